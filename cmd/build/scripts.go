@@ -11,7 +11,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 )
 
 // pageScripts are the page's own scripts in the order in which they run, after
@@ -63,7 +63,7 @@ func (s *site) scripts() error {
 	if err != nil {
 		return err
 	}
-	sheets = append(sheets, []byte(draw.CSS())) // of the prepared pictures
+	sheets = append(sheets, []byte(display.CSS())) // of the prepared pictures
 	style, err := small("style.css", bytes.Join(sheets, []byte("\n")))
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *site) scripts() error {
 	if err != nil {
 		return err
 	}
-	colours := strings.ReplaceAll(draw.CSS(), "@media (prefers-color-scheme:dark)", "@media screen and (prefers-color-scheme:dark)")
+	colours := strings.ReplaceAll(display.CSS(), "@media (prefers-color-scheme:dark)", "@media screen and (prefers-color-scheme:dark)")
 	s.DocsStyle, err = s.putHashed("docs", ".css", bytes.Join(append(sheet, []byte(colours)), []byte("\n")))
 	return err
 }

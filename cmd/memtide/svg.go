@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 )
 
@@ -76,11 +77,11 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	var scene draw.Scene
 	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Visible.From, To: in.link.Visible.To}
 	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
-	options := draw.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
+	options := display.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
 	if name := in.link.Theme; name != "" {
-		theme := draw.Light
+		theme := display.Light
 		if name == "dark" {
-			theme = draw.Dark
+			theme = display.Dark
 		}
 		options.Theme = &theme
 	}

@@ -7,7 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/chart"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
@@ -39,7 +39,7 @@ type answerKey struct {
 	strategy      string
 	preset        string
 	rate          engine.Rate
-	theme         draw.Theme
+	theme         display.Theme
 	width, height float64
 }
 

@@ -3,7 +3,7 @@ package app
 import (
 	"github.com/hack-pad/safejs"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -18,9 +18,9 @@ type core struct {
 	// followed is called after a message with what follows from it.
 	followed func(state.Message, []state.Effect)
 
-	view  bool       // a view in another page, for good: no link that is followed later makes or ends one
-	paper bool       // the page is being printed
-	look  draw.Theme // of what is painted by hand
+	view  bool          // a view in another page, for good: no link that is followed later makes or ends one
+	paper bool          // the page is being printed
+	look  display.Theme // of what is painted by hand
 	meter meter
 	live  safejs.Value
 	said  string

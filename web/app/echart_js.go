@@ -4,7 +4,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/chart"
-	"memtide/web/draw"
+	"memtide/web/display"
 )
 
 // echart is a chart of ECharts in an element of its own.
@@ -54,13 +54,13 @@ func (c *echart) load(changed func(), failed func(why string)) {
 }
 
 // show draws a plot in the colours of a theme; nil: nothing.
-func (c *echart) show(option func(chart.Look) ([]byte, error), theme draw.Theme) {
+func (c *echart) show(option func(chart.Look) ([]byte, error), theme display.Theme) {
 	if option == nil {
 		call(c.chart, "clear")
 		c.option = ""
 		return
 	}
-	out, err := option(chart.Look{Colours: draw.Palette(theme), Font: "system-ui, sans-serif"})
+	out, err := option(chart.Look{Colours: display.Palette(theme), Font: "system-ui, sans-serif"})
 	if err != nil {
 		complain("chart", err)
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui"
 )
@@ -111,14 +111,14 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 	}
 	target, _ := m.Hit(c.Picture, p.view(c), x, y)
 	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), ui.Visible(p.s).From
-	if target.Kind == draw.OnBudget && !p.fixed() {
+	if target.Kind == lookup.OnBudget && !p.fixed() {
 		g.kind, g.top = budgeting, 0
 		if shown := p.s.Visible(); shown != nil {
 			g.top = shown.Model().MemoryTop(p.view(c))
 		}
 		p.control(c)
 	}
-	if target.Kind == draw.OnPlayhead {
+	if target.Kind == lookup.OnPlayhead {
 		g.kind = scrubbing
 	}
 	if c.Timed() {
@@ -227,15 +227,15 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	if !c.Picture.Still() && p.s.Allocator() != "" {
 		p.Do(state.SetPlayhead{At: at})
 	}
-	if target.Kind == draw.OnCall {
+	if target.Kind == lookup.OnCall {
 		p.Do(state.ZoomCall{Call: target.Index})
 	}
 	if !c.Timed() {
 		return
 	}
 	switch target.Kind {
-	case draw.OnBudget, draw.OnBand, draw.OnPlayhead:
-		target = draw.Target{}
+	case lookup.OnBudget, lookup.OnBand, lookup.OnPlayhead:
+		target = lookup.Target{}
 	}
 	p.control(c)
 	p.Do(state.Select{Target: target})

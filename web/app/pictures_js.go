@@ -7,8 +7,10 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/view"
@@ -25,7 +27,7 @@ type pictures struct {
 	painted  int // State.Paint when the pictures were painted last
 	stale    bool
 	overlay  bool // the overlays must be painted
-	hover    draw.Target
+	hover    lookup.Target
 	over     *canvas // that the pointer is over, or was last
 	cursor   time.Duration
 	gesture  gesture
@@ -53,7 +55,7 @@ type canvas struct {
 type seen struct {
 	shown    *known.Picture
 	told     bool // by the story
-	selected draw.Target
+	selected lookup.Target
 }
 
 // How long that takes, in milliseconds.
@@ -76,16 +78,16 @@ func (p *pictures) recolour() {
 	chosen := text(global("document", "documentElement", "dataset"), "theme")
 	switch {
 	case p.paper:
-		p.look = draw.Light
+		p.look = display.Light
 	case media("(forced-colors: active)"):
-		p.look = draw.Forced
+		p.look = display.Forced
 	case chosen == "dark", chosen == "" && media("(prefers-color-scheme: dark)"):
-		p.look = draw.Dark
+		p.look = display.Dark
 	default:
-		p.look = draw.Light
+		p.look = display.Light
 	}
 	var colours []any
-	for _, c := range draw.Palette(p.look) {
+	for _, c := range display.Palette(p.look) {
 		colours = append(colours, c)
 	}
 	list, err := safejs.ValueOf(colours)
@@ -296,7 +298,7 @@ func (p *pictures) subject(c *canvas) subject {
 type subject interface {
 	Draw(*draw.Scene, draw.Picture, draw.View)
 	Overlay(*draw.Scene, draw.Picture, draw.View)
-	Hit(draw.Picture, draw.View, float64, float64) (draw.Target, time.Duration)
+	Hit(draw.Picture, draw.View, float64, float64) (lookup.Target, time.Duration)
 	TimeAt(draw.View, float64) time.Duration
 }
 
@@ -310,7 +312,7 @@ func (m places) TimeAt(v draw.View, x float64) time.Duration {
 // flames is a flame graph as a subject: it has no time.
 type flames struct{ *draw.Flame }
 
-func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (draw.Target, time.Duration) {
+func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (lookup.Target, time.Duration) {
 	return m.Flame.Hit(pic, v, x, y), draw.NoCursor
 }
 
@@ -364,8 +366,8 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 	p.over = c
 	target, at := m.Hit(c.Picture, p.view(c), x, y)
-	if target.Kind == draw.OnBudget && p.fixed() {
-		target = draw.Target{}
+	if target.Kind == lookup.OnBudget && p.fixed() {
+		target = lookup.Target{}
 	}
 	if c.Picture.Still() {
 		at = draw.NoCursor
@@ -376,11 +378,11 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 	cursor := "default"
 	switch {
-	case target.Kind == draw.OnBudget:
+	case target.Kind == lookup.OnBudget:
 		cursor = "ns-resize"
-	case target.Kind == draw.OnPlayhead:
+	case target.Kind == lookup.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == draw.OnSpan, target.Kind == draw.OnGap, target.Kind == draw.OnStage, target.Kind == draw.OnValue, target.Kind == draw.OnCall:
+	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage, target.Kind == lookup.OnValue, target.Kind == lookup.OnCall:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
@@ -396,7 +398,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 
 // leave takes the cursor away.
 func (p *pictures) leave() {
-	p.hover, p.cursor, p.overlay = draw.Target{}, draw.NoCursor, true
+	p.hover, p.cursor, p.overlay = lookup.Target{}, draw.NoCursor, true
 	p.tip.hide()
 	p.ask()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/link"
@@ -124,21 +125,21 @@ func (a *saver) png(address string) {
 	if a.s.Visible() == nil || a.s.Sharing == nil {
 		return
 	}
-	theme := draw.Light
+	theme := display.Light
 	if a.s.Sharing.Theme == "dark" {
-		theme = draw.Dark
+		theme = display.Dark
 	}
 	var scene draw.Scene
 	ui.Figure(&scene, a.s, a.s.Sharing.Exact)
 	canvas := call(global("document"), "createElement", "canvas")
-	colours := draw.Palette(theme)
+	colours := display.Palette(theme)
 	if !paintOn(canvas, &scene, colours, pngRatio) {
 		return
 	}
 	context := call(canvas, "getContext", "2d")
 	call(context, "setTransform", 1, 0, 0, 1, 0, 0)
 	set(context, "globalCompositeOperation", "destination-over")
-	set(context, "fillStyle", colours[draw.Surface])
+	set(context, "fillStyle", colours[display.Surface])
 	call(context, "fillRect", 0, 0, number(canvas, "width"), number(canvas, "height"))
 	name := ui.FileName(a.s, "png")
 	call(canvas, "toBlob", function(func(blob safejs.Value) {

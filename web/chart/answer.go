@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/question"
 )
 
@@ -137,7 +137,7 @@ func (c *Answer) method(s node, i int, nameAt float64, look Look) node {
 	draws(s, l.Strategy, c.Chosen, colour)
 	set(s, colour, "itemStyle", "color")
 	if end, ok := c.end(i); ok && c.Width >= roomForLabels {
-		s["endLabel"] = endLabel(label{x: 6, y: end - nameAt, shown: true}, l.Title, look, draw.Ink)
+		s["endLabel"] = endLabel(label{x: 6, y: end - nameAt, shown: true}, l.Title, look, display.Ink)
 	}
 	return s
 }

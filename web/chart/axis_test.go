@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -38,7 +38,7 @@ func TestAxes(t *testing.T) {
 		if pt, ok := p.Nearest(p.X(p.Lines[1].Points[0].Budget), slow); !ok || pt.Strategy != "rotor" {
 			t.Errorf("%s: nearest to rotor's first point is %+v, %v", name, pt, ok)
 		}
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light), Font: "sans-serif"})
 		var o struct {
 			YAxis []struct{ Min, Max float64 }
 		}
@@ -78,7 +78,7 @@ func TestRoomForAxisLabels(t *testing.T) {
 		p.Axis, p.Batch = c.axis, c.batch
 		p.KeepAll.StepTime = ms * time.Duration(c.step)
 		p.layAxis()
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light), Font: "sans-serif"})
 		var o struct{ Grid []struct{ Left string } }
 		if err == nil {
 			err = json.Unmarshal(raw, &o)

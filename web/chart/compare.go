@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
@@ -166,7 +166,7 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 	if name == "" {
 		return nil
 	}
-	return node{"show": true, "position": position, "formatter": name, "color": look.Colours[draw.Ink],
+	return node{"show": true, "position": position, "formatter": name, "color": look.Colours[display.Ink],
 		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font,
-		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3}
+		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }

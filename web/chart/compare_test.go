@@ -10,7 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -41,7 +41,7 @@ func TestBothPoints(t *testing.T) {
 		p.layAxis()
 		s := &state.State{View: view.View{Axis: tradeoff.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		if err != nil {
 			t.Fatal(err)
 		}

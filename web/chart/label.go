@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -268,7 +268,7 @@ func (p *Plot) marked() (out []rect) {
 // width is about how wide a name is, in CSS pixels.
 func (n named) width() float64 { return 8 + 6.3*float64(len(n.name)) }
 
-func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
+func endLabel(at label, name string, look Look, r display.Role) map[string]any {
 	align := "left"
 	if at.left {
 		align = "right"
@@ -276,6 +276,6 @@ func endLabel(at label, name string, look Look, r draw.Role) map[string]any {
 	return map[string]any{
 		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
 		"align": align, "verticalAlign": "middle", "distance": 0, "offset": []float64{math.Round(at.x), math.Round(-at.y)},
-		"textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3,
+		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3,
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -201,7 +201,7 @@ func TestBoundsAreOfDrawnClasses(t *testing.T) {
 
 // The name at the line of a bound is that of its class.
 func TestBoundIsNamedByItsClass(t *testing.T) {
-	raw, err := crowded(1062, tradeoff.Slowdown, "greedy").Option(Look{Colours: draw.Palette(draw.Light)})
+	raw, err := crowded(1062, tradeoff.Slowdown, "greedy").Option(Look{Colours: display.Palette(display.Light)})
 	var o struct {
 		Series []struct {
 			Name     string

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/tradeoff"
 )
@@ -41,9 +41,9 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		}
 		line := s["markLine"].(node)
 		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Device) / unit, "label": label,
-			"lineStyle": node{"color": look.Colours[draw.Ink], "width": 2, "type": "solid"}})
+			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		areas = append(areas, []any{
-			node{"name": p.beyondName(), "xAxis": float64(p.Device) / unit, "itemStyle": node{"color": look.Colours[draw.Grid], "opacity": 0.3}},
+			node{"name": p.beyondName(), "xAxis": float64(p.Device) / unit, "itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
 			node{"xAxis": float64(p.To) / unit}})
 	}
 	if len(areas) == 0 {
@@ -110,8 +110,8 @@ func (p *Plot) shownWords() string {
 
 // shownLabel stands left of the dot of what is shown, where its line goes away from it.
 func (p *Plot) shownLabel(look Look) node {
-	return node{"show": true, "position": "left", "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[draw.Ink],
-		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[draw.Surface], "textBorderWidth": 3}
+	return node{"show": true, "position": "left", "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[display.Ink],
+		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
 // shownAway is how far below the dot its label stands, in CSS pixels: lines that go

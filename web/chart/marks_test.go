@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -30,7 +30,7 @@ func TestSlowLinesAreCut(t *testing.T) {
 		if got := p.Low / p.onAxis(1); math.Abs(got-c.lowest) > 0.005 {
 			t.Errorf("%s: the axis begins at %.3f of the best rate; want %.3f", c.name, got, c.lowest)
 		}
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		var o struct {
 			Series []struct {
 				Name string
@@ -76,7 +76,7 @@ func TestNamesAtUprights(t *testing.T) {
 		p.Width, p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = c.width, 28*engine.GiB, 100*engine.GiB, c.budget*engine.GiB, c.budget*engine.GiB
 		p.Device, p.Name = c.device*engine.GiB, "one H100"
 		p.layBudgets(tradeoff.Range{From: 28 * engine.GiB, To: 101 * engine.GiB, Step: engine.GiB})
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		var o struct{ Series []struct{ MarkLine node } }
 		if err == nil {
 			err = json.Unmarshal(raw, &o)
@@ -141,7 +141,7 @@ func TestDeviceInTheCurve(t *testing.T) {
 	} {
 		p := example()
 		p.Device, p.Name = c.device, "one GTX 1080 Ti"
-		raw, err := p.Option(Look{Colours: draw.Palette(draw.Light)})
+		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		var o struct {
 			Series []struct {
 				MarkLine struct {

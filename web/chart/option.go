@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -27,7 +27,7 @@ const (
 
 // Look is how a chart is dressed.
 type Look struct {
-	Colours []string // by draw.Role
+	Colours []string // by display.Role
 	Font    string
 }
 
@@ -63,23 +63,23 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		s := copyOf(seriesBound)
 		s["name"], s["data"] = p.Bounds[i].Title, p.data(&p.Bounds[i], false, unit)
 		if at := labels[i]; at.shown {
-			s["endLabel"] = endLabel(at, p.Bounds[i].Title, look, draw.Muted)
+			s["endLabel"] = endLabel(at, p.Bounds[i].Title, look, display.Muted)
 		}
 		series = append(series, s)
 	}
 	for i := range p.Lines {
 		s := p.line(copyOf(seriesLine), &p.Lines[i], look, unit)
 		if at := labels[len(p.Bounds)+i]; at.shown {
-			s["endLabel"] = endLabel(at, p.Lines[i].Title, look, draw.Ink)
+			s["endLabel"] = endLabel(at, p.Lines[i].Title, look, display.Ink)
 		}
 		series = append(series, s)
 	}
 	for _, dot := range []struct {
 		name, symbol string
 		size         int
-		role         draw.Role
+		role         display.Role
 		at           tradeoff.LinePoint
-	}{{keepAllName, "rect", 10, draw.Fixed, p.KeepAll}, {otherName, "diamond", 12, draw.Ink, p.Other}, {shownName, "circle", 11, draw.Ink, p.Now}} {
+	}{{keepAllName, "rect", 10, display.Fixed, p.KeepAll}, {otherName, "diamond", 12, display.Ink, p.Other}, {shownName, "circle", 11, display.Ink, p.Now}} {
 		if dot.at.StepTime <= 0 {
 			continue
 		}
@@ -122,7 +122,7 @@ func (p *Plot) keepAllLabel(look Look) node {
 		position = "top"
 	}
 	return node{"show": true, "position": position, "distance": 1, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
-		"color": look.Colours[draw.Muted], "fontSize": 11, "fontFamily": look.Font}
+		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
 }
 
 // unit is the unit of the horizontal axis, in bytes, with its name.
@@ -152,8 +152,8 @@ func (p *Plot) data(l *tradeoff.Line, steps bool, unit float64) []any {
 func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
 	s["name"], s["data"] = l.Title, p.data(l, true, unit)
 	colour := look.Colours[Role(l.Method.Strategy)]
-	if colour == look.Colours[draw.Surface] { // forced colours tell this class by its hatch
-		colour = look.Colours[draw.Ink]
+	if colour == look.Colours[display.Surface] { // forced colours tell this class by its hatch
+		colour = look.Colours[display.Ink]
 	}
 	draws(s, l.Method.Strategy, p.Chosen, colour)
 	return s
@@ -180,15 +180,15 @@ func Dash(strategy string) []int {
 }
 
 // Role is the colour of a strategy's line: that of its class.
-func Role(strategy string) draw.Role {
+func Role(strategy string) display.Role {
 	s := engine.Lookup(strategy)
 	switch {
 	case s == nil, s.Class == engine.MayRecompute|engine.MayOffload:
-		return draw.Forward
+		return display.Forward
 	case s.Class == engine.MayOffload:
-		return draw.Transfer
+		return display.Transfer
 	case s.Class == engine.MayRecompute:
-		return draw.Recompute
+		return display.Recompute
 	}
-	return draw.Fixed
+	return display.Fixed
 }

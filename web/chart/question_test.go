@@ -13,7 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/chart/template"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/question"
 )
 
@@ -61,7 +61,7 @@ func answered(name string, width, height float64) *Answer {
 
 func TestAnswerGoldens(t *testing.T) {
 	for name, r := range map[string]*Answer{"links": answered("links", 600, 250), "batch": answered("batch", 380, 250)} {
-		raw, err := r.Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+		raw, err := r.Option(Look{Colours: display.Palette(display.Light), Font: "sans-serif"})
 		if err != nil {
 			t.Fatal(err)
 		}

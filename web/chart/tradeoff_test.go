@@ -14,7 +14,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -45,7 +45,7 @@ func example() *Plot {
 }
 
 func TestOptionGolden(t *testing.T) {
-	raw, err := example().Option(Look{Colours: draw.Palette(draw.Light), Font: "sans-serif"})
+	raw, err := example().Option(Look{Colours: display.Palette(display.Light), Font: "sans-serif"})
 	if err != nil {
 		t.Fatal(err)
 	}

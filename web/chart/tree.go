@@ -3,7 +3,7 @@ package chart
 import (
 	"strconv"
 
-	"memtide/web/draw"
+	"memtide/web/display"
 )
 
 // This file works on options as trees of maps, slices and values.
@@ -31,7 +31,7 @@ func dress(at any, look Look) any {
 }
 
 // roles are the strings that stand for colours.
-var roles = map[string]draw.Role{"$grid": draw.Grid, "$muted": draw.Muted, "$ink": draw.Ink, "$budget": draw.Budget, "$surface": draw.Surface}
+var roles = map[string]display.Role{"$grid": display.Grid, "$muted": display.Muted, "$ink": display.Ink, "$budget": display.Budget, "$surface": display.Surface}
 
 func clone(at any) any {
 	switch at := at.(type) {

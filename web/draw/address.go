@@ -9,7 +9,12 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
+
+// perStretch is how many blocks or levels share an entry that bounds them.
+const perStretch = 32
 
 // Block is a stretch of addresses that a buffer holds for a time.
 type Block struct {
@@ -76,9 +81,9 @@ type Places struct {
 	lo, size []float64
 	kind     []uint8
 	ref      []int32 // index into Placement.Blocks
-	ends     []int64 // the latest end of each stretch of blockSize blocks
+	ends     []int64 // the latest end of each stretch of perStretch blocks
 
-	worst []float64 // the largest fragmentation of each stretch of blockSize levels
+	worst []float64 // the largest fragmentation of each stretch of perStretch levels
 }
 
 // NewPlaces arranges a placement for drawing. It takes time and memory in
@@ -99,9 +104,9 @@ func NewPlaces(p Placement) *Places {
 	for _, l := range p.Levels {
 		x.high = max(x.high, l.Reserved)
 	}
-	x.worst = make([]float64, (len(p.Levels)+blockSize-1)/blockSize)
+	x.worst = make([]float64, (len(p.Levels)+perStretch-1)/perStretch)
 	for i := range p.Levels {
-		x.worst[i/blockSize] = math.Max(x.worst[i/blockSize], p.Levels[i].Fragmentation())
+		x.worst[i/perStretch] = math.Max(x.worst[i/perStretch], p.Levels[i].Fragmentation())
 	}
 	return x
 }
@@ -113,17 +118,17 @@ func (x *Places) sort(order []int32) {
 	})
 }
 
-// fill makes the columns, in an order.
+// Fill makes the columns, in an order.
 func (x *Places) fill(order []int32) {
 	n := len(order)
 	x.from, x.to, x.lo, x.size = make([]int64, n), make([]int64, n), make([]float64, n), make([]float64, n)
 	x.kind, x.ref = make([]uint8, n), order
-	x.ends = make([]int64, (n+blockSize-1)/blockSize)
+	x.ends = make([]int64, (n+perStretch-1)/perStretch)
 	for i, at := range order {
 		b := &x.p.Blocks[at]
 		x.from[i], x.to[i] = int64(b.From), int64(b.To)
 		x.lo[i], x.size[i], x.kind[i] = float64(b.Addr), float64(b.Bytes), uint8(b.Kind)
-		x.ends[i/blockSize] = max(x.ends[i/blockSize], int64(b.To))
+		x.ends[i/perStretch] = max(x.ends[i/perStretch], int64(b.To))
 		x.top = max(x.top, b.Addr+b.Bytes)
 	}
 }
@@ -169,11 +174,11 @@ func (x *Places) LevelAt(at time.Duration) Level {
 // alive calls f with the column index of every block that is there at a moment.
 func (x *Places) alive(at int64, f func(i int)) {
 	n := sort.Search(len(x.from), func(i int) bool { return x.from[i] > at })
-	for b := 0; b*blockSize < n; b++ {
+	for b := 0; b*perStretch < n; b++ {
 		if x.ends[b] <= at {
 			continue
 		}
-		for i := b * blockSize; i < min((b+1)*blockSize, n); i++ {
+		for i := b * perStretch; i < min((b+1)*perStretch, n); i++ {
 			if x.to[i] > at {
 				f(i)
 			}
@@ -186,7 +191,7 @@ func (x *Places) alive(at int64, f func(i int)) {
 // map is that of v.Cursor.
 func (x *Places) Draw(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	s.Title = pic.Title()
 	placed[pic-NumPictures].draw(x, s, &f)
 }
@@ -195,7 +200,7 @@ func (x *Places) Draw(s *Scene, pic Picture, v View) {
 // that is all of it but for the outline.
 func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	f := newFrame(pic, v, x.p.End)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	if overlay := placed[pic-NumPictures].overlay; overlay != nil {
 		overlay(x, s, &f)
 	}
@@ -203,12 +208,12 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	if pic.Still() || at < f.From || at > f.To {
 		return
 	}
-	st := strokeOf(Ink, 1)
+	st := display.StrokeOf(display.Ink, 1)
 	if f.Cursor < 0 {
-		st = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashWaiting, width: 1}
+		st = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashWaiting, Width: 1}
 	}
 	px := float32(f.x(int64(at)))
-	s.line(st, px, titleLine, px, float32(f.Height-6))
+	s.Line(st, px, titleLine, px, float32(f.Height-6))
 }
 
 // TimeAt is the moment at a place of a picture.
@@ -219,9 +224,9 @@ func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
 
 // Hit returns the buffer at a place of a picture, and the moment there; of the
 // map NoCursor.
-func (x *Places) Hit(pic Picture, v View, px, py float64) (Target, time.Duration) {
+func (x *Places) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	f := newFrame(pic, v, x.p.End)
-	t, at := Target{}, NoCursor
+	t, at := lookup.Target{}, NoCursor
 	if hit := placed[pic-NumPictures].hit; hit != nil {
 		t = hit(x, &f, px, py)
 	}
@@ -249,13 +254,4 @@ func (x *Places) name(buffer int) (string, string) {
 		return "", ""
 	}
 	return x.p.Name(buffer)
-}
-
-// LifeName is the name of what a life of the trace holds, and of its layer.
-func (m *Model) LifeName(i int) (name, layer string) {
-	if i < 0 || i >= len(m.trace.Lives) {
-		return "", ""
-	}
-	l := &m.trace.Lives[i]
-	return m.lifeName(l), m.lifeStage(l)
 }

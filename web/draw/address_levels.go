@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
 )
 
@@ -19,24 +20,24 @@ func init() {
 // pixels.
 func (x *Places) drawHoles(s *Scene, f *frame) {
 	s.Desc = "Fragmentation over time: the part of the free memory that is outside of the largest hole."
-	s.addText(Ink, 0, 13, text{s: Holes.Title(), bold: true, large: true})
+	s.AddText(display.Ink, 0, 13, display.Text{S: Holes.Title(), Bold: true, Large: true})
 	top, bottom := titleLine+2, f.Height-6
 	y := func(part float64) float64 { return bottom - part*(bottom-top) }
 	for _, part := range []float64{0, 1} {
 		at := float32(math.Floor(y(part)) + 0.5)
-		s.line(strokeOf(Grid, 1), float32(f.left), at, float32(f.right), at)
-		s.text(Muted, f.left-8, y(part)+4, end, format.Share(part))
+		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), at, float32(f.right), at)
+		s.Text(display.Muted, f.left-8, y(part)+4, display.End, format.Share(part))
 	}
 	xy := x.holeCorners(f, y, s.xy[:0])
 	xy = append(xy, xy[len(xy)-2], float32(bottom), float32(f.left), float32(bottom))
 	s.xy = xy
-	s.path(opArea, style{fill: Surface, stroke: Muted, pattern: thinHatch, lines: Muted, width: 1}, xy)
+	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch, Lines: display.Muted, Width: 1}, xy)
 	at := x.moment(f.View)
 	l := x.LevelAt(at)
 	if x.failing(at) {
 		l = x.p.Failed.level()
 	}
-	s.text(Muted, f.right, 13, end, format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
+	s.Text(display.Muted, f.right, 13, display.End, format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
 }
 
 // holeCorners are the corners of the area, from left to right.
@@ -69,9 +70,9 @@ func (x *Places) holeCorners(f *frame, y func(float64) float64, xy []float32) []
 // worstOf is the largest fragmentation of levels [i, j).
 func (x *Places) worstOf(i, j int) (worst float64) {
 	for i < j {
-		if i%blockSize == 0 && i+blockSize <= j {
-			worst = math.Max(worst, x.worst[i/blockSize])
-			i += blockSize
+		if i%perStretch == 0 && i+perStretch <= j {
+			worst = math.Max(worst, x.worst[i/perStretch])
+			i += perStretch
 			continue
 		}
 		worst = math.Max(worst, x.p.Levels[i].Fragmentation())
@@ -83,25 +84,25 @@ func (x *Places) worstOf(i, j int) (worst float64) {
 // drawHost draws the host memory that holds offloaded values, and as a line what
 // it would be in compressed form.
 func (x *Places) drawHost(s *Scene, f *frame) {
-	s.addText(Ink, 0, 13, text{s: Host.Title(), bold: true, large: true})
+	s.AddText(display.Ink, 0, 13, display.Text{S: Host.Title(), Bold: true, Large: true})
 	peak := peakOf(x.p.Host)
 	s.Desc = "Pinned host memory over time, at most " + format.Bytes(peak) + "."
 	top, bottom := titleLine+4, f.Height-6
-	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
 	if peak <= 0 {
 		s.Desc = "No host memory is used: nothing is offloaded."
-		s.text(Muted, f.left, (top+bottom)/2+4, start, "Nothing is offloaded.")
+		s.Text(display.Muted, f.left, (top+bottom)/2+4, display.Start, "Nothing is offloaded.")
 		return
 	}
-	s.text(Muted, f.left-8, top+9, end, format.Bytes(peak))
+	s.Text(display.Muted, f.left-8, top+9, display.End, format.Bytes(peak))
 	y := func(b engine.Bytes) float64 { return bottom - float64(b)/float64(peak)*(bottom-top) }
 	drawPoints(s, f, x.p.Host, y, bottom, inFlightStyle)
 	label := "peak " + format.Bytes(peak)
 	if x.p.Packed != nil {
-		drawPoints(s, f, x.p.Packed, y, bottom, style{fill: noRole, stroke: OnTransfer, lines: noRole, dash: dashWaiting, width: 1.5})
+		drawPoints(s, f, x.p.Packed, y, bottom, display.Style{Fill: display.NoRole, Stroke: display.OnTransfer, Lines: display.NoRole, Dash: display.DashWaiting, Width: 1.5})
 		label += ", compressed " + format.Bytes(peakOf(x.p.Packed))
 	}
-	s.text(Muted, f.right, 13, end, fit(label, f.right-textWidth(Host.Title())-14))
+	s.Text(display.Muted, f.right, 13, display.End, display.Fit(label, f.right-display.TextWidth(Host.Title())-14))
 }
 
 func peakOf(points []sim.Point) (peak engine.Bytes) {
@@ -113,7 +114,7 @@ func peakOf(points []sim.Point) (peak engine.Bytes) {
 
 // drawPoints fills or outlines an amount that is constant between points: the largest of
 // each column of pixels.
-func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) float64, bottom float64, st style) {
+func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) float64, bottom float64, st display.Style) {
 	var now engine.Bytes
 	i := 0
 	for ; i < len(points) && points[i].At <= f.From; i++ {
@@ -132,9 +133,9 @@ func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) flo
 		xy = corner(corner(xy, px, y(high)), px, y(now))
 	}
 	s.xy = append(xy, float32(f.right), float32(y(now)), float32(f.right), float32(bottom))
-	if st.fill == noRole {
-		s.line(st, s.xy...)
+	if st.Fill == display.NoRole {
+		s.Line(st, s.xy...)
 		return
 	}
-	s.path(opArea, st, s.xy)
+	s.Path(display.OpArea, st, s.xy)
 }

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // Where things are in the map, in CSS pixels from the top.
@@ -19,7 +21,7 @@ const (
 )
 
 // holeStyle is free memory.
-var holeStyle = style{fill: Surface, stroke: noRole, pattern: thinHatch, lines: Grid}
+var holeStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Grid}
 
 // stretchOf is a stretch of the map: a block, or a hole.
 type stretchOf struct {
@@ -70,8 +72,8 @@ func init() {
 func (x *Places) drawMap(s *Scene, f *frame) {
 	at := x.moment(f.View)
 	s.Desc = x.MapSentence(at)
-	s.addText(Ink, 0, 13, text{s: x.mapTitle(at), bold: true, large: true})
-	s.text(Muted, 0, 29, start, firstFit(f.Width, x.holesSentence(at), x.holesShort(at)))
+	s.AddText(display.Ink, 0, 13, display.Text{S: x.mapTitle(at), Bold: true, Large: true})
+	s.Text(display.Muted, 0, 29, display.Start, firstFit(f.Width, x.holesSentence(at), x.holesShort(at)))
 	per := x.mapScale(f)
 	s.clearSlices()
 	s.labels = s.labels[:0]
@@ -101,13 +103,13 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 			named = append(named, st)
 		}
 	}
-	s.rects(holeStyle, holes)
+	s.Rects(holeStyle, holes)
 	s.flushBlocks()
 	x.drawMapLabels(s, per, named)
-	s.outline(strokeOf(Muted, 1), 0.5, mapBar-0.5, f.Width-1, mapHeight+1)
+	s.Outline(display.StrokeOf(display.Muted, 1), 0.5, mapBar-0.5, f.Width-1, mapHeight+1)
 	if x.p.Pool > 0 && x.p.Pool < x.high {
 		px := float32(1 + float64(x.p.Pool)*per)
-		s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
+		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
 	}
 	x.drawUnderMap(s, f, at, per)
 }
@@ -115,11 +117,11 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 // firstFit is the first text that fits into a width; the last is shortened.
 func firstFit(width float64, texts ...string) string {
 	for _, t := range texts {
-		if textWidth(t) <= width {
+		if display.TextWidth(t) <= width {
 			return t
 		}
 	}
-	return fit(texts[len(texts)-1], width)
+	return display.Fit(texts[len(texts)-1], width)
 }
 
 func (x *Places) mapTitle(at time.Duration) string {
@@ -138,8 +140,8 @@ func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 	for _, st := range named {
 		x0, w := 1+st.lo*per, (st.hi-st.lo)*per
 		if st.block < 0 {
-			if label := format.Bytes(engine.Bytes(st.hi - st.lo)); textWidth(label)+8 <= w {
-				halo(s, Muted, x0+w/2, base, middle, label)
+			if label := format.Bytes(engine.Bytes(st.hi - st.lo)); display.TextWidth(label)+8 <= w {
+				halo(s, display.Muted, x0+w/2, base, display.Middle, label)
 			}
 			continue
 		}
@@ -149,13 +151,13 @@ func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 		if layer != "" {
 			label = layer
 		}
-		if label == "" || textWidth(label)+8 > w {
+		if label == "" || display.TextWidth(label)+8 > w {
 			continue
 		}
-		if bandStyles[b.Kind].pattern != noPattern {
-			halo(s, Ink, x0+w/2, base, middle, label)
+		if bandStyles[b.Kind].Pattern != display.NoPattern {
+			halo(s, display.Ink, x0+w/2, base, display.Middle, label)
 		} else {
-			s.text(bandStyles[b.Kind].fill.on(), x0+w/2, base, middle, label)
+			s.Text(bandStyles[b.Kind].Fill.On(), x0+w/2, base, display.Middle, label)
 		}
 	}
 }
@@ -166,41 +168,41 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 	if !x.failing(at) {
 		lo, hi := x.largest(at)
 		if hi <= lo {
-			s.text(Muted, 0, mapUnder+14, start, "No holes: all of it is in use.")
+			s.Text(display.Muted, 0, mapUnder+14, display.Start, "No holes: all of it is in use.")
 			return
 		}
 		x0, x1 := 1+lo*per, 1+hi*per
-		bracket(s, Ink, x0, x1)
+		bracket(s, display.Ink, x0, x1)
 		label := "largest hole " + format.Bytes(engine.Bytes(hi-lo))
-		half := textWidth(label) / 2
-		s.text(Ink, math.Min(math.Max((x0+x1)/2, half), f.Width-half), mapUnder+18, middle, label)
+		half := display.TextWidth(label) / 2
+		s.Text(display.Ink, math.Min(math.Max((x0+x1)/2, half), f.Width-half), mapUnder+18, display.Middle, label)
 		return
 	}
 	r := x.p.Failed
 	x0 := 1 + float64(r.HoleAt)*per
 	hole, need := float64(r.Largest)*per, math.Max(float64(r.Bytes)*per, 2)
-	bracket(s, Over, x0, x0+hole)
+	bracket(s, display.Over, x0, x0+hole)
 	if x0+need > f.Width-1 { // it would not fit beside the right end either
 		x0 = math.Max(f.Width-1-need, 1)
 	}
 	need = math.Min(need, f.Width-2)
-	s.rect(style{fill: Surface, stroke: Over, pattern: thinHatch, lines: Over, dash: dashWaiting, width: 1.5}, x0, mapUnder+6, need, 14)
+	s.Rect(display.Style{Fill: display.Surface, Stroke: display.Over, Pattern: display.ThinHatch, Lines: display.Over, Dash: display.DashWaiting, Width: 1.5}, x0, mapUnder+6, need, 14)
 	label := "needs " + format.Bytes(r.Bytes)
-	if textWidth(label)+8 <= need {
-		halo(s, Over, x0+need/2, mapUnder+17, middle, label)
-	} else if x0+need+textWidth(label)+6 <= f.Width {
-		s.text(Over, x0+need+4, mapUnder+17, start, label)
+	if display.TextWidth(label)+8 <= need {
+		halo(s, display.Over, x0+need/2, mapUnder+17, display.Middle, label)
+	} else if x0+need+display.TextWidth(label)+6 <= f.Width {
+		s.Text(display.Over, x0+need+4, mapUnder+17, display.Start, label)
 	} else {
-		s.text(Over, x0-4, mapUnder+17, end, label)
+		s.Text(display.Over, x0-4, mapUnder+17, display.End, label)
 	}
-	s.text(Over, 0, mapWords+6, start, firstFit(f.Width, x.FailureSentence(), x.failureShort()))
+	s.Text(display.Over, 0, mapWords+6, display.Start, firstFit(f.Width, x.FailureSentence(), x.failureShort()))
 }
 
 // bracket marks a stretch below the bar.
-func bracket(s *Scene, r Role, x0, x1 float64) {
+func bracket(s *Scene, r display.Role, x0, x1 float64) {
 	y := float32(mapUnder)
 	a, b := float32(x0), float32(math.Max(x1, x0+1))
-	s.line(strokeOf(r, 1.5), a, y-3, a, y, b, y, b, y-3)
+	s.Line(display.StrokeOf(r, 1.5), a, y-3, a, y, b, y, b, y-3)
 }
 
 // largest is the largest hole of a moment, the lowest of equal ones.
@@ -218,20 +220,20 @@ func (x *Places) largest(at time.Duration) (lo, hi float64) {
 func (x *Places) outlineInMap(s *Scene, f *frame) {
 	per := x.mapScale(f)
 	x.alive(int64(x.moment(f.View)), func(i int) {
-		if t := (Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover || t == f.Selected {
-			s.outline(strokeOf(Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1), mapHeight+2)
+		if t := (lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover || t == f.Selected {
+			s.Outline(display.StrokeOf(display.Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1), mapHeight+2)
 		}
 	})
 }
 
-func (x *Places) hitMap(f *frame, px, py float64) Target {
+func (x *Places) hitMap(f *frame, px, py float64) lookup.Target {
 	if py < mapBar-reach || py > mapBar+mapHeight+reach {
-		return Target{}
+		return lookup.Target{}
 	}
 	per := x.mapScale(f)
 	i := x.find(int64(x.moment(f.View)), (px-1)/per, 1/per)
 	if i < 0 {
-		return Target{}
+		return lookup.Target{}
 	}
-	return Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}
+	return lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}
 }

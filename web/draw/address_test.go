@@ -10,6 +10,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // smallPlacement is what best fit makes of a few buffers in a pool of 1 GiB: the
@@ -48,14 +50,14 @@ func TestAddressScenes(t *testing.T) {
 	fits := smallPlacement()
 	fits.Failed, fits.Host, fits.Packed, fits.Tick = nil, nil, nil, time.Microsecond
 	y := NewPlaces(fits)
-	light := Light
+	light := display.Light
 	for _, c := range []struct {
 		file  string
 		model *Places
 		pic   Picture
 		view  View
 	}{
-		{"address.svg", x, AddressTime, View{Width: 640, Cursor: NoCursor, Selected: Target{OnBuffer, 1}}},
+		{"address.svg", x, AddressTime, View{Width: 640, Cursor: NoCursor, Selected: lookup.Target{Kind: lookup.OnBuffer, Index: 1}}},
 		{"address-zoom.svg", x, AddressTime, View{Width: 360, From: 55 * ms, To: 95 * ms, Cursor: NoCursor}},
 		{"address-events.svg", y, AddressTime, View{Width: 640, Cursor: NoCursor}},
 		{"map-fails.svg", x, AddressMap, View{Width: 640, Cursor: NoCursor}},
@@ -70,7 +72,7 @@ func TestAddressScenes(t *testing.T) {
 		if s.Height != c.pic.Height() || s.Title == "" || s.Desc == "" {
 			t.Errorf("%s: %v high, title %q, description %q; want %v and both", c.file, s.Height, s.Title, s.Desc, c.pic.Height())
 		}
-		if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
@@ -89,14 +91,14 @@ func TestAddressHits(t *testing.T) {
 	px := f.x(int64(30 * ms))
 	for _, c := range []struct {
 		y    float64
-		want Target
-	}{{at(100), Target{OnBuffer, 0}}, {at(400), Target{OnBuffer, 1}}, {at(700), Target{OnBuffer, 2}}, {at(900), Target{}}, {5, Target{}}} {
+		want lookup.Target
+	}{{at(100), lookup.Target{Kind: lookup.OnBuffer, Index: 0}}, {at(400), lookup.Target{Kind: lookup.OnBuffer, Index: 1}}, {at(700), lookup.Target{Kind: lookup.OnBuffer, Index: 2}}, {at(900), lookup.Target{}}, {5, lookup.Target{}}} {
 		if got, when := x.Hit(AddressTime, v, px, c.y); got != c.want || (when-30*ms).Abs() > ms/100 {
 			t.Errorf("at y %v: got %+v at %v, want %+v at 30 ms", c.y, got, when, c.want)
 		}
 	}
 	per := x.mapScale(&f)
-	for mib, want := range map[float64]Target{10: {OnBuffer, 0}, 490: {OnBuffer, 1}, 600: {OnBuffer, 2}, 900: {}} {
+	for mib, want := range map[float64]lookup.Target{10: {Kind: lookup.OnBuffer, Index: 0}, 490: {Kind: lookup.OnBuffer, Index: 1}, 600: {Kind: lookup.OnBuffer, Index: 2}, 900: {}} {
 		if got, when := x.Hit(AddressMap, v, 1+mib*float64(engine.MiB)*per, mapBar+5); got != want || when != NoCursor {
 			t.Errorf("map at %v MiB: got %+v at %v, want %+v and no moment", mib, got, when, want)
 		}
@@ -109,8 +111,8 @@ func TestAddressWords(t *testing.T) {
 		"s4 of fc needs 400 MiB, largest hole 274 MiB, free 474 MiB":                                 x.FailureSentence(),
 		"At 80.0 ms: s4 of fc needs 400 MiB, largest hole 274 MiB, free 474 MiB.":                    x.MapSentence(x.Moment()),
 		"At 30.0 ms: 750 MiB in 3 blocks · free 274 MiB · largest hole 274 MiB · fragmentation 0 %.": x.MapSentence(30 * ms),
-		"s3, recomputed, 249 MiB, layer1.1, takes 250 MiB, at 500 MiB, 20.0 ms to 100.0 ms":          x.Sentence(Target{OnBuffer, 2}),
-		"": x.Sentence(Target{OnStage, 2}),
+		"s3, recomputed, 249 MiB, layer1.1, takes 250 MiB, at 500 MiB, 20.0 ms to 100.0 ms":          x.Sentence(lookup.Target{Kind: lookup.OnBuffer, Index: 2}),
+		"": x.Sentence(lookup.Target{Kind: lookup.OnStage, Index: 2}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -5,7 +5,9 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 const (
@@ -33,8 +35,8 @@ func init() {
 	placed[AddressTime-NumPictures] = placesLayout{
 		draw: (*Places).drawTime,
 		overlay: func(x *Places, s *Scene, f *frame) {
-			if f.Hover.Kind == OnBuffer {
-				x.outline(s, f, f.Hover.Index, strokeOf(Ink, 1.5))
+			if f.Hover.Kind == lookup.OnBuffer {
+				x.outline(s, f, f.Hover.Index, display.StrokeOf(display.Ink, 1.5))
 			}
 		},
 		hit: (*Places).hitTime,
@@ -44,26 +46,26 @@ func init() {
 func (x *Places) drawTime(s *Scene, f *frame) {
 	s.Desc = x.Summary()
 	sc := x.scale(f)
-	s.addText(Ink, 0, 13, text{s: AddressTime.Title(), bold: true, large: true})
+	s.AddText(display.Ink, 0, 13, display.Text{S: AddressTime.Title(), Bold: true, Large: true})
 	x.drawAddressAxis(s, f, &sc)
 	x.drawTimeAxis(s, f, titleLine, sc.bottom)
 	x.drawBlocks(s, f, &sc)
 	x.drawReserved(s, f, &sc)
 	x.drawPool(s, f, &sc)
 	x.drawFailure(s, f, &sc)
-	if f.Selected.Kind == OnBuffer {
-		x.outline(s, f, f.Selected.Index, strokeOf(Ink, 2))
+	if f.Selected.Kind == lookup.OnBuffer {
+		x.outline(s, f, f.Selected.Index, display.StrokeOf(display.Ink, 2))
 	}
 }
 
 func (x *Places) drawAddressAxis(s *Scene, f *frame, sc *addressScale) {
 	for _, k := range format.ByteTicks(x.high, max(int((sc.bottom-sc.top)/30), 2)) {
 		y := math.Floor(sc.y(float64(k.At))) + 0.5
-		s.line(strokeOf(Grid, 1), float32(f.left), float32(y), float32(f.right), float32(y))
+		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(y), float32(f.right), float32(y))
 		if k.At == 0 {
 			continue // the time axis begins there
 		}
-		s.text(Muted, f.left-8, y+4, end, k.Label)
+		s.Text(display.Muted, f.left-8, y+4, display.End, k.Label)
 	}
 }
 
@@ -84,13 +86,13 @@ func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
 	unitX := f.left - 8
 	for _, k := range ticks {
 		px := math.Floor(f.x(int64(k.At))) + 0.5
-		s.line(strokeOf(Grid, 1), float32(px), float32(top), float32(px), float32(bottom))
-		half := textWidth(k.Label) / 2
+		s.Line(display.StrokeOf(display.Grid, 1), float32(px), float32(top), float32(px), float32(bottom))
+		half := display.TextWidth(k.Label) / 2
 		at := math.Min(px, f.Width-half)
 		unitX = math.Min(unitX, at-half-4)
-		s.text(Muted, at, bottom+13, middle, k.Label)
+		s.Text(display.Muted, at, bottom+13, display.Middle, k.Label)
 	}
-	s.text(Muted, unitX, bottom+13, end, unit)
+	s.Text(display.Muted, unitX, bottom+13, display.End, unit)
 }
 
 // drawBlocks draws the blocks that are large enough as rectangles, and all
@@ -102,9 +104,9 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	s.labels = s.labels[:0]
 	last := x.lastShown(f)
 	n := lowerBound(x.from, last)
-	for b := 0; b*blockSize < n; b++ {
+	for b := 0; b*perStretch < n; b++ {
 		if x.ends[b] > int64(f.From) {
-			x.drawStretch(s, f, sc, b*blockSize, min((b+1)*blockSize, n), last)
+			x.drawStretch(s, f, sc, b*perStretch, min((b+1)*perStretch, n), last)
 		}
 	}
 	c.flush(s)
@@ -120,9 +122,9 @@ func (s *Scene) flushBlocks() {
 	for k := range sim.NumCategories {
 		st := bandStyles[k]
 		if k == sim.Workspace {
-			st.stroke, st.width = Muted, 0.8
+			st.Stroke, st.Width = display.Muted, 0.8
 		}
-		s.rects(st, s.slices[k])
+		s.Rects(st, s.slices[k])
 	}
 }
 
@@ -182,18 +184,18 @@ func (x *Places) drawLabel(s *Scene, l blockLabel) {
 	b := &x.p.Blocks[x.ref[l.block]]
 	name, layer := x.name(b.Buffer)
 	label := name
-	if layer != "" && textWidth(name+" "+layer)+8 <= l.w {
+	if layer != "" && display.TextWidth(name+" "+layer)+8 <= l.w {
 		label = name + " " + layer
 	}
-	if label == "" || textWidth(label)+6 > l.w {
+	if label == "" || display.TextWidth(label)+6 > l.w {
 		return
 	}
-	role := bandStyles[b.Kind].fill.on()
-	if bandStyles[b.Kind].pattern != noPattern {
-		halo(s, Ink, l.x+5, l.y+l.h/2+4, start, label)
+	role := bandStyles[b.Kind].Fill.On()
+	if bandStyles[b.Kind].Pattern != display.NoPattern {
+		halo(s, display.Ink, l.x+5, l.y+l.h/2+4, display.Start, label)
 		return
 	}
-	s.text(role, l.x+4, l.y+l.h/2+4, start, label)
+	s.Text(role, l.x+4, l.y+l.h/2+4, display.Start, label)
 }
 
 // drawReserved draws what is taken from the device, where that changes.
@@ -202,10 +204,10 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 		return
 	}
 	xy := x.steps(f, func(l *Level) float64 { return sc.y(float64(l.Reserved)) })
-	s.line(strokeOf(Surface, 3.5), xy...)
-	s.line(strokeOf(Ink, 1.5), xy...)
+	s.Line(display.StrokeOf(display.Surface, 3.5), xy...)
+	s.Line(display.StrokeOf(display.Ink, 1.5), xy...)
 	if n := len(xy); n >= 2 {
-		halo(s, Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), end, "reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
+		halo(s, display.Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), display.End, "reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
 	}
 }
 
@@ -264,8 +266,8 @@ func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
 		return
 	}
 	y := sc.y(float64(x.p.Pool))
-	s.line(style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
-	halo(s, Budget, f.left+4, y-5, start, "pool "+format.Bytes(x.p.Pool))
+	s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+	halo(s, display.Budget, f.left+4, y-5, display.Start, "pool "+format.Bytes(x.p.Pool))
 }
 
 // drawFailure marks when a request found no room, and where most there was.
@@ -275,20 +277,20 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 		return
 	}
 	px := f.x(int64(r.At))
-	s.line(strokeOf(Over, 2), float32(px), titleLine, float32(px), float32(sc.bottom))
+	s.Line(display.StrokeOf(display.Over, 2), float32(px), titleLine, float32(px), float32(sc.bottom))
 	y0, y1 := sc.y(float64(r.HoleAt+r.Largest)), sc.y(float64(r.HoleAt))
-	s.rect(fillOf(Over), px-3, y0, 6, math.Max(y1-y0, 2))
+	s.Rect(display.FillOf(display.Over), px-3, y0, 6, math.Max(y1-y0, 2))
 	const stops = "The step stops here."
-	if f.right-px > textWidth(stops)+16 {
-		s.text(Muted, px+8, (sc.top+sc.bottom)/2, start, stops)
+	if f.right-px > display.TextWidth(stops)+16 {
+		s.Text(display.Muted, px+8, (sc.top+sc.bottom)/2, display.Start, stops)
 	}
 	label := "no room for " + format.Bytes(r.Bytes)
-	half := textWidth(label) / 2
-	halo(s, Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, middle, label)
+	half := display.TextWidth(label) / 2
+	halo(s, display.Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, display.Middle, label)
 }
 
-// outline frames the blocks of a buffer.
-func (x *Places) outline(s *Scene, f *frame, buffer int, st style) {
+// Outline frames the blocks of a buffer.
+func (x *Places) outline(s *Scene, f *frame, buffer int, st display.Style) {
 	sc := x.scale(f)
 	for i := range x.p.Blocks {
 		b := &x.p.Blocks[i]
@@ -297,18 +299,18 @@ func (x *Places) outline(s *Scene, f *frame, buffer int, st style) {
 		}
 		x0, x1 := f.clip(f.x(int64(b.From))), f.clip(f.x(int64(b.To)))
 		y0, y1 := sc.y(float64(b.Addr+b.Bytes)), sc.y(float64(b.Addr))
-		s.outline(st, x0-0.5, y0, math.Max(x1-x0, 1), math.Max(y1-y0, 1))
+		s.Outline(st, x0-0.5, y0, math.Max(x1-x0, 1), math.Max(y1-y0, 1))
 	}
 }
 
-func (x *Places) hitTime(f *frame, px, py float64) Target {
+func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
 	sc := x.scale(f)
 	if px < f.left || px > f.right || py < sc.top-reach || py > sc.bottom {
-		return Target{}
+		return lookup.Target{}
 	}
 	i := x.find(int64(f.time(px)), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
 	if i < 0 {
-		return Target{}
+		return lookup.Target{}
 	}
-	return Target{OnBuffer, x.p.Blocks[x.ref[i]].Buffer}
+	return lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}
 }

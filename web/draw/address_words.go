@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // momentName is a moment in words: "411.2 ms" or "event 1 204".
@@ -93,8 +94,8 @@ func countOf(n int, what string) string {
 
 // Sentence says what a buffer is, where it lies and how long; empty for
 // everything else.
-func (x *Places) Sentence(t Target) string {
-	if t.Kind != OnBuffer {
+func (x *Places) Sentence(t lookup.Target) string {
+	if t.Kind != lookup.OnBuffer {
 		return ""
 	}
 	for i := range x.p.Blocks {

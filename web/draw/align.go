@@ -12,11 +12,13 @@ const maxAligned = 1 << 20
 
 // Align aligns two models. Layers that have no names in common are aligned by
 // their numbers. Names may repeat: the longest common subsequence counts.
-func Align(a, b *Model) *Alignment {
-	n, m := len(a.sizes), len(b.sizes)
+func Align(a, b *Model) *Alignment { return align(a.Names, b.Names) }
+
+func align(a, b []string) *Alignment {
+	n, m := len(a), len(b)
 	var pairs [][2]int
-	if !slices.Equal(a.names, b.names) && n*m <= maxAligned {
-		pairs = common(a.names, b.names)
+	if !slices.Equal(a, b) && n*m <= maxAligned {
+		pairs = common(a, b)
 	}
 	al := &Alignment{}
 	if len(pairs) == 0 {

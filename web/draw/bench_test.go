@@ -3,6 +3,9 @@ package draw
 import (
 	"fmt"
 	"testing"
+
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
 )
 
 // One frame of the timeline, and one of the memory, all of the trace and zoomed
@@ -37,8 +40,8 @@ func BenchmarkDraw(b *testing.B) {
 // sunk.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
-		m := manyLives(n)
-		v := View{Width: 1600, Selected: Target{OnStage, 3}}
+		m := NewModel(tracetest.ManyLives(n))
+		v := View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 3}}
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			var s Scene
 			for b.Loop() {
@@ -54,7 +57,7 @@ func BenchmarkNewModel(b *testing.B) {
 		m := randomModel(n, 1)
 		b.Run(fmt.Sprintf("slices=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				NewModel(m.problem, m.trace)
+				NewModel(m.Problem, m.Trace)
 			}
 		})
 	}

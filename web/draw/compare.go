@@ -5,7 +5,9 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // Beside is the other side of a comparison. Both sides have one time axis, one
@@ -22,28 +24,28 @@ type Beside struct {
 
 func (b *Beside) budget() engine.Bytes {
 	if b.Budget == 0 {
-		return b.Model.problem.Budget
+		return b.Model.Problem.Budget
 	}
 	return b.Budget
 }
 
 // title is the heading of a picture, with the letter of its side.
-func (v *View) title(pic Picture) text {
+func (v *View) title(pic Picture) display.Text {
 	if v.Beside == nil {
-		return text{s: pic.Title(), bold: true, large: true}
+		return display.Text{S: pic.Title(), Bold: true, Large: true}
 	}
 	if pic == Memory && v.Beside.Over {
-		return text{s: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line", bold: true, large: true}
+		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line", Bold: true, Large: true}
 	}
-	return text{s: v.Beside.Letter + " " + pic.Title(), bold: true, large: true}
+	return display.Text{S: v.Beside.Letter + " " + pic.Title(), Bold: true, Large: true}
 }
 
-// end is where the time axis ends: with the longer of two steps.
+// End is where the time axis ends: with the longer of two steps.
 func (v *View) end(own time.Duration) time.Duration {
 	if v.Beside == nil {
 		return own
 	}
-	return max(own, v.Beside.Model.trace.Makespan)
+	return max(own, v.Beside.Model.Trace.Makespan)
 }
 
 // alignment is the columns of the strip that m shares with the other side.
@@ -57,7 +59,7 @@ func (m *Model) alignment(b *Beside) *Alignment {
 // places is how many layers the strip has room for.
 func (m *Model) places(f *frame) int {
 	if f.Beside == nil {
-		return len(m.sizes)
+		return len(m.Sizes)
 	}
 	return m.alignment(f.Beside).Columns()
 }
@@ -86,11 +88,11 @@ func (m *Model) alongside(f *frame, b *bar) bool {
 
 // largest is the size of the highest bar of the strip.
 func (m *Model) largest(f *frame) (most engine.Bytes) {
-	for _, size := range m.sizes {
+	for _, size := range m.Sizes {
 		most = max(most, size)
 	}
 	if f.Beside != nil {
-		for _, size := range f.Beside.Model.sizes {
+		for _, size := range f.Beside.Model.Sizes {
 			most = max(most, size)
 		}
 	}
@@ -100,7 +102,7 @@ func (m *Model) largest(f *frame) (most engine.Bytes) {
 // Differs says whether layer k of m is treated in another way than layer j of o,
 // or exists in only one of the two.
 func (m *Model) Differs(o *Model, k, j int) bool {
-	return k == 0 || j == 0 || m.decision(k) != o.decision(j)
+	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
 }
 
 // NumDiffering is how many layers of m are treated in another way than in o, or are
@@ -125,14 +127,14 @@ func (m *Model) drawDiffering(s *Scene, f *frame) {
 	} else if n > 1 {
 		words = format.Count(n) + " layers not treated as in " + f.Beside.Other
 	}
-	s.text(Muted, f.right, 13, end, words)
+	s.Text(display.Muted, f.right, 13, display.End, words)
 }
 
 // mutedStyle is a bar of layers that both sides treat alike.
-var mutedStyle = fillOf(Grid)
+var mutedStyle = display.FillOf(display.Grid)
 
 // otherStyle is the outline of the other side's memory.
-var otherStyle = strokeOf(Ink, 1.2)
+var otherStyle = display.StrokeOf(display.Ink, 1.2)
 
 // drawBeside draws the memory of the other side as an outline.
 func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
@@ -149,8 +151,8 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
 	}
 	s.xy = xy
-	s.path(opLine, strokeOf(Surface, 3), xy)
-	s.path(opLine, otherStyle, xy)
+	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3), xy)
+	s.Path(display.OpLine, otherStyle, xy)
 	if f.Beside.Over {
 		m.nameOther(s, f, sc)
 	}
@@ -160,28 +162,28 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 // that has both: below the budget's line, which is near the peaks.
 func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	b := f.Beside
-	if x := f.x(int64(b.Model.trace.PeakAt)); x >= f.left-0.5 && x <= f.right+0.5 {
-		x, y := f.clip(x), sc.y(int64(b.Model.trace.Peak))
+	if x := f.x(int64(b.Model.Trace.PeakAt)); x >= f.left-0.5 && x <= f.right+0.5 {
+		x, y := f.clip(x), sc.y(int64(b.Model.Trace.Peak))
 		var spots []spot
 		for dy := 22.0; y+dy < sc.floor; dy += 14 {
-			spots = append(spots, spot{x + 12, y + dy, start}, spot{x - 12, y + dy, end})
+			spots = append(spots, spot{x + 12, y + dy, display.Start}, spot{x - 12, y + dy, display.End})
 		}
-		s.place(f, Ink, text{s: b.Other + ": peak " + format.Bytes(b.Model.trace.Peak), bold: true}, false, spots...)
+		s.place(f, display.Ink, display.Text{S: b.Other + ": peak " + format.Bytes(b.Model.Trace.Peak), Bold: true}, false, spots...)
 	}
 	for _, side := range []struct {
 		letter string
 		m      *Model
 	}{{b.Letter, m}, {b.Other, b.Model}} {
-		x := f.x(int64(side.m.trace.Makespan))
+		x := f.x(int64(side.m.Trace.Makespan))
 		if x < f.left || x > f.right+0.5 {
 			continue
 		}
-		s.line(strokeOf(Muted, 1), float32(x), titleLine, float32(x), float32(sc.floor))
+		s.Line(display.StrokeOf(display.Muted, 1), float32(x), titleLine, float32(x), float32(sc.floor))
 		var spots []spot
 		for y := sc.floor - 34; y > sc.top+20; y -= 16 {
-			spots = append(spots, spot{x - 5, y, end})
+			spots = append(spots, spot{x - 5, y, display.End})
 		}
-		s.place(f, Ink, text{s: side.letter + " ends, " + format.Duration(side.m.trace.Makespan)}, false, spots...)
+		s.place(f, display.Ink, display.Text{S: side.letter + " ends, " + format.Duration(side.m.Trace.Makespan)}, false, spots...)
 	}
 }
 
@@ -191,27 +193,24 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	if f.Beside == nil || f.Beside.Over {
 		return
 	}
-	if x := f.x(int64(m.trace.Makespan)); x >= f.left && x < f.right-1 {
-		s.line(strokeOf(Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
-		if x+4+textWidth("end") < f.right {
-			s.text(Muted, x+4, top+10, start, "end")
+	if x := f.x(int64(m.Trace.Makespan)); x >= f.left && x < f.right-1 {
+		s.Line(display.StrokeOf(display.Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
+		if x+4+display.TextWidth("end") < f.right {
+			s.Text(display.Muted, x+4, top+10, display.Start, "end")
 		} else {
-			s.addText(Muted, x-4, top+10, text{s: "end", anchor: end, halo: true})
+			s.AddText(display.Muted, x-4, top+10, display.Text{S: "end", Anchor: display.End, Halo: true})
 		}
 	}
 }
 
 // Across is what stands for a target of m in another model: the layer beside its
 // own.
-func (m *Model) Across(t Target, al *Alignment) Target {
+func (m *Model) Across(t lookup.Target, al *Alignment) lookup.Target {
 	if k := al.Across(m.StageOf(t)); k > 0 {
-		return Target{OnStage, k}
+		return lookup.Target{Kind: lookup.OnStage, Index: k}
 	}
-	return Target{}
+	return lookup.Target{}
 }
-
-// Decision is what happens to the activation of layer k; kept if nobody says.
-func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }
 
 // FigureOfBoth replaces s by the legend and the pictures of both sides of a
 // comparison, those of one kind under each other, for a file that stands alone.
@@ -219,8 +218,8 @@ func (m *Model) Decision(k int) sim.Decision { return m.decision(k) }
 func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)
-	s.reset(va.Width, 0)
-	s.append(&part, 0)
+	s.Reset(va.Width, 0)
+	s.Append(&part.List, 0, 0)
 	y := part.Height
 	for pic := range NumPictures {
 		if pic.ComparedHeight() == 0 {
@@ -231,7 +230,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 			v.Height = 0
 			y += PageGap
 			m.Draw(&part, pic, v)
-			s.append(&part, y)
+			s.Append(&part.List, 0, y)
 			y += part.Height
 		}
 	}

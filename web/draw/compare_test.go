@@ -9,12 +9,15 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
 )
 
 // otherModel is another schedule of the small problem: nothing is moved, stage 2
 // is kept, and the step is over sooner.
 func otherModel() *Model {
-	p := smallProblem()
+	p := tracetest.Problem()
 	g := p.Chain
 	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration) sim.Span {
 		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to, Cause: sim.NoSpan}
@@ -35,7 +38,7 @@ func otherModel() *Model {
 // A above B on one axis: what is drawn of each.
 func TestCompareScenes(t *testing.T) {
 	a, b := smallModel(), otherModel()
-	light := Light
+	light := display.Light
 	for _, c := range []struct {
 		file string
 		pic  Picture
@@ -51,7 +54,7 @@ func TestCompareScenes(t *testing.T) {
 		var s Scene
 		var out bytes.Buffer
 		c.m.Draw(&s, c.pic, View{Width: 640, Beside: &Beside{Model: c.o, Letter: c.l, Other: c.r, Over: c.over}})
-		if err := s.WriteSVG(&out, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		if err := s.WriteSVG(&out, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, c.file, out.Bytes())
@@ -93,10 +96,10 @@ func TestCompareFewerLayers(t *testing.T) {
 		t.Fatalf("bars are %+v; want three, one for each layer", bars)
 	}
 	mid := bars[1].x + bars[1].w/2
-	if got, _ := small.Hit(Strip, v, mid, 40); got != (Target{OnStage, 2}) {
+	if got, _ := small.Hit(Strip, v, mid, 40); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("at %g there is %+v; want layer 2", mid, got)
 	}
-	if got, _ := small.Hit(Strip, v, 400, 40); got.Kind != Nothing {
+	if got, _ := small.Hit(Strip, v, 400, 40); got.Kind != lookup.Nothing {
 		t.Errorf("behind the last layer there is %+v; want nothing", got)
 	}
 	if got := large.NumDiffering(small, Align(large, small)); got < large.Stages()-3 || got > large.Stages() {
@@ -123,17 +126,14 @@ func TestDiffers(t *testing.T) {
 	if len(got) != 1 || got[0] != 1 {
 		t.Errorf("layers %v differ; want 1: it is offloaded on one side only", got)
 	}
-	if got := a.Across(Target{OnSpan, 6}, Align(a, b)); got != (Target{OnStage, 2}) {
+	if got := a.Across(lookup.Target{Kind: lookup.OnSpan, Index: 6}, Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)
 	}
 }
 
 // Layers of the same name share a column, whatever stands between them.
 func TestAlign(t *testing.T) {
-	named := func(names ...string) *Model {
-		return &Model{layers: layers{names: names, sizes: make([]engine.Bytes, len(names))}}
-	}
-	if got := Align(named("x"), named("w", "x")).Across(0); got != 0 {
+	if got := align([]string{"x"}, []string{"w", "x"}).Across(0); got != 0 {
 		t.Errorf("beside no layer stands layer %d; want none", got)
 	}
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestAlign(t *testing.T) {
 		{[]string{"r", "r"}, []string{"r", "r", "r", "end"}, "11 22 03 04"},
 		{nil, []string{"d"}, "01"},
 	} {
-		al, got := Align(named(c.a...), named(c.b...)), []string{}
+		al, got := align(c.a, c.b), []string{}
 		for i := range al.Columns() {
 			k, j := al.Layers(i)
 			got = append(got, fmt.Sprint(k)+fmt.Sprint(j))
@@ -169,8 +169,8 @@ func TestFigureOfBoth(t *testing.T) {
 	vb := View{Width: 640, Cursor: NoCursor, Beside: &Beside{Model: a, Letter: "B", Other: "A"}}
 	FigureOfBoth(&s, a, b, va, vb)
 	var out bytes.Buffer
-	light := Light
-	if err := s.WriteSVG(&out, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+	light := display.Light
+	if err := s.WriteSVG(&out, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "compare-figure.svg", out.Bytes())
@@ -185,10 +185,10 @@ func TestFigureOfBoth(t *testing.T) {
 // sides: otherwise a height would mean different bytes in A and in B.
 func TestCompareHasOneScale(t *testing.T) {
 	a, b := smallModel(), otherModel()
-	same := a.trace.Peak / 2
-	a.memory.fixed = same
+	same := a.Trace.Peak / 2
+	a.Memory.Fixed = same
 	for _, c := range []struct{ fixed, want engine.Bytes }{{same, same}, {same / 2, 0}} {
-		b.memory.fixed = c.fixed
+		b.Memory.Fixed = c.fixed
 		f := a.frame(Memory, View{Width: 640, Height: 300, Beside: &Beside{Model: b, Letter: "A", Other: "B"}})
 		if sc := a.memoryScale(&f); sc.fixed != c.want {
 			t.Errorf("A has %d bytes fixed and B %d: %d stand in a band of their own; want %d", same, c.fixed, sc.fixed, c.want)

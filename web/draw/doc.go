@@ -2,7 +2,7 @@
 // offloaded (Strip), what runs when (Timeline) and what the memory holds
 // (Memory), the last two on one time axis.
 //
-//	engine.Problem + sim.Trace -> Model -> Draw(View) -> Scene -> paint.js | SVG | golden test
+//	engine.Problem + sim.Trace -> lookup.Model -> tell.Model -> Model -> Draw(View) -> Scene -> paint.js | SVG
 //
 // Of a graph of operations the strip has them in the order in which they run, with
 // arcs from values to their last forward readers, and Life says when the selected
@@ -12,13 +12,11 @@
 // for the first picture of the page.
 //
 // A Model is built once per trace. Draw lays a picture out for a View (a
-// stretch of time and a size in CSS pixels) as a Scene, a display list whose
-// colours are roles. Its size is bounded by pixels, not by the trace. A Scene
-// is painted on a canvas by web/static/paint.js from one packed buffer, or
-// written as SVG; both come out the same, so that the prepared page's first
-// picture is replaced by the live one without a jump. Hit tells what is at a
-// point, Sentence says it in words, Rows is the table for those who do not see
-// the pictures.
+// stretch of time and a size in CSS pixels) as a Scene, which is a display list
+// (package display): painted on a canvas or written as SVG it comes out the same, so
+// that the prepared page's first picture is replaced by the live one without a jump.
+// Its size is bounded by pixels, not by the trace. What a Model finds and says it has
+// from packages lookup and tell; Hit tells what is at a point.
 //
 // In the memory every value that is large enough has a seam: pieces says for every
 // stretch of a life in which band it is, and the stage that is selected is sunk to the

@@ -3,14 +3,27 @@ package draw
 import (
 	"math"
 
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/tell"
 )
+
+// Model is a trace, arranged for drawing.
+type Model struct{ *tell.Model }
+
+// NewModel arranges a trace of p's graph for drawing. p and t must not change
+// while the model is in use. It takes time and memory in proportion to the trace.
+func NewModel(p *engine.Problem, t *sim.Trace) *Model {
+	return &Model{tell.New(p, t)}
+}
 
 // Draw replaces s by a picture of the model. The work and the size of the scene
 // are bounded by v.Width, however long the trace is.
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	timed[pic].draw(m, s, &f)
 }
 
@@ -19,7 +32,7 @@ func (m *Model) Draw(s *Scene, pic Picture, v View) {
 // so that it lies on the picture without repainting it.
 func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	if overlay := timed[pic].overlay; overlay != nil {
 		overlay(m, s, &f)
 	}
@@ -31,11 +44,11 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 		return
 	}
 	x := f.x(int64(f.Cursor))
-	s.line(strokeOf(Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
+	s.Line(display.StrokeOf(display.Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
 	if label {
 		str := format.Moment(f.Cursor, f.To-f.From)
-		half := textWidth(str) / 2
-		halo(s, Ink, math.Min(math.Max(x, f.left+half), f.Width-half-2), 12, middle, str)
+		half := display.TextWidth(str) / 2
+		halo(s, display.Ink, math.Min(math.Max(x, f.left+half), f.Width-half-2), 12, display.Middle, str)
 	}
 }
 
@@ -55,7 +68,7 @@ func (m *Model) pageHeight(width float64) float64 {
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.reset(v.Width, m.pageHeight(v.Width))
+	s.Reset(v.Width, m.pageHeight(v.Width))
 	var part Scene
 	y := 0.0
 	for pic := range NumPictures {
@@ -63,9 +76,9 @@ func (m *Model) Page(s *Scene, v View) {
 			continue
 		}
 		m.Draw(&part, pic, v)
-		s.append(&part, y)
+		s.Append(&part.List, 0, y)
 		m.Overlay(&part, pic, v)
-		s.append(&part, y)
+		s.Append(&part.List, 0, y)
 		y += part.Height + PageGap
 	}
 	s.Title = "One training step: layers, timeline and device memory"
@@ -77,8 +90,8 @@ func (m *Model) Figure(s *Scene, v View) {
 	var page, legend Scene
 	m.Page(&page, v)
 	Legend(&legend, v.Width, m)
-	s.reset(v.Width, legend.Height+PageGap+page.Height)
-	s.append(&legend, 0)
-	s.append(&page, legend.Height+PageGap)
+	s.Reset(v.Width, legend.Height+PageGap+page.Height)
+	s.Append(&legend.List, 0, 0)
+	s.Append(&page.List, 0, legend.Height+PageGap)
 	s.Title, s.Desc = page.Title, page.Desc
 }

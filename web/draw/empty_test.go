@@ -3,6 +3,8 @@ package draw
 import (
 	"math"
 	"testing"
+
+	"memtide/web/lookup"
 )
 
 // An empty trace can be looked at in every way.
@@ -11,13 +13,13 @@ func TestEmpty(t *testing.T) {
 	v := View{Width: 500}
 	for pic := range NumPictures {
 		for _, x := range []float64{-1, 0, 250, 499, math.Inf(1)} {
-			if got, _ := m.Hit(pic, v, x, 60); got.Kind != Nothing {
+			if got, _ := m.Hit(pic, v, x, 60); got.Kind != lookup.Nothing {
 				t.Errorf("Hit(%s, %v) = %+v", pic.Title(), x, got)
 			}
 		}
 	}
 	m.HeldAt(0, 3)
-	if m.NumRows() != 0 || m.Step(Target{}, 1).Kind != Nothing || m.NextGap(0, 1).Kind != Nothing {
+	if m.NumRows() != 0 || m.Step(lookup.Target{}, 1).Kind != lookup.Nothing || m.NextGap(0, 1).Kind != lookup.Nothing {
 		t.Errorf("the empty trace has something in it")
 	}
 }

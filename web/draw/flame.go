@@ -5,7 +5,9 @@ import (
 	"math"
 
 	"memtide/engine"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // Use is what memory of a recording is for.
@@ -23,13 +25,13 @@ const (
 )
 
 // useStyles are the fills of calls: by what most of their memory is for.
-var useStyles = [NumUses]style{
+var useStyles = [NumUses]display.Style{
 	UseWeights:     fixedStyle,
 	UseGradients:   backwardStyle,
-	UseOptimizer:   {fill: Fixed, stroke: noRole, pattern: thinHatch, lines: Muted},
+	UseOptimizer:   {Fill: display.Fixed, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted},
 	UseActivations: forwardStyle,
 	UseTemporaries: scratchStyle,
-	UseUnknown:     fillOf(Grid),
+	UseUnknown:     display.FillOf(display.Grid),
 }
 
 // FlameCall is a call of a flame graph, with what was asked for within it.
@@ -139,7 +141,7 @@ func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 // has one.
 func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 	f, z := x.frame(v)
-	s.reset(f.Width, f.Height)
+	s.Reset(f.Width, f.Height)
 	s.Title, s.Desc = Flames.Title(), x.Summary()
 	last := make([]float64, x.rows()+1) // the end of what was drawn in each row
 	var named []int
@@ -166,7 +168,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 			}
 			all = append(all, float32(b.x0), float32(b.y0), float32(w), flameRow-1)
 		}
-		s.rects(useStyles[use], all)
+		s.Rects(useStyles[use], all)
 	}
 	for k, i := range named {
 		x.label(s, &z, i, &boxes[k])
@@ -180,45 +182,45 @@ func (x *Flame) label(s *Scene, z *flameFrame, i int, b *box) {
 	if i == z.root {
 		for up := i; up > 0; {
 			up = x.calls[up].Parent
-			if name = x.calls[up].Name + " › " + name; textWidth(name) > b.x1-b.x0 {
+			if name = x.calls[up].Name + " › " + name; display.TextWidth(name) > b.x1-b.x0 {
 				name = "… › " + x.calls[i].Name
 				break
 			}
 		}
 	}
-	if full := name + "  " + format.Bytes(x.calls[i].Bytes); textWidth(full) <= b.x1-b.x0-2*pad {
+	if full := name + "  " + format.Bytes(x.calls[i].Bytes); display.TextWidth(full) <= b.x1-b.x0-2*pad {
 		name = full
 	}
-	if name = fit(name, b.x1-b.x0-2*pad); name == "" {
+	if name = display.Fit(name, b.x1-b.x0-2*pad); name == "" {
 		return
 	}
-	if st := &useStyles[x.calls[i].Use]; st.fill == Surface {
-		halo(s, Ink, b.x0+pad, b.y0+13, start, name)
+	if st := &useStyles[x.calls[i].Use]; st.Fill == display.Surface {
+		halo(s, display.Ink, b.x0+pad, b.y0+13, display.Start, name)
 	} else {
-		s.text(st.fill.on(), b.x0+pad, b.y0+13, start, name)
+		s.Text(st.Fill.On(), b.x0+pad, b.y0+13, display.Start, name)
 	}
 }
 
 // Overlay replaces s by the outline of v.Hover.
 func (x *Flame) Overlay(s *Scene, _ Picture, v View) {
 	f, z := x.frame(v)
-	s.reset(f.Width, f.Height)
-	if v.Hover.Kind != OnCall {
+	s.Reset(f.Width, f.Height)
+	if v.Hover.Kind != lookup.OnCall {
 		return
 	}
 	if b, ok := x.place(&z, x.valid(v.Hover.Index)); ok {
-		s.outline(strokeOf(Ink, 2), b.x0+1, b.y0+0.5, math.Max(b.x1-b.x0-2, 1), flameRow-2)
+		s.Outline(display.StrokeOf(display.Ink, 2), b.x0+1, b.y0+0.5, math.Max(b.x1-b.x0-2, 1), flameRow-2)
 	}
 }
 
 // Hit returns the call at a place, or the one nearest to it within a few pixels.
-func (x *Flame) Hit(_ Picture, v View, px, py float64) Target {
+func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
 	_, z := x.frame(v)
-	best, dist := Target{}, reach
+	best, dist := lookup.Target{}, reach
 	for i := range x.calls {
 		if b, ok := x.place(&z, i); ok && py >= b.y0 && py < b.y0+flameRow {
 			if d := math.Max(b.x0-px, px-b.x1); d < dist {
-				best, dist = Target{OnCall, i}, d
+				best, dist = lookup.Target{Kind: lookup.OnCall, Index: i}, d
 			}
 		}
 	}
@@ -261,8 +263,8 @@ func (x *Flame) Summary() string {
 }
 
 // Sentence says what a call holds; empty for everything else.
-func (x *Flame) Sentence(t Target) string {
-	if t.Kind != OnCall || t.Index < 0 || t.Index >= len(x.calls) {
+func (x *Flame) Sentence(t lookup.Target) string {
+	if t.Kind != lookup.OnCall || t.Index < 0 || t.Index >= len(x.calls) {
 		return ""
 	}
 	c, all := &x.calls[t.Index], x.calls[0].Bytes

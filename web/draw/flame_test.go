@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // smallFlame is main, which calls step with all, which calls left and right.
@@ -21,7 +23,7 @@ func smallFlame() *Flame {
 }
 
 func flameView(width float64, zoom int) View {
-	return View{Width: width, Selected: Target{OnCall, zoom}, Cursor: NoCursor}
+	return View{Width: width, Selected: lookup.Target{Kind: lookup.OnCall, Index: zoom}, Cursor: NoCursor}
 }
 
 // A call is hit where it is drawn: below the call around it, as wide as its bytes, and
@@ -38,7 +40,7 @@ func TestFlameHit(t *testing.T) {
 		{3, 990, 5, "left"}, {3, 100, flameRow + 5, "leaf"}, {5, 500, 5, "right"}, {5, 500, flameRow + 5, ""}, {99, 5, 5, "all"},
 	} {
 		got := ""
-		if h := x.Hit(Flames, flameView(1000, c.zoom), c.px, c.py); h.Kind == OnCall {
+		if h := x.Hit(Flames, flameView(1000, c.zoom), c.px, c.py); h.Kind == lookup.OnCall {
 			got = x.calls[h.Index].Name
 		}
 		if got != c.want {
@@ -85,9 +87,9 @@ func TestFlameIsBounded(t *testing.T) {
 			if most := 2 * int(NumUses) * int(width+1) * rows; s.Items() > most || rows > mostFlame {
 				t.Errorf("%d calls, %v wide: %d items in %d rows; want at most %d in %d", n, width, s.Items(), rows, most, mostFlame)
 			}
-			for _, g := range s.groups {
-				for i := g.from; g.op == opRects && i < g.to; i += 4 {
-					if x0, y0, w, h := s.nums[i], s.nums[i+1], s.nums[i+2], s.nums[i+3]; x0 < 0 || float64(x0+w) > width+1 || y0 < 0 || float64(y0+h) > s.Height {
+			for _, g := range s.Groups {
+				for i := g.From; g.Op == display.OpRects && i < g.To; i += 4 {
+					if x0, y0, w, h := s.Nums[i], s.Nums[i+1], s.Nums[i+2], s.Nums[i+3]; x0 < 0 || float64(x0+w) > width+1 || y0 < 0 || float64(y0+h) > s.Height {
 						t.Fatalf("%d calls, %v wide: a call at %v, %v of %v by %v is outside", n, width, x0, y0, w, h)
 					}
 				}
@@ -102,7 +104,7 @@ func TestFlameSVG(t *testing.T) {
 	var s Scene
 	var b bytes.Buffer
 	x.Draw(&s, Flames, flameView(800, 0))
-	if err := s.WriteSVG(&b, SVGOptions{Standalone: true}); err != nil {
+	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -116,7 +118,7 @@ func TestFlameSVG(t *testing.T) {
 	if !strings.Contains(text, "net.py:41 forward") || strings.Contains(text, "NaN") {
 		t.Errorf("the graph does not name the call with room, or a coordinate is no number:\n%s", text)
 	}
-	if got, want := x.Sentence(Target{OnCall, 2}), "net.py:41 forward: 50 B, 50 % of all"; got != want {
+	if got, want := x.Sentence(lookup.Target{Kind: lookup.OnCall, Index: 2}), "net.py:41 forward: 50 B, 50 % of all"; got != want {
 		t.Errorf("the sentence is %q, want %q", got, want)
 	}
 }

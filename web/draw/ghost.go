@@ -3,14 +3,15 @@ package draw
 import (
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 )
 
 // The ghost is the memory over time if everything is kept, on the same axes: what
 // the schedule saves and, where it ends earlier, what that costs.
 
 var (
-	ghostLine  = style{fill: noRole, stroke: Muted, lines: noRole, dash: dashGhost, width: 1.3}
-	deviceLine = strokeOf(Ink, 2)
+	ghostLine  = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashGhost, Width: 1.3}
+	deviceLine = display.StrokeOf(display.Ink, 2)
 )
 
 func ghostPeak(ghost []sim.Point) (most engine.Bytes) {
@@ -28,11 +29,11 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	}
 	xy := s.xy[:0]
 	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
-	last := m.memory.fixed
+	last := m.Memory.Fixed
 	for i := range f.Ghost {
 		p := &f.Ghost[i]
 		if x := f.clip(f.x(int64(p.At))); p.At <= f.To {
-			used := max(min(p.Used, top), m.memory.fixed)
+			used := max(min(p.Used, top), m.Memory.Fixed)
 			if p.At >= f.From {
 				if len(xy) == 0 && i > 0 {
 					xy = append(xy, float32(f.left), float32(sc.foot(int64(last))))
@@ -48,9 +49,9 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	drawBeyond(s, f, sc, xy)
 	line := ghostLine
 	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {
-		line.stroke = Over
+		line.Stroke = display.Over
 	}
-	s.path(opLine, line, s.xy[:len(xy)])
+	s.Path(display.OpLine, line, s.xy[:len(xy)])
 }
 
 // drawBeyond hatches what lies above the device's line under an outline; where the
@@ -63,7 +64,7 @@ func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float32) {
 	for i := 0; i+3 < len(outline); i += 2 {
 		x0, y0, x1 := outline[i], outline[i+1], outline[i+2]
 		if outline[i+1] == outline[i+3] && y0 < line && x1 > x0 {
-			s.rect(waitingStyle, float64(x0), float64(y0), float64(x1-x0), float64(line-y0))
+			s.Rect(waitingStyle, float64(x0), float64(y0), float64(x1-x0), float64(line-y0))
 		}
 	}
 }

@@ -1,13 +1,14 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/format"
+	"memtide/web/display"
+	"memtide/web/lookup"
+	"memtide/web/tell"
 )
 
 // The strip of a graph: a mark per forward operation, in the order in which they
@@ -32,17 +33,17 @@ type arcGeometry struct {
 	width float64 // of the plot
 }
 
-func (st *structure) geometry(f *frame) arcGeometry {
+func geometry(st *lookup.Structure, f *frame) arcGeometry {
 	width := f.right - f.left
-	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, width / float64(max(len(st.ops), 1)), width}
+	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, width / float64(max(len(st.Ops), 1)), width}
 }
 
 // x is the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
 
 // curve appends the points of an arc: an upright cubic curve, the higher the longer.
-func (g *arcGeometry) curve(xy []float32, a *arc) []float32 {
-	x0, x1, y := g.x(a.from), g.x(a.to), g.base-1
+func (g *arcGeometry) curve(xy []float32, a *lookup.Arc) []float32 {
+	x0, x1, y := g.x(a.From), g.x(a.To), g.base-1
 	room := g.base - 24
 	rise := math.Min(math.Max(1.1*(x1-x0), 16), room*(0.2+0.8*math.Sqrt((x1-x0)/g.width))) * 4 / 3
 	for i := 0; i <= arcSteps; i++ {
@@ -54,80 +55,54 @@ func (g *arcGeometry) curve(xy []float32, a *arc) []float32 {
 }
 
 // showsGraph says that the strip of a frame is that of a graph.
-func (m *Model) showsGraph(f *frame) bool { return f.Beside == nil && m.graph() != nil }
+func (m *Model) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
 
 // openBlock is the block that is not folded: that of the selection.
 func (m *Model) openBlock(f *frame) int32 {
-	if v := m.valueOf(f.Selected); v != engine.NoValue {
-		return int32(m.problem.Graph.Values[v].Stage)
+	if v := m.ValueOf(f.Selected); v != engine.NoValue {
+		return int32(m.Problem.Graph.Values[v].Stage)
 	}
 	return 0
 }
 
 func (m *Model) drawGraph(s *Scene, f *frame) {
-	st := m.graph()
-	geo := st.geometry(f)
+	st := m.Structure()
+	geo := geometry(st, f)
 	s.Title = "Graph of the network: operations in the order in which they run, values that wait long for a reader as arcs"
-	s.Desc = m.graphDesc()
-	s.addText(Ink, 0, geo.base-14, text{s: "Graph", bold: true, large: true})
-	if words := "in order of"; textWidth(words) < f.left {
-		s.text(Muted, 0, geo.base+3, start, words)
-		s.text(Muted, 0, geo.base+17, start, "execution")
+	s.Desc = m.GraphDesc()
+	s.AddText(display.Ink, 0, geo.base-14, display.Text{S: "Graph", Bold: true, Large: true})
+	if words := "in order of"; display.TextWidth(words) < f.left {
+		s.Text(display.Muted, 0, geo.base+3, display.Start, words)
+		s.Text(display.Muted, 0, geo.base+17, display.Start, "execution")
 	}
-	if len(st.ops) == 0 {
-		s.text(Muted, f.left, geo.base+10, start, "This graph has no forward operations.")
+	if len(st.Ops) == 0 {
+		s.Text(display.Muted, f.left, geo.base+10, display.Start, "This graph has no forward operations.")
 		return
 	}
-	selected, open := m.valueOf(f.Selected), m.openBlock(f)
-	arcs, more, folded := st.drawn(f, selected, open)
+	selected, open := m.ValueOf(f.Selected), m.openBlock(f)
+	arcs, more, folded := drawnArcs(st, f, selected, open)
 	drawBlocks(s, st, &geo, open)
 	for i := range arcs {
-		a, style := &arcs[i], strokeOf(Muted, 1)
-		style.width += float32(math.Round(6*float64(a.bytes)/math.Max(float64(st.largest), 1))) / 4
-		if a.value == selected {
-			style.stroke, style.width = decisionRole(st.decisions[a.from]), style.width+1
+		a, style := &arcs[i], display.StrokeOf(display.Muted, 1)
+		style.Width += float32(math.Round(6*float64(a.Bytes)/math.Max(float64(st.Largest), 1))) / 4
+		if a.Value == selected {
+			style.Stroke, style.Width = tell.DecisionRole(st.Decisions[a.From]), style.Width+1
 		}
 		s.xy = geo.curve(s.xy[:0], a)
-		s.path(opLine, style, s.xy)
+		s.Path(display.OpLine, style, s.xy)
 	}
 	m.drawMarks(s, f, &geo)
 	m.markSelected(s, f, &geo)
-	s.text(Muted, f.right, 12, end, fit(arcWords(len(st.arcs), more, folded, len(st.blocks)), f.right-f.left))
-}
-
-// arcWords says how many values have arcs, and where those are that are not drawn.
-func arcWords(all, more, folded, blocks int) string {
-	if all == 0 {
-		return fmt.Sprintf("no value is read more than %d operations later", farReader)
-	}
-	words := fmt.Sprintf("%s values read more than %d operations later", format.Count(all), farReader)
-	if more > 0 {
-		words += ", " + format.Count(more) + " not drawn"
-	}
-	if folded > 0 {
-		words += fmt.Sprintf(", %s within %d repeated blocks", format.Count(folded), blocks)
-	}
-	return words
-}
-
-// decisionRole is the colour of a decision.
-func decisionRole(d sim.Decision) Role {
-	switch {
-	case d&sim.Recompute != 0:
-		return Recompute
-	case d&sim.Offload != 0:
-		return Transfer
-	}
-	return Forward
+	s.Text(display.Muted, f.right, 12, display.End, display.Fit(tell.ArcWords(len(st.Arcs), more, folded, len(st.Blocks)), f.right-f.left))
 }
 
 // drawBlocks draws a bracket over each folded block that is wide enough.
-func drawBlocks(s *Scene, st *structure, g *arcGeometry, open int32) {
+func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 	y := float32(g.base - 1)
-	for _, b := range st.blocks {
-		x0, x1 := float32(g.x(b.first)), float32(g.x(b.last))
-		if b.stage != open && x1-x0 >= 4 {
-			s.line(strokeOf(Muted, 1), x0, y, x0+1, y-5, x1-1, y-5, x1, y)
+	for _, b := range st.Blocks {
+		x0, x1 := float32(g.x(b.First)), float32(g.x(b.Last))
+		if b.Stage != open && x1-x0 >= 4 {
+			s.Line(display.StrokeOf(display.Muted, 1), x0, y, x0+1, y-5, x1-1, y-5, x1, y)
 		}
 	}
 }
@@ -135,8 +110,8 @@ func drawBlocks(s *Scene, st *structure, g *arcGeometry, open int32) {
 // graphBars are the marks of a frame: each of the places [first, last) of which at
 // makes most.
 func (m *Model) graphBars(f *frame) []bar {
-	st := m.graph()
-	n := len(st.ops)
+	st := m.Structure()
+	n := len(st.Ops)
 	count := min(n, int((f.right-f.left)/stripStep))
 	out := make([]bar, count)
 	step := (f.right - f.left) / float64(max(count, 1))
@@ -156,8 +131,8 @@ func (m *Model) graphBars(f *frame) []bar {
 
 // made is how much the operation at a place makes.
 func (m *Model) made(place int) (sum engine.Bytes) {
-	for _, v := range m.problem.Graph.Ops[m.structure.ops[place]].Out {
-		sum += m.problem.Graph.Values[v].Size
+	for _, v := range m.Problem.Graph.Ops[m.Structure().Ops[place]].Out {
+		sum += m.Problem.Graph.Values[v].Size
 	}
 	return sum
 }
@@ -169,7 +144,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 		s.slices[k] = append(s.slices[k], float32(b.x), float32(g.base+y), float32(b.w), float32(h))
 	}
 	for i := range bars {
-		switch b, d := &bars[i], m.structure.decisions[bars[i].at]; d {
+		switch b, d := &bars[i], m.Structure().Decisions[bars[i].at]; d {
 		case sim.Recompute | sim.Offload:
 			add(sim.SpanOffload, b, 0, graphMark/2)
 			add(sim.SpanRecompute, b, graphMark/2, graphMark/2)
@@ -183,9 +158,9 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		if d := m.structure.decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
-			if letter := strings.ReplaceAll(DecisionLetter(d), "+", ""); textWidth(letter) <= b.w+2 {
-				s.text(Ink, b.x+b.w/2, g.base+graphMark+10, middle, letter)
+		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
+			if letter := strings.ReplaceAll(tell.DecisionLetter(d), "+", ""); display.TextWidth(letter) <= b.w+2 {
+				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letter)
 			}
 		}
 	}
@@ -194,12 +169,12 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 // markSelected outlines the operations that make and last read the selected value,
 // or those that are selected, and says so.
 func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
-	st, v := m.structure, m.valueOf(f.Selected)
-	m.outlinePlaces(s, f, f.Selected, strokeOf(Ink, 2))
+	st, v := m.Structure(), m.ValueOf(f.Selected)
+	m.outlinePlaces(s, f, f.Selected, display.StrokeOf(display.Ink, 2))
 	if v == engine.NoValue {
 		return
 	}
-	a := st.arcOf(v)
+	a := st.ArcOf(v)
 	if a == nil {
 		return
 	}
@@ -207,95 +182,82 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 	for _, word := range [...]struct {
 		place int32
 		s     string
-	}{{a.from, "made here"}, {a.to, "last forward reader"}} {
-		x, half := g.x(word.place), textWidth(word.s)/2
-		s.outline(strokeOf(Ink, 2), x-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
-		if g.x(a.to)-g.x(a.from) > 2*half+40 || word.place == a.from {
-			s.text(Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, middle, word.s)
+	}{{a.From, "made here"}, {a.To, "last forward reader"}} {
+		x, half := g.x(word.place), display.TextWidth(word.s)/2
+		s.Outline(display.StrokeOf(display.Ink, 2), x-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
+		if g.x(a.To)-g.x(a.From) > 2*half+40 || word.place == a.From {
+			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
 	}
 	s.xy = g.curve(s.xy[:0], a)
 	top := float64(s.xy[arcSteps+1]) // y of its middle
-	words := fit(m.arcSentence(a), f.right-f.left)
-	half := textWidth(words) / 2
-	x := math.Min(math.Max((g.x(a.from)+g.x(a.to))/2, f.left+half), f.right-half)
+	words := display.Fit(m.ArcSentence(a), f.right-f.left)
+	half := display.TextWidth(words) / 2
+	x := math.Min(math.Max((g.x(a.From)+g.x(a.To))/2, f.left+half), f.right-half)
 	y := top - 6 // above it, or within it where there is no room above
 	if y < 36 {
 		y = math.Min(math.Max(top+20, 44), g.base-6)
 	}
-	halo(s, Ink, x, y, middle, words)
-}
-
-// arcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
-func (m *Model) arcSentence(a *arc) string {
-	g, st := m.problem.Graph, m.structure
-	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.ops[a.from]]), bareName(&g.Ops[st.ops[a.to]]),
-		format.Bytes(a.bytes), format.Count(int(a.to-a.from)))
-}
-
-// bareName is the name of a forward operation without the mark that some formats
-// put before it.
-func bareName(op *engine.Op) string {
-	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
+	halo(s, display.Ink, x, y, display.Middle, words)
 }
 
 // outlinePlaces outlines the marks of the operations of a run or a layer.
-func (m *Model) outlinePlaces(s *Scene, f *frame, t Target, st style) {
+func (m *Model) outlinePlaces(s *Scene, f *frame, t lookup.Target, st display.Style) {
 	var at []int32
-	switch graph := m.graph(); {
-	case !m.valid(t):
-	case t.Kind == OnSpan && m.trace.Spans[t.Index].Op != engine.NoOp:
-		at = append(at, graph.places[m.trace.Spans[t.Index].Op])
-	case t.Kind == OnStage:
-		for place, op := range graph.ops {
-			if int(m.ofOp[op]) == t.Index {
+	switch graph := m.Structure(); {
+	case !m.Valid(t):
+	case t.Kind == lookup.OnSpan && m.Trace.Spans[t.Index].Op != engine.NoOp:
+		at = append(at, graph.Places[m.Trace.Spans[t.Index].Op])
+	case t.Kind == lookup.OnStage:
+		for place, op := range graph.Ops {
+			if int(m.OfOp[op]) == t.Index {
 				at = append(at, int32(place))
 			}
 		}
 	}
-	g := m.graph().geometry(f)
+	g := geometry(m.Structure(), f)
 	for i, place := range at {
 		if place >= 0 && (i == 0 || i == len(at)-1 || g.step >= 2) {
-			s.outline(st, g.x(place)-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
+			s.Outline(st, g.x(place)-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
 		}
 	}
 }
 
 // overGraph shows what is under the pointer: an arc with its words, or a mark.
 func (m *Model) overGraph(s *Scene, f *frame) {
-	st := m.graph()
-	geo := st.geometry(f)
-	m.outlinePlaces(s, f, f.Hover, strokeOf(Ink, 1.5))
-	if a := st.arcOf(m.valueOf(f.Hover)); a != nil && m.valid(f.Hover) {
-		style := strokeOf(decisionRole(st.decisions[a.from]), 2.5)
+	st := m.Structure()
+	geo := geometry(st, f)
+	m.outlinePlaces(s, f, f.Hover, display.StrokeOf(display.Ink, 1.5))
+	if a := st.ArcOf(m.ValueOf(f.Hover)); a != nil && m.Valid(f.Hover) {
+		style := display.StrokeOf(tell.DecisionRole(st.Decisions[a.From]), 2.5)
 		s.xy = geo.curve(s.xy[:0], a)
-		s.path(opLine, style, s.xy)
+		s.Path(display.OpLine, style, s.xy)
 	}
 }
 
 // hitGraph is the arc at a point, or the first run of the operation there.
-func (m *Model) hitGraph(f *frame, x, y float64) Target {
-	st := m.graph()
-	geo := st.geometry(f)
+func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
+	st := m.Structure()
+	geo := geometry(st, f)
 	if x < f.left-arcReach || x > f.right+arcReach || y > f.Height {
-		return Target{}
+		return lookup.Target{}
 	}
 	if y >= geo.base-2 {
 		for _, b := range m.graphBars(f) {
 			if x < b.x+b.w+4 {
-				return Target{OnSpan, int(st.runs[b.at])}
+				return lookup.Target{Kind: lookup.OnSpan, Index: int(st.Runs[b.at])}
 			}
 		}
-		return Target{}
+		return lookup.Target{}
 	}
-	arcs, _, _ := st.drawn(f, m.valueOf(f.Selected), m.openBlock(f))
-	best, least := Target{}, arcReach
+	arcs, _, _ := drawnArcs(st, f, m.ValueOf(f.Selected), m.openBlock(f))
+	best, least := lookup.Target{}, arcReach
 	var xy []float32
 	for i := range arcs {
 		xy = geo.curve(xy[:0], &arcs[i])
 		for j := 0; j+3 < len(xy); j += 2 {
 			if d := away(x, y, xy[j:j+4]); d <= least {
-				best, least = Target{OnValue, int(arcs[i].value)}, d
+				best, least = lookup.Target{Kind: lookup.OnValue, Index: int(arcs[i].Value)}, d
 			}
 		}
 	}
@@ -311,14 +273,4 @@ func away(x, y float64, line []float32) float64 {
 		u = math.Min(math.Max(((x-x0)*dx+(y-y0)*dy)/l, 0), 1)
 	}
 	return math.Hypot(x-x0-u*dx, y-y0-u*dy)
-}
-
-// graphDesc says what the strip of a graph shows.
-func (m *Model) graphDesc() string {
-	st := m.graph()
-	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.ops)), arcWords(len(st.arcs), 0, 0, 0))
-	if len(st.arcs) > 0 {
-		words += " The heaviest is " + m.arcSentence(&st.arcs[0]) + "."
-	}
-	return words
 }

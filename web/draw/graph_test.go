@@ -2,100 +2,31 @@ package draw
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
-	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
 )
-
-// unet is a step of n operations forward and backward in blocks of eight, which
-// have a residual connection each; the first skips lead from an operation of the
-// first half to its mirror image in the second. Every value has a MiB, the skips have
-// so many as they are long.
-func unet(n, skips int) *engine.Problem {
-	g := &engine.Graph{Done: engine.NoValue, Stages: (n + 7) / 8}
-	for i := range n {
-		size := engine.MiB
-		if i < skips {
-			size = engine.Bytes(n-2*i) * engine.MiB
-		}
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprint("x", i), Size: size, PartOf: engine.NoValue, Stage: i/8 + 1})
-		op := engine.Op{Name: fmt.Sprint("op", i), Time: time.Millisecond, Out: []engine.ValueID{engine.ValueID(i)}, Stage: i/8 + 1}
-		if i > 0 {
-			op.In = append(op.In, engine.ValueID(i-1))
-		}
-		if i%8 == 7 {
-			op.In = append(op.In, engine.ValueID(i-7))
-		}
-		if mirror := n - 1 - i; mirror < skips && mirror < i {
-			op.In = append(op.In, engine.ValueID(mirror))
-		}
-		g.Ops = append(g.Ops, op)
-	}
-	for i := range n {
-		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprint("back", n-1-i), Pass: engine.Backward, Time: time.Millisecond,
-			In: g.Ops[n-1-i].In, Stage: g.Ops[n-1-i].Stage})
-	}
-	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e12, ToDev: 1e12}, Budget: 1 << 50}
-}
-
-// played is the model of a step of which all is kept, but for the first value: that
-// goes to the host when it is made and comes back for the last forward operation.
-func played(t *testing.T, p *engine.Problem, away bool) *Model {
-	t.Helper()
-	var steps engine.Schedule
-	n := len(p.Graph.Ops) / 2
-	for i := range p.Graph.Ops {
-		steps = append(steps, engine.Run(engine.OpID(i)))
-		switch {
-		case away && i == 8:
-			steps = append(steps, engine.Offload(0), engine.Free(0))
-		case away && i == n-3:
-			steps = append(steps, engine.Fetch(0, 0))
-		}
-	}
-	trace, err := sim.Play(p, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return NewModel(p, trace)
-}
-
-// The strip of a graph has an arc for what is read more than four operations later,
-// from what makes it to the last forward operation that reads it.
-func TestArcs(t *testing.T) {
-	m := played(t, unet(24, 2), false)
-	var got []string
-	for _, a := range m.graph().arcs {
-		got = append(got, fmt.Sprintf("x%d %d-%d %d", a.value, a.from, a.to, a.bytes/engine.MiB))
-	}
-	if got, want := strings.Join(got, ", "), "x0 0-23 24, x1 1-22 22, x8 8-15 1, x16 16-23 1"; got != want {
-		t.Errorf("arcs:\ngot  %s\nwant %s", got, want)
-	}
-	if got, want := m.Sentence(Target{OnValue, 0}), "x0, 24 MiB, is made by op0; the last forward reader, op23, runs 23 operations later. It is read 6 times and on the device for 48 ms of 48 ms, without a break."; got != want {
-		t.Errorf("sentence:\ngot  %s\nwant %s", got, want)
-	}
-}
 
 // More arcs than can be told apart fold into the blocks that repeat, and those of
 // the selected block unfold.
 func TestArcsFold(t *testing.T) {
-	m := played(t, unet(400, 2), false)
+	m := played(t, tracetest.UNet(400, 2), false)
 	for _, c := range []struct {
-		selected     Target
+		selected     lookup.Target
 		width        float64
 		arcs, folded int
 	}{
-		{Target{}, 1000, 2, 49},
-		{Target{OnValue, 24}, 1000, 3, 48},
-		{Target{OnValue, 0}, 1000, 2, 49},
-		{Target{}, 390, 2, 49},
+		{lookup.Target{}, 1000, 2, 49},
+		{lookup.Target{Kind: lookup.OnValue, Index: 24}, 1000, 3, 48},
+		{lookup.Target{Kind: lookup.OnValue, Index: 0}, 1000, 2, 49},
+		{lookup.Target{}, 390, 2, 49},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, folded := m.graph().drawn(&f, m.valueOf(c.selected), m.openBlock(&f))
+		arcs, more, folded := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != 0 || folded != c.folded {
 			t.Errorf("%+v, %v px: %d arcs, %d more, %d folded; want %d, 0, %d", c.selected, c.width, len(arcs), more, folded, c.arcs, c.folded)
 		}
@@ -105,25 +36,25 @@ func TestArcsFold(t *testing.T) {
 // Where there are too many arcs, the heaviest are drawn and the selected one; a
 // telephone has the three longest.
 func TestArcsOverflow(t *testing.T) {
-	m := played(t, unet(96, 40), false)
+	m := played(t, tracetest.UNet(96, 40), false)
 	for _, c := range []struct {
-		selected   Target
+		selected   lookup.Target
 		width      float64
 		arcs, more int
 		first      engine.ValueID
 	}{
-		{Target{}, 1000, 24, 16, 0},
-		{Target{OnValue, 39}, 1000, 25, 15, 0},
-		{Target{}, 390, 3, 37, 0},
-		{Target{OnValue, 39}, 390, 4, 36, 0},
+		{lookup.Target{}, 1000, 24, 16, 0},
+		{lookup.Target{Kind: lookup.OnValue, Index: 39}, 1000, 25, 15, 0},
+		{lookup.Target{}, 390, 3, 37, 0},
+		{lookup.Target{Kind: lookup.OnValue, Index: 39}, 390, 4, 36, 0},
 	} {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
-		arcs, more, _ := m.graph().drawn(&f, m.valueOf(c.selected), m.openBlock(&f))
-		if len(arcs) != c.arcs || more != c.more || arcs[0].value != c.first {
-			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].value, more, c.arcs, c.first, c.more)
+		arcs, more, _ := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
+		if len(arcs) != c.arcs || more != c.more || arcs[0].Value != c.first {
+			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].Value, more, c.arcs, c.first, c.more)
 		}
-		if c.selected.Kind == OnValue && int(arcs[len(arcs)-1].value) != c.selected.Index {
-			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width, arcs[len(arcs)-1].value)
+		if c.selected.Kind == lookup.OnValue && int(arcs[len(arcs)-1].Value) != c.selected.Index {
+			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width, arcs[len(arcs)-1].Value)
 		}
 	}
 }
@@ -131,10 +62,10 @@ func TestArcsOverflow(t *testing.T) {
 // What the pictures of a graph consist of is bounded by their width: ten times as
 // many operations make no more marks.
 func TestGraphIsBounded(t *testing.T) {
-	small, large := played(t, unet(1000, 300), true), played(t, unet(10_000, 3000), true)
+	small, large := played(t, tracetest.UNet(1000, 300), true), played(t, tracetest.UNet(10_000, 3000), true)
 	for _, pic := range []Picture{Strip, Life} {
 		for _, width := range []float64{390, 984} {
-			v := View{Width: width, Selected: Target{OnValue, 0}}
+			v := View{Width: width, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}}
 			var a, b Scene
 			small.Draw(&a, pic, v)
 			large.Draw(&b, pic, v)
@@ -147,54 +78,30 @@ func TestGraphIsBounded(t *testing.T) {
 
 // A point on an arc means its value, and one on a mark the run of its operation.
 func TestHitGraph(t *testing.T) {
-	m := played(t, unet(24, 2), false)
+	m := played(t, tracetest.UNet(24, 2), false)
 	v := View{Width: 984}
 	f := m.frame(Strip, v)
-	geo := m.graph().geometry(&f)
-	for i := range m.graph().arcs {
-		a := &m.graph().arcs[i]
+	geo := geometry(m.Structure(), &f)
+	for i := range m.Structure().Arcs {
+		a := &m.Structure().Arcs[i]
 		xy := geo.curve(nil, a)
 		x, y := float64(xy[arcSteps]), float64(xy[arcSteps+1])
-		if got, _ := m.Hit(Strip, v, x, y); got != (Target{OnValue, int(a.value)}) {
-			t.Errorf("at the top of the arc of x%d: %+v", a.value, got)
+		if got, _ := m.Hit(Strip, v, x, y); got != (lookup.Target{Kind: lookup.OnValue, Index: int(a.Value)}) {
+			t.Errorf("at the top of the arc of x%d: %+v", a.Value, got)
 		}
 	}
 	for place := range int32(24) {
-		if got, _ := m.Hit(Strip, v, geo.x(place), geo.base+5); got != (Target{OnSpan, int(place)}) {
+		if got, _ := m.Hit(Strip, v, geo.x(place), geo.base+5); got != (lookup.Target{Kind: lookup.OnSpan, Index: int(place)}) {
 			t.Errorf("on the mark of operation %d: %+v", place, got)
 		}
-	}
-}
-
-// The arrows walk from arc to arc and between arcs and operations; a link leads back
-// to what is selected.
-func TestArcsByKeyboard(t *testing.T) {
-	m := played(t, unet(24, 2), false)
-	at := Target{OnValue, 0}
-	var got []string
-	for range 4 {
-		got = append(got, m.Name(at))
-		if back := m.Named(m.Name(at)); back != at {
-			t.Errorf("%+v is %q in a link, which is %+v", at, m.Name(at), back)
-		}
-		at = m.Step(at, 1)
-	}
-	if got, want := strings.Join(got, " "), "value@x0 value@x1 value@x8 value@x16"; got != want {
-		t.Errorf("to the right of the first arc: %s; want %s", got, want)
-	}
-	if got, want := m.Name(m.OtherLane(Target{OnValue, 8}, 1)), "op8"; got != want {
-		t.Errorf("below the arc of x8: %s; want %s", got, want)
-	}
-	if got, want := m.Name(m.OtherLane(Target{OnSpan, 10}, -1)), "value@x8"; got != want {
-		t.Errorf("above operation 10: %s; want %s", got, want)
 	}
 }
 
 // The strip and the row below the lanes, as they are drawn: a value that goes to the
 // host and comes back.
 func TestGraphScenes(t *testing.T) {
-	m := played(t, unet(24, 2), true)
-	light := Light
+	m := played(t, tracetest.UNet(24, 2), true)
+	light := display.Light
 	for _, c := range []struct {
 		file  string
 		pic   Picture
@@ -202,8 +109,8 @@ func TestGraphScenes(t *testing.T) {
 	}{{"graph.svg", Strip, 984}, {"graph-phone.svg", Strip, 358}, {"life.svg", Life, 984}} {
 		var s Scene
 		var b bytes.Buffer
-		m.Draw(&s, c.pic, View{Width: c.width, Selected: Target{OnValue, 0}})
-		if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		m.Draw(&s, c.pic, View{Width: c.width, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}})
+		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, c.file, b.Bytes())
@@ -213,9 +120,9 @@ func TestGraphScenes(t *testing.T) {
 // A graph beside a chain, or beside another graph, has the strip of layers: both
 // sides share its columns, and the row of a life takes no room.
 func TestGraphBeside(t *testing.T) {
-	chain, graph := smallModel(), played(t, unet(24, 2), false)
+	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)
 	for _, other := range []*Model{chain, graph} {
-		v := View{Width: 984, Selected: Target{OnValue, 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
+		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
 		var s Scene
 		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each layer") {
 			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title, Strip.Height())

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/tell"
 )
 
 // bracketRoom is the room above the bars of the strip, for the names of groups.
@@ -28,7 +30,7 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 		if b.first != b.last {
 			return
 		}
-		widest = math.Max(widest, textWidth(letters(m.decision(b.at))))
+		widest = math.Max(widest, display.TextWidth(letters(m.Decision(b.at))))
 	}
 	for len(bars) > 0 && widest > float64(stride)*(bars[0].w+2) {
 		if stride++; stride > 3 {
@@ -36,38 +38,38 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 		}
 	}
 	for i, b := range bars {
-		if i%stride == 0 && !b.muted && (b.at <= m.count || m.sizes[b.at-1] > 0) {
-			s.text(Ink, b.x+b.w/2, bottom+12, middle, letters(m.decision(b.at)))
+		if i%stride == 0 && !b.muted && (b.at <= m.Count || m.Sizes[b.at-1] > 0) {
+			s.Text(display.Ink, b.x+b.w/2, bottom+12, display.Middle, letters(m.Decision(b.at)))
 		}
 	}
 }
 
 // letters is the short form of a decision where there is little room.
-func letters(d sim.Decision) string { return strings.ReplaceAll(DecisionLetter(d), "+", "") }
+func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }
 
 // drawGroups names every run of layers that are treated alike once, by a bracket above
 // them, and the layer that is lit.
 func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 	s.placed = s.placed[:0]
 	for _, b := range bars {
-		if k := m.lit(f.Selected); b.first <= k && k <= b.last {
+		if k := m.Lit(f.Selected); b.first <= k && k <= b.last {
 			h := m.barHeight(f, k)
 			_, bottom := stripBox(f.Height)
 			x := b.x + b.w/2
-			s.place(f, Ink, text{s: m.StageName(k), bold: true, large: true}, true, spot{x, 13, middle})
-			s.line(strokeOf(Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
+			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true, spot{x, 13, display.Middle})
+			s.Line(display.StrokeOf(display.Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
 		}
 	}
 	for i := 0; i < len(bars); {
 		j, n := i, 0
-		for ; j < len(bars) && m.decision(bars[j].at) == m.decision(bars[i].at) && bars[j].last <= m.count; j++ {
+		for ; j < len(bars) && m.Decision(bars[j].at) == m.Decision(bars[i].at) && bars[j].last <= m.Count; j++ {
 			n += bars[j].last - bars[j].first + 1
 		}
 		if j == i {
 			i++ // the loss is no layer
 			continue
 		}
-		m.drawGroup(s, f, m.decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
+		m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
 		i = j
 	}
 }
@@ -75,15 +77,15 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 float64) {
 	const y, foot = 24.0, 5.0
 	for _, words := range groupWords[d] {
-		t := text{s: strconv.Itoa(n) + words}
-		if t.width() > x1-x0+10 && n > 1 || t.width() > x1-x0+40 {
+		t := display.Text{S: strconv.Itoa(n) + words}
+		if t.Width() > x1-x0+10 && n > 1 || t.Width() > x1-x0+40 {
 			continue
 		}
-		if s.place(f, Muted, t, false, spot{(x0 + x1) / 2, y - 5, middle}) < 0 {
+		if s.place(f, display.Muted, t, false, spot{(x0 + x1) / 2, y - 5, display.Middle}) < 0 {
 			continue
 		}
 		if n > 1 {
-			s.line(strokeOf(Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y, float32(x1-0.5), y+foot)
+			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y, float32(x1-0.5), y+foot)
 		}
 		return
 	}
@@ -92,5 +94,5 @@ func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 floa
 // barHeight is the height of the bar of stage k.
 func (m *Model) barHeight(f *frame, k int) float64 {
 	top, bottom := stripBox(f.Height)
-	return 2 + (bottom-top-2)*float64(m.sizes[k-1])/math.Max(float64(m.largest(f)), 1)
+	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)
 }

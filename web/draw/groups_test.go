@@ -8,10 +8,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// texts are those of a scene, in the order in which they are painted.
+// Texts are those of a scene, in the order in which they are painted.
 func (s *Scene) words() (out []string) {
-	for _, t := range s.texts {
-		out = append(out, t.s)
+	for _, t := range s.Texts {
+		out = append(out, t.S)
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package draw
 
-import "strings"
+import (
+	"strings"
+
+	"memtide/web/display"
+)
 
 // FileMargin is the room around a picture in a file, in CSS pixels.
 const FileMargin = 12.0
@@ -14,14 +18,14 @@ type Heading struct {
 // Headed replaces s by a picture with a heading above it and a margin on all
 // sides. The picture itself is the same display list, moved.
 func Headed(s, picture *Scene, h Heading) {
-	s.reset(picture.Width+2*FileMargin, 0)
+	s.Reset(picture.Width+2*FileMargin, 0)
 	s.Title, s.Desc = picture.Title, picture.Desc
 	y := FileMargin
 	line := func(str string, bold bool) {
-		s.addText(Ink, FileMargin, y+fontSize, text{s: str, bold: bold})
+		s.AddText(display.Ink, FileMargin, y+display.FontSize, display.Text{S: str, Bold: bold})
 		y += lineHeight + 3
 	}
-	if title := fit(h.Title, picture.Width); title != "" {
+	if title := display.Fit(h.Title, picture.Width); title != "" {
 		line(title, true)
 	}
 	for _, l := range h.Lines {
@@ -32,18 +36,7 @@ func Headed(s, picture *Scene, h Heading) {
 	if y > FileMargin {
 		y += PageGap
 	}
-	first := len(s.groups)
-	s.append(picture, y)
-	for i := range s.groups[first:] {
-		g := &s.groups[first+i]
-		step := 2
-		if g.op == opRects {
-			step = 4
-		}
-		for j := g.from; j < g.to; j += step {
-			s.nums[j] += FileMargin
-		}
-	}
+	s.Append(&picture.List, FileMargin, y)
 	s.Height = y + picture.Height + FileMargin
 }
 
@@ -51,9 +44,9 @@ func Headed(s, picture *Scene, h Heading) {
 // a line is cut.
 func wrap(str string, width float64) (lines []string) {
 	for word := range strings.FieldsSeq(str) {
-		if n := len(lines) - 1; n >= 0 && textWidth(lines[n]+" "+word) <= width {
+		if n := len(lines) - 1; n >= 0 && display.TextWidth(lines[n]+" "+word) <= width {
 			lines[n] += " " + word
-		} else if word = fit(word, width); word != "" {
+		} else if word = display.Fit(word, width); word != "" {
 			lines = append(lines, word)
 		}
 	}

@@ -7,26 +7,28 @@ import (
 	"time"
 
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // painted is the style of the topmost fill at a point, among those that mean
 // something; ok is false if there is none.
-func painted(s *Scene, x, y float64, means func(style) bool) (st style, ok bool) {
-	for _, g := range s.groups {
-		if !means(g.style) {
+func painted(s *Scene, x, y float64, means func(display.Style) bool) (st display.Style, ok bool) {
+	for _, g := range s.Groups {
+		if !means(g.Style) {
 			continue
 		}
-		switch g.op {
-		case opRects:
-			for i := g.from; i < g.to; i += 4 {
-				n := s.nums[i : i+4]
+		switch g.Op {
+		case display.OpRects:
+			for i := g.From; i < g.To; i += 4 {
+				n := s.Nums[i : i+4]
 				if x > float64(n[0]) && x < float64(n[0]+n[2]) && y > float64(n[1]) && y < float64(n[1]+n[3]) {
-					st, ok = g.style, true
+					st, ok = g.Style, true
 				}
 			}
-		case opArea:
-			if inside(s.nums[g.from:g.to], x, y) {
-				st, ok = g.style, true
+		case display.OpArea:
+			if inside(s.Nums[g.From:g.To], x, y) {
+				st, ok = g.Style, true
 			}
 		}
 	}
@@ -48,13 +50,13 @@ func inside(xy []float32, x, y float64) bool {
 // What a random point of the timeline hits is what is painted there.
 func TestHitTimelineIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	isSlice := func(st style) bool {
+	isSlice := func(st display.Style) bool {
 		for _, k := range kindStyles {
-			if st.fill == k.fill && st.pattern == k.pattern && st.fill != Surface {
+			if st.Fill == k.Fill && st.Pattern == k.Pattern && st.Fill != display.Surface {
 				return true
 			}
 		}
-		return st.lines == Waiting || st.fill == Waiting
+		return st.Lines == display.Waiting || st.Fill == display.Waiting
 	}
 	hits := 0
 	for _, m := range []*Model{smallModel(), randomModel(60, 4), randomModel(300, 5)} {
@@ -73,13 +75,13 @@ func TestHitTimelineIsPainted(t *testing.T) {
 				continue
 			}
 			hits++
-			want := kindStyles[kindWaiting]
-			if got.Kind == OnSpan {
-				want = kindStyles[m.trace.Spans[got.Index].Kind]
+			want := kindStyles[lookup.KindWaiting]
+			if got.Kind == lookup.OnSpan {
+				want = kindStyles[m.Trace.Spans[got.Index].Kind]
 			}
-			sliver := got.Kind == OnGap && st == kindStyles[kindSliver]
-			if got.Kind == Nothing || !sliver && (st.fill != want.fill || st.pattern != want.pattern) {
-				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got), st.fill)
+			sliver := got.Kind == lookup.OnGap && st == kindStyles[kindSliver]
+			if got.Kind == lookup.Nothing || !sliver && (st.Fill != want.Fill || st.Pattern != want.Pattern) {
+				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got), st.Fill)
 			}
 		}
 	}
@@ -92,8 +94,8 @@ func TestHitTimelineIsPainted(t *testing.T) {
 // there the picture shows another slice than the one at that moment.
 func isMerged(m *Model, v View, x float64) bool {
 	f, found := m.frame(Timeline, v), false
-	for l := range m.lanes {
-		m.lanes[l].marks(&f, func(k mark) {
+	for l := range m.Lanes {
+		marks(&m.Lanes[l], &f, func(k mark) {
 			if k.slice < 0 && k.x0-2 < x && x < k.x1+2 || math.Abs(k.x0-x) < 1.6 || math.Abs(k.x1-x) < 1.6 {
 				found = true
 			}
@@ -105,8 +107,8 @@ func isMerged(m *Model, v View, x float64) bool {
 // What a random point of the memory hits is the band that is painted there.
 func TestHitMemoryIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	isBand := func(st style) bool {
-		return st.stroke == Surface && st.fill != Ink || st.pattern == thinHatch && st.stroke == Muted
+	isBand := func(st display.Style) bool {
+		return st.Stroke == display.Surface && st.Fill != display.Ink || st.Pattern == display.ThinHatch && st.Stroke == display.Muted
 	}
 	hits := 0
 	for _, m := range []*Model{smallModel(), randomModel(40, 8)} {
@@ -117,18 +119,18 @@ func TestHitMemoryIsPainted(t *testing.T) {
 			x, y := GutterWidth+r.Float64()*(v.Width-GutterWidth), r.Float64()*Memory.Height()
 			st, ok := painted(&s, x, y, isBand)
 			got, _ := m.Hit(Memory, v, x, y)
-			if got.Kind == OnBudget {
+			if got.Kind == lookup.OnBudget {
 				continue
 			}
-			if ok != (got.Kind == OnBand) {
+			if ok != (got.Kind == lookup.OnBand) {
 				t.Fatalf("at %v,%v: hit %+v, painted %v", x, y, got, ok)
 			}
 			if !ok {
 				continue
 			}
 			hits++
-			if want := bandStyles[got.Index]; st.fill != want.fill || st.pattern != want.pattern {
-				t.Fatalf("at %v,%v: hit %v, painted fill %d", x, y, sim.Category(got.Index), st.fill)
+			if want := bandStyles[got.Index]; st.Fill != want.Fill || st.Pattern != want.Pattern {
+				t.Fatalf("at %v,%v: hit %v, painted fill %d", x, y, sim.Category(got.Index), st.Fill)
 			}
 		}
 	}
@@ -142,10 +144,10 @@ func TestHitStrip(t *testing.T) {
 	v := View{Width: 386, Gutter: 76} // 300 pixels of plot, 100 for each of three bars
 	for _, c := range []struct {
 		x, y float64
-		want Target
+		want lookup.Target
 	}{
-		{80, 50, Target{OnStage, 1}}, {200, 70, Target{OnStage, 2}}, {370, 25, Target{OnStage, 3}},
-		{70, 50, Target{}}, {377, 50, Target{}}, {200, 5, Target{}},
+		{80, 50, lookup.Target{Kind: lookup.OnStage, Index: 1}}, {200, 70, lookup.Target{Kind: lookup.OnStage, Index: 2}}, {370, 25, lookup.Target{Kind: lookup.OnStage, Index: 3}},
+		{70, 50, lookup.Target{}}, {377, 50, lookup.Target{}}, {200, 5, lookup.Target{}},
 	} {
 		if got, _ := m.Hit(Strip, v, c.x, c.y); got != c.want {
 			t.Errorf("Hit(Strip, %v, %v) = %+v, want %+v", c.x, c.y, got, c.want)
@@ -167,7 +169,7 @@ func TestStripOfMany(t *testing.T) {
 			t.Fatalf("bar %+v, want one that begins with stage %d", b, next)
 		}
 		for k := b.first; k <= b.last; k++ {
-			if m.sizes[k-1] > m.sizes[b.at-1] {
+			if m.Sizes[k-1] > m.Sizes[b.at-1] {
 				t.Errorf("stage %d is larger than %d, which stands for bar %+v", k, b.at, b)
 			}
 		}
@@ -184,49 +186,12 @@ func TestBudgetLine(t *testing.T) {
 	v := View{Width: 640}
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
-	y := sc.y(int64(m.problem.Budget))
-	if got, _ := m.Hit(Memory, v, 300, y+2); got.Kind != OnBudget {
+	y := sc.y(int64(m.Problem.Budget))
+	if got, _ := m.Hit(Memory, v, 300, y+2); got.Kind != lookup.OnBudget {
 		t.Errorf("Hit at the budget line = %+v", got)
 	}
-	if got := m.BudgetAt(v, y); math.Abs(float64(got-m.problem.Budget)) > 2 {
-		t.Errorf("BudgetAt(line) = %d, want %d", got, m.problem.Budget)
-	}
-}
-
-func TestNavigation(t *testing.T) {
-	m := smallModel()
-	span := func(i int) Target { return Target{OnSpan, i} }
-	gap := Target{OnGap, 0}
-	for _, c := range []struct {
-		name      string
-		got, want Target
-	}{
-		{"first", m.Step(Target{}, 1), span(0)},
-		{"next in lane", m.Step(span(0), 1), span(1)},
-		{"over a run of no duration", m.Step(span(1), 1), span(3)},
-		{"into the gap", m.Step(span(6), 1), gap},
-		{"out of the gap", m.Step(gap, 1), span(8)},
-		{"back", m.Step(gap, -1), span(6)},
-		{"stops at the end", m.Step(span(8), 5), span(8)},
-		{"stops at the start", m.Step(span(1), -9), span(0)},
-		{"next stage", m.Step(Target{OnStage, 1}, 1), Target{OnStage, 2}},
-		{"last stage", m.Step(Target{OnStage, 3}, 1), Target{OnStage, 3}},
-		{"band", m.Step(Target{OnBand, 0}, 1), Target{OnBand, 1}},
-		{"lane below", m.OtherLane(span(1), 1), span(2)},
-		{"two lanes below", m.OtherLane(gap, 2), span(7)},
-		{"nearest in lane", m.OtherLane(span(8), 1), span(2)},
-		{"no lane above", m.OtherLane(span(0), -1), span(0)},
-		{"next gap", m.NextGap(0, 1), gap},
-		{"no next gap", m.NextGap(140*ms, 1), Target{}},
-		{"gap before", m.NextGap(195*ms, -1), gap},
-		{"cause of the gap", m.Cause(gap), span(7)},
-		{"cause of the cause", m.Cause(span(7)), span(5)},
-		{"no cause", m.Cause(span(0)), Target{}},
-		{"unknown", m.Cause(Target{OnSpan, 99}), Target{}},
-	} {
-		if c.got != c.want {
-			t.Errorf("%s: got %+v, want %+v", c.name, c.got, c.want)
-		}
+	if got := m.BudgetAt(v, y); math.Abs(float64(got-m.Problem.Budget)) > 2 {
+		t.Errorf("BudgetAt(line) = %d, want %d", got, m.Problem.Budget)
 	}
 }
 
@@ -236,8 +201,8 @@ func TestHitBeside(t *testing.T) {
 	v := View{Width: 284, Gutter: GutterWidth, To: 190 * ms} // a pixel is a millisecond
 	f := m.frame(Timeline, v)
 	y, h := m.laneBox(&f, int(sim.ToHost))
-	for x, want := range map[float64]Target{
-		GutterWidth + 72: {OnSpan, 2}, GutterWidth + 18: {OnSpan, 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
+	for x, want := range map[float64]lookup.Target{
+		GutterWidth + 72: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 18: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
 	} {
 		if got, _ := m.Hit(Timeline, v, x, y+h/2); got != want {
 			t.Errorf("Hit at %v ms = %+v, want %+v", x-GutterWidth, got, want)

@@ -1,12 +1,14 @@
 package draw
 
+import "memtide/web/display"
+
 // Items is how many rectangles, corners and texts the scene has.
 func (s *Scene) Items() int {
 	n := 0
-	for _, g := range s.groups {
-		n += (g.to - g.from) / 2
-		if g.op == opRects {
-			n -= (g.to - g.from) / 4
+	for _, g := range s.Groups {
+		n += (g.To - g.From) / 2
+		if g.Op == display.OpRects {
+			n -= (g.To - g.From) / 4
 		}
 	}
 	return n

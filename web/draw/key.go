@@ -1,32 +1,34 @@
 package draw
 
-import "memtide/engine/sim"
+import (
+	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
+)
 
 // KeyEntry is a colour of the pictures and what it means.
 type KeyEntry struct {
 	Class string // of the sample on the page
 	Words string
-	style style
+	style display.Style
 }
 
 // Key is what the colours mean that occur in the pictures of some models and are not
 // named there.
 func Key(models ...*Model) (out []KeyEntry) {
-	var ran [numKinds]bool
+	var ran [lookup.NumKinds]bool
 	var held [sim.NumCategories]bool
 	over := false
 	for _, m := range models {
-		for l := range m.lanes {
-			if n := len(m.lanes[l].busy); n > 0 {
-				for k, d := range m.lanes[l].busyIn(0, len(m.lanes[l].from)) {
-					ran[k] = ran[k] || d > 0
-				}
+		for l := range m.Lanes {
+			for k, d := range m.Lanes[l].BusyIn(0, len(m.Lanes[l].From)) {
+				ran[k] = ran[k] || d > 0
 			}
 		}
-		for c, some := range m.memory.held {
+		for c, some := range m.Memory.Held {
 			held[c] = held[c] || some
 		}
-		over = over || m.trace.Peak > m.problem.Budget
+		over = over || m.Trace.Peak > m.Problem.Budget
 	}
 	for _, e := range []struct {
 		occurs bool
@@ -38,7 +40,7 @@ func Key(models ...*Model) (out []KeyEntry) {
 		{ran[sim.SpanOffload] || ran[sim.SpanFetch], KeyEntry{"xfer", "copied", transferStyle}},
 		{held[sim.InTransfer], KeyEntry{"xfer dots", "leaving or arriving", inFlightStyle}},
 		{held[sim.Workspace], KeyEntry{"scratch", "scratch", scratchStyle}},
-		{ran[kindWaiting], KeyEntry{"wait", "waiting", waitingBox}},
+		{ran[lookup.KindWaiting], KeyEntry{"wait", "waiting", waitingBox}},
 		{over, KeyEntry{"over", "over budget", overStyle}},
 	} {
 		if e.occurs {
@@ -50,16 +52,16 @@ func Key(models ...*Model) (out []KeyEntry) {
 
 // Legend replaces s by the key of some models, in as many lines as the width needs.
 func Legend(s *Scene, width float64, models ...*Model) {
-	s.reset(width, lineHeight+6)
+	s.Reset(width, lineHeight+6)
 	s.Title = "Legend"
 	x, y := 0.0, 0.0
 	for _, e := range Key(models...) {
-		w := 17 + textWidth(e.Words)
+		w := 17 + display.TextWidth(e.Words)
 		if x > 0 && x+w > width {
 			x, y = 0, y+lineHeight+6
 		}
-		s.rect(e.style, x+0.5, y+3.5, 12, 10)
-		s.text(Muted, x+17, y+13, start, e.Words)
+		s.Rect(e.style, x+0.5, y+3.5, 12, 10)
+		s.Text(display.Muted, x+17, y+13, display.Start, e.Words)
 		x += w + 14
 	}
 	s.Height = y + lineHeight + 6

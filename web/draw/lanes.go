@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"memtide/engine/sim"
-	"memtide/web/format"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // The heights of the rows of the timeline, in CSS pixels.
@@ -24,14 +25,14 @@ var (
 // runs says whether anything runs on a lane, of both sides of a comparison: others are
 // not drawn. The compute lane always is.
 func (m *Model) runs(f *frame, l int) bool {
-	return l == int(sim.Compute) || len(m.lanes[l].ref) > 0 || f.Beside != nil && len(f.Beside.Model.lanes[l].ref) > 0
+	return l == int(sim.Compute) || len(m.Lanes[l].Ref) > 0 || f.Beside != nil && len(f.Beside.Model.Lanes[l].Ref) > 0
 }
 
 // laneBox is where a lane is; of sim.NumLanes, where the lanes end. Where there is no
 // room for all, they are lower.
 func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	rows := 0
-	for i := int(sim.ToHost); i < len(m.lanes); i++ {
+	for i := int(sim.ToHost); i < len(m.Lanes); i++ {
 		if m.runs(f, i) {
 			rows++
 		}
@@ -52,51 +53,23 @@ func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// CopyLanes is how many lanes beside compute something runs on in a trace.
-func CopyLanes(t *sim.Trace) int {
-	var used [sim.NumLanes]int
-	for i := range t.Spans {
-		used[t.Spans[i].Lane] = 1
-	}
-	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
-}
-
 // TimelineHeight is the height of a timeline with so many lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
-}
-
-// waitWords say of a wait what stands beside it in the picture.
-func (m *Model) waitWords(gap int) string {
-	g := &m.trace.Gaps[gap]
-	str := "waits " + format.Duration(g.End-g.Start)
-	k := m.lit(Target{OnGap, gap})
-	if k == 0 {
-		return str
-	}
-	switch name := m.StageName(k); g.Reason {
-	case sim.NeedsRoom:
-		return str + " for " + name + " to leave"
-	case sim.NeedsData:
-		return str + " for " + name + " to arrive"
-	case sim.CopyOut:
-		return str + " for " + name + " to be copied"
-	}
-	return str
 }
 
 // nameWait writes what the selected wait is about beside it: in the row of the copy
 // that it waited for, or in another one that is free there, or above.
 func (m *Model) nameWait(s *Scene, f *frame) {
 	t := f.Selected
-	if !m.valid(t) || t.Kind != OnGap {
+	if !m.Valid(t) || t.Kind != lookup.OnGap {
 		return
 	}
 	x, _, w, _, ok := m.box(f, t)
 	if !ok {
 		return
 	}
-	words := text{s: m.waitWords(t.Index), bold: true, large: true}
+	words := display.Text{S: m.WaitWords(t.Index), Bold: true, Large: true}
 	s.placed = s.placed[:0]
 	var spots []spot
 	row := func(l int) {
@@ -108,25 +81,25 @@ func (m *Model) nameWait(s *Scene, f *frame) {
 		if cx, _, cw, _, ok := m.box(f, m.Cause(t)); ok {
 			right, left = max(right, cx+cw), min(left, cx)
 		}
-		for _, at := range []spot{{right + 20, y + h/2 + 4.5, start}, {left - 12, y + h/2 + 4.5, end}} {
-			b := words.boxAt(f, &at)
-			if !m.lanes[l].empty(f, b.x0, b.x1) {
+		for _, at := range []spot{{right + 20, y + h/2 + 4.5, display.Start}, {left - 12, y + h/2 + 4.5, display.End}} {
+			b := boxOf(&words, f, &at)
+			if !empty(&m.Lanes[l], f, b.x0, b.x1) {
 				s.placed = append(s.placed, b)
 			}
 			spots = append(spots, at)
 		}
 	}
-	if c := m.span(m.trace.Gaps[t.Index].Cause); c != nil {
+	if c := m.Span(m.Trace.Gaps[t.Index].Cause); c != nil {
 		row(int(c.Lane))
 	}
 	row(int(sim.ToHost))
 	row(int(sim.ToDev))
-	spots = append(spots, spot{x + w + 4, 13, start}, spot{x - 4, 13, end})
-	s.place(f, Budget, words, false, spots...)
+	spots = append(spots, spot{x + w + 4, 13, display.Start}, spot{x - 4, 13, display.End})
+	s.place(f, display.Budget, words, false, spots...)
 }
 
 // empty says whether a lane has nothing between two places.
-func (l *lane) empty(f *frame, x0, x1 float64) bool {
-	i := l.firstEnding(int64(f.time(x0)))
-	return i >= len(l.from) || f.x(l.from[i]) >= x1
+func empty(l *lookup.Lane, f *frame, x0, x1 float64) bool {
+	i := l.FirstEnding(int64(f.time(x0)))
+	return i >= len(l.From) || f.x(l.From[i]) >= x1
 }

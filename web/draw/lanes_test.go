@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"memtide/engine"
+	_ "memtide/engine/all" // lanes
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 )
 
 // gathered is a step with a gather on the network behind a run, which the next run waits
@@ -46,29 +48,29 @@ func TestRowsOfOtherLanes(t *testing.T) {
 	if strings.Contains(words, "to host") || strings.Contains(words, "to device") {
 		t.Errorf("the timeline says %q; want no row of the link", words)
 	}
-	if got := CopyLanes(m.trace); got != 2 {
+	if got := lookup.CopyLanes(m.Trace); got != 2 {
 		t.Errorf("%d lanes beside compute; want 2", got)
 	}
 	for i, want := range []string{
 		"second waits 10 ms until gather ended (network, 0.0 to 40.0 ms).",
 		"All computations are over; for 50 ms other lanes are at work, the last on step (CPU, 70.0 to 120.0 ms).",
 	} {
-		if got := m.gapSentence(i); !strings.HasPrefix(got, want) {
+		if got := m.GapSentence(i); !strings.HasPrefix(got, want) {
 			t.Errorf("gap %d: got %q; want %q", i, got, want)
 		}
 	}
 	said := ""
-	for _, part := range m.explainGap(0) {
+	for _, part := range m.Explain(lookup.Target{Kind: lookup.OnGap, Index: 0}) {
 		said += part.Before + part.Name + part.After + " "
 	}
 	if want := "Second is ready at 30.0 ms, but what it needs is not. Gather ends at 40.0 ms."; !strings.HasPrefix(said, want) {
 		t.Errorf("got %q; want %q", said, want)
 	}
-	step := Target{OnSpan, 3}
+	step := lookup.Target{Kind: lookup.OnSpan, Index: 3}
 	if got := m.Name(m.OtherLane(step, -1)); got != "gather" {
 		t.Errorf("the lane above that of the CPU begins at %q; want gather", got)
 	}
-	if got := m.Name(m.OtherLane(Target{OnSpan, 0}, 1)); got != "gather" {
+	if got := m.Name(m.OtherLane(lookup.Target{Kind: lookup.OnSpan, Index: 0}, 1)); got != "gather" {
 		t.Errorf("the lane below the compute lane begins at %q; want gather", got)
 	}
 }

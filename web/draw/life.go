@@ -1,15 +1,14 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/format"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // lifeHeight is the height of the row, lifeTop and lifeBar where its bar is.
@@ -28,7 +27,7 @@ func init() {
 				m.drawCursor(s, f, 0, f.Height, false)
 			}
 		},
-		hit: func(m *Model, f *frame, x, y float64) Target { return f.Selected },
+		hit: func(m *Model, f *frame, x, y float64) lookup.Target { return f.Selected },
 	}
 }
 
@@ -40,34 +39,16 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 		return
 	}
 	s.Title = "When the selected value is on the device"
-	s.addText(Ink, f.left-8, lifeTop+11, text{s: "its life", anchor: end, bold: true})
-	v := m.valueOf(f.Selected)
+	s.AddText(display.Ink, f.left-8, lifeTop+11, display.Text{S: "its life", Anchor: display.End, Bold: true})
+	v := m.ValueOf(f.Selected)
 	if v == engine.NoValue {
-		s.text(Muted, f.left, lifeTop+11, start, fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
+		s.Text(display.Muted, f.left, lifeTop+11, display.Start, display.Fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
 		return
 	}
-	s.Desc = m.lifeWords(v)
+	s.Desc = m.LifeWords(v)
 	m.drawAbsence(s, f, v)
 	m.drawStays(s, f, v)
 	m.drawReads(s, f, v)
-}
-
-// stays calls emit for every stay of a value on the device, in the order of time.
-func (m *Model) stays(v engine.ValueID, emit func(*sim.Life)) {
-	for i := range m.trace.Lives {
-		if l := &m.trace.Lives[i]; l.Value == v {
-			emit(l)
-		}
-	}
-}
-
-// copies calls emit for every copy of a value.
-func (m *Model) copies(v engine.ValueID, emit func(*sim.Span)) {
-	for i := range m.trace.Spans {
-		if s := &m.trace.Spans[i]; s.Op == engine.NoOp && s.Value == v {
-			emit(s)
-		}
-	}
 }
 
 // drawStays draws the stays, with what is leaving or arriving over them.
@@ -84,17 +65,17 @@ func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
 		}
 		return append(to, float32(x0), lifeTop, float32(math.Max(x1-x0, 1)), lifeBar)
 	}
-	m.stays(v, func(l *sim.Life) {
+	m.Stays(v, func(l *sim.Life) {
 		if l.Category == sim.Recomputed {
 			again = add(again, l.Start, l.End)
 		} else {
 			kept = add(kept, l.Start, l.End)
 		}
 	})
-	m.copies(v, func(c *sim.Span) { moving = add(moving, c.Start, c.End) })
-	s.rects(forwardStyle, kept)
-	s.rects(recomputeStyle, again)
-	s.rects(inFlightStyle, moving)
+	m.Copies(v, func(c *sim.Span) { moving = add(moving, c.Start, c.End) })
+	s.Rects(forwardStyle, kept)
+	s.Rects(recomputeStyle, again)
+	s.Rects(inFlightStyle, moving)
 }
 
 // drawAbsence draws a dotted line between stays, and says where the value is then.
@@ -103,18 +84,18 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	drawn := math.Inf(-1)
 	y := lifeTop + lifeBar/2
 	saved := false
-	m.stays(v, func(l *sim.Life) {
+	m.Stays(v, func(l *sim.Life) {
 		x0, x1 := f.clip(f.x(int64(gone))), f.clip(f.x(int64(l.Start)))
 		if gone > 0 && l.Start > gone && x1-x0 >= 3 && x0 >= drawn {
-			line := strokeOf(Muted, 1)
-			line.dash = dashGhost
-			s.line(line, float32(x0), float32(y), float32(x1), float32(y))
+			line := display.StrokeOf(display.Muted, 1)
+			line.Dash = display.DashGhost
+			s.Line(line, float32(x0), float32(y), float32(x1), float32(y))
 			words := "dropped"
 			if saved {
 				words = "on the host"
 			}
-			if textWidth(words)+12 < x1-x0 {
-				halo(s, Muted, (x0+x1)/2, y+4, middle, words)
+			if display.TextWidth(words)+12 < x1-x0 {
+				halo(s, display.Muted, (x0+x1)/2, y+4, display.Middle, words)
 			}
 			drawn = x1
 		}
@@ -127,23 +108,14 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 // apart.
 func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	last := math.Inf(-1)
-	m.reads(v, func(sp *sim.Span) {
+	m.Reads(v, func(sp *sim.Span) {
 		x := f.x(int64(sp.Start))
 		if x < f.left || x > f.right || x-last < 4 {
 			return
 		}
 		last = x
-		s.path(opArea, fillOf(Ink), []float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
+		s.Path(display.OpArea, display.FillOf(display.Ink), []float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
 	})
-}
-
-// reads calls emit for every run that reads a value, in the order of time.
-func (m *Model) reads(v engine.ValueID, emit func(*sim.Span)) {
-	for i := range m.trace.Spans {
-		if s := &m.trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.problem.Graph.Ops[s.Op].In, v) {
-			emit(s)
-		}
-	}
 }
 
 // outlineValue outlines the runs and copies that put the selected value where it
@@ -151,71 +123,15 @@ func (m *Model) reads(v engine.ValueID, emit func(*sim.Span)) {
 func (m *Model) outlineValue(s *Scene, f *frame, v engine.ValueID) {
 	const most = 64
 	n := 0
-	for i := range m.trace.Spans {
-		sp := &m.trace.Spans[i]
+	for i := range m.Trace.Spans {
+		sp := &m.Trace.Spans[i]
 		own := sp.Value == v
 		if sp.Op != engine.NoOp {
-			own = slices.Contains(m.problem.Graph.Ops[sp.Op].Out, v)
+			own = slices.Contains(m.Problem.Graph.Ops[sp.Op].Out, v)
 		}
-		if x, y, w, h, ok := m.box(f, Target{OnSpan, i}); own && ok && n < most {
-			s.outline(strokeOf(Ink, 2), x, y, w, h)
+		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: i}); own && ok && n < most {
+			s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
 			n++
 		}
 	}
-}
-
-// lifeWords is the life of a value in words.
-func (m *Model) lifeWords(v engine.ValueID) string {
-	var words []string
-	for _, s := range m.explainValue(v) {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, " ")
-}
-
-// explainValue says where a value comes from and who reads it, and where it is.
-func (m *Model) explainValue(v engine.ValueID) []Said {
-	val := m.value(v)
-	if val == nil {
-		return nil
-	}
-	made := Said{Forward, "", val.Name, ", " + format.Bytes(val.Size)}
-	if st := m.graph(); st != nil {
-		if a := st.arcOf(v); a != nil {
-			made.Role = decisionRole(st.decisions[a.from])
-			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.problem.Graph.Ops[st.ops[a.from]]),
-				bareName(&m.problem.Graph.Ops[st.ops[a.to]]), format.Count(int(a.to-a.from)))
-		}
-	}
-	made.After += "."
-	readers, stays, again, copies := 0, 0, 0, 0
-	var on time.Duration
-	m.reads(v, func(*sim.Span) { readers++ })
-	m.copies(v, func(*sim.Span) { copies++ })
-	m.stays(v, func(l *sim.Life) {
-		on += l.End - l.Start
-		if stays++; l.Category == sim.Recomputed {
-			again++
-		}
-	})
-	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) + " of " + format.Duration(m.trace.Makespan), "", ""}
-	if copies > 0 && stays > 1 {
-		held.After += ", on the host in between"
-	}
-	if again > 0 {
-		held.After += ", made again " + times(again)
-	}
-	if stays == 1 {
-		held.After += ", without a break"
-	}
-	held.After += "."
-	return []Said{made, held}
-}
-
-// times is a number of times in words.
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return format.Count(n) + " times"
 }

@@ -1,6 +1,10 @@
 package draw
 
-import "math"
+import (
+	"math"
+
+	"memtide/web/lookup"
+)
 
 // mark is a slice on the screen, or what became of several slices that are
 // narrower than a pixel.
@@ -25,7 +29,7 @@ const (
 // merged marks of one kind become one. That makes at most two marks per column,
 // found by galloping through the slices and by prefix sums: the cost depends on
 // the width and hardly on the number of slices.
-func (l *lane) marks(f *frame, emit func(mark)) {
+func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 	from, to := int64(f.From), int64(f.To)
 	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none
 	flush := func() {
@@ -35,27 +39,27 @@ func (l *lane) marks(f *frame, emit func(mark)) {
 		pending.x1 = pending.x0 - 1
 	}
 	drawn := math.Inf(-1) // the end of the last mark
-	for i := l.firstEnding(from); i < len(l.from) && l.from[i] < to; {
-		x0, x1 := f.clip(f.x(l.from[i])), f.clip(f.x(l.to[i]))
+	for i := l.FirstEnding(from); i < len(l.From) && l.From[i] < to; {
+		x0, x1 := f.clip(f.x(l.From[i])), f.clip(f.x(l.To[i]))
 		if x1-x0 >= 1 {
 			flush()
-			emit(mark{x0, x1, l.kind[i], i})
+			emit(mark{x0, x1, l.Kind[i], i})
 			drawn = x1
 			i++
 			continue
 		}
-		j := l.firstStarting(i+1, min(f.ceilTime(math.Floor(x0)+1), to))
+		j := l.FirstStarting(i+1, min(f.ceilTime(math.Floor(x0)+1), to))
 		// Only the last slice of a column can be wide.
-		if j > i+1 && f.clip(f.x(l.to[j-1]))-f.clip(f.x(l.from[j-1])) >= 1 {
+		if j > i+1 && f.clip(f.x(l.To[j-1]))-f.clip(f.x(l.From[j-1])) >= 1 {
 			j--
 		}
-		m := l.merge(f, i, j, x0)
+		m := merge(l, f, i, j, x0)
 		i = j
 		if m.x1 <= m.x0 {
 			continue // nothing but runs of no duration
 		}
 		if m.x1-m.x0 < 1 && m.x0-drawn > lonelySpace && m.x0+1 <= f.right &&
-			(j == len(l.from) || f.x(l.from[j])-m.x1 > lonelySpace) {
+			(j == len(l.From) || f.x(l.From[j])-m.x1 > lonelySpace) {
 			m.x1 = m.x0 + 1
 		}
 		drawn = m.x1
@@ -70,14 +74,14 @@ func (l *lane) marks(f *frame, emit func(mark)) {
 }
 
 // merge makes one mark of slices [i, j), which start at x0.
-func (l *lane) merge(f *frame, i, j int, x0 float64) mark {
-	busy := l.busyIn(i, j)
+func merge(l *lookup.Lane, f *frame, i, j int, x0 float64) mark {
+	busy := l.BusyIn(i, j)
 	// What is outside of the view does not count.
-	if before := int64(f.From) - l.from[i]; before > 0 {
-		busy[l.kind[i]] -= before
+	if before := int64(f.From) - l.From[i]; before > 0 {
+		busy[l.Kind[i]] -= before
 	}
-	if after := l.to[j-1] - int64(f.To); after > 0 {
-		busy[l.kind[j-1]] -= after
+	if after := l.To[j-1] - int64(f.To); after > 0 {
+		busy[l.Kind[j-1]] -= after
 	}
 	var total int64
 	kind := uint8(0)
@@ -87,6 +91,6 @@ func (l *lane) merge(f *frame, i, j int, x0 float64) mark {
 			kind = uint8(k)
 		}
 	}
-	x1 := math.Min(x0+float64(total)*f.scale, f.clip(f.x(l.to[j-1])))
+	x1 := math.Min(x0+float64(total)*f.scale, f.clip(f.x(l.To[j-1])))
 	return mark{x0, x1, kind, -1}
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
 )
 
 // randomView is a stretch of the trace from all of it down to a millionth.
@@ -31,17 +32,17 @@ func TestMarks(t *testing.T) {
 				v.From, v.To = 0, 0
 			}
 			f := m.frame(Timeline, v)
-			for l := range m.lanes {
-				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.lanes[l], &f)
+			for l := range m.Lanes {
+				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.Lanes[l], &f)
 			}
 		}
 	}
 }
 
-func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
+func checkMarks(t *testing.T, name string, ln *lookup.Lane, f *frame) {
 	t.Helper()
 	count, painted, lonely, last := 0, 0.0, 0.0, math.Inf(-1)
-	ln.marks(f, func(k mark) {
+	marks(ln, f, func(k mark) {
 		count++
 		if k.x0 < f.left-1e-6 || k.x1 > f.right+1e-6 || k.x0 < last-1e-6 || k.x1 <= k.x0 {
 			t.Fatalf("%s: mark %+v after %v, plot %v..%v", name, k, last, f.left, f.right)
@@ -53,8 +54,8 @@ func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 		last = k.x1
 	})
 	covered := 0.0
-	for i := range ln.from {
-		covered += f.clip(f.x(ln.to[i])) - f.clip(f.x(ln.from[i]))
+	for i := range ln.From {
+		covered += f.clip(f.x(ln.To[i])) - f.clip(f.x(ln.From[i]))
 	}
 	if count > 2*int(f.right-f.left)+2 {
 		t.Fatalf("%s: %d marks for %v pixels", name, count, f.right-f.left)
@@ -64,18 +65,25 @@ func checkMarks(t *testing.T, name string, ln *lane, f *frame) {
 	}
 }
 
+// laneOf is the compute lane of a trace with some spans.
+func laneOf(spans ...sim.Span) *lookup.Lane {
+	for i := range spans {
+		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
+	}
+	return &NewModel(tracetest.Problem(), &sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
+}
+
 // A merged mark has the kind that has most of the time, and merging depends on
 // nothing but the lane and the view.
 func TestMergedKind(t *testing.T) {
-	l := lane{}
-	for i := range int64(1000) { // 2 ns forward, 1 ns backward, ...
-		l.add(3*i, 3*i+2, uint8(sim.SpanForward), int32(2*i))
-		l.add(3*i+2, 3*i+3, uint8(sim.SpanBackward), int32(2*i+1))
+	var spans []sim.Span
+	for i := range time.Duration(1000) { // 2 ns forward, 1 ns backward, ...
+		spans = append(spans, sim.Span{Kind: sim.SpanForward, Start: 3 * i, End: 3*i + 2}, sim.Span{Kind: sim.SpanBackward, Start: 3*i + 2, End: 3*i + 3})
 	}
-	l.index()
+	l := laneOf(spans...)
 	f := frame{View: View{From: 0, To: 3000}, left: 0, right: 100, scale: 100.0 / 3000}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].kind != uint8(sim.SpanForward) || got[0].x0 != 0 || math.Abs(got[0].x1-100) > 0.1 {
 		t.Errorf("got %+v, want one mark of kind forward from 0 to 100", got)
 	}
@@ -83,66 +91,31 @@ func TestMergedKind(t *testing.T) {
 
 // What of a slice is outside of the view has no say in a merged mark's kind.
 func TestMergedKindOfView(t *testing.T) {
-	l := lane{}
-	l.add(0, 1010, uint8(sim.SpanBackward), 0)
-	l.add(1010, 1040, uint8(sim.SpanForward), 1)
-	l.add(1040, 9000, uint8(sim.SpanRecompute), 2)
-	l.index()
+	l := laneOf(sim.Span{Kind: sim.SpanBackward, End: 1010}, sim.Span{Kind: sim.SpanForward, Start: 1010, End: 1040},
+		sim.Span{Kind: sim.SpanRecompute, Start: 1040, End: 9000})
 	f := frame{View: View{From: 1000, To: 6000}, left: 0, right: 100, scale: 0.02}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].kind != uint8(sim.SpanForward) || got[1].kind != uint8(sim.SpanRecompute) {
 		t.Errorf("got %+v, want a merged mark of kind forward and one of kind recompute", got)
 	}
 }
 
-// A run of no duration goes before the gap that starts with it: the ends of a
-// lane are sorted.
-func TestGapAfterRunOfNoDuration(t *testing.T) {
-	tr := &sim.Trace{Makespan: 20}
-	tr.Spans = []sim.Span{{Start: 0, End: 5}, {Start: 5, End: 5}, {Start: 10, End: 20}}
-	tr.Gaps = []sim.Gap{{Start: 5, End: 10}}
-	l := newLane(tr, sim.Compute)
-	if want := []int32{0, 1, ^0, 2}; !slices.Equal(l.ref, want) {
-		t.Errorf("the lane holds %v, want %v", l.ref, want)
-	}
-}
-
 // A slice far from others is seen, however short it is.
 func TestLonelySlice(t *testing.T) {
-	l := lane{}
-	l.add(500, 501, uint8(sim.SpanOffload), 0)
-	l.index()
+	far := sim.Span{Kind: sim.SpanRecompute, Start: 500, End: 501}
+	l := laneOf(far)
 	f := frame{View: View{From: 0, To: 1_000_000}, left: 0, right: 100, scale: 100.0 / 1_000_000}
 	var got []mark
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 1 || got[0].x1-got[0].x0 != 1 {
 		t.Errorf("got %+v, want one mark one pixel wide", got)
 	}
-	l.add(15_000, 15_001, uint8(sim.SpanOffload), 1) // 1.5 pixels further
-	l.index()
+	l = laneOf(far, sim.Span{Kind: sim.SpanRecompute, Start: 15_000, End: 15_001}) // 1.5 pixels further
 	got = got[:0]
-	l.marks(&f, func(k mark) { got = append(got, k) })
+	marks(l, &f, func(k mark) { got = append(got, k) })
 	if len(got) != 2 || got[0].x1-got[0].x0 > 0.01 || got[1].x1-got[1].x0 > 0.01 {
 		t.Errorf("got %+v, want two marks as narrow as their slices", got)
-	}
-}
-
-// The prefix sums agree with adding up.
-func TestBusyIn(t *testing.T) {
-	m := randomModel(3000, 9)
-	ln := &m.lanes[sim.Compute]
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 2000 {
-		i := r.IntN(len(ln.from) + 1)
-		j := i + r.IntN(len(ln.from)-i+1)
-		var want [numKinds]int64
-		for x := i; x < j; x++ {
-			want[ln.kind[x]] += ln.to[x] - ln.from[x]
-		}
-		if got := ln.busyIn(i, j); got != want {
-			t.Fatalf("busyIn(%d, %d) = %v, want %v", i, j, got, want)
-		}
 	}
 }
 
@@ -169,7 +142,7 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 	t.Helper()
 	const top = sim.NumCategories - 1
 	x, want := f.x(int64(at)), int64(0)
-	for _, b := range m.memory.used(at) {
+	for _, b := range m.Memory.Used(at) {
 		want += int64(b)
 	}
 	got := int64(-1)
@@ -184,8 +157,8 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 		}
 	}
 	near := int64(0)
-	for i := range m.memory.samples {
-		if s := &m.memory.samples[i]; math.Abs(f.x(int64(s.At))-x) <= 1.01 {
+	for i := range m.Memory.Samples {
+		if s := &m.Memory.Samples[i]; math.Abs(f.x(int64(s.At))-x) <= 1.01 {
 			near = max(near, int64(s.Total()))
 		}
 	}
@@ -195,29 +168,10 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 	}
 }
 
-// The largest sums of a range are those that a scan finds.
-func TestHigh(t *testing.T) {
-	m := randomModel(2000, 12)
-	x, r := &m.memory, rand.New(rand.NewPCG(17, 18))
-	for range 1000 {
-		i := r.IntN(len(x.samples))
-		j := i + 1 + r.IntN(len(x.samples)-i)
-		var want bounds
-		for k := i; k < j; k++ {
-			for c, b := range boundsOf(&x.samples[k]) {
-				want[c] = max(want[c], b)
-			}
-		}
-		if got := x.high(i, j); got != want {
-			t.Fatalf("high(%d, %d) = %v, want %v", i, j, got, want)
-		}
-	}
-}
-
 // Of the samples at one moment the first and the last are corners; in a long
 // trace a column has two corners and a few where it differs from its neighbour.
 func TestMemoryCorners(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	tr := &sim.Trace{Makespan: 100, Peak: 9}
 	for i, at := range []time.Duration{0, 50, 50, 50, 50, 100} {
 		s := sim.Sample{At: at}

@@ -6,11 +6,13 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // bandStyles are the fills of the bands.
-var bandStyles = [sim.NumCategories]style{
+var bandStyles = [sim.NumCategories]display.Style{
 	sim.Fixed:      fixedStyle,
 	sim.Gradient:   backwardStyle,
 	sim.Activation: forwardStyle,
@@ -22,7 +24,7 @@ var bandStyles = [sim.NumCategories]style{
 // bandPoint is a corner of the bands: the running sums at one x.
 type bandPoint struct {
 	x    float64
-	sum  bounds
+	sum  lookup.Bounds
 	sunk int64 // the height of what was sunk onto the lowest band, see sink
 }
 
@@ -41,11 +43,11 @@ func init() {
 
 func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
-	s.Desc = m.memoryDesc(f.Budget)
+	s.Desc = m.MemoryDesc(f.Budget)
 	sc := m.memoryScale(f)
 	m.drawPhases(s, f, 0, sc.bottom, 0)
 	title := f.title(Memory)
-	s.addText(Ink, 0, 13, title)
+	s.AddText(display.Ink, 0, 13, title)
 	m.drawMemoryAxis(s, f, &sc)
 	s.bands = m.bandPoints(f, s.bands[:0])
 	sunk := m.sunkPieces(f, &sc)
@@ -63,7 +65,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	}
 	m.drawGhost(s, f, &sc)
 	outlineSunk(s, &sc)
-	s.placed = append(s.placed[:0], title.boxAt(f, &spot{0, 13, start}))
+	s.placed = append(s.placed[:0], boxOf(&title, f, &spot{0, 13, display.Start}))
 	m.drawLines(s, f, &sc)
 	m.nameBands(s, f, &sc)
 	m.nameSunk(s, f, &sc, sunk)
@@ -72,7 +74,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 }
 
 func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
-	line := strokeOf(Grid, 1)
+	line := display.StrokeOf(display.Grid, 1)
 	share := float64(sc.most) / float64(sc.most-sc.fixed) // of the axis that has the true scale
 	ticks := format.ByteTicks(sc.most, max(int(share*(sc.floor-sc.top)/30), 2))
 	ticks = slices.DeleteFunc(ticks, func(k format.ByteTick) bool {
@@ -80,10 +82,10 @@ func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	})
 	for _, k := range ticks {
 		y := float32(math.Floor(sc.y(int64(k.At))) + 0.5)
-		s.line(line, float32(f.left), y, float32(f.right), y)
+		s.Line(line, float32(f.left), y, float32(f.right), y)
 	}
 	for _, k := range ticks {
-		s.text(Muted, f.left-8, sc.y(int64(k.At))+4, end, k.Label)
+		s.Text(display.Muted, f.left-8, sc.y(int64(k.At))+4, display.End, k.Label)
 	}
 }
 
@@ -92,42 +94,42 @@ func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 // is what the picture is for. Of several samples at one moment the first and the
 // last are corners; what is between them lasts for no time.
 func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
-	x := &m.memory
-	first, last := x.firstAt(f.From), x.firstAfter(f.To)
+	x := &m.Memory
+	first, last := x.FirstAt(f.From), x.FirstAfter(f.To)
 	if first > 0 {
-		s := sim.Sample{Used: x.used(f.From)}
-		if first < len(x.samples) && x.samples[first].At == f.From {
-			s = x.samples[first-1] // what was there before the jumps of this moment
+		s := sim.Sample{Used: x.Used(f.From)}
+		if first < len(x.Samples) && x.Samples[first].At == f.From {
+			s = x.Samples[first-1] // what was there before the jumps of this moment
 		}
-		pts = append(pts, bandPoint{x: f.left, sum: boundsOf(&s)})
+		pts = append(pts, bandPoint{x: f.left, sum: lookup.BoundsOf(&s)})
 	}
 	merged := -1.0 // where the last merged column ends
 	for i := first; i < last; {
-		px := f.clip(f.x(int64(x.samples[i].At)))
+		px := f.clip(f.x(int64(x.Samples[i].At)))
 		column := math.Floor(px) + 1
-		j := x.gallop(i+1, last, f.ceilTime(column))
+		j := x.Gallop(i+1, last, f.ceilTime(column))
 		if j-i > exactSamples {
-			high, right := x.high(i, j), math.Max(px, math.Min(column, f.right))
+			high, right := x.High(i, j), math.Max(px, math.Min(column, f.right))
 			if merged == column-1 { // no need to go down between two columns
 				pts, px = pts[:len(pts)-1], merged
 			} else {
-				pts = append(pts, bandPoint{x: px, sum: boundsOf(&x.samples[i])})
+				pts = append(pts, bandPoint{x: px, sum: lookup.BoundsOf(&x.Samples[i])})
 			}
-			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high}, bandPoint{x: right, sum: boundsOf(&x.samples[j-1])})
+			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high}, bandPoint{x: right, sum: lookup.BoundsOf(&x.Samples[j-1])})
 			i, merged = j, right
 			continue
 		}
 		for ; i < j; i++ {
-			at := x.samples[i].At
-			if i > 0 && i+1 < len(x.samples) && x.samples[i-1].At == at && x.samples[i+1].At == at {
+			at := x.Samples[i].At
+			if i > 0 && i+1 < len(x.Samples) && x.Samples[i-1].At == at && x.Samples[i+1].At == at {
 				continue
 			}
-			pts = append(pts, bandPoint{x: f.clip(f.x(int64(at))), sum: boundsOf(&x.samples[i])})
+			pts = append(pts, bandPoint{x: f.clip(f.x(int64(at))), sum: lookup.BoundsOf(&x.Samples[i])})
 		}
 	}
-	if last < len(x.samples) {
-		s := sim.Sample{Used: x.used(f.To)}
-		pts = append(pts, bandPoint{x: f.right, sum: boundsOf(&s)})
+	if last < len(x.Samples) {
+		s := sim.Sample{Used: x.Used(f.To)}
+		pts = append(pts, bandPoint{x: f.right, sum: lookup.BoundsOf(&s)})
 	}
 	return pts
 }
@@ -138,14 +140,14 @@ const exactSamples = 6
 // drawBands fills the bands from the top one down: each reaches to the bottom
 // and the next one covers what is not its own.
 func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
-	for b := len(stack) - 1; b >= 0; b-- {
+	for b := len(lookup.Stack) - 1; b >= 0; b-- {
 		if b == 0 {
 			m.drawSunk(s, f, sc, sunk)
 		}
-		st := bandStyles[stack[b]]
-		st.stroke, st.width = Surface, 0.8
-		if stack[b] == sim.Workspace {
-			st.stroke = Muted // it has no fill that would show its border
+		st := bandStyles[lookup.Stack[b]]
+		st.Stroke, st.Width = display.Surface, 0.8
+		if lookup.Stack[b] == sim.Workspace {
+			st.Stroke = display.Muted // it has no fill that would show its border
 		}
 		// One area for each run of corners where the band is not empty, from the
 		// corner before to the corner after.
@@ -163,7 +165,7 @@ func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 				xy = corner(xy, run[j].x, sc.y(run[j].sum[b]))
 			}
 			s.xy = append(xy, float32(run[len(run)-1].x), float32(sc.bottom), float32(run[0].x), float32(sc.bottom))
-			s.path(opArea, st, s.xy)
+			s.Path(display.OpArea, st, s.xy)
 		}
 	}
 }
@@ -208,7 +210,7 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	flush := func() {
 		if len(xy) > 0 {
 			xy = append(xy, xy[len(xy)-2], line)
-			s.path(opArea, overStyle, xy)
+			s.Path(display.OpArea, overStyle, xy)
 			xy = xy[:0]
 		}
 	}
@@ -236,7 +238,7 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	s.xy = xy
 }
 
-// halo writes a text that is legible on everything.
-func halo(s *Scene, r Role, x, y float64, a anchor, str string) {
-	s.addText(r, x, y, text{s: str, anchor: a, halo: true})
+// Halo writes a text that is legible on everything.
+func halo(s *Scene, r display.Role, x, y float64, a display.Anchor, str string) {
+	s.AddText(r, x, y, display.Text{S: str, Anchor: a, Halo: true})
 }

@@ -6,7 +6,9 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // apart is how far two lines must be from each other for both labels to stand above.
@@ -19,51 +21,51 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	if sc.showDevice && f.Capacity <= sc.most {
 		device = sc.y(int64(f.Capacity))
 		s.keep(f, device)
-		s.line(deviceLine, float32(f.left), float32(device), float32(f.right), float32(device))
+		s.Line(deviceLine, float32(f.left), float32(device), float32(f.right), float32(device))
 	}
 	if sc.showBudget {
 		budget = sc.y(int64(f.Budget))
 		s.keep(f, budget)
-		s.line(budgetLine, float32(f.left), float32(budget), float32(f.right), float32(budget))
+		s.Line(budgetLine, float32(f.left), float32(budget), float32(f.right), float32(budget))
 	}
-	peakX := f.x(int64(m.trace.PeakAt))
+	peakX := f.x(int64(m.Trace.PeakAt))
 	if seen := peakX >= f.left-0.5 && peakX <= f.right+0.5; seen {
 		m.markPeak(s, sc, f.clip(peakX))
 	}
-	aside := spot{f.right - 4, 0, end}
+	aside := spot{f.right - 4, 0, display.End}
 	if peakX > f.left+(f.right-f.left)*0.6 {
-		aside = spot{f.left + 4, 0, start}
+		aside = spot{f.left + 4, 0, display.Start}
 	}
-	label := func(r Role, t text, y, other float64) {
+	label := func(r display.Role, t display.Text, y, other float64) {
 		above, under := aside, aside
 		above.y, under.y = y-6, y+15
 		if other < y && y-other < apart {
 			above, under = under, above
 		}
-		s.place(f, r, t, true, above, under, spot{f.left + 4, above.y, start}, spot{f.right - 4, above.y, end})
+		s.place(f, r, t, true, above, under, spot{f.left + 4, above.y, display.Start}, spot{f.right - 4, above.y, display.End})
 	}
 	if !math.IsInf(device, 0) {
-		label(Ink, text{s: f.Device + " has " + format.Bytes(f.Capacity), bold: true, large: true}, device, budget)
+		label(display.Ink, display.Text{S: f.Device + " has " + format.Bytes(f.Capacity), Bold: true, Large: true}, device, budget)
 	}
 	words := "budget " + format.Bytes(f.Budget)
 	switch {
 	case sc.showBudget && f.Drag && f.right-f.left > 400:
-		label(Budget, text{s: words + ", drag"}, budget, device)
+		label(display.Budget, display.Text{S: words + ", drag"}, budget, device)
 	case sc.showBudget:
-		label(Budget, text{s: words}, budget, device)
+		label(display.Budget, display.Text{S: words}, budget, device)
 	case f.Budget != engine.NoLimit:
-		s.text(Muted, f.right, 13, end, words+", far above")
+		s.Text(display.Muted, f.right, 13, display.End, words+", far above")
 	}
 	m.namePeak(s, f, sc, peakX)
 	nameGhost(s, f, sc)
 }
 
 // budgetLine is how the budget is drawn.
-var budgetLine = style{fill: noRole, stroke: Budget, lines: noRole, dash: dashBudget, width: 1.5}
+var budgetLine = display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}
 
 func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
-	y := sc.y(int64(m.trace.Peak))
-	s.path(opArea, style{fill: Ink, stroke: Surface, lines: noRole, width: 1},
+	y := sc.y(int64(m.Trace.Peak))
+	s.Path(display.OpArea, display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
 		[]float32{float32(x), float32(y), float32(x - 4.5), float32(y - 8), float32(x + 4.5), float32(y - 8)})
 	s.placed = append(s.placed, box{x - 5, y - 9, x + 5, y})
 }
@@ -74,23 +76,23 @@ func (m *Model) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	if peakX < f.left-0.5 || peakX > f.right+0.5 {
 		return
 	}
-	x, y := f.clip(peakX), sc.y(int64(m.trace.Peak))
+	x, y := f.clip(peakX), sc.y(int64(m.Trace.Peak))
 	spots := make([]spot, 0, 20)
 	for dy := 2.0; dy <= 110 && y-dy > 12; dy += 12 {
-		spots = append(spots, spot{x - 9 - dy/4, y - dy, end}, spot{x + 9 + dy/4, y - dy, start})
+		spots = append(spots, spot{x - 9 - dy/4, y - dy, display.End}, spot{x + 9 + dy/4, y - dy, display.Start})
 	}
-	spots = append(spots, spot{x, math.Max(y-12, 12), middle})
-	t := text{s: "peak " + format.Bytes(m.trace.Peak), bold: true, large: true}
+	spots = append(spots, spot{x, math.Max(y-12, 12), display.Middle})
+	t := display.Text{S: "peak " + format.Bytes(m.Trace.Peak), Bold: true, Large: true}
 	if f.Beside != nil && f.Beside.Over {
-		t.s = f.Beside.Letter + ": " + t.s
+		t.S = f.Beside.Letter + ": " + t.S
 	}
-	i := s.place(f, Ink, t, true, spots...)
+	i := s.place(f, display.Ink, t, true, spots...)
 	if b := &s.placed[len(s.placed)-1]; i < len(spots)-1 && y-b.y1 > 14 {
 		from := b.x1
 		if b.x0 > x {
 			from = b.x0
 		}
-		s.line(strokeOf(Ink, 1), float32(from), float32(b.y1-6), float32(x), float32(y-8))
+		s.Line(display.StrokeOf(display.Ink, 1), float32(from), float32(b.y1-6), float32(x), float32(y-8))
 	}
 }
 
@@ -110,44 +112,44 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 			to = math.Max(to, f.clip(f.x(int64(p.At))))
 		}
 	}
-	t := text{s: "keep everything: " + format.Bytes(peak), large: true}
-	role, more := Muted, ""
+	t := display.Text{S: "keep everything: " + format.Bytes(peak), Large: true}
+	role, more := display.Muted, ""
 	if f.Capacity > 0 && peak > f.Capacity {
-		role = Budget
+		role = display.Budget
 		if f.right-f.left > 400 {
 			more = format.Bytes(peak-f.Capacity) + " more than there is"
 		}
 	}
 	if peak > sc.most {
-		t.s += ", above the picture"
+		t.S += ", above the picture"
 	}
 	y := math.Max(sc.y(int64(min(peak, sc.most)))+12, 28)
-	spots := []spot{{from - 30, y, end}, {to + 30, y, start}, {to + 70, y, start}, {from - 12, y + 30, end}, {to + 20, y + 30, start}, {(from + to) / 2, y - 16, middle}}
+	spots := []spot{{from - 30, y, display.End}, {to + 30, y, display.Start}, {to + 70, y, display.Start}, {from - 12, y + 30, display.End}, {to + 20, y + 30, display.Start}, {(from + to) / 2, y - 16, display.Middle}}
 	i := s.place(f, role, t, false, spots...)
 	if i >= 0 && i < len(spots)-1 && more != "" {
-		s.place(f, role, text{s: more, large: true}, false, spot{spots[i].x, spots[i].y + 17, spots[i].anchor})
+		s.place(f, role, display.Text{S: more, Large: true}, false, spot{spots[i].x, spots[i].y + 17, spots[i].anchor})
 	}
 }
 
 // nameSunk says beside the stretch in which the lit layer is away how long that is.
 func (m *Model) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
-	all, k := m.pieces().all, m.lit(f.Selected)
+	all, k := m.Pieces().All, m.Lit(f.Selected)
 	var from, to, until int64 // the longest stretch without it
 	for n, i := range pieces {
 		p := &all[i]
-		if n > 0 && p.from > until && p.from-until > to-from {
-			from, to = until, p.from
+		if n > 0 && p.From > until && p.From-until > to-from {
+			from, to = until, p.From
 		}
-		until = max(until, p.to)
+		until = max(until, p.To)
 	}
 	if to == from {
 		return
 	}
-	t := text{s: m.StageName(k) + ": away for " + format.Duration(time.Duration(to-from))}
-	if x0, x1 := f.clip(f.x(from)), f.clip(f.x(to)); x1-x0 > t.width()+8 {
-		s.place(f, Ink, t, false, spot{(x0 + x1) / 2, sc.floor - 6, middle})
+	t := display.Text{S: m.StageName(k) + ": away for " + format.Duration(time.Duration(to-from))}
+	if x0, x1 := f.clip(f.x(from)), f.clip(f.x(to)); x1-x0 > t.Width()+8 {
+		s.place(f, display.Ink, t, false, spot{(x0 + x1) / 2, sc.floor - 6, display.Middle})
 	} else {
-		s.place(f, Ink, t, false, spot{f.clip(f.x(until)) + 8, sc.floor - 6, start})
+		s.place(f, display.Ink, t, false, spot{f.clip(f.x(until)) + 8, sc.floor - 6, display.Start})
 	}
 }
 
@@ -165,9 +167,9 @@ func (m *Model) nameBands(s *Scene, f *frame, sc *memoryScale) {
 		return
 	}
 	turn := n // the first column of the backward pass
-	for _, p := range m.phases {
-		if p.name == "backward" {
-			turn = int((f.clip(f.x(int64(p.from))) - f.left) / nameStep)
+	for _, p := range m.Phases {
+		if p.Name == "backward" {
+			turn = int((f.clip(f.x(int64(p.From))) - f.left) / nameStep)
 		}
 	}
 	columns := make([]bandPoint, n)
@@ -178,8 +180,8 @@ func (m *Model) nameBands(s *Scene, f *frame, sc *memoryScale) {
 		}
 		columns[i] = s.bands[j]
 	}
-	for b := 1; b < len(stack); b++ {
-		c := stack[b]
+	for b := 1; b < len(lookup.Stack); b++ {
+		c := lookup.Stack[b]
 		if c == sim.InTransfer {
 			nameBand(s, f, sc, columns[:turn], 0, b, "leaving")
 			nameBand(s, f, sc, columns[turn:], turn, b, "arriving")
@@ -193,13 +195,13 @@ func (m *Model) nameBands(s *Scene, f *frame, sc *memoryScale) {
 var bandNames = [sim.NumCategories]string{sim.Activation: "kept", sim.Recomputed: "computed again", sim.Gradient: "gradients", sim.Workspace: "scratch"}
 
 // bandInk is the role of words about a band that stand beside it.
-var bandInk = [sim.NumCategories]Role{sim.Activation: Ink, sim.Recomputed: InkRecompute, sim.InTransfer: InkTransfer, sim.Gradient: Ink, sim.Workspace: Muted}
+var bandInk = [sim.NumCategories]display.Role{sim.Activation: display.Ink, sim.Recomputed: display.InkRecompute, sim.InTransfer: display.InkTransfer, sim.Gradient: display.Ink, sim.Workspace: display.Muted}
 
 // nameBand finds the stretch where band b is highest, of those that are as wide as its
 // name, and writes it there: in a plain fill, otherwise just above.
 func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b int, name string) {
-	t := text{s: name, bold: stack[b] == sim.Activation, large: true}
-	wide := int(math.Max(t.width()+8, namedWidth)/nameStep) + 1
+	t := display.Text{S: name, Bold: lookup.Stack[b] == sim.Activation, Large: true}
+	wide := int(math.Max(t.Width()+8, namedWidth)/nameStep) + 1
 	best, at, y := int64(namedHeight/sc.perByte), -1, 0.0
 	for i := 0; i+wide <= len(columns); i++ {
 		top, bottom := int64(math.MaxInt64), int64(0)
@@ -217,17 +219,17 @@ func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b
 		return
 	}
 	x := f.left + (float64(first+at)+float64(wide)/2)*nameStep
-	if st := bandStyles[stack[b]]; st.pattern == noPattern {
-		box := t.boxAt(f, &spot{x, y + 4, middle})
+	if st := bandStyles[lookup.Stack[b]]; st.Pattern == display.NoPattern {
+		box := boxOf(&t, f, &spot{x, y + 4, display.Middle})
 		s.placed = append(s.placed, box)
-		t.anchor = middle
-		s.addText(st.fill.on(), x, y+4, t)
+		t.Anchor = display.Middle
+		s.AddText(st.Fill.On(), x, y+4, t)
 		return
 	}
 	high := math.Inf(1) // of all bands there
 	for j := at; j < at+wide; j++ {
-		high = math.Min(high, sc.y(columns[j].sum[len(stack)-1]))
+		high = math.Min(high, sc.y(columns[j].sum[len(lookup.Stack)-1]))
 	}
-	spots := []spot{{x, high - 7, middle}, {x, y + 4, middle}}
-	s.place(f, bandInk[stack[b]], t, false, spots...)
+	spots := []spot{{x, high - 7, display.Middle}, {x, y + 4, display.Middle}}
+	s.place(f, bandInk[lookup.Stack[b]], t, false, spots...)
 }

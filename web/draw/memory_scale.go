@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/web/display"
 	"memtide/web/format"
 )
 
@@ -30,9 +31,9 @@ const (
 )
 
 func (m *Model) memoryScale(f *frame) memoryScale {
-	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.trace.Peak, 1)}
+	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.Trace.Peak, 1)}
 	if f.Beside != nil {
-		sc.most = max(sc.most, f.Beside.Model.trace.Peak)
+		sc.most = max(sc.most, f.Beside.Model.Trace.Peak)
 	}
 	peak := float64(sc.most)
 	in := func(b engine.Bytes) bool { return b > 0 && float64(b) <= budgetShown*peak }
@@ -58,8 +59,8 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 	}
 	sc.floor = sc.bottom
 	sc.band = math.Min(fixedBand, (sc.bottom-sc.top)/5)
-	alike := f.Beside == nil || f.Beside.Model.memory.fixed == m.memory.fixed // one scale for both sides
-	if fixed := m.memory.fixed; alike && fixed < sc.most && fixed > sc.most/5 && sc.band > fixedBand/2 {
+	alike := f.Beside == nil || f.Beside.Model.Memory.Fixed == m.Memory.Fixed // one scale for both sides
+	if fixed := m.Memory.Fixed; alike && fixed < sc.most && fixed > sc.most/5 && sc.band > fixedBand/2 {
 		sc.bottom -= captionRoom - 6
 		sc.fixed, sc.floor = fixed, sc.bottom-sc.band-fixedBreak
 	}
@@ -100,16 +101,16 @@ type stripe struct {
 // stripes are the parts of what is fixed, from the bottom; nil where the profile does
 // not tell them apart.
 func (m *Model) stripes() (out []stripe) {
-	if m.problem.Chain == nil {
+	if m.Problem.Chain == nil {
 		return nil
 	}
-	r, sum := m.problem.Chain.Chain.Resident, engine.Bytes(0)
+	r, sum := m.Problem.Chain.Chain.Resident, engine.Bytes(0)
 	for _, p := range []stripe{{"weights", r.Weights}, {"gradients", r.Grads}, {"optimizer", r.Optimizer}, {"other", r.Pinned}} {
 		if p.bytes > 0 {
 			out, sum = append(out, p), sum+p.bytes
 		}
 	}
-	if sum != m.memory.fixed {
+	if sum != m.Memory.Fixed {
 		return nil
 	}
 	return out
@@ -122,21 +123,21 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 		return
 	}
 	y := float32(sc.floor + fixedBreak/2)
-	s.rect(fillOf(Surface), f.left, sc.floor, f.right-f.left, fixedBreak)
+	s.Rect(display.FillOf(display.Surface), f.left, sc.floor, f.right-f.left, fixedBreak)
 	xy := s.xy[:0]
 	for x, up := f.left, float32(1.5); x <= f.right; x, up = x+8, -up {
 		xy = append(xy, float32(x), y+up)
 	}
 	s.xy = xy
-	s.path(opLine, strokeOf(Muted, 1), xy)
-	s.text(Muted, f.left-8, sc.floor+4, end, format.Bytes(sc.fixed))
+	s.Path(display.OpLine, display.StrokeOf(display.Muted, 1), xy)
+	s.Text(display.Muted, f.left-8, sc.floor+4, display.End, format.Bytes(sc.fixed))
 	words := "Fixed through the step: " + format.Bytes(sc.fixed) + ", drawn at a smaller scale"
-	if textWidth(words) > f.right-f.left {
+	if display.TextWidth(words) > f.right-f.left {
 		words = "Fixed: " + format.Bytes(sc.fixed) + ", at a smaller scale"
 	}
-	s.text(Muted, f.left, sc.bottom+14, start, fit(words, f.right-f.left))
-	if room := f.left - 8; textWidth("always there") <= room {
-		s.text(Muted, room, sc.bottom-sc.band/2+4, end, "always there")
+	s.Text(display.Muted, f.left, sc.bottom+14, display.Start, display.Fit(words, f.right-f.left))
+	if room := f.left - 8; display.TextWidth("always there") <= room {
+		s.Text(display.Muted, room, sc.bottom-sc.band/2+4, display.End, "always there")
 	}
 	low, sizes, names := false, []string{}, []string{}
 	for _, p := range stripes {
@@ -144,20 +145,20 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 		sizes, names = append(sizes, p.name+" "+format.Bytes(p.bytes)), append(names, p.name)
 	}
 	if low || len(stripes) < 2 { // not one under the other
-		if words = strings.Join(sizes, ", "); textWidth(words) > f.right-f.left-16 {
+		if words = strings.Join(sizes, ", "); display.TextWidth(words) > f.right-f.left-16 {
 			words = strings.Join(names, ", ")
 		}
-		s.text(OnFixed, f.left+8, sc.bottom-sc.band/2+4, start, fit(words, f.right-f.left-16))
+		s.Text(display.OnFixed, f.left+8, sc.bottom-sc.band/2+4, display.Start, display.Fit(words, f.right-f.left-16))
 	}
 	sum := engine.Bytes(0)
 	for i, p := range stripes {
 		bottom := sc.y(int64(sum))
 		sum += p.bytes
 		if i > 0 {
-			s.line(strokeOf(Surface, 0.8), float32(f.left), float32(bottom), float32(f.right), float32(bottom))
+			s.Line(display.StrokeOf(display.Surface, 0.8), float32(f.left), float32(bottom), float32(f.right), float32(bottom))
 		}
 		if !low && len(stripes) > 1 {
-			s.text(OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, start, p.name+" "+format.Bytes(p.bytes))
+			s.Text(display.OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, display.Start, p.name+" "+format.Bytes(p.bytes))
 		}
 	}
 }

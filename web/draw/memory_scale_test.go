@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup/tracetest"
 )
 
 // smallGhost is more than the device of the golden has, and ends before the step.
@@ -12,8 +13,8 @@ var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used
 
 // largeModel has so much that is fixed that it gets a scale of its own.
 func largeModel() *Model {
-	p := smallProblem()
-	t := smallTrace(p)
+	p := tracetest.Problem()
+	t := tracetest.Trace(p)
 	for i := range t.Memory {
 		t.Memory[i].Used[sim.Fixed] += 4 * engine.GiB
 	}

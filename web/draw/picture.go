@@ -1,5 +1,7 @@
 package draw
 
+import "memtide/web/lookup"
+
 // Picture names one of the pictures.
 type Picture uint8
 
@@ -39,11 +41,11 @@ type picture struct {
 type (
 	modelLayout struct {
 		draw, overlay func(*Model, *Scene, *frame)
-		hit           func(*Model, *frame, float64, float64) Target
+		hit           func(*Model, *frame, float64, float64) lookup.Target
 	}
 	placesLayout struct {
 		draw, overlay func(*Places, *Scene, *frame)
-		hit           func(*Places, *frame, float64, float64) Target
+		hit           func(*Places, *frame, float64, float64) lookup.Target
 	}
 )
 
@@ -84,3 +86,17 @@ func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 
 // Still says that the horizontal axis is not time.
 func (p Picture) Still() bool { return pictures[p].still }
+
+// heightAt is the height of a picture of the model that stands alone and is so wide,
+// in CSS pixels; 0: the model has nothing for it.
+func (m *Model) heightAt(pic Picture, width float64) float64 {
+	switch {
+	case pic == Strip && m.IsGraph():
+		return GraphHeight
+	case pic == Life && !m.IsGraph():
+		return 0
+	case pic == Timeline && m.OtherLanes():
+		return max(pic.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
+	}
+	return pic.HeightAt(width)
+}

@@ -1,6 +1,10 @@
 package draw
 
-import "math"
+import (
+	"math"
+
+	"memtide/web/display"
+)
 
 // box is where something stands that no label may cover.
 type box struct{ x0, y0, x1, y1 float64 }
@@ -12,31 +16,31 @@ func (b *box) meets(o *box) bool {
 // spot is where a text may stand: its baseline.
 type spot struct {
 	x, y   float64
-	anchor anchor
+	anchor display.Anchor
 }
 
-// boxAt is the room of a text at a spot, moved into the plot.
-func (t *text) boxAt(f *frame, at *spot) box {
-	w := t.width()
-	left := at.x - w*[...]float64{start: 0, middle: 0.5, end: 1}[at.anchor]
+// boxOf is the room of a text at a spot, moved into the plot.
+func boxOf(t *display.Text, f *frame, at *spot) box {
+	w := t.Width()
+	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]
 	left = math.Max(math.Min(left, f.right-w-2), f.left+2)
 	return box{left - 2, at.y - 11, left + w + 2, at.y + 4}
 }
 
 // fits says that a text at a spot does not have to be moved into the plot.
-func (t *text) fits(f *frame, at *spot) bool {
-	w := t.width()
-	left := at.x - w*[...]float64{start: 0, middle: 0.5, end: 1}[at.anchor]
+func fits(t *display.Text, f *frame, at *spot) bool {
+	w := t.Width()
+	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]
 	return left >= f.left && left+w <= f.right
 }
 
 // place writes a text at the first spot where it covers
 // nothing that was placed before; the number of that spot, -1 if there is none. If it
 // must be there, it is at the first in that case.
-func (s *Scene) place(f *frame, r Role, t text, must bool, spots ...spot) int {
+func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots ...spot) int {
 	for i := range spots {
-		b := t.boxAt(f, &spots[i])
-		free := b.y0 >= 0 && b.x1 <= f.Width && (must || t.fits(f, &spots[i]))
+		b := boxOf(&t, f, &spots[i])
+		free := b.y0 >= 0 && b.x1 <= f.Width && (must || fits(&t, f, &spots[i]))
 		for j := range s.placed {
 			free = free && !b.meets(&s.placed[j])
 		}
@@ -48,24 +52,24 @@ func (s *Scene) place(f *frame, r Role, t text, must bool, spots ...spot) int {
 	if !must || len(spots) == 0 {
 		return -1
 	}
-	b := t.boxAt(f, &spots[0])
+	b := boxOf(&t, f, &spots[0])
 	s.write(r, t, &b, &spots[0])
 	return 0
 }
 
 // write writes a text that nothing covers later.
-func (s *Scene) write(r Role, t text, b *box, at *spot) {
+func (s *Scene) write(r display.Role, t display.Text, b *box, at *spot) {
 	s.placed = append(s.placed, *b)
-	t.halo = true
+	t.Halo = true
 	x := b.x0 + 2
 	switch at.anchor { // which is right where the text is narrower than was thought
-	case middle:
+	case display.Middle:
 		x = (b.x0 + b.x1) / 2
-	case end:
+	case display.End:
 		x = b.x1 - 2
 	}
-	t.anchor = at.anchor
-	s.addText(r, x, b.y1-4, t)
+	t.Anchor = at.anchor
+	s.AddText(r, x, b.y1-4, t)
 }
 
 // keep has no label cover a line across the plot.

@@ -1,24 +1,12 @@
 package draw
 
 import (
-	"time"
-
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
 )
 
 // The playhead is painted over the pictures: what lies under it is not laid out again.
-
-// NextPhase is where the phase after the one at a moment begins; behind the last one
-// 0, the start.
-func (m *Model) NextPhase(at time.Duration) time.Duration {
-	for _, p := range m.phases {
-		if p.from > at {
-			return p.from
-		}
-	}
-	return 0
-}
 
 // drawPlayhead draws the line of the playhead, and in the memory where it is.
 func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {
@@ -26,7 +14,7 @@ func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {
 		return
 	}
 	x := float32(f.x(int64(f.Playhead)))
-	s.line(strokeOf(Ink, 1), x, float32(top), x, float32(bottom))
+	s.Line(display.StrokeOf(display.Ink, 1), x, float32(top), x, float32(bottom))
 }
 
 // drawHandle draws the handle of the playhead over the timeline, with the moment and
@@ -37,21 +25,21 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 	}
 	x := f.x(int64(f.Playhead))
 	l, r := float32(x-5), float32(x+5)
-	s.path(opArea, fillOf(Ink), []float32{l, 2, r, 2, r, 9, float32(x), 14, l, 9})
-	used := m.memory.used(f.Playhead)
+	s.Path(display.OpArea, display.FillOf(display.Ink), []float32{l, 2, r, 2, r, 9, float32(x), 14, l, 9})
+	used := m.Memory.Used(f.Playhead)
 	total := used[0]
 	for _, b := range used[1:] {
 		total += b
 	}
-	t := text{s: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), bold: true, large: true, halo: true}
-	at := spot{x + 10, 13, start}
-	if !t.fits(f, &at) {
-		at = spot{x - 10, 13, end}
+	t := display.Text{S: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), Bold: true, Large: true, Halo: true}
+	at := spot{x + 10, 13, display.Start}
+	if !fits(&t, f, &at) {
+		at = spot{x - 10, 13, display.End}
 	}
-	b := t.boxAt(f, &at)
-	s.rect(fillOf(Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // over the names of phases
-	t.anchor = at.anchor
-	s.addText(Ink, at.x, at.y, t)
+	b := boxOf(&t, f, &at)
+	s.Rect(display.FillOf(display.Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // over the names of phases
+	t.Anchor = at.anchor
+	s.AddText(display.Ink, at.x, at.y, t)
 }
 
 // fade lays a veil over the bands from the playhead on, while it moves.
@@ -72,5 +60,5 @@ func (m *Model) fade(s *Scene, f *frame) {
 		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
 	}
 	s.xy = append(xy, float32(s.bands[len(s.bands)-1].x), float32(sc.bottom), float32(rest.left), float32(sc.bottom))
-	s.path(opArea, fillOf(Veil), s.xy)
+	s.Path(display.OpArea, display.FillOf(display.Veil), s.xy)
 }

@@ -13,6 +13,10 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
+	"memtide/web/tell"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -39,21 +43,21 @@ func golden(t *testing.T, name string, got []byte) {
 // and narrow as a telephone.
 func TestScenes(t *testing.T) {
 	m := smallModel()
-	gap := Target{OnGap, 0}
-	light := Light
+	gap := lookup.Target{Kind: lookup.OnGap, Index: 0}
+	light := display.Light
 	for _, c := range []struct {
 		file string
 		pic  Picture
 		view View
-		opts SVGOptions
+		opts display.SVGOptions
 	}{
-		{"strip.svg", Strip, View{Width: 640, Selected: Target{OnStage, 2}}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"timeline.svg", Timeline, View{Width: 640, Selected: gap}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms}, SVGOptions{Standalone: true, Surface: true}},
-		{"timeline-phone.svg", Timeline, View{Width: 360, Selected: gap}, SVGOptions{}},
-		{"memory.svg", Memory, View{Width: 640}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"memory-ghost.svg", Memory, View{Width: 640, Ghost: smallGhost, Capacity: 900 * engine.MiB, Device: "one card"}, SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"memory-over.svg", Memory, View{Width: 640, Budget: 600 * engine.MiB}, SVGOptions{ID: "m"}},
+		{"strip.svg", Strip, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnStage, Index: 2}}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline.svg", Timeline, View{Width: 640, Selected: gap}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms}, display.SVGOptions{Standalone: true, Surface: true}},
+		{"timeline-phone.svg", Timeline, View{Width: 360, Selected: gap}, display.SVGOptions{}},
+		{"memory.svg", Memory, View{Width: 640}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"memory-ghost.svg", Memory, View{Width: 640, Ghost: smallGhost, Capacity: 900 * engine.MiB, Device: "one card"}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"memory-over.svg", Memory, View{Width: 640, Budget: 600 * engine.MiB}, display.SVGOptions{ID: "m"}},
 	} {
 		var s Scene
 		var b bytes.Buffer
@@ -66,13 +70,13 @@ func TestScenes(t *testing.T) {
 	var s Scene
 	var b bytes.Buffer
 	largeModel().Draw(&s, Memory, View{Width: 640, Capacity: 5 * engine.GiB, Device: "one card"})
-	if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "memory-two-scales.svg", b.Bytes())
 	b.Reset()
 	m.Page(&s, View{Width: 640, Selected: gap, Cursor: 120 * ms})
-	if err := s.WriteSVG(&b, SVGOptions{}); err != nil {
+	if err := s.WriteSVG(&b, display.SVGOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "page.svg", b.Bytes())
@@ -81,15 +85,15 @@ func TestScenes(t *testing.T) {
 // Every SVG is well-formed, whatever the names are, and an element for a page
 // has nothing that a strict content security policy would block.
 func TestSVGIsWellFormed(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
-	m := NewModel(p, smallTrace(p))
+	m := NewModel(p, tracetest.Trace(p))
 	for pic := range NumPictures {
-		for _, o := range []SVGOptions{{}, {Standalone: true}, {Surface: true, ID: "x"}} {
+		for _, o := range []display.SVGOptions{{}, {Standalone: true}, {Surface: true, ID: "x"}} {
 			var s Scene
 			var b bytes.Buffer
-			m.Draw(&s, pic, View{Width: 1400, Selected: Target{OnSpan, 0}})
-			s.Title, s.Desc = m.StageName(1), m.Sentence(Target{OnSpan, 0})
+			m.Draw(&s, pic, View{Width: 1400, Selected: lookup.Target{Kind: lookup.OnSpan, Index: 0}})
+			s.Title, s.Desc = m.StageName(1), m.Sentence(lookup.Target{Kind: lookup.OnSpan, Index: 0})
 			if err := s.WriteSVG(&b, o); err != nil {
 				t.Fatal(err)
 			}
@@ -143,8 +147,8 @@ func TestNothingIsClipped(t *testing.T) {
 			for pic := range NumPictures {
 				for _, part := range []float64{1, 0.3, 0.01} {
 					to := time.Duration(float64(m.Makespan()) * part)
-					for _, budget := range []engine.Bytes{1, m.trace.Peak / 2, m.trace.Peak, 2 * m.trace.Peak, 9 * m.trace.Peak, engine.NoLimit} {
-						v := View{To: to, Width: width, Budget: budget, Selected: Target{OnGap, 0}, Cursor: to}
+					for _, budget := range []engine.Bytes{1, m.Trace.Peak / 2, m.Trace.Peak, 2 * m.Trace.Peak, 9 * m.Trace.Peak, engine.NoLimit} {
+						v := View{To: to, Width: width, Budget: budget, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}, Cursor: to}
 						checkInside(t, m, pic, v)
 					}
 				}
@@ -158,27 +162,27 @@ func checkInside(t *testing.T, m *Model, pic Picture, v View) {
 	var s, over Scene
 	m.Draw(&s, pic, v)
 	m.Overlay(&over, pic, v)
-	s.append(&over, 0)
-	for _, g := range s.groups {
-		for i := g.from; i < g.to; i += 2 {
-			x0, y0 := float64(s.nums[i]), float64(s.nums[i+1])
+	s.Append(&over.List, 0, 0)
+	for _, g := range s.Groups {
+		for i := g.From; i < g.To; i += 2 {
+			x0, y0 := float64(s.Nums[i]), float64(s.Nums[i+1])
 			x1, y1 := x0, y0
 			what := ""
-			switch g.op {
-			case opRects:
-				if (i-g.from)%4 != 0 {
+			switch g.Op {
+			case display.OpRects:
+				if (i-g.From)%4 != 0 {
 					continue
 				}
-				x1, y1 = x0+float64(s.nums[i+2]), y0+float64(s.nums[i+3])
-			case opTexts:
-				txt := s.texts[g.first+(i-g.from)/2]
-				what = txt.s
-				w := textWidth(what)
-				x0 -= w * [...]float64{start: 0, middle: 0.5, end: 1}[txt.anchor]
+				x1, y1 = x0+float64(s.Nums[i+2]), y0+float64(s.Nums[i+3])
+			case display.OpTexts:
+				txt := s.Texts[g.First+(i-g.From)/2]
+				what = txt.S
+				w := display.TextWidth(what)
+				x0 -= w * [...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[txt.Anchor]
 				x1, y0 = x0+w, y0-9
 			}
 			if x0 < -2 || y0 < 0 || x1 > s.Width+2 || y1 > s.Height || !(x1 >= x0) {
-				t.Fatalf("%s %+v: op %d %q at %v,%v to %v,%v is outside of %v by %v", pic.Title(), v, g.op, what, x0, y0, x1, y1, s.Width, s.Height)
+				t.Fatalf("%s %+v: op %d %q at %v,%v to %v,%v is outside of %v by %v", pic.Title(), v, g.Op, what, x0, y0, x1, y1, s.Width, s.Height)
 			}
 		}
 	}
@@ -189,15 +193,15 @@ func TestMemoryLabelsApart(t *testing.T) {
 	m := smallModel()
 	for width := 320.0; width < 900; width += 17 {
 		for _, peakAt := range []time.Duration{0, 60 * ms, 90 * ms, 97 * ms, 98 * ms, 120 * ms, 195 * ms} {
-			m.trace.PeakAt = peakAt
+			m.Trace.PeakAt = peakAt
 			var s Scene
-			m.Draw(&s, Memory, View{Width: width, Budget: m.trace.Peak})
+			m.Draw(&s, Memory, View{Width: width, Budget: m.Trace.Peak})
 			var boxes [][2]float64
-			for _, g := range s.groups {
-				for i := g.first; i < g.last; i++ {
-					if txt := s.texts[i]; strings.HasPrefix(txt.s, "budget") || strings.HasPrefix(txt.s, "peak") {
-						x := float64(s.nums[g.from+2*(i-g.first)]) - textWidth(txt.s)*[...]float64{start: 0, middle: 0.5, end: 1}[txt.anchor]
-						boxes = append(boxes, [2]float64{x, x + textWidth(txt.s)})
+			for _, g := range s.Groups {
+				for i := g.First; i < g.Last; i++ {
+					if txt := s.Texts[i]; strings.HasPrefix(txt.S, "budget") || strings.HasPrefix(txt.S, "peak") {
+						x := float64(s.Nums[g.From+2*(i-g.First)]) - display.TextWidth(txt.S)*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[txt.Anchor]
+						boxes = append(boxes, [2]float64{x, x + display.TextWidth(txt.S)})
 					}
 				}
 			}
@@ -213,11 +217,11 @@ func TestLegend(t *testing.T) {
 	for _, width := range []float64{300, 640, 1200} {
 		var s Scene
 		Legend(&s, width, smallModel())
-		for _, g := range s.groups {
-			for i := g.first; i < g.last; i++ {
-				x, y := float64(s.nums[g.from+2*(i-g.first)]), float64(s.nums[g.from+2*(i-g.first)+1])
-				if x+textWidth(s.texts[i].s) > width || y+3 > s.Height {
-					t.Errorf("width %v: %q at %v, %v is outside", width, s.texts[i].s, x, y)
+		for _, g := range s.Groups {
+			for i := g.First; i < g.Last; i++ {
+				x, y := float64(s.Nums[g.From+2*(i-g.First)]), float64(s.Nums[g.From+2*(i-g.First)+1])
+				if x+display.TextWidth(s.Texts[i].S) > width || y+3 > s.Height {
+					t.Errorf("width %v: %q at %v, %v is outside", width, s.Texts[i].S, x, y)
 				}
 			}
 		}
@@ -225,18 +229,13 @@ func TestLegend(t *testing.T) {
 	var s Scene
 	var b bytes.Buffer
 	smallModel().Figure(&s, View{Width: 640, Cursor: NoCursor})
-	if err := s.WriteSVG(&b, SVGOptions{Standalone: true, Surface: true}); err != nil {
+	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "figure.svg", b.Bytes())
 }
 
 // emptyModel is a graph without stages, spans and samples.
-func emptyModel() *Model {
-	g := &engine.Graph{Ops: []engine.Op{{Name: "x", Pass: engine.Backward}}, Done: engine.NoValue}
-	return NewModel(&engine.Problem{Graph: g, Budget: engine.NoLimit}, &sim.Trace{})
-}
-
 // A scene that is reused is like a new one.
 func TestSceneReuse(t *testing.T) {
 	m := smallModel()
@@ -255,7 +254,7 @@ func TestSceneReuse(t *testing.T) {
 // A trace that was really played: the timeline shows its whole step, and the
 // memory picture has its peak.
 func TestPlayed(t *testing.T) {
-	p := smallProblem()
+	p := tracetest.Problem()
 	var seq []engine.ChainOp
 	for k := 1; k <= 3; k++ {
 		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
@@ -275,7 +274,7 @@ func TestPlayed(t *testing.T) {
 	if held := m.HeldAt(tr.PeakAt, 0); held.Total != tr.Peak || m.Makespan() != 150*ms {
 		t.Errorf("the pictures show %v and a peak of %d, want 150ms and %d", m.Makespan(), held.Total, tr.Peak)
 	}
-	if got, want := DecisionLetter(m.decision(1)), "K"; got != want {
+	if got, want := tell.DecisionLetter(m.Decision(1)), "K"; got != want {
 		t.Errorf("stage 1 has the letter %s, want %s", got, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // mostSunk is how many pieces of a stage can be told apart in a picture.
@@ -12,15 +14,15 @@ const mostSunk = 64
 // sunkPieces are the pieces of the stage that t lights, in view; none if there are
 // too many, or if they are too low to be seen.
 func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
-	k := m.lit(f.Selected)
+	k := m.Lit(f.Selected)
 	if k == 0 {
 		return nil
 	}
-	x, high := m.pieces(), false
-	for _, i := range x.ofStage[k-1] {
-		if p := &x.all[i]; p.to > int64(f.From) && p.from < int64(f.To) {
+	x, high := m.Pieces(), false
+	for _, i := range x.OfStage[k-1] {
+		if p := &x.All[i]; p.To > int64(f.From) && p.From < int64(f.To) {
 			out = append(out, i)
-			high = high || float64(p.most())*sc.perByte >= 2
+			high = high || float64(p.Most())*sc.perByte >= 2
 		}
 	}
 	if !high || len(out) > mostSunk {
@@ -29,35 +31,20 @@ func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	return out
 }
 
-// lit is the stage that is lit through all pictures while t is selected: its own, of
-// a wait that of what it waits for; 0: none.
-func (m *Model) lit(t Target) int {
-	k := m.StageOf(t)
-	if k == 0 && m.valid(t) && t.Kind == OnGap {
-		if c := m.span(m.trace.Gaps[t.Index].Cause); c != nil {
-			k = m.stageOf(c)
-		}
-	}
-	if k > len(m.sizes) {
-		return 0
-	}
-	return k
-}
-
 // sunkAt is what of the pieces of a stage is there at x, by category: just before it,
 // or from it on.
 func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
 	const little = 0.004 // pixels: what is as near is at one moment
-	all := m.pieces().all
+	all := m.Pieces().All
 	for _, i := range pieces {
 		p := &all[i]
-		x0, x1 := f.x(p.from), f.x(p.to)
+		x0, x1 := f.x(p.From), f.x(p.To)
 		if before && (x0 >= x-little || x1 < x-little) || !before && (x0 > x+little || x1 <= x+little) {
 			continue
 		}
-		at := min(max(int64(f.From)+int64((x-f.left)/f.scale), p.from), p.to)
-		by[p.band] += p.bytes(at)
-		sum += p.bytes(at)
+		at := min(max(int64(f.From)+int64((x-f.left)/f.scale), p.From), p.To)
+		by[p.Band] += p.Bytes(at)
+		sum += p.Bytes(at)
 	}
 	return by, sum
 }
@@ -72,7 +59,7 @@ func (m *Model) sink(f *frame, pieces []int32, pts, out []bandPoint) []bandPoint
 		sum = min(sum, p.sum[top]-p.sum[0])
 		below := sum // of what is sunk, how much came from above a band
 		for b := 1; b < int(top); b++ {
-			below -= by[stack[b]]
+			below -= by[lookup.Stack[b]]
 			p.sum[b] += max(below, 0)
 		}
 		for b := int(top) - 1; b >= 1; b-- { // a merged column knows no moments
@@ -102,23 +89,23 @@ func (m *Model) sink(f *frame, pieces []int32, pts, out []bandPoint) []bandPoint
 
 // drawSunk fills the pieces that were sunk, in the colours of their bands.
 func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
-	all := m.pieces().all
+	all := m.Pieces().All
 	for n, i := range pieces {
 		p := &all[i]
-		x0, x1 := f.clip(f.x(p.from)), f.clip(f.x(p.to))
+		x0, x1 := f.clip(f.x(p.From)), f.clip(f.x(p.To))
 		if x1-x0 < 0.01 {
 			continue
 		}
-		below := int64(m.memory.fixed)
+		below := int64(m.Memory.Fixed)
 		for _, j := range pieces[:n] {
-			if o := &all[j]; o.from < p.to && o.to > p.from {
-				below += o.bytes(max(p.from, o.from))
+			if o := &all[j]; o.From < p.To && o.To > p.From {
+				below += o.Bytes(max(p.From, o.From))
 			}
 		}
 		base := sc.foot(below)
-		st := bandStyles[p.band]
-		xy := []float32{float32(x0), float32(base), float32(x0), float32(sc.y(below + p.bytes(max(p.from, int64(f.From))))), float32(x1), float32(sc.y(below + p.bytes(min(p.to, int64(f.To))))), float32(x1), float32(base)}
-		s.path(opArea, st, xy)
+		st := bandStyles[p.Band]
+		xy := []float32{float32(x0), float32(base), float32(x0), float32(sc.y(below + p.Bytes(max(p.From, int64(f.From))))), float32(x1), float32(sc.y(below + p.Bytes(min(p.To, int64(f.To))))), float32(x1), float32(base)}
+		s.Path(display.OpArea, st, xy)
 	}
 }
 
@@ -129,7 +116,7 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 		if len(xy) > 2 {
 			y := float32(sc.foot(base))
 			xy = append(xy, xy[len(xy)-2], y, xy[0], y, xy[0], xy[1])
-			s.path(opLine, strokeOf(Ink, 1.8), xy)
+			s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.8), xy)
 		}
 		xy = xy[:0]
 	}
@@ -167,25 +154,25 @@ type seam struct {
 // drawSeams draws the borders between the values of the bands: the larger of a band
 // lie under the others, in the order of their starts.
 func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
-	x := m.pieces()
+	x := m.Pieces()
 	size, wide := seamHeight/sc.perByte, seamHeight/f.scale
 	var ids []int32
 	for {
-		ids = x.seen(int64(f.From), int64(f.To), int64(wide), int64(size), ids[:0])
+		ids = x.Seen(int64(f.From), int64(f.To), int64(wide), int64(size), ids[:0])
 		length := 0.0
 		for _, i := range ids {
-			length += f.clip(f.x(x.all[i].to)) - f.clip(f.x(x.all[i].from))
+			length += f.clip(f.x(x.All[i].To)) - f.clip(f.x(x.All[i].From))
 		}
 		if length <= seamMost {
 			break
 		}
 		size *= 2
 	}
-	for b := 1; b < len(stack); b++ {
+	for b := 1; b < len(lookup.Stack); b++ {
 		s.seams = s.seams[:0]
 		for _, i := range ids {
-			p := &x.all[i]
-			if _, down := slices.BinarySearch(sunk, i); down || p.band != stack[b] {
+			p := &x.All[i]
+			if _, down := slices.BinarySearch(sunk, i); down || p.Band != lookup.Stack[b] {
 				continue
 			}
 			if n := len(s.seams); n < cap(s.seams) {
@@ -201,7 +188,7 @@ func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 
 // drawSeamsOf draws those of the pieces in s.seams, which are of one band.
 func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
-	all, st := m.pieces().all, strokeOf(Surface, 0.8)
+	all, st := m.Pieces().All, display.StrokeOf(display.Surface, 0.8)
 	first, open := 0, 0 // of the seams, those that may still be drawn
 	for i := 0; i+1 < len(s.bands) && first < len(s.seams); i++ {
 		l, r := &s.bands[i], &s.bands[i+1]
@@ -209,14 +196,14 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 			continue
 		}
 		at := int64(f.From) + int64(((l.x+r.x)/2-f.left)/f.scale)
-		for open < len(s.seams) && all[s.seams[open].piece].from <= at {
+		for open < len(s.seams) && all[s.seams[open].piece].From <= at {
 			open++
 		}
 		base := [2]int64{l.below(b), r.below(b)}
 		for k := first; k < open; k++ {
 			g := &s.seams[k]
 			p := &all[g.piece]
-			if p.to <= at {
+			if p.To <= at {
 				g.close(s, st)
 				if k == first {
 					first++
@@ -225,7 +212,7 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 			}
 			foot := float32(sc.foot(base[0]))
 			for side, x := range [2]float64{l.x, r.x} {
-				base[side] += p.bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.from), p.to))
+				base[side] += p.Bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.From), p.To))
 			}
 			y0, y1 := sc.y(min(base[0], l.sum[b])), sc.y(min(base[1], r.sum[b]))
 			if len(g.xy) == 0 {
@@ -242,10 +229,10 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 }
 
 // close draws a seam that has ended; once.
-func (g *seam) close(s *Scene, st style) {
+func (g *seam) close(s *Scene, st display.Style) {
 	if n := len(g.xy); n > 0 {
 		g.xy = append(g.xy, g.xy[n-2], g.foot)
-		s.path(opLine, st, g.xy)
+		s.Path(display.OpLine, st, g.xy)
 		g.xy = g.xy[:0]
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
 )
 
@@ -30,7 +31,7 @@ func (m *Model) bars(f *frame) []bar {
 		}
 		b.at = b.first
 		for k := b.first; k <= b.last; k++ {
-			if m.sizes[k-1] > m.sizes[b.at-1] {
+			if m.Sizes[k-1] > m.Sizes[b.at-1] {
 				b.at = k
 			}
 		}
@@ -56,40 +57,6 @@ func stripBox(height float64) (top, bottom float64) {
 	return top, math.Max(height-lineHeight-2, top+4)
 }
 
-// decision is what happens to stage k's activation; kept if nobody says.
-func (m *Model) decision(k int) sim.Decision {
-	if k >= 1 && k <= len(m.decisions) {
-		return m.decisions[k-1]
-	}
-	return sim.Keep
-}
-
-// DecisionLetter is the short form of a decision: K, R, O or R+O.
-func DecisionLetter(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "R"
-	case sim.Offload:
-		return "O"
-	case sim.Recompute | sim.Offload:
-		return "R+O"
-	}
-	return "K"
-}
-
-// DecisionName is a decision in words.
-func DecisionName(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "recomputed"
-	case sim.Offload:
-		return "offloaded"
-	case sim.Recompute | sim.Offload:
-		return "recomputed and offloaded"
-	}
-	return "kept"
-}
-
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Layers", height: 96, embedded: 80, compared: 70, still: true}
 	timed[Strip] = modelLayout{
@@ -99,7 +66,7 @@ func init() {
 				m.overGraph(s, f)
 				return
 			}
-			m.outlineBar(s, f, m.StageOf(f.Hover), strokeOf(Ink, 1.5))
+			m.outlineBar(s, f, m.StageOf(f.Hover), display.StrokeOf(display.Ink, 1.5))
 		},
 		hit: (*Model).hitStrip,
 	}
@@ -111,28 +78,28 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		return
 	}
 	s.Title = "What happens to the activations of each layer"
-	s.Desc = m.stripDesc()
-	s.addText(Ink, 0, 13, f.title(Strip))
+	s.Desc = m.StripDesc()
+	s.AddText(display.Ink, 0, 13, f.title(Strip))
 	m.drawDiffering(s, f)
 	top, bottom := stripBox(f.Height)
-	if len(m.sizes) == 0 {
-		s.text(Muted, f.left, (top+bottom)/2, start, "This profile has no layers.")
+	if len(m.Sizes) == 0 {
+		s.Text(display.Muted, f.left, (top+bottom)/2, display.Start, "This profile has no layers.")
 		return
 	}
 	largest := m.largest(f)
 	if f.Height < 76 {
-		s.text(Muted, f.left-8, top+9, end, format.Bytes(largest))
+		s.Text(display.Muted, f.left-8, top+9, display.End, format.Bytes(largest))
 	} else {
-		s.text(Muted, 0, 29, start, "up to")
-		s.text(Muted, 0, 43, start, format.Bytes(largest))
+		s.Text(display.Muted, 0, 29, display.Start, "up to")
+		s.Text(display.Muted, 0, 43, display.Start, format.Bytes(largest))
 	}
-	s.line(strokeOf(Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
 		h := m.barHeight(f, b.at)
 		if b.muted {
-			s.rect(mutedStyle, b.x, bottom-h, b.w, h)
+			s.Rect(mutedStyle, b.x, bottom-h, b.w, h)
 			continue
 		}
 		m.collectBar(s, b, bottom-h, h)
@@ -142,7 +109,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	if f.Beside == nil && f.Height >= 76 {
 		m.drawGroups(s, f, bars)
 	}
-	m.outlineBar(s, f, m.lit(f.Selected), strokeOf(Ink, 2))
+	m.outlineBar(s, f, m.Lit(f.Selected), display.StrokeOf(display.Ink, 2))
 }
 
 // collectBar puts a bar among the slices of what its colours mean.
@@ -150,7 +117,7 @@ func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 	add := func(k sim.SpanKind, y, h float64) {
 		s.slices[k] = append(s.slices[k], float32(b.x), float32(y), float32(b.w), float32(h))
 	}
-	switch m.decision(b.at) {
+	switch m.Decision(b.at) {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
 		add(sim.SpanOffload, y, h/2)
 		add(sim.SpanRecompute, y+h/2, h-h/2)
@@ -164,7 +131,7 @@ func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 }
 
 // outlineBar outlines the bar of stage k, if there is one.
-func (m *Model) outlineBar(s *Scene, f *frame, k int, st style) {
+func (m *Model) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 	if k == 0 {
 		return
 	}
@@ -172,7 +139,7 @@ func (m *Model) outlineBar(s *Scene, f *frame, k int, st style) {
 	for _, b := range m.bars(f) {
 		if b.first <= k && k <= b.last {
 			h := m.barHeight(f, b.at)
-			s.outline(st, b.x-1, bottom-h-1, b.w+2, h+2)
+			s.Outline(st, b.x-1, bottom-h-1, b.w+2, h+2)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/lookup"
 )
 
 // Thumb is a memory curve without words, to tell pictures apart. All thumbs of a
@@ -20,7 +22,7 @@ type Thumb struct {
 
 // Draw replaces s by the curve.
 func (t *Thumb) Draw(s *Scene) {
-	s.reset(t.Width, t.Height)
+	s.Reset(t.Width, t.Height)
 	low, high := engine.Bytes(math.MaxInt64), ghostPeak(t.Ghost)
 	for _, p := range t.Ghost {
 		if p.Used > 0 {
@@ -29,8 +31,8 @@ func (t *Thumb) Draw(s *Scene) {
 	}
 	end := t.End
 	if t.Model != nil {
-		end, high = max(end, t.Model.trace.Makespan), max(high, t.Model.trace.Peak)
-		low = min(low, t.Model.memory.fixed)
+		end, high = max(end, t.Model.Trace.Makespan), max(high, t.Model.Trace.Peak)
+		low = min(low, t.Model.Memory.Fixed)
 	}
 	if high <= low || end <= 0 {
 		return
@@ -43,7 +45,7 @@ func (t *Thumb) Draw(s *Scene) {
 		t.drawGhost(s, &f, &sc)
 	} else {
 		s.bands = t.Model.bandPoints(&f, s.bands[:0])
-		for b := len(stack) - 1; b >= 1; b-- {
+		for b := len(lookup.Stack) - 1; b >= 1; b-- {
 			xy, seen := s.xy[:0], false
 			for i := range s.bands {
 				p := &s.bands[i]
@@ -54,17 +56,17 @@ func (t *Thumb) Draw(s *Scene) {
 				continue
 			}
 			s.xy = append(xy, xy[len(xy)-2], float32(sc.floor), xy[0], float32(sc.floor))
-			s.path(opArea, fillOf(thumbRole[stack[b]]), s.xy)
+			s.Path(display.OpArea, display.FillOf(thumbRole[lookup.Stack[b]]), s.xy)
 		}
 	}
 	if t.Line > low && t.Line < high {
 		y := float32(sc.y(int64(t.Line)))
-		s.line(strokeOf(Ink, 1), 0, y, float32(t.Width), y)
+		s.Line(display.StrokeOf(display.Ink, 1), 0, y, float32(t.Width), y)
 	}
 }
 
 // thumbRole is the colour of a band in a curve that is too small for patterns.
-var thumbRole = [sim.NumCategories]Role{sim.Fixed: Fixed, sim.Activation: Forward, sim.Recomputed: Recompute, sim.InTransfer: Transfer, sim.Gradient: Backward, sim.Workspace: Muted}
+var thumbRole = [sim.NumCategories]display.Role{sim.Fixed: display.Fixed, sim.Activation: display.Forward, sim.Recomputed: display.Recompute, sim.InTransfer: display.Transfer, sim.Gradient: display.Backward, sim.Workspace: display.Muted}
 
 func (t *Thumb) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	line := math.Inf(-1)
@@ -72,9 +74,9 @@ func (t *Thumb) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 		line = sc.y(int64(t.Line))
 	}
 	for _, part := range []struct {
-		role Role
+		role display.Role
 		over bool
-	}{{Forward, false}, {Over, true}} {
+	}{{display.Forward, false}, {display.Over, true}} {
 		xy, base := s.xy[:0], sc.floor
 		if part.over {
 			if math.IsInf(line, 0) {
@@ -93,6 +95,6 @@ func (t *Thumb) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 			continue
 		}
 		s.xy = append(xy, xy[len(xy)-2], float32(base), xy[0], float32(base))
-		s.path(opArea, fillOf(part.role), s.xy)
+		s.Path(display.OpArea, display.FillOf(part.role), s.xy)
 	}
 }

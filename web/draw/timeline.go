@@ -7,20 +7,25 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
+// kindSliver is that of a wait that is too narrow for a pattern.
+const kindSliver = lookup.NumKinds
+
 // kindStyles are the fills of slices.
-var kindStyles = [numKinds + 1]style{
-	sim.SpanForward:   forwardStyle,
-	sim.SpanRecompute: recomputeStyle,
-	sim.SpanBackward:  backwardStyle,
-	sim.SpanOffload:   transferStyle,
-	sim.SpanFetch:     transferStyle,
-	sim.SpanNetwork:   transferStyle,
-	sim.SpanCPU:       fillOf(Fixed),
-	kindWaiting:       waitingStyle,
-	kindSliver:        fillOf(Waiting), // too narrow for a pattern
+var kindStyles = [lookup.NumKinds + 1]display.Style{
+	sim.SpanForward:    forwardStyle,
+	sim.SpanRecompute:  recomputeStyle,
+	sim.SpanBackward:   backwardStyle,
+	sim.SpanOffload:    transferStyle,
+	sim.SpanFetch:      transferStyle,
+	sim.SpanNetwork:    transferStyle,
+	sim.SpanCPU:        display.FillOf(display.Fixed),
+	lookup.KindWaiting: waitingStyle,
+	kindSliver:         display.FillOf(display.Waiting),
 }
 
 func (s *Scene) clearSlices() {
@@ -32,12 +37,12 @@ func (s *Scene) clearSlices() {
 // flushSlices draws what was collected, one group for each kind.
 func (s *Scene) flushSlices() {
 	for k := range s.slices {
-		s.rects(kindStyles[k], s.slices[k])
+		s.Rects(kindStyles[k], s.slices[k])
 	}
 }
 
 // waitingBox is a gap that is wide enough for an outline.
-var waitingBox = style{fill: Surface, stroke: Waiting, pattern: thinHatch, lines: Waiting, dash: dashWaiting, width: 1}
+var waitingBox = display.Style{Fill: display.Surface, Stroke: display.Waiting, Pattern: display.ThinHatch, Lines: display.Waiting, Dash: display.DashWaiting, Width: 1}
 
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2), compared: TimelineHeight(2)}
@@ -48,7 +53,7 @@ func init() {
 				m.outlineStage(s, f, k)
 			}
 			if x, y, w, h, ok := m.box(f, f.Hover); ok {
-				s.outline(strokeOf(Ink, 2), x, y, w, h)
+				s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
 			}
 			bottom, _ := m.laneBox(f, int(sim.NumLanes))
 			m.drawCursor(s, f, titleLine-4, bottom, true)
@@ -61,22 +66,22 @@ func init() {
 
 func (m *Model) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
-	s.Desc = m.timelineDesc()
+	s.Desc = m.TimelineDesc()
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	m.drawPhases(s, f, 0, bottom, 13)
-	s.addText(Ink, 0, 13, f.title(Timeline))
+	s.AddText(display.Ink, 0, 13, f.title(Timeline))
 	m.drawTimeAxis(s, f)
-	for l := range m.lanes {
+	for l := range m.Lanes {
 		if m.runs(f, l) {
 			y, h := m.laneBox(f, l)
 			name := laneNames[l]
-			if textWidth(name) > f.left-8 {
+			if display.TextWidth(name) > f.left-8 {
 				name = slimLaneNames[l]
 			}
-			s.text(Muted, f.left-8, y+h/2+4, end, name)
+			s.Text(display.Muted, f.left-8, y+h/2+4, display.End, name)
 		}
 	}
-	for l := range m.lanes {
+	for l := range m.Lanes {
 		if m.runs(f, l) {
 			m.drawLane(s, f, l)
 		}
@@ -93,43 +98,43 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	line := strokeOf(Grid, 1)
+	line := display.StrokeOf(display.Grid, 1)
 	for _, k := range ticks {
 		x := float32(math.Floor(f.x(int64(k.At))) + 0.5)
-		s.line(line, x, titleLine, x, float32(bottom))
+		s.Line(line, x, titleLine, x, float32(bottom))
 	}
-	for l := range m.lanes {
+	for l := range m.Lanes {
 		if !m.runs(f, l) {
 			continue
 		}
 		y, h := m.laneBox(f, l)
-		s.line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
+		s.Line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
 	}
 	unitX := f.left - 8
 	for _, k := range ticks {
-		half := textWidth(k.Label) / 2
+		half := display.TextWidth(k.Label) / 2
 		x := math.Min(f.x(int64(k.At)), f.Width-half)
 		unitX = math.Min(unitX, x-half-4)
-		s.text(Muted, x, bottom+11, middle, k.Label)
+		s.Text(display.Muted, x, bottom+11, display.Middle, k.Label)
 	}
-	s.text(Muted, unitX, bottom+11, end, unit)
+	s.Text(display.Muted, unitX, bottom+11, display.End, unit)
 }
 
 // label is a text on a slice, kept until all slices are drawn.
 type label struct {
 	x    float64
-	ink  Role
+	ink  display.Role
 	text string
 }
 
 func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	y, h := m.laneBox(f, l)
-	ln := &m.lanes[l]
+	ln := &m.Lanes[l]
 	s.clearSlices()
 	boxes := s.xy[:0]
 	var labels []label
 	drawn := f.left
-	ln.marks(f, func(k mark) {
+	marks(ln, f, func(k mark) {
 		x0, x1 := math.Max(k.x0, drawn), k.x1
 		if k.slice >= 0 && x1-x0 >= crispWidth {
 			x0, x1 = math.Max(math.Round(x0), drawn), math.Round(x1)
@@ -141,10 +146,10 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			return
 		}
 		drawn = x1
-		if k.kind == kindWaiting && x1-x0 < crispWidth {
+		if k.kind == lookup.KindWaiting && x1-x0 < crispWidth {
 			k.kind = kindSliver
 		}
-		if k.kind == kindWaiting && k.slice >= 0 {
+		if k.kind == lookup.KindWaiting && k.slice >= 0 {
 			boxes = append(boxes, float32(x0+0.5), float32(y+0.5), float32(x1-x0-1), float32(h-1))
 		} else {
 			s.slices[k.kind] = append(s.slices[k.kind], float32(x0), float32(y), float32(x1-x0), float32(h))
@@ -157,17 +162,17 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	})
 	s.xy = boxes
 	s.flushSlices()
-	s.rects(waitingBox, boxes)
+	s.Rects(waitingBox, boxes)
 	for _, lb := range labels {
-		if lb.ink == Budget { // legible on the hatch
-			w := textWidth(lb.text) + 4
-			s.rect(fillOf(Surface), lb.x-w/2, y+h/2-7, w, 14)
+		if lb.ink == display.Budget { // legible on the hatch
+			w := display.TextWidth(lb.text) + 4
+			s.Rect(display.FillOf(display.Surface), lb.x-w/2, y+h/2-7, w, 14)
 		}
 	}
-	for _, ink := range [...]Role{OnForward, OnRecompute, OnBackward, OnTransfer, OnFixed, Budget} {
+	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward, display.OnTransfer, display.OnFixed, display.Budget} {
 		for _, lb := range labels {
 			if lb.ink == ink {
-				s.text(ink, lb.x, y+h/2+4, middle, lb.text)
+				s.Text(ink, lb.x, y+h/2+4, display.Middle, lb.text)
 			}
 		}
 	}
@@ -178,29 +183,29 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 const minLetters = 8
 
 // label is the longest name of a slice that fits between x0 and x1.
-func (m *Model) label(ln *lane, k mark, x0, x1 float64) (label, bool) {
-	room, ref := x1-x0-6, ln.ref[k.slice]
+func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
+	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
-		g := &m.trace.Gaps[^ref]
-		lb := label{(x0 + x1) / 2, Budget, format.Duration(g.End - g.Start)}
-		return lb, textWidth(lb.text)+8 <= room
+		g := &m.Trace.Gaps[^ref]
+		lb := label{(x0 + x1) / 2, display.Budget, format.Duration(g.End - g.Start)}
+		return lb, display.TextWidth(lb.text)+8 <= room
 	}
-	sp := &m.trace.Spans[ref]
-	ink, x := kindStyles[sp.Kind].fill.on(), (x0+x1)/2
-	if stage := m.stageOf(sp); stage >= 1 && stage <= len(m.names) {
+	sp := &m.Trace.Spans[ref]
+	ink, x := kindStyles[sp.Kind].Fill.On(), (x0+x1)/2
+	if stage := m.StageOfSpan(sp); stage >= 1 && stage <= len(m.Names) {
 		number := lastNumber(m.StageName(stage))
-		if number == "" && stage <= m.count {
+		if number == "" && stage <= m.Count {
 			number = strconv.Itoa(stage)
 		}
 		for _, name := range [...]string{m.StageName(stage), number} {
-			if name != "" && textWidth(name) <= room {
+			if name != "" && display.TextWidth(name) <= room {
 				return label{x, ink, name}, true
 			}
 		}
 	}
-	name := m.spanName(sp)
-	if textWidth(name) > room {
-		name = fit(name, room) // long names, of operators
+	name := m.SpanName(sp)
+	if display.TextWidth(name) > room {
+		name = display.Fit(name, room) // long names, of operators
 		return label{x, ink, name}, len(name) > minLetters
 	}
 	return label{x, ink, name}, true
@@ -217,13 +222,13 @@ func lastNumber(name string) string {
 }
 
 // box is where a span or a gap is painted; ok is false if it is outside of the view.
-func (m *Model) box(f *frame, t Target) (x, y, w, h float64, ok bool) {
+func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	from, to := m.Interval(t)
 	l := 0
-	if t.Kind == OnSpan {
-		l = int(m.trace.Spans[t.Index].Lane)
+	if t.Kind == lookup.OnSpan {
+		l = int(m.Trace.Spans[t.Index].Lane)
 	}
-	if t.Kind != OnSpan && t.Kind != OnGap || to <= f.From || from >= f.To {
+	if t.Kind != lookup.OnSpan && t.Kind != lookup.OnGap || to <= f.From || from >= f.To {
 		return 0, 0, 0, 0, false
 	}
 	y, h = m.laneBox(f, l)
@@ -233,33 +238,33 @@ func (m *Model) box(f *frame, t Target) (x, y, w, h float64, ok bool) {
 
 // drawSelected outlines the selection and shows what let it start.
 func (m *Model) drawSelected(s *Scene, f *frame) {
-	if !m.valid(f.Selected) {
+	if !m.Valid(f.Selected) {
 		return
 	}
-	if f.Selected.Kind == OnValue {
+	if f.Selected.Kind == lookup.OnValue {
 		m.outlineValue(s, f, engine.ValueID(f.Selected.Index))
 		return
 	}
-	if f.Selected.Kind == OnStage {
+	if f.Selected.Kind == lookup.OnStage {
 		m.outlineStage(s, f, f.Selected.Index)
 		return
 	}
-	if k := m.lit(f.Selected); k > 0 {
+	if k := m.Lit(f.Selected); k > 0 {
 		m.outlineStage(s, f, k)
 	}
 	x, y, w, h, ok := m.box(f, f.Selected)
 	if !ok {
 		return
 	}
-	if f.Selected.Kind != OnGap {
-		s.outline(strokeOf(Ink, 2), x, y, w, h)
+	if f.Selected.Kind != lookup.OnGap {
+		s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
 	} else {
-		s.outline(strokeOf(Waiting, 2), x-1, y-1, w+2, h+2)
+		s.Outline(display.StrokeOf(display.Waiting, 2), x-1, y-1, w+2, h+2)
 	}
 	cause := m.Cause(f.Selected)
 	if cx, cy, cw, ch, ok := m.box(f, cause); ok && cy != y {
 		target := x
-		if f.Selected.Kind == OnGap {
+		if f.Selected.Kind == lookup.OnGap {
 			target = x + w
 		}
 		arrow(s, cx+cw, cy, ch, target, y, h)
@@ -286,18 +291,18 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 		xy[2*i] = float32(v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3])
 		xy[2*i+1] = float32(v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3])
 	}
-	s.path(opLine, strokeOf(Waiting, 1.6), xy[:])
+	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
 	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4), float32(to - dir*7)}
-	s.path(opArea, fillOf(Waiting), head)
+	s.Path(display.OpArea, display.FillOf(display.Waiting), head)
 }
 
 // outlineStage outlines the slices of a stage, as many as can be told apart.
 func (m *Model) outlineStage(s *Scene, f *frame, stage int) {
 	const most = 64
 	n := 0
-	for _, id := range m.byStage[stage-1] {
-		if x, y, w, h, ok := m.box(f, Target{OnSpan, int(id)}); ok && n < most {
-			s.outline(strokeOf(Ink, 1.5), x, y, w, h)
+	for _, id := range m.ByStage[stage-1] {
+		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: int(id)}); ok && n < most {
+			s.Outline(display.StrokeOf(display.Ink, 1.5), x, y, w, h)
 			n++
 		}
 	}

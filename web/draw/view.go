@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 )
 
 // Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
@@ -31,9 +32,9 @@ type View struct {
 	Height   float64       // CSS pixels; 0: the picture's standard height
 	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
-	Selected Target        // outlined, with an arrow from its cause
+	Selected lookup.Target // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
-	Hover    Target        // of Overlay: outlined, with all slices of the same stage
+	Hover    lookup.Target // of Overlay: outlined, with all slices of the same stage
 	Playhead time.Duration // of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what Places.Moment says
 	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
@@ -58,12 +59,12 @@ type frame struct {
 
 func (m *Model) frame(pic Picture, v View) frame {
 	if v.Budget == 0 {
-		v.Budget = m.problem.Budget
+		v.Budget = m.Problem.Budget
 	}
 	if v.Height <= 0 && v.Beside == nil {
 		v.Height = m.heightAt(pic, v.Width)
 	}
-	return newFrame(pic, v, m.trace.Makespan)
+	return newFrame(pic, v, m.Trace.Makespan)
 }
 
 // newFrame fills in the defaults of a picture of a step that ends at end.
@@ -106,54 +107,4 @@ func (f *frame) ceilTime(x float64) int64 {
 func (m *Model) TimeAt(v View, x float64) time.Duration {
 	f := m.frame(Timeline, v)
 	return f.time(x)
-}
-
-// TargetKind says what a Target is.
-type TargetKind uint8
-
-// The kinds of targets.
-const (
-	Nothing    TargetKind = iota
-	OnSpan                // Index is a sim.SpanID
-	OnGap                 // Index into Trace.Gaps
-	OnStage               // Index is a stage, 1..n
-	OnBand                // Index is a sim.Category
-	OnBudget              // the budget line
-	OnBuffer              // of Places: Index is a buffer
-	OnPlayhead            // the handle of the playhead
-	OnValue               // Index is an engine.ValueID
-	OnCall                // of Flame: Index is a call
-)
-
-// Target is something in a picture that can be pointed at or selected.
-type Target struct {
-	Kind  TargetKind
-	Index int
-}
-
-// target is the Target of a slice of a lane.
-func target(ref int32) Target {
-	if ref < 0 {
-		return Target{OnGap, int(^ref)}
-	}
-	return Target{OnSpan, int(ref)}
-}
-
-// valid tells whether t exists in the model.
-func (m *Model) valid(t Target) bool {
-	switch t.Kind {
-	case OnSpan:
-		return t.Index >= 0 && t.Index < len(m.trace.Spans)
-	case OnGap:
-		return t.Index >= 0 && t.Index < len(m.trace.Gaps)
-	case OnStage:
-		return t.Index >= 1 && t.Index <= len(m.sizes)
-	case OnBand:
-		return t.Index >= 0 && t.Index < int(sim.NumCategories)
-	case OnBudget, OnPlayhead:
-		return true
-	case OnValue:
-		return t.Index >= 0 && t.Index < len(m.problem.Graph.Values)
-	}
-	return false
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memtide/wasm/proto"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/link"
 	"memtide/web/permalink"
@@ -31,5 +32,5 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	var scene draw.Scene
 	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Visible.From, To: l.Visible.To}
 	s.Visible().Model().Figure(&scene, view)
-	return scene.Height, scene.WriteSVG(w, draw.SVGOptions{Standalone: true, Link: "#" + fragment})
+	return scene.Height, scene.WriteSVG(w, display.SVGOptions{Standalone: true, Link: "#" + fragment})
 }

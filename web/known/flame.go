@@ -3,6 +3,7 @@ package known
 import (
 	"memtide/profiles/doctor"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // Flame is the flame graph of what is in use at a moment, with the places in it.
@@ -53,19 +54,19 @@ func UseOf(c doctor.Category) draw.Use {
 }
 
 // Zoomed is the call that is as wide as the graph, nothing if there is none.
-func (f *Flame) Zoomed() draw.Target {
+func (f *Flame) Zoomed() lookup.Target {
 	if f == nil {
-		return draw.Target{}
+		return lookup.Target{}
 	}
-	return draw.Target{Kind: draw.OnCall, Index: f.zoom}
+	return lookup.Target{Kind: lookup.OnCall, Index: f.zoom}
 }
 
 // Marked is the call that the keyboard is at, nothing if there is no graph.
-func (f *Flame) Marked() draw.Target {
+func (f *Flame) Marked() lookup.Target {
 	if f == nil {
-		return draw.Target{}
+		return lookup.Target{}
 	}
-	return draw.Target{Kind: draw.OnCall, Index: f.mark}
+	return lookup.Target{Kind: lookup.OnCall, Index: f.mark}
 }
 
 // Zoom makes a call as wide as the graph; the one that is so already goes back to

@@ -3,8 +3,8 @@ package state
 import (
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 )
 
 // Examine asks the second program about the recording that is open.
@@ -138,9 +138,9 @@ func (m ShowBuffer) apply(s *State) []Effect {
 	if s.Memory == nil || m.Buffer < 0 || m.Buffer >= len(s.Memory.Data.Buffers.List) {
 		return nil
 	}
-	t := draw.Target{Kind: draw.OnBuffer, Index: m.Buffer}
+	t := lookup.Target{Kind: lookup.OnBuffer, Index: m.Buffer}
 	if s.View.Selected == t { // again: it is let go of
-		t = draw.Target{}
+		t = lookup.Target{}
 	}
 	s.View.Selected, s.View.Playhead = t, 0
 	return []Effect{WriteURL{Replace}}

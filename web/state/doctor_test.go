@@ -7,7 +7,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
 // told is a page that has opened a recording of 10 events, and asks about it.
@@ -144,17 +144,17 @@ func TestFlameZoom(t *testing.T) {
 		t.Error("there is a graph before there is a report")
 	}
 	examinedReport(p, last[Examine](t, p))
-	p.View.Selected = draw.Target{Kind: draw.OnBuffer, Index: 1}
+	p.View.Selected = lookup.Target{Kind: lookup.OnBuffer, Index: 1}
 	for _, step := range []struct {
 		m    Message
 		zoom int
 	}{{MarkCall{Down: 1}, 0}, {ZoomCall{1}, 1}, {ZoomCall{1}, 0}, {ZoomCall{2}, 2}, {Dismiss{}, 0}, {ZoomOut{}, 0}, {ZoomCall{1}, 1}, {MarkCall{Down: -1}, 0}} {
 		p.play(step.m)
-		if got := p.Flame().Zoomed(); got != (draw.Target{Kind: draw.OnCall, Index: step.zoom}) || p.View.Selected.Kind != draw.OnBuffer {
+		if got := p.Flame().Zoomed(); got != (lookup.Target{Kind: lookup.OnCall, Index: step.zoom}) || p.View.Selected.Kind != lookup.OnBuffer {
 			t.Errorf("after %T%+v: zoomed to %+v, want %d, and the buffer still selected", step.m, step.m, got, step.zoom)
 		}
 	}
-	if p.play(Dismiss{}); p.View.Selected.Kind != draw.Nothing {
+	if p.play(Dismiss{}); p.View.Selected.Kind != lookup.Nothing {
 		t.Error("Escape at the beginning of the graph does not deselect")
 	}
 }

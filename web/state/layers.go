@@ -1,6 +1,9 @@
 package state
 
-import "memtide/web/draw"
+import (
+	"memtide/web/lookup"
+	"memtide/web/tell"
+)
 
 // ToggleLayers opens the table of layers and closes it.
 type ToggleLayers struct{}
@@ -12,10 +15,10 @@ func (ToggleLayers) apply(s *State) []Effect {
 }
 
 // SortLayers sorts the table by a column, see view.LayerTable.
-type SortLayers struct{ By draw.LayerColumn }
+type SortLayers struct{ By tell.LayerColumn }
 
 func (m SortLayers) apply(s *State) []Effect {
-	if m.By >= draw.NumLayerColumns {
+	if m.By >= tell.NumLayerColumns {
 		return nil
 	}
 	s.View.Layers.Sort(m.By)
@@ -56,7 +59,7 @@ func (m StepLayer) apply(s *State) []Effect {
 	default:
 		at = 0
 	}
-	Select{draw.Target{Kind: draw.OnStage, Index: rows[at].Stage}}.apply(s)
+	Select{lookup.Target{Kind: lookup.OnStage, Index: rows[at].Stage}}.apply(s)
 	return nil
 }
 
@@ -70,7 +73,7 @@ func (ToggleChain) apply(s *State) []Effect {
 }
 
 // LayerRows are the rows of the table of layers, see view.View.
-func (s *State) LayerRows() []draw.LayerRow { return s.View.LayerRows(s.Visible()) }
+func (s *State) LayerRows() []tell.LayerRow { return s.View.LayerRows(s.Visible()) }
 
 // LayerRow is the row of the selected stage, -1 if it has none.
 func (s *State) LayerRow() int { return s.View.LayerRow(s.Visible()) }

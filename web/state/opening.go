@@ -8,8 +8,8 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 	"memtide/web/view"
 )
 
@@ -193,7 +193,7 @@ func (m Opened) choice(o *Opening) Choice {
 func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	closed := s.closeStep()
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
-	s.View.Select(draw.Target{})
+	s.View.Select(lookup.Target{})
 	s.View.TableTop = 0
 	if o.History != Leave {
 		s.View.Rewind()

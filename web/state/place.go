@@ -9,6 +9,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 )
 
 // DefaultDensity is the part of an offloaded value that is not zero, in per cent,
@@ -253,7 +254,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 		file = r.Memory.Name
 	}
 	s.Memory = known.NewMemory(file, r, &o.file)
-	s.View.Select(draw.Target{})
+	s.View.Select(lookup.Target{})
 	if o.History != Leave {
 		s.View.Rewind()
 		s.View.Frame.Title = o.Title

@@ -3,7 +3,7 @@ package state
 import (
 	"time"
 
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/view"
 )
 
@@ -52,7 +52,7 @@ func (s *State) selectWaitAt(at time.Duration) {
 	}
 	for i, g := range s.Shown.Gaps() {
 		if g.Start == at {
-			s.View.Select(draw.Target{Kind: draw.OnGap, Index: i})
+			s.View.Select(lookup.Target{Kind: lookup.OnGap, Index: i})
 			s.touch()
 			return
 		}

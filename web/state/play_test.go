@@ -9,8 +9,8 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 	"memtide/web/view"
 )
 
@@ -103,7 +103,7 @@ func playing(t *testing.T) *player {
 		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
 	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
-	p.View.Selected = draw.Target{}
+	p.View.Selected = lookup.Target{}
 	return p
 }
 

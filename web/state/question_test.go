@@ -9,8 +9,9 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/question"
+	"memtide/web/tell"
 )
 
 // asking is a page that has been asked a question, with what it asks a worker.
@@ -227,19 +228,19 @@ func TestLayerTable(t *testing.T) {
 		t.Error("the table has rows while it is closed")
 	}
 	p.play(ToggleLayers{}, StepLayer{By: 1})
-	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 || p.View.Selected != (draw.Target{Kind: draw.OnStage, Index: 1}) {
+	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 || p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
 		t.Fatalf("%d rows, row %d, selected %+v; want 4, and the first selected", n, p.LayerRow(), p.View.Selected)
 	}
 	p.play(StepLayer{By: -5}, StepLayer{By: 2})
 	if p.View.Selected.Index != 3 {
 		t.Errorf("stage %d is selected; want 3", p.View.Selected.Index)
 	}
-	p.play(SortLayers{draw.LayerNumber})
+	p.play(SortLayers{tell.LayerNumber})
 	if !p.View.Layers.Down || p.LayerRows()[0].Stage != 4 {
 		t.Errorf("sorted again by number the first is %d; want 4", p.LayerRows()[0].Stage)
 	}
-	p.play(SortLayers{draw.LayerForward})
-	if l := p.View.Layers; !l.Down || l.By != draw.LayerForward {
+	p.play(SortLayers{tell.LayerForward})
+	if l := p.View.Layers; !l.Down || l.By != tell.LayerForward {
 		t.Errorf("sorted by %+v; want the largest times first", l)
 	}
 	p.play(FindLayers{"no such layer"})

@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"memtide/web/draw"
+	"memtide/web/lookup"
 )
 
-// Select selects something in the pictures; draw.Target{}: nothing.
-type Select struct{ Target draw.Target }
+// Select selects something in the pictures; lookup.Target{}: nothing.
+type Select struct{ Target lookup.Target }
 
 func (m Select) apply(s *State) []Effect {
 	return s.selected(func(*draw.Model) { s.View.Select(m.Target) })
@@ -22,7 +23,7 @@ type Find struct {
 
 func (m Find) apply(s *State) []Effect {
 	return s.selected(func(model *draw.Model) {
-		if t := model.Find(m.Text, m.After); t.Kind != draw.Nothing {
+		if t := model.Find(m.Text, m.After); t.Kind != lookup.Nothing {
 			s.View.Select(t)
 		}
 	})

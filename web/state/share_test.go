@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/tradeoff"
 	"memtide/web/view"
 )
@@ -36,8 +36,8 @@ func TestShareDialog(t *testing.T) {
 	if got := p.View.Frame.Title; got != strings.Repeat("ü", 80) || last[WriteURL](t, p).History != Replace {
 		t.Errorf("the title is %q; want 80 characters, in the address", got)
 	}
-	p.play(Select{Target: draw.Target{Kind: draw.OnStage, Index: 1}}, Dismiss{})
-	if p.Sharing != nil || p.View.Selected.Kind != draw.OnStage {
+	p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}, Dismiss{})
+	if p.Sharing != nil || p.View.Selected.Kind != lookup.OnStage {
 		t.Errorf("Esc: dialog %+v, selected %+v; want only the dialog closed", p.Sharing, p.View.Selected)
 	}
 }
@@ -53,10 +53,10 @@ func TestSelectionOfALink(t *testing.T) {
 		t.Errorf("before there is a picture the selection is %q, want that of the link", got)
 	}
 	p.play(answer(last[Solve](t, p), 10))
-	if want := (draw.Target{Kind: draw.OnStage, Index: 2}); p.View.Selected != want || p.View.SelectedName(p.Shown) != "layer@2" {
+	if want := (lookup.Target{Kind: lookup.OnStage, Index: 2}); p.View.Selected != want || p.View.SelectedName(p.Shown) != "layer@2" {
 		t.Errorf("selected is %+v, %q; want layer 2", p.View.Selected, p.View.SelectedName(p.Shown))
 	}
-	if p.play(Select{Target: draw.Target{Kind: draw.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
+	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
 		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects), p.View.SelectedName(p.Shown))
 	}
 	link.Selected = "no such thing"

@@ -4,9 +4,9 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
+	"memtide/web/lookup"
 )
 
 // solve shows the schedule of a side's choice, from the cache or by asking for it.
@@ -134,7 +134,7 @@ func (s *State) show(o *Side, p *known.Picture) {
 	s.touch()
 	if o == &s.Side {
 		if !s.dragging {
-			s.copies = draw.CopyLanes(p.Solved.Trace)
+			s.copies = lookup.CopyLanes(p.Solved.Trace)
 		}
 		s.View.Carry(p, old)
 		s.View.Fit(s.End())

@@ -12,7 +12,7 @@ import (
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/tradeoff"
 	"memtide/web/view"
 )
@@ -392,7 +392,7 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 		t.Errorf("selected wait %d; want 0, the nearest in time", p.View.Wait())
 	}
 	p.play(Dismiss{})
-	if p.View.Selected != (draw.Target{}) {
+	if p.View.Selected != (lookup.Target{}) {
 		t.Errorf("selected %+v after Escape; want nothing", p.View.Selected)
 	}
 	p.play(SetBudget{Bytes: 5 * engine.GiB})

@@ -1,7 +1,7 @@
 package state
 
 import (
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/view"
 )
 
@@ -64,8 +64,8 @@ func (m Dismiss) apply(s *State) []Effect {
 	case s.hover != "":
 		return s.unpreview()
 	case s.Flame().Out():
-	case v.Selected.Kind != draw.Nothing:
-		v.Select(draw.Target{})
+	case v.Selected.Kind != lookup.Nothing:
+		v.Select(lookup.Target{})
 	}
 	return s.touch()
 }

@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/state"
 )
 
@@ -64,7 +65,7 @@ func (c Command) addressField(s *state.State) state.Message {
 }
 
 // TipOfPlaces says what is under the pointer in the pictures of addresses.
-func TipOfPlaces(m *draw.Places, pic draw.Picture, target draw.Target, at time.Duration) string {
+func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time.Duration) string {
 	if s := m.Sentence(target); s != "" {
 		return s
 	}

@@ -18,6 +18,7 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/known"
 	"memtide/web/link"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -286,13 +287,13 @@ func TestAddressTip(t *testing.T) {
 	s := first(t)
 	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
 	m := s.PlacesModel()
-	if got := TipOfPlaces(m, draw.AddressTime, draw.Target{Kind: draw.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
+	if got := TipOfPlaces(m, draw.AddressTime, lookup.Target{Kind: lookup.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
 		t.Errorf("over a block: %q, want its address", got)
 	}
-	if got := TipOfPlaces(m, draw.AddressTime, draw.Target{}, time.Millisecond); !strings.Contains(got, "largest hole") {
+	if got := TipOfPlaces(m, draw.AddressTime, lookup.Target{}, time.Millisecond); !strings.Contains(got, "largest hole") {
 		t.Errorf("over nothing: %q, want the holes", got)
 	}
-	if got := TipOfPlaces(m, draw.AddressMap, draw.Target{}, draw.NoCursor); got != "" {
+	if got := TipOfPlaces(m, draw.AddressMap, lookup.Target{}, draw.NoCursor); got != "" {
 		t.Errorf("over a hole of the map: %q, want nothing", got)
 	}
 }

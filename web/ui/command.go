@@ -8,8 +8,8 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -93,7 +93,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "rows-on":
 		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
 	case "row":
-		return state.Select{Target: draw.Target{Kind: draw.TargetKind(c.Kind), Index: c.Index}}, true
+		return state.Select{Target: lookup.Target{Kind: lookup.TargetKind(c.Kind), Index: c.Index}}, true
 	case "theme":
 		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
 	case "shortcuts":

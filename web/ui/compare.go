@@ -20,6 +20,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // Compare says how B differs from A, and which of the two the controls change.
@@ -260,10 +261,10 @@ func compareLayers(a, b *draw.Model, al *draw.Alignment, row func(cells ...strin
 		}
 		name, cells := "", [2]string{"–", "–"}
 		if j > 0 {
-			name, cells[1] = b.StageName(j), draw.DecisionName(b.Decision(j))
+			name, cells[1] = b.StageName(j), tell.DecisionName(b.Decision(j))
 		}
 		if k > 0 {
-			name, cells[0] = a.StageName(k), draw.DecisionName(a.Decision(k))
+			name, cells[0] = a.StageName(k), tell.DecisionName(a.Decision(k))
 		}
 		row(name, cells[0], cells[1], "")
 	}

@@ -16,6 +16,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/jobs"
 	"memtide/web/link"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -259,7 +260,7 @@ func TestCompareViews(t *testing.T) {
 	if a.Budget != s.Budget() || b.Budget == a.Budget {
 		t.Errorf("the budget beside A is %d, beside B %d; want B's %d and A's", a.Budget, b.Budget, s.Budget())
 	}
-	if got := second.Across(s, draw.Target{Kind: draw.OnStage, Index: 7}); got != (draw.Target{Kind: draw.OnStage, Index: 7}) {
+	if got := second.Across(s, lookup.Target{Kind: lookup.OnStage, Index: 7}); got != (lookup.Target{Kind: lookup.OnStage, Index: 7}) {
 		t.Errorf("layer 7 stands for %+v on the other side; want layer 7", got)
 	}
 }

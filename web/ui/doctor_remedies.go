@@ -14,6 +14,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -308,9 +309,9 @@ func FlameFile(s *state.State) (File, bool) {
 	var scene, whole draw.Scene
 	m.Draw(&scene, draw.Flames, draw.View{Width: figureWidth, Selected: s.Flame().Zoomed()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
-	theme := draw.Light
+	theme := display.Light
 	var b bytes.Buffer
-	if whole.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
+	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
 		return File{}, false
 	}
 	return File{Name: plainName(s.Memory.File+" stacks", maxFileName) + ".svg", Type: "image/svg+xml", Bytes: b.Bytes()}, true

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -94,10 +94,10 @@ func TestDoctorMoments(t *testing.T) {
 	}
 	show := Command{Do: "show-buffer", Index: 4}.Message(s)
 	carryOut(t, s, show)
-	if s.View.Selected != (draw.Target{Kind: draw.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
+	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
 	}
-	if carryOut(t, s, show); s.View.Selected.Kind != draw.Nothing {
+	if carryOut(t, s, show); s.View.Selected.Kind != lookup.Nothing {
 		t.Errorf("selected is still %+v", s.View.Selected)
 	}
 }

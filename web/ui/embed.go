@@ -2,8 +2,8 @@ package ui
 
 import (
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -30,7 +30,7 @@ func (c *Embed) Line() string {
 		}
 		return (&Results{S: c.S}).Work()
 	}
-	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != draw.Nothing {
+	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
 	line := choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"

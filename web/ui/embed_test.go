@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/view"
@@ -87,7 +87,7 @@ func TestCaptionOfSelection(t *testing.T) {
 	if !strings.Contains(before, "per step") {
 		t.Fatalf("the caption is %q; want the step time", before)
 	}
-	s.Update(state.Select{Target: draw.Target{Kind: draw.OnSpan, Index: 3}})
+	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnSpan, Index: 3}})
 	if got, want := c.Line(), (&Selection{S: s}).Sentence(); got != want || got == before {
 		t.Errorf("with a selection the caption is %q; want %q", got, want)
 	}

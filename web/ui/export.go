@@ -6,9 +6,11 @@ import (
 	"strconv"
 
 	"memtide/wasm/proto"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // File is something to save.
@@ -31,7 +33,7 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 			head, rows := side.picture.Model().Table()
 			tables = append(tables, tableSide{side, head, rows})
 		case "layers.csv":
-			tables = append(tables, layerCells(side, side.picture.Model().LayerTable(draw.LayerNumber, false, "")))
+			tables = append(tables, layerCells(side, side.picture.Model().LayerTable(tell.LayerNumber, false, "")))
 		case "curve.csv":
 			tables = append(tables, curveCells(side, curveOf(s, side.picture)))
 		}
@@ -45,12 +47,12 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 	case "svg":
 		f.Type = "image/svg+xml"
 		var scene draw.Scene
-		theme := draw.Light
+		theme := display.Light
 		if s.Sharing != nil && s.Sharing.Theme == "dark" {
-			theme = draw.Dark
+			theme = display.Dark
 		}
 		Figure(&scene, s, s.Sharing == nil || s.Sharing.Exact)
-		if scene.WriteSVG(&b, draw.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address}) != nil {
+		if scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address}) != nil {
 			return f, false
 		}
 	case "json":
@@ -91,15 +93,15 @@ func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	if tables[0].letter != "" {
 		head = append([]string{"side"}, head...)
 	}
-	f := File{Name: FileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(draw.CSV(head, rows)), address)}
+	f := File{Name: FileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(tell.CSV(head, rows)), address)}
 	if len(tables) == 1 {
 		f.Name = fileNameOf(s, tables[0].picture, kind)
 	}
 	return f
 }
 
-func layerCells(side exportSide, layers []draw.LayerRow) tableSide {
-	head, rows := draw.LayersCells(layers)
+func layerCells(side exportSide, layers []tell.LayerRow) tableSide {
+	head, rows := tell.LayersCells(layers)
 	return tableSide{side, head, rows}
 }
 

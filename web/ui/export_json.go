@@ -1,9 +1,9 @@
 package ui
 
 import (
-	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // export is the JSON file. Names of fields say their units. Of a comparison, the
@@ -105,8 +105,8 @@ func exportScheduleOf(s *state.State, side exportSide) exportSchedule {
 		r := m.Row(i)
 		e.Operations = append(e.Operations, exportOperation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
 	}
-	for _, l := range m.LayerTable(draw.LayerNumber, false, "") {
-		e.Layers = append(e.Layers, exportLayer{l.Name, draw.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
+	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
+		e.Layers = append(e.Layers, exportLayer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
 	}
 	return e
 }

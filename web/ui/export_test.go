@@ -10,10 +10,10 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/tradeoff"
 )
 
@@ -108,7 +108,7 @@ func TestExportTables(t *testing.T) {
 			}
 		}
 	}
-	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(sideOf(both), both.Visible().Model().LayerTable(draw.LayerNumber, false, ""))})
+	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(sideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
 	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want || strings.Contains(string(table.Bytes), "\nA,") {
 		t.Errorf("the table of B is saved as %s, want %s and rows of B only", table.Name, want)
 	}

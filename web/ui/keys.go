@@ -5,8 +5,8 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/view"
 )
@@ -250,11 +250,11 @@ func (a Action) Act(s *state.State) state.Message {
 
 func moved(s *state.State, p *known.Picture, a Action) state.Message {
 	m, at := p.Model(), s.View.Selected
-	if at.Kind == draw.Nothing {
+	if at.Kind == lookup.Nothing {
 		if len(p.Solved.Trace.Spans) == 0 {
 			return nil
 		}
-		return state.Select{Target: draw.Target{Kind: draw.OnSpan}}
+		return state.Select{Target: lookup.Target{Kind: lookup.OnSpan}}
 	}
 	if a.lane != 0 {
 		return state.Select{Target: m.OtherLane(at, a.lane)}

@@ -9,9 +9,10 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // Layers is the table of layers. Only the rows on screen are in it; empty rows
@@ -49,8 +50,8 @@ func (c *Layers) Heads() []Head {
 	if !c.Open() {
 		return nil
 	}
-	out := make([]Head, 0, draw.NumLayerColumns)
-	for by := range draw.NumLayerColumns {
+	out := make([]Head, 0, tell.NumLayerColumns)
+	for by := range tell.NumLayerColumns {
 		h := Head{Arg: strconv.Itoa(int(by)), Title: by.Title(), Doc: by.Doc() + ". Sort by it.", Sort: "none"}
 		if t := c.S.View.Layers; t.By == by {
 			if h.Sort = "ascending"; t.Down {
@@ -102,17 +103,17 @@ func spacer(rows int) string {
 	if rows <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, draw.NumLayerColumns, rows*LayerRowHeight)
+	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, tell.NumLayerColumns, rows*LayerRowHeight)
 }
 
-func layerHTMLRow(r *draw.LayerRow, at int, selected bool) string {
+func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
 	mark := ""
 	if selected {
 		mark = ` class="selected" aria-current="true"`
 	}
 	why := html.EscapeString(r.Why)
 	return fmt.Sprintf(`<tr%s data-do="row" data-kind="%d" data-index="%d" aria-rowindex="%d"><td>%d</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td title="%s">%s</td></tr>`,
-		mark, draw.OnStage, r.Stage, at+2, r.Stage, html.EscapeString(shorten(r.Name, 40)), draw.DecisionLetter(r.Decision),
+		mark, lookup.OnStage, r.Stage, at+2, r.Stage, html.EscapeString(shorten(r.Name, 40)), tell.DecisionLetter(r.Decision),
 		format.Bytes(r.Size), timeCell(r.Forward), timeCell(r.Backward), timeCell(r.Recompute), timeCell(r.Copies), timeCell(r.Slack), timeCell(r.Waiting), why, why)
 }
 

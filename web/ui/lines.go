@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"memtide/web/chart"
-	"memtide/web/draw"
+	"memtide/web/display"
 	"memtide/web/known"
 	"memtide/web/permalink"
 	"memtide/web/tradeoff"
@@ -47,7 +47,7 @@ func (c *Tradeoff) Axes() []Option {
 }
 
 // strokes are the classes of the colours that lines have.
-var strokes = map[draw.Role]string{draw.Forward: "of-both", draw.Transfer: "of-offload", draw.Recompute: "of-recompute", draw.Fixed: "of-keep"}
+var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload", display.Recompute: "of-recompute", display.Fixed: "of-keep"}
 
 // sample is a piece of a strategy's line, or of a lower bound's, as SVG.
 func sample(line string) string {

@@ -6,6 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 	"memtide/web/state"
 )
 
@@ -100,7 +101,7 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 // the calls that are zoomed to and that the keyboard is at.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
-		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != draw.OnCall && s.Flame().Marked() != v.Selected {
+		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != lookup.OnCall && s.Flame().Marked() != v.Selected {
 			v.Hover = s.Flame().Marked()
 		}
 		return
@@ -126,10 +127,10 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 }
 
 // Across is what stands here for a target of the other side's picture.
-func (m Mount) Across(s *state.State, t draw.Target) draw.Target {
+func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	from, al := m.other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
-		return draw.Target{}
+		return lookup.Target{}
 	}
 	return from.Model().Across(t, al)
 }

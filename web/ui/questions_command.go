@@ -5,9 +5,9 @@ import (
 	"math"
 	"strconv"
 
-	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // questionCommand is what a command of the questions, of the table of layers or of
@@ -34,10 +34,10 @@ func (c Command) questionCommand() state.Message {
 		return state.ToggleLayers{}
 	case "layers-sort":
 		by, err := strconv.Atoi(c.Arg)
-		if err != nil || by < 0 || by >= int(draw.NumLayerColumns) {
+		if err != nil || by < 0 || by >= int(tell.NumLayerColumns) {
 			return nil
 		}
-		return state.SortLayers{By: draw.LayerColumn(by)}
+		return state.SortLayers{By: tell.LayerColumn(by)}
 	case "layers-find":
 		return state.FindLayers{Text: c.Value}
 	}

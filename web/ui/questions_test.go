@@ -14,10 +14,11 @@ import (
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/jobs"
+	"memtide/web/lookup"
 	"memtide/web/question"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // askAll opens the questions and answers one with the engine itself.
@@ -155,7 +156,7 @@ func TestQuestionCommands(t *testing.T) {
 		{Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
 		{Command{Do: "chain", Settled: true}, state.ToggleChain{}},
 		{Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
-		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: draw.LayerSize}},
+		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
 		{Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
 		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
 	} {
@@ -195,14 +196,14 @@ func TestLayerRows(t *testing.T) {
 		}
 	}
 	s.View.Layers.Top = 0
-	s.Update(state.Select{Target: draw.Target{Kind: draw.OnStage, Index: 2}})
+	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 2}})
 	if html := string(c.HTML()); strings.Count(html, `class="selected" aria-current="true"`) != 1 {
 		t.Error("the selected row is not marked once")
 	}
-	s.Update(state.SortLayers{By: draw.LayerSize})
+	s.Update(state.SortLayers{By: tell.LayerSize})
 	for i, h := range c.Heads() {
 		want := "none"
-		if i == int(draw.LayerSize) {
+		if i == int(tell.LayerSize) {
 			want = "descending"
 		}
 		if h.Sort != want {

@@ -8,8 +8,10 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 	"memtide/web/state"
 )
 
@@ -61,7 +63,7 @@ func (c *Selection) Lens() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	if err := scene.WriteSVG(&b, draw.SVGOptions{ID: "lens"}); err != nil {
+	if err := scene.WriteSVG(&b, display.SVGOptions{ID: "lens"}); err != nil {
 		return ""
 	}
 	return vugu.HTML(b.String())
@@ -84,7 +86,7 @@ func (c *Selection) HTML() vugu.HTML {
 		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before), html.EscapeString(s.Name), html.EscapeString(s.After))
 	}
 	b.WriteString("</ol>")
-	if t.Kind == draw.Nothing || t.Kind == draw.OnBand || t.Kind == draw.OnBudget {
+	if t.Kind == lookup.Nothing || t.Kind == lookup.OnBand || t.Kind == lookup.OnBudget {
 		b.WriteString(`<table class="parts"><caption class="sr">The largest at the peak</caption><tbody>`)
 		for _, part := range m.PeakParts(peakParts) {
 			fmt.Fprintf(&b, `<tr><th scope="row" class="by-%s">%s</th><td>%s</td></tr>`, part.Role, html.EscapeString(part.Name), format.Bytes(part.Bytes))
@@ -100,11 +102,11 @@ func (c *Selection) Sentence() string {
 	switch {
 	case p == nil:
 		return ""
-	case c.S.View.Selected.Kind != draw.Nothing:
+	case c.S.View.Selected.Kind != lookup.Nothing:
 		return p.Model().Sentence(c.S.View.Selected)
 	}
 	var parts []string
-	for _, s := range p.Model().Explain(draw.Target{}) {
+	for _, s := range p.Model().Explain(lookup.Target{}) {
 		parts = append(parts, s.String())
 	}
 	return strings.Join(parts, " ")
@@ -113,7 +115,7 @@ func (c *Selection) Sentence() string {
 // HasCause says whether something let the selected thing start.
 func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
-	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != draw.Nothing
+	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != lookup.Nothing
 }
 
 // ChainPressed is for aria-pressed.

@@ -11,6 +11,7 @@ import (
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/staticrender"
 
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/state"
 )
@@ -25,7 +26,7 @@ var posters = []struct {
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
-// takes the elements over. The style sheets (style.css, draw.CSS) are the
+// takes the elements over. The style sheets (style.css, display.CSS) are the
 // caller's. Compare First.
 func StaticPage(w io.Writer, s *state.State) error {
 	env, err := vugu.NewBuildEnv()
@@ -70,7 +71,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
-		if err := scene.WriteSVG(&svg, draw.SVGOptions{ID: name + "-" + size.class}); err != nil {
+		if err := scene.WriteSVG(&svg, display.SVGOptions{ID: name + "-" + size.class}); err != nil {
 			return "", err
 		}
 		svg.WriteString("</div>")

@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -174,7 +175,7 @@ func (c *Story) thumb(step view.StoryStep) string {
 	var scene draw.Scene
 	t.Draw(&scene)
 	var b strings.Builder
-	if scene.WriteSVG(&b, draw.SVGOptions{ID: "story-" + strconv.Itoa(int(step))}) != nil {
+	if scene.WriteSVG(&b, display.SVGOptions{ID: "story-" + strconv.Itoa(int(step))}) != nil {
 		return ""
 	}
 	return `<span class="thumb">` + b.String() + `</span>`

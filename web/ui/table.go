@@ -7,9 +7,9 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tell"
 )
 
 // Table says in words what the timeline shows, a page of rows at a time.
@@ -19,7 +19,7 @@ type Table struct{ S *state.State }
 // HTML instead of components, so that they cost one node, not hundreds.
 const tableRows = 40
 
-func (c *Table) rows() (rows []draw.Row, total int) {
+func (c *Table) rows() (rows []tell.Row, total int) {
 	p := c.S.Visible()
 	if !c.S.View.Table || p == nil {
 		return nil, 0

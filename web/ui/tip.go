@@ -6,19 +6,20 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // TipLines say what is under the pointer: the thing itself, or over the memory
 // what it holds at that moment.
-func TipLines(m *draw.Model, target draw.Target, at time.Duration) []string {
+func TipLines(m *draw.Model, target lookup.Target, at time.Duration) []string {
 	switch target.Kind {
-	case draw.Nothing:
+	case lookup.Nothing:
 		return nil
-	case draw.OnBudget:
+	case lookup.OnBudget:
 		return []string{"Drag to change the budget"}
-	case draw.OnPlayhead:
+	case lookup.OnPlayhead:
 		return nil
-	case draw.OnBand:
+	case lookup.OnBand:
 		held := m.HeldAt(at, tipValues)
 		lines := []string{fmt.Sprintf("%s in use at %s", format.Bytes(held.Total), format.Moment(at, m.Makespan()))}
 		for _, l := range held.Lives {

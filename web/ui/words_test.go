@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
@@ -15,14 +15,14 @@ import (
 func TestTooltip(t *testing.T) {
 	s := first(t)
 	m := s.Shown.Model()
-	if got := TipLines(m, draw.Target{}, 0); got != nil {
+	if got := TipLines(m, lookup.Target{}, 0); got != nil {
 		t.Errorf("over nothing the tooltip says %q; want nothing", got)
 	}
-	if got := TipLines(m, draw.Target{Kind: draw.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(draw.Target{Kind: draw.OnSpan}) {
+	if got := TipLines(m, lookup.Target{Kind: lookup.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(lookup.Target{Kind: lookup.OnSpan}) {
 		t.Errorf("over a run the tooltip says %q; want its sentence", got)
 	}
 	trace := s.Shown.Solved.Trace
-	got := TipLines(m, draw.Target{Kind: draw.OnBand, Index: 2}, trace.PeakAt)
+	got := TipLines(m, lookup.Target{Kind: lookup.OnBand, Index: 2}, trace.PeakAt)
 	if len(got) != 2+tipValues || !strings.HasPrefix(got[0], "2.58 GiB in use") || !strings.HasPrefix(got[1+tipValues], "and ") {
 		t.Errorf("over the memory at its peak the tooltip says %q; want the peak, the %d largest values and how many more", got, tipValues)
 	}
@@ -59,7 +59,7 @@ func TestSelectionWords(t *testing.T) {
 	if html := string(sel.HTML()); strings.Count(html, "<tr>") != peakParts || !strings.Contains(html, "The most memory is in use at") {
 		t.Errorf("the peak is explained by %s; want when it is and its %d largest parts", html, peakParts)
 	}
-	s.Update(state.Select{Target: draw.Target{Kind: draw.OnStage, Index: 1}})
+	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}})
 	if got, want := sel.Sentence(), s.Shown.Model().Sentence(s.View.Selected); got != want || got == "" {
 		t.Errorf("sentence is %q; want that of the stage, %q", got, want)
 	}

@@ -3,21 +3,21 @@ package view
 import (
 	"slices"
 
-	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/tell"
 )
 
 // LayerTable is how the table of layers is looked at.
 type LayerTable struct {
 	Open bool
-	By   draw.LayerColumn
+	By   tell.LayerColumn
 	Down bool   // the largest first
 	Find string // only layers whose row contains it, in any case
 	Top  int    // first row that is on screen
 }
 
 // Sort sorts the table by a column, the other way round if it is sorted by it already.
-func (t *LayerTable) Sort(by draw.LayerColumn) {
+func (t *LayerTable) Sort(by tell.LayerColumn) {
 	// Of amounts the largest are looked for, of names the first.
 	t.Down, t.By = by == t.By && !t.Down || by != t.By && by.Amount(), by
 	t.Top = 0
@@ -27,12 +27,12 @@ func (t *LayerTable) Sort(by draw.LayerColumn) {
 type layerRows struct {
 	of    *known.Picture
 	table LayerTable // but for Open and Top
-	rows  []draw.LayerRow
+	rows  []tell.LayerRow
 }
 
 // LayerRows are the rows of the table of a picture's layers that are not left out, in its
 // order; none while it is closed.
-func (v *View) LayerRows(p *known.Picture) []draw.LayerRow {
+func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	if p == nil || !v.Layers.Open {
 		return nil
 	}
@@ -49,5 +49,5 @@ func (v *View) LayerRow(p *known.Picture) int {
 		return -1
 	}
 	stage := p.Model().StageOf(v.Selected)
-	return slices.IndexFunc(v.LayerRows(p), func(r draw.LayerRow) bool { return r.Stage == stage })
+	return slices.IndexFunc(v.LayerRows(p), func(r tell.LayerRow) bool { return r.Stage == stage })
 }

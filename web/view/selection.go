@@ -6,14 +6,15 @@ import (
 	"memtide/engine/sim"
 	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/lookup"
 )
 
 // Select selects something, which nothing led to; the zero value: nothing.
-func (v *View) Select(t draw.Target) { v.Selected, v.Trail = t, nil }
+func (v *View) Select(t lookup.Target) { v.Selected, v.Trail = t, nil }
 
 // FollowCause selects what let the selected thing start.
 func (v *View) FollowCause(m *draw.Model) {
-	if cause := m.Cause(v.Selected); cause.Kind != draw.Nothing {
+	if cause := m.Cause(v.Selected); cause.Kind != lookup.Nothing {
 		v.Trail = append(v.Trail, v.Selected)
 		v.Selected = cause
 	}
@@ -28,7 +29,7 @@ func (v *View) Retrace() {
 
 // Wait is the selected wait, -1 if none is selected.
 func (v *View) Wait() int {
-	if v.Selected.Kind == draw.OnGap {
+	if v.Selected.Kind == lookup.OnGap {
 		return v.Selected.Index
 	}
 	return -1
@@ -51,7 +52,7 @@ func (v *View) StepWait(by, n int) {
 
 // Reveal moves the visible part of a step that ends at end so that the selected thing is in it.
 func (v *View) Reveal(m *draw.Model, end time.Duration) {
-	if v.To == 0 || v.Selected.Kind == draw.Nothing {
+	if v.To == 0 || v.Selected.Kind == lookup.Nothing {
 		return
 	}
 	from, to := m.Interval(v.Selected)
@@ -103,28 +104,28 @@ func (v *View) Carry(p, old *known.Picture) {
 	case v.selectWanted(p):
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
 		v.Selected, v.Picked = foremost(p), false
-	case v.Selected.Kind == draw.OnGap && v.Selected.Index < len(old.Gaps()):
+	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
 		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
-	case v.Selected.Kind == draw.OnStage, v.Selected.Kind == draw.OnValue: // they stay what they are
-	case v.Selected.Kind != draw.Nothing || len(old.Gaps()) == 0:
+	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // they stay what they are
+	case v.Selected.Kind != lookup.Nothing || len(old.Gaps()) == 0:
 		v.Selected, v.Picked = foremost(p), false
 	}
 }
 
 // foremost is what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
-func foremost(p *known.Picture) draw.Target {
+func foremost(p *known.Picture) lookup.Target {
 	if i := longest(p.Gaps()); i >= 0 {
 		return gapTarget(i)
 	}
 	return p.Model().Foremost()
 }
 
-func gapTarget(i int) draw.Target {
+func gapTarget(i int) lookup.Target {
 	if i < 0 {
-		return draw.Target{}
+		return lookup.Target{}
 	}
-	return draw.Target{Kind: draw.OnGap, Index: i}
+	return lookup.Target{Kind: lookup.OnGap, Index: i}
 }
 
 func longest(gaps []sim.Gap) int {
@@ -155,7 +156,7 @@ func (v *View) selectWanted(p *known.Picture) bool {
 		return false
 	}
 	t := p.Model().Named(wanted)
-	if t.Kind == draw.Nothing {
+	if t.Kind == lookup.Nothing {
 		return false
 	}
 	v.Selected, v.Picked = t, true

@@ -4,22 +4,23 @@ import (
 	"time"
 
 	"memtide/web/draw"
+	"memtide/web/lookup"
 	"memtide/web/tradeoff"
 )
 
 // View is what a person looks at: nothing here changes the schedule.
 type View struct {
-	From, To  time.Duration // visible part of the step, [From, To); To 0: all of it
-	Selected  draw.Target   // what the sentence is about: a wait, a run, a stage
-	Picked    bool          // by a person or a link, not by the page itself
-	Trail     []draw.Target // what was selected before the causes were followed
-	Lines     []string      // what the curve draws, by name; nil: DefaultLines
-	Axis      tradeoff.Axis // of the curve
-	LineList  bool          // the list of all lines is open
-	Table     bool          // the table of operations is open
-	TableTop  int           // first row of the table that is shown
-	Sides     bool          // a comparison shows the memory of A and of B, and not both in one picture
-	Playhead  time.Duration // the moment that the pictures mark and the memory map shows; 0: none, and there the failure or the peak
+	From, To  time.Duration   // visible part of the step, [From, To); To 0: all of it
+	Selected  lookup.Target   // what the sentence is about: a wait, a run, a stage
+	Picked    bool            // by a person or a link, not by the page itself
+	Trail     []lookup.Target // what was selected before the causes were followed
+	Lines     []string        // what the curve draws, by name; nil: DefaultLines
+	Axis      tradeoff.Axis   // of the curve
+	LineList  bool            // the list of all lines is open
+	Table     bool            // the table of operations is open
+	TableTop  int             // first row of the table that is shown
+	Sides     bool            // a comparison shows the memory of A and of B, and not both in one picture
+	Playhead  time.Duration   // the moment that the pictures mark and the memory map shows; 0: none, and there the failure or the peak
 	Play      Playing
 	ToPlay    bool // the link says that the step is meant to be played
 	Story     StoryStep

@@ -1,0 +1,185 @@
+// Package display has the display lists that pictures are made of, and nothing that
+// knows what they show: rectangles, areas, lines and texts in the order in which they
+// are painted, with colours by Role. A List is painted on a canvas by
+// web/static/paint.js from one packed buffer (AppendBuffer), or written as SVG
+// (WriteSVG); both come out the same. Text is measured by estimate, to the wide side.
+package display
+
+// List is a display list: groups of rectangles, areas, lines and texts that
+// are painted in order. Coordinates are CSS pixels, y grows downwards. Its zero
+// value is empty; reuse one to save memory.
+type List struct {
+	Width, Height float64
+	Title, Desc   string // accessible name and description; WriteSVG writes them
+
+	// To be read; the methods add to them.
+	Groups []Group
+	Nums   []float32 // coordinates of all groups
+	Texts  []Text
+}
+
+// Op is what a group consists of.
+type Op uint8
+
+// The kinds of groups.
+const (
+	OpRects Op = iota + 1 // x, y, width, height each
+	OpArea                // one closed polygon: x, y per corner
+	OpLine                // one polyline: x, y per point
+	OpTexts               // x, y each; the strings are in List.Texts
+)
+
+// Pattern is drawn over a fill in the colour of Style.Lines.
+type Pattern uint8
+
+// The patterns.
+const (
+	NoPattern Pattern = iota
+	Hatch             // 45 degrees, 2.4 px wide
+	ThinHatch         // 45 degrees, 1 px wide
+	Dots
+)
+
+// Dash is a dash pattern of strokes.
+type Dash uint8
+
+// The dash patterns.
+const (
+	solid Dash = iota
+	DashWaiting
+	DashBudget
+	DashGhost
+)
+
+// dashes are the lengths of strokes and spaces; paint.js has the same.
+var dashes = [...]string{"", "3 2", "6 3", "2 2"}
+
+// Style is how a group is painted.
+type Style struct {
+	Fill    Role
+	Stroke  Role
+	Pattern Pattern
+	Lines   Role // of the pattern
+	Dash    Dash
+	Width   float32 // of the stroke
+}
+
+// FillOf is a fill without a pattern or an edge.
+func FillOf(r Role) Style { return Style{Fill: r, Stroke: NoRole, Lines: NoRole} }
+
+// StrokeOf is a stroke without a fill; its width is in CSS pixels.
+func StrokeOf(r Role, width float32) Style {
+	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Width: width}
+}
+
+// Group is a run of equal items: Nums[From:To], for texts also Texts[First:Last].
+type Group struct {
+	Op          Op
+	Style       Style
+	From, To    int
+	First, Last int
+}
+
+// Anchor says which part of a text is at its x.
+type Anchor uint8
+
+// The left end, the middle and the right end.
+const (
+	Start Anchor = iota
+	Middle
+	End
+)
+
+// Text is a label on one line.
+type Text struct {
+	S      string
+	Anchor Anchor
+	Bold   bool
+	Large  bool
+	Halo   bool // with an edge of the background, legible on every band
+}
+
+// Reset empties the list and gives it a size in CSS pixels.
+func (s *List) Reset(width, height float64) {
+	s.Width, s.Height = width, height
+	s.Title, s.Desc = "", ""
+	s.Groups, s.Nums, s.Texts = s.Groups[:0], s.Nums[:0], s.Texts[:0]
+}
+
+// open continues the last group if it is like the wanted one, or begins one.
+func (s *List) open(o Op, st Style) *Group {
+	if n := len(s.Groups); n > 0 && (o == OpRects || o == OpTexts) {
+		if g := &s.Groups[n-1]; g.Op == o && g.Style == st {
+			return g
+		}
+	}
+	s.Groups = append(s.Groups, Group{Op: o, Style: st, From: len(s.Nums), To: len(s.Nums), First: len(s.Texts), Last: len(s.Texts)})
+	return &s.Groups[len(s.Groups)-1]
+}
+
+// Rect adds a rectangle.
+func (s *List) Rect(st Style, x, y, w, h float64) {
+	g := s.open(OpRects, st)
+	s.Nums = append(s.Nums, float32(x), float32(y), float32(w), float32(h))
+	g.To = len(s.Nums)
+}
+
+// Rects adds coordinates of rectangles that were collected elsewhere.
+func (s *List) Rects(st Style, xywh []float32) {
+	if len(xywh) == 0 {
+		return
+	}
+	g := s.open(OpRects, st)
+	s.Nums = append(s.Nums, xywh...)
+	g.To = len(s.Nums)
+}
+
+// Path adds an area or a line through points, x and y by turns; nothing of less than two.
+func (s *List) Path(o Op, st Style, xy []float32) {
+	if len(xy) < 4 {
+		return
+	}
+	g := s.open(o, st)
+	s.Nums = append(s.Nums, xy...)
+	g.To = len(s.Nums)
+}
+
+// Line adds a line through points.
+func (s *List) Line(st Style, xy ...float32) { s.Path(OpLine, st, xy) }
+
+// Text adds a plain text at its baseline.
+func (s *List) Text(r Role, x, y float64, a Anchor, str string) {
+	s.AddText(r, x, y, Text{S: str, Anchor: a})
+}
+
+// AddText adds a text at its baseline.
+func (s *List) AddText(r Role, x, y float64, t Text) {
+	g := s.open(OpTexts, FillOf(r))
+	s.Nums = append(s.Nums, float32(x), float32(y))
+	s.Texts = append(s.Texts, t)
+	g.To, g.Last = len(s.Nums), len(s.Texts)
+}
+
+// Outline frames a rectangle, w and h may be small.
+func (s *List) Outline(st Style, x, y, w, h float64) {
+	x0, y0, x1, y1 := float32(x), float32(y), float32(x+w), float32(y+h)
+	s.Line(st, x0, y0, x1, y0, x1, y1, x0, y1, x0, y0)
+}
+
+// Append puts another list behind what is there, moved by dx and dy.
+func (s *List) Append(o *List, dx, dy float64) {
+	for _, g := range o.Groups {
+		shift, first := len(s.Nums)-g.From, len(s.Texts)
+		s.Nums = append(s.Nums, o.Nums[g.From:g.To]...)
+		s.Texts = append(s.Texts, o.Texts[g.First:g.Last]...)
+		step := 2
+		if g.Op == OpRects {
+			step = 4
+		}
+		for i := g.From + shift; i < len(s.Nums); i += step {
+			s.Nums[i] += float32(dx)
+			s.Nums[i+1] += float32(dy)
+		}
+		s.Groups = append(s.Groups, Group{g.Op, g.Style, g.From + shift, len(s.Nums), first, len(s.Texts)})
+	}
+}

@@ -1,0 +1,271 @@
+package display
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// SVGOptions says how a scene is written.
+type SVGOptions struct {
+	// Standalone makes a file of its own with its style sheet. Otherwise the
+	// result is an element for a page that has CSS() in its style sheet; it
+	// contains neither style elements nor style attributes, so that a strict
+	// content security policy allows it.
+	Standalone bool
+	// Theme fixes the colours: then no style sheet is needed at all. nil: the
+	// colours of the page, or of a file by prefers-color-scheme.
+	Theme *Theme
+	// ID begins the ids of the element, so that several pictures can stand in
+	// one document. Empty is "mt".
+	ID string
+	// Surface paints the background.
+	Surface bool
+	// Link is the address of what is shown, which the file carries as metadata;
+	// see package link.
+	Link string
+	// Anchor makes the whole picture a link to that address.
+	Anchor bool
+}
+
+// WriteSVG writes the scene as SVG. Items of one style share an element.
+func (s *List) WriteSVG(w io.Writer, o SVGOptions) error {
+	sw := svgWriter{scene: s, opts: o}
+	if o.ID == "" {
+		sw.opts.ID = "mt"
+	}
+	sw.head()
+	sw.patterns()
+	if o.Anchor {
+		sw.raw(`<a href="`, escape(o.Link), "\">\n")
+	}
+	if o.Surface {
+		sw.raw(`<path`, sw.paint(FillOf(Surface)), ` d="M0 0h`, num(s.Width), `v`, num(s.Height), `h-`, num(s.Width), `z"/>`)
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		switch g.Op {
+		case OpRects:
+			sw.rects(g)
+		case OpArea, OpLine:
+			sw.polyline(g)
+		case OpTexts:
+			sw.textGroup(g)
+		}
+	}
+	if o.Anchor {
+		sw.raw("</a>\n")
+	}
+	sw.raw("</svg>\n")
+	_, err := w.Write(sw.out)
+	return err
+}
+
+type svgWriter struct {
+	scene *List
+	opts  SVGOptions
+	out   []byte
+	fills []Style // the patterned fills, by number of their pattern
+}
+
+func (w *svgWriter) raw(parts ...string) {
+	for _, p := range parts {
+		w.out = append(w.out, p...)
+	}
+}
+
+func (w *svgWriter) head() {
+	s := w.scene
+	w.raw(`<svg xmlns="http://www.w3.org/2000/svg" class="mt-pic" viewBox="0 0 `, num(s.Width), ` `, num(s.Height),
+		`" width="`, num(s.Width), `" height="`, num(s.Height), `" font-family="system-ui,sans-serif" font-size="`, num(FontSize), `"`)
+	if s.Title == "" {
+		w.raw(` aria-hidden="true">`, "\n")
+	} else {
+		w.raw(` role="img" aria-labelledby="`, w.opts.ID, `-t`)
+		if s.Desc != "" {
+			w.raw(` `, w.opts.ID, `-d`)
+		}
+		w.raw(`">`, "\n", `<title id="`, w.opts.ID, `-t">`, escape(s.Title), `</title>`)
+		if s.Desc != "" {
+			w.raw(`<desc id="`, w.opts.ID, `-d">`, escape(s.Desc), `</desc>`)
+		}
+		w.raw("\n")
+	}
+	if w.opts.Link != "" {
+		w.raw(`<metadata id="memtide-link">`, escape(w.opts.Link), "</metadata>\n")
+	}
+	if w.opts.Standalone && w.opts.Theme == nil {
+		w.raw("<style>\n", standaloneCSS(), "</style>\n")
+	}
+}
+
+// patternPaths are the lines of the patterns on a tile of 8 by 8; paint.js
+// draws the same.
+var patternPaths = [...]string{
+	Hatch:     `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="2.4"`,
+	ThinHatch: `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="1"`,
+	Dots:      `d="M1.3 2h1.4M5.3 6h1.4" stroke-width="1.4"`,
+}
+
+func (w *svgWriter) patterns() {
+	for i := range w.scene.Groups {
+		st := w.scene.Groups[i].Style
+		if st.Pattern != NoPattern && w.patternOf(st) < 0 {
+			w.fills = append(w.fills, st)
+		}
+	}
+	if len(w.fills) == 0 {
+		return
+	}
+	w.raw("<defs>")
+	for i, st := range w.fills {
+		w.raw(`<pattern id="`, w.opts.ID, `-p`, strconv.Itoa(i), `" width="8" height="8" patternUnits="userSpaceOnUse"><path`,
+			w.paint(FillOf(st.Fill)), ` d="M0 0h8v8h-8z"/><path`, w.attr("stroke", st.Lines), ` fill="none" `, patternPaths[st.Pattern], `/></pattern>`)
+	}
+	w.raw("</defs>\n")
+}
+
+// patternOf is the number of the pattern of a style, -1 if it has none yet.
+func (w *svgWriter) patternOf(st Style) int {
+	for i, f := range w.fills {
+		if f.Fill == st.Fill && f.Pattern == st.Pattern && f.Lines == st.Lines {
+			return i
+		}
+	}
+	return -1
+}
+
+// attr is a paint attribute and the class that overrides it with the page's colour.
+func (w *svgWriter) attr(name string, r Role) string {
+	a := ` ` + name + `="` + w.colour(r) + `"`
+	if w.opts.Theme != nil {
+		return a
+	}
+	if name == "stroke" {
+		return a + ` class="mt-s-` + roleNames[r] + `"`
+	}
+	return a + ` class="mt-` + roleNames[r] + `"`
+}
+
+func (w *svgWriter) colour(r Role) string {
+	if w.opts.Theme != nil {
+		return palettes[*w.opts.Theme][r]
+	}
+	return palettes[Light][r]
+}
+
+// paint is the attributes of a style.
+func (w *svgWriter) paint(st Style) string {
+	var b strings.Builder
+	var classes []string
+	switch {
+	case st.Pattern != NoPattern:
+		b.WriteString(` fill="url(#` + w.opts.ID + `-p` + strconv.Itoa(w.patternOf(st)) + `)"`)
+	case st.Fill != NoRole:
+		b.WriteString(` fill="` + w.colour(st.Fill) + `"`)
+		classes = append(classes, "mt-"+roleNames[st.Fill])
+	default:
+		b.WriteString(` fill="none"`)
+	}
+	if st.Stroke != NoRole {
+		b.WriteString(` stroke="` + w.colour(st.Stroke) + `" stroke-width="` + num(float64(st.Width)) + `"`)
+		classes = append(classes, "mt-s-"+roleNames[st.Stroke])
+		if st.Dash != solid {
+			b.WriteString(` stroke-dasharray="` + dashes[st.Dash] + `"`)
+		}
+	}
+	if len(classes) > 0 && w.opts.Theme == nil {
+		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
+	}
+	return b.String()
+}
+
+func (w *svgWriter) rects(g *Group) {
+	w.raw(`<path`, w.paint(g.Style), ` d="`)
+	n := w.scene.Nums
+	for i := g.From; i < g.To; i += 4 {
+		width, height := float64(n[i+2]), num(float64(n[i+3]))
+		w.raw(`M`, num(float64(n[i])), ` `, num(float64(n[i+1])), `h`, num(width), `v`, height, `h`, num(-width), `z`)
+	}
+	w.raw(`"/>`, "\n")
+}
+
+func (w *svgWriter) polyline(g *Group) {
+	w.raw(`<path`, w.paint(g.Style), ` d="`)
+	px, py := "", ""
+	for i := g.From; i < g.To; i += 2 {
+		x, y := num(float64(w.scene.Nums[i])), num(float64(w.scene.Nums[i+1]))
+		switch {
+		case i == g.From:
+			w.raw("M", x, " ", y)
+		case x == px && y == py:
+		case x == px:
+			w.raw("V", y)
+		case y == py:
+			w.raw("H", x)
+		default:
+			w.raw("L", x, " ", y)
+		}
+		px, py = x, y
+	}
+	if g.Op == OpArea {
+		w.raw("z")
+	}
+	w.raw(`"/>`, "\n")
+}
+
+var anchorNames = [...]string{Start: "start", Middle: "middle", End: "end"}
+
+func (w *svgWriter) textGroup(g *Group) {
+	w.raw(`<g`, w.paint(g.Style), `>`)
+	for j := g.First; j < g.Last; j++ {
+		t, at := w.scene.Texts[j], g.From+2*(j-g.First)
+		w.raw(`<text x="`, num(float64(w.scene.Nums[at])), `" y="`, num(float64(w.scene.Nums[at+1])), `"`)
+		if t.Anchor != Start {
+			w.raw(` text-anchor="`, anchorNames[t.Anchor], `"`)
+		}
+		if t.Large {
+			w.raw(` font-size="`, num(largeSize), `"`)
+		}
+		if t.Halo {
+			w.raw(` paint-order="stroke"`, w.edge())
+		}
+		if t.Bold {
+			w.raw(` font-weight="600"`)
+		}
+		w.raw(`>`, escape(t.S), `</text>`)
+	}
+	w.raw("</g>\n")
+}
+
+// edge is the stroke of texts with a halo.
+func (w *svgWriter) edge() string {
+	out := ` stroke="` + w.colour(Surface) + `" stroke-width="` + num(haloWidth) + `" stroke-linejoin="round"`
+	if w.opts.Theme == nil {
+		out += ` class="mt-s-surface"`
+	}
+	return out
+}
+
+// num writes a coordinate with at most two decimals.
+func num(x float64) string {
+	s := strconv.FormatFloat(x, 'f', 2, 64)
+	s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// escape makes a text safe in XML and HTML; what XML cannot contain becomes U+FFFD.
+func escape(s string) string {
+	return xmlEscapes.Replace(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, s))
+}

@@ -1,0 +1,136 @@
+package draw
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/lookup"
+	"memtide/web/lookup/tracetest"
+)
+
+// The labels of two lines that are near stand on different sides of them.
+func TestNearLines(t *testing.T) {
+	m := smallModel()
+	at := func(capacity engine.Bytes) (device, budget float64) {
+		var s Scene
+		m.Draw(&s, Memory, View{Width: 640, Budget: 900 * engine.MiB, Capacity: capacity, Device: "one card"})
+		for _, g := range s.Groups {
+			for i := g.First; i < g.Last; i++ {
+				y := float64(s.Nums[g.From+2*(i-g.First)+1])
+				if strings.HasPrefix(s.Texts[i].S, "one card") {
+					device = y
+				} else if strings.HasPrefix(s.Texts[i].S, "budget") {
+					budget = y
+				}
+			}
+		}
+		return device, budget
+	}
+	if device, budget := at(910 * engine.MiB); device == 0 || budget-device < 14 {
+		t.Errorf("the labels of two near lines are at %v and %v; want the lower one 14 pixels lower", device, budget)
+	}
+	v := View{Width: 640, Budget: 900 * engine.MiB, Capacity: 1100 * engine.MiB}
+	if device, budget := at(v.Capacity); device > m.frameY(v, v.Capacity) || budget > m.frameY(v, v.Budget) {
+		t.Errorf("far from each other the labels are at %v and %v; want both above their lines", device, budget)
+	}
+}
+
+// A lane is drawn only if something runs on it.
+func TestLanesThatRun(t *testing.T) {
+	p := tracetest.Problem()
+	tr := tracetest.Trace(p)
+	tr.Spans = append(tr.Spans[:7:7], tr.Spans[8]) // nothing comes back
+	tr.Spans[7].Cause = sim.NoSpan
+	tr.Gaps = nil
+	m := NewModel(p, tr)
+	var s Scene
+	m.Draw(&s, Timeline, View{Width: 640})
+	words := strings.Join(s.words(), " ")
+	if !strings.Contains(words, "to host") || strings.Contains(words, "to device") {
+		t.Errorf("the lanes are in %q; want the one to the host and not the one to the device", words)
+	}
+	if got := lookup.CopyLanes(tr); got != 1 {
+		t.Errorf("%d lanes of copies; want 1", got)
+	}
+}
+
+// The key has what occurs.
+func TestKey(t *testing.T) {
+	words := func(m *Model) (out string) {
+		for _, e := range Key(m) {
+			out += e.Words + ", "
+		}
+		return out
+	}
+	if got, want := words(smallModel()), "forward, kept, computed again, backward, copied, leaving or arriving, scratch, waiting, "; got != want {
+		t.Errorf("the key is %q; want %q", got, want)
+	}
+	if got := words(emptyModel()); got != "" {
+		t.Errorf("the key of nothing is %q", got)
+	}
+}
+
+// The wait that is selected says beside it what it is about.
+func TestWaitIsNamed(t *testing.T) {
+	m := smallModel()
+	var s Scene
+	m.Draw(&s, Timeline, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}})
+	if got, want := strings.Join(s.words(), "|"), "waits 15 ms for conv1 to arrive"; !strings.Contains(got, want) {
+		t.Errorf("the timeline says %q; want %q in it", got, want)
+	}
+}
+
+// Seams are bounded by pixels, however many values there are.
+func TestSeamsAreBounded(t *testing.T) {
+	for _, n := range []int{100, 3000, 60_000} {
+		m := NewModel(tracetest.ManyLives(n))
+		for _, to := range []time.Duration{0, m.Makespan() / 50} {
+			var s Scene
+			m.Draw(&s, Memory, View{To: to, Width: 1000})
+			if most := 50_000; s.Items() > most {
+				t.Errorf("%d values until %v: %d items; want at most %d", n, to, s.Items(), most)
+			}
+		}
+	}
+}
+
+// The layer that is selected lies on what is fixed, and what lies above all bands stays.
+func TestSink(t *testing.T) {
+	m := smallModel()
+	f := m.frame(Memory, View{Width: 600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})
+	sc := m.memoryScale(&f)
+	pieces := m.sunkPieces(&f, &sc)
+	plain := m.bandPoints(&f, nil)
+	sunk := m.sink(&f, pieces, plain, nil)
+	const top = sim.NumCategories - 1
+	for _, p := range sunk {
+		below := p.sum[0] + p.sunk
+		for b := 1; b <= int(top); b++ {
+			if p.sum[b] < below {
+				t.Errorf("at %v band %d ends at %d, below what lies under it, %d", p.x, b, p.sum[b], below)
+			}
+			below = p.sum[b]
+		}
+	}
+	for at, want := range map[time.Duration]int64{10 * ms: 300, 40 * ms: 300, 90 * ms: 0, 120 * ms: 300, 170 * ms: 300} {
+		if _, got := m.sunkAt(&f, pieces, f.x(int64(at)), false); got>>20 != want {
+			t.Errorf("at %v %d MiB of stage 1 lie at the bottom; want %d", at, got>>20, want)
+		}
+		if a, b := topAt(plain, f.x(int64(at))), topAt(sunk, f.x(int64(at))); a != b {
+			t.Errorf("at %v the bands reach up to %d; want %d, as without a selection", at, b, a)
+		}
+	}
+}
+
+// topAt is the upper end of all bands at x.
+func topAt(pts []bandPoint, x float64) int64 {
+	for i := 1; i < len(pts); i++ {
+		if pts[i-1].x <= x && x < pts[i].x {
+			return pts[i-1].sum[sim.NumCategories-1]
+		}
+	}
+	return 0
+}

@@ -1,0 +1,218 @@
+package lookup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// layers is what the strip shows, numbered from 1: the stages of a chain; of a
+// graph the stages that its operations name or, if they name none, its forward
+// operations.
+type layers struct {
+	Names     []string       // names[k-1]; empty: it has none
+	Sizes     []engine.Bytes // of what layers save for their backward
+	Count     int            // of layers, a loss at the end not included
+	OfOp      []int32        // the layer of each operation and value; 0: it has none
+	ofValue   []int32
+	decisions []sim.Decision
+}
+
+func layersOf(p *engine.Problem) layers {
+	g := p.Graph
+	l := layers{OfOp: make([]int32, len(g.Ops)), ofValue: make([]int32, len(g.Values))}
+	// More stages than operations are numbers of something else.
+	if g.Stages > 0 && (p.Chain != nil || g.Stages <= len(g.Ops)) {
+		l.byStages(g)
+	} else {
+		l.byFunctions(g)
+	}
+	if l.Count = len(l.Names); p.Chain != nil {
+		c := p.Chain.Chain
+		for k := range min(len(l.Names), c.Len()) {
+			l.Names[k] = strings.ToValidUTF8(c.Stages[k].Name, "\uFFFD")
+		}
+		if !c.LossGradAllocated { // it ends in an explicit loss
+			l.Count--
+		}
+	}
+	l.Sizes = make([]engine.Bytes, len(l.Names))
+	for i := range g.Values {
+		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.PartOf == engine.NoValue {
+			l.Sizes[k-1] += v.Size
+		}
+	}
+	return l
+}
+
+// byStages takes the stages that the graph names. Each has the name that its
+// forward operations have in common: "layer1.0" of "F layer1.0/conv1" and
+// "F layer1.0/relu2".
+func (l *layers) byStages(g *engine.Graph) {
+	l.Names = make([]string, g.Stages)
+	named := make([]bool, g.Stages)
+	within := func(stage int) int32 {
+		if stage < 1 || stage > g.Stages {
+			return 0
+		}
+		return int32(stage)
+	}
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		k := within(op.Stage)
+		if l.OfOp[i] = k; k == 0 {
+			continue
+		}
+		name := strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
+		switch {
+		case !named[k-1]:
+			l.Names[k-1], named[k-1] = name, true
+		case op.Pass == engine.Forward:
+			l.Names[k-1] = inCommon(l.Names[k-1], name)
+		}
+	}
+	for i := range g.Values {
+		l.ofValue[i] = within(g.Values[i].Stage)
+	}
+}
+
+// inCommon is what two names of operations have in common, up to a slash; the first
+// one if that is nothing.
+func inCommon(a, b string) string {
+	n := 0
+	for i := 0; i <= min(len(a), len(b)); i++ {
+		if (i == len(a) || a[i] == '/') && (i == len(b) || b[i] == '/') {
+			n = i
+		}
+		if i < min(len(a), len(b)) && a[i] != b[i] {
+			break
+		}
+	}
+	if n == 0 {
+		return a
+	}
+	return a[:n]
+}
+
+// byFunctions makes a layer of every forward operation, with the values that it
+// makes. Weights belong to the layer that reads them first. A
+// backward operation belongs to the forward operation with which it shares most
+// values, of several to the last.
+func (l *layers) byFunctions(g *engine.Graph) {
+	readers := make([][]int32, len(g.Values)) // the layers that read or make each value
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		if op.Pass != engine.Forward {
+			continue
+		}
+		l.Names = append(l.Names, strings.ToValidUTF8(op.Name, "\uFFFD"))
+		k := int32(len(l.Names))
+		l.OfOp[i] = k
+		for _, v := range op.Out {
+			l.ofValue[v] = k
+			readers[v] = append(readers[v], k)
+		}
+		for _, v := range op.In {
+			readers[v] = append(readers[v], k)
+		}
+	}
+	for v := range g.Values {
+		if g.Values[v].Kind == engine.KindWeight && l.ofValue[v] == 0 && len(readers[v]) > 0 {
+			l.ofValue[v] = slices.Min(readers[v])
+		}
+	}
+	for i := range g.Ops {
+		if op := &g.Ops[i]; op.Pass != engine.Forward {
+			l.OfOp[i] = mostShared(op, readers)
+			for _, v := range op.Out {
+				if l.ofValue[v] == 0 {
+					l.ofValue[v] = l.OfOp[i]
+				}
+			}
+		}
+	}
+}
+
+func mostShared(op *engine.Op, readers [][]int32) (best int32) {
+	shared := map[int32]int{}
+	for _, v := range op.In {
+		for _, k := range readers[v] {
+			if shared[k]++; shared[k] > shared[best] || shared[k] == shared[best] && k > best {
+				best = k
+			}
+		}
+	}
+	return best
+}
+
+// decide is what happens to each layer's activations: what the trace says of its
+// stages, or the same, read off its spans, where layers are operations.
+func (m *Model) decide() []sim.Decision {
+	if len(m.Trace.Decisions) == len(m.Sizes) {
+		return m.Trace.Decisions
+	}
+	out := make([]sim.Decision, len(m.Sizes))
+	for k, spans := range m.ByStage {
+		for _, id := range spans {
+			switch s := m.Trace.Spans[id]; {
+			case s.Kind == sim.SpanRecompute:
+				out[k] |= sim.Recompute
+			case s.Kind == sim.SpanOffload && m.Value(s.Value) != nil && m.Value(s.Value).Kind == engine.KindActivation:
+				out[k] |= sim.Offload
+			}
+		}
+	}
+	return out
+}
+
+// StageName is the name of stage k, or "stage k" if it has none.
+func (m *Model) StageName(k int) string {
+	if k >= 1 && k <= len(m.Names) && m.Names[k-1] != "" {
+		return m.Names[k-1]
+	}
+	return "stage " + strconv.Itoa(k)
+}
+
+// StageOfSpan is the stage of what a span runs or moves, 0 if it has none.
+func (m *Model) StageOfSpan(s *sim.Span) int {
+	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
+		return int(m.OfOp[s.Op])
+	}
+	return m.stageOfValue(s.Value)
+}
+
+func (m *Model) stageOfValue(v engine.ValueID) int {
+	if v < 0 || int(v) >= len(m.ofValue) {
+		return 0
+	}
+	return int(m.ofValue[v])
+}
+
+// Find is the next layer behind one (0: from the first) whose number is a text
+// or whose name contains it, in any case, in a circle; Nothing if there is none.
+func (m *Model) Find(text string, after int) Target {
+	if text = strings.ToLower(strings.TrimSpace(text)); text == "" {
+		return Target{}
+	}
+	n := len(m.Names)
+	if k, err := strconv.Atoi(text); err == nil && k >= 1 && k <= n {
+		return Target{OnStage, k}
+	}
+	for i := range n {
+		if k := (max(after, 0)+i)%n + 1; strings.Contains(strings.ToLower(m.StageName(k)), text) {
+			return Target{OnStage, k}
+		}
+	}
+	return Target{}
+}
+
+// decision is what happens to stage k's activation; kept if nobody says.
+func (m *Model) Decision(k int) sim.Decision {
+	if k >= 1 && k <= len(m.decisions) {
+		return m.decisions[k-1]
+	}
+	return sim.Keep
+}

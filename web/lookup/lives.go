@@ -1,0 +1,116 @@
+package lookup
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Stays calls emit for every stay of a value on the device, in the order of time.
+func (m *Model) Stays(v engine.ValueID, emit func(*sim.Life)) {
+	for i := range m.Trace.Lives {
+		if l := &m.Trace.Lives[i]; l.Value == v {
+			emit(l)
+		}
+	}
+}
+
+// Copies calls emit for every copy of a value.
+func (m *Model) Copies(v engine.ValueID, emit func(*sim.Span)) {
+	for i := range m.Trace.Spans {
+		if s := &m.Trace.Spans[i]; s.Op == engine.NoOp && s.Value == v {
+			emit(s)
+		}
+	}
+}
+
+// Reads calls emit for every run that reads a value, in the order of time.
+func (m *Model) Reads(v engine.ValueID, emit func(*sim.Span)) {
+	for i := range m.Trace.Spans {
+		if s := &m.Trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.Problem.Graph.Ops[s.Op].In, v) {
+			emit(s)
+		}
+	}
+}
+
+// Held is what the device memory holds at one moment.
+type Held struct {
+	At     time.Duration
+	Total  engine.Bytes
+	Used   [sim.NumCategories]engine.Bytes
+	Lives  []HeldValue // the largest, largest first
+	Others int         // values beyond those
+	Rest   engine.Bytes
+}
+
+// HeldValue is one value, or the temporaries of a run, in Held.
+type HeldValue struct {
+	Name     string // s17, or "temporaries of B18"
+	Stage    string // empty if it belongs to none
+	Category sim.Category
+	Bytes    engine.Bytes // its full size, also while it is arriving or leaving
+	Life     int          // index into Trace.Lives
+}
+
+// HeldAt is what the memory holds at a moment, with the n largest values. What
+// stays for the whole step is in Used[sim.Fixed] only.
+func (m *Model) HeldAt(at time.Duration, n int) Held {
+	h := Held{At: at, Used: m.Memory.Used(at)}
+	for _, b := range h.Used {
+		h.Total += b
+	}
+	var ids []int
+	m.lives.at(at, func(life int) {
+		if m.Trace.Lives[life].Bytes > 0 {
+			ids = append(ids, life)
+		}
+	})
+	slices.SortFunc(ids, func(a, b int) int {
+		if x, y := m.Trace.Lives[a].Bytes, m.Trace.Lives[b].Bytes; x != y {
+			return int(min(max(y-x, -1), 1))
+		}
+		return a - b
+	})
+	for i, id := range ids {
+		l := &m.Trace.Lives[id]
+		if i >= n {
+			h.Others++
+			h.Rest += l.Bytes
+			continue
+		}
+		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Category, l.Bytes, id})
+	}
+	return h
+}
+
+func (m *Model) lifeName(l *sim.Life) string {
+	if v := m.Value(l.Value); v != nil {
+		return v.Name
+	}
+	if l.Op >= 0 && int(l.Op) < len(m.Problem.Graph.Ops) {
+		return "temporaries of " + m.Problem.Graph.Ops[l.Op].Name
+	}
+	return "?"
+}
+
+func (m *Model) lifeStage(l *sim.Life) string {
+	k := m.stageOfValue(l.Value)
+	if m.Value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.OfOp) {
+		k = int(m.OfOp[l.Op])
+	}
+	if k == 0 {
+		return ""
+	}
+	return m.StageName(k)
+}
+
+// LifeName is the name of what a life of the trace holds, and of its layer.
+func (m *Model) LifeName(i int) (name, layer string) {
+	if i < 0 || i >= len(m.Trace.Lives) {
+		return "", ""
+	}
+	l := &m.Trace.Lives[i]
+	return m.lifeName(l), m.lifeStage(l)
+}

@@ -1,0 +1,134 @@
+package lookup
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"memtide/engine/sim"
+)
+
+// The suffixes of copies in names, behind the value that is copied.
+const (
+	toHostMark = "@d2h"
+	toDevMark  = "@h2d"
+	layerMark  = "layer@"
+	waitMark   = "wait@"
+	valueMark  = "value@"
+)
+
+// Name is the name of a target by what it is, for links: it means the same in
+// the schedule of another visit.
+//
+//	B18        the run of an operation; F3@2 is its second run
+//	s17@h2d    the copy of a value to the device, s17@d2h to the host
+//	wait@412.5 the wait at a moment, in milliseconds
+//	layer@18   a layer by its number
+//	value@x7   a value of a graph; value@x7@2 is the second of that name
+//
+// Everything else has no name.
+func (m *Model) Name(t Target) string {
+	if !m.Valid(t) {
+		return ""
+	}
+	switch t.Kind {
+	case OnSpan:
+		s := &m.Trace.Spans[t.Index]
+		name := m.baseName(s)
+		n := 0
+		for i := 0; i <= t.Index; i++ {
+			if m.baseName(&m.Trace.Spans[i]) == name {
+				n++
+			}
+		}
+		if n > 1 {
+			name += "@" + strconv.Itoa(n)
+		}
+		return name
+	case OnStage:
+		return layerMark + strconv.Itoa(t.Index)
+	case OnGap:
+		return waitMark + m.momentIn(t.Index)
+	case OnValue:
+		return m.nameOfValue(t.Index)
+	}
+	return ""
+}
+
+func (m *Model) baseName(s *sim.Span) string {
+	switch s.Lane {
+	case sim.ToHost:
+		return m.SpanName(s) + toHostMark
+	case sim.ToDev:
+		return m.SpanName(s) + toDevMark
+	}
+	return m.SpanName(s)
+}
+
+// momentIn is the shortest number of milliseconds that lies in a gap.
+func (m *Model) momentIn(gap int) string {
+	g := &m.Trace.Gaps[gap]
+	unit := time.Millisecond
+	for decimals := range 6 {
+		if at := (g.Start + unit - 1) / unit * unit; at < g.End {
+			return strconv.FormatFloat(at.Seconds()*1e3, 'f', decimals, 64)
+		}
+		unit /= 10
+	}
+	return strconv.FormatFloat(g.Start.Seconds()*1e3, 'f', 6, 64)
+}
+
+// Named is the target of a name; Nothing if there is none. A wait is the one at
+// the moment of the name, or the nearest one.
+func (m *Model) Named(name string) Target {
+	if text, ok := strings.CutPrefix(name, waitMark); ok {
+		ms, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(ms >= 0 && ms < 1e12) {
+			return Target{}
+		}
+		return m.gapAt(time.Duration(ms*1e6 + 0.5))
+	}
+	if text, ok := strings.CutPrefix(name, valueMark); ok {
+		return m.namedValue(text)
+	}
+	if text, ok := strings.CutPrefix(name, layerMark); ok {
+		k, err := strconv.Atoi(text)
+		if t := (Target{OnStage, k}); err == nil && m.Valid(t) {
+			return t
+		}
+		return Target{}
+	}
+	if t := m.run(name, 1); t.Kind != Nothing {
+		return t
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
+			return m.run(name[:i], n)
+		}
+	}
+	return Target{}
+}
+
+// run is the n-th span of a base name.
+func (m *Model) run(name string, n int) Target {
+	for i := range m.Trace.Spans {
+		if m.baseName(&m.Trace.Spans[i]) == name {
+			if n--; n == 0 {
+				return Target{OnSpan, i}
+			}
+		}
+	}
+	return Target{}
+}
+
+func (m *Model) gapAt(at time.Duration) Target {
+	best, least := Target{}, time.Duration(0)
+	for i := range m.Trace.Gaps {
+		g := &m.Trace.Gaps[i]
+		d := max(g.Start-at, at-g.End+1, 0)
+		if best.Kind == Nothing || d < least {
+			best, least = Target{OnGap, i}, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,201 @@
+package lookup
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// Piece is a stretch of a value's life for which its bytes are in one band: kept,
+// leaving, arriving. What a streamed copy fills or empties changes linearly.
+type Piece struct {
+	From, To     int64 // nanoseconds
+	first, after int64 // bytes at from and just before to
+	life         int32
+	Band         sim.Category
+}
+
+// Most is the most bytes of it that are there at any moment.
+func (p *Piece) Most() int64 { return max(p.first, p.after) }
+
+// Bytes is what of it is there at a moment within.
+func (p *Piece) Bytes(at int64) int64 {
+	if p.first == p.after || p.To == p.From {
+		return p.first
+	}
+	return p.first + int64(float64(p.after-p.first)*float64(at-p.From)/float64(p.To-p.From))
+}
+
+// Pieces finds the pieces that are large enough to be seen by looking at few
+// others.
+type Pieces struct {
+	All     []Piece
+	buckets []pieceBucket // by duration, then size
+	OfStage [][]int32     // the pieces of stages 1..n
+}
+
+// pieceBucket is the pieces whose durations and sizes have the same numbers of bits.
+type pieceBucket struct {
+	duration, size int
+	pieces         []int32 // by start
+}
+
+// Pieces is made when it is first asked for.
+func (m *Model) Pieces() *Pieces {
+	m.piecesOnce.Do(func() {
+		x := Pieces{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
+		at := map[[2]int]int{}
+		for i := range x.All {
+			p := &x.All[i]
+			if k := m.stageOfValue(m.Trace.Lives[p.life].Value); k >= 1 && k <= len(x.OfStage) {
+				x.OfStage[k-1] = append(x.OfStage[k-1], int32(i))
+			}
+			key := [2]int{bits.Len64(uint64(p.To - p.From)), bits.Len64(uint64(p.Most()))}
+			b, ok := at[key]
+			if !ok {
+				b = len(x.buckets)
+				at[key], x.buckets = b, append(x.buckets, pieceBucket{duration: key[0], size: key[1]})
+			}
+			x.buckets[b].pieces = append(x.buckets[b].pieces, int32(i))
+		}
+		m.pieceIndex = x
+	})
+	return &m.pieceIndex
+}
+
+// cutLives is what lives of activations look like over time, in the order of their
+// starts.
+func (m *Model) cutLives() (out []Piece) {
+	leaving, left := m.leaving()
+	for i := range m.Trace.Lives {
+		l := &m.Trace.Lives[i]
+		if l.Bytes <= 0 || l.End <= l.Start || l.Category != sim.Activation && l.Category != sim.Recomputed {
+			continue
+		}
+		p := Piece{From: int64(l.Start), To: int64(l.End), first: int64(l.Bytes), after: int64(l.Bytes), life: int32(i), Band: l.Category}
+		if s := m.Span(l.From); s != nil && s.Kind == sim.SpanFetch && s.End > l.Start {
+			arriving := p
+			arriving.To, arriving.Band = min(int64(s.End), p.To), sim.InTransfer
+			if m.Problem.Transfers == engine.Streamed {
+				arriving.From, arriving.first = max(p.From, int64(s.Start)), 0
+			}
+			out, p.From = append(out, arriving), arriving.To
+		}
+		last := p
+		if at := leaving[i]; at > 0 {
+			p.To = max(at-1, p.From)
+			last.From, last.Band, last.first = p.To, sim.InTransfer, left[i]
+			if m.Problem.Transfers == engine.Streamed {
+				last.after = 0
+			}
+		}
+		if p.To > p.From {
+			out = append(out, p)
+		}
+		if last.Band == sim.InTransfer && last.To > last.From {
+			out = append(out, last)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Piece) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// leaving says of every life when it was given up while its copy to the host was
+// under way, one more than that in nanoseconds, and what was left of it; 0: it was
+// not. The trace does not say when: it is after the last run that read the value,
+// where the memory that is in transfer jumps.
+func (m *Model) leaving() (at, left []int64) {
+	at, left = make([]int64, len(m.Trace.Lives)), make([]int64, len(m.Trace.Lives))
+	lives := make([][]int32, len(m.Problem.Graph.Values)) // those that were copied to the host, by value
+	some := false
+	for i := range m.Trace.Lives {
+		if l := &m.Trace.Lives[i]; l.Offloaded && m.Value(l.Value) != nil {
+			lives[l.Value], some = append(lives[l.Value], int32(i)), true
+		}
+	}
+	if !some {
+		return at, left
+	}
+	copies := make([]sim.SpanID, len(m.Trace.Lives))
+	read := make([]time.Duration, len(m.Trace.Lives)) // the end of the last run that reads it
+	for i := range copies {
+		copies[i] = sim.NoSpan
+	}
+	use := func(v engine.ValueID, s *sim.Span, id sim.SpanID) {
+		for m.Value(v) != nil {
+			for _, i := range lives[v] {
+				if l := &m.Trace.Lives[i]; l.Start > s.Start || l.End < s.End {
+					continue
+				} else if s.Kind == sim.SpanOffload && l.End == s.End {
+					copies[i] = id
+				} else if s.Lane == sim.Compute {
+					read[i] = max(read[i], s.End)
+				}
+			}
+			v = m.Value(v).PartOf
+		}
+	}
+	for i := range m.Trace.Spans {
+		s := &m.Trace.Spans[i]
+		use(s.Value, s, sim.SpanID(i))
+		if s.Op != engine.NoOp && int(s.Op) < len(m.Problem.Graph.Ops) {
+			op := &m.Problem.Graph.Ops[s.Op]
+			for _, v := range op.In {
+				use(v, s, sim.SpanID(i))
+			}
+			for _, v := range op.Out {
+				use(v, s, sim.SpanID(i))
+			}
+		}
+	}
+	for i, id := range copies {
+		if s := m.Span(id); s != nil {
+			l := &m.Trace.Lives[i]
+			from := m.Memory.jump(sim.InTransfer, max(read[i], l.Start), l.End)
+			at[i], left[i] = int64(from)+1, int64(l.Bytes)
+			if m.Problem.Transfers == engine.Streamed && from > s.Start {
+				left[i] = int64(float64(l.Bytes) * float64(s.End-from) / float64(s.End-s.Start))
+			}
+		}
+	}
+	return at, left
+}
+
+// jump is the first moment in [from, to) at which a category grows at once; from if
+// there is none.
+func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
+	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
+		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {
+			return a.At
+		}
+	}
+	return from
+}
+
+// Seen are the pieces that are at least so long and so large in a stretch of time,
+// in the order of their starts.
+func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
+	for b := range x.buckets {
+		k := &x.buckets[b]
+		if int64(1)<<k.duration <= duration || k.size < 62 && int64(1)<<k.size <= size {
+			continue
+		}
+		earliest := from - int64(1)<<min(k.duration, 61)
+		first, _ := slices.BinarySearchFunc(k.pieces, earliest, func(i int32, at int64) int { return cmp.Compare(x.All[i].From, at) })
+		for _, i := range k.pieces[first:] {
+			p := &x.All[i]
+			if p.From >= to {
+				break
+			}
+			if min(p.To, to)-max(p.From, from) >= duration && p.Most() >= size {
+				out = append(out, i)
+			}
+		}
+	}
+	slices.Sort(out) // which is by start
+	return out
+}

@@ -1,0 +1,208 @@
+package lookup
+
+import (
+	"sort"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// StageOf is the stage that a target belongs to, 0 if it belongs to none.
+func (m *Model) StageOf(t Target) int {
+	switch {
+	case !m.Valid(t):
+		return 0
+	case t.Kind == OnStage:
+		return t.Index
+	case t.Kind == OnSpan:
+		if k := m.StageOfSpan(&m.Trace.Spans[t.Index]); k <= len(m.Sizes) {
+			return k
+		}
+	case t.Kind == OnGap:
+		return m.stageOfValue(m.Trace.Gaps[t.Index].Value)
+	case t.Kind == OnValue:
+		return m.stageOfValue(engine.ValueID(t.Index))
+	}
+	return 0
+}
+
+// Interval is the time that a span or a gap covers, or a stage from its first
+// slice to its last one, or a value from its first stay to the end of its last; 0, 0
+// for everything else.
+func (m *Model) Interval(t Target) (from, to time.Duration) {
+	if !m.Valid(t) {
+		return 0, 0
+	}
+	switch t.Kind {
+	case OnSpan:
+		return m.Trace.Spans[t.Index].Start, m.Trace.Spans[t.Index].End
+	case OnGap:
+		return m.Trace.Gaps[t.Index].Start, m.Trace.Gaps[t.Index].End
+	case OnStage:
+		for i, id := range m.ByStage[t.Index-1] {
+			s := &m.Trace.Spans[id]
+			if i == 0 {
+				from = s.Start
+			}
+			to = max(to, s.End)
+		}
+	case OnValue:
+		first := true
+		m.Stays(engine.ValueID(t.Index), func(l *sim.Life) {
+			if first {
+				from, first = l.Start, false
+			}
+			to = max(to, l.End)
+		})
+	}
+	return from, to
+}
+
+// laneOf is the lane of a span or gap and the slice there, -1 for everything else.
+func (m *Model) laneOf(t Target) (l, i int) {
+	if !m.Valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
+		return 0, -1
+	}
+	ref := int32(t.Index)
+	from, _ := m.Interval(t)
+	if t.Kind == OnGap {
+		ref = ^ref
+	} else {
+		l = int(m.Trace.Spans[t.Index].Lane)
+	}
+	return l, m.Lanes[l].find(ref, int64(from))
+}
+
+// Step is the target n places after t: the next slice of its lane, the next
+// stage or category. It stops at the ends. From Nothing it is the first slice
+// of the compute lane.
+func (m *Model) Step(t Target, n int) Target {
+	limit := func(i, lo, hi int) int { return min(max(i, lo), hi) }
+	switch {
+	case m.Valid(t) && t.Kind == OnStage:
+		return Target{OnStage, limit(t.Index+n, 1, len(m.Sizes))}
+	case m.Valid(t) && t.Kind == OnBand:
+		return Target{OnBand, limit(t.Index+n, 0, int(sim.NumCategories)-1)}
+	case m.Valid(t) && t.Kind == OnValue:
+		return m.stepArc(t, n)
+	}
+	l, i := m.laneOf(t)
+	if i < 0 {
+		if len(m.Lanes[sim.Compute].Ref) == 0 {
+			return Target{}
+		}
+		return TargetOf(m.Lanes[sim.Compute].Ref[0])
+	}
+	return TargetOf(m.Lanes[l].Ref[limit(i+n, 0, len(m.Lanes[l].Ref)-1)])
+}
+
+// OtherLane is the slice n lanes below t's that is under way when t starts, or
+// the nearest one in time; t itself if there is no such lane or it is empty.
+func (m *Model) OtherLane(t Target, n int) Target {
+	l, i := m.laneOf(t)
+	if u, ok := m.betweenArcs(t, l+n, i >= 0); ok {
+		return u
+	}
+	for i >= 0 && n*n == 1 && m.OtherLanes() && l+n > 0 && l+n < len(m.Lanes)-1 && len(m.Lanes[l+n].Ref) == 0 {
+		l += n // rows of lanes with nothing on them are not drawn
+	}
+	if i < 0 || l+n < 0 || l+n >= len(m.Lanes) || len(m.Lanes[l+n].Ref) == 0 {
+		return t
+	}
+	from, _ := m.Interval(t)
+	at, ln := int64(from), &m.Lanes[l+n]
+	j := min(ln.FirstEnding(at), len(ln.Ref)-1)
+	if j > 0 && at-ln.To[j-1] < ln.From[j]-at {
+		j--
+	}
+	return TargetOf(ln.Ref[j])
+}
+
+// OtherLanes says whether the step has operations of other lanes.
+func (m *Model) OtherLanes() bool {
+	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
+}
+
+// NextGap is the first gap that starts after a moment, or with n < 0 the last
+// one that starts before it; Nothing if there is none.
+func (m *Model) NextGap(at time.Duration, n int) Target {
+	gaps := m.Trace.Gaps
+	i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Start > at })
+	if n < 0 {
+		i = sort.Search(len(gaps), func(i int) bool { return gaps[i].Start >= at }) - 1
+	}
+	if i < 0 || i >= len(gaps) {
+		return Target{}
+	}
+	return Target{OnGap, i}
+}
+
+// busy says whether a run started as soon as the run before it ended: what it
+// waited for was the device, which had work to do.
+func (m *Model) busy(s *sim.Span) bool {
+	return s.Lane == sim.Compute && s.Why == sim.Dependency
+}
+
+// Cause is the span that let t go on: whose end let a span start, or whose
+// progress ended a gap. Nothing if there is none, or if the device was busy.
+func (m *Model) Cause(t Target) Target {
+	id := sim.NoSpan
+	switch {
+	case !m.Valid(t):
+	case t.Kind == OnSpan && m.busy(&m.Trace.Spans[t.Index]): // there is no more to explain
+	case t.Kind == OnSpan:
+		id = m.Trace.Spans[t.Index].Cause
+	case t.Kind == OnGap:
+		id = m.Trace.Gaps[t.Index].Cause
+	}
+	if m.Span(id) == nil {
+		return Target{}
+	}
+	return Target{OnSpan, int(id)}
+}
+
+// Lit is the stage that is lit through all pictures while t is selected: its own, of
+// a wait that of what it waits for; 0: none.
+func (m *Model) Lit(t Target) int {
+	k := m.StageOf(t)
+	if k == 0 && m.Valid(t) && t.Kind == OnGap {
+		if c := m.Span(m.Trace.Gaps[t.Index].Cause); c != nil {
+			k = m.StageOfSpan(c)
+		}
+	}
+	if k > len(m.Sizes) {
+		return 0
+	}
+	return k
+}
+
+// NextPhase is where the phase after the one at a moment begins; behind the last one
+// 0, the start.
+func (m *Model) NextPhase(at time.Duration) time.Duration {
+	for _, p := range m.Phases {
+		if p.From > at {
+			return p.From
+		}
+	}
+	return 0
+}
+
+// Called is the name of the layer of a span, or the span's own if it has none.
+func (m *Model) Called(s *sim.Span) string {
+	if k := m.StageOfSpan(s); k > 0 {
+		return m.StageName(k)
+	}
+	return m.SpanName(s)
+}
+
+// BlockedSpan is the run that goes on after a gap; nil if none does.
+func (m *Model) BlockedSpan(gap int) *sim.Span {
+	ln := &m.Lanes[sim.Compute]
+	for i := ln.find(^int32(gap), int64(m.Trace.Gaps[gap].Start)); i >= 0 && i < len(ln.Ref); i++ {
+		if ln.Ref[i] >= 0 {
+			return &m.Trace.Spans[ln.Ref[i]]
+		}
+	}
+	return nil
+}

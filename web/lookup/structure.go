@@ -1,0 +1,307 @@
+package lookup
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// FarReader is how many operations lie between a value and its last forward reader
+// before it has an arc: what is read sooner is seen in the order itself.
+const FarReader = 4
+
+// MostArcs is how many arcs can be told apart, beside that of what is selected.
+const MostArcs = 24
+
+// Structure is a graph in the order in which a trace runs it: its forward
+// operations by place, from 0, and the values that wait long for a reader.
+type Structure struct {
+	Ops       []engine.OpID  // by place, in the order of their first runs
+	Runs      []sim.SpanID   // by place, the first run
+	Decisions []sim.Decision // by place, of what the operation makes
+	Places    []int32        // by operation; -1: it is no forward operation, or does not run
+	Arcs      []Arc          // the heaviest first: bytes x distance
+	Blocks    []Block        // whose arcs fold, in the order of their stages
+	Largest   engine.Bytes   // of the arcs
+}
+
+// Arc is a value from the operation that makes it to the last forward operation
+// that reads it.
+type Arc struct {
+	Value    engine.ValueID
+	From, To int32 // places
+	Bytes    engine.Bytes
+	Block    int32 // the stage that both ends are in, if its arcs fold; 0: none
+}
+
+// Weight is what arcs are chosen by where there is no room for all.
+func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
+
+// Block is a stage that repeats, with the arcs within it.
+type Block struct {
+	Stage       int32
+	First, Last int32 // places of its operations
+	arcs        int
+}
+
+// Structure is the structure of what is solved; nil for a chain, whose layers are one
+// after the other.
+func (m *Model) Structure() *Structure {
+	m.graphOnce.Do(func() {
+		if m.Problem.Chain == nil {
+			m.structure = newStructure(m)
+		}
+	})
+	return m.structure
+}
+
+// IsGraph says that the model has operations on values that are read in any order.
+func (m *Model) IsGraph() bool { return m.Problem.Chain == nil }
+
+func newStructure(m *Model) *Structure {
+	g := m.Problem.Graph
+	st := &Structure{Places: make([]int32, len(g.Ops))}
+	for i := range st.Places {
+		st.Places[i] = -1
+	}
+	makers := make([]int32, len(g.Values)) // places, from 1
+	for i := range m.Trace.Spans {
+		s := &m.Trace.Spans[i]
+		if s.Kind != sim.SpanForward || st.Places[s.Op] >= 0 {
+			continue
+		}
+		st.Places[s.Op] = int32(len(st.Ops))
+		st.Ops, st.Runs = append(st.Ops, s.Op), append(st.Runs, sim.SpanID(i))
+		for _, out := range [...][]engine.ValueID{g.Ops[s.Op].Out, g.Ops[s.Op].OutputOnly} {
+			for _, v := range out {
+				if makers[v] == 0 && g.Values[v].Kind == engine.KindActivation {
+					makers[v] = int32(len(st.Ops))
+				}
+			}
+		}
+	}
+	st.decide(m.Trace, makers)
+	st.findArcs(g, makers)
+	st.fold(g)
+	slices.SortFunc(st.Arcs, func(a, b Arc) int {
+		return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Value, b.Value))
+	})
+	return st
+}
+
+// decide reads off a trace what becomes of what each operation makes.
+func (st *Structure) decide(t *sim.Trace, makers []int32) {
+	st.Decisions = make([]sim.Decision, len(st.Ops))
+	for i := range t.Spans {
+		switch s := &t.Spans[i]; {
+		case s.Kind == sim.SpanRecompute && st.Places[s.Op] >= 0:
+			st.Decisions[st.Places[s.Op]] |= sim.Recompute
+		case s.Kind == sim.SpanOffload && makers[s.Value] > 0:
+			st.Decisions[makers[s.Value]-1] |= sim.Offload
+		}
+	}
+}
+
+func (st *Structure) findArcs(g *engine.Graph, makers []int32) {
+	last := make([]int32, len(g.Values))
+	for place, op := range st.Ops {
+		for _, v := range g.Ops[op].In {
+			last[v] = int32(place)
+		}
+	}
+	for v := range g.Values {
+		if from := makers[v] - 1; from >= 0 && last[v]-from > FarReader {
+			st.Arcs = append(st.Arcs, Arc{Value: engine.ValueID(v), From: from, To: last[v], Bytes: g.Values[v].Size})
+			st.Largest = max(st.Largest, g.Values[v].Size)
+		}
+	}
+}
+
+// fold gives the arcs within blocks to these, where there are more arcs than can be
+// told apart. A block is a stage of which there is another with the same arcs.
+func (st *Structure) fold(g *engine.Graph) {
+	if len(st.Arcs) <= MostArcs {
+		return
+	}
+	first, last := make([]int32, g.Stages+1), make([]int32, g.Stages+1)
+	for place, op := range st.Ops {
+		if k := g.Ops[op].Stage; k >= 1 && k <= g.Stages {
+			if last[k] == 0 {
+				first[k] = int32(place)
+			}
+			last[k] = int32(place) + 1 // from 1, until it is written down
+		}
+	}
+	inside := make([][]int, g.Stages+1)
+	shapes := make([][]byte, g.Stages+1)
+	for i := range st.Arcs {
+		a := &st.Arcs[i]
+		k := g.Ops[st.Ops[a.From]].Stage
+		if k < 1 || k > g.Stages || g.Ops[st.Ops[a.To]].Stage != k {
+			continue
+		}
+		inside[k] = append(inside[k], i)
+		for _, n := range [...]int64{int64(a.From - first[k]), int64(a.To - first[k]), int64(a.Bytes)} {
+			shapes[k] = binary.AppendVarint(shapes[k], n)
+		}
+	}
+	alike := map[string]int{}
+	for _, s := range shapes {
+		alike[string(s)]++
+	}
+	for k, list := range inside {
+		if len(list) == 0 || alike[string(shapes[k])] < 2 {
+			continue
+		}
+		st.Blocks = append(st.Blocks, Block{int32(k), first[k], last[k] - 1, len(list)})
+		for _, i := range list {
+			st.Arcs[i].Block = int32(k)
+		}
+	}
+}
+
+// ArcOf is the arc of a value; nil if it has none.
+func (st *Structure) ArcOf(v engine.ValueID) *Arc {
+	for i := range st.Arcs {
+		if st.Arcs[i].Value == v {
+			return &st.Arcs[i]
+		}
+	}
+	return nil
+}
+
+// Foremost is the value that weighs most among those that wait for a reader far
+// away: what to look at first in a graph. Nothing if there is none.
+func (m *Model) Foremost() Target {
+	if st := m.Structure(); st != nil && len(st.Arcs) > 0 {
+		return Target{OnValue, int(st.Arcs[0].Value)}
+	}
+	return Target{}
+}
+
+// ValueOf is the value that a target is about: of a copy and of a wait for data the
+// one that is copied, of a run and of a layer the largest activation that it makes.
+// NoValue if there is none.
+func (m *Model) ValueOf(t Target) engine.ValueID {
+	g := m.Problem.Graph
+	best := engine.NoValue
+	larger := func(v engine.ValueID) {
+		if g.Values[v].Kind == engine.KindActivation && (best == engine.NoValue || g.Values[v].Size > g.Values[best].Size) {
+			best = v
+		}
+	}
+	switch {
+	case !m.Valid(t):
+	case t.Kind == OnValue:
+		return engine.ValueID(t.Index)
+	case t.Kind == OnGap:
+		return m.Trace.Gaps[t.Index].Value
+	case t.Kind == OnSpan && m.Trace.Spans[t.Index].Op == engine.NoOp:
+		return m.Trace.Spans[t.Index].Value
+	case t.Kind == OnSpan:
+		for _, v := range g.Ops[m.Trace.Spans[t.Index].Op].Out {
+			larger(v)
+		}
+	case t.Kind == OnStage:
+		for _, id := range m.ByStage[t.Index-1] {
+			if s := &m.Trace.Spans[id]; s.Kind == sim.SpanForward {
+				for _, v := range g.Ops[s.Op].Out {
+					larger(v)
+				}
+			}
+		}
+	}
+	return best
+}
+
+// byPlace are the arcs from left to right; of those that begin at one operation the
+// longest first.
+func (st *Structure) byPlace() []Arc {
+	out := slices.Clone(st.Arcs)
+	slices.SortFunc(out, func(a, b Arc) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Value, b.Value))
+	})
+	return out
+}
+
+// stepArc is the value n arcs to the right of that of t; it stops at the ends.
+func (m *Model) stepArc(t Target, n int) Target {
+	st := m.Structure()
+	if st == nil || len(st.Arcs) == 0 {
+		return t
+	}
+	arcs := st.byPlace()
+	i := slices.IndexFunc(arcs, func(a Arc) bool { return int(a.Value) == t.Index })
+	return Target{OnValue, int(arcs[min(max(i+n, 0), len(arcs)-1)].Value)}
+}
+
+// betweenArcs leads from an arc down to the run that makes its value, and from the
+// compute lane up to the arc that begins nearest; false if the step is another one.
+func (m *Model) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
+	st := m.Structure()
+	switch {
+	case st == nil || len(st.Arcs) == 0:
+		return t, false
+	case m.Valid(t) && t.Kind == OnValue:
+		if a := st.ArcOf(engine.ValueID(t.Index)); a != nil && lane > 0 {
+			return Target{OnSpan, int(st.Runs[a.From])}, true
+		}
+		return t, true
+	case !inLane || lane >= 0:
+		return t, false
+	}
+	place := int32(0)
+	if s := m.Span(sim.SpanID(t.Index)); t.Kind == OnSpan && s != nil && s.Op != engine.NoOp {
+		place = max(st.Places[s.Op], 0)
+	}
+	best := st.Arcs[0]
+	for _, a := range st.byPlace() {
+		if max(a.From-place, place-a.From) < max(best.From-place, place-best.From) {
+			best = a
+		}
+	}
+	return Target{OnValue, int(best.Value)}, true
+}
+
+// nameOfValue is the name of a value for links, see Name.
+func (m *Model) nameOfValue(id int) string {
+	values, n := m.Problem.Graph.Values, 0
+	for i := range id + 1 {
+		if values[i].Name == values[id].Name {
+			n++
+		}
+	}
+	name := valueMark + values[id].Name
+	if n > 1 {
+		name += "@" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// namedValue is the value of a name without its mark; Nothing if there is none.
+func (m *Model) namedValue(name string) Target {
+	nth := func(name string, n int) Target {
+		for i := range m.Problem.Graph.Values {
+			if m.Problem.Graph.Values[i].Name == name {
+				if n--; n == 0 {
+					return Target{OnValue, i}
+				}
+			}
+		}
+		return Target{}
+	}
+	if t := nth(name, 1); t.Kind != Nothing {
+		return t
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
+			return nth(name[:i], n)
+		}
+	}
+	return Target{}
+}

@@ -1,0 +1,53 @@
+package lookup
+
+import "memtide/engine/sim"
+
+// TargetKind says what a Target is.
+type TargetKind uint8
+
+// The kinds of targets.
+const (
+	Nothing    TargetKind = iota
+	OnSpan                // Index is a sim.SpanID
+	OnGap                 // Index into Trace.Gaps
+	OnStage               // Index is a stage, 1..n
+	OnBand                // Index is a sim.Category
+	OnBudget              // the budget line
+	OnBuffer              // of Places: Index is a buffer
+	OnPlayhead            // the handle of the playhead
+	OnValue               // Index is an engine.ValueID
+	OnCall                // of Flame: Index is a call
+)
+
+// Target is something in a picture that can be pointed at or selected.
+type Target struct {
+	Kind  TargetKind
+	Index int
+}
+
+// TargetOf is the Target of a slice of a lane.
+func TargetOf(ref int32) Target {
+	if ref < 0 {
+		return Target{OnGap, int(^ref)}
+	}
+	return Target{OnSpan, int(ref)}
+}
+
+// Valid tells whether t exists in the model.
+func (m *Model) Valid(t Target) bool {
+	switch t.Kind {
+	case OnSpan:
+		return t.Index >= 0 && t.Index < len(m.Trace.Spans)
+	case OnGap:
+		return t.Index >= 0 && t.Index < len(m.Trace.Gaps)
+	case OnStage:
+		return t.Index >= 1 && t.Index <= len(m.Sizes)
+	case OnBand:
+		return t.Index >= 0 && t.Index < int(sim.NumCategories)
+	case OnBudget, OnPlayhead:
+		return true
+	case OnValue:
+		return t.Index >= 0 && t.Index < len(m.Problem.Graph.Values)
+	}
+	return false
+}

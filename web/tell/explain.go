@@ -1,0 +1,244 @@
+// Package tell says in words what is in a trace: what a thing is and why it waits, the
+// rows of the tables, the life of a value, what the step comes to. It draws nothing; of
+// colours it knows only which role a sentence is about.
+package tell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/format"
+	"memtide/web/lookup"
+)
+
+// Model is an indexed trace that can say what is in it.
+type Model struct{ *lookup.Model }
+
+// New arranges a trace of p's graph, see lookup.New.
+func New(p *engine.Problem, t *sim.Trace) *Model {
+	return &Model{lookup.New(p, t)}
+}
+
+// Said is a sentence of an explanation, with the colour of what it is about. Name is
+// the name in it that matters, empty if there is none.
+type Said struct {
+	Role                display.Role
+	Before, Name, After string
+}
+
+// String is the sentence.
+func (s Said) String() string { return s.Before + s.Name + s.After }
+
+// Question is what an explanation of a target answers, in a few words; of Nothing it
+// is about the peak.
+func (m *Model) Question(t lookup.Target) string {
+	if !m.Valid(t) {
+		t = lookup.Target{}
+	}
+	switch t.Kind {
+	case lookup.OnGap:
+		g := &m.Trace.Gaps[t.Index]
+		return "Why it waits " + format.Duration(g.End-g.Start)
+	case lookup.OnSpan:
+		s := &m.Trace.Spans[t.Index]
+		return capital(m.Called(s)) + ", " + kindWords[s.Kind]
+	case lookup.OnStage:
+		return capital(m.StageName(t.Index))
+	case lookup.OnValue:
+		return "The life of " + m.ValueName(engine.ValueID(t.Index))
+	}
+	return "Why the peak is here"
+}
+
+// Explain answers that in three sentences at most: of a wait who waits for what, what
+// ends that, and why not earlier.
+func (m *Model) Explain(t lookup.Target) []Said {
+	if !m.Valid(t) {
+		return m.explainPeak()
+	}
+	switch t.Kind {
+	case lookup.OnGap:
+		return m.explainGap(t.Index)
+	case lookup.OnSpan:
+		s := &m.Trace.Spans[t.Index]
+		out := []Said{{roleOf(s.Kind), "", capital(m.what(s)), ", " + format.Span(s.Start, s.End) + "."}}
+		if w := m.waited(s); w != "" {
+			role := display.Waiting
+			if c := m.Span(s.Cause); c != nil {
+				role = roleOf(c.Kind)
+			}
+			out = append(out, Said{role, "It " + strings.TrimPrefix(w, "it "), "", "."})
+		}
+		return out
+	case lookup.OnStage:
+		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+	case lookup.OnValue:
+		return m.explainValue(engine.ValueID(t.Index))
+	}
+	return m.explainPeak()
+}
+
+func (m *Model) explainGap(i int) []Said {
+	g := &m.Trace.Gaps[i]
+	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
+	if g.Reason == sim.Drain {
+		out := []Said{{display.Waiting, "All computations are over at ", "", moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
+		if cause != nil {
+			out = append(out, Said{roleOf(cause.Kind), "That is ", m.Called(cause), ", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
+		}
+		return append(out, m.notEarlier(cause)...)
+	}
+	who, role := "The step", display.Waiting
+	if s := m.BlockedSpan(i); s != nil {
+		who, role = capital(m.Called(s)), roleOf(s.Kind)
+	}
+	ready := Said{role, "", who, " is ready at " + moment(g.Start)}
+	var freed []Said
+	free := func(before, name, after string) {
+		freed = []Said{{roleOf(cause.Kind), before, name, after + " at " + moment(cause.End) + "."}}
+	}
+	switch g.Reason {
+	case sim.NeedsRoom:
+		ready.After += ", but memory is full."
+		if g.Need > 0 {
+			ready.After = strings.TrimSuffix(ready.After, "memory is full.") + format.BytesUp(g.Need) + " is missing."
+		}
+		if cause != nil && cause.Lane == sim.ToHost {
+			free("Room comes free when ", m.Called(cause), " has left for the host,")
+		} else if cause != nil {
+			free("Room comes free when ", m.SpanName(cause), " ends,")
+		}
+	case sim.NeedsData:
+		if queued(cause) {
+			ready.After += ", but what it needs is not."
+			free("", capital(m.SpanName(cause)), " ends")
+			break
+		}
+		ready.After += ", but what it reads is still on the host."
+		if cause != nil {
+			free("", capital(m.Called(cause)), " is back on the device")
+		}
+	case sim.CopyOut:
+		ready.After += ", but what it replaces is still being copied."
+		if cause != nil {
+			free("", capital(m.Called(cause)), " has left for the host")
+		}
+	}
+	return append(append([]Said{ready}, freed...), m.notEarlier(cause)...)
+}
+
+// notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
+func (m *Model) notEarlier(s *sim.Span) []Said {
+	if s == nil || s.Lane == sim.Compute {
+		return nil
+	}
+	verb := "come back"
+	if s.Lane == sim.ToHost {
+		verb = "leave"
+	} else if queued(s) {
+		verb = "start"
+	}
+	out := Said{Role: display.Transfer, Before: "It could not " + verb + " earlier: "}
+	cause := m.Span(s.Cause)
+	if cause != nil {
+		out.Role = roleOf(cause.Kind)
+	}
+	switch {
+	case s.Why == sim.Window:
+		out.Before += "the schedule held it back"
+	case s.Why == sim.CopyOut:
+		out.Before += "it had to be copied to the host first"
+	case cause == nil:
+		return nil
+	case s.Why == sim.NeedsRoom:
+		out.Before, out.Name, out.After = out.Before+"memory was full until ", m.Called(cause), " "+endWords[cause.Kind]
+	case s.Why == sim.NeedsData:
+		out.Before, out.Name = out.Before+"it needs what the "+kindWords[cause.Kind]+" of ", m.Called(cause)
+		out.After = " makes, until " + format.Moment(cause.End, m.Trace.Makespan)
+	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
+		out.Before, out.Name = out.Before+busyLane(cause)+" was busy with ", m.Called(cause)
+		out.After = " until " + format.Moment(cause.End, m.Trace.Makespan)
+	case s.Why == sim.Dependency:
+		out.Before, out.Name, out.After = out.Before+"it started when ", m.Called(cause), " "+endWords[cause.Kind]
+	default:
+		return nil
+	}
+	out.After += "."
+	return []Said{out}
+}
+
+// endWords say that a span ended, behind its name.
+var endWords = [...]string{
+	sim.SpanForward: "had run forward", sim.SpanRecompute: "was computed again", sim.SpanBackward: "had run backward",
+	sim.SpanOffload: "was copied to the host", sim.SpanFetch: "was copied to the device",
+	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
+}
+
+// lastWord is what a step ends with, if it is not a run.
+func lastWord(s *sim.Span) string {
+	if queued(s) {
+		return "operation"
+	}
+	return "copy"
+}
+
+// busyLane is what a span keeps busy, beside the device.
+func busyLane(s *sim.Span) string {
+	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
+}
+
+func (m *Model) explainPeak() []Said {
+	t := m.Trace
+	if t.Peak <= 0 {
+		return nil
+	}
+	out := Said{Role: display.Fixed, Before: "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ": " + format.Bytes(t.Peak) + "."}
+	ln := &m.Lanes[sim.Compute]
+	if i := ln.At(int64(t.PeakAt)); i >= 0 && ln.Ref[i] >= 0 {
+		s := &t.Spans[ln.Ref[i]]
+		out = Said{roleOf(s.Kind), "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ", in the " + kindWords[s.Kind] + " of ", m.Called(s), ": " + format.Bytes(t.Peak) + "."}
+	}
+	return []Said{out}
+}
+
+// PeakPart is one of the largest things in memory at the peak.
+type PeakPart struct {
+	Role  display.Role
+	Name  string
+	Bytes engine.Bytes
+}
+
+// PeakParts are the n largest things in memory at the peak, the largest first; what
+// stays through the whole step is one of them.
+func (m *Model) PeakParts(n int) []PeakPart {
+	h := m.HeldAt(m.Trace.PeakAt, n)
+	var out []PeakPart
+	if fixed := h.Used[sim.Fixed]; fixed > 0 {
+		out = append(out, PeakPart{display.Fixed, "fixed through the step", fixed})
+	}
+	for _, v := range h.Lives {
+		name := v.Name
+		if v.Stage != "" {
+			name = v.Stage + partWords[v.Category]
+		}
+		out = append(out, PeakPart{bandRoles[v.Category], name, v.Bytes})
+	}
+	slices.SortStableFunc(out, func(a, b PeakPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out[:min(n, len(out))]
+}
+
+// partWords say behind the name of a layer what of it is meant.
+var partWords = [sim.NumCategories]string{sim.Gradient: ", gradient", sim.Recomputed: ", computed again", sim.InTransfer: ", in transfer", sim.Workspace: ", temporaries"}
+
+// capital is a text with a capital letter at its beginning, if it is a word.
+func capital(str string) string {
+	if len(str) > 1 && str[0] >= 'a' && str[0] <= 'z' && str[1] >= 'a' && str[1] <= 'z' {
+		return string(str[0]-'a'+'A') + str[1:]
+	}
+	return str
+}

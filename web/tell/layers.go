@@ -1,0 +1,226 @@
+package tell
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/format"
+)
+
+// LayerRow is what the table of layers says about a stage.
+type LayerRow struct {
+	Stage     int
+	Name      string
+	Decision  sim.Decision
+	Size      engine.Bytes  // that it saves for its backward
+	Forward   time.Duration // of its first runs
+	Recompute time.Duration // of its further runs
+	Backward  time.Duration
+	Copies    time.Duration // of what was copied, both ways
+	Slack     time.Duration // from the end of its first run to the start of its backward; 0 if it has none
+	Waiting   time.Duration // that compute stood still until a copy of its values
+	Why       string        // in words
+}
+
+// LayerColumn is a column of the table of layers.
+type LayerColumn uint8
+
+// The columns, from left to right.
+const (
+	LayerNumber LayerColumn = iota
+	LayerName
+	LayerDecision
+	LayerSize
+	LayerForward
+	LayerBackward
+	LayerRecompute
+	LayerCopies
+	LayerSlack
+	LayerWaiting
+	LayerWhy
+	NumLayerColumns
+)
+
+// Title is the heading of a column, Doc what it means.
+func (c LayerColumn) Title() string { return layerColumns[c].title }
+
+// Doc says what a column means.
+func (c LayerColumn) Doc() string { return layerColumns[c].doc }
+
+// Amount says whether a column holds amounts, of which the largest come first.
+func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting }
+
+var layerColumns = [NumLayerColumns]struct{ title, doc string }{
+	{"#", "Place in the network"},
+	{"Layer", "Name"},
+	{"K/R/O", "Kept, recomputed or offloaded"},
+	{"Size", "What it saves for its backward pass"},
+	{"Forward", "Time of its first run"},
+	{"Backward", "Time of its backward pass"},
+	{"Recompute", "Time of its further runs"},
+	{"Copies", "Time of its copies, both ways"},
+	{"Between", "From the end of its first run to the start of its backward pass"},
+	{"Waiting", "How long compute stood still until one of its copies"},
+	{"Why", "What the decision costs, and what the others would"},
+}
+
+// LayerTable lists the stages by a column; down: the largest first. Rows in which
+// find occurs nowhere, in any case, are left out.
+func (m *Model) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
+	waits := m.waitsByStage()
+	find = strings.ToLower(strings.TrimSpace(find))
+	rows := make([]LayerRow, 0, len(m.Sizes))
+	for k := 1; k <= len(m.Sizes); k++ {
+		r := m.layerRow(k, waits[k-1])
+		text := strconv.Itoa(k) + " " + r.Name + " " + DecisionName(r.Decision) + " " + r.Why
+		if find == "" || strings.Contains(strings.ToLower(text), find) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b LayerRow) int {
+		if down {
+			return by.compare(&b, &a)
+		}
+		return by.compare(&a, &b)
+	})
+	return rows
+}
+
+func (c LayerColumn) compare(a, b *LayerRow) int {
+	switch c {
+	case LayerName:
+		return cmp.Compare(a.Name, b.Name)
+	case LayerDecision:
+		return cmp.Compare(DecisionLetter(a.Decision), DecisionLetter(b.Decision))
+	case LayerSize:
+		return cmp.Compare(a.Size, b.Size)
+	case LayerForward:
+		return cmp.Compare(a.Forward, b.Forward)
+	case LayerBackward:
+		return cmp.Compare(a.Backward, b.Backward)
+	case LayerRecompute:
+		return cmp.Compare(a.Recompute, b.Recompute)
+	case LayerCopies:
+		return cmp.Compare(a.Copies, b.Copies)
+	case LayerSlack:
+		return cmp.Compare(a.Slack, b.Slack)
+	case LayerWaiting:
+		return cmp.Compare(a.Waiting, b.Waiting)
+	case LayerWhy:
+		return cmp.Compare(a.Why, b.Why)
+	}
+	return cmp.Compare(a.Stage, b.Stage)
+}
+
+// waitsByStage is the waiting that ended with a copy of each stage's values.
+func (m *Model) waitsByStage() []time.Duration {
+	out := make([]time.Duration, len(m.Sizes))
+	for i := range m.Trace.Gaps {
+		g := &m.Trace.Gaps[i]
+		if c := m.Span(g.Cause); c != nil {
+			if k := m.StageOfSpan(c); k >= 1 && k <= len(out) {
+				out[k-1] += g.End - g.Start
+			}
+		}
+	}
+	return out
+}
+
+func (m *Model) layerRow(k int, waiting time.Duration) LayerRow {
+	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.Decision(k), Size: m.Sizes[k-1], Waiting: waiting}
+	first, back := time.Duration(-1), time.Duration(-1)
+	for _, id := range m.ByStage[k-1] {
+		s := &m.Trace.Spans[id]
+		d := s.End - s.Start
+		switch s.Kind {
+		case sim.SpanForward:
+			r.Forward += d
+			first = max(first, s.End)
+		case sim.SpanRecompute:
+			r.Recompute += d
+		case sim.SpanBackward:
+			r.Backward += d
+			if back < 0 {
+				back = s.Start
+			}
+		default:
+			r.Copies += d
+		}
+	}
+	if first >= 0 && back > first {
+		r.Slack = back - first
+	}
+	r.Why = m.why(&r)
+	return r
+}
+
+// why says what the decision about a stage costs, and what the others would.
+func (m *Model) why(r *LayerRow) string {
+	if r.Size == 0 && r.Decision == sim.Keep {
+		return "saves nothing"
+	}
+	size := format.Bytes(r.Size)
+	var parts []string
+	if r.Decision&sim.Recompute != 0 {
+		str := "recomputed: " + size + " for " + format.Duration(r.Recompute)
+		if there, back, ok := m.copyTime(r.Size); ok && r.Decision == sim.Recompute {
+			str += "; copies: " + format.Duration(there+back)
+		}
+		parts = append(parts, str)
+	}
+	if r.Decision&sim.Offload != 0 {
+		str := "offloaded: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) + " between its passes"
+		if r.Waiting > 0 {
+			str += ", waiting " + format.Duration(r.Waiting)
+		} else {
+			str += ", no waiting"
+		}
+		if r.Decision == sim.Offload {
+			str += "; recomputing: " + format.Duration(r.Forward)
+		}
+		parts = append(parts, str)
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	str := "kept: recomputing would take " + format.Duration(r.Forward)
+	switch there, back, ok := m.copyTime(r.Size); {
+	case !ok:
+	case r.Slack == 0:
+		str += ", and its backward pass follows at once"
+	case there+back <= r.Slack:
+		str += ", copies " + format.Duration(there+back) + " of the " + format.Duration(r.Slack) + " between its passes"
+	default:
+		str += ", copies " + format.Duration(there+back) + ", more than the " + format.Duration(r.Slack) + " between its passes"
+	}
+	return str
+}
+
+// copyTime is how long a size takes to the host and back; false without a link.
+func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
+	d := &m.Problem.Device
+	if d.ToHost <= 0 || d.ToDev <= 0 {
+		return 0, 0, false
+	}
+	return d.ToHost.Time(size), d.ToDev.Time(size), true
+}
+
+// LayersCells is the table as texts for a file, with a head: sizes in bytes, times
+// in milliseconds.
+func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
+	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms", "between_ms", "waiting_ms", "why"}
+	for i := range rows {
+		r := &rows[i]
+		row := []string{strconv.Itoa(r.Stage), r.Name, DecisionLetter(r.Decision), strconv.FormatInt(int64(r.Size), 10)}
+		for _, d := range [...]time.Duration{r.Forward, r.Backward, r.Recompute, r.Copies, r.Slack, r.Waiting} {
+			row = append(row, strconv.FormatFloat(float64(d)/1e6, 'f', -1, 64))
+		}
+		cells = append(cells, append(row, r.Why))
+	}
+	return head, cells
+}

@@ -1,0 +1,68 @@
+package tell
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/format"
+)
+
+// LifeWords is the life of a value in words.
+func (m *Model) LifeWords(v engine.ValueID) string {
+	var words []string
+	for _, s := range m.explainValue(v) {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// explainValue says where a value comes from and who reads it, and where it is.
+func (m *Model) explainValue(v engine.ValueID) []Said {
+	val := m.Value(v)
+	if val == nil {
+		return nil
+	}
+	made := Said{display.Forward, "", val.Name, ", " + format.Bytes(val.Size)}
+	if st := m.Structure(); st != nil {
+		if a := st.ArcOf(v); a != nil {
+			made.Role = DecisionRole(st.Decisions[a.From])
+			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.Problem.Graph.Ops[st.Ops[a.From]]),
+				bareName(&m.Problem.Graph.Ops[st.Ops[a.To]]), format.Count(int(a.To-a.From)))
+		}
+	}
+	made.After += "."
+	readers, stays, again, copies := 0, 0, 0, 0
+	var on time.Duration
+	m.Reads(v, func(*sim.Span) { readers++ })
+	m.Copies(v, func(*sim.Span) { copies++ })
+	m.Stays(v, func(l *sim.Life) {
+		on += l.End - l.Start
+		if stays++; l.Category == sim.Recomputed {
+			again++
+		}
+	})
+	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) + " of " + format.Duration(m.Trace.Makespan), "", ""}
+	if copies > 0 && stays > 1 {
+		held.After += ", on the host in between"
+	}
+	if again > 0 {
+		held.After += ", made again " + times(again)
+	}
+	if stays == 1 {
+		held.After += ", without a break"
+	}
+	held.After += "."
+	return []Said{made, held}
+}
+
+// times is a number of times in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return format.Count(n) + " times"
+}

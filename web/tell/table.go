@@ -1,0 +1,51 @@
+package tell
+
+import (
+	"time"
+
+	"memtide/engine/sim"
+	"memtide/web/format"
+	"memtide/web/lookup"
+)
+
+// Row is a line of the table that says what the timeline shows.
+type Row struct {
+	Start, End time.Duration
+	Lane       string // compute, to host, to device
+	What       string // B18, s17, or "waiting"
+	Kind       string // backward, copy to the host, or the reason of a wait
+	Stage      string // its name; empty if it belongs to none
+	Why        string // what held it back, in words; empty if nothing did
+	Target     lookup.Target
+}
+
+var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device", sim.Network: "network", sim.CPU: "CPU"}
+
+// NumRows is how many rows the table has: one for each span and each gap.
+func (m *Model) NumRows() int { return len(m.Rows) }
+
+// Row is row i of the table, in the order of starts.
+func (m *Model) Row(i int) Row {
+	if ref := m.Rows[i]; ref < 0 {
+		g := &m.Trace.Gaps[^ref]
+		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.GapSentence(int(^ref)), lookup.TargetOf(ref)}
+	}
+	s := &m.Trace.Spans[m.Rows[i]]
+	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", m.waited(s), lookup.TargetOf(m.Rows[i])}
+	if k := m.StageOfSpan(s); k > 0 {
+		r.Stage = m.StageName(k)
+	}
+	return r
+}
+
+// Table is the head of the table and all rows as texts, for files and for
+// readers that cannot page: times in milliseconds.
+func (m *Model) Table() (head []string, rows [][]string) {
+	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
+	rows = make([][]string, m.NumRows())
+	for i := range rows {
+		r := m.Row(i)
+		rows[i] = []string{format.Milliseconds(r.Start), format.Milliseconds(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why}
+	}
+	return head, rows
+}

@@ -3,51 +3,8 @@ package state
 import (
 	"slices"
 
-	"memtide/engine"
-	"memtide/wasm/proto"
-	"memtide/web/known"
 	"memtide/web/tradeoff"
 )
-
-// byBudget is the part of the state about step time against budget.
-type byBudget struct {
-	Curve   *tradeoff.Curve // of the present setting; nil before the first
-	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
-
-	hover  string // key of the point under the pointer
-	curves recent[*tradeoff.Curve]
-}
-
-// methods lists what a curve compares: every strategy that is drawn and applies,
-// with its defaults, the chosen one first and with its arguments, then those that
-// share work between budgets.
-func (s *State) methods() []proto.Method {
-	all := s.CurveStrategies()
-	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
-	var out []proto.Method
-	for _, st := range all {
-		if !s.Drawn(st.Name) {
-			continue
-		}
-		m := proto.Method{Strategy: st.Name}
-		if st.Name == s.Choice.Strategy {
-			m.Args = s.Choice.Args
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-// rank is where a strategy stands in the order of methods.
-func (s *State) rank(st *engine.Strategy) int {
-	switch {
-	case st.Name == s.Choice.Strategy:
-		return 0
-	case st.Sweeper != nil:
-		return 1
-	}
-	return 2
-}
 
 // followCurve makes Curve the one of the present choice. A new one is started
 // only after a schedule is on screen, so that it never delays it, and only when
@@ -118,16 +75,6 @@ func (s *State) improve(c *tradeoff.Curve) []Effect {
 	return []Effect{Sweep{ID: c.ID, Request: req, Soon: true}}
 }
 
-func (t *byBudget) cancelSweep() []Effect {
-	c := t.Curve
-	if c == nil || c.ID == 0 {
-		return nil
-	}
-	id := c.ID
-	c.ID, c.Improving = 0, 0
-	return []Effect{Cancel{id}}
-}
-
 // StartSweep computes the curve.
 type StartSweep struct{}
 
@@ -151,102 +98,66 @@ func (StopSweep) apply(s *State) []Effect {
 	return nil
 }
 
-// SweptPoint is one point of a curve, or of the values of a parameter.
-type SweptPoint struct {
-	ID    int
-	Point proto.Point
+// SetAxis chooses the vertical axis of the curve.
+type SetAxis struct{ Axis tradeoff.Axis }
+
+func (m SetAxis) apply(s *State) []Effect {
+	s.View.Axis = m.Axis
+	s.DOM++
+	return []Effect{WriteURL{Replace}}
 }
 
-func (m SweptPoint) apply(s *State) []Effect {
-	if s.Tuning.Sweeps(m.ID) {
-		s.Tuning.Take(m.Point)
-		s.DOM++
-	} else if s.Curve.Sweeps(m.ID) {
-		s.Curve.Take(m.Point)
+// ToggleLineList opens and closes the list of all lines.
+type ToggleLineList struct{}
+
+func (ToggleLineList) apply(s *State) []Effect {
+	s.View.LineList = !s.View.LineList
+	s.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
+// SetLines chooses what the curve draws, nil for the default.
+type SetLines struct{ Names []string }
+
+func (m SetLines) apply(s *State) []Effect { return s.setLines(m.Names) }
+
+// setLines chooses what the curve draws; nil is the default.
+func (s *State) setLines(lines []string) []Effect {
+	if lines != nil {
+		lines = append([]string{}, lines...) // none is not the default
+		slices.Sort(lines)
+		lines = slices.Compact(lines)
 	}
-	return nil
-}
-
-// Swept ends a curve, or the values of a parameter.
-type Swept struct {
-	ID      int
-	KeepAll proto.Reference
-}
-
-func (m Swept) apply(s *State) []Effect {
+	s.View.Lines = nil
 	switch {
-	case s.Tuning.Sweeps(m.ID):
-		return s.tuned()
-	case !s.Curve.Sweeps(m.ID):
-		return nil
-	}
-	s.Curve.End(m.KeepAll)
-	s.DOM++
-	return s.improve(s.Curve)
-}
-
-// SweepFailed ends it early.
-type SweepFailed struct {
-	ID   int
-	Text string
-}
-
-func (m SweepFailed) apply(s *State) []Effect {
-	switch c := s.Curve; {
-	case s.Tuning.Sweeps(m.ID):
-		s.Tuning.ID, s.Tuning.Failed = 0, headline(m.Text)
-	case c.Sweeps(m.ID):
-		c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
+	case lines == nil || slices.Equal(lines, s.chosenLines()):
+	case slices.Contains(lines, tradeoff.AllLines):
+		s.View.Lines = []string{tradeoff.AllLines}
 	default:
-		return nil
+		s.View.Lines = lines
 	}
 	s.DOM++
-	return nil
-}
-
-// Hover previews a point of the curve.
-type Hover struct{ Point tradeoff.Point }
-
-func (m Hover) apply(s *State) []Effect {
+	out := []Effect{WriteURL{Replace}}
 	if s.Network == nil {
-		return nil
+		return out
 	}
-	return s.preview(m.Point.Choice(s.Choice), true)
+	return append(out, s.followCurve()...)
 }
 
-// preview shows the picture of a choice instead, as soon as there is one.
-func (s *State) preview(c Choice, soon bool) []Effect {
-	key := s.Network.PictureKey(c)
-	if key == s.hover {
-		return nil
+// ToggleLines draws some lines, or no longer if all of them are drawn.
+type ToggleLines struct{ Names []string }
+
+func (m ToggleLines) apply(s *State) []Effect {
+	now := slices.Clone(s.chosenLines())
+	if slices.Contains(now, tradeoff.AllLines) {
+		now = []string{tradeoff.BoundLine}
+		for _, st := range s.CurveStrategies() {
+			now = append(now, st.Name)
+		}
 	}
-	s.hover = key
-	if pic, ok := s.pictures.get(key); ok {
-		s.Preview = pic
-		s.touch()
-		return nil
+	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
+	if slices.ContainsFunc(m.Names, func(name string) bool { return !drawn(name) }) {
+		return s.setLines(append(now, m.Names...))
 	}
-	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: soon}}
-}
-
-// Unhover ends that.
-type Unhover struct{}
-
-func (Unhover) apply(s *State) []Effect { return s.unpreview() }
-
-func (s *State) unpreview() []Effect {
-	s.hover = ""
-	if told := s.told(); s.Preview != told {
-		s.Preview = told
-		s.touch()
-	}
-	return nil
-}
-
-// Adopt makes a point of the curve the choice.
-type Adopt struct{ Point tradeoff.Point }
-
-func (m Adopt) apply(s *State) []Effect {
-	s.unpreview()
-	return s.choose(m.Point.Choice(s.Choice), Push, false)
+	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
 }

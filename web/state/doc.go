@@ -14,8 +14,21 @@
 // What is known of a network (web/known), what it costs in time (web/tradeoff), and how
 // it is looked at (web/view) are values of packages below, with rules of their own. A
 // file here is a part of the state with its messages: what they do to those values, and
-// what has to be asked next. Derived data is derived when it is asked for (see
-// State.Plans, State.Lines); components hold no copies.
+// what has to be asked next. Files use only those below them (a test in cmd/tidy sees to
+// it), from the top:
+//
+//	update                          what follows every message
+//	opened, solved, sweep           answers: networks, schedules, points
+//	opening, compare, picker, adopt what a person opens, compares, takes over
+//	choosing                        the choice, and all that follows it
+//	curve, question, place, doctor  what is asked about it
+//	ask, step                       what is asked for: profiles, schedules, training steps
+//	shown, plans, lines             what can be read from the state
+//	state, side, answers, training  what the page knows
+//	effect                          what the browser side has to do
+//
+// Derived data is derived when it is asked for (see State.Plans, State.Lines);
+// components hold no copies.
 //
 // In a comparison there are two Sides. What the controls change is State.Side, so
 // s.Choice, s.Network and s.Shown are that side's with and without a comparison; the

@@ -7,22 +7,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// Examine asks the second program about the recording that is open.
-type Examine struct {
-	ID      int
-	Request proto.Doctor
-}
-
-func (Examine) effect() {}
-
-// examining is a request under way: one at a time, because the second program has one worker.
-type examining struct {
-	id     int
-	memory *known.Memory
-	part   proto.Part
-	at     int
-}
-
 // Doctor is what is known about the recording that is open; nil if none is.
 func (s *State) Doctor() *known.Doctor {
 	if s.Memory == nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/wasm/proto"
 	"memtide/web/tradeoff"
 )
 
@@ -30,68 +31,35 @@ func (o *Side) CurveStrategies() []*engine.Strategy {
 	})
 }
 
-// SetAxis chooses the vertical axis of the curve.
-type SetAxis struct{ Axis tradeoff.Axis }
-
-func (m SetAxis) apply(s *State) []Effect {
-	s.View.Axis = m.Axis
-	s.DOM++
-	return []Effect{WriteURL{Replace}}
-}
-
-// ToggleLineList opens and closes the list of all lines.
-type ToggleLineList struct{}
-
-func (ToggleLineList) apply(s *State) []Effect {
-	s.View.LineList = !s.View.LineList
-	s.touch()
-	return []Effect{WriteURL{Replace}}
-}
-
-// SetLines chooses what the curve draws, nil for the default.
-type SetLines struct{ Names []string }
-
-func (m SetLines) apply(s *State) []Effect { return s.setLines(m.Names) }
-
-// setLines chooses what the curve draws; nil is the default.
-func (s *State) setLines(lines []string) []Effect {
-	if lines != nil {
-		lines = append([]string{}, lines...) // none is not the default
-		slices.Sort(lines)
-		lines = slices.Compact(lines)
-	}
-	s.View.Lines = nil
-	switch {
-	case lines == nil || slices.Equal(lines, s.chosenLines()):
-	case slices.Contains(lines, tradeoff.AllLines):
-		s.View.Lines = []string{tradeoff.AllLines}
-	default:
-		s.View.Lines = lines
-	}
-	s.DOM++
-	out := []Effect{WriteURL{Replace}}
-	if s.Network == nil {
-		return out
-	}
-	return append(out, s.followCurve()...)
-}
-
-// ToggleLines draws some lines, or no longer if all of them are drawn.
-type ToggleLines struct{ Names []string }
-
-func (m ToggleLines) apply(s *State) []Effect {
-	now := slices.Clone(s.chosenLines())
-	if slices.Contains(now, tradeoff.AllLines) {
-		now = []string{tradeoff.BoundLine}
-		for _, st := range s.CurveStrategies() {
-			now = append(now, st.Name)
+// methods lists what a curve compares: every strategy that is drawn and applies,
+// with its defaults, the chosen one first and with its arguments, then those that
+// share work between budgets.
+func (s *State) methods() []proto.Method {
+	all := s.CurveStrategies()
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
+	var out []proto.Method
+	for _, st := range all {
+		if !s.Drawn(st.Name) {
+			continue
 		}
+		m := proto.Method{Strategy: st.Name}
+		if st.Name == s.Choice.Strategy {
+			m.Args = s.Choice.Args
+		}
+		out = append(out, m)
 	}
-	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
-	if slices.ContainsFunc(m.Names, func(name string) bool { return !drawn(name) }) {
-		return s.setLines(append(now, m.Names...))
+	return out
+}
+
+// rank is where a strategy stands in the order of methods.
+func (s *State) rank(st *engine.Strategy) int {
+	switch {
+	case st.Name == s.Choice.Strategy:
+		return 0
+	case st.Sweeper != nil:
+		return 1
 	}
-	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
+	return 2
 }
 
 // Lines are the lines of the curve that are drawn, of strategies and of bounds.

@@ -159,21 +159,3 @@ func (m SetGPU) apply(s *State) []Effect {
 	s.Opening.fit = s.Compare == nil
 	return out
 }
-
-// openVariant opens a preset with these options. The link to the host is that of
-// the device that the times are for, until a person chooses another: it goes
-// along when the device changes.
-func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
-	v, err := base.With(o)
-	if err != nil {
-		s.alert(&Alert{Text: err.Error()})
-		return nil
-	}
-	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
-	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
-		if d := preset.LookupDevice(o.Device); d != nil {
-			c = c.On(d)
-		}
-	}
-	return s.open(c, nil, Push)
-}

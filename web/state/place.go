@@ -9,7 +9,6 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/known"
-	"memtide/web/lookup"
 )
 
 // DefaultDensity is the part of an offloaded value that is not zero, in per cent,
@@ -24,30 +23,6 @@ const (
 	placeLimit = 5 * time.Second
 	longLimit  = time.Minute
 )
-
-// Place asks a worker where buffers lie.
-type Place struct {
-	ID      int
-	Request proto.Place
-}
-
-func (Place) effect() {}
-
-// Placing is a placement that is being looked for.
-type Placing struct {
-	ID       int
-	Progress proto.Progress
-	of       known.Placeable
-}
-
-// layout is the part of the state about addresses.
-type layout struct {
-	Memory  *known.Memory // a file about addresses is open, and no network
-	Placing *Placing      // addresses are being looked for
-	Places  *known.Places // where the bytes lie; nil while the address view is closed
-
-	examining *examining // what is being asked about a recording; nil if nothing is
-}
 
 // Allocator is the allocator of the address view; empty if that is closed.
 func (s *State) Allocator() string {
@@ -244,36 +219,6 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.
 	s.Placing, s.Places = nil, &known.Places{Of: p.of, Allocator: s.Allocator(), Placed: placed, Failure: why}
 	s.touch()
 	return s.Places
-}
-
-// openedMemory shows a file about addresses: nothing else of the page applies.
-func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
-	out := append(s.closeStep(), s.closeNetwork()...)
-	file := o.Choice.Source.File
-	if file == "" {
-		file = r.Memory.Name
-	}
-	s.Memory = known.NewMemory(file, r, &o.file)
-	s.View.Select(lookup.Target{})
-	if o.History != Leave {
-		s.View.Rewind()
-		s.View.Frame.Title = o.Title
-	}
-	if o.Choice.Source.Preset != "" {
-		s.Choice = o.Choice
-	} else {
-		s.Choice.Source, s.Choice.Alloc, s.Choice.AllocArgs = Source{File: file}, "", nil
-	}
-	s.touch()
-	return append(out, WriteURL{o.History})
-}
-
-// closeNetwork makes room for what is no network.
-func (s *State) closeNetwork() []Effect {
-	out := append(s.cancelSweep(), s.questions.drop()...)
-	s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, ""
-	s.OverBudget, s.Alert, s.Draft = nil, nil, Draft{}
-	return append(out, s.cancelSolving()...)
 }
 
 // Density is how much of an offloaded value is not zero, in per cent.

@@ -170,19 +170,6 @@ func (s *State) found(strategy string) (proto.Answer, bool) {
 	return a, ok
 }
 
-// note keeps what an answer found, if it is about another strategy and nothing else.
-func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
-		return
-	}
-	all, _ := p.results.get(a.found)
-	if all == nil {
-		all = map[string]proto.Answer{}
-	}
-	all[x.Strategy] = x
-	p.results.put(a.found, all)
-}
-
 // knownMethods takes the methods out that the budget is known to answer, and gives their answers.
 func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Answer) {
 	for _, m := range methods {

@@ -1,12 +1,5 @@
 package state
 
-// Sharing is the dialog that gives away what is shown.
-type Sharing struct {
-	Exact bool   // with the visible range and the selection
-	Theme string // of pictures: "light" or "dark"
-	Note  string // what a button did
-}
-
 // ToggleShare opens the dialog or closes it.
 type ToggleShare struct{ Dark bool }
 
@@ -68,9 +61,6 @@ func (m SaveFile) apply(s *State) []Effect {
 	return []Effect{Save(m)}
 }
 
-// Save saves a file of that kind.
-type Save struct{ Kind string }
-
 // CopyText asks for the text of a field of the dialog to be copied.
 type CopyText struct{ Field string }
 
@@ -81,9 +71,6 @@ func (m CopyText) apply(s *State) []Effect {
 	return []Effect{Copy(m)}
 }
 
-// Copy copies the text of that field.
-type Copy struct{ Field string }
-
 // SendLink asks the device to pass the link on, with its own list of places.
 type SendLink struct{}
 
@@ -93,13 +80,6 @@ func (SendLink) apply(s *State) []Effect {
 	}
 	return []Effect{Send{}}
 }
-
-// Send passes the link on.
-type Send struct{}
-
-func (Save) effect() {}
-func (Copy) effect() {}
-func (Send) effect() {}
 
 // dialog is the dialog, without the note of what was done in it before; nil while
 // it is closed.

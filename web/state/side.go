@@ -140,31 +140,3 @@ func (o *Side) cancelSolving() (out []Effect) {
 	}
 	return out
 }
-
-// sides are the one or two sides, first the one that the controls change.
-func (s *State) sides() []*Side {
-	if s.Compare == nil {
-		return []*Side{&s.Side}
-	}
-	return []*Side{&s.Side, &s.Compare.Other}
-}
-
-// reading is the side that waits for a profile under an ID; nil if none does.
-func (s *State) reading(id int) *Side {
-	for _, o := range s.sides() {
-		if o.Opening != nil && o.Opening.ID == id {
-			return o
-		}
-	}
-	return nil
-}
-
-// solving is the side that waits for a schedule under an ID; nil if none does.
-func (s *State) solving(id int) *Side {
-	for _, o := range s.sides() {
-		if o.Solving != nil && o.Solving.ID == id {
-			return o
-		}
-	}
-	return nil
-}

@@ -11,15 +11,6 @@ import (
 // recomputing is the strategy of the step that only recomputes.
 const recomputing = "rotor"
 
-// story is the part of the state about the story.
-type story struct {
-	asked  string // key of the picture that was asked for
-	id     int    // of that request
-	failed string // key of the picture that there is none of
-	of     *known.Network
-	first  Choice // that the story was told about first
-}
-
 // TellStory shows a step of the story.
 type TellStory struct{ Step view.StoryStep }
 

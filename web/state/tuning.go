@@ -2,12 +2,6 @@ package state
 
 import "memtide/web/tradeoff"
 
-// trials is the part of the state about the values of parameters that are tried.
-type trials struct {
-	Tuning  *tradeoff.Tuning // of the present choice; nil if there is nothing to try
-	tunings recent[*tradeoff.Tuning]
-}
-
 // followTuning makes Tuning the one of the present choice. Like a curve it is
 // begun only when a schedule is on screen.
 func (s *State) followTuning() []Effect {

@@ -6,28 +6,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
-	"memtide/web/lookup"
 )
-
-// solve shows the schedule of a side's choice, from the cache or by asking for it.
-// What is shown stays until the answer comes.
-func (s *State) solve(o *Side, soon bool) []Effect {
-	o.OverBudget, o.Failed, o.fallback = nil, "", 0
-	slot, own := ForOther, o == &s.Side
-	if own {
-		slot, s.Alert = ForPage, nil
-	}
-	if p, ok := s.pictures.get(o.Network.PictureKey(o.Choice)); ok {
-		out := o.cancelSolving()
-		s.show(o, p)
-		return out
-	}
-	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
-		return nil // the best so far of a solver that was stopped
-	}
-	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.Request(o.Choice), Slot: slot, Soon: soon}}
-}
 
 // Progressed is a solver at work. Best is nil if there is nothing new.
 type Progressed struct {
@@ -125,20 +104,6 @@ func (m Solved) apply(s *State) []Effect {
 		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
-}
-
-// show makes p the picture of a side.
-func (s *State) show(o *Side, p *known.Picture) {
-	old := o.Shown
-	o.Shown = p
-	s.touch()
-	if o == &s.Side {
-		if !s.dragging {
-			s.copies = lookup.CopyLanes(p.Solved.Trace)
-		}
-		s.View.Carry(p, old)
-		s.View.Fit(s.End())
-	}
 }
 
 // SolveFailed is a request without a schedule, except for Best if a deadline

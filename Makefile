@@ -35,7 +35,7 @@ test-native:
 	$(GO) test -timeout 30m -vet=off $$($(GO) list ./... | grep -v /web/browsertest)
 
 test-wasm: tools
-	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui/...
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium firefox webkit build
@@ -62,7 +62,7 @@ pinned: tools
 check: tools pinned ## format, vet, staticcheck, pinned modules and packages, generated code up to date
 	@out=$$(gofmt -l $$(git ls-files '*.go' | grep -v '_gen\.go$$')); if [ -n "$$out" ]; then echo "not formatted (gofmt -w):"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui
+	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui/...
 	$(GO) tool staticcheck ./...
 	$(GO) run ./cmd/build -check
 	MEMTIDE_LONG=1 $(GO) test ./cmd/build ./cmd/wasmopt/...

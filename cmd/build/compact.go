@@ -17,7 +17,8 @@ import (
 // What vugugen writes out for every element is long: the Build methods of the
 // components are the largest functions of the program, and a browser compiles
 // them before the first drawing. The compiler is given shorter ones, which do
-// the same in the same order by calls of the functions below. Nodes that are
+// the same in the same order by calls of the functions below, which are a package that only
+// the compiler sees. Nodes that are
 // known when the program is built, with all that is below them, become one text,
 // which is taken apart when it is needed (see compact_nodes.go). What
 // is not known here is left as it is.
@@ -25,7 +26,7 @@ import (
 // Build methods are then 130 KB of WebAssembly instead of 390, and the program is
 // 12 KB smaller with brotli (0.9 %). One test sees that these components make the very
 // same nodes, another that all that vugugen writes is known.
-const shorthand = `package ui
+const shorthand = `package vg
 
 import (
 	"strings"
@@ -35,9 +36,9 @@ import (
 	"github.com/vugu/vugu/js"
 )
 
-// vgNodes appends the nodes of a text to a parent, if there is one, and returns
+// Nodes appends the nodes of a text to a parent, if there is one, and returns
 // the last one made.
-func vgNodes(parent *vugu.VGNode, text string) (n *vugu.VGNode) {
+func Nodes(parent *vugu.VGNode, text string) (n *vugu.VGNode) {
 	for text != "" {
 		op := text[0]
 		text = text[1:]
@@ -49,19 +50,19 @@ func vgNodes(parent *vugu.VGNode, text string) (n *vugu.VGNode) {
 			parent = parent.Parent
 			continue
 		case 'h':
-			s := vgField(&text)
+			s := field(&text)
 			n.InnerHTML = &s
 			continue
 		case 't':
-			n = &vugu.VGNode{Type: vugu.TextNode, Data: vgField(&text)}
+			n = &vugu.VGNode{Type: vugu.TextNode, Data: field(&text)}
 		default:
-			n = &vugu.VGNode{Type: vugu.ElementNode, Data: vgField(&text)}
+			n = &vugu.VGNode{Type: vugu.ElementNode, Data: field(&text)}
 			if op != '0' {
 				n.Attr = make([]vugu.VGAttribute, op-'0')
 				for i := range n.Attr {
 					a := &n.Attr[i]
-					a.Key = vgField(&text)
-					a.Val = vgField(&text)
+					a.Key = field(&text)
+					a.Val = field(&text)
 				}
 			}
 		}
@@ -72,20 +73,20 @@ func vgNodes(parent *vugu.VGNode, text string) (n *vugu.VGNode) {
 	return n
 }
 
-func vgField(text *string) string {
+func field(text *string) string {
 	s := *text
 	end := strings.IndexByte(s, 0)
 	*text = s[end+1:]
 	return s[:end]
 }
 
-func vgAttr[T any](n *vugu.VGNode, key string, value T) { n.AddAttrInterface(key, value) }
+func Attr[T any](n *vugu.VGNode, key string, value T) { n.AddAttrInterface(key, value) }
 
-func vgInner[T any](n *vugu.VGNode, value T) { n.SetInnerHTML(value) }
+func Inner[T any](n *vugu.VGNode, value T) { n.SetInnerHTML(value) }
 
-func vgProp[T any](n *vugu.VGNode, key string, value T) { vgPropOf(n, key, value) }
+func Prop[T any](n *vugu.VGNode, key string, value T) { propOf(n, key, value) }
 
-func vgPropOf(n *vugu.VGNode, key string, value any) {
+func propOf(n *vugu.VGNode, key string, value any) {
 	b, err := vjson.Marshal(value)
 	if err != nil {
 		panic(err)
@@ -93,11 +94,11 @@ func vgPropOf(n *vugu.VGNode, key string, value any) {
 	n.Prop = append(n.Prop, vugu.VGProperty{Key: key, JSONVal: vjson.RawMessage(b)})
 }
 
-func vgCreate(n *vugu.VGNode, f func(js.Value)) { n.JSCreateHandler = vugu.JSValueFunc(f) }
+func Create(n *vugu.VGNode, f func(js.Value)) { n.JSCreateHandler = vugu.JSValueFunc(f) }
 
-func vgRoot(out *vugu.BuildOut, n *vugu.VGNode) { out.Out = append(out.Out, n) }
+func Root(out *vugu.BuildOut, n *vugu.VGNode) { out.Out = append(out.Out, n) }
 
-func vgUse[P vugu.Builder](in *vugu.BuildIn, id uint64, iteration any, fresh func() P) P {
+func Use[P vugu.Builder](in *vugu.BuildIn, id uint64, iteration any, fresh func() P) P {
 	key := vugu.MakeCompKey(id^in.CurrentPositionHash(), iteration)
 	c, ok := in.BuildEnv.CachedComponent(key).(P)
 	if !ok {
@@ -108,7 +109,7 @@ func vgUse[P vugu.Builder](in *vugu.BuildIn, id uint64, iteration any, fresh fun
 	return c
 }
 
-func vgComponent(out *vugu.BuildOut, parent *vugu.VGNode, c vugu.Builder) *vugu.VGNode {
+func Component(out *vugu.BuildOut, parent *vugu.VGNode, c vugu.Builder) *vugu.VGNode {
 	out.Components = append(out.Components, c)
 	n := &vugu.VGNode{Component: c}
 	parent.AppendChild(n)
@@ -122,27 +123,27 @@ var shorter = []struct {
 	from []ast.Stmt
 	to   string
 }{
-	{statements(`vgn.AddAttrInterface(K, X)`), `vgAttr(vgn, K, X)`},
-	{statements(`vgn.SetInnerHTML(X)`), `vgInner(vgn, X)`},
+	{statements(`vgn.AddAttrInterface(K, X)`), `vg.Attr(vgn, K, X)`},
+	{statements(`vgn.SetInnerHTML(X)`), `vg.Inner(vgn, X)`},
 	{statements(`{
 		b, err := vjson.Marshal(X)
 		if err != nil {
 			panic(err)
 		}
 		vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: K, JSONVal: vjson.RawMessage(b)})
-	}`), `vgProp(vgn, K, X)`},
-	{statements(`vgn.JSCreateHandler = vugu.JSValueFunc(X)`), `vgCreate(vgn, X)`},
-	{statements(`vgout.Out = append(vgout.Out, vgn)`), `vgRoot(vgout, vgn)`},
+	}`), `vg.Prop(vgn, K, X)`},
+	{statements(`vgn.JSCreateHandler = vugu.JSValueFunc(X)`), `vg.Create(vgn, X)`},
+	{statements(`vgout.Out = append(vgout.Out, vgn)`), `vg.Root(vgout, vgn)`},
 	{statements(`vgcompKey := vugu.MakeCompKey(I^vgin.CurrentPositionHash(), vgiterkey)
 	vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*T)
 	if vgcomp == nil {
 		vgcomp = new(T)
 		vgin.BuildEnv.WireComponent(vgcomp)
 	}
-	vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)`), `vgcomp := vgUse(vgin, I, vgiterkey, func() *T { return new(T) })`},
+	vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)`), `vgcomp := vg.Use(vgin, I, vgiterkey, func() *T { return new(T) })`},
 	{statements(`vgout.Components = append(vgout.Components, vgcomp)
 	vgn = &vugu.VGNode{Component: vgcomp}
-	vgparent.AppendChild(vgn)`), `vgn = vgComponent(vgout, vgparent, vgcomp)`},
+	vgparent.AppendChild(vgn)`), `vgn = vg.Component(vgout, vgparent, vgcomp)`},
 }
 
 // statements parses what stands in the body of a function.
@@ -270,18 +271,26 @@ func (c *compactor) like(pattern, v reflect.Value, found map[string]string) bool
 // compactComponents are the components and what they call, by the names of the
 // files that the compiler reads.
 func compactComponents(root string) (map[string]string, error) {
-	made, err := filepath.Glob(filepath.Join(root, components, "*"+generatedEnd))
+	folders, err := componentFolders(root)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{filepath.Join(root, components, "vg_compact.go"): shorthand}
-	for _, name := range made {
-		source, err := os.ReadFile(name)
+	files := map[string]string{filepath.Join(root, components, "vg", "vg.go"): shorthand}
+	for _, folder := range folders {
+		made, err := filepath.Glob(filepath.Join(folder, "*"+generatedEnd))
 		if err != nil {
 			return nil, err
 		}
-		if files[name], err = compact(source); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		for _, name := range made {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			text, err := compact(source)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			files[name] = strings.Replace(text, "\nimport ", "\nimport \"memtide/"+components+"/vg\"\nimport ", 1)
 		}
 	}
 	return files, nil

@@ -57,7 +57,7 @@ func (c *compactor) nodes(list []ast.Stmt) (n int, text string) {
 		}
 		b.WriteString(m.after)
 	}
-	return n, "vgn = vgNodes(" + parent + ", " + strconv.Quote(b.String()) + ")"
+	return n, "vgn = vg.Nodes(" + parent + ", " + strconv.Quote(b.String()) + ")"
 }
 
 // known adds the nodes that the first n statements make to others. What is known

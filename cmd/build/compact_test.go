@@ -19,22 +19,22 @@ func TestCompactPatterns(t *testing.T) {
 		in      = "{\nvgparent := vgn\n_ = vgparent\n"
 	)
 	for _, c := range []struct{ what, from, want string }{
-		{"a text", text + put, `vgn = vgNodes(vgparent, "t\n  \x00")`},
-		{"an element without attributes", element + put, `vgn = vgNodes(vgparent, "0p\x00")`},
-		{"two attributes", label + put, `vgn = vgNodes(vgparent, "2label\x00class\x00a b\x00for\x00\x00")`},
-		{"a root", element + "\nvgout.Out = append(vgout.Out, vgn)\t// root for output\n", "vgn = vgNodes(nil, \"0p\\x00\")\nvgRoot(vgout, vgn)\t// root for output"},
+		{"a text", text + put, `vgn = vg.Nodes(vgparent, "t\n  \x00")`},
+		{"an element without attributes", element + put, `vgn = vg.Nodes(vgparent, "0p\x00")`},
+		{"two attributes", label + put, `vgn = vg.Nodes(vgparent, "2label\x00class\x00a b\x00for\x00\x00")`},
+		{"a root", element + "\nvgout.Out = append(vgout.Out, vgn)\t// root for output\n", "vgn = vg.Nodes(nil, \"0p\\x00\")\nvg.Root(vgout, vgn)\t// root for output"},
 		{"neighbours, with constants", text + put + label + put + "vgn.AddAttrInterface(\"title\", \"x\")\nvgn.SetInnerHTML(vugu.HTML(\"<b>\"))\n" + element + put,
-			`vgn = vgNodes(vgparent, "t\n  \x003label\x00class\x00a b\x00for\x00\x00title\x00x\x00h<b>\x000p\x00")`},
+			`vgn = vg.Nodes(vgparent, "t\n  \x003label\x00class\x00a b\x00for\x00\x00title\x00x\x00h<b>\x000p\x00")`},
 		{"what is below", element + put + in + text + put + element + put + in + text + put + "}\n}\n" + text + put,
-			`vgn = vgNodes(vgparent, "0p\x00(t\n  \x000p\x00(t\n  \x00))t\n  \x00")`},
+			`vgn = vg.Nodes(vgparent, "0p\x00(t\n  \x000p\x00(t\n  \x00))t\n  \x00")`},
 		{"what is below, not known", element + put + in + text + put + "vgn.SetInnerHTML(c.A())\n}\n",
-			"vgn = vgNodes(vgparent, \"0p\\x00\")\n{\nvgparent := vgn\n_ = vgparent\nvgn = vgNodes(vgparent, \"t\\n  \\x00\")\nvgInner(vgn, c.A())\n}"},
+			"vgn = vg.Nodes(vgparent, \"0p\\x00\")\n{\nvgparent := vgn\n_ = vgparent\nvgn = vg.Nodes(vgparent, \"t\\n  \\x00\")\nvg.Inner(vgn, c.A())\n}"},
 		{"within a loop", "for _, o := range c.List() {\n" + element + put + "vgn.AddAttrInterface(\"id\", o.ID)\n}",
-			"for _, o := range c.List() {\nvgn = vgNodes(vgparent, \"0p\\x00\")\nvgAttr(vgn, \"id\", o.ID)\n}"},
+			"for _, o := range c.List() {\nvgn = vg.Nodes(vgparent, \"0p\\x00\")\nvg.Attr(vgn, \"id\", o.ID)\n}"},
 		{"a value", "{\nb, err := vjson.Marshal(a.X(1))\nif err != nil {\npanic(err)\n}\nvgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: \"value\", JSONVal: vjson.RawMessage(b)})\n}",
-			`vgProp(vgn, "value", a.X(1))`},
+			`vg.Prop(vgn, "value", a.X(1))`},
 		{"a handler", `vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Give(value) })`,
-			`vgCreate(vgn, func(value js.Value) { c.Give(value) })`},
+			`vg.Create(vgn, func(value js.Value) { c.Give(value) })`},
 		{"a component", `vgcompKey := vugu.MakeCompKey(0x12^vgin.CurrentPositionHash(), vgiterkey)
 vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Part)
 if vgcomp == nil {
@@ -45,10 +45,10 @@ vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 vgcomp.S = c.S
 vgout.Components = append(vgout.Components, vgcomp)
 vgn = &vugu.VGNode{Component: vgcomp}` + put,
-			"vgcomp := vgUse(vgin, 0x12, vgiterkey, func() *Part { return new(Part) })\nvgcomp.S = c.S\nvgn = vgComponent(vgout, vgparent, vgcomp)"},
+			"vgcomp := vg.Use(vgin, 0x12, vgiterkey, func() *Part { return new(Part) })\nvgcomp.S = c.S\nvgn = vg.Component(vgout, vgparent, vgcomp)"},
 
 		{"a block after a block", element + put + in + text + put + "}\n" + in + text + put + "}\n",
-			"vgn = vgNodes(vgparent, \"0p\\x00(t\\n  \\x00)\")\n" + in + "vgn = vgNodes(vgparent, \"t\\n  \\x00\")\n}"},
+			"vgn = vg.Nodes(vgparent, \"0p\\x00(t\\n  \\x00)\")\n" + in + "vgn = vg.Nodes(vgparent, \"t\\n  \\x00\")\n}"},
 		{"of another type", "vgcompKey := vugu.MakeCompKey(0x12^vgin.CurrentPositionHash(), vgiterkey)\nvgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Part)\nif vgcomp == nil {\nvgcomp = new(Other)\nvgin.BuildEnv.WireComponent(vgcomp)\n}\nvgin.BuildEnv.UseComponent(vgcompKey, vgcomp)", ""},
 		{"another namespace", strings.Replace(element, `Namespace: ""`, `Namespace: "svg"`, 1) + put, ""},
 		{"an attribute of another namespace", strings.Replace(label, `{Namespace: ""`, `{Namespace: "xlink"`, 1) + put, ""},
@@ -96,7 +96,7 @@ func TestCompactKnowsAll(t *testing.T) {
 		for _, line := range long.FindAllString(text, -1) {
 			t.Errorf("%s: left as it was: %s", filepath.Base(name), strings.TrimSpace(line))
 		}
-		if !strings.Contains(text, "vgn = vgNodes(") {
+		if !strings.Contains(text, "vgn = vg.Nodes(") {
 			t.Errorf("%s makes no nodes; is it a component?", filepath.Base(name))
 		}
 	}
@@ -123,6 +123,8 @@ import (
 	"memtide/engine/alloc"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/pagetest"
 )
 
 func TestDrawings(t *testing.T) {
@@ -138,7 +140,7 @@ func TestDrawings(t *testing.T) {
 	wired := 0
 	env.SetWireFunc(func(vugu.Builder) { wired++ })
 	given := ""
-	hosts := Hosts(func(name string, _ js.Value) { given += " " + name })
+	hosts := mount.Hosts(func(name string, _ js.Value) { given += " " + name })
 	root := &Root{Hosts: hosts, Page: &permalink.Page{Base: "https://example.org/"}}
 	draw := func(what string, s *state.State) {
 		root.S, wired, given = s, 0, ""
@@ -195,12 +197,12 @@ func TestDrawings(t *testing.T) {
 		s.Update(m)
 		draw(fmt.Sprintf("%T", m), s)
 	}
-	carryOut(t, s, state.TogglePlaces{})
+	pagetest.Do(t, s, state.TogglePlaces{})
 	for _, a := range alloc.Allocators() {
-		carryOut(t, s, state.SetAllocator{Name: a.Name})
+		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
 		draw(a.Name, s)
 	}
-	carryOut(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	draw("compare", s)
 	s.Sharing, s.View.CanSend = &state.Sharing{Exact: true, Note: "n"}, true
 	draw("share", s)
@@ -238,7 +240,7 @@ func TestCompactDrawsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := filepath.Join(dir, "drawings")
-		out, err := run(root, []string{"MEMTIDE_DRAWINGS=" + file}, "go", "test", "-count=1", "-overlay="+list, "-run=^TestDrawings$", "./"+components)
+		out, err := run(root, []string{"MEMTIDE_DRAWINGS=" + file}, "go", "test", "-count=1", "-vet=off", "-overlay="+list, "-run=^TestDrawings$", "./"+components)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -94,7 +94,7 @@ func main() {
 	case *generate && (err == nil || errors.Is(err, errStale)):
 		return
 	case errors.Is(err, errStale) && *check:
-		err = fmt.Errorf("%w: they were not up to date; commit %s/*_gen.go", err, components)
+		err = fmt.Errorf("%w: they were not up to date; commit *_gen.go in %s", err, components)
 	case errors.Is(err, errStale) && !*again:
 		err = buildAgain()
 		if err == nil {

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memtide/cmd/wasmopt/passes"
@@ -16,8 +18,19 @@ import (
 	_ "memtide/profiles/formats/all"
 )
 
-// components is the package whose *_gen.go files come from .vugu files.
+// components is the folder of packages whose *_gen.go files come from .vugu files.
 const components = "web/ui"
+
+// componentFolders are the folders that have .vugu files, in order.
+func componentFolders(root string) (out []string, err error) {
+	err = filepath.WalkDir(filepath.Join(root, components), func(path string, d fs.DirEntry, err error) error {
+		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+		return err
+	})
+	return out, err
+}
 
 // errStale says that the components have changed, and with them this command,
 // which draws the first picture with them.
@@ -29,12 +42,29 @@ var errStale = errors.New("the components have been regenerated")
 // The generator works on a copy, and files that changed are put in place one by
 // one: two builds at a time do not see each other's half-written components.
 func (s *site) generate() error {
+	folders, err := componentFolders(s.root)
+	if err != nil {
+		return err
+	}
+	var stale error
+	for _, dir := range folders {
+		switch err := s.generateIn(dir); {
+		case errors.Is(err, errStale):
+			stale = err
+		case err != nil:
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	return stale
+}
+
+// generateIn does so in one folder.
+func (s *site) generateIn(dir string) error {
 	tmp, err := os.MkdirTemp("", "memtide-ui-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	dir := filepath.Join(s.root, components)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

@@ -142,9 +142,9 @@ func forbidden(f *file, path string) string {
 		return "only web/ui and web/app know how pictures and state get to the screen"
 	case path == "memtide/web/app" && f.dir() != "wasm/page":
 		return "the page's program is for its main alone"
-	case f.dir() == "web/ui" && (path == "memtide/web/jobs" || strings.HasPrefix(path, "memtide/wasm/pool") || path == "memtide/wasm/serve" || path == "context"):
+	case components(f) && (path == "memtide/web/jobs" || strings.HasPrefix(path, "memtide/wasm/pool") || path == "memtide/wasm/serve" || path == "context"):
 		return "components hold no jobs"
-	case f.dir() == "web/jobs" && (path == "memtide/web/ui" || path == "memtide/web/format"):
+	case f.dir() == "web/jobs" && (strings.HasPrefix(path, "memtide/web/ui") || path == "memtide/web/format"):
 		return "jobs hold no words"
 	case slices.Contains([]string{"web/choice", "web/format", "web/link", "web/draw", "web/display", "web/lookup", "web/tell", "web/question", "web/qr"}, f.dir()) && pageOnly(path):
 		return "what the command line needs too stands apart from the page"
@@ -154,9 +154,14 @@ func forbidden(f *file, path string) string {
 	return ""
 }
 
+// components says that a file is of the components, and not of what makes states for their tests.
+func components(f *file) bool {
+	return strings.HasPrefix(f.path, "web/ui/") && f.dir() != "web/ui/pagetest"
+}
+
 // pageOnly says that a package is of use to the page alone.
 func pageOnly(path string) bool {
-	return slices.Contains([]string{"memtide/web/state", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
+	return strings.HasPrefix(path, "memtide/web/ui/") || slices.Contains([]string{"memtide/web/state", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
 }
 
 func TestNames(t *testing.T) {

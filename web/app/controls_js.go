@@ -7,6 +7,7 @@ import (
 
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/input"
 )
 
 // controls carries out what is done with elements.
@@ -55,7 +56,7 @@ func hold(on bool) {
 }
 
 // commandOf is the command of the element that an event is about.
-func commandOf(event safejs.Value) (c ui.Command, element safejs.Value, ok bool) {
+func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bool) {
 	target := get(event, "target")
 	if !exists(get(target, "closest")) {
 		return c, element, false
@@ -67,11 +68,11 @@ func commandOf(event safejs.Value) (c ui.Command, element safejs.Value, ok bool)
 	data := get(element, "dataset")
 	kind, _ := strconv.Atoi(text(data, "kind"))
 	index, _ := strconv.Atoi(text(data, "index"))
-	return ui.Command{Do: text(data, "do"), Arg: text(data, "arg"), Value: text(element, "value"), Kind: kind, Index: index}, element, true
+	return input.Command{Do: text(data, "do"), Arg: text(data, "arg"), Value: text(element, "value"), Kind: kind, Index: index}, element, true
 }
 
 // command carries out what needs the browser; the rest is for the state.
-func (a *controls) command(c ui.Command, element safejs.Value) {
+func (a *controls) command(c input.Command, element safejs.Value) {
 	hold(c.Do == "try-answer")
 	switch c.Do {
 	case "file":
@@ -87,7 +88,7 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 		}
 		return
 	case "zoom-in":
-		a.Later(func() { a.Do(ui.Zoomed(a.s, 0.5, 0.5)) })
+		a.Later(func() { a.Do(input.Zoomed(a.s, 0.5, 0.5)) })
 		return
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
@@ -122,7 +123,7 @@ func (a *controls) command(c ui.Command, element safejs.Value) {
 		})
 		return
 	case "zoom-out":
-		a.Later(func() { a.Do(ui.Zoomed(a.s, 2, 0.5)) })
+		a.Later(func() { a.Do(input.Zoomed(a.s, 2, 0.5)) })
 		return
 	}
 	a.Later(func() { a.Do(c.Message(a.s)) })

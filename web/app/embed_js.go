@@ -10,6 +10,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/answer"
 )
 
 // embed talks with the page that a view is in. See docs/embedding.md for the
@@ -102,7 +103,7 @@ func (e *embed) sync() {
 		e.selected = name
 		e.send("select", map[string]any{"name": name, "text": (&ui.Selection{S: s}).Sentence()})
 	}
-	problem, code := ui.Problem(s), "open"
+	problem, code := answer.Problem(s), "open"
 	if s.OverBudget != nil {
 		code = "budget"
 	}

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 	"memtide/web/lookup"
 	"memtide/web/state"
-	"memtide/web/ui"
+	"memtide/web/ui/input"
 )
 
 // gestureKind is what the pointers on a picture are doing.
@@ -62,7 +62,7 @@ func (p *pictures) listen(c *canvas) {
 	})
 	listen(c.inner, "dblclick", func(e safejs.Value) {
 		p.Later(func() {
-			p.Do(ui.ZoomToSelection(p.s))
+			p.Do(input.ZoomToSelection(p.s))
 		})
 	})
 	// A bare wheel scrolls the page.
@@ -77,7 +77,7 @@ func (p *pictures) listen(c *canvas) {
 			delta *= 16
 		}
 		p.Later(func() {
-			p.Do(ui.Zoomed(p.s, math.Exp(delta*wheelZoom), p.share(c, x)))
+			p.Do(input.Zoomed(p.s, math.Exp(delta*wheelZoom), p.share(c, x)))
 		})
 	})
 }
@@ -88,7 +88,7 @@ func (p *pictures) share(c *canvas, x float64) float64 {
 	if m == nil {
 		return 0.5
 	}
-	v := ui.Visible(p.s)
+	v := input.Visible(p.s)
 	return float64(m.TimeAt(p.view(c), x)-v.From) / float64(max(v.Length, 1))
 }
 
@@ -110,7 +110,7 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 		return
 	}
 	target, _ := m.Hit(c.Picture, p.view(c), x, y)
-	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), ui.Visible(p.s).From
+	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), input.Visible(p.s).From
 	if target.Kind == lookup.OnBudget && !p.fixed() {
 		g.kind, g.top = budgeting, 0
 		if shown := p.s.Visible(); shown != nil {
@@ -145,7 +145,7 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	g := &p.gesture
 	if g.kind == pressing && math.Hypot(x-g.x0, y-g.y0) > clickSlop && !c.Picture.Still() {
 		g.kind = panning
-		if g.shift || ui.Visible(p.s).Whole() && text(e, "pointerType") != "touch" {
+		if g.shift || input.Visible(p.s).Whole() && text(e, "pointerType") != "touch" {
 			g.kind = marking
 		}
 	}
@@ -160,7 +160,7 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 	case panning:
 		if m := p.subject(c); m != nil {
 			v := p.view(c)
-			p.Do(ui.MovedTo(p.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
+			p.Do(input.MovedTo(p.s, g.from+m.TimeAt(v, g.x0)-m.TimeAt(v, x)))
 		}
 	case marking:
 		p.showMark(c, g.x0, x)
@@ -171,7 +171,7 @@ func (p *pictures) move(c *canvas, x, y float64, e safejs.Value) {
 		}
 		g.fingers[id] = x
 		spread := g.distance()
-		p.Do(ui.Zoomed(p.s, g.spread/spread, p.share(c, g.middle())))
+		p.Do(input.Zoomed(p.s, g.spread/spread, p.share(c, g.middle())))
 		g.spread = spread
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/input"
 )
 
 // keyboard carries out what keys do.
@@ -22,7 +23,7 @@ func (a *keyboard) listen() {
 		if truth(e, "altKey") || truth(e, "defaultPrevented") {
 			return
 		}
-		k := ui.Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
+		k := input.Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
 		tag := text(e, "target", "tagName")
 		if truth(e, "ctrlKey") || truth(e, "metaKey") {
 			if !a.view { // there is nothing to undo, and what is saved or opened is the page around the view
@@ -65,7 +66,7 @@ func (a *keyboard) listen() {
 			return
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
-		action, ok := ui.KeyOf(k)
+		action, ok := input.KeyOf(k)
 		// Arrows scroll the page unless the pictures have the focus.
 		stops := action.Plays() && a.s.View.Play.On // wherever the focus is
 		if !ok || action.Walks() && !inStage && !stops || a.view && !action.Looks(&a.s.View.Frame) {
@@ -83,11 +84,11 @@ func (a *keyboard) listen() {
 }
 
 // flameKey handles a key in the flame graph, and says whether it was one of its own.
-func (a *keyboard) flameKey(k ui.Key, e safejs.Value) bool {
+func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
 	if !exists(call(get(e, "target"), "closest", "#flame")) {
 		return false
 	}
-	m := ui.FlameKey(k, a.s)
+	m := input.FlameKey(k, a.s)
 	if m == nil {
 		return false
 	}
@@ -101,7 +102,7 @@ func (a *keyboard) flameKey(k ui.Key, e safejs.Value) bool {
 
 // findKey handles the keys of the field that finds layers: the next one, or back
 // to the pictures.
-func (a *keyboard) findKey(k ui.Key, c ui.Command, element safejs.Value) {
+func (a *keyboard) findKey(k input.Key, c input.Command, element safejs.Value) {
 	switch k.Key {
 	case "Enter":
 		c.Do = "find-next"
@@ -114,19 +115,19 @@ func (a *keyboard) findKey(k ui.Key, c ui.Command, element safejs.Value) {
 
 // chord handles a key that is pressed together with Ctrl or ⌘. What it does not
 // know is the browser's, and all of it in a view in another page.
-func (a *keyboard) chord(k ui.Key, event safejs.Value) {
+func (a *keyboard) chord(k input.Key, event safejs.Value) {
 	target := get(event, "target")
 	typing := text(target, "tagName") == "TEXTAREA" || text(target, "tagName") == "INPUT" &&
 		text(target, "type") != "range" && text(target, "type") != "checkbox"
-	switch ui.ChordOf(k) {
-	case ui.ChordUndo:
+	switch input.ChordOf(k) {
+	case input.ChordUndo:
 		if typing { // what is typed in a field is undone by the field
 			return
 		}
 		a.Later(func() { a.address.undo(k.Shift) })
-	case ui.ChordSave:
+	case input.ChordSave:
 		a.Later(a.saver.shown)
-	case ui.ChordOpen:
+	case input.ChordOpen:
 		field := call(global("document"), "querySelector", "input[data-do=file]")
 		if !exists(field) {
 			return
@@ -163,7 +164,7 @@ func (a *keyboard) askLabels() {
 	}
 	then(call(keyboard, "getLayoutMap"), func(layout safejs.Value) {
 		labels := map[string]string{}
-		for _, place := range ui.KeyPlaces() {
+		for _, place := range input.KeyPlaces() {
 			if v := call(layout, "get", place); v.Type() == safejs.TypeString {
 				labels[place], _ = v.String()
 			}
@@ -174,7 +175,7 @@ func (a *keyboard) askLabels() {
 
 // walkRadios chooses the radio button beside an element that is one, in a circle;
 // false if it is none, or the key does not walk.
-func walkRadios(k ui.Key, element safejs.Value) bool {
+func walkRadios(k input.Key, element safejs.Value) bool {
 	by := map[string]int{"ArrowDown": 1, "ArrowRight": 1, "ArrowUp": -1, "ArrowLeft": -1}[k.Key]
 	group := call(element, "closest", "[role=radiogroup]")
 	if by == 0 || !exists(group) || text(element, "role") != "radio" {

@@ -11,12 +11,14 @@ import (
 
 	"memtide/wasm/pool"
 	"memtide/wasm/proto"
+	"memtide/web/format"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/names"
 )
 
 // app is the page's program: all its parts, and when what is shown.
@@ -94,7 +96,7 @@ func newApp() *app {
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
-	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, ui.SentenceOf
+	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.answers.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
@@ -308,7 +310,7 @@ func (a *app) draw() {
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
 	a.embed.sync()
 	if !permalink.Empty(a.s) {
-		set(global("document"), "title", ui.PageTitle(a.s))
+		set(global("document"), "title", names.PageTitle(a.s))
 	}
 	a.meter.end("settle")
 }

@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/input"
 )
 
 // picker keeps the focus where a person expects it: in the search field while the
@@ -40,8 +41,8 @@ func (p *picker) sync() {
 }
 
 // key handles the keys of the search field; false leaves them to it.
-func (p *picker) key(k ui.Key, e safejs.Value) bool {
-	m := ui.PickerKey(p.s, k)
+func (p *picker) key(k input.Key, e safejs.Value) bool {
+	m := input.PickerKey(p.s, k)
 	if m == nil {
 		return false
 	}

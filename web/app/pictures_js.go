@@ -13,6 +13,7 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/mount"
 	"memtide/web/view"
 )
 
@@ -43,7 +44,7 @@ type pictures struct {
 
 // canvas is one picture: a canvas, and one above it for what moves.
 type canvas struct {
-	ui.Mount
+	mount.Mount
 	host, inner safejs.Value
 	base, above safejs.Value
 	width       float64 // CSS pixels, 0 until it is known
@@ -109,7 +110,7 @@ func (p *pictures) again() {
 // called while the components are being drawn: measuring would lay out the half
 // of the page that is there, so that waits for the frame.
 func (p *pictures) host(name string, element safejs.Value) {
-	m, ok := ui.MountOf(name)
+	m, ok := mount.ByName[name]
 	at := m.Picture
 	if m.Second {
 		at += draw.AllPictures

@@ -7,10 +7,12 @@ import (
 
 	"memtide/web/display"
 	"memtide/web/draw"
+	"memtide/web/format"
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/export"
 )
 
 // saver makes files of what is shown and has the browser save them.
@@ -30,14 +32,14 @@ func (a *saver) save(kind string) {
 	case "html":
 		a.html(address)
 	default:
-		if f, ok := ui.ExportFile(a.s, kind, address); ok {
+		if f, ok := export.Of(a.s, kind, address); ok {
 			a.file(f)
 		}
 	}
 }
 
 // file has the browser save a file.
-func (a *saver) file(f ui.File) {
+func (a *saver) file(f export.File) {
 	array, err := arrayOf(f.Bytes)
 	if err != nil {
 		complain("file", err)
@@ -60,7 +62,7 @@ func (a *saver) file(f ui.File) {
 // schedule has the second program write the schedule down, or find a plan, and saves the
 // file.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
-	f := ui.ScheduleFile(a.s, e)
+	f := export.Schedule(a.s, e)
 	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
 	if e.Kind == state.PlanFile {
 		say = a.tell
@@ -71,7 +73,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		case !loaded:
 			say(ui.NoSecond(err))
 		case err != nil:
-			say(ui.SentenceOf(err.Error()))
+			say(format.Sentence(err.Error()))
 		default:
 			f.Bytes = text
 			a.file(f)
@@ -82,7 +84,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 
 // layers saves the table of layers as a file, as it is sorted and filtered.
 func (a *saver) layers() {
-	if f, ok := ui.LayersFile(a.s, a.page.Address(a.s, true)); ok {
+	if f, ok := export.Layers(a.s, a.page.Address(a.s, true)); ok {
 		a.file(f)
 	}
 }
@@ -102,7 +104,7 @@ func (a *saver) copyLine(line string) {
 
 // shown saves what is shown as a picture, which opens it again.
 func (a *saver) shown() {
-	f, ok := ui.ExportFile(a.s, "svg", a.page.Address(a.s, true))
+	f, ok := export.Of(a.s, "svg", a.page.Address(a.s, true))
 	if !ok {
 		a.tell(ui.NothingToSave)
 		return
@@ -130,7 +132,7 @@ func (a *saver) png(address string) {
 		theme = display.Dark
 	}
 	var scene draw.Scene
-	ui.Figure(&scene, a.s, a.s.Sharing.Exact)
+	export.Figure(&scene, a.s, a.s.Sharing.Exact)
 	canvas := call(global("document"), "createElement", "canvas")
 	colours := display.Palette(theme)
 	if !paintOn(canvas, &scene, colours, pngRatio) {
@@ -141,11 +143,11 @@ func (a *saver) png(address string) {
 	set(context, "globalCompositeOperation", "destination-over")
 	set(context, "fillStyle", colours[display.Surface])
 	call(context, "fillRect", 0, 0, number(canvas, "width"), number(canvas, "height"))
-	name := ui.FileName(a.s, "png")
+	name := export.Name(a.s, "png")
 	call(canvas, "toBlob", function(func(blob safejs.Value) {
 		then(call(blob, "arrayBuffer"), func(buffer safejs.Value) {
 			png := link.WithPNG(bytesOf(buffer), address)
-			a.Later(func() { a.file(ui.File{Name: name, Type: "image/png", Bytes: png}) })
+			a.Later(func() { a.file(export.File{Name: name, Type: "image/png", Bytes: png}) })
 		}, func(safejs.Value) {})
 	}), "image/png")
 }
@@ -176,7 +178,7 @@ func (a *saver) html(address string) {
 	failed := func(safejs.Value) {
 		a.Post(state.ShareNote{Text: ui.NoSinglePage})
 	}
-	name := ui.FileName(a.s, "html")
+	name := export.Name(a.s, "html")
 	then(call(safejs.Global(), "fetch", a.page.Folder()+singleFile), func(response safejs.Value) {
 		if !truth(response, "ok") {
 			failed(response)
@@ -188,7 +190,7 @@ func (a *saver) html(address string) {
 				failed(buffer)
 				return
 			}
-			a.Later(func() { a.file(ui.File{Name: name, Type: "text/html", Bytes: page}) })
+			a.Later(func() { a.file(export.File{Name: name, Type: "text/html", Bytes: page}) })
 		}, failed)
 	}, failed)
 	a.Do(state.ShareNote{Text: ui.FetchingPage})

@@ -5,6 +5,7 @@ import (
 
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/names"
 )
 
 // sharer keeps the focus in the dialog and does what needs the browser.
@@ -84,7 +85,7 @@ func (a *sharer) copyText(field string) {
 // nothing.
 func (a *sharer) send() {
 	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
-	then(call(global("navigator"), "share", map[string]any{"title": ui.NameOf(a.s) + " – memtide", "url": address}),
+	then(call(global("navigator"), "share", map[string]any{"title": names.Of(a.s) + " – memtide", "url": address}),
 		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.PassedOn}) },
 		func(reason safejs.Value) {
 			if text(reason, "name") != "AbortError" {

@@ -144,6 +144,19 @@ func (c Choice) On(d *preset.Device) Choice {
 	return c
 }
 
+// GPU is the device of a choice: the one that its link is of or, where the rates of
+// the link are the person's own, the one that its times are for; nil if neither is
+// known.
+func (c Choice) GPU() *preset.Device {
+	if d := preset.LookupDevice(c.Device); d != nil {
+		return d
+	}
+	if base, o := c.Source.Variant(); base != nil && base.Operators() {
+		return preset.LookupDevice(o.Device)
+	}
+	return nil
+}
+
 // Suggested is c with what its preset suggests.
 func (c Choice) Suggested() Choice {
 	s := c.Source.Suggestion()

@@ -2,6 +2,7 @@ package format
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,4 +27,10 @@ func Throughput(n int, unit string, step time.Duration) string {
 		decimals = 1
 	}
 	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + " " + unit + "/s"
+}
+
+// PerSecond is the number of a throughput, without its unit.
+func PerSecond(n int, step time.Duration) string {
+	number, _, _ := strings.Cut(Throughput(n, "", step), " ")
+	return number
 }

@@ -3,12 +3,12 @@ package ui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"memtide/engine"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // About says what is known about the network: sums in which a wrong unit shows,
@@ -23,36 +23,27 @@ func (c *About) Name() string {
 	return c.S.Network.Profile.Name
 }
 
-// Fact is a sum over the network.
-type Fact struct{ Label, Value, Title string }
-
 // Facts are the sums.
-func (c *About) Facts() []Fact {
+func (c *About) Facts() []panel.Fact {
 	if c.S.Network == nil {
 		return nil
 	}
 	t := c.S.Network.Totals
-	parts := Fact{"layers", format.Count(t.Stages), "Stages of the chain, the loss not included"}
+	parts := panel.Fact{Label: "layers", Value: format.Count(t.Stages), Title: "Stages of the chain, the loss not included"}
 	if c.S.Network.Chain == nil {
-		parts = Fact{"operations", format.Count(t.Ops), "Operations of the graph, forward and backward"}
+		parts = panel.Fact{Label: "operations", Value: format.Count(t.Ops), Title: "Operations of the graph, forward and backward"}
 	}
-	out := []Fact{
+	out := []panel.Fact{
 		parts,
-		{"forward", format.Duration(t.Forward), "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
-		{"backward", format.Duration(t.Back), "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
-		{"saved", format.Bytes(t.Saved), fmt.Sprintf("Sum of all saved sets: %d MiB", t.Saved/engine.MiB)},
-		{"weights", format.Bytes(t.Resident), "What stays on the device: weights, their gradients, optimizer state"},
+		{Label: "forward", Value: format.Duration(t.Forward), Title: "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
+		{Label: "backward", Value: format.Duration(t.Back), Title: "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
+		{Label: "saved", Value: format.Bytes(t.Saved), Title: fmt.Sprintf("Sum of all saved sets: %d MiB", t.Saved/engine.MiB)},
+		{Label: "weights", Value: format.Bytes(t.Resident), Title: "What stays on the device: weights, their gradients, optimizer state"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
-		out = append(out, Fact{"samples/s", perSecond(t.Batch, step), fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+		out = append(out, panel.Fact{Label: "samples/s", Value: format.PerSecond(t.Batch, step), Title: fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
-}
-
-// perSecond is the number of a throughput, without its unit.
-func perSecond(n int, step time.Duration) string {
-	number, _, _ := strings.Cut(format.Throughput(n, "", step), " ")
-	return number
 }
 
 // Notes are assumptions and departures, as the source has them.

@@ -43,7 +43,7 @@ func (c *About) Origins() (out []Origin) {
 		if base, _ := source(c.S).Variant(); base.Efficiency(o) == 0 {
 			text = "one model, fitted, for every V100"
 		}
-		out = append(out, Origin{"device", text, sentence(d.Source)})
+		out = append(out, Origin{"device", text, format.Sentence(d.Source)})
 	}
 	out = append(out, c.linkOrigin())
 	return append(out, Origin{"results", "simulated from these", "Step time and peak of a schedule follow from the numbers above; a second program checks them."})
@@ -53,9 +53,9 @@ func (c *About) Origins() (out []Origin) {
 func (c *About) linkOrigin() Origin {
 	d := preset.LookupDevice(c.S.Choice.Device)
 	if d == nil {
-		return Origin{"host link", "your own, " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), "Set in the controls, by the link or by the file"}
+		return Origin{"host link", "your own, " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), "Set in the controls, by the link or by the file"}
 	}
-	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + sentence(d.Source)}
+	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
 }
 
 // Paper is the address of the description of a preset; empty for files.
@@ -70,8 +70,6 @@ func (c *About) Paper() string {
 func (c *About) PaperName() string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
 }
-
-func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
 func teraflops(f preset.Flops) string {
 	return strconv.FormatFloat(float64(f)/1e12, 'g', 4, 64)

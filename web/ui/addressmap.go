@@ -10,7 +10,6 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -18,13 +17,16 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/panel"
 )
 
 // Addressmap is the address view: where the bytes of the shown schedule, or of a
 // file, lie.
 type Addressmap struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // Open says whether there is anything below the heading.
@@ -38,7 +40,7 @@ func (c *Addressmap) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
 	}
-	return fmt.Sprintf("height:%gpx", mounts[name].Picture.Height())
+	return fmt.Sprintf("height:%gpx", mount.ByName[name].Picture.Height())
 }
 
 // Label is the accessible name of a picture.
@@ -46,21 +48,21 @@ func (c *Addressmap) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
 	case m == nil:
-		return mounts[name].Picture.Title()
+		return mount.ByName[name].Picture.Title()
 	case name == "map":
 		return m.MapSentence(m.Moment())
 	}
-	return mounts[name].Picture.Title() + ". " + m.Summary()
+	return mount.ByName[name].Picture.Title() + ". " + m.Summary()
 }
 
 // Allocators lists the allocators, what a file has recorded first.
-func (c *Addressmap) Allocators() (out []Option) {
+func (c *Addressmap) Allocators() (out []panel.Option) {
 	name := c.S.Allocator()
 	if m := c.S.Memory; m != nil && m.Data.Recorded != nil {
-		out = append(out, Option{proto.Recorded, "As recorded", name == proto.Recorded})
+		out = append(out, panel.Option{ID: proto.Recorded, Title: "As recorded", Selected: name == proto.Recorded})
 	}
 	for _, a := range alloc.Allocators() {
-		out = append(out, Option{a.Name, a.Title, a.Name == name})
+		out = append(out, panel.Option{ID: a.Name, Title: a.Title, Selected: a.Name == name})
 	}
 	return out
 }
@@ -79,12 +81,12 @@ func (c *Addressmap) Doc() string {
 }
 
 // Params are the parameters of the allocator.
-func (c *Addressmap) Params() []Param {
+func (c *Addressmap) Params() []panel.Param {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
 		return nil
 	}
-	return slices.DeleteFunc(params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p Param) bool {
+	return slices.DeleteFunc(panel.Params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p panel.Param) bool {
 		return p.Name == alloc.OrderParam && c.S.Memory != nil // a file has its own order
 	})
 }
@@ -135,20 +137,20 @@ func (c *Addressmap) placed() *proto.Placed {
 }
 
 // Facts are the numbers of the placement.
-func (c *Addressmap) Facts() []Fact {
+func (c *Addressmap) Facts() []panel.Fact {
 	p := c.placed()
 	if p == nil {
 		return nil
 	}
-	out := []Fact{
-		{"in use at the peak", format.Bytes(p.Peak), "The largest total alive at one moment, without resident memory: no pool can be smaller"},
+	out := []panel.Fact{
+		{Label: "in use at the peak", Value: format.Bytes(p.Peak), Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
 		needed(p),
-		{"over the peak", extra(p), "What the placement needs beyond that total"},
+		{Label: "over the peak", Value: extra(p), Title: "What the placement needs beyond that total"},
 	}
 	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
-		out = append(out, Fact{"reserved", format.Bytes(p.Reserved), "The most that is taken from the device"})
+		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved), Title: "The most that is taken from the device"})
 	} else {
-		out = append(out, Fact{"pool", format.Bytes(p.Pool), poolTitle(p)})
+		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
 	}
 	l := c.S.PlacesModel().LevelShown()
 	when := "at the peak"
@@ -156,20 +158,20 @@ func (c *Addressmap) Facts() []Fact {
 		when = "when it fails"
 	}
 	return append(out,
-		Fact{"largest hole " + when, format.Bytes(l.Largest), "The largest stretch of free addresses"},
-		Fact{"fragmentation " + when, format.Share(l.Fragmentation()), "1 − largest hole / free memory"},
-		Fact{"lost inside blocks", format.Bytes(p.Waste), "What buffers are rounded up by, at most at a moment"})
+		panel.Fact{Label: "largest hole " + when, Value: format.Bytes(l.Largest), Title: "The largest stretch of free addresses"},
+		panel.Fact{Label: "fragmentation " + when, Value: format.Share(l.Fragmentation()), Title: "1 − largest hole / free memory"},
+		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste), Title: "What buffers are rounded up by, at most at a moment"})
 }
 
 // needed is how much memory the allocator gets by with.
-func needed(p *proto.Placed) Fact {
+func needed(p *proto.Placed) panel.Fact {
 	switch {
 	case p.Failed == nil:
-		return Fact{"needed", format.Bytes(p.Top), "The end of the highest block"}
+		return panel.Fact{Label: "needed", Value: format.Bytes(p.Top), Title: "The end of the highest block"}
 	case p.Needs > 0:
-		return Fact{"would be needed", format.Bytes(p.Needs), "The pool that this allocator finds by itself"}
+		return panel.Fact{Label: "would be needed", Value: format.Bytes(p.Needs), Title: "The pool that this allocator finds by itself"}
 	}
-	return Fact{"would be needed", "–", "Not known"}
+	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
 }
 
 func extra(p *proto.Placed) string {
@@ -201,7 +203,7 @@ func (c *Addressmap) Outcome() string {
 		if f == nil {
 			return ""
 		}
-		return SentenceOf(f.Text)
+		return format.Sentence(f.Text)
 	}
 	total := p.Pool + p.Resident
 	switch {
@@ -315,23 +317,10 @@ func (c *Addressmap) OutcomeClass() string {
 // RaiseText is the button that makes the budget large enough; empty if that is
 // not known or of no use.
 func (c *Addressmap) RaiseText() string {
-	if b := raise(c.S); b > 0 {
+	if b := input.Raise(c.S); b > 0 {
 		return "Set " + format.BytesUp(b)
 	}
 	return ""
-}
-
-// raise is the budget that the allocator would need for this very schedule. A
-// larger budget may bring another schedule, so it is an offer and no promise.
-func raise(s *state.State) engine.Bytes {
-	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
-		return 0
-	}
-	b := s.Places.Placed.Needs + s.Places.Placed.Resident
-	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
-		return up
-	}
-	return b
 }
 
 // Density is the text of its field.
@@ -377,15 +366,15 @@ func (c *Addressmap) Moment() string {
 }
 
 // Orders are the ways to sort the table.
-func (c *Addressmap) Orders() (out []Option) {
+func (c *Addressmap) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
-		out = append(out, Option{strconv.Itoa(by), title, draw.AliveBy(by) == c.S.View.AliveBy})
+		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
 	}
 	return out
 }
 
 // Pressed is for aria-pressed.
-func (c *Addressmap) Pressed(o Option) string { return strconv.FormatBool(o.Selected) }
+func (c *Addressmap) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
 
 // HTML is the table of what is there at the peak. Everything in it is escaped.
 func (c *Addressmap) HTML() vugu.HTML {
@@ -411,10 +400,10 @@ func (c *Addressmap) HTML() vugu.HTML {
 }
 
 // memoryNumbers is the result line of a file about addresses.
-func memoryNumbers(s *state.State) []Number {
+func memoryNumbers(s *state.State) []panel.Number {
 	d := s.Memory.Data
 	peak := d.Peak
-	out := []Number{
+	out := []panel.Number{
 		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
 		{ID: "reserved", Label: "reserved", Value: "–"},
 		{ID: "over-peak", Label: "over the peak", Value: "–"},

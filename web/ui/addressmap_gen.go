@@ -338,28 +338,28 @@ func (c *Addressmap) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("aria-label", c.Label("addresses"))
 				vgn.AddAttrInterface("style", c.Height("addresses"))
-				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("addresses", value) })
+				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("addresses", value) })
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "map"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("aria-label", c.Label("map"))
 				vgn.AddAttrInterface("style", c.Height("map"))
-				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("map", value) })
+				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("map", value) })
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "holes"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("aria-label", c.Label("holes"))
 				vgn.AddAttrInterface("style", c.Height("holes"))
-				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("holes", value) })
+				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("holes", value) })
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("aria-label", c.Label("host"))
 				vgn.AddAttrInterface("style", c.Height("host"))
-				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("host", value) })
+				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("host", value) })
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}

@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,48 +11,25 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
-	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/jobs"
 	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
-
-// carryOut does what the state asks for, as the browser side would, except for
-// curves.
-func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
-	t.Helper()
-	ctx, pool := context.Background(), new(serve.Local)
-	for len(messages) > 0 {
-		effects := s.Update(messages[0])
-		messages = messages[1:]
-		for _, e := range effects {
-			switch e := e.(type) {
-			case state.Open:
-				messages = append(messages, jobs.Open(ctx, pool, e, nil))
-			case state.Solve:
-				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
-			case state.Place:
-				messages = append(messages, jobs.Place(ctx, pool, e, nil))
-			case state.Examine:
-				messages = append(messages, jobs.Examine(ctx, pool, e))
-			}
-		}
-	}
-}
 
 // The address view is closed at first and then says where the bytes lie, for
 // every allocator.
 func TestAddressView(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
 		t.Error("the address view is not closed at first")
 	}
-	carryOut(t, s, state.TogglePlaces{})
+	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict", "density", "compression"} {
@@ -62,7 +38,7 @@ func TestAddressView(t *testing.T) {
 		}
 	}
 	for _, a := range alloc.Allocators() {
-		carryOut(t, s, state.SetAllocator{Name: a.Name})
+		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
 		page := pageOf(t, s)
 		c := Addressmap{S: s}
 		want := "✓ layout checked"
@@ -89,16 +65,16 @@ func TestAddressView(t *testing.T) {
 // Best fit lets choose what is asked for first, and the request says so; files
 // about addresses have their own order.
 func TestAddressOrder(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pageOf(t, s)
 	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
 		if n := strings.Count(page, want); n != 1 {
 			t.Errorf("%q stands %d times in the page; want once", want, n)
 		}
 	}
-	m := Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
-	carryOut(t, s, m)
+	m := input.Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
+	pagetest.Do(t, s, m)
 	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
@@ -114,8 +90,8 @@ func TestAddressOrder(t *testing.T) {
 // While the pointer is on the curve the other pictures show a preview; the addresses
 // say that they are not of it, and whose they are.
 func TestAddressesBesidePreview(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{})
 	c := Addressmap{S: s}
 	if got := c.Verdict(); c.Stale() != "false" || strings.Contains(got, "preview") {
 		t.Errorf("without a preview the addresses say %q, stale %s; want nothing of one", got, c.Stale())
@@ -131,8 +107,8 @@ func TestAddressesBesidePreview(t *testing.T) {
 // The story of the default example: in total it fits exactly, at addresses it
 // does not, and the sentence says by how much.
 func TestAddressFailure(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
 	c := Addressmap{S: s}
 	f := s.Places.Placed.Failed
 	if f == nil {
@@ -146,7 +122,7 @@ func TestAddressFailure(t *testing.T) {
 	if f.Largest >= f.Bytes || f.Free < f.Bytes {
 		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
 	}
-	if b := raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
+	if b := input.Raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
 	// What stands beside the numbers does not vouch for what is denied here.
@@ -154,14 +130,14 @@ func TestAddressFailure(t *testing.T) {
 	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
 		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
 	}
-	carryOut(t, s, state.SetAllocator{Name: "optimal"})
+	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
 	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
 		t.Errorf("optimal placement: %q; want that all find room", got)
 	}
 	if got, class := r.Verdict(), r.VerdictClass(); got != "checked" || class != "good" {
 		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
 	}
-	carryOut(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
+	pagetest.Do(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
 	if got := r.Verdict(); got != "checked" {
 		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
 	}
@@ -170,7 +146,7 @@ func TestAddressFailure(t *testing.T) {
 // A badge says what was checked; whether something faster exists is said apart, by
 // whom, and among what.
 func TestCheckedIsNotOptimal(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	r := Results{S: s}
 	for _, optimal := range []bool{true, false} {
 		s.Shown.Solved.Claim.Optimal = optimal
@@ -196,29 +172,29 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 }
 
 func TestAddressCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Choice.Alloc = "va"
 	for _, c := range []struct {
-		in   Command
+		in   input.Command
 		want state.Message
 	}{
-		{Command{Do: "places", Settled: true}, state.TogglePlaces{}},
-		{Command{Do: "places-stop", Settled: true}, state.StopPlacing{}},
-		{Command{Do: "places-again", Settled: true}, state.PlaceAgain{}},
-		{Command{Do: "alloc", Value: "optimal", Settled: true}, state.SetAllocator{Name: "optimal"}},
-		{Command{Do: "alloc", Value: "optimal"}, nil},
-		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
-		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
-		{Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
-		{Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
-		{Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
-		{Command{Do: "alive", Arg: "9", Settled: true}, nil},
+		{input.Command{Do: "places", Settled: true}, state.TogglePlaces{}},
+		{input.Command{Do: "places-stop", Settled: true}, state.StopPlacing{}},
+		{input.Command{Do: "places-again", Settled: true}, state.PlaceAgain{}},
+		{input.Command{Do: "alloc", Value: "optimal", Settled: true}, state.SetAllocator{Name: "optimal"}},
+		{input.Command{Do: "alloc", Value: "optimal"}, nil},
+		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
+		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
+		{input.Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
+		{input.Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
+		{input.Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
+		{input.Command{Do: "alive", Arg: "9", Settled: true}, nil},
 	} {
 		if got := c.in.Message(s); got != c.want {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
-	for _, c := range []Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
+	for _, c := range []input.Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
 		if got, ok := c.Message(s).(state.Refuse); !ok || got.Text == "" {
 			t.Errorf("%+v: message %#v; want a refusal", c, c.Message(s))
 		}
@@ -257,11 +233,11 @@ func TestAddressLink(t *testing.T) {
 
 // A file about addresses: its numbers, no strategies, and every allocator.
 func TestMemoryPage(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4}, {Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
 	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond}, Peak: 6 * engine.MiB, Count: 2}
 	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
-	carryOut(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
+	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
@@ -284,8 +260,8 @@ func TestMemoryPage(t *testing.T) {
 
 // The tooltip names the buffer, or says how the memory is used at that moment.
 func TestAddressTip(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
 	m := s.PlacesModel()
 	if got := TipOfPlaces(m, draw.AddressTime, lookup.Target{Kind: lookup.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
 		t.Errorf("over a block: %q, want its address", got)

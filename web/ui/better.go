@@ -166,7 +166,7 @@ func classWords(class engine.Class) string {
 }
 
 func linkWords(d *engine.Device) string {
-	text := "link of " + linkRates(d.ToDev, d.ToHost)
+	text := "link of " + format.Rates(d.ToDev, d.ToHost)
 	if d.Duplex == engine.FullDuplex {
 		text += " in both directions at once"
 	}

@@ -11,6 +11,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/question"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // helped is a page on which what would help was answered by the engine.
@@ -48,7 +49,7 @@ func TestBetterRows(t *testing.T) {
 	if got := c.AllText(); !strings.HasPrefix(got, "All ") || !strings.HasSuffix(got, " answers") {
 		t.Errorf("the button says %q", got)
 	}
-	s.Update(Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
+	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {

@@ -7,6 +7,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Case is what is asked about, as a sentence whose words are controls. Words that a
@@ -64,14 +65,14 @@ func (c *Case) Optimizer() string {
 }
 
 // GPUs lists the devices, with the person's own first where none of them is meant.
-func (c *Case) GPUs() (out []Option) {
-	chosen := gpu(c.S.Choice)
+func (c *Case) GPUs() (out []panel.Option) {
+	chosen := c.S.Choice.GPU()
 	if chosen == nil {
-		out = append(out, Option{"", "GPU of your own", true})
+		out = append(out, panel.Option{ID: "", Title: "GPU of your own", Selected: true})
 	}
 	for _, d := range preset.Devices() {
 		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
-			out = append(out, Option{d.ID, d.Name, selected})
+			out = append(out, panel.Option{ID: d.ID, Title: d.Name, Selected: selected})
 		}
 	}
 	return out
@@ -80,21 +81,8 @@ func (c *Case) GPUs() (out []Option) {
 // GPUTitle says what choosing a GPU sets, and where its numbers come from.
 func (c *Case) GPUTitle() string {
 	text := "Sets the memory, the link to the host and, where they are computed, the times."
-	if d := gpu(c.S.Choice); d != nil {
+	if d := c.S.Choice.GPU(); d != nil {
 		text += " " + d.Link + "; " + d.Source + "."
 	}
 	return text
-}
-
-// gpu is the device of a choice: the one that its link is of or, where the rates of
-// the link are the person's own, the one that its times are for; nil if neither is
-// known.
-func gpu(c state.Choice) *preset.Device {
-	if d := preset.LookupDevice(c.Device); d != nil {
-		return d
-	}
-	if base, o := c.Source.Variant(); base != nil && base.Operators() {
-		return preset.LookupDevice(o.Device)
-	}
-	return nil
 }

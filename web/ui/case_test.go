@@ -12,12 +12,13 @@ import (
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // A GPU is one choice: memory, link, times, and a budget that it is likely to serve.
 // Another batch keeps that budget; another network gets its own.
 func TestOneGPU(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		do     state.Message
 		preset string
@@ -29,8 +30,8 @@ func TestOneGPU(t *testing.T) {
 		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", choice.DefaultBudget},
 		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", choice.Budget{Bytes: 73 * engine.GiB}},
 	} {
-		carryOut(t, s, c.do)
-		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != gpu(got).ID {
+		pagetest.Do(t, s, c.do)
+		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != got.GPU().ID {
 			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset, c.budget)
 		}
 	}
@@ -38,7 +39,7 @@ func TestOneGPU(t *testing.T) {
 	if unit != "samples" || n != 2048 {
 		t.Errorf("a step trains with %d %s; want 2048 samples", n, unit)
 	}
-	carryOut(t, s, state.PickNetwork{ID: "gpt2"})
+	pagetest.Do(t, s, state.PickNetwork{ID: "gpt2"})
 	if unit, n = known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
 		t.Errorf("a step of GPT-2 trains with %d %s; want 8192 tokens", n, unit)
 	}
@@ -46,7 +47,7 @@ func TestOneGPU(t *testing.T) {
 
 // A device that was replaced is listed for those alone who chose it by a link.
 func TestReplacedGPU(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	listed := func() (out []string) {
 		for _, o := range (&Case{S: s}).GPUs() {
 			if strings.HasPrefix(o.ID, "gh200") {

@@ -3,15 +3,11 @@ package ui
 import (
 	"fmt"
 	"html"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
@@ -21,6 +17,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/ui/names"
 )
 
 // Compare says how B differs from A, and which of the two the controls change.
@@ -48,7 +45,7 @@ func (c *Compare) Edits() string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	return "Controls and numbers: " + letter(c.S.Compare.OnA)
+	return "Controls and numbers: " + names.Letter(c.S.Compare.OnA)
 }
 
 // Waits says that the other side is being read or solved.
@@ -73,85 +70,7 @@ func (c *Compare) Name(a bool) string {
 	}
 	mine, network := c.side(a)
 	other, otherNetwork := c.side(!a)
-	return sideName(mine, other, network, otherNetwork, budgetText(mine, network))
-}
-
-// sideName says what a side is, given its budget, and what else is not as on the
-// other side.
-func sideName(mine, other state.Choice, network, otherNetwork *known.Network, budget string) string {
-	var parts []string
-	if network != otherNetwork {
-		parts = append(parts, networkName(mine, network))
-	}
-	method := choice.PlanName(mine.Strategy)
-	if mine.Strategy == other.Strategy {
-		method += argsText(mine.Args, other.Args)
-	}
-	parts = append(parts, method, budget)
-	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
-		parts = append(parts, linkOfDevice(mine))
-	}
-	if mine.Duplex != other.Duplex {
-		parts = append(parts, mine.Duplex.String()+" duplex")
-	}
-	if mine.Transfers != other.Transfers {
-		parts = append(parts, mine.Transfers.String())
-	}
-	return strings.Join(parts, " · ")
-}
-
-// argsText are the arguments that another side has not.
-func argsText(mine, other engine.Args) string {
-	text := ""
-	for _, name := range slices.Sorted(maps.Keys(mine)) {
-		if value := mine[name]; other[name] != value {
-			text += " " + name + " " + value
-		}
-	}
-	return text
-}
-
-func networkName(c state.Choice, n *known.Network) string {
-	switch {
-	case n == nil && c.Source.Preset != "":
-		return c.Source.Preset
-	case n == nil || c.Source.Preset == "":
-		return c.Source.File
-	case n.Chain == nil:
-		return n.Profile.Name + ", graph"
-	}
-	return n.Profile.Name
-}
-
-func budgetText(c state.Choice, n *known.Network) string {
-	if n == nil {
-		return "reading…"
-	}
-	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
-}
-
-// linkOfDevice is linkName where nothing around it says that it is about the link:
-// times are those of the network's own device.
-func linkOfDevice(c state.Choice) string {
-	if preset.LookupDevice(c.Device) != nil {
-		return "host link of " + linkName(c)
-	}
-	return linkName(c)
-}
-
-func linkName(c state.Choice) string {
-	if d := preset.LookupDevice(c.Device); d != nil {
-		return d.Name
-	}
-	return linkRates(c.ToDev, c.ToHost)
-}
-
-// linkRates says both directions where they differ.
-func linkRates(toDev, toHost engine.Rate) string {
-	if toHost != toDev {
-		return format.Rate(toDev) + " in, " + format.Rate(toHost) + " out"
-	}
-	return format.Rate(toDev)
+	return names.Side(mine, other, network, otherNetwork, names.Budget(mine, network))
 }
 
 // Fit is the text of the button that gives the other side the budget that it lacks.
@@ -159,7 +78,7 @@ func (c *Compare) Fit() string {
 	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
 	}
-	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter(!c.S.Compare.OnA)
+	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + names.Letter(!c.S.Compare.OnA)
 }
 
 // missing says which side has no schedule, and why.
@@ -168,7 +87,7 @@ func (c *Compare) missing() string {
 		return ""
 	}
 	o := &c.S.Compare.Other
-	switch side := letter(!c.S.Compare.OnA); {
+	switch side := names.Letter(!c.S.Compare.OnA); {
 	case o.Network == nil:
 		return side + " is being read…" + shareOf(o.Progress())
 	case o.Failed != "":
@@ -176,7 +95,7 @@ func (c *Compare) missing() string {
 	case o.Shown == nil:
 		return side + " is being solved…" + shareOf(o.Progress())
 	}
-	own := letter(c.S.Compare.OnA)
+	own := names.Letter(c.S.Compare.OnA)
 	switch {
 	case c.S.Stale():
 		return own + " has no schedule: the pictures show another one."
@@ -227,10 +146,10 @@ func (c *Compare) Table() vugu.HTML {
 	}
 	ca, na := c.side(true)
 	cb, nb := c.side(false)
-	row("network", networkName(ca, na), networkName(cb, nb), "")
+	row("network", names.Network(ca, na), names.Network(cb, nb), "")
 	row("strategy", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
-	row("host link", linkName(ca), linkName(cb), "")
-	row("budget", budgetText(ca, na), budgetText(cb, nb), "")
+	row("host link", names.Link(ca), names.Link(cb), "")
+	row("budget", names.Budget(ca, na), names.Budget(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {
 		pa, pb, _ := c.S.Sides()
 		ta, tb := pa.Solved.Trace, pb.Solved.Trace

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/known"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/names"
 )
 
 // What a comparison comes to: a sentence, what it does otherwise, and where the
@@ -83,9 +84,9 @@ func fewer(n int) string {
 // fitWords say whether a picture fits its device, and of two that are alike in that;
 // empty if nobody knows.
 func fitWords(p *known.Picture) [2]string {
-	kind, _ := verdict(p)
-	return map[string][2]string{fits: {"fits", "Both fit"}, probably: {"probably fits", "Both probably fit"},
-		mayNot: {"may not fit", "Each may not fit"}, doesNot: {"does not fit", "Neither fits"}}[kind]
+	kind, _ := answer.Of(p)
+	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Probably: {"probably fits", "Both probably fit"},
+		answer.MayNot: {"may not fit", "Each may not fit"}, answer.DoesNot: {"does not fit", "Neither fits"}}[kind]
 }
 
 func hostWords(b engine.Bytes) string {
@@ -119,18 +120,18 @@ func (c *Compare) Delta() vugu.HTML {
 		sum += x
 		low, high = min(low, sum), max(high, sum)
 	}
-	u := unitOf(&d)
+	u := names.UnitOf(&d)
 	var b strings.Builder
 	row := func(class, name string, from, to time.Duration, title string) {
 		scale := 1000 / float64(max(high-low, 1))
 		x0, x1 := float64(min(from, to)-low)*scale, float64(max(from, to)-low)*scale
 		fmt.Fprintf(&b, `<li title="%s"><span>%s <b>%s</b></span><svg viewBox="0 0 1000 10" preserveAspectRatio="none"><rect class="%s" x="%.0f" width="%.0f" height="10"/></svg></li>`,
-			title, name, u.signed(to-from, true), class, x0, max(x1-x0, 2))
+			title, name, u.Signed(to-from, true), class, x0, max(x1-x0, 2))
 	}
 	sum = 0
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			words, class := partLook(p.Name)
+			words, class := names.Part(p.Name)
 			row(class, words, sum, sum+parts[i], "A "+format.Duration(p.A)+", B "+format.Duration(p.B))
 			sum += parts[i]
 		}
@@ -139,65 +140,7 @@ func (c *Compare) Delta() vugu.HTML {
 		return ""
 	}
 	row("delta-step", "step", 0, step, html.EscapeString(c.Say()))
-	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.plain(step)+" "+u.name) + "</p><ul>" + b.String() + "</ul>")
-}
-
-// partLook is what a part is called, as in the key of the pictures, and its look.
-func partLook(name string) (words, class string) {
-	switch name {
-	case "compute":
-		return "computing", "delta-fwd"
-	case "recompute":
-		return "computing again", "delta-rec"
-	}
-	return name, "delta-wait"
-}
-
-// deltaUnit writes times side by side in one unit.
-type deltaUnit struct {
-	name   string
-	size   time.Duration
-	places int
-}
-
-// unitOf is the unit in which a delta is written: three digits of the largest.
-func unitOf(d *known.Delta) deltaUnit {
-	most := d.Step.Abs()
-	for _, p := range d.Parts {
-		most = max(most, p.Change().Abs())
-	}
-	u := deltaUnit{name: "ns", size: 1}
-	switch {
-	case most >= 10*time.Second:
-		u = deltaUnit{name: "s", size: time.Second}
-	case most >= time.Millisecond || most == 0:
-		u = deltaUnit{name: "ms", size: time.Millisecond}
-	case most >= time.Microsecond:
-		u = deltaUnit{name: "µs", size: time.Microsecond}
-	}
-	for q := most; q > 0 && q < 100*u.size && u.places < 2; q *= 10 {
-		u.places++
-	}
-	return u
-}
-
-// signed writes a time with its sign, and with the unit if that is wanted.
-func (u deltaUnit) signed(d time.Duration, unit bool) string {
-	sign := "+"
-	if d < 0 {
-		sign = "−"
-	} else if d == 0 {
-		sign = "±"
-	}
-	text := sign + u.plain(d)
-	if unit {
-		text += " " + u.name
-	}
-	return text
-}
-
-func (u deltaUnit) plain(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Abs())/float64(u.size), 'f', u.places, 64)
+	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.Plain(step)+" "+u.Name) + "</p><ul>" + b.String() + "</ul>")
 }
 
 // Sentence is the delta in words, for screen readers.
@@ -210,12 +153,12 @@ func (c *Compare) Sentence() string {
 		return c.missing()
 	}
 	step, parts := d.Rounded()
-	u := unitOf(&d)
+	u := names.UnitOf(&d)
 	more := func(d time.Duration, more, less string) string {
 		if d < 0 {
 			more = less
 		}
-		return u.plain(d) + " " + u.name + " " + more
+		return u.Plain(d) + " " + u.Name + " " + more
 	}
 	text := "B takes as long as A"
 	if step != 0 {
@@ -224,7 +167,7 @@ func (c *Compare) Sentence() string {
 	sep := ": "
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			words, _ := partLook(p.Name)
+			words, _ := names.Part(p.Name)
 			text += sep + words + " " + more(parts[i], "more", "less")
 			sep = ", "
 		}

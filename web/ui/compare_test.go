@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -11,48 +10,27 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/preset"
-	"memtide/wasm/serve"
 	"memtide/web/choice"
-	"memtide/web/draw"
-	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/names"
+	"memtide/web/ui/pagetest"
 )
 
-// do plays messages and carries out what they ask for.
-func do(t *testing.T, s *state.State, messages ...state.Message) {
-	t.Helper()
-	for _, m := range messages {
-		queue := s.Update(m)
-		for len(queue) > 0 {
-			var m state.Message
-			switch e := queue[0].(type) {
-			case state.Open:
-				m = jobs.Open(context.Background(), new(serve.Local), e, nil)
-			case state.Solve:
-				m = jobs.Solve(context.Background(), new(serve.Local), e, nil)
-			}
-			queue = queue[1:]
-			if m != nil {
-				queue = append(queue, s.Update(m)...)
-			}
-		}
-	}
-}
-
 func TestComparePanel(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); !strings.Contains(page, `<section class="compare" aria-label="Comparison" hidden`) {
 		t.Error("without a comparison its panel is not hidden")
 	}
-	do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	c := Compare{S: s}
 	if got, want := c.Sentence(), "B takes as long as A. The peaks are equal."; got != want {
 		t.Errorf("a copy: %q; want %q", got, want)
 	}
-	do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	pagetest.Do(t, s, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	d, ok := s.Delta()
 	if !ok {
 		t.Fatalf("there is no delta: %s", c.missing())
@@ -75,39 +53,18 @@ func TestComparePanel(t *testing.T) {
 	}
 	// The row as it is written adds up, digit for digit.
 	step, parts := d.Rounded()
-	u, sum := unitOf(&d), 0.0
+	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
-		sum += number(t, u.signed(p, false))
+		sum += pagetest.Number(t, u.Signed(p, false))
 	}
-	if want := number(t, u.signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+	if want := pagetest.Number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
 		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
 	}
 }
 
-func number(t *testing.T, text string) float64 {
-	t.Helper()
-	sign := 1.0
-	if strings.HasPrefix(text, "−") {
-		sign = -1
-	}
-	n, unit := 0.0, 1.0
-	for _, r := range strings.TrimLeft(text, "−+±") {
-		switch {
-		case r == '.':
-			unit = 0.1
-		case unit < 1:
-			n += float64(r-'0') * unit
-			unit /= 10
-		default:
-			n = 10*n + float64(r-'0')
-		}
-	}
-	return sign * n
-}
-
 func TestCompareTable(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
 	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Best choice of blocks</td><td>Greedy offload", "step time (ms)", "recomputed</td><td>"} {
@@ -122,8 +79,8 @@ func TestCompareTable(t *testing.T) {
 
 // The link of a comparison opens both sides as they were, whatever they are.
 func TestCompareLinkRoundTrip(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	r := rand.New(rand.NewPCG(6, 2))
 	for range 400 {
 		a, b := randomChoice(r), randomChoice(r)
@@ -181,19 +138,19 @@ func randomChoice(r *rand.Rand) state.Choice {
 
 // A comparison with a copy has a link that says so: Back has something to undo.
 func TestCompareLinkOfACopy(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	before := permalink.Of(s, link.Link{})
-	do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{})
 	l := permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.s=rotor"; got != want {
 		t.Errorf("the link is %s; want %s", got, want)
 	}
-	do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
+	pagetest.Do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
 	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), before.String()+"&b.m=2GiB"; got != want {
 		t.Errorf("another budget: the link is %s; want %s", got, want)
 	}
-	do(t, s, state.SwapSides{})
+	pagetest.Do(t, s, state.SwapSides{})
 	l = permalink.Of(s, link.Link{})
 	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") || !strings.Contains(got, "&m=2GiB") {
 		t.Errorf("swapped: the link is %s; want something like %s", got, want)
@@ -202,11 +159,11 @@ func TestCompareLinkOfACopy(t *testing.T) {
 
 // Two long profiles fit into no link: it says so and holds A.
 func TestCompareLinkTooLong(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	r := rand.New(rand.NewPCG(6, 3))
 	for _, side := range []bool{true, false} {
-		do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
+		pagetest.Do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
 	}
 	if na, nb := s.SideNetworks(); na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
@@ -247,9 +204,9 @@ func digits(n int) string {
 
 // What is under the pointer on one side is found on the other.
 func TestCompareViews(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
-	first, second := Mount{}, Mount{Second: true}
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
+	first, second := mount.Mount{}, mount.Mount{Second: true}
 	if !second.Controlled(s) || first.Controlled(s) {
 		t.Error("the controls are not on B")
 	}
@@ -267,10 +224,10 @@ func TestCompareViews(t *testing.T) {
 
 // Every picture has a host for either side, and only one of them.
 func TestCompareHosts(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	page := pageOf(t, s)
-	for name, m := range mounts {
+	for name, m := range mount.ByName {
 		if !m.Second {
 			continue
 		}
@@ -279,27 +236,16 @@ func TestCompareHosts(t *testing.T) {
 				t.Errorf("the host %s stands %d times in the page; want once", id, n)
 			}
 		}
-		if mounts[strings.TrimSuffix(name, "-b")] != m.other() {
+		if mount.ByName[strings.TrimSuffix(name, "-b")] != m.Other() {
 			t.Errorf("%s shows picture %d; want the same as A", name, m.Picture)
 		}
 	}
-	do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
+	pagetest.Do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
 	pictures := Pictures{S: s}
 	if !pictures.Absent(true) || pictures.Absent(false) {
 		t.Errorf("B has no schedule: absent %v, A %v; want true, false", pictures.Absent(true), pictures.Absent(false))
 	}
 	if got, want := (&Compare{S: s}).Sentence(), "B has no schedule: it needs at least "; !strings.HasPrefix(got, want) {
 		t.Errorf("it says %q; want %q and how much", got, want)
-	}
-}
-
-// A saved picture of a comparison shows both sides.
-func TestCompareFigure(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
-	var scene draw.Scene
-	Figure(&scene, s, true)
-	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
-		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }

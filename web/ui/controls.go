@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"strings"
 
 	"memtide/engine"
@@ -9,6 +8,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/panel"
 )
 
 // Controls are the details of the model that a person can change.
@@ -24,12 +24,12 @@ func (c *Controls) TwoWays() bool {
 }
 
 // Kinds lists the ways to take the network.
-func (c *Controls) Kinds() []Option {
+func (c *Controls) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
-	return []Option{
-		{"chain", "as a chain of layers", !graph},
-		{"graph", "as a graph of operations", graph},
+	return []panel.Option{
+		{ID: "chain", Title: "as a chain of layers", Selected: !graph},
+		{ID: "graph", Title: "as a graph of operations", Selected: graph},
 	}
 }
 
@@ -38,43 +38,13 @@ func (c *Controls) StrategyLine() string {
 	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
-// Param is a parameter of the strategy with its present value.
-type Param struct {
-	Name, Title, Doc, Value string
-	Min, Max                int
-	Choices                 []Option // nil for a number
-}
-
 // Params are the parameters of the strategy.
-func (c *Controls) Params() []Param {
+func (c *Controls) Params() []panel.Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
-		return params(c.S, s.Params, c.S.Choice.Args, "arg:")
+		return panel.Params(c.S, s.Params, c.S.Choice.Args, "arg:")
 	}
 	return nil
 }
-
-// params are parameters with their arguments, or with what is being typed into the field
-// of that name.
-func params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
-	for _, p := range list {
-		v, ok := args[p.Name]
-		if !ok {
-			v = p.Default
-		}
-		if s.Draft.Field == field+p.Name {
-			v = s.Draft.Text
-		}
-		f := Param{Name: p.Name, Title: p.Title, Doc: p.Doc, Value: v, Min: p.Min, Max: p.Max}
-		for _, w := range p.Choices {
-			f.Choices = append(f.Choices, Option{w, cmp.Or(choiceTitles[p.Name+"="+w], w), w == v})
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// choiceTitles say for people what a word of a parameter does not.
-var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
 // BandwidthSteps is the slider's last position.
 func (c *Controls) BandwidthSteps() int { return tradeoff.BandwidthSteps }
@@ -91,36 +61,26 @@ func (c *Controls) BandwidthText() string {
 }
 
 // Duplexes lists whether both directions work at once.
-func (c *Controls) Duplexes() []Option {
-	return []Option{
-		{"half", "half duplex", c.S.Choice.Duplex == engine.HalfDuplex},
-		{"full", "full duplex", c.S.Choice.Duplex == engine.FullDuplex},
+func (c *Controls) Duplexes() []panel.Option {
+	return []panel.Option{
+		{ID: "half", Title: "half duplex", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
+		{ID: "full", Title: "full duplex", Selected: c.S.Choice.Duplex == engine.FullDuplex},
 	}
 }
 
 // Transfers lists how values travel.
-func (c *Controls) Transfers() []Option {
-	return []Option{
-		{"whole", "whole", c.S.Choice.Transfers == engine.Whole},
-		{"streamed", "streamed", c.S.Choice.Transfers == engine.Streamed},
+func (c *Controls) Transfers() []panel.Option {
+	return []panel.Option{
+		{ID: "whole", Title: "whole", Selected: c.S.Choice.Transfers == engine.Whole},
+		{ID: "streamed", Title: "streamed", Selected: c.S.Choice.Transfers == engine.Streamed},
 	}
 }
 
 // Line says the most important of the details.
 func (c *Controls) Line() string {
-	words := []string{"link " + linkRates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(selected(c.Duplexes())), selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}
 	return strings.Join(words, ", ")
-}
-
-// selected is the title of the chosen option; empty if none is.
-func selected(options []Option) string {
-	for _, o := range options {
-		if o.Selected {
-			return o.Title
-		}
-	}
-	return ""
 }

@@ -16,11 +16,12 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // The link on the page, and nothing else in it, shows the counterexample.
 func TestCounterexampleLink(t *testing.T) {
-	at := regexp.MustCompile(`href="(#[^"]*)" data-testid="lemma3"`).FindStringSubmatch(pageOf(t, first(t)))
+	at := regexp.MustCompile(`href="(#[^"]*)" data-testid="lemma3"`).FindStringSubmatch(pageOf(t, pagetest.First(t)))
 	if at == nil {
 		t.Fatal("the page has no link to the counterexample")
 	}
@@ -43,7 +44,7 @@ func TestCounterexampleLink(t *testing.T) {
 
 // What is chosen beside a preset that suggests something else survives a link.
 func TestLinkOfSuggestion(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	suggested, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3-b1"}})
 	usual := choice.Default()
 	usual.Source.Preset = "lemma3-b1"

@@ -7,6 +7,8 @@ import (
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/panel"
 )
 
 // Dock is what is changed most: the plan and the memory budget. On a phone it
@@ -87,10 +89,10 @@ func (c *Dock) Place() string {
 	if p == nil {
 		return ""
 	}
-	whole, r := barScale(c.S, p), c.S.BudgetRange()
+	whole, r := answer.Scale(c.S, p), c.S.BudgetRange()
 	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // the knob is at an end
 	if whole == 0 {
 		return ""
 	}
-	return fmt.Sprintf("--from:%s;--span:%s", percent(r.From, whole), percent(r.To-r.From, whole))
+	return fmt.Sprintf("--from:%s;--span:%s", panel.Percent(r.From, whole), panel.Percent(r.To-r.From, whole))
 }

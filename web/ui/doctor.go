@@ -14,6 +14,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Doctor is the answer about a memory snapshot: whether it ran out of memory and why,
@@ -53,7 +54,7 @@ func (c *Doctor) Sentence() string {
 	r := c.report()
 	switch {
 	case c.Kind() == "failed":
-		return SentenceOf(c.S.Doctor().Failed)
+		return format.Sentence(c.S.Doctor().Failed)
 	case r == nil:
 		return ""
 	case r.Failure == nil:
@@ -127,8 +128,8 @@ func (c *Doctor) between(b *strings.Builder) {
 // usage is what is in use at a moment, as a bar.
 type usage struct {
 	id, title, note string
-	parts           []Part
-	mark            Part
+	parts           []panel.Piece
+	mark            panel.Piece
 }
 
 // html is the bar with what it means under it.
@@ -174,7 +175,7 @@ func (c *Doctor) usage(id, words string, a *doctor.Alive) usage {
 	at, guessed := engine.Bytes(0), engine.Bytes(0)
 	add := func(class, name string, to engine.Bytes) {
 		if to > at {
-			u.parts = append(u.parts, Part{Class: class, Label: name + " " + format.Bytes(to-at), Style: stretch(at, to, whole)})
+			u.parts = append(u.parts, panel.Piece{Class: class, Label: name + " " + format.Bytes(to-at), Style: panel.Stretch(at, to, whole)})
 			at = to
 		}
 	}
@@ -192,7 +193,7 @@ func (c *Doctor) usage(id, words string, a *doctor.Alive) usage {
 	if end == 0 {
 		end, text = r.PeakReserved, wordsMostHeld
 	}
-	u.mark = Part{Class: side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: place(end, whole)}
+	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: panel.Place(end, whole)}
 	return u
 }
 

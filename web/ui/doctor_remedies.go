@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -19,13 +18,15 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/mount"
 )
 
 // Remedies are what follows the pictures of a memory snapshot: what is held by call
 // stack, what other settings would have reserved, and what grows from step to step.
 type Remedies struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 func (c *Remedies) report() *doctor.Report { return (&Doctor{S: c.S}).report() }
@@ -156,7 +157,7 @@ func (c *Remedies) Under() vugu.HTML {
 	case c.S.Examining() == proto.PartReplay:
 		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork + `<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
 	case d.Failed != "":
-		return vugu.HTML(`<p class="note">` + html.EscapeString(SentenceOf(d.Failed)) + `</p>`)
+		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
 	case d.Stopped && d.Advice == nil:
 		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
 	}
@@ -252,46 +253,6 @@ func (c *Remedies) Growth() vugu.HTML {
 	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
 }
 
-// doctorCommand is what a command about a snapshot means; nil for others.
-func (c Command) doctorCommand() state.Message {
-	switch c.Do {
-	case "show-buffer":
-		return state.ShowBuffer{Buffer: c.Index}
-	case "replays-stop":
-		return state.StopReplays{}
-	case "replays-go":
-		return state.StopReplays{Go: true}
-	case "flame-out":
-		return state.ZoomOut{}
-	case "second-drop":
-		return state.DropSecond{}
-	case "recording-device":
-		if n, err := strconv.Atoi(c.Value); err == nil && c.Settled {
-			return state.OpenDevice{Device: n}
-		}
-	}
-	return nil
-}
-
-// FlameKey is what a key does while the flame graph has the focus.
-func FlameKey(k Key, s *state.State) state.Message {
-	switch k.Key {
-	case "ArrowLeft":
-		return state.MarkCall{Right: -1}
-	case "ArrowRight":
-		return state.MarkCall{Right: 1}
-	case "ArrowUp":
-		return state.MarkCall{Down: -1}
-	case "ArrowDown":
-		return state.MarkCall{Down: 1}
-	case "Enter":
-		return state.ZoomCall{Call: s.Flame().Marked().Index}
-	case "Backspace":
-		return state.ZoomOut{}
-	}
-	return nil
-}
-
 // FlameSentence says what the keyboard is at.
 func FlameSentence(s *state.State) string {
 	if m := s.Flame(); m != nil {
@@ -301,18 +262,18 @@ func FlameSentence(s *state.State) string {
 }
 
 // FlameFile is the flame graph as a picture; false if there is none.
-func FlameFile(s *state.State) (File, bool) {
+func FlameFile(s *state.State) (export.File, bool) {
 	m := s.Flame()
 	if m == nil {
-		return File{}, false
+		return export.File{}, false
 	}
 	var scene, whole draw.Scene
-	m.Draw(&scene, draw.Flames, draw.View{Width: figureWidth, Selected: s.Flame().Zoomed()})
+	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.Flame().Zoomed()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
 	theme := display.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
-		return File{}, false
+		return export.File{}, false
 	}
-	return File{Name: plainName(s.Memory.File+" stacks", maxFileName) + ".svg", Type: "image/svg+xml", Bytes: b.Bytes()}, true
+	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
 }

@@ -46,7 +46,7 @@ func (c *Remedies) compared(b *strings.Builder, x *known.Second) {
 	names := [2]string{html.EscapeString(c.S.Memory.File), html.EscapeString(x.Name)}
 	switch d := x.Comparison; {
 	case x.Failed != "":
-		fmt.Fprintf(b, `<p data-testid="second-say">%s</p>`, fmt.Sprintf(wordsSecondFailed, names[1], html.EscapeString(SentenceOf(x.Failed))))
+		fmt.Fprintf(b, `<p data-testid="second-say">%s</p>`, fmt.Sprintf(wordsSecondFailed, names[1], html.EscapeString(format.Sentence(x.Failed))))
 	case d == nil:
 		fmt.Fprintf(b, `<p data-testid="second-say"><span class="working"><span class="spinner" aria-hidden="true"></span>%s</span></p>`, fmt.Sprintf(wordsSecondRead, names[1]))
 	default:

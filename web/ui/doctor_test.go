@@ -13,6 +13,8 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
 
 // snapshot is a page that has opened a memory snapshot: of two devices, on the second of
@@ -23,8 +25,8 @@ func snapshot(t *testing.T, file string) *state.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := first(t)
-	carryOut(t, s, state.PickFile{Name: file, Bytes: data})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.PickFile{Name: file, Bytes: data})
 	if s.Doctor() == nil || s.Doctor().Report == nil || s.Doctor().Advice == nil {
 		t.Fatalf("the doctor knows %+v; want a report and advice", s.Doctor())
 	}
@@ -82,7 +84,7 @@ func TestDoctorWithoutFailure(t *testing.T) {
 func TestDoctorMoments(t *testing.T) {
 	s := snapshot(t, "snapshot.pickle")
 	m := s.PlacesModel()
-	carryOut(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
+	pagetest.Do(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
 	if a := s.Alive(); a.At != 2 {
 		t.Fatalf("told is event %d, want 2", a.At)
 	}
@@ -92,12 +94,12 @@ func TestDoctorMoments(t *testing.T) {
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
-	show := Command{Do: "show-buffer", Index: 4}.Message(s)
-	carryOut(t, s, show)
+	show := input.Command{Do: "show-buffer", Index: 4}.Message(s)
+	pagetest.Do(t, s, show)
 	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
 	}
-	if carryOut(t, s, show); s.View.Selected.Kind != lookup.Nothing {
+	if pagetest.Do(t, s, show); s.View.Selected.Kind != lookup.Nothing {
 		t.Errorf("selected is still %+v", s.View.Selected)
 	}
 }
@@ -110,12 +112,12 @@ func TestFlameKeys(t *testing.T) {
 		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
 		{"Enter", "net.py:8 __init__: 10 MiB, 22 % of all"}, {"Backspace", begin}, {"ArrowLeft", begin},
 	} {
-		carryOut(t, s, FlameKey(Key{Key: step.key}, s))
+		pagetest.Do(t, s, input.FlameKey(input.Key{Key: step.key}, s))
 		if got := FlameSentence(s); got != step.want {
 			t.Errorf("after %s: %q, want %q", step.key, got, step.want)
 		}
 	}
-	if FlameKey(Key{Key: "x"}, s) != nil {
+	if input.FlameKey(input.Key{Key: "x"}, s) != nil {
 		t.Error("x does something")
 	}
 	f, ok := FlameFile(s)
@@ -156,7 +158,7 @@ func TestDoctorCompares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carryOut(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
+	pagetest.Do(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
 	page := pageOf(t, s)
 	wellFormed(t, page)
 	d := s.Doctor().Second.Comparison
@@ -168,7 +170,7 @@ func TestDoctorCompares(t *testing.T) {
 	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
 		t.Errorf("%d curves of the second are drawn, want 1", n)
 	}
-	carryOut(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
+	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
 	contains(t, "no snapshot", pageOf(t, s), "x.csv cannot be compared: ")
 }
 
@@ -187,7 +189,7 @@ func TestShareSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	carryOut(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
+	pagetest.Do(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
 	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
 		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
 	}

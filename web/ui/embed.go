@@ -6,6 +6,8 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/names"
 )
 
 // Embed is the caption of a view in another page.
@@ -15,7 +17,7 @@ type Embed struct {
 }
 
 // Title is what the view shows.
-func (c *Embed) Title() string { return NameOf(c.S) }
+func (c *Embed) Title() string { return names.Of(c.S) }
 
 // Line says budget and step time, or what somebody has selected: a view has no
 // other place for that, and fingers and keys have no pointer to rest on it.
@@ -28,13 +30,13 @@ func (c *Embed) Line() string {
 		if a := c.S.Alert; a != nil {
 			return a.Text
 		}
-		return (&Results{S: c.S}).Work()
+		return answer.Work(c.S)
 	}
-	if Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
+	if answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
 	line := choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
-	if why := Problem(c.S); why != "" {
+	if why := answer.Problem(c.S); why != "" {
 		line = why + " " + line
 	}
 	if from := c.S.View.Frame.Opener; from != "" {

@@ -9,40 +9,42 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 	"memtide/web/view"
 )
 
 // In a view keys look and select; with a slider they also move the budget.
 func TestKeysThatLook(t *testing.T) {
 	for _, c := range []struct {
-		key          Key
+		key          input.Key
 		look, slider bool
 	}{
-		{Key{Code: "KeyW", Key: "w"}, true, true},
-		{Key{Code: "KeyD", Key: "d"}, true, true},
-		{Key{Code: "ArrowRight", Key: "ArrowRight"}, true, true},
-		{Key{Code: "ArrowDown", Key: "ArrowDown"}, true, true},
-		{Key{Code: "Digit0", Key: "0"}, true, true},
-		{Key{Code: "Escape", Key: "Escape"}, true, true},
-		{Key{Code: "Backspace", Key: "Backspace"}, true, true},
-		{Key{Code: "KeyN", Key: "n"}, true, true},
-		{Key{Code: "KeyP", Key: "p"}, true, true},
-		{Key{Code: "KeyI", Key: "i"}, true, true},
-		{Key{Code: "KeyF", Key: "f"}, true, true},
-		{Key{Code: "KeyG", Key: "g"}, true, true},
-		{Key{Code: "BracketLeft", Key: "["}, false, true},
-		{Key{Code: "BracketRight", Key: "}", Shift: true}, false, true},
-		{Key{Code: "Digit1", Key: "1"}, false, false},
-		{Key{Code: "Digit6", Key: "6"}, false, false},
-		{Key{Code: "KeyC", Key: "c"}, false, false},
-		{Key{Code: "KeyX", Key: "x"}, false, false},
-		{Key{Code: "KeyK", Key: "k"}, false, false},
-		{Key{Code: "KeyM", Key: "m"}, false, false},
-		{Key{Code: "KeyT", Key: "t"}, false, false},
-		{Key{Code: "KeyY", Key: "y"}, false, false},
-		{Key{Code: "Slash", Key: "?", Shift: true}, false, false},
+		{input.Key{Code: "KeyW", Key: "w"}, true, true},
+		{input.Key{Code: "KeyD", Key: "d"}, true, true},
+		{input.Key{Code: "ArrowRight", Key: "ArrowRight"}, true, true},
+		{input.Key{Code: "ArrowDown", Key: "ArrowDown"}, true, true},
+		{input.Key{Code: "Digit0", Key: "0"}, true, true},
+		{input.Key{Code: "Escape", Key: "Escape"}, true, true},
+		{input.Key{Code: "Backspace", Key: "Backspace"}, true, true},
+		{input.Key{Code: "KeyN", Key: "n"}, true, true},
+		{input.Key{Code: "KeyP", Key: "p"}, true, true},
+		{input.Key{Code: "KeyI", Key: "i"}, true, true},
+		{input.Key{Code: "KeyF", Key: "f"}, true, true},
+		{input.Key{Code: "KeyG", Key: "g"}, true, true},
+		{input.Key{Code: "BracketLeft", Key: "["}, false, true},
+		{input.Key{Code: "BracketRight", Key: "}", Shift: true}, false, true},
+		{input.Key{Code: "Digit1", Key: "1"}, false, false},
+		{input.Key{Code: "Digit6", Key: "6"}, false, false},
+		{input.Key{Code: "KeyC", Key: "c"}, false, false},
+		{input.Key{Code: "KeyX", Key: "x"}, false, false},
+		{input.Key{Code: "KeyK", Key: "k"}, false, false},
+		{input.Key{Code: "KeyM", Key: "m"}, false, false},
+		{input.Key{Code: "KeyT", Key: "t"}, false, false},
+		{input.Key{Code: "KeyY", Key: "y"}, false, false},
+		{input.Key{Code: "Slash", Key: "?", Shift: true}, false, false},
 	} {
-		a, ok := KeyOf(c.key)
+		a, ok := input.KeyOf(c.key)
 		if !ok {
 			t.Errorf("%+v is no key", c.key)
 		}
@@ -57,7 +59,7 @@ func TestKeysThatLook(t *testing.T) {
 // A value that is wrong is said, and so is a link that names what is not there;
 // what no link can hold stays.
 func TestChangedKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Embed = true
 	for _, c := range []struct {
 		key, value, want string
@@ -80,7 +82,7 @@ func TestChangedKeys(t *testing.T) {
 
 // The caption says what somebody has selected, not what the page has by itself.
 func TestCaptionOfSelection(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Embed = true
 	c := &Embed{S: s}
 	before := c.Line()

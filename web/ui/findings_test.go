@@ -9,11 +9,12 @@ import (
 
 	"memtide/profiles"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // What is wrong with a file stands with its line; what was shown stays.
 func TestRefusedFile(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Alert = &state.Alert{File: "bad.csv", Text: "bad.csv: Line 2: forward_s is <b>-3</b>. Times cannot be negative. Correct it.", Lines: []string{"Line 3: forward_s is \"x\". A number is expected."}}
 	c := Findings{S: s}
 	if got := c.Head() + " " + c.About() + " " + c.Role(); got != "bad.csv was not opened. What was shown before stays. alert" {
@@ -36,7 +37,7 @@ func TestRefusedFile(t *testing.T) {
 // Of an open file all that was left out, is doubtful or assumed is told; of a preset
 // nothing.
 func TestFindings(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c := Findings{S: s}
 	if got := c.Head(); got != "" {
 		t.Errorf("a preset has the findings %q; want none", got)

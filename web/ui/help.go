@@ -8,6 +8,7 @@ import (
 
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Help lists the keys.
@@ -16,22 +17,11 @@ type Help struct {
 	Page *permalink.Page
 }
 
-// label is what the keys of a row are called on the keyboard in use.
-func (r keyRow) label(labels map[string]string) string {
-	words := strings.Fields(r.keys)
-	for i, place := range strings.Fields(r.places) {
-		if l := labels[place]; l != "" {
-			words[i] = strings.ToUpper(l)
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 // Keys is the list of keys.
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder
-	for _, k := range keyTable {
-		b.WriteString("<div><dt>" + html.EscapeString(k.label(c.S.View.KeyLabels)) + "</dt><dd>" + k.does + "</dd></div>")
+	for _, k := range input.KeyRows {
+		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does + "</dd></div>")
 	}
 	return vugu.HTML(b.String())
 }

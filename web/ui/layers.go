@@ -13,13 +13,14 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/ui/mount"
 )
 
 // Layers is the table of layers. Only the rows on screen are in it; empty rows
 // stand for those above and below them.
 type Layers struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // LayerRowHeight is the height of a row in CSS pixels, as the style sheet has it;

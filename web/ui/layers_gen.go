@@ -110,7 +110,7 @@ func (c *Layers) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table-scroll layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layer-table"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Layers. Arrow keys select a row."}}}
 					vgparent.AppendChild(vgn)
-					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layer-scroll", value) })
+					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("layer-scroll", value) })
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -162,7 +162,7 @@ func (c *Layers) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "tbody", Attr: []vugu.VGAttribute(nil)}
 							vgparent.AppendChild(vgn)
-							vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layer-rows", value) })
+							vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("layer-rows", value) })
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)
 						}

@@ -11,6 +11,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/permalink"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/panel"
 )
 
 // Title says what the curve shows.
@@ -30,7 +31,7 @@ func (c *Tradeoff) Better() string {
 }
 
 // Axes lists what the curve may show upwards.
-func (c *Tradeoff) Axes() []Option {
+func (c *Tradeoff) Axes() []panel.Option {
 	rate := "samples per second"
 	if n := c.S.Network; n != nil {
 		unit, count := known.Trained(c.S.Choice, n)
@@ -39,9 +40,9 @@ func (c *Tradeoff) Axes() []Option {
 		}
 	}
 	titles := [tradeoff.NumAxes]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
-	var out []Option
+	var out []panel.Option
 	for i, title := range titles {
-		out = append(out, Option{permalink.AxisNames[i], title, tradeoff.Axis(i) == c.S.View.Axis})
+		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: tradeoff.Axis(i) == c.S.View.Axis})
 	}
 	return out
 }

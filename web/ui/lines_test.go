@@ -15,31 +15,33 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
 
 func TestLineCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
-		in   Command
+		in   input.Command
 		want state.Message
 	}{
-		{Command{Do: "lines", Arg: "greedy", Settled: true}, state.ToggleLines{Names: []string{"greedy"}}},
-		{Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
-		{Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
-		{Command{Do: "lines-default", Settled: true}, state.SetLines{}},
-		{Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
-		{Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
-		{Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
-		{Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
-		{Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
-		{Command{Do: "find-next", Value: "layer3"}, state.Find{Text: "layer3"}},
+		{input.Command{Do: "lines", Arg: "greedy", Settled: true}, state.ToggleLines{Names: []string{"greedy"}}},
+		{input.Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
+		{input.Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
+		{input.Command{Do: "lines-default", Settled: true}, state.SetLines{}},
+		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
+		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
+		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
+		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
+		{input.Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
+		{input.Command{Do: "find-next", Value: "layer3"}, state.Find{Text: "layer3"}},
 	} {
 		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
 	s.View.Selected = s.Shown.Model().Find("layer3.0", 0)
-	if m, ok := (Command{Do: "find-next", Value: "layer3"}).Message(s).(state.Find); !ok || m.After == 0 {
+	if m, ok := (input.Command{Do: "find-next", Value: "layer3"}).Message(s).(state.Find); !ok || m.After == 0 {
 		t.Errorf("with a layer selected the next one is looked for behind %d; want behind it", m.After)
 	}
 }
@@ -47,7 +49,7 @@ func TestLineCommands(t *testing.T) {
 // Lines and axis are in the link, the defaults are not; names that nobody knows
 // are dropped.
 func TestLinesInLink(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		lines []string
 		axis  tradeoff.Axis
@@ -74,19 +76,19 @@ func TestLinesInLink(t *testing.T) {
 }
 
 func TestStrategyKeys(t *testing.T) {
-	s := first(t)
-	for i, name := range keyStrategies {
-		a, ok := KeyOf(Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
+	s := pagetest.First(t)
+	for i, name := range input.KeyStrategies {
+		a, ok := input.KeyOf(input.Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
 		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
 			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)
 		}
 	}
-	a, _ := KeyOf(Key{Code: "Digit2", Key: "2"})
+	a, _ := input.KeyOf(input.Key{Code: "Digit2", Key: "2"})
 	if got := a.Act(graphPage(t, nil)); got != nil {
 		t.Errorf("on a graph the key of rotor does %#v; want nothing", got)
 	}
 	for _, code := range []string{"Digit7", "Digit", "Digit12"} {
-		if _, ok := KeyOf(Key{Code: code}); ok {
+		if _, ok := input.KeyOf(input.Key{Code: code}); ok {
 			t.Errorf("%s is taken", code)
 		}
 	}
@@ -95,7 +97,7 @@ func TestStrategyKeys(t *testing.T) {
 // The tried values of a parameter: what fits is a line whose places can be
 // clicked, what does not is marked.
 func TestTuningPicture(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c := &Tuning{S: s}
 	if c.Shown() || c.HTML() != "" {
 		t.Error("values are shown for a strategy that has none to try")

@@ -3,11 +3,16 @@
 package ui
 
 import (
+	"fmt"
 	"testing"
 
+	"memtide/engine"
+	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // A link with everything unfolded opens the page as it was, which has the same
@@ -27,10 +32,68 @@ func TestLinkOfView(t *testing.T) {
 			t.Errorf("%s: notes %q; want none", want, notes)
 		}
 		s := state.New()
-		do(t, s, start)
+		pagetest.Do(t, s, start)
 		l := permalink.Of(s, link.Link{})
 		if got := l.String(); got != want {
 			t.Errorf("the page of %s has the link %s", want, got)
 		}
 	}
+}
+
+// A budget in bytes was meant for the network of its link: it is not used for
+// the example that is shown in place of a profile that was cut off.
+func TestBudgetOfCutLink(t *testing.T) {
+	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
+		l, notes := link.Parse(text)
+		c, _ := permalink.ChoiceOf(l)
+		if c.Budget != choice.DefaultBudget || len(notes) == 0 {
+			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
+		}
+	}
+}
+
+func TestLinkRoundTrip(t *testing.T) {
+	s := pagetest.First(t)
+	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
+		t.Errorf("link of the default is %q; want only the preset", l.String())
+	}
+	custom := s.Choice
+	custom.Device, custom.ToDev, custom.ToHost, custom.Duplex = "", 7e9, 6e9, engine.FullDuplex
+	other := preset.Devices()[len(preset.Devices())-1]
+	device := s.Choice
+	device.Device, device.ToDev, device.ToHost, device.Duplex = other.ID, other.ToDev, other.ToHost, other.Duplex
+	budget := s.Choice
+	budget.Budget, budget.Strategy, budget.Transfers = choice.Budget{Bytes: 123456789}, "greedy", engine.Streamed
+	args := s.Choice
+	args.Strategy, args.Args = argsOfSome()
+	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
+		s.Choice = c
+		l := permalink.Of(s, link.Link{})
+		back, notes := permalink.ChoiceOf(l)
+		if !back.Equal(c) || len(notes) > 0 {
+			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
+		}
+	}
+	// What nothing on the page changes is passed on.
+	s.Choice = budget
+	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
+	opened, m, _ := permalink.Follow(want)
+	s.View.Frame, s.View.Wanted = m.Frame, m.Selected // until there is a picture to find it in
+	if l := permalink.Of(s, opened); l.String() != want {
+		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
+	}
+}
+
+// argsOfSome is a strategy that has a parameter, with another value than its default.
+func argsOfSome() (string, engine.Args) {
+	for _, s := range engine.Strategies() {
+		for _, p := range s.Params {
+			for _, v := range append(p.Choices, fmt.Sprint(p.Min), fmt.Sprint(p.Max)) {
+				if _, err := s.Parse(engine.Args{p.Name: v}); err == nil && v != p.Default {
+					return s.Name, engine.Args{p.Name: v}
+				}
+			}
+		}
+	}
+	return choice.DefaultStrategy, nil
 }

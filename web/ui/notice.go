@@ -1,9 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
-	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -26,16 +23,3 @@ func (c *Notice) Lines() []string { return c.alert().Lines }
 
 // Action is the text of the button; empty if there is none.
 func (c *Notice) Action() string { return c.alert().Action }
-
-// Problem says in a sentence or two what keeps the page from what was asked for, for
-// where there is one line; empty if nothing does.
-func Problem(s *state.State) string {
-	switch {
-	case s.OverBudget != nil:
-		a := Answer{S: s}
-		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + a.tooSmall(s.OverBudget)
-	case s.Alert != nil:
-		return s.Alert.Text
-	}
-	return ""
-}

@@ -12,6 +12,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 	"memtide/web/view"
 )
 
@@ -21,9 +22,6 @@ type Picker struct {
 	S        *state.State
 	Starting bool
 }
-
-// pageStep is how many rows Page Up and Page Down move in the list.
-const pageStep = 8
 
 // source is what is open, or being opened before anything is; of a training step only its
 // name.
@@ -98,7 +96,7 @@ func (c *Picker) Groups() (out []Group) {
 			out = append(out, Group{Title: wordsSteps})
 		}
 		id := view.StepEntry + m.ID
-		text := vugu.HTML(m.Title + ` <span class="picker-own">` + wordsWhole + `</span>`)
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
 		out[0].Options = append(out[0].Options, PickerOption{id, OptionElement(id), text, id == p.Active})
 	}
 	for _, m := range p.Matches() {
@@ -188,75 +186,4 @@ func needs(p *preset.Preset) string {
 	}
 	sizesOf.byID[p.ID] = text
 	return text
-}
-
-// pickerCommand is what a command of the list of networks means; nil for others.
-func (c Command) pickerCommand(s *state.State) state.Message {
-	switch c.Do {
-	case "picker":
-		return state.TogglePicker{}
-	case "pick":
-		return state.PickNetwork{ID: c.Arg}
-	case "picker-find":
-		if !c.Settled && s.View.Picker.Open {
-			return state.FilterPresets{Text: c.Value}
-		}
-	case "variant":
-		if c.Settled {
-			return c.variant()
-		} else if c.Arg == "efficiency" {
-			return state.Type{Field: c.Arg, Text: c.Value}
-		}
-	}
-	return nil
-}
-
-// variant is a change of one option of the preset that is open.
-func (c Command) variant() state.Message {
-	switch c.Arg {
-	case "algorithms":
-		return state.SetFast{On: c.Value == algorithmsBoth}
-	case "functions":
-		return state.SetSeparate{On: c.Value == functionsSeparate}
-	}
-	var o preset.Options
-	switch n, _ := strconv.Atoi(c.Value); c.Arg {
-	case "image":
-		o.Image = n
-	case "tokens":
-		o.Tokens = n
-	case "precision":
-		o.Precision = c.Value
-	case "efficiency":
-		if o.Efficiency = n; c.Value == "" {
-			o.Efficiency = -1
-		} else if n < 1 || n > 100 {
-			return state.Refuse{Field: "efficiency", Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
-		}
-	}
-	if o == (preset.Options{}) {
-		return nil
-	}
-	return state.SetVariant{Options: o}
-}
-
-// PickerKey is what a key means in the search field; nil: what it means in any.
-func PickerKey(s *state.State, k Key) state.Message {
-	switch k.Key {
-	case "ArrowDown":
-		return state.StepPreset{By: 1}
-	case "ArrowUp":
-		return state.StepPreset{By: -1}
-	case "PageDown":
-		return state.StepPreset{By: pageStep}
-	case "PageUp":
-		return state.StepPreset{By: -pageStep}
-	case "Escape":
-		return state.TogglePicker{}
-	case "Enter":
-		if id := s.View.Picker.Active; id != "" {
-			return state.PickNetwork{ID: id}
-		}
-	}
-	return nil
 }

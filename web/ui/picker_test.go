@@ -11,12 +11,15 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
 )
 
 // Every preset is in the list, once and under the heading of its group; the page
 // has them only while the list is open.
 func TestPickerGroups(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
 		t.Error("the page of a closed list contains its entries")
 	}
@@ -59,7 +62,7 @@ func TestPickerGroups(t *testing.T) {
 
 // A query narrows the list, and says so if nothing is found.
 func TestPickerQuery(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.TogglePicker{})
 	s.Update(state.FilterPresets{Text: "dense"})
 	c := Picker{S: s}
@@ -90,7 +93,7 @@ func TestPickerSizes(t *testing.T) {
 }
 
 func TestPickerKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.TogglePicker{})
 	for _, c := range []struct {
 		key  string
@@ -98,21 +101,21 @@ func TestPickerKeys(t *testing.T) {
 	}{
 		{"ArrowDown", state.StepPreset{By: 1}},
 		{"ArrowUp", state.StepPreset{By: -1}},
-		{"PageDown", state.StepPreset{By: pageStep}},
-		{"PageUp", state.StepPreset{By: -pageStep}},
+		{"PageDown", state.StepPreset{By: input.PageStep}},
+		{"PageUp", state.StepPreset{By: -input.PageStep}},
 		{"Enter", state.PickNetwork{ID: "resnet101"}},
 		{"Escape", state.TogglePicker{}},
 		{"m", nil},
 		{"Home", nil},
 	} {
-		if got := PickerKey(s, Key{Key: c.key}); got != c.want {
+		if got := input.PickerKey(s, input.Key{Key: c.key}); got != c.want {
 			t.Errorf("%s: message %#v; want %#v", c.key, got, c.want)
 		}
 	}
 }
 
 // titles are what a list offers, the chosen one in brackets.
-func titles(list []Option) string {
+func titles(list []panel.Option) string {
 	var out []string
 	for _, o := range list {
 		if o.Selected {
@@ -203,7 +206,7 @@ func TestGPUs(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice = state.Choice{Source: state.Source{Preset: c.ref, File: "mine.csv"}, Device: c.device}
-		if got := selected((&Case{S: s}).GPUs()); got != c.want {
+		if got := panel.Selected((&Case{S: s}).GPUs()); got != c.want {
 			t.Errorf("%q with the link of %q: the GPU is %q; want %q", c.ref, c.device, got, c.want)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/panel"
 )
 
 // What can be chosen about the preset that is open stands beside its name. A list
@@ -14,7 +16,7 @@ import (
 
 // Images are the sides of images that the papers measure with, the preset's own
 // and the one that the link names.
-func (c *Case) Images() []Option {
+func (c *Case) Images() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Images() {
 		return nil
@@ -28,7 +30,7 @@ func (c *Case) Images() []Option {
 }
 
 // Tokens are lengths of sequences that the preset is built for.
-func (c *Case) Tokens() []Option {
+func (c *Case) Tokens() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Sequences() {
 		return nil
@@ -42,25 +44,25 @@ func (c *Case) Tokens() []Option {
 }
 
 // sizes lists the possible ones of some sizes in order, and the present one.
-func sizes(now int, usual []int, unit string, possible func(int) bool) (out []Option) {
+func sizes(now int, usual []int, unit string, possible func(int) bool) (out []panel.Option) {
 	list := append(usual, now)
 	slices.Sort(list)
 	for _, n := range slices.Compact(list) {
 		if n == now || possible(n) {
-			out = append(out, Option{strconv.Itoa(n), format.Count(n) + " " + unit, n == now})
+			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit, Selected: n == now})
 		}
 	}
 	return out
 }
 
 // Precisions are those of the activations.
-func (c *Case) Precisions() (out []Option) {
+func (c *Case) Precisions() (out []panel.Option) {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Operators() {
 		return nil
 	}
 	for _, name := range []string{"f32", "f16", "bf16"} {
-		out = append(out, Option{name, precisionName(name), name == o.Precision})
+		out = append(out, panel.Option{ID: name, Title: precisionName(name), Selected: name == o.Precision})
 	}
 	return out
 }
@@ -73,16 +75,8 @@ func precisionName(id string) string {
 	return "fp" + id[1:]
 }
 
-// The values of the lists of algorithms and of functions.
-const (
-	algorithmsOne     = "m"
-	algorithmsBoth    = "mp"
-	functionsJoined   = "joined"
-	functionsSeparate = "separate"
-)
-
 // Algorithms are those of the convolutions, where the preset has a second one.
-func (c *Controls) Algorithms() []Option {
+func (c *Controls) Algorithms() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || o.Graph {
 		return nil
@@ -92,16 +86,16 @@ func (c *Controls) Algorithms() []Option {
 	if _, err := base.With(with); err != nil {
 		return nil
 	}
-	return []Option{{algorithmsOne, "convolutions m", !o.Fast}, {algorithmsBoth, "convolutions m, p", o.Fast}}
+	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast}, {ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
 }
 
 // Functions are the ways to count operators, of graphs of them.
-func (c *Controls) Functions() []Option {
+func (c *Controls) Functions() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !o.Graph {
 		return nil
 	}
-	return []Option{{functionsJoined, "joined operators", !o.Separate}, {functionsSeparate, "separate operators", o.Separate}}
+	return []panel.Option{{ID: input.FunctionsJoined, Title: "joined operators", Selected: !o.Separate}, {ID: input.FunctionsSeparate, Title: "separate operators", Selected: o.Separate}}
 }
 
 // What the two lists mean, in a line each.

@@ -9,26 +9,28 @@ import (
 
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/mount"
 )
 
 // Pictures holds the hosts of the three pictures that share a time axis.
 type Pictures struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // Height is the style of a host: pictures keep their height, so that nothing
 // below them jumps.
 func (c *Pictures) Height(name string) string {
-	m := mounts[name]
-	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.slimHeight(c.S))
+	m := mount.ByName[name]
+	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.SlimHeight(c.S))
 }
 
 // Key says what the colours mean, as items of a list.
 func (c *Pictures) Key() vugu.HTML {
 	var models []*draw.Model
 	for _, second := range []bool{false, true} {
-		if p := (Mount{Second: second}).Shown(c.S); p != nil {
+		if p := (mount.Mount{Second: second}).Shown(c.S); p != nil {
 			models = append(models, p.Model())
 		}
 	}
@@ -53,7 +55,7 @@ func (c *Pictures) Hint() string {
 	if c.S.Shown == nil {
 		return ""
 	}
-	if Visible(c.S).Whole() {
+	if input.Visible(c.S).Whole() {
 		return "Drag the red line to change the budget. Drag across the pictures to zoom in; so does the wheel with Ctrl."
 	}
 	return "Drag the red line to change the budget. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
@@ -79,11 +81,7 @@ func (c *Pictures) NoLife(second bool) bool {
 
 // Overlaid says whether one picture has the memory of both sides: A filled, B as a
 // line. Views in other pages, where nothing can be pressed, show both.
-func (c *Pictures) Overlaid() bool { return overlaid(c.S) }
-
-func overlaid(s *state.State) bool {
-	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
-}
+func (c *Pictures) Overlaid() bool { return mount.Overlaid(c.S) }
 
 // Absent says whether the pictures of a side take no room: those of B without a
 // comparison, those of a side that has no schedule.
@@ -92,5 +90,5 @@ func (c *Pictures) Absent(second bool) bool {
 	if s.Compare == nil {
 		return second
 	}
-	return s.Compare.Other.Failed != "" && !Mount{Second: second}.Controlled(s)
+	return s.Compare.Other.Failed != "" && !mount.Mount{Second: second}.Controlled(s)
 }

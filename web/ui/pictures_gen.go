@@ -119,56 +119,56 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("layers"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layers", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("layers", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layers-b"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(true))
 			vgn.AddAttrInterface("style", c.Height("layers"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("layers-b", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("layers-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "timeline"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("timeline"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("timeline", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("timeline", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "timeline-b"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(true))
 			vgn.AddAttrInterface("style", c.Height("timeline"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("timeline-b", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("timeline-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "life"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.NoLife(false))
 			vgn.AddAttrInterface("style", c.Height("life"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("life", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("life", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "life-b"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.NoLife(true))
 			vgn.AddAttrInterface("style", c.Height("life-b"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("life-b", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("life-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(false))
 			vgn.AddAttrInterface("style", c.Height("memory"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("memory", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("memory", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory-b"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Absent(true) || c.Overlaid())
 			vgn.AddAttrInterface("style", c.Height("memory"))
-			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("memory-b", value) })
+			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("memory-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}

@@ -103,7 +103,7 @@ func planResult(s *state.State, p *state.Plan) (time, more string) {
 		time = "≤ " + time
 	}
 	if all := s.KeepAll().StepTime; all > 0 {
-		more = format.Percent(over(p.StepTime, all))
+		more = format.Percent(format.Longer(p.StepTime, all))
 	}
 	return time, more
 }

@@ -13,13 +13,14 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
 )
 
 // The folded table has the chosen plan, what is drawn and the best known of each kind;
 // unfolded it has every strategy that applies once, with the sample of its line as a
 // switch.
 func TestPlanTable(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c := &Plans{S: s}
 	folded := map[string]bool{}
 	for _, g := range c.Groups() {
@@ -64,7 +65,7 @@ func TestPlanTable(t *testing.T) {
 // What is read of a plan: its time and what it costs, or in other words for each why
 // it has none.
 func TestPlanResults(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Curve = &tradeoff.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
 	for _, c := range []struct {
 		name string
@@ -89,7 +90,7 @@ func TestPlanResults(t *testing.T) {
 
 // A strategy that tries everything says how many layers it can do.
 func TestPlanTooLong(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	problem := s.Shown.Problem()
 	for _, name := range []string{"offloadexact", "nonpersistent"} {
 		st := engine.Lookup(name)

@@ -140,7 +140,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "answers"}}}
 					vgparent.AppendChild(vgn)
-					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("answers-"+c.Q.Name, value) })
+					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("answers-"+c.Q.Name, value) })
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 					vgparent.AppendChild(vgn)
 				}
@@ -153,7 +153,7 @@ func (c *Question) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.AddAttrInterface("aria-label", c.Label())
 		vgn.AddAttrInterface("data-testid", "reply-"+c.Q.Name)
 		vgn.AddAttrInterface("hidden", !c.HasChart())
-		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("reply-"+c.Q.Name, value) })
+		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("reply-"+c.Q.Name, value) })
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

@@ -11,6 +11,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/question"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 )
 
 // AnswersTitle is the id of the heading over all answers to what would help.
@@ -21,7 +22,7 @@ const AnswersTitle = "question-" + state.HelpName + "-title"
 // nothing else to do; others are computed when they are opened.
 type Questions struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // All are the questions.
@@ -74,7 +75,7 @@ func (c *Questions) Headline(q *question.Question) vugu.HTML {
 // Question is one question with its answers.
 type Question struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 	Q     *question.Question
 }
 

@@ -19,6 +19,8 @@ import (
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
 
 // askAll opens the questions and answers one with the engine itself.
@@ -141,30 +143,30 @@ func TestBatchAndLinkAnswers(t *testing.T) {
 }
 
 func TestQuestionCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
-		in   Command
+		in   input.Command
 		want state.Message
 	}{
-		{Command{Do: "questions", Arg: "batch", Settled: true}, state.OpenQuestion{Name: "batch"}},
-		{Command{Do: "all-answers", Settled: true}, state.OpenQuestion{Name: "help"}},
-		{Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
-		{Command{Do: "unask", Arg: "links", Settled: true}, state.StopQuestion{Name: "links"}},
-		{Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Name: "batch", Index: 3}},
-		{Command{Do: "slowdown", Value: "5.5", Settled: true}, state.SetSlowdown{Slowdown: 550}},
-		{Command{Do: "slowdown", Value: "5."}, state.Type{Field: "slowdown", Text: "5."}},
-		{Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
-		{Command{Do: "chain", Settled: true}, state.ToggleChain{}},
-		{Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
-		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
-		{Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
-		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
+		{input.Command{Do: "questions", Arg: "batch", Settled: true}, state.OpenQuestion{Name: "batch"}},
+		{input.Command{Do: "all-answers", Settled: true}, state.OpenQuestion{Name: "help"}},
+		{input.Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
+		{input.Command{Do: "unask", Arg: "links", Settled: true}, state.StopQuestion{Name: "links"}},
+		{input.Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Name: "batch", Index: 3}},
+		{input.Command{Do: "slowdown", Value: "5.5", Settled: true}, state.SetSlowdown{Slowdown: 550}},
+		{input.Command{Do: "slowdown", Value: "5."}, state.Type{Field: "slowdown", Text: "5."}},
+		{input.Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
+		{input.Command{Do: "chain", Settled: true}, state.ToggleChain{}},
+		{input.Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
+		{input.Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
+		{input.Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
+		{input.Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
 	} {
 		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
-	if a, ok := KeyOf(Key{Code: "KeyK", Key: "k"}); !ok || a.Act(s) != (state.ToggleChain{}) {
+	if a, ok := input.KeyOf(input.Key{Code: "KeyK", Key: "k"}); !ok || a.Act(s) != (state.ToggleChain{}) {
 		t.Errorf("K does %#v; want the critical chain", a)
 	}
 }
@@ -172,7 +174,7 @@ func TestQuestionCommands(t *testing.T) {
 // Only rows on screen are in the table; what stands for the others has their
 // height.
 func TestLayerRows(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Update(state.ToggleLayers{})
 	c := &Layers{S: s}
 	total := len(s.LayerRows())

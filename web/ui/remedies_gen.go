@@ -48,7 +48,7 @@ func (c *Remedies) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "flame"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("style", c.FlameHeight())
-				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("flame", value) })
+				vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("flame", value) })
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"time"
 
 	"memtide/engine/sim"
 	"memtide/profiles"
@@ -11,22 +10,18 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/panel"
 )
 
 // Results is the line of numbers, with what was checked of them.
 type Results struct{ S *state.State }
 
-// Number is one of the numbers.
-type Number struct {
-	ID, Value, Label, Title, Class string
-}
-
 // Numbers are the peak, the step time, and what is trained per second.
-func (c *Results) Numbers() []Number {
+func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return memoryNumbers(c.S)
 	}
-	out := []Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
+	out := []panel.Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	if p == nil {
 		for i := range out {
@@ -41,16 +36,16 @@ func (c *Results) Numbers() []Number {
 	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
 		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 	if s.KeepAll.StepTime > 0 {
-		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(over(t.Makespan, s.KeepAll.StepTime)))
+		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(format.Longer(t.Makespan, s.KeepAll.StepTime)))
 	}
 	if b, ok := bestBound(s); ok {
-		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(over(t.Makespan, b.StepTime)))
+		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(format.Longer(t.Makespan, b.StepTime)))
 	}
 	unit, n := known.Trained(p.Choice, p.Network)
 	if n == 0 {
 		return out[:2]
 	}
-	out[2].Value, out[2].Label = perSecond(n, t.Makespan), unit+" per second"
+	out[2].Value, out[2].Label = format.PerSecond(n, t.Makespan), unit+" per second"
 	return out
 }
 
@@ -80,8 +75,6 @@ func (c *Results) From() string {
 		return fmt.Sprintf("from %s sizes and %s times", sizes, times)
 	}
 }
-
-func over(d, reference time.Duration) float64 { return float64(d)/float64(reference) - 1 }
 
 func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	for _, b := range s.Bounds {
@@ -174,36 +167,9 @@ func (c *Results) ClaimTitle() string {
 	}
 	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
 		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
-			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(over(s.Trace.Makespan, c.Bound)))
+			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(format.Longer(s.Trace.Makespan, c.Bound)))
 	}
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
-}
-
-// Late is Answer.Late.
-func (c *Results) Late() string { return late(c.S) }
-
-// Work says what is being worked on; empty if nothing is.
-func (c *Results) Work() string {
-	if o := c.S.Opening; o != nil {
-		if o.Progress.Total > 0 {
-			return fmt.Sprintf("Reading %s… %s", o.Name, format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
-		}
-		return "Reading " + o.Name + "…"
-	}
-	w := c.S.Solving
-	switch {
-	case w == nil:
-		return ""
-	case w.Loading:
-		return "Loading the solver…"
-	case w.Silent:
-		return "The solver has said nothing for a while…"
-	case w.Best != nil:
-		return fmt.Sprintf("Solving… best so far %s", format.Duration(w.Best.Trace.Makespan))
-	case w.Progress.Total > 0:
-		return fmt.Sprintf("Solving… %s", format.Share(float64(w.Progress.Done)/float64(w.Progress.Total)))
-	}
-	return "Solving…"
 }
 
 // StopText is what the button beside Work does.

@@ -7,12 +7,14 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/names"
 )
 
 // Root is the whole page below the body.
 type Root struct {
 	S        *state.State
-	Hosts    Hosts
+	Hosts    mount.Hosts
 	Page     *permalink.Page
 	Starting bool // the program does not run yet: nothing can be changed
 }
@@ -24,7 +26,7 @@ func (c *Root) Stale() string {
 	case !c.S.Stale():
 		return "false"
 	case c.S.Compare != nil:
-		return letter(c.S.Compare.OnA)
+		return names.Letter(c.S.Compare.OnA)
 	}
 	return "true"
 }

@@ -8,6 +8,7 @@ import (
 	"memtide/engine/play"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // Run is the code that runs a plan of the chosen kind, in the memory that is left to it,
@@ -59,25 +60,19 @@ func (c *Run) Absent() bool {
 // Line says what it is.
 func (c *Run) Line() string { return wordsRunOn }
 
-// class is the class of plans that the chosen one is of, or comes nearest to.
-func (c *Run) class() (class play.Class, words string) {
-	switch c.S.Choice.Strategy {
-	case "layerwise":
-		return play.ClassUnit, "layers run again, each by itself"
-	case "sequential", "wrappable", "chen":
-		return play.ClassWrappable, "runs of layers run again, each as a whole"
-	}
-	if st := engine.Lookup(c.S.Choice.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.S.Choice.ToHost > 0 {
-		return play.ClassOffload, "layers run again, or what they keep goes to the host"
-	}
-	return play.ClassNested, "runs of layers run again, and within them runs are dropped again"
+// deedsOf say what plans of a class do.
+var deedsOf = map[play.Class]string{
+	play.ClassUnit:      "layers run again, each by itself",
+	play.ClassWrappable: "runs of layers run again, each as a whole",
+	play.ClassOffload:   "layers run again, or what they keep goes to the host",
+	play.ClassNested:    "runs of layers run again, and within them runs are dropped again",
 }
 
 // Does says what the code does, and what of the plan that is shown it does not.
 func (c *Run) Does() string {
-	class, words := c.class()
+	class := input.PlanClass(c.S.Choice)
 	_, room := c.room()
-	text := fmt.Sprintf(wordsClass, class, words, strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
+	text := fmt.Sprintf(wordsClass, class, deedsOf[class], strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if c.S.HasOperators() {
 		text += wordsHere
 	}
@@ -86,7 +81,7 @@ func (c *Run) Does() string {
 
 // Code is what to type, in Python but for one line of a shell.
 func (c *Run) Code() string {
-	class, _ := c.class()
+	class := input.PlanClass(c.S.Choice)
 	_, room := c.room()
 	how := string(class)
 	if class == play.ClassOffload {

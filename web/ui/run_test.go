@@ -17,6 +17,9 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
 
 // The code asks for the class that is nearest to the plan, in what the budget leaves to
@@ -32,7 +35,7 @@ func TestRunThis(t *testing.T) {
 		{"layerwise", engine.GiB, "-class unit -budget 512MiB "},
 		{"greedy", 3 * engine.GiB, "-class offload -link 12.5GB/s -budget 2.5GiB "},
 	} {
-		s := first(t)
+		s := pagetest.First(t)
 		n := *s.Network
 		n.Totals.Resident = engine.GiB / 2
 		s.Network, s.Choice.Strategy, s.Choice.Budget = &n, c.strategy, choice.Budget{Bytes: c.budget}
@@ -45,7 +48,7 @@ func TestRunThis(t *testing.T) {
 			t.Errorf("%s: no room for a step, and there is code for it", c.strategy)
 		}
 	}
-	s := first(t)
+	s := pagetest.First(t)
 	if r := (Run{S: s}); strings.Contains(r.Does(), wordsHere) || strings.Contains((&Share{S: s}).Verdict(), "operators") {
 		t.Errorf("a preset has no operators: %s", r.Does())
 	}
@@ -57,9 +60,9 @@ func TestRunThis(t *testing.T) {
 // Where the operators of a step are open, the plan is found here, and where a link to
 // them is; the dialog says if they are too long for one.
 func TestRunFromOperators(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Choice.Strategy = "sequential"
-	if m := (Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
+	if m := (input.Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
 		t.Error("a preset has no operators, and a plan is asked for")
 	}
 	data, err := os.ReadFile("../../profiles/formats/operators/testdata/mlp.json")
@@ -92,12 +95,12 @@ func TestRunFromOperators(t *testing.T) {
 		t.Errorf("the dialog does not say what the link lacks: %s", v)
 	}
 	s.Network.Source.Ops = profile.Packed
-	effects := s.Update((Command{Do: "save-plan"}).Message(s))
+	effects := s.Update((input.Command{Do: "save-plan"}).Message(s))
 	e, ok := effects[len(effects)-1].(state.Export)
 	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
 		t.Errorf("effects %+v; want an export of the file", effects)
 	}
-	if f := ScheduleFile(s, e); f.Name != "plan.json" || f.Type != "application/json" {
+	if f := export.Schedule(s, e); f.Name != "plan.json" || f.Type != "application/json" {
 		t.Errorf("the file is %+v", f)
 	}
 	wellFormed(t, pageOf(t, s))
@@ -106,13 +109,13 @@ func TestRunFromOperators(t *testing.T) {
 // A comparison has the operators of both sides in its link; those of B go first where both
 // are too long for one.
 func TestOperatorsOfB(t *testing.T) {
-	s := first(t)
-	do(t, s, state.ToggleCompare{})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
 	data, err := os.ReadFile("../../profiles/formats/operators/testdata/mlp.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(t, s, state.EditSide{A: false}, state.PickFile{Name: "mlp.json", Bytes: data})
+	pagetest.Do(t, s, state.EditSide{A: false}, state.PickFile{Name: "mlp.json", Bytes: data})
 	want := s.Network.Source.Ops
 	l := permalink.Of(s, link.Link{})
 	_, start, notes := permalink.Read(l.Sealed())
@@ -125,7 +128,7 @@ func TestOperatorsOfB(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(6, 3))
 	for _, side := range []bool{true, false} {
-		do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 400)})
+		pagetest.Do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 400)})
 		s.Network.Source.Ops = "1." + strings.Repeat("A", 23_000)
 	}
 	l = permalink.Of(s, link.Link{})

@@ -12,6 +12,9 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/qr"
 	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/names"
+	"memtide/web/ui/panel"
 )
 
 // Share is the dialog that gives away what is shown.
@@ -30,7 +33,7 @@ func (c *Share) Open() bool { return c.S.Sharing != nil }
 func (c *Share) Nothing() bool { return c.S.Visible() == nil }
 
 // Name is the name of what is open.
-func (c *Share) Name() string { return NameOf(c.S) }
+func (c *Share) Name() string { return names.Of(c.S) }
 
 func (c *Share) address() string {
 	if c.Page == nil {
@@ -59,7 +62,7 @@ func (c *Share) Fields() []ShareField {
 	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
-	title := html.EscapeString(NameOf(c.S))
+	title := html.EscapeString(names.Of(c.S))
 	quoted := html.EscapeString(fragment)
 	ground := "light" // a frame that says what its page is like has that page's ground
 	if c.S.View.Theme == "dark" {
@@ -70,7 +73,7 @@ func (c *Share) Fields() []ShareField {
 		framed = "embed=1&amp;theme=" + ground + "&amp;" + quoted
 	}
 	return []ShareField{
-		{"markdown", "Markdown", "[" + markdown.Replace(NameOf(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
+		{"markdown", "Markdown", "[" + markdown.Replace(names.Of(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
 			`" width="100%" height="600" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
@@ -186,8 +189,8 @@ func (c *Share) Data() []ShareButton {
 // comparison of that which the controls change.
 func (c *Share) Programs() []ShareButton {
 	of := ""
-	if side := sideOf(c.S); side.letter != "" {
-		of = side.letter + ": "
+	if side := export.SideOf(c.S); side.Letter != "" {
+		of = side.Letter + ": "
 	}
 	return []ShareButton{
 		{"schedule.py", of + "PyTorch program", "A Python file that runs this schedule on an nn.Sequential"},
@@ -200,31 +203,7 @@ func (c *Share) Programs() []ShareButton {
 func (c *Share) Refused() string { return c.S.Refusal("schedule.py") }
 
 // Themes are the colours of pictures.
-func (c *Share) Themes() []Option {
+func (c *Share) Themes() []panel.Option {
 	chosen := c.S.Sharing.Theme
-	return []Option{{"light", "light", chosen != "dark"}, {"dark", "dark", chosen == "dark"}}
-}
-
-// share are the commands of the dialog.
-func (c Command) share(s *state.State) state.Message {
-	switch c.Do {
-	case "share":
-		return state.ToggleShare{Dark: s.View.Theme == "dark"}
-	case "share-title":
-		return state.Retitle{Text: c.Value}
-	case "share-exact":
-		if s.Sharing == nil || !c.Settled {
-			return nil
-		}
-		return state.SetExact{On: !s.Sharing.Exact}
-	case "share-theme":
-		return state.SetShareTheme{Theme: c.Value}
-	case "share-copy":
-		return state.CopyText{Field: c.Arg}
-	case "share-send":
-		return state.SendLink{}
-	case "share-save":
-		return state.SaveFile{Kind: c.Arg}
-	}
-	return nil
+	return []panel.Option{{ID: "light", Title: "light", Selected: chosen != "dark"}, {ID: "dark", Title: "dark", Selected: chosen == "dark"}}
 }

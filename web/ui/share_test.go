@@ -4,7 +4,6 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +17,14 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 	"memtide/web/view"
 )
 
 func TestAddresses(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	p := &permalink.Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
@@ -72,7 +74,7 @@ func TestAddresses(t *testing.T) {
 
 // A file on a disk shares the site that it is from, never its own place.
 func TestShareFromFile(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
 		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=2e103e&p=resnet101-b32", "docs/", "markdown iframe element"},
@@ -104,43 +106,6 @@ func TestShareFromFile(t *testing.T) {
 	}
 }
 
-// Every file that carries the link gives it back, and the rows of the JSON are
-// those of the trace.
-func TestExportFiles(t *testing.T) {
-	s := first(t)
-	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
-	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
-		f, ok := ExportFile(s, kind, address)
-		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
-			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
-		}
-	}
-	again, _ := ExportFile(s, "json", address)
-	f, _ := ExportFile(s, "json", address)
-	if string(again.Bytes) != string(f.Bytes) {
-		t.Error("saving twice gives two different files")
-	}
-	var e export
-	if err := json.Unmarshal(f.Bytes, &e); err != nil {
-		t.Fatal(err)
-	}
-	trace := s.Shown.Solved.Trace
-	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
-		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
-	}
-	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
-		if _, got := ExportFile(s, kind, address); got != ok {
-			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
-		}
-	}
-	if _, ok := ExportFile(state.New(), "svg", address); ok {
-		t.Error("a page without a schedule saves a picture")
-	}
-	if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib.json"; got != want {
-		t.Errorf("the file is named %s, want %s", got, want)
-	}
-}
-
 // A view in another page stays one, whatever link it is given.
 func TestEmbeddedStays(t *testing.T) {
 	frame := view.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
@@ -151,7 +116,7 @@ func TestEmbeddedStays(t *testing.T) {
 	if f := m.Frame; !f.Embed || f.Control != "budget" || !f.Shows("time") || f.Shows("mem") || f.Title != "x" || f.Opener != "" {
 		t.Errorf("the view became %+v; want a view with a slider and a timeline, opened by nobody", f)
 	}
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame = frame
 	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
@@ -187,20 +152,20 @@ func TestShow(t *testing.T) {
 
 // The commands of the dialog reach the state.
 func TestShareCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct {
-		command Command
+		command input.Command
 		want    state.Message
 	}{
-		{Command{Do: "share", Settled: true}, state.ToggleShare{}},
-		{Command{Do: "share-title", Value: "x"}, state.Retitle{Text: "x"}},
-		{Command{Do: "share-exact", Settled: true}, state.SetExact{On: false}},
-		{Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
-		{Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
-		{Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
-		{Command{Do: "share-send", Settled: true}, state.SendLink{}},
-		{Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
+		{input.Command{Do: "share", Settled: true}, state.ToggleShare{}},
+		{input.Command{Do: "share-title", Value: "x"}, state.Retitle{Text: "x"}},
+		{input.Command{Do: "share-exact", Settled: true}, state.SetExact{On: false}},
+		{input.Command{Do: "share-exact"}, nil}, // comes twice, as input and as change
+		{input.Command{Do: "share-theme", Value: "dark", Settled: true}, state.SetShareTheme{Theme: "dark"}},
+		{input.Command{Do: "share-copy", Arg: "link", Settled: true}, state.CopyText{Field: "link"}},
+		{input.Command{Do: "share-send", Settled: true}, state.SendLink{}},
+		{input.Command{Do: "share-save", Arg: "svg", Settled: true}, state.SaveFile{Kind: "svg"}},
 	} {
 		if got := c.command.Message(s); got != c.want {
 			t.Errorf("%+v means %+v, want %+v", c.command, got, c.want)
@@ -210,7 +175,7 @@ func TestShareCommands(t *testing.T) {
 
 // The device passes the link on where it can: one button, beside the link.
 func TestShareSend(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, can := range []bool{false, true} {
 		s.View.CanSend = can
@@ -226,7 +191,7 @@ func TestShareSend(t *testing.T) {
 // What is said of the link's length stands under the link, and no two buttons have
 // the same words.
 func TestShareWords(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	_, rest, _ := strings.Cut(pageOf(t, s), `id="share-link"`)
 	if under, _, ok := strings.Cut(rest, `id="share-markdown"`); !ok || strings.Count(under, `data-testid="share-verdict"`) != 1 {
@@ -234,7 +199,7 @@ func TestShareWords(t *testing.T) {
 	}
 	for _, compared := range []bool{false, true} {
 		if compared {
-			do(t, s, state.ToggleCompare{})
+			pagetest.Do(t, s, state.ToggleCompare{})
 		}
 		c, seen := &Share{S: s}, map[string]bool{}
 		for _, b := range append(append(c.Pictures(), c.Data()...), c.Programs()...) {
@@ -251,7 +216,7 @@ func TestShareWords(t *testing.T) {
 
 // The dialog promises that files come back only where they do.
 func TestShareReopens(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	if got := pageOf(t, s); !strings.Contains(got, "Every file opens this view again") {
 		t.Error("a preset: the dialog does not say that files open the view again")
@@ -270,7 +235,7 @@ func TestShareReopens(t *testing.T) {
 // The dialog offers the schedule as a program, or says why it is none; and what it
 // saves is what a server writes.
 func TestShareSchedule(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	page := pageOf(t, s)
 	const button = `data-arg="schedule.py"`
@@ -283,7 +248,7 @@ func TestShareSchedule(t *testing.T) {
 	}
 	e := effects[0].(state.Export)
 	const address, fragment = "https://example.org/#v=1&p=resnet101-b32", "v=1&p=resnet101-b32"
-	f := ScheduleFile(s, e)
+	f := export.Schedule(s, e)
 	var err error
 	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet_101_batch_32_rotor_2_58_gib_schedule.py"; err != nil || f.Name != want || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
@@ -293,12 +258,12 @@ func TestShareSchedule(t *testing.T) {
 		t.Errorf("the link of the Python file is %q, it begins with %.150q; want %q in its second line", got, f.Bytes, fragment)
 	}
 	s.View.Frame.Title = "3D, 100 %"
-	if got, want := FileName(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
+	if got, want := export.Name(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
 		t.Errorf("the file is named %s, want %s, which Python can import", got, want)
 	}
 	s.View.Frame.Title = ""
 	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
-	f = ScheduleFile(s, e)
+	f = export.Schedule(s, e)
 	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; err != nil || f.Name != want {
 		t.Errorf("the file is named %s (%v), want %s", f.Name, err, want)

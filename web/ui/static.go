@@ -14,6 +14,7 @@ import (
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
 )
 
 // posters are the widths of the prepared pictures in CSS pixels, by the class of
@@ -38,7 +39,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 		return fmt.Errorf("the page cannot be rendered: %w", err)
 	}
 	page := b.String()
-	for name, m := range mounts {
+	for name, m := range mount.ByName {
 		if !m.Timed() || m.Second || m.Picture == draw.Life && (&Pictures{S: s}).NoLife(false) {
 			continue
 		}
@@ -65,9 +66,9 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 	for _, size := range posters {
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
-		mounts[name].Around(s, &v)
-		if v.Height = mounts[name].Height(s); size.class == "slim" {
-			v.Height = mounts[name].slimHeight(s)
+		mount.ByName[name].Around(s, &v)
+		if v.Height = mount.ByName[name].Height(s); size.class == "slim" {
+			v.Height = mount.ByName[name].SlimHeight(s)
 		}
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)

@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -14,22 +13,12 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/wasm/proto"
-	"memtide/wasm/serve"
-	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/jobs"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
-
-// first is the state of the page that has opened the default example.
-func first(t *testing.T) *state.State {
-	t.Helper()
-	s, err := jobs.First(context.Background(), new(serve.Local), choice.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func pageOf(t *testing.T, s *state.State) string {
 	t.Helper()
@@ -42,7 +31,7 @@ func pageOf(t *testing.T, s *state.State) string {
 
 // Every picture of the time axis has a place on the page, and one for side B.
 func TestPlacesOfPictures(t *testing.T) {
-	page := pageOf(t, first(t))
+	page := pageOf(t, pagetest.First(t))
 	for pic := range draw.NumPictures {
 		for _, id := range []string{pic.Name(), pic.Name() + "-b"} {
 			if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
@@ -53,7 +42,7 @@ func TestPlacesOfPictures(t *testing.T) {
 }
 
 func TestFirstView(t *testing.T) {
-	page := pageOf(t, first(t))
+	page := pageOf(t, pagetest.First(t))
 	for _, id := range []string{"peak", "step-time", "rate", "verdict", "budget", "strategy", "preset",
 		"bandwidth", "device", "share", "file", "tradeoff", "selection"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
@@ -122,7 +111,7 @@ func wellFormed(t *testing.T, page string) {
 // The whole tree is built and compared at every drawing, and a content that has
 // changed is sent whole.
 func TestTreeIsSmall(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Table, s.View.Help = true, true
 	s.Alert = &state.Alert{Text: "a", Lines: []string{"b", "c"}, Action: "d"}
 	env, err := vugu.NewBuildEnv()
@@ -155,7 +144,7 @@ func TestTreeIsSmall(t *testing.T) {
 }
 
 func TestNotices(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
 	page := pageOf(t, s)
 	for _, want := range []string{"Does not fit in 3 GiB: ", "Best choice of blocks needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "schedule of 2.58 GiB"} {
@@ -174,7 +163,7 @@ func TestNotices(t *testing.T) {
 	if page, want := pageOf(t, s), "The pictures show Best choice of blocks in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
 		t.Errorf("another network, without a schedule: the page does not contain %q", want)
 	}
-	s = first(t)
+	s = pagetest.First(t)
 	s.Alert = &state.Alert{Text: "Line 14: fwd_ms is <b>-3</b>."}
 	if page = pageOf(t, s); !strings.Contains(page, "Line 14: fwd_ms is &lt;b&gt;-3&lt;/b&gt;.") {
 		t.Error("the text of an alert is not shown as it is")
@@ -182,17 +171,17 @@ func TestNotices(t *testing.T) {
 }
 
 func TestWorking(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
 	r := Results{S: s}
-	if got, want := r.Work(), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+	if got, want := answer.Work(s), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	if got, want := r.StopText(), "Stop and use this"; got != want {
 		t.Errorf("the button says %q; want %q", got, want)
 	}
 	s.Solving.Best, s.Solving.Progress = nil, proto.Progress{Done: 1, Total: 4}
-	if got, want := r.Work(), "Solving… 25 %"; got != want {
+	if got, want := answer.Work(s), "Solving… 25 %"; got != want {
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	for _, c := range []struct {
@@ -200,18 +189,18 @@ func TestWorking(t *testing.T) {
 		want string
 	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Solving… 25 %"}} {
 		s.Update(c.m)
-		if got := r.Work(); got != c.want {
+		if got := answer.Work(s); got != c.want {
 			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)
 		}
 	}
 }
 
 func TestTableRows(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Table = true
 	table := Table{S: s}
-	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != tableRows {
-		t.Errorf("%d rows; want %d", n, tableRows)
+	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != input.TableRows {
+		t.Errorf("%d rows; want %d", n, input.TableRows)
 	}
 	if !table.First() || table.Last() {
 		t.Errorf("first %v, last %v; want true, false", table.First(), table.Last())

@@ -15,6 +15,8 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/panel"
 )
 
 // Step is a whole training step of a language model: does it train on these cards, what
@@ -49,15 +51,6 @@ func (c *Step) Late() string {
 	return strconv.FormatBool(c.reply() != nil && c.S.Late())
 }
 
-// SentenceCase is a text that begins with a capital, unless it begins with a name such as
-// bf16 or torch.compile.
-func SentenceCase(text string) string {
-	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // card is how one of the cards is called in a sentence.
 func (c *Step) card() string {
 	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
@@ -79,32 +72,24 @@ func (c *Step) Kind() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
-		return none
+		return answer.None
 	case r == nil:
-		return working
+		return answer.Working
 	case r.Fit == proto.Fits:
-		return fits
+		return answer.Fits
 	case r.Fit == proto.FitsNot:
-		return doesNot
+		return answer.DoesNot
 	case (r.Low+r.High)/2+r.Context <= r.Memory:
-		return probably
+		return answer.Probably
 	}
-	return mayNot
+	return answer.MayNot
 }
 
 // Word is the verdict, with what follows it.
-func (c *Step) Word() string { return answerWords[c.Kind()] }
-
-// ranged writes a range of sizes; one size if it is none.
-func ranged(low, high engine.Bytes) string {
-	if format.Bytes(low) == format.Bytes(high) {
-		return format.Bytes(high)
-	}
-	return between(low, high)
-}
+func (c *Step) Word() string { return answer.Words[c.Kind()] }
 
 // stepNeeds is what a card has to have, with CUDA, from and to.
-func stepNeeds(r *proto.Stepped) string { return ranged(r.Low+r.Context, r.High+r.Context) }
+func stepNeeds(r *proto.Stepped) string { return format.Range(r.Low+r.Context, r.High+r.Context) }
 
 // statesOver says that weights, gradients and optimizer alone are more than a card has.
 func (c *Step) statesOver() bool {
@@ -117,7 +102,7 @@ func (c *Step) Sentence() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
-		return SentenceOf(c.S.Step.Failed)
+		return format.Sentence(c.S.Step.Failed)
 	case r == nil:
 		return wordsStepBusy
 	case c.statesOver():
@@ -134,7 +119,7 @@ func (c *Step) Sub() string {
 	if r == nil || c.S.Step.Failed != "" {
 		return ""
 	}
-	text := fmt.Sprintf(wordsPyTorch, ranged(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
+	text := fmt.Sprintf(wordsPyTorch, format.Range(r.Low, r.High), format.Bytes(r.Allocated)) + fmt.Sprintf(wordsBeside, format.Bytes(r.Context))
 	if c.statesOver() {
 		text = wordsStatesSay + text
 	}
@@ -158,7 +143,7 @@ func (c *Step) whole() engine.Bytes {
 
 // Parts are the pieces of the bar: what lives at the peak, what the allocator takes
 // beyond it, the range of that, and what is assumed beside it.
-func (c *Step) Parts() (out []Part) {
+func (c *Step) Parts() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
@@ -166,7 +151,7 @@ func (c *Step) Parts() (out []Part) {
 	whole, at := c.whole(), engine.Bytes(0)
 	add := func(class, words string, to engine.Bytes) {
 		if to > at {
-			out = append(out, Part{Class: class, Label: words + " " + format.Bytes(to-at), Title: words + " " + format.Bytes(to-at), Style: stretch(at, to, whole)})
+			out = append(out, panel.Piece{Class: class, Label: words + " " + format.Bytes(to-at), Title: words + " " + format.Bytes(to-at), Style: panel.Stretch(at, to, whole)})
 			at = to
 		}
 	}
@@ -188,7 +173,7 @@ func (c *Step) Parts() (out []Part) {
 }
 
 // Key says what lies in the bar, with its sizes.
-func (c *Step) Key() (out []Part) {
+func (c *Step) Key() (out []panel.Piece) {
 	for _, p := range c.Parts() {
 		if !strings.Contains(p.Class, "ghost") {
 			out = append(out, p)
@@ -198,15 +183,15 @@ func (c *Step) Key() (out []Part) {
 }
 
 // Marks are the lines across the bar: what the card has, and what is left.
-func (c *Step) Marks() (out []Part) {
+func (c *Step) Marks() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
 	}
 	whole, end := c.whole(), r.High+r.Context
-	out = append(out, Part{Class: side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: place(r.Memory, whole)})
+	out = append(out, panel.Piece{Class: panel.Side("device", r.Memory, whole), Label: fmt.Sprintf(wordsCardHas, c.cards(), format.Bytes(r.Memory)), Style: panel.Place(r.Memory, whole)})
 	if end < r.Memory-whole/10 { // there is room for the words
-		out = append(out, Part{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: place(end, whole)})
+		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(wordsSpare, format.Bytes(r.Memory-end)), Style: panel.Place(end, whole)})
 	}
 	return out
 }
@@ -221,12 +206,12 @@ func (c *Step) BarLabel() string {
 }
 
 // Numbers are the peak, the step's time and the rate.
-func (c *Step) Numbers() []Number {
+func (c *Step) Numbers() []panel.Number {
 	peak, phase, step, rate := "–", "peak", "–", "–"
 	if r := c.pictured(); r != nil {
 		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
 	}
-	return []Number{
+	return []panel.Number{
 		{ID: "whole-peak", Label: phase, Value: peak, Title: "The most that is allocated at a moment"},
 		{ID: "whole-time", Label: "per step, an estimate", Value: step, Title: "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere"},
 		{ID: "whole-rate", Label: "tokens per second and card", Value: rate},
@@ -283,7 +268,7 @@ func changed(now, then time.Duration) string {
 	if now <= 0 {
 		return ""
 	}
-	if p := format.Percent(over(then, now)); p != "0 %" {
+	if p := format.Percent(format.Longer(then, now)); p != "0 %" {
 		return p
 	}
 	return "no slower"

@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"fmt"
-	"strconv"
-
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
+	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/panel"
 )
 
 // StepWord is a control of a training step: one of its options, with the words of the
@@ -16,7 +16,7 @@ type StepWord struct {
 	Before, After string
 	Value         string
 	Min, Max      int
-	Options       []Option // nil of a number
+	Options       []panel.Option // nil of a number
 }
 
 // said are the options that stand in the sentence of the case, with the words before
@@ -60,17 +60,14 @@ func (c *Stepcase) Words() (out []StepWord) {
 	return out
 }
 
-// stepField is the field of an option while something is typed into it.
-func stepField(name string) string { return "step:" + name }
-
 // stepWord is the control of an option.
 func stepWord(s *state.State, name string) StepWord {
 	o, args := ask.Option(name), s.Choice.StepArgs
-	w := StepWord{Name: name, Label: SentenceCase(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
+	w := StepWord{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
 	for _, v := range o.Choices {
-		w.Options = append(w.Options, Option{v, ask.WordsIn(args, name, v), v == w.Value})
+		w.Options = append(w.Options, panel.Option{ID: v, Title: ask.WordsIn(args, name, v), Selected: v == w.Value})
 	}
-	if d := s.Draft; d.Field == stepField(name) {
+	if d := s.Draft; d.Field == input.StepField(name) {
 		w.Value = d.Text
 	}
 	return w
@@ -84,28 +81,4 @@ func (c *Step) Assumed() (out []StepWord) {
 		}
 	}
 	return out
-}
-
-// stepCommand is what a command about a training step means; nil for others.
-func (c Command) stepCommand(s *state.State) state.Message {
-	switch {
-	case c.Do == "step-config" && s.Config() != "":
-		return state.PickStep{Model: s.Config()}
-	case c.Do == "step-rank":
-		return state.PickRank{Rank: c.Index}
-	case c.Do == "step-change":
-		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}
-	case c.Do == "step-set" && !c.Settled:
-		return state.Type{Field: stepField(c.Arg), Text: c.Value}
-	case c.Do == "step-set":
-		o := ask.Option(c.Arg)
-		if o == nil {
-			return nil
-		}
-		if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-			return state.Refuse{Field: stepField(c.Arg), Text: fmt.Sprintf("%s: %q; %s to %s are possible.", SentenceCase(o.Title), c.Value, strconv.Itoa(o.Min), strconv.Itoa(o.Max))}
-		}
-		return state.SetStep{Name: c.Arg, Value: c.Value}
-	}
-	return nil
 }

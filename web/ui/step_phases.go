@@ -11,6 +11,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/panel"
 )
 
 // StepColumn is a phase of a step: what is allocated at its peak, as a stack, which the
@@ -18,7 +19,7 @@ import (
 type StepColumn struct {
 	Name, Label, About string
 	Class              string // "most" for the phase of the peak
-	Parts              []Part
+	Parts              []panel.Piece
 }
 
 // tallest is what the height of the columns stands for.
@@ -39,8 +40,8 @@ func (c *Step) Phases() (out []StepColumn) {
 		}
 		at := engine.Bytes(0)
 		for _, part := range p.Parts {
-			col.Parts = append(col.Parts, Part{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
-				Style: fmt.Sprintf("--from:%s;--size:%s", percent(at, c.tallest()), percent(part.Bytes, c.tallest()))})
+			col.Parts = append(col.Parts, panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
+				Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()), panel.Percent(part.Bytes, c.tallest()))})
 			at += part.Bytes
 		}
 		out = append(out, col)
@@ -156,7 +157,7 @@ func (c *Step) Origins() vugu.HTML {
 	for _, p := range r.Phases[r.Phase].Parts {
 		row(p.Name, format.Bytes(p.Bytes), p.Origin, p.Why)
 	}
-	row("reserved for all of it", ranged(r.Low, r.High), proto.Replayed, wordsSent)
+	row("reserved for all of it", format.Range(r.Low, r.High), proto.Replayed, wordsSent)
 	if r.Experts {
 		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
 	}
@@ -166,7 +167,7 @@ func (c *Step) Origins() vugu.HTML {
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
 		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
-		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, ranged(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
 	}
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())

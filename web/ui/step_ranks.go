@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/panel"
 )
 
 // Ranks are the ranks of a pipeline, a row each: what lies there at its peak against what
@@ -31,10 +32,10 @@ func (c *Step) Ranks() vugu.HTML {
 			class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
 		at := engine.Bytes(0)
 		for _, p := range rank.Phases[rank.Phase].Parts {
-			b.WriteString(span("part "+string(p.Kind), stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
+			b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
 			at += p.Bytes
 		}
-		b.WriteString(span("part alloc", stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", place(room, whole), "", ""))
+		b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(room, whole), "", ""))
 		fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span>%s</li>`, format.Bytes(rank.High), passesSVG(rank.Passes))
 	}
 	return vugu.HTML(b.String())
@@ -68,7 +69,7 @@ func (c *Step) RanksNote() string {
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
 	}
-	return SentenceCase(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
+	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
 }
 
 // ranksView are the ranks under their title.

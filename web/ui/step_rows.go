@@ -10,7 +10,7 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/format"
-	"memtide/web/state"
+	"memtide/web/ui/input"
 )
 
 // StepRow is a change of a training step as it is read: a button that takes it over. The
@@ -27,15 +27,6 @@ type StepRow struct {
 
 	_ [0]func() // never compared, see choice.Field
 }
-
-// The lists that rows are of.
-const (
-	fixRow    = "fix"
-	aloneRow  = "alone"
-	policyRow = "policy"
-)
-
-var rowLists = map[string]state.ChangeList{fixRow: state.FixingChanges, policyRow: state.PolicyChanges}
 
 // mostRows is how many changes are shown.
 const mostRows = 10
@@ -81,16 +72,16 @@ func (c *Step) Rows() (out []StepRow) {
 	if r == nil {
 		return nil
 	}
-	out = append(out, StepRow{now: true, title: "As it is", bytes: ranged(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
+	out = append(out, StepRow{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
 	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
 	for i := range r.Fixes {
-		add(&r.Fixes[i], fixRow, i)
+		add(&r.Fixes[i], input.FixRow, i)
 	}
 	for i := range r.Changes {
 		x := &r.Changes[i]
 		fix := slices.ContainsFunc(r.Fixes, func(f proto.StepChange) bool { return slices.Equal(f.Names, x.Names) })
 		if !fix && len(out) <= mostRows {
-			add(x, aloneRow, i)
+			add(x, input.AloneRow, i)
 		}
 	}
 	return c.scaled(out)
@@ -99,7 +90,7 @@ func (c *Step) Rows() (out []StepRow) {
 // row is a change that can be taken over.
 func (c *Step) row(x *proto.StepChange, list string, i int) StepRow {
 	r := c.reply()
-	o := StepRow{Arg: list, Index: i, title: SentenceCase(strings.Join(x.Names, " + ")), bytes: ranged(x.Low+r.Context, x.High+r.Context),
+	o := StepRow{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
 		after: float64(x.High + r.Context), fit: x.Fit, time: changed(r.Time, x.Time)}
 	if c.fixing() || x.Fit != proto.Fits {
 		o.about = changeFits[x.Fit]
@@ -129,7 +120,7 @@ func (c *Step) Policies() (out []StepRow) {
 		return nil
 	}
 	for i := range r.Policies {
-		o := c.row(&r.Policies[i], policyRow, i)
+		o := c.row(&r.Policies[i], input.PolicyRow, i)
 		o.about = r.Policies[i].Words
 		out = append(out, o)
 	}

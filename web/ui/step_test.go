@@ -21,6 +21,10 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/input"
+	"memtide/web/ui/names"
+	"memtide/web/ui/pagetest"
 )
 
 // asking is a page that has asked about a training step, and what for.
@@ -70,11 +74,11 @@ func TestStepVerdicts(t *testing.T) {
 		kind string
 		want string
 	}{
-		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
-		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, mayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
-		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, doesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, answer.Fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.Probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.MayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
 	} {
 		p := told(t, c.r)
 		if got := p.Word() + p.Sentence(); p.Kind() != c.kind || got != c.want {
@@ -85,11 +89,11 @@ func TestStepVerdicts(t *testing.T) {
 		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
 	}
 	s, e := asking(t, "gpt2", nil)
-	if p := (&Step{S: s}); p.Kind() != working {
-		t.Errorf("before an answer: %s; want %s", p.Kind(), working)
+	if p := (&Step{S: s}); p.Kind() != answer.Working {
+		t.Errorf("before an answer: %s; want %s", p.Kind(), answer.Working)
 	}
 	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
-	if p := (&Step{S: s}); p.Kind() != none || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
+	if p := (&Step{S: s}); p.Kind() != answer.None || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
 		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
 	}
 }
@@ -155,7 +159,7 @@ func TestStepPage(t *testing.T) {
 		t.Errorf("%d changes; want five and more", n)
 	}
 	wellFormed(t, page)
-	if got, want := PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
+	if got, want := names.PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
 		t.Errorf("the title is %q; want %q", got, want)
 	}
 }
@@ -182,17 +186,17 @@ func TestStepControls(t *testing.T) {
 // A control changes the link; what it cannot take is told and changes nothing.
 func TestStepCommands(t *testing.T) {
 	s := stepPage(t, "gpt2", engine.Args{"seq": "1024"})
-	do := func(c Command) {
+	do := func(c input.Command) {
 		if m := c.Message(s); m != nil {
 			s.Update(m)
 		}
 	}
-	do(Command{Do: "step-set", Arg: "gpus", Value: "8"})
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
 	if s.Choice.StepArgs["gpus"] != "" || (&Stepcase{S: s}).Words()[6].Value != "8" {
 		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Stepcase{S: s}).Words()[6].Value)
 	}
-	do(Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
-	do(Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
+	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
 	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
 		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
 	}
@@ -208,12 +212,12 @@ func TestStepCommands(t *testing.T) {
 
 // A config.json that was opened offers its whole step.
 func TestStepOfFile(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
 		t.Error("a network of the list has findings; want none")
 	}
-	carryOut(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
-	m := Command{Do: "step-config", Settled: true}.Message(s)
+	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
+	m := input.Command{Do: "step-config", Settled: true}.Message(s)
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)
 	}
@@ -303,7 +307,7 @@ func TestStepRankChosen(t *testing.T) {
 	if want := format.Bytes(r.Ranks[r.Full].Allocated); peak != want {
 		t.Errorf("the peak is %s; want that of the fullest rank, %s", peak, want)
 	}
-	s.Update(Command{Do: "step-rank", Index: other}.Message(s))
+	s.Update(input.Command{Do: "step-rank", Index: other}.Message(s))
 	if got, want := c.Numbers()[0].Value, format.Bytes(r.Ranks[other].Allocated); got != want || got == peak {
 		t.Errorf("the peak of rank %d is told as %s; want %s", other, got, want)
 	}
@@ -332,12 +336,12 @@ func TestStepPolicies(t *testing.T) {
 		t.Fatalf("%d policies; want 13 and more", len(rows))
 	}
 	for i, r := range rows {
-		if r.about == "" || r.Arg != policyRow || r.Index != i {
+		if r.about == "" || r.Arg != input.PolicyRow || r.Index != i {
 			t.Errorf("row %d is %+v; want its words and its place", i, r)
 		}
 	}
 	full := slices.IndexFunc(rows, func(r StepRow) bool { return r.title == "Full checkpointing" })
-	s.Update(Command{Do: "step-change", Arg: policyRow, Index: full}.Message(s))
+	s.Update(input.Command{Do: "step-change", Arg: input.PolicyRow, Index: full}.Message(s))
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine"
 	"memtide/web/choice"
 	"memtide/web/display"
 	"memtide/web/draw"
@@ -179,26 +178,4 @@ func (c *Story) thumb(step view.StoryStep) string {
 		return ""
 	}
 	return `<span class="thumb">` + b.String() + `</span>`
-}
-
-// storyCommand is what a control of the story means.
-func (c Command) storyCommand() state.Message {
-	if c.Do != "story" || !c.Settled {
-		return nil
-	}
-	return state.TellStory{Step: view.StoryStep(c.Index)}
-}
-
-// storyView is what a step of the story shows of the memory: keeping everything first
-// without a line, then what is over it.
-func storyView(s *state.State, v *draw.View) {
-	if s.Preview == nil || s.View.Story == view.NoStory {
-		return
-	}
-	switch s.View.Story {
-	case view.StoryKeepAll:
-		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
-	case view.StoryOverLine:
-		v.Ghost, v.Over = nil, s.StoryLimit()
-	}
 }

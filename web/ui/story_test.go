@@ -10,6 +10,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/jobs"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/view"
 )
 
@@ -36,7 +37,7 @@ func TestStorySteps(t *testing.T) {
 	if got := string(page.HTML()); !strings.Contains(got, "<b>Yours</b>") {
 		t.Errorf("after a change the steps are\n%s\nwant Yours in it", got)
 	}
-	if m := (Command{Do: "story", Index: 2, Settled: true}).Message(s); m != (state.TellStory{Step: view.StoryOverLine}) {
+	if m := (input.Command{Do: "story", Index: 2, Settled: true}).Message(s); m != (state.TellStory{Step: view.StoryOverLine}) {
 		t.Errorf("the second button means %v; want step 2", m)
 	}
 }
@@ -61,7 +62,7 @@ func TestNoStorySteps(t *testing.T) {
 
 // Space plays the step.
 func TestSpacePlays(t *testing.T) {
-	a, ok := KeyOf(Key{Code: "Space", Key: " "})
+	a, ok := input.KeyOf(input.Key{Code: "Space", Key: " "})
 	if !ok || !a.Plays() || !a.Walks() {
 		t.Errorf("Space is %+v, known %v; want what plays, while the pictures have the focus", a, ok)
 	}

@@ -10,14 +10,11 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/ui/input"
 )
 
 // Table says in words what the timeline shows, a page of rows at a time.
 type Table struct{ S *state.State }
-
-// tableRows is the number of rows of a page. Note: the rows are one piece of
-// HTML instead of components, so that they cost one node, not hundreds.
-const tableRows = 40
 
 func (c *Table) rows() (rows []tell.Row, total int) {
 	p := c.S.Visible()
@@ -26,7 +23,7 @@ func (c *Table) rows() (rows []tell.Row, total int) {
 	}
 	m := p.Model()
 	total = m.NumRows()
-	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+tableRows, total); i++ {
+	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+input.TableRows, total); i++ {
 		rows = append(rows, m.Row(i))
 	}
 	return rows, total

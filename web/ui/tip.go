@@ -39,3 +39,14 @@ func TipLines(m *draw.Model, target lookup.Target, at time.Duration) []string {
 
 // tipValues is how many of the values in memory the tooltip lists.
 const tipValues = 4
+
+// TipOfPlaces says what is under the pointer in the pictures of addresses.
+func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time.Duration) string {
+	if s := m.Sentence(target); s != "" {
+		return s
+	}
+	if pic == draw.AddressMap || at < 0 {
+		return ""
+	}
+	return m.MapSentence(at)
+}

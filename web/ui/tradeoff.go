@@ -7,13 +7,15 @@ import (
 	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/names"
 )
 
 // Tradeoff is the curve of step time against budget. Chart and progress are
 // drawn by hand: points arrive more often than components should be drawn.
 type Tradeoff struct {
 	S     *state.State
-	Hosts Hosts
+	Hosts mount.Hosts
 }
 
 // Running says whether points are still being computed.
@@ -63,7 +65,7 @@ func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	name := b.Letter
 	if b.Another {
 		o := s.Compare.Other.Shown
-		name += ", another network: " + networkName(o.Choice, o.Network)
+		name += ", another network: " + names.Network(o.Choice, o.Network)
 	}
 	return name + between + b.Words
 }

@@ -101,12 +101,12 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host curve"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "tradeoff"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-label", c.Label())
-		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("tradeoff", value) })
+		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("tradeoff", value) })
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "curve-status"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "sweep"}}}
 		vgparent.AppendChild(vgn)
-		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.give("sweep", value) })
+		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("sweep", value) })
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

@@ -14,6 +14,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
 )
 
 // swept gives a page a curve of two strategies with the bound of offloading, in
@@ -33,7 +34,7 @@ func swept(s *state.State, bound int) *tradeoff.Curve {
 // The sample of the lower bound has the name of its class, and is not there when there
 // is no bound to see.
 func TestBoundSample(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c, plans := &Tradeoff{S: s}, &Plans{S: s}
 	for _, x := range []struct {
 		name   string
@@ -68,7 +69,7 @@ func TestBoundSample(t *testing.T) {
 // What is said of a comparison with another network: under the curve, to those who
 // cannot see it, and to those who point at it.
 func TestCurveOfAnotherNetwork(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	swept(s, 480)
 	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
 	choice := s.Choice

@@ -5,7 +5,6 @@ import "memtide/wasm/proto"
 // The words about training steps.
 const (
 	wordsSteps   = "Language models, whole training step"
-	wordsWhole   = "whole step"
 	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
 	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."
 	wordsAskStep = "Ask about its whole training step"

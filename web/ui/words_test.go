@@ -10,10 +10,11 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
 )
 
 func TestTooltip(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	m := s.Shown.Model()
 	if got := TipLines(m, lookup.Target{}, 0); got != nil {
 		t.Errorf("over nothing the tooltip says %q; want nothing", got)
@@ -29,7 +30,7 @@ func TestTooltip(t *testing.T) {
 }
 
 func TestSweepStatus(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if got := SweepStatus(s); got != "" {
 		t.Errorf("before there is a curve its status is %q; want nothing", got)
 	}
@@ -51,7 +52,7 @@ func TestSweepStatus(t *testing.T) {
 }
 
 func TestSelectionWords(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	sel := Selection{S: s}
 	if got, want := sel.Title(), "Why the peak is here"; got != want || !sel.None() || sel.Lens() != "" {
 		t.Errorf("title is %q, lens %q; want %q and none: optimal recomputation never waits", got, sel.Lens(), want)
@@ -66,7 +67,7 @@ func TestSelectionWords(t *testing.T) {
 }
 
 func TestBudgetNote(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	c := Dock{S: s}
 	if got, want := c.BudgetNote(), "60 % of the 4.3 GiB that keep everything"; got != want {
 		t.Errorf("note is %q; want %q", got, want)

@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/engine/play"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -13,6 +14,7 @@ import (
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Message is what a command means to the state; nil if it means nothing. Files,
@@ -89,9 +91,9 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
 	case "rows-back":
-		return state.ScrollTable{Top: s.View.TableTop - tableRows}, true
+		return state.ScrollTable{Top: s.View.TableTop - TableRows}, true
 	case "rows-on":
-		return state.ScrollTable{Top: s.View.TableTop + tableRows}, true
+		return state.ScrollTable{Top: s.View.TableTop + TableRows}, true
 	case "row":
 		return state.Select{Target: lookup.Target{Kind: lookup.TargetKind(c.Kind), Index: c.Index}}, true
 	case "theme":
@@ -104,8 +106,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "act", "smallest":
 		return c.wayOn(s), true
 	case "save-plan":
-		class, _ := (&Run{S: s}).class()
-		return state.SavePlan{Class: string(class)}, true
+		return state.SavePlan{Class: string(PlanClass(s.Choice))}, true
 	}
 	return nil, false
 }
@@ -119,6 +120,20 @@ func (c Command) wayOn(s *state.State) state.Message {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
 	return nil
+}
+
+// PlanClass is the class of plans that the chosen one is of, or comes nearest to.
+func PlanClass(c state.Choice) play.Class {
+	switch c.Strategy {
+	case "layerwise":
+		return play.ClassUnit
+	case "sequential", "wrappable", "chen":
+		return play.ClassWrappable
+	}
+	if st := engine.Lookup(c.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.ToHost > 0 {
+		return play.ClassOffload
+	}
+	return play.ClassNested
 }
 
 func nextTheme(theme string) string {
@@ -237,3 +252,15 @@ func (c Command) argument(s *state.State) state.Message {
 	}
 	return state.SetArg{Name: c.Arg, Value: c.Value}
 }
+
+// storyCommand is what a control of the story means.
+func (c Command) storyCommand() state.Message {
+	if c.Do != "story" || !c.Settled {
+		return nil
+	}
+	return state.TellStory{Step: view.StoryStep(c.Index)}
+}
+
+// TableRows is the number of rows of a page. Note: the rows are one piece of
+// HTML instead of components, so that they cost one node, not hundreds.
+const TableRows = 40

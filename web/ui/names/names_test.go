@@ -1,15 +1,16 @@
 //go:build !js
 
-package ui
+package names
 
 import (
 	"testing"
 
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestTitle(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	name := s.Network.Profile.Name
 	for _, c := range []struct {
 		name string

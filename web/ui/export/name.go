@@ -1,4 +1,4 @@
-package ui
+package export
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Lengths of files' names: of what is shown, and of what it is compared with.
@@ -14,9 +15,9 @@ const (
 	maxFileVersus = 40
 )
 
-// FileName is the name of a file of what is shown: the network or the title, the
+// Name is the name of a file of what is shown: the network or the title, the
 // strategy, the budget, in a comparison what B has instead, and the kind.
-func FileName(s *state.State, kind string) string {
+func Name(s *state.State, kind string) string {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return fileNameOf(s, s.Visible(), kind)
@@ -32,7 +33,7 @@ func FileName(s *state.State, kind string) string {
 		other = append(other, format.Bytes(b.Solved.Budget))
 	}
 	if other == nil {
-		other = []string{letter(false)}
+		other = []string{names.Letter(false)}
 	}
 	versus := "-vs-" + plainName(strings.Join(other, " "), maxFileVersus)
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind
@@ -41,11 +42,11 @@ func FileName(s *state.State, kind string) string {
 // fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
 // Python file has one that it can be imported by.
 func fileNameOf(s *state.State, p *known.Picture, kind string) string {
-	about := NameOf(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
+	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
 	}
-	name := plainName(about, maxFileName) + "." + kind
+	name := NameFor(about, kind)
 	module, python := strings.CutSuffix(name, ".py")
 	if !python {
 		return name
@@ -55,6 +56,9 @@ func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	}
 	return module + ".py"
 }
+
+// NameFor is the name of a file about something.
+func NameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
 
 // titleOf is what a schedule is called: its network or the title, its strategy and
 // its budget.
@@ -67,7 +71,7 @@ func headOf(s *state.State, p *known.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
 	}
-	return NameOf(s)
+	return names.Of(s)
 }
 
 // plainName is a text as part of a file's name.

@@ -1,4 +1,6 @@
-package ui
+// Package export makes files of what is shown: pictures, tables and JSON, with the link in
+// them that opens it again, and their names.
+package export
 
 import (
 	"bytes"
@@ -19,29 +21,29 @@ type File struct {
 	Bytes      []byte
 }
 
-// ExportFile is a file of what is shown that can be made without a browser: all
+// Of is a file of what is shown that can be made without a browser: all
 // kinds of state.SaveFile but png and html. The address is that of the link;
 // ok is false if there is nothing to save.
-func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
+func Of(s *state.State, kind, address string) (f File, ok bool) {
 	if s.Visible() == nil {
 		return f, false
 	}
 	var tables []tableSide
-	for _, side := range sidesOf(s) {
+	for _, side := range Sides(s) {
 		switch kind {
 		case "operations.csv":
-			head, rows := side.picture.Model().Table()
+			head, rows := side.Picture.Model().Table()
 			tables = append(tables, tableSide{side, head, rows})
 		case "layers.csv":
-			tables = append(tables, layerCells(side, side.picture.Model().LayerTable(tell.LayerNumber, false, "")))
+			tables = append(tables, layerCells(side, side.Picture.Model().LayerTable(tell.LayerNumber, false, "")))
 		case "curve.csv":
-			tables = append(tables, curveCells(side, curveOf(s, side.picture)))
+			tables = append(tables, curveCells(side, curveOf(s, side.Picture)))
 		}
 	}
 	if tables != nil {
 		return tableFile(s, kind, address, tables), true
 	}
-	f.Name = FileName(s, kind)
+	f.Name = Name(s, kind)
 	var b bytes.Buffer
 	switch kind {
 	case "svg":
@@ -60,7 +62,7 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 		e := json.NewEncoder(&b)
 		e.SetIndent("", " ")
 		e.SetEscapeHTML(false)
-		if e.Encode(exportOf(s, address)) != nil {
+		if e.Encode(documentOf(s, address)) != nil {
 			return f, false
 		}
 	default:
@@ -72,7 +74,7 @@ func ExportFile(s *state.State, kind, address string) (f File, ok bool) {
 
 // tableSide is a table of one side.
 type tableSide struct {
-	exportSide
+	Side
 	head []string
 	rows [][]string
 }
@@ -84,28 +86,28 @@ func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	var rows [][]string
 	for _, t := range tables {
 		for _, row := range t.rows {
-			if t.letter != "" {
-				row = append([]string{t.letter}, row...)
+			if t.Letter != "" {
+				row = append([]string{t.Letter}, row...)
 			}
 			rows = append(rows, row)
 		}
 	}
-	if tables[0].letter != "" {
+	if tables[0].Letter != "" {
 		head = append([]string{"side"}, head...)
 	}
-	f := File{Name: FileName(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(tell.CSV(head, rows)), address)}
+	f := File{Name: Name(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(tell.CSV(head, rows)), address)}
 	if len(tables) == 1 {
-		f.Name = fileNameOf(s, tables[0].picture, kind)
+		f.Name = fileNameOf(s, tables[0].Picture, kind)
 	}
 	return f
 }
 
-func layerCells(side exportSide, layers []tell.LayerRow) tableSide {
+func layerCells(side Side, layers []tell.LayerRow) tableSide {
 	head, rows := tell.LayersCells(layers)
 	return tableSide{side, head, rows}
 }
 
-func curveCells(side exportSide, curve []exportPoint) tableSide {
+func curveCells(side Side, curve []point) tableSide {
 	t := tableSide{side, []string{"strategy", "budget (bytes)", "step time (ms)", "peak (bytes)", "best so far"}, nil}
 	for _, p := range curve {
 		row := []string{p.Strategy, strconv.FormatInt(p.BudgetBytes, 10), "", "", ""}
@@ -120,18 +122,18 @@ func curveCells(side exportSide, curve []exportPoint) tableSide {
 	return t
 }
 
-// LayersFile is the table of layers as a file, as it is sorted and filtered; false
+// Layers is the table of layers as a file, as it is sorted and filtered; false
 // if it has no rows.
-func LayersFile(s *state.State, address string) (File, bool) {
+func Layers(s *state.State, address string) (File, bool) {
 	rows := s.LayerRows()
 	if len(rows) == 0 {
 		return File{}, false
 	}
-	return tableFile(s, "layers.csv", address, []tableSide{layerCells(sideOf(s), rows)}), true
+	return tableFile(s, "layers.csv", address, []tableSide{layerCells(SideOf(s), rows)}), true
 }
 
-// ScheduleFile is the file that a schedule is to be written into, still empty.
-func ScheduleFile(s *state.State, e state.Export) File {
+// Schedule is the file that a schedule is to be written into, still empty.
+func Schedule(s *state.State, e state.Export) File {
 	if e.Kind == state.PlanFile {
 		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it
 	}

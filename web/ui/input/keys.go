@@ -1,4 +1,4 @@
-package ui
+package input
 
 import (
 	"strings"
@@ -49,15 +49,16 @@ type Action struct {
 	play    bool    // play the step or stop it: the browser knows what time it is
 }
 
-// keyStrategies are the strategies of the keys 1 to 6.
-var keyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
+// KeyStrategies are the strategies of the keys 1 to 6.
+var KeyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
 
-// keyRow are keys as they stand on a keyboard of the United States, and what they
+// KeyRow are keys as they stand on a keyboard of the United States, and what they
 // do. Keys that are known by their place have the names of the places, in the
 // order of the first words.
-type keyRow struct{ keys, does, places string }
+type KeyRow struct{ Keys, Does, places string }
 
-var keyTable = []keyRow{
+// KeyRows are all keys, in the order in which the help lists them.
+var KeyRows = []KeyRow{
 	{"W S or + −", "zoom in, out", "KeyW KeyS"},
 	{"A D or Shift ← →", "pan", "KeyA KeyD"},
 	{"0", "show the whole step", ""},
@@ -88,7 +89,7 @@ var keyTable = []keyRow{
 // keyTitles are the plans of the number keys.
 func keyTitles() string {
 	var out []string
-	for _, name := range keyStrategies {
+	for _, name := range KeyStrategies {
 		title := choice.PlanName(name)
 		out = append(out, strings.ToLower(title[:1])+title[1:])
 	}
@@ -136,7 +137,7 @@ func KeyOf(k Key) (Action, bool) {
 		return Action{message: state.SetRange{}}, true
 	}
 	if n := strings.Index("123456", strings.TrimPrefix(k.Code, "Digit")); n >= 0 && len(k.Code) == len("Digit1") {
-		return Action{choose: keyStrategies[n]}, true
+		return Action{choose: KeyStrategies[n]}, true
 	}
 	return letterOf(k, steps)
 }
@@ -204,7 +205,7 @@ func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.
 
 // KeyPlaces are the places of all keys that are known by their place.
 func KeyPlaces() (out []string) {
-	for _, r := range keyTable {
+	for _, r := range KeyRows {
 		out = append(out, strings.Fields(r.places)...)
 	}
 	return out
@@ -260,4 +261,15 @@ func moved(s *state.State, p *known.Picture, a Action) state.Message {
 		return state.Select{Target: m.OtherLane(at, a.lane)}
 	}
 	return state.Select{Target: m.Step(at, a.step)}
+}
+
+// Label is what the keys of a row are called on the keyboard in use.
+func (r KeyRow) Label(labels map[string]string) string {
+	words := strings.Fields(r.Keys)
+	for i, place := range strings.Fields(r.places) {
+		if l := labels[place]; l != "" {
+			words[i] = strings.ToUpper(l)
+		}
+	}
+	return strings.Join(words, " ")
 }

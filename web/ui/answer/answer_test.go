@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package answer
 
 import (
 	"fmt"
@@ -15,12 +15,13 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // alone gives a state a picture and a network of its own, to be changed.
 func alone(t *testing.T) (*state.State, *known.Picture) {
 	t.Helper()
-	s := first(t)
+	s := pagetest.First(t)
 	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network, *s.Network.Profile
 	solved.Trace, network.Profile = &trace, &profile
 	picture.Solved, picture.Network = &solved, &network
@@ -125,22 +126,22 @@ func TestBarAndDevice(t *testing.T) {
 			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
 		}
 	}
-	s := first(t)
+	s := pagetest.First(t)
 	for _, m := range []state.Message{state.SetVariant{Options: preset.Options{Batch: 64}}, state.SetGPU{ID: "gtx-970"}, state.SetBudget{Bytes: 7 * engine.GiB, Settled: true}} {
-		carryOut(t, s, m)
+		pagetest.Do(t, s, m)
 	}
 	peak, all := s.Shown.Solved.Trace.Peak, s.Shown.Solved.KeepAll.Peak
 	parts := (&Answer{S: s}).Parts()
 	last := parts[len(parts)-1]
-	if over := format.Bytes(peak - deviceOf(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
+	if over := format.Bytes(peak - Device(s.Choice).Memory); last.Class != "ghost beyond past" || last.Label != over+" too much" || peak > all {
 		t.Errorf("a peak of %d is marked by %q as %q; want that %s is too much", peak, last.Class, last.Label, over)
 	}
 }
 
 // A layer that is sent and computed again counts as both, as the story says it.
 func TestDeedsCountBoth(t *testing.T) {
-	s := first(t)
-	carryOut(t, s, state.SetStrategy{Name: "pofo"})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
 	layers, by := s.Shown.Model().Tally()
 	both := by[sim.Offload|sim.Recompute]
 	want := fmt.Sprintf("This plan sends %d of the %d layers to the host and back and computes %d again.", by[sim.Offload]+both, layers, by[sim.Recompute]+both)
@@ -151,7 +152,7 @@ func TestDeedsCountBoth(t *testing.T) {
 
 // An answer is late while another question is being solved, and only then.
 func TestLate(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		name   string
 		change func()
@@ -162,7 +163,7 @@ func TestLate(t *testing.T) {
 		{"another budget", func() { s.Choice.Budget = choice.Budget{Bytes: engine.GiB} }, "true"},
 		{"a preview of it", func() { s.Preview = s.Shown }, "false"},
 	} {
-		if c.change(); (&Answer{S: s}).Late() != c.want || (&Results{S: s}).Late() != c.want {
+		if c.change(); (&Answer{S: s}).Late() != c.want {
 			t.Errorf("%s: late is %s; want %s", c.name, (&Answer{S: s}).Late(), c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package ui
+package export
 
 import (
 	"memtide/web/known"
@@ -6,18 +6,18 @@ import (
 	"memtide/web/tell"
 )
 
-// export is the JSON file. Names of fields say their units. Of a comparison, the
+// document is the JSON file. Names of fields say their units. Of a comparison, the
 // outer object is A.
-type export struct {
+type document struct {
 	Memtide struct {
 		Link string `json:"link"`
 	} `json:"memtide"`
-	exportSchedule
-	B     *exportSchedule `json:"b,omitempty"`
-	Delta *exportDelta    `json:"delta,omitempty"`
+	schedule
+	B     *schedule `json:"b,omitempty"`
+	Delta *delta    `json:"delta,omitempty"`
 }
 
-type exportSchedule struct {
+type schedule struct {
 	Name        string            `json:"name"`
 	Side        string            `json:"side,omitempty"` // of a comparison
 	Strategy    string            `json:"strategy"`
@@ -29,12 +29,12 @@ type exportSchedule struct {
 	RecomputeNs int64             `json:"recomputeNs"`
 	WaitingNs   int64             `json:"waitingNs"`
 	Verified    bool              `json:"verified"`
-	Operations  []exportOperation `json:"operations"`
-	Layers      []exportLayer     `json:"layers"`
-	Curve       []exportPoint     `json:"curve,omitempty"`
+	Operations  []operation       `json:"operations"`
+	Layers      []layer           `json:"layers"`
+	Curve       []point           `json:"curve,omitempty"`
 }
 
-type exportOperation struct {
+type operation struct {
 	StartNs int64  `json:"startNs"`
 	EndNs   int64  `json:"endNs"`
 	Lane    string `json:"lane"`
@@ -44,7 +44,7 @@ type exportOperation struct {
 	Why     string `json:"why,omitempty"`
 }
 
-type exportLayer struct {
+type layer struct {
 	Name        string `json:"name"`
 	Decision    string `json:"decision"`
 	SavedBytes  int64  `json:"savedBytes"`
@@ -54,8 +54,8 @@ type exportLayer struct {
 	CopiesNs    int64  `json:"copiesNs"`
 }
 
-// exportPoint is a point of the curve in a file.
-type exportPoint struct {
+// point is a point of the curve in a file.
+type point struct {
 	Strategy    string `json:"strategy"`
 	BudgetBytes int64  `json:"budgetBytes"`
 	StepNs      int64  `json:"stepNs,omitempty"` // 0: no schedule in this budget
@@ -63,50 +63,50 @@ type exportPoint struct {
 	BestSoFar   bool   `json:"bestSoFar,omitempty"` // the solver's time was over
 }
 
-// exportDelta is B less A. The parts add up to the change of the step.
-type exportDelta struct {
-	StepNs    int64        `json:"stepNs"`
-	Parts     []exportPart `json:"parts"`
-	PeakBytes int64        `json:"peakBytes"`
+// delta is B less A. The parts add up to the change of the step.
+type delta struct {
+	StepNs    int64  `json:"stepNs"`
+	Parts     []part `json:"parts"`
+	PeakBytes int64  `json:"peakBytes"`
 }
 
-type exportPart struct {
+type part struct {
 	Name     string `json:"name"`
 	ANs      int64  `json:"aNs"`
 	BNs      int64  `json:"bNs"`
 	ChangeNs int64  `json:"changeNs"`
 }
 
-func exportOf(s *state.State, address string) *export {
-	sides := sidesOf(s)
-	e := &export{exportSchedule: exportScheduleOf(s, sides[0])}
+func documentOf(s *state.State, address string) *document {
+	sides := Sides(s)
+	e := &document{schedule: exportScheduleOf(s, sides[0])}
 	e.Memtide.Link = address
-	e.Name = headOf(s, sides[0].picture)
+	e.Name = headOf(s, sides[0].Picture)
 	if len(sides) == 1 {
 		return e
 	}
 	b := exportScheduleOf(s, sides[1])
 	e.B = &b
-	d := known.DeltaOf(sides[0].picture.Solved.Trace, sides[1].picture.Solved.Trace)
-	e.Delta = &exportDelta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
+	d := known.DeltaOf(sides[0].Picture.Solved.Trace, sides[1].Picture.Solved.Trace)
+	e.Delta = &delta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
 	for _, p := range d.Parts {
-		e.Delta.Parts = append(e.Delta.Parts, exportPart{p.Name, int64(p.A), int64(p.B), int64(p.Change())})
+		e.Delta.Parts = append(e.Delta.Parts, part{p.Name, int64(p.A), int64(p.B), int64(p.Change())})
 	}
 	return e
 }
 
-func exportScheduleOf(s *state.State, side exportSide) exportSchedule {
-	p := side.picture
+func exportScheduleOf(s *state.State, side Side) schedule {
+	p := side.Picture
 	t, m := p.Solved.Trace, p.Model()
-	e := exportSchedule{Name: p.Network.Profile.Name, Side: side.letter, Strategy: p.Choice.Strategy, Arguments: p.Choice.Args,
+	e := schedule{Name: p.Network.Profile.Name, Side: side.Letter, Strategy: p.Choice.Strategy, Arguments: p.Choice.Args,
 		BudgetBytes: int64(p.Solved.Budget), PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan), ComputeNs: int64(t.ComputeTime),
 		RecomputeNs: int64(t.RecomputeTime), WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified, Curve: curveOf(s, p)}
 	for i := range m.NumRows() {
 		r := m.Row(i)
-		e.Operations = append(e.Operations, exportOperation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
+		e.Operations = append(e.Operations, operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
 	}
 	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
-		e.Layers = append(e.Layers, exportLayer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
+		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
 	}
 	return e
 }
@@ -114,7 +114,7 @@ func exportScheduleOf(s *state.State, side exportSide) exportSchedule {
 // curveOf is the curve on screen as far as it is about a picture: in a comparison
 // it is that of the side that the controls change, and of the other one only if it
 // has the same network and the same link.
-func curveOf(s *state.State, p *known.Picture) (out []exportPoint) {
+func curveOf(s *state.State, p *known.Picture) (out []point) {
 	if s.Curve == nil || s.Compare != nil && p != s.Visible() && !sameSetting(s, &s.Compare.Other) {
 		return nil
 	}
@@ -124,7 +124,7 @@ func curveOf(s *state.State, p *known.Picture) (out []exportPoint) {
 		}
 		for _, p := range s.Curve.Points[i] {
 			if p != nil {
-				out = append(out, exportPoint{m.Strategy, int64(p.Budget), int64(p.StepTime), int64(p.Peak), p.Partial()})
+				out = append(out, point{m.Strategy, int64(p.Budget), int64(p.StepTime), int64(p.Peak), p.Partial()})
 			}
 		}
 	}

@@ -1,4 +1,6 @@
-package ui
+// Package mount says where on the page pictures are painted, how high they are there, and
+// what each shows: of which side, beside what, and under which budget.
+package mount
 
 import (
 	"github.com/vugu/vugu/js"
@@ -8,6 +10,9 @@ import (
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/names"
+	"memtide/web/view"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -17,23 +22,17 @@ type Mount struct {
 	Second  bool
 }
 
-// mounts are the places by the names that components give their elements: those of
+// ByName are the places by the names that components give their elements: those of
 // the pictures, for side B with "-b".
-var mounts = map[string]Mount{}
+var ByName = map[string]Mount{}
 
 func init() {
 	for pic := range draw.AllPictures {
-		mounts[pic.Name()] = Mount{pic, false}
+		ByName[pic.Name()] = Mount{pic, false}
 		if pic < draw.NumPictures {
-			mounts[pic.Name()+"-b"] = Mount{pic, true}
+			ByName[pic.Name()+"-b"] = Mount{pic, true}
 		}
 	}
-}
-
-// MountOf is the place of that name, if it is one for a picture.
-func MountOf(name string) (m Mount, ok bool) {
-	m, ok = mounts[name]
-	return m, ok
 }
 
 // Timed says that the place is on the time axis, and not in the address view.
@@ -44,7 +43,7 @@ func (m Mount) Height(s *state.State) float64 {
 	switch {
 	case !m.Timed():
 		return m.Picture.Height()
-	case s.Compare != nil && !(m.Picture == draw.Memory && overlaid(s)):
+	case s.Compare != nil && !(m.Picture == draw.Memory && Overlaid(s)):
 		return m.Picture.ComparedHeight()
 	case m.Picture == draw.Timeline:
 		return draw.TimelineHeight(s.CopyLanes())
@@ -57,8 +56,8 @@ func (m Mount) Height(s *state.State) float64 {
 	return m.Picture.Height()
 }
 
-// slimHeight is its height where there is little width.
-func (m Mount) slimHeight(s *state.State) float64 {
+// SlimHeight is its height where there is little width.
+func (m Mount) SlimHeight(s *state.State) float64 {
 	if h := m.Height(s); h != m.Picture.Height() {
 		return h
 	}
@@ -85,8 +84,8 @@ func (m Mount) Controlled(s *state.State) bool {
 	return s.Compare == nil || s.Compare.OnA != m.Second
 }
 
-// other is the place of the same picture on the other side.
-func (m Mount) other() Mount { return Mount{m.Picture, !m.Second} }
+// Other is the place of the same picture on the Other side.
+func (m Mount) Other() Mount { return Mount{m.Picture, !m.Second} }
 
 // Budget is the budget of what the place shows.
 func (m Mount) Budget(s *state.State) engine.Bytes {
@@ -111,7 +110,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 		return
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
-	if d := deviceOf(p.Choice); d != nil {
+	if d := answer.Device(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
 	storyView(s, v)
@@ -119,25 +118,25 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 
 // Beside is what stands beside the place's picture; nil if nothing does.
 func (m Mount) Beside(s *state.State) *draw.Beside {
-	other := m.other().Shown(s)
+	other := m.Other().Shown(s)
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.other().Budget(s), Layers: s.Alignment(m.Second), Letter: letter(!m.Second), Other: letter(m.Second), Over: m.Picture == draw.Memory && overlaid(s)}
+	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
 }
 
 // Across is what stands here for a target of the other side's picture.
 func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
-	from, al := m.other().Shown(s), s.Alignment(!m.Second)
+	from, al := m.Other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
 		return lookup.Target{}
 	}
 	return from.Model().Across(t, al)
 }
 
-// figureOfBoth draws both sides of a comparison for a file; false if there are
+// FigureOfBoth draws both sides of a comparison for a file; false if there are
 // not two.
-func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
+func FigureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return false
@@ -160,8 +159,28 @@ func figureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 // once for each, when it has been created; it may be nil.
 type Hosts func(name string, element js.Value)
 
-func (h Hosts) give(name string, element js.Value) {
+// Give gives an element to who paints it.
+func (h Hosts) Give(name string, element js.Value) {
 	if h != nil {
 		h(name, element)
+	}
+}
+
+// Overlaid says whether one picture has the memory of both sides, see Pictures.Overlaid.
+func Overlaid(s *state.State) bool {
+	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
+}
+
+// storyView is what a step of the story shows of the memory: keeping everything first
+// without a line, then what is over it.
+func storyView(s *state.State, v *draw.View) {
+	if s.Preview == nil || s.View.Story == view.NoStory {
+		return
+	}
+	switch s.View.Story {
+	case view.StoryKeepAll:
+		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
+	case view.StoryOverLine:
+		v.Ghost, v.Over = nil, s.StoryLimit()
 	}
 }

@@ -1,4 +1,7 @@
-package ui
+// Package input is what a person does with buttons, fields and keys, and what that means
+// as a message to the state. What an element does stands in its data-do, which package app
+// makes a Command of; a key is an Action. Texts that cannot be read become refusals.
+package input
 
 import "unicode/utf8"
 

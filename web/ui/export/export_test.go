@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package export
 
 import (
 	"encoding/csv"
@@ -10,18 +10,20 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tell"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
 )
 
 // compared is A with the first strategy and B with greedy and more memory.
 func compared(t *testing.T) *state.State {
 	t.Helper()
-	s := first(t)
-	do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	if a, b, ok := s.Sides(); !ok || a == nil || b == nil {
 		t.Fatal("the two sides have no schedules")
 	}
@@ -33,24 +35,24 @@ func compared(t *testing.T) *state.State {
 func TestExportBoth(t *testing.T) {
 	s := compared(t)
 	for _, onA := range []bool{false, true} {
-		do(t, s, state.EditSide{A: onA})
+		pagetest.Do(t, s, state.EditSide{A: onA})
 		a, b, _ := s.Sides()
-		f, ok := ExportFile(s, "json", "https://example.org/#v=1&p=resnet101-b32&b.s=greedy")
+		f, ok := Of(s, "json", "https://example.org/#v=1&p=resnet101-b32&b.s=greedy")
 		if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib-vs-greedy-3.87-gib.json"; !ok || got != want {
 			t.Errorf("the file is named %s, want %s", got, want)
 		}
 		if got, _ := link.In(f.Bytes); got != "v=1&p=resnet101-b32&b.s=greedy" {
 			t.Errorf("its link is %q", got)
 		}
-		var e export
+		var e document
 		if err := json.Unmarshal(f.Bytes, &e); err != nil || e.B == nil || e.Delta == nil {
 			t.Fatalf("the file has B %v and a delta %v (%v); want both", e.B != nil, e.Delta, err)
 		}
 		for _, c := range []struct {
 			side string
-			got  *exportSchedule
+			got  *schedule
 			want *known.Picture
-		}{{"A", &e.exportSchedule, a}, {"B", e.B, b}} {
+		}{{"A", &e.schedule, a}, {"B", e.B, b}} {
 			tr := c.want.Solved.Trace
 			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy || c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||
 				c.got.BudgetBytes != int64(c.want.Solved.Budget) || len(c.got.Operations) != c.want.Model().NumRows() || len(c.got.Layers) == 0 {
@@ -74,10 +76,10 @@ func TestExportBoth(t *testing.T) {
 // no such column. The last line is one cell, the link.
 func TestExportTables(t *testing.T) {
 	const address = "https://example.org/#v=1&p=resnet101-b32&c=rotor,greedy"
-	one, both := first(t), compared(t)
+	one, both := pagetest.First(t), compared(t)
 	for kind, head := range map[string]string{"operations.csv": "start (ms),end (ms),lane", "layers.csv": "layer,name,decision", "curve.csv": "strategy,budget (bytes),"} {
 		for _, s := range []*state.State{one, both} {
-			f, _ := ExportFile(s, kind, address)
+			f, _ := Of(s, kind, address)
 			r := csv.NewReader(strings.NewReader(string(f.Bytes)))
 			r.Comment = '#'
 			rows, err := r.ReadAll()
@@ -108,7 +110,7 @@ func TestExportTables(t *testing.T) {
 			}
 		}
 	}
-	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(sideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
+	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
 	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want || strings.Contains(string(table.Bytes), "\nA,") {
 		t.Errorf("the table of B is saved as %s, want %s and rows of B only", table.Name, want)
 	}
@@ -131,39 +133,39 @@ func TestExportCurve(t *testing.T) {
 
 // Names of files say what is compared, and are short.
 func TestFileNames(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.View.Frame.Title = strings.Repeat("long ", 30)
-	if got := FileName(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
+	if got := Name(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
 		t.Errorf("a long title: %s", got)
 	}
-	do(t, s, state.ToggleCompare{})
-	if got := FileName(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
+	pagetest.Do(t, s, state.ToggleCompare{})
+	if got := Name(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
 		t.Errorf("a comparison with a copy: %s; want -vs-b at its end", got)
 	}
 	s.View.Frame.Title = ""
-	do(t, s, state.SetStrategy{Name: "greedy"})
-	if got, want := FileName(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
+	pagetest.Do(t, s, state.SetStrategy{Name: "greedy"})
+	if got, want := Name(s, "png"), "resnet-101-batch-32-rotor-2.58-gib-vs-greedy.png"; got != want {
 		t.Errorf("another strategy: %s, want %s", got, want)
 	}
-	do(t, s, state.PickPreset{ID: "vgg16-b32"})
-	if got, want := FileName(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
+	pagetest.Do(t, s, state.PickPreset{ID: "vgg16-b32"})
+	if got, want := Name(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
 		t.Errorf("another network: %s, want %s in it", got, want)
 	}
 }
 
 // A saved picture says what it shows.
 func TestHeading(t *testing.T) {
-	s := first(t)
-	h := headingOf(s, sidesOf(s))
+	s := pagetest.First(t)
+	h := headingOf(s, Sides(s))
 	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 1 || !strings.HasPrefix(h.Lines[0], "Best choice of blocks · budget 2.58 GiB · peak ") || !strings.Contains(h.Lines[0], " · step time ") {
 		t.Errorf("the heading is %q", h)
 	}
 	s.View.Frame.Title = "Mine"
-	if h = headingOf(s, sidesOf(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[0], "ResNet-101, batch 32 · Best choice of blocks") {
+	if h = headingOf(s, Sides(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[0], "ResNet-101, batch 32 · Best choice of blocks") {
 		t.Errorf("with a title the heading is %q", h)
 	}
 	s = compared(t)
-	h = headingOf(s, sidesOf(s))
+	h = headingOf(s, Sides(s))
 	for i, want := range []string{"A: Best choice of blocks · budget 2.58 GiB · peak ", "B: ", "B − A: step "} {
 		if len(h.Lines) != 3 || !strings.HasPrefix(h.Lines[i], want) {
 			t.Fatalf("the heading of a comparison is %q; want a line %q", h, want)
@@ -175,12 +177,12 @@ func TestHeading(t *testing.T) {
 	sum := 0.0
 	for _, p := range strings.Split(parts, ", ") {
 		fields := strings.Fields(p)
-		sum += number(t, fields[len(fields)-2])
+		sum += pagetest.Number(t, fields[len(fields)-2])
 	}
-	if want := number(t, strings.Fields(step)[0]); !ok || sum-want > 1e-9 || want-sum > 1e-9 || peak == "" {
+	if want := pagetest.Number(t, strings.Fields(step)[0]); !ok || sum-want > 1e-9 || want-sum > 1e-9 || peak == "" {
 		t.Errorf("%q adds up to %v", h.Lines[2], sum)
 	}
-	f, _ := ExportFile(s, "svg", "#v=1")
+	f, _ := Of(s, "svg", "#v=1")
 	for _, line := range append(h.Lines, h.Title) {
 		if !strings.Contains(string(f.Bytes), ">"+line+"</text>") {
 			t.Errorf("the SVG does not say %q", line)
@@ -188,5 +190,53 @@ func TestHeading(t *testing.T) {
 	}
 	if !strings.Contains(string(f.Bytes), `viewBox="0 0 1040 `) || strings.Contains(string(f.Bytes), `<text x="0"`) {
 		t.Error("the SVG is not 1040 wide, or has a text at its edge")
+	}
+}
+
+// Every file that carries the link gives it back, and the rows of the JSON are
+// those of the trace.
+func TestExportFiles(t *testing.T) {
+	s := pagetest.First(t)
+	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
+	for _, kind := range []string{"svg", "json", "operations.csv", "layers.csv", "curve.csv"} {
+		f, ok := Of(s, kind, address)
+		if got, found := link.In(f.Bytes); !ok || !found || got != "v=1&p=resnet101-b32&title=a%22b" {
+			t.Errorf("%s: saved %t, its link %q; want that of the page", kind, ok, got)
+		}
+	}
+	again, _ := Of(s, "json", address)
+	f, _ := Of(s, "json", address)
+	if string(again.Bytes) != string(f.Bytes) {
+		t.Error("saving twice gives two different files")
+	}
+	var e document
+	if err := json.Unmarshal(f.Bytes, &e); err != nil {
+		t.Fatal(err)
+	}
+	trace := s.Shown.Solved.Trace
+	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
+		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
+	}
+	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
+		if _, got := Of(s, kind, address); got != ok {
+			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
+		}
+	}
+	if _, ok := Of(state.New(), "svg", address); ok {
+		t.Error("a page without a schedule saves a picture")
+	}
+	if got, want := f.Name, "resnet-101-batch-32-rotor-2.58-gib.json"; got != want {
+		t.Errorf("the file is named %s, want %s", got, want)
+	}
+}
+
+// A saved picture of a comparison shows both sides.
+func TestCompareFigure(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	var scene draw.Scene
+	Figure(&scene, s, true)
+	if !strings.Contains(scene.Desc, "A: Peak ") || !strings.Contains(scene.Desc, "B: Peak ") {
+		t.Errorf("the picture says %q; want A's peak and B's", scene.Desc)
 	}
 }

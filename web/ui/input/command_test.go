@@ -1,22 +1,20 @@
 //go:build !js
 
-package ui
+package input
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
-	"memtide/web/link"
-	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestCommands(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	r := s.BudgetRange()
 	device := preset.Devices()[len(preset.Devices())-1]
 	for _, c := range []struct {
@@ -50,7 +48,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "transfers", Value: "streamed", Settled: true}, state.SetTransfers{Transfers: engine.Streamed}},
 		{Command{Do: "strategy", Value: "greedy", Settled: true}, state.SetStrategy{Name: "greedy"}},
 		{Command{Do: "theme", Settled: true}, state.SetTheme{Theme: "light"}},
-		{Command{Do: "rows-on", Settled: true}, state.ScrollTable{Top: tableRows}},
+		{Command{Do: "rows-on", Settled: true}, state.ScrollTable{Top: TableRows}},
 		{Command{Do: "nothing", Settled: true}, nil},
 	} {
 		if got := c.in.Message(s); got != c.want {
@@ -60,7 +58,7 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommandsRefuse(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		in   Command
 		want string // part of the text
@@ -80,40 +78,8 @@ func TestCommandsRefuse(t *testing.T) {
 	}
 }
 
-// A budget in bytes was meant for the network of its link: it is not used for
-// the example that is shown in place of a profile that was cut off.
-func TestBudgetOfCutLink(t *testing.T) {
-	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
-		l, notes := link.Parse(text)
-		c, _ := permalink.ChoiceOf(l)
-		if c.Budget != choice.DefaultBudget || len(notes) == 0 {
-			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
-		}
-	}
-}
-
-// Every key that does something is in the help.
-func TestHelpNamesTheKeys(t *testing.T) {
-	keys := (&Help{S: state.New()}).Keys()
-	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?", "Esc", "Backspace"} {
-		if _, ok := KeyOf(Key{Code: map[string]string{"W": "KeyW", "A": "KeyA", "S": "KeyS", "D": "KeyD", "0": "Digit0", "Esc": "Escape", "Backspace": "Backspace"}[k],
-			Key: strings.ReplaceAll(k, "−", "-")}); !ok {
-			t.Errorf("the key %s does nothing; it is in the list of this test", k)
-		}
-		found := false
-		for _, row := range keyTable {
-			for _, word := range strings.Fields(row.keys) {
-				found = found || word == k
-			}
-		}
-		if !found {
-			t.Errorf("the help does not name the key %s: %s", k, keys)
-		}
-	}
-}
-
 func TestSmallestSetsTheOffer(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
 	if got, want := (Command{Do: "smallest", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
 		t.Errorf("message %#v; want %#v", got, want)
@@ -121,7 +87,7 @@ func TestSmallestSetsTheOffer(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	for _, c := range []struct {
 		key  Key
 		want state.Message
@@ -151,7 +117,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestZoomKeepsThePlace(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	end := s.Shown.Solved.Trace.Makespan
 	s.Update(Zoomed(s, 0.5, 0.25))
 	v := Visible(s)
@@ -167,50 +133,4 @@ func TestZoomKeepsThePlace(t *testing.T) {
 	if !Visible(s).Whole() {
 		t.Errorf("zoomed out the view is %+v; want all", Visible(s))
 	}
-}
-
-func TestLinkRoundTrip(t *testing.T) {
-	s := first(t)
-	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
-		t.Errorf("link of the default is %q; want only the preset", l.String())
-	}
-	custom := s.Choice
-	custom.Device, custom.ToDev, custom.ToHost, custom.Duplex = "", 7e9, 6e9, engine.FullDuplex
-	other := preset.Devices()[len(preset.Devices())-1]
-	device := s.Choice
-	device.Device, device.ToDev, device.ToHost, device.Duplex = other.ID, other.ToDev, other.ToHost, other.Duplex
-	budget := s.Choice
-	budget.Budget, budget.Strategy, budget.Transfers = choice.Budget{Bytes: 123456789}, "greedy", engine.Streamed
-	args := s.Choice
-	args.Strategy, args.Args = argsOfSome()
-	for _, c := range []state.Choice{s.Choice, custom, device, budget, args} {
-		s.Choice = c
-		l := permalink.Of(s, link.Link{})
-		back, notes := permalink.ChoiceOf(l)
-		if !back.Equal(c) || len(notes) > 0 {
-			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
-		}
-	}
-	// What nothing on the page changes is passed on.
-	s.Choice = budget
-	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
-	opened, m, _ := permalink.Follow(want)
-	s.View.Frame, s.View.Wanted = m.Frame, m.Selected // until there is a picture to find it in
-	if l := permalink.Of(s, opened); l.String() != want {
-		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
-	}
-}
-
-// argsOfSome is a strategy that has a parameter, with another value than its default.
-func argsOfSome() (string, engine.Args) {
-	for _, s := range engine.Strategies() {
-		for _, p := range s.Params {
-			for _, v := range append(p.Choices, fmt.Sprint(p.Min), fmt.Sprint(p.Max)) {
-				if _, err := s.Parse(engine.Args{p.Name: v}); err == nil && v != p.Default {
-					return s.Name, engine.Args{p.Name: v}
-				}
-			}
-		}
-	}
-	return choice.DefaultStrategy, nil
 }

@@ -1,4 +1,4 @@
-package ui
+package export
 
 import (
 	"strings"
@@ -8,46 +8,48 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/names"
 )
 
-// figureWidth is that of saved pictures in CSS pixels.
-const figureWidth = 1040.0
+// FigureWidth is that of saved pictures in CSS pixels.
+const FigureWidth = 1040.0
 
 // Figure draws what is shown as one picture for a file, under a heading that says
 // what it is.
 func Figure(scene *draw.Scene, s *state.State, exact bool) {
-	v := draw.View{Width: figureWidth - 2*draw.FileMargin, Budget: s.Budget(), Cursor: draw.NoCursor}
+	v := draw.View{Width: FigureWidth - 2*draw.FileMargin, Budget: s.Budget(), Cursor: draw.NoCursor}
 	if exact {
 		v.From, v.To, v.Selected, v.Chain = s.View.From, s.View.To, s.View.Selected, s.View.Chain
 	}
-	Mount{Picture: draw.Memory}.Around(s, &v)
+	mount.Mount{Picture: draw.Memory}.Around(s, &v)
 	var picture draw.Scene
-	if !figureOfBoth(&picture, s, v) {
+	if !mount.FigureOfBoth(&picture, s, v) {
 		s.Visible().Model().Figure(&picture, v)
 	}
-	draw.Headed(scene, &picture, headingOf(s, sidesOf(s)))
-	scene.Title = NameOf(s) + ": " + scene.Title
+	draw.Headed(scene, &picture, headingOf(s, Sides(s)))
+	scene.Title = names.Of(s) + ": " + scene.Title
 }
 
 // headingOf says what a saved picture shows.
-func headingOf(s *state.State, sides []exportSide) (h draw.Heading) {
-	p := sides[0].picture
+func headingOf(s *state.State, sides []Side) (h draw.Heading) {
+	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := choice.PlanName(p.Choice.Strategy) + argsText(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
 		h.Lines = append(h.Lines, line)
 		return h
 	}
-	q := sides[1].picture
+	q := sides[1].Picture
 	if s.View.Frame.Title == "" && q.Network != p.Network {
 		h.Title += " and " + headOf(s, q)
 	}
-	name := func(side exportSide, other *known.Picture) string {
-		p := side.picture
-		return side.letter + ": " + sideName(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+	name := func(side Side, other *known.Picture) string {
+		p := side.Picture
+		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
 	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
@@ -70,15 +72,15 @@ func measuresOf(p *known.Picture) string {
 // its parts.
 func deltaLine(d *known.Delta) string {
 	step, parts := d.Rounded()
-	u := unitOf(d)
+	u := names.UnitOf(d)
 	var words []string
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
-			name, _ := partLook(p.Name)
-			words = append(words, name+" "+u.signed(parts[i], true))
+			name, _ := names.Part(p.Name)
+			words = append(words, name+" "+u.Signed(parts[i], true))
 		}
 	}
-	text := "B − A: step " + u.signed(step, true)
+	text := "B − A: step " + u.Signed(step, true)
 	if len(words) > 0 {
 		text += " = " + strings.Join(words, ", ")
 	}

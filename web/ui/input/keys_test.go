@@ -1,12 +1,12 @@
 //go:build !js
 
-package ui
+package input
 
 import (
-	"strings"
 	"testing"
 
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 func TestChords(t *testing.T) {
@@ -38,25 +38,8 @@ func TestTypedKeys(t *testing.T) {
 	}
 }
 
-// The help shows what stands on the keys of the keyboard in use.
-func TestHelpLabels(t *testing.T) {
-	s := state.New()
-	h := Help{S: s}
-	for _, want := range []string{"<dt>W S or + −</dt>", "<dt>A D or Shift ← →</dt>", "<dt>[ ]</dt>", "<dt>Ctrl S</dt>"} {
-		if got := string(h.Keys()); !strings.Contains(got, want) {
-			t.Errorf("the help is %s; want %s in it", got, want)
-		}
-	}
-	s.Update(state.SetLabels{Labels: map[string]string{"KeyW": "z", "KeyA": "q", "BracketLeft": "<"}})
-	for _, want := range []string{"<dt>Z S or + −</dt>", "<dt>Q D or Shift ← →</dt>", "<dt>&lt; ]</dt>", "<dt>Ctrl S</dt>"} {
-		if got := string(h.Keys()); !strings.Contains(got, want) {
-			t.Errorf("on AZERTY the help is %s; want %s in it", got, want)
-		}
-	}
-}
-
 func TestShortcutsSwitch(t *testing.T) {
-	s := first(t)
+	s := pagetest.First(t)
 	if got := (Command{Do: "shortcuts", Value: "on"}).Message(s); got != nil {
 		t.Errorf("while the box is pressed: %#v; want nothing until it has changed", got)
 	}

@@ -1,14 +1,13 @@
-package ui
+package input
 
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/web/draw"
-	"memtide/web/lookup"
+	"memtide/web/format"
 	"memtide/web/state"
 )
 
@@ -22,7 +21,7 @@ func (c Command) addressCommand(s *state.State) state.Message {
 	case "places-again":
 		return state.PlaceAgain{}
 	case "places-raise":
-		return state.SetBudget{Bytes: raise(s), Settled: true}
+		return state.SetBudget{Bytes: Raise(s), Settled: true}
 	case "alive":
 		by, err := strconv.Atoi(c.Arg)
 		if err != nil || by < 0 || by >= int(draw.NumAliveBy) {
@@ -64,13 +63,15 @@ func (c Command) addressField(s *state.State) state.Message {
 	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
 }
 
-// TipOfPlaces says what is under the pointer in the pictures of addresses.
-func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time.Duration) string {
-	if s := m.Sentence(target); s != "" {
-		return s
+// Raise is the budget that the allocator would need for this very schedule. A
+// larger budget may bring another schedule, so it is an offer and no promise.
+func Raise(s *state.State) engine.Bytes {
+	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
+		return 0
 	}
-	if pic == draw.AddressMap || at < 0 {
-		return ""
+	b := s.Places.Placed.Needs + s.Places.Placed.Resident
+	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
+		return up
 	}
-	return m.MapSentence(at)
+	return b
 }

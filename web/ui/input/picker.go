@@ -1,0 +1,91 @@
+package input
+
+import (
+	"fmt"
+	"strconv"
+
+	"memtide/profiles/preset"
+	"memtide/web/state"
+)
+
+// pickerCommand is what a command of the list of networks means; nil for others.
+func (c Command) pickerCommand(s *state.State) state.Message {
+	switch c.Do {
+	case "picker":
+		return state.TogglePicker{}
+	case "pick":
+		return state.PickNetwork{ID: c.Arg}
+	case "picker-find":
+		if !c.Settled && s.View.Picker.Open {
+			return state.FilterPresets{Text: c.Value}
+		}
+	case "variant":
+		if c.Settled {
+			return c.variant()
+		} else if c.Arg == "efficiency" {
+			return state.Type{Field: c.Arg, Text: c.Value}
+		}
+	}
+	return nil
+}
+
+// variant is a change of one option of the preset that is open.
+func (c Command) variant() state.Message {
+	switch c.Arg {
+	case "algorithms":
+		return state.SetFast{On: c.Value == AlgorithmsBoth}
+	case "functions":
+		return state.SetSeparate{On: c.Value == FunctionsSeparate}
+	}
+	var o preset.Options
+	switch n, _ := strconv.Atoi(c.Value); c.Arg {
+	case "image":
+		o.Image = n
+	case "tokens":
+		o.Tokens = n
+	case "precision":
+		o.Precision = c.Value
+	case "efficiency":
+		if o.Efficiency = n; c.Value == "" {
+			o.Efficiency = -1
+		} else if n < 1 || n > 100 {
+			return state.Refuse{Field: "efficiency", Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
+		}
+	}
+	if o == (preset.Options{}) {
+		return nil
+	}
+	return state.SetVariant{Options: o}
+}
+
+// PickerKey is what a key means in the search field; nil: what it means in any.
+func PickerKey(s *state.State, k Key) state.Message {
+	switch k.Key {
+	case "ArrowDown":
+		return state.StepPreset{By: 1}
+	case "ArrowUp":
+		return state.StepPreset{By: -1}
+	case "PageDown":
+		return state.StepPreset{By: PageStep}
+	case "PageUp":
+		return state.StepPreset{By: -PageStep}
+	case "Escape":
+		return state.TogglePicker{}
+	case "Enter":
+		if id := s.View.Picker.Active; id != "" {
+			return state.PickNetwork{ID: id}
+		}
+	}
+	return nil
+}
+
+// PageStep is how many rows Page Up and Page Down move in the list.
+const PageStep = 8
+
+// The values of the lists of algorithms of convolutions and of operators as functions.
+const (
+	AlgorithmsOne     = "m"
+	AlgorithmsBoth    = "mp"
+	FunctionsJoined   = "joined"
+	FunctionsSeparate = "separate"
+)

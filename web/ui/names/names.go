@@ -1,0 +1,136 @@
+// Package names says how things on the page are called: the page, the sides of a
+// comparison with what is not as on the other one, and the parts of a step's time.
+package names
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+	"memtide/web/choice"
+	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/state"
+)
+
+// PageTitle is the title of the page, by which tabs and the entries of the history
+// are told apart: what is open, by which strategy, in which budget.
+func PageTitle(s *state.State) string {
+	name := Of(s)
+	switch n := s.Network; {
+	case s.View.Frame.Title != "" || s.Memory != nil || n == nil:
+	case s.Compare != nil:
+		a, b := s.SideChoices()
+		name += ": " + choice.PlanName(a.Strategy)
+		if a.Strategy != b.Strategy {
+			name += " against " + choice.PlanName(b.Strategy)
+		} else {
+			name += ", A against B"
+		}
+	default:
+		name += ": " + choice.PlanName(s.Choice.Strategy) + " in " + format.Bytes(s.Choice.Budget.Of(n.Totals.KeepAllPeak))
+	}
+	return name + " – memtide"
+}
+
+// Letter is the name of a side.
+func Letter(a bool) string {
+	if a {
+		return "A"
+	}
+	return "B"
+}
+
+// Whole is what a training step is called beside its model.
+const Whole = "whole step"
+
+// Of is the title of a link, or the name of what is open.
+func Of(s *state.State) string {
+	switch {
+	case s.View.Frame.Title != "":
+		return s.View.Frame.Title
+	case s.Step != nil:
+		return ask.Title(s.Choice.Step) + ", " + Whole
+	case s.Memory != nil:
+		return s.Memory.File
+	case s.Network != nil && s.Network.Profile.Name != "":
+		return s.Network.Profile.Name
+	}
+	return "memtide"
+}
+
+// Side says what a side is, given its budget, and what else is not as on the
+// other side.
+func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget string) string {
+	var parts []string
+	if network != otherNetwork {
+		parts = append(parts, Network(mine, network))
+	}
+	method := choice.PlanName(mine.Strategy)
+	if mine.Strategy == other.Strategy {
+		method += Args(mine.Args, other.Args)
+	}
+	parts = append(parts, method, budget)
+	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
+		parts = append(parts, linkOfDevice(mine))
+	}
+	if mine.Duplex != other.Duplex {
+		parts = append(parts, mine.Duplex.String()+" duplex")
+	}
+	if mine.Transfers != other.Transfers {
+		parts = append(parts, mine.Transfers.String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+// Args are the arguments that another side has not.
+func Args(mine, other engine.Args) string {
+	text := ""
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		if value := mine[name]; other[name] != value {
+			text += " " + name + " " + value
+		}
+	}
+	return text
+}
+
+// Network is the name of a network, or of what it is being read from.
+func Network(c state.Choice, n *known.Network) string {
+	switch {
+	case n == nil && c.Source.Preset != "":
+		return c.Source.Preset
+	case n == nil || c.Source.Preset == "":
+		return c.Source.File
+	case n.Chain == nil:
+		return n.Profile.Name + ", graph"
+	}
+	return n.Profile.Name
+}
+
+// Budget is a budget as it is read.
+func Budget(c state.Choice, n *known.Network) string {
+	if n == nil {
+		return "reading…"
+	}
+	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
+}
+
+// linkOfDevice is Link where nothing around it says that it is about the link:
+// times are those of the network's own device.
+func linkOfDevice(c state.Choice) string {
+	if preset.LookupDevice(c.Device) != nil {
+		return "host link of " + Link(c)
+	}
+	return Link(c)
+}
+
+// Link is the device that a link is of, or its rates.
+func Link(c state.Choice) string {
+	if d := preset.LookupDevice(c.Device); d != nil {
+		return d.Name
+	}
+	return format.Rates(c.ToDev, c.ToHost)
+}

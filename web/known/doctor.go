@@ -3,6 +3,7 @@ package known
 import (
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
+	"memtide/web/draw"
 )
 
 // Doctor is what is known about a recording. It is asked for step by step: Next says
@@ -101,4 +102,18 @@ func (d *Doctor) Alive(at int) *doctor.Alive {
 		return d.Report.Alive
 	}
 	return d.alive
+}
+
+// Flame is the flame graph of what is in use after an event; nil if there is none.
+func (d *Doctor) Flame(at int) *Flame {
+	a := d.Alive(at)
+	if a == nil || a.Flame == nil {
+		return nil
+	}
+	if d.flame.of != a {
+		d.flame = Flame{Flame: draw.NewFlame(flameCalls(a.Flame)), of: a}
+		d.flame.zoom = d.flame.Start()
+		d.flame.mark = d.flame.zoom
+	}
+	return &d.flame
 }

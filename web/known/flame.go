@@ -15,20 +15,6 @@ type Flame struct {
 	mark int           // the call that the keyboard is at
 }
 
-// Flame is the flame graph of what is in use after an event; nil if there is none.
-func (d *Doctor) Flame(at int) *Flame {
-	a := d.Alive(at)
-	if a == nil || a.Flame == nil {
-		return nil
-	}
-	if d.flame.of != a {
-		d.flame = Flame{Flame: draw.NewFlame(flameCalls(a.Flame)), of: a}
-		d.flame.zoom = d.flame.Start()
-		d.flame.mark = d.flame.zoom
-	}
-	return &d.flame
-}
-
 // flameCalls are the calls of a graph, each after the one around it.
 func flameCalls(root *doctor.Flame) (out []draw.FlameCall) {
 	var add func(f *doctor.Flame, parent int)

@@ -17,7 +17,7 @@ type Memory struct {
 	End    time.Duration // of the time axis
 	Doctor *Doctor       // nil: it is no recording
 
-	places map[string]*Places
+	placed map[string]*proto.Placed // by method, see Placeable
 }
 
 // NewMemory is a file that was read; from is the request for it, which is made again

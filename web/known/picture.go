@@ -16,8 +16,8 @@ type Picture struct {
 	Solved  *proto.Solved
 	Partial bool // best so far of a solver that is at work or was stopped
 
-	model  *draw.Model // made when it is asked for
-	places map[string]*Places
+	model  *draw.Model              // made when it is asked for
+	placed map[string]*proto.Placed // by method, see Placeable
 }
 
 // Problem is what the picture's schedule solves.

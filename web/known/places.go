@@ -28,30 +28,34 @@ type Placeable struct {
 	Method  string // an allocator with its arguments, by their key
 }
 
-// known is where the placements of a picture or a file are kept, by method.
-func (of Placeable) known() *map[string]*Places {
+// found is where the placements of a picture or a file are kept, by method.
+func (of Placeable) found() *map[string]*proto.Placed {
 	if of.Memory == nil {
-		return &of.Picture.places
+		return &of.Picture.placed
 	}
-	return &of.Memory.places
+	return &of.Memory.placed
 }
 
 // Places is the placement that was found before, or that the file itself has; nil if
 // there is none.
 func (of Placeable) Places(allocator string) *Places {
+	placed := (*of.found())[of.Method]
 	if of.Memory != nil && allocator == proto.Recorded {
-		return &Places{Of: of, Allocator: allocator, Placed: of.Memory.Data.Recorded}
+		placed = of.Memory.Data.Recorded
 	}
-	return (*of.known())[of.Method]
+	if placed == nil {
+		return nil
+	}
+	return &Places{Of: of, Allocator: allocator, Placed: placed}
 }
 
 // Keep remembers the placement for as long as its picture or its file.
 func (p *Places) Keep() {
-	known := p.Of.known()
-	if *known == nil {
-		*known = map[string]*Places{}
+	found := p.Of.found()
+	if *found == nil {
+		*found = map[string]*proto.Placed{}
 	}
-	(*known)[p.Of.Method] = p
+	(*found)[p.Of.Method] = p.Placed
 }
 
 // Request asks for a placement, which may take as long as limit; 0: as it takes.

@@ -7,15 +7,6 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Frame is how the page stands around a schedule, as its link says.
-type Frame struct {
-	Title   string   // instead of the network's name, in the tab and in files
-	Show    []string // parts of the page in their order, as link.Panels; nil: all
-	Embed   bool     // a view in another page: without controls
-	Control string   // of such a view: "budget" for a slider, or ""
-	Opener  string   // who opened what such a view shows, if it was another page
-}
-
 // Shows says whether a part of the page is shown.
 func (f *Frame) Shows(part string) bool { return f.Show == nil || slices.Contains(f.Show, part) }
 

@@ -7,27 +7,11 @@ import (
 	"memtide/web/tell"
 )
 
-// LayerTable is how the table of layers is looked at.
-type LayerTable struct {
-	Open bool
-	By   tell.LayerColumn
-	Down bool   // the largest first
-	Find string // only layers whose row contains it, in any case
-	Top  int    // first row that is on screen
-}
-
 // Sort sorts the table by a column, the other way round if it is sorted by it already.
 func (t *LayerTable) Sort(by tell.LayerColumn) {
 	// Of amounts the largest are looked for, of names the first.
 	t.Down, t.By = by == t.By && !t.Down || by != t.By && by.Amount(), by
 	t.Top = 0
-}
-
-// layerRows are the rows of the table, kept until they change.
-type layerRows struct {
-	of    *known.Picture
-	table LayerTable // but for Open and Top
-	rows  []tell.LayerRow
 }
 
 // LayerRows are the rows of the table of a picture's layers that are not left out, in its

@@ -16,14 +16,6 @@ const (
 	mostHeld = 8      // at so many waits at most, the longest
 )
 
-// Playing is a step that is being played.
-type Playing struct {
-	On   bool
-	last float64         // when the playhead was moved last, in milliseconds
-	hold float64         // milliseconds for which it stays where it is
-	held []time.Duration // the starts of the waits at which it will stay, the next one first
-}
-
 // StartPlaying plays a step that ends at end from the playhead on, or from the start if
 // that is behind it. Now is what time it is, in milliseconds of any clock.
 func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {

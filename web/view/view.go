@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
+	"memtide/web/tell"
 	"memtide/web/tradeoff"
 )
 
@@ -58,3 +60,36 @@ const (
 	StoryRecompute
 	StoryPlan
 )
+
+// Frame is how the page stands around a schedule, as its link says.
+type Frame struct {
+	Title   string   // instead of the network's name, in the tab and in files
+	Show    []string // parts of the page in their order, as link.Panels; nil: all
+	Embed   bool     // a view in another page: without controls
+	Control string   // of such a view: "budget" for a slider, or ""
+	Opener  string   // who opened what such a view shows, if it was another page
+}
+
+// LayerTable is how the table of layers is looked at.
+type LayerTable struct {
+	Open bool
+	By   tell.LayerColumn
+	Down bool   // the largest first
+	Find string // only layers whose row contains it, in any case
+	Top  int    // first row that is on screen
+}
+
+// layerRows are the rows of the table, kept until they change.
+type layerRows struct {
+	of    *known.Picture
+	table LayerTable // but for Open and Top
+	rows  []tell.LayerRow
+}
+
+// Playing is a step that is being played.
+type Playing struct {
+	On   bool
+	last float64         // when the playhead was moved last, in milliseconds
+	hold float64         // milliseconds for which it stays where it is
+	held []time.Duration // the starts of the waits at which it will stay, the next one first
+}

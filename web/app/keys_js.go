@@ -6,6 +6,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/input"
+	"memtide/web/ui/snapshot"
 )
 
 // keyboard carries out what keys do.
@@ -95,7 +96,7 @@ func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
 	call(e, "preventDefault")
 	a.Later(func() {
 		a.Do(m)
-		a.say(ui.FlameSentence(a.s))
+		a.say(snapshot.FlameSentence(a.s))
 	})
 	return true
 }

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "memtide/web/ui/step"
+
 func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -217,12 +219,12 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		if c.S.Step != nil {
 			{
-				vgcompKey := vugu.MakeCompKey(0xC86F4903B986F4E^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x7ADF9901A0704810^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Stepcase)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*step.Case)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Stepcase)
+					vgcomp = new(step.Case)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around

@@ -14,6 +14,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/address"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -23,7 +24,7 @@ import (
 func TestAddressFailure(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
-	c := Addressmap{S: s}
+	c := address.Map{S: s}
 	f := s.Places.Placed.Failed
 	if f == nil {
 		t.Fatal("best fit serves all requests of the default example; the test needs another one")

@@ -10,7 +10,10 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "memtide/web/ui/address"
 import "memtide/web/ui/answer"
+import "memtide/web/ui/snapshot"
+import "memtide/web/ui/step"
 
 func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
@@ -139,12 +142,12 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		if c.S.Step != nil {
 			{
-				vgcompKey := vugu.MakeCompKey(0xF7B32351D3FA42A^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x1E7D8C6EA8381838^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Step)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*step.Page)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Step)
+					vgcomp = new(step.Page)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
@@ -181,12 +184,12 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			{
-				vgcompKey := vugu.MakeCompKey(0xEF68872A9A211621^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x8D8E63527ECA0BDA^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Doctor)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*snapshot.Answer)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Doctor)
+					vgcomp = new(snapshot.Answer)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
@@ -413,12 +416,12 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			{
-				vgcompKey := vugu.MakeCompKey(0xFEFDD7F09F3AD310^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x86B136AA4078E5EC^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Remedies)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*snapshot.Remedies)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Remedies)
+					vgcomp = new(snapshot.Remedies)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
@@ -431,12 +434,12 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			{
-				vgcompKey := vugu.MakeCompKey(0xCEDDD1933B8F9FA1^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0xCF82663D415BB53C^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Addressmap)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*address.Map)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Addressmap)
+					vgcomp = new(address.Map)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around

@@ -1,4 +1,4 @@
-package ui
+package step
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 // Ranks are the ranks of a pipeline, a row each: what lies there at its peak against what
 // a card has for the program, and when its passes run. Empty without a pipeline.
-func (c *Step) Ranks() vugu.HTML {
+func (c *Page) Ranks() vugu.HTML {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
@@ -64,7 +64,7 @@ func passesSVG(list []proto.StepSpan) string {
 }
 
 // RanksNote says in which order the passes run, and how long ranks wait.
-func (c *Step) RanksNote() string {
+func (c *Page) RanksNote() string {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (c *Step) RanksNote() string {
 }
 
 // ranksView are the ranks under their title.
-func (c *Step) ranksView() *vugu.VGNode {
+func (c *Page) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
 	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")

@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package snapshot
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/ui/address"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -19,7 +20,7 @@ import (
 // shown is all that is told about a snapshot.
 func shown(t *testing.T, s *state.State) string {
 	t.Helper()
-	return pagetest.HTML(t, &Doctor{S: s}) + pagetest.HTML(t, &Remedies{S: s})
+	return pagetest.HTML(t, &Answer{S: s}) + pagetest.HTML(t, &Remedies{S: s})
 }
 
 // The answer about a snapshot comes first: the failed request, the holes, who holds
@@ -39,7 +40,7 @@ func TestDoctorPage(t *testing.T) {
 		t.Error("devices are offered, but the other one holds nothing")
 	}
 	var numbers []string
-	for _, n := range memoryNumbers(s) {
+	for _, n := range address.Numbers(s) {
 		numbers = append(numbers, n.Value)
 	}
 	if got := strings.Join(numbers, ", "); got != "80 MiB, 100 MiB, +25 %, 56 %, 21" {

@@ -1,4 +1,4 @@
-package ui
+package step
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"memtide/web/ui/input"
 )
 
-// StepRow is a change of a training step as it is read: a button that takes it over. The
+// Row is a change of a training step as it is read: a button that takes it over. The
 // row of the step as it is has no Arg.
-type StepRow struct {
+type Row struct {
 	Arg   string // of rowLists
 	Index int    // in its list
 
@@ -32,10 +32,10 @@ type StepRow struct {
 const mostRows = 10
 
 // fixing says that bytes are what is missing.
-func (c *Step) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
+func (c *Page) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
 
 // Title is what the rows answer.
-func (c *Step) Title() string {
+func (c *Page) Title() string {
 	if c.fixing() {
 		return wordsWould
 	}
@@ -43,7 +43,7 @@ func (c *Step) Title() string {
 }
 
 // Looking is for aria-busy of the rows.
-func (c *Step) Looking() string {
+func (c *Page) Looking() string {
 	if c.Note() == "…" {
 		return "true"
 	}
@@ -51,7 +51,7 @@ func (c *Step) Looking() string {
 }
 
 // Note says that changes are still being looked for, or that there are none.
-func (c *Step) Note() string {
+func (c *Page) Note() string {
 	switch r := c.reply(); {
 	case c.S.Step.Failed != "":
 		return ""
@@ -67,12 +67,12 @@ func (c *Step) Note() string {
 
 // Rows are the step as it is, what makes it fit, and the other changes by themselves, best
 // first.
-func (c *Step) Rows() (out []StepRow) {
+func (c *Page) Rows() (out []Row) {
 	r := c.reply()
 	if r == nil {
 		return nil
 	}
-	out = append(out, StepRow{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
+	out = append(out, Row{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
 	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
 	for i := range r.Fixes {
 		add(&r.Fixes[i], input.FixRow, i)
@@ -88,9 +88,9 @@ func (c *Step) Rows() (out []StepRow) {
 }
 
 // row is a change that can be taken over.
-func (c *Step) row(x *proto.StepChange, list string, i int) StepRow {
+func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()
-	o := StepRow{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
+	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
 		after: float64(x.High + r.Context), fit: x.Fit, time: changed(r.Time, x.Time)}
 	if c.fixing() || x.Fit != proto.Fits {
 		o.about = changeFits[x.Fit]
@@ -102,7 +102,7 @@ func (c *Step) row(x *proto.StepChange, list string, i int) StepRow {
 }
 
 // scaled makes bytes shares of the longest bar.
-func (c *Step) scaled(rows []StepRow) []StepRow {
+func (c *Page) scaled(rows []Row) []Row {
 	most := float64(max(c.reply().Memory, 1))
 	for _, o := range rows {
 		most = max(most, o.after)
@@ -114,7 +114,7 @@ func (c *Step) scaled(rows []StepRow) []StepRow {
 }
 
 // Policies are what frameworks offer, a row each, in their own words.
-func (c *Step) Policies() (out []StepRow) {
+func (c *Page) Policies() (out []Row) {
 	r := c.reply()
 	if r == nil {
 		return nil
@@ -128,13 +128,13 @@ func (c *Step) Policies() (out []StepRow) {
 }
 
 // HTML is what stands in a row.
-func (o StepRow) HTML() vugu.HTML {
+func (o Row) HTML() vugu.HTML {
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
 		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
 }
 
 // bar are the bytes with the line of what a card has.
-func (o StepRow) bar() string {
+func (o Row) bar() string {
 	class := "turn-" + string(o.fit)
 	if o.now {
 		class = "bar-now"

@@ -1,4 +1,4 @@
-package ui
+package snapshot
 
 // The words about a memory snapshot, in one place.
 const (

@@ -1,4 +1,6 @@
-package ui
+// Package address is the address view: where the bytes of a schedule or of a file lie, and
+// whether all of them find room.
+package address
 
 import (
 	"fmt"
@@ -21,21 +23,21 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Addressmap is the address view: where the bytes of the shown schedule, or of a
+// Map is the address view: where the bytes of the shown schedule, or of a
 // file, lie.
-type Addressmap struct {
+type Map struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
 // Open says whether there is anything below the heading.
-func (c *Addressmap) Open() bool { return c.S.Allocator() != "" }
+func (c *Map) Open() bool { return c.S.Allocator() != "" }
 
 // Expanded is for aria-expanded.
-func (c *Addressmap) Expanded() string { return strconv.FormatBool(c.Open()) }
+func (c *Map) Expanded() string { return strconv.FormatBool(c.Open()) }
 
 // Height is the style of a host; the host memory of a file is unknown.
-func (c *Addressmap) Height(name string) string {
+func (c *Map) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
 	}
@@ -43,7 +45,7 @@ func (c *Addressmap) Height(name string) string {
 }
 
 // Label is the accessible name of a picture.
-func (c *Addressmap) Label(name string) string {
+func (c *Map) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
 	case m == nil:
@@ -55,7 +57,7 @@ func (c *Addressmap) Label(name string) string {
 }
 
 // Allocators lists the allocators, what a file has recorded first.
-func (c *Addressmap) Allocators() (out []panel.Option) {
+func (c *Map) Allocators() (out []panel.Option) {
 	name := c.S.Allocator()
 	if m := c.S.Memory; m != nil && m.Data.Recorded != nil {
 		out = append(out, panel.Option{ID: proto.Recorded, Title: "As recorded", Selected: name == proto.Recorded})
@@ -67,7 +69,7 @@ func (c *Addressmap) Allocators() (out []panel.Option) {
 }
 
 // Doc is the first sentence about the allocator.
-func (c *Addressmap) Doc() string {
+func (c *Map) Doc() string {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
 		if c.S.Allocator() == proto.Recorded {
@@ -80,7 +82,7 @@ func (c *Addressmap) Doc() string {
 }
 
 // Params are the parameters of the allocator.
-func (c *Addressmap) Params() []panel.Param {
+func (c *Map) Params() []panel.Param {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
 		return nil
@@ -91,7 +93,7 @@ func (c *Addressmap) Params() []panel.Param {
 }
 
 // Work says what is being worked on; empty if nothing is.
-func (c *Addressmap) Work() string {
+func (c *Map) Work() string {
 	p := c.S.Placing
 	switch {
 	case p == nil:
@@ -103,7 +105,7 @@ func (c *Addressmap) Work() string {
 }
 
 // AgainText is the button that gives a search more time; empty if there is none.
-func (c *Addressmap) AgainText() string {
+func (c *Map) AgainText() string {
 	p := c.S.Places
 	if p == nil || p.Failure == nil || p.Failure.Kind != proto.Deadline || c.S.Placing != nil {
 		return ""
@@ -115,20 +117,20 @@ func (c *Addressmap) AgainText() string {
 }
 
 // Stale marks the pictures as those of another allocator or schedule.
-func (c *Addressmap) Stale() string {
+func (c *Map) Stale() string {
 	return strconv.FormatBool(c.S.Placing != nil || c.behind() != nil)
 }
 
 // behind is the schedule whose addresses are shown while the other pictures show a
 // preview; nil if they show the same.
-func (c *Addressmap) behind() *state.Picture {
+func (c *Map) behind() *state.Picture {
 	if c.S.Preview == nil || c.S.Memory != nil {
 		return nil
 	}
 	return c.S.Shown
 }
 
-func (c *Addressmap) placed() *proto.Placed {
+func (c *Map) placed() *proto.Placed {
 	if p := c.S.Places; p != nil {
 		return p.Placed
 	}
@@ -136,7 +138,7 @@ func (c *Addressmap) placed() *proto.Placed {
 }
 
 // Facts are the numbers of the placement.
-func (c *Addressmap) Facts() []panel.Fact {
+func (c *Map) Facts() []panel.Fact {
 	p := c.placed()
 	if p == nil {
 		return nil
@@ -192,7 +194,7 @@ func poolTitle(p *proto.Placed) string {
 }
 
 // Outcome says in a sentence whether the buffers have found room.
-func (c *Addressmap) Outcome() string {
+func (c *Map) Outcome() string {
 	at := c.S.Places
 	if at == nil {
 		return ""
@@ -224,7 +226,7 @@ func (c *Addressmap) Outcome() string {
 	return fmt.Sprintf("All %s buffers find room in %s.", format.Count(buffers(p)), format.BytesUp(p.Pool))
 }
 
-func (c *Addressmap) failedText(p *proto.Placed) string {
+func (c *Map) failedText(p *proto.Placed) string {
 	text := "Does not fit: "
 	if m := c.S.PlacesModel(); m != nil {
 		text += m.FailureSentence() + "."
@@ -254,7 +256,7 @@ func buffers(p *proto.Placed) (n int) {
 
 // Verdict says whether the layout that is shown has been checked. Whether all of it
 // fits, and into how little, is the sentence before it.
-func (c *Addressmap) Verdict() string {
+func (c *Map) Verdict() string {
 	p := c.placed()
 	switch at := c.behind(); {
 	case p == nil:
@@ -274,7 +276,7 @@ func (c *Addressmap) Verdict() string {
 }
 
 // VerdictClass colours the verdict.
-func (c *Addressmap) VerdictClass() string {
+func (c *Map) VerdictClass() string {
 	p := c.placed()
 	switch {
 	case p == nil || p.Unchecked || c.behind() != nil, p.Verdict.Verified && (p.Failed != nil || p.NoneFits):
@@ -288,7 +290,7 @@ func (c *Addressmap) VerdictClass() string {
 const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
 
 // VerdictTitle says what was checked.
-func (c *Addressmap) VerdictTitle() string {
+func (c *Map) VerdictTitle() string {
 	p := c.placed()
 	switch {
 	case p == nil:
@@ -306,7 +308,7 @@ func (c *Addressmap) VerdictTitle() string {
 }
 
 // OutcomeClass colours the sentence.
-func (c *Addressmap) OutcomeClass() string {
+func (c *Map) OutcomeClass() string {
 	if p := c.placed(); p != nil && (p.Failed != nil || p.NoneFits) || p == nil && c.S.Places != nil {
 		return "bad"
 	}
@@ -315,7 +317,7 @@ func (c *Addressmap) OutcomeClass() string {
 
 // RaiseText is the button that makes the budget large enough; empty if that is
 // not known or of no use.
-func (c *Addressmap) RaiseText() string {
+func (c *Map) RaiseText() string {
 	if b := input.Raise(c.S); b > 0 {
 		return "Set " + format.BytesUp(b)
 	}
@@ -323,7 +325,7 @@ func (c *Addressmap) RaiseText() string {
 }
 
 // Density is the text of its field.
-func (c *Addressmap) Density() string {
+func (c *Map) Density() string {
 	if d := c.S.Draft; d.Field == "density" {
 		return d.Text
 	}
@@ -331,13 +333,13 @@ func (c *Addressmap) Density() string {
 }
 
 // Offloads says whether anything is kept on the host.
-func (c *Addressmap) Offloads() bool {
+func (c *Map) Offloads() bool {
 	_, ok := c.S.Compression()
 	return ok && c.Open()
 }
 
 // Compression says what zero-value compression would save, and what it costs.
-func (c *Addressmap) Compression() string {
+func (c *Map) Compression() string {
 	s, ok := c.S.Compression()
 	if !ok {
 		return ""
@@ -357,7 +359,7 @@ func (c *Addressmap) Compression() string {
 const aliveRows = 40
 
 // Moment is the heading of the table.
-func (c *Addressmap) Moment() string {
+func (c *Map) Moment() string {
 	if p := c.placed(); p != nil && p.Failed != nil {
 		return "Alive when it fails"
 	}
@@ -365,7 +367,7 @@ func (c *Addressmap) Moment() string {
 }
 
 // Orders are the ways to sort the table.
-func (c *Addressmap) Orders() (out []panel.Option) {
+func (c *Map) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
 		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
 	}
@@ -373,10 +375,10 @@ func (c *Addressmap) Orders() (out []panel.Option) {
 }
 
 // Pressed is for aria-pressed.
-func (c *Addressmap) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
+func (c *Map) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
 
 // HTML is the table of what is there at the peak. Everything in it is escaped.
-func (c *Addressmap) HTML() vugu.HTML {
+func (c *Map) HTML() vugu.HTML {
 	m := c.S.PlacesModel()
 	if m == nil {
 		return ""
@@ -398,8 +400,8 @@ func (c *Addressmap) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// memoryNumbers is the result line of a file about addresses.
-func memoryNumbers(s *state.State) []panel.Number {
+// Numbers is the result line of a file about addresses.
+func Numbers(s *state.State) []panel.Number {
 	d := s.Memory.Data
 	peak := d.Peak
 	out := []panel.Number{

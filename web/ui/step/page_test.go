@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package step
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ import (
 )
 
 // told is a page that shows an answer made by hand.
-func told(t *testing.T, r proto.Stepped) *Step {
+func told(t *testing.T, r proto.Stepped) *Page {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", nil)
 	if r.Phases == nil {
@@ -32,7 +32,7 @@ func told(t *testing.T, r proto.Stepped) *Step {
 	}
 	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
-	return &Step{S: s}
+	return &Page{S: s}
 }
 
 // Only what surely fits is green, and the word follows the middle of the range.
@@ -58,11 +58,11 @@ func TestStepVerdicts(t *testing.T) {
 		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
 	}
 	s, e := pagetest.AskStep(t, "gpt2", nil)
-	if p := (&Step{S: s}); p.Kind() != answer.Working {
+	if p := (&Page{S: s}); p.Kind() != answer.Working {
 		t.Errorf("before an answer: %s; want %s", p.Kind(), answer.Working)
 	}
 	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
-	if p := (&Step{S: s}); p.Kind() != answer.None || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
+	if p := (&Page{S: s}); p.Kind() != answer.None || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
 		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
 	}
 }
@@ -112,7 +112,7 @@ func TestStepRows(t *testing.T) {
 func TestStepControls(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
 	var got, want []string
-	for _, w := range append((&Stepcase{S: s}).Words(), (&Step{S: s}).Assumed()...) {
+	for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
 		got = append(got, w.Name)
 	}
 	for _, o := range ask.Options {
@@ -136,8 +136,8 @@ func TestStepCommands(t *testing.T) {
 		}
 	}
 	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
-	if s.Choice.StepArgs["gpus"] != "" || (&Stepcase{S: s}).Words()[6].Value != "8" {
-		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Stepcase{S: s}).Words()[6].Value)
+	if s.Choice.StepArgs["gpus"] != "" || (&Case{S: s}).Words()[6].Value != "8" {
+		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Case{S: s}).Words()[6].Value)
 	}
 	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
 	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
@@ -157,7 +157,7 @@ func TestStepCommands(t *testing.T) {
 // While nothing is known the page is whole, and says so.
 func TestStepStarts(t *testing.T) {
 	s, _ := pagetest.AskStep(t, "gpt2", nil)
-	page := pagetest.HTML(t, &Step{S: s})
+	page := pagetest.HTML(t, &Page{S: s})
 	if !strings.Contains(page, wordsStepBusy) || !strings.Contains(page, `aria-busy="true"`) {
 		t.Errorf("the page does not say %q, or not that it is busy", wordsStepBusy)
 	}
@@ -167,7 +167,7 @@ func TestStepStarts(t *testing.T) {
 // A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
 func TestStepRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
-	c := &Step{S: s}
+	c := &Page{S: s}
 	r := c.reply()
 	if len(r.Ranks) != 4 {
 		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
@@ -179,7 +179,7 @@ func TestStepRanks(t *testing.T) {
 	if !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(c.Sub(), fmt.Sprintf("Rank %d is the fullest.", r.Full)) {
 		t.Errorf("the ranks say\n%s\nand the answer %q", got, c.Sub())
 	}
-	for _, w := range (&Stepcase{S: s}).Words() {
+	for _, w := range (&Case{S: s}).Words() {
 		if w.Name == "schedule" && w.Value == "1f1b" {
 			return
 		}
@@ -200,7 +200,7 @@ func TestStepNoneForSure(t *testing.T) {
 func TestStepRefused(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 	shown := func() (out []string) {
-		root := (&Step{S: s}).Build(nil).Out[0]
+		root := (&Page{S: s}).Build(nil).Out[0]
 		for n := root.FirstChild; n != nil; n = n.NextSibling {
 			if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
 				out = append(out, n.Attr[0].Val)
@@ -219,7 +219,7 @@ func TestStepRefused(t *testing.T) {
 	if got, want := shown(), []string{"answer", "fold details"}; !slices.Equal(got, want) {
 		t.Errorf("a refusal shows %q; want %q", got, want)
 	}
-	if page := pagetest.HTML(t, &Step{S: s}); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
+	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
 		t.Errorf("a refused step has lost its bar, or does not say why:\n%s", page)
 	}
 }
@@ -228,7 +228,7 @@ func TestStepRefused(t *testing.T) {
 // the fullest.
 func TestStepRankChosen(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
-	c := &Step{S: s}
+	c := &Page{S: s}
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)
 	peak, say := c.Numbers()[0].Value, c.Sentence()
@@ -245,7 +245,7 @@ func TestStepRankChosen(t *testing.T) {
 	if got := c.Sentence(); got != say {
 		t.Errorf("the answer is now %q; want %q as before", got, say)
 	}
-	if page := pagetest.HTML(t, &Step{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
+	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
 		t.Errorf("the page does not say that its pictures are of rank %d", other)
 	}
 	s.Update(state.PickRank{Rank: 99})
@@ -258,7 +258,7 @@ func TestStepRankChosen(t *testing.T) {
 // asks for one.
 func TestStepPolicies(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
-	c := &Step{S: s}
+	c := &Page{S: s}
 	rows := c.Policies()
 	if len(rows) < 13 {
 		t.Fatalf("%d policies; want 13 and more", len(rows))
@@ -268,12 +268,12 @@ func TestStepPolicies(t *testing.T) {
 			t.Errorf("row %d is %+v; want its words and its place", i, r)
 		}
 	}
-	full := slices.IndexFunc(rows, func(r StepRow) bool { return r.title == "Full checkpointing" })
+	full := slices.IndexFunc(rows, func(r Row) bool { return r.title == "Full checkpointing" })
 	s.Update(input.Command{Do: "step-change", Arg: input.PolicyRow, Index: full}.Message(s))
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}
-	pagetest.WellFormed(t, pagetest.HTML(t, &Step{S: s}))
+	pagetest.WellFormed(t, pagetest.HTML(t, &Page{S: s}))
 }
 
 // The published run that is nearest stands among the origins, with its source and how well

@@ -1,4 +1,4 @@
-package ui
+package step
 
 import (
 	"memtide/engine"
@@ -9,9 +9,9 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// StepWord is a control of a training step: one of its options, with the words of the
+// Word is a control of a training step: one of its options, with the words of the
 // sentence around it.
-type StepWord struct {
+type Word struct {
 	Name, Label   string
 	Before, After string
 	Value         string
@@ -43,11 +43,11 @@ func inSentence(args engine.Args, name string) bool {
 	return false
 }
 
-// Stepcase is the part of the case's sentence that is about a training step.
-type Stepcase struct{ S *state.State }
+// Case is the part of the case's sentence that is about a training step.
+type Case struct{ S *state.State }
 
 // Words are its controls.
-func (c *Stepcase) Words() (out []StepWord) {
+func (c *Case) Words() (out []Word) {
 	for _, w := range said {
 		s := stepWord(c.S, w.name)
 		if s.Before, s.After = w.before, w.after; s.Value == "1" {
@@ -61,9 +61,9 @@ func (c *Stepcase) Words() (out []StepWord) {
 }
 
 // stepWord is the control of an option.
-func stepWord(s *state.State, name string) StepWord {
+func stepWord(s *state.State, name string) Word {
 	o, args := ask.Option(name), s.Choice.StepArgs
-	w := StepWord{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
+	w := Word{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
 	for _, v := range o.Choices {
 		w.Options = append(w.Options, panel.Option{ID: v, Title: ask.WordsIn(args, name, v), Selected: v == w.Value})
 	}
@@ -74,7 +74,7 @@ func stepWord(s *state.State, name string) StepWord {
 }
 
 // Assumed are the controls that do not stand in the sentence.
-func (c *Step) Assumed() (out []StepWord) {
+func (c *Page) Assumed() (out []Word) {
 	for i := range ask.Options {
 		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name) {
 			out = append(out, stepWord(c.S, name))

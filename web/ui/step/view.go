@@ -1,4 +1,4 @@
-package ui
+package step
 
 import (
 	"html"
@@ -56,7 +56,7 @@ func span(class, style, title, text string) string {
 }
 
 // control is the field of an option with an id or a name for tests.
-func (w StepWord) control(id, value string) *vugu.VGNode {
+func (w Word) control(id, value string) *vugu.VGNode {
 	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
 	if w.Options == nil {
 		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min), "max", strconv.Itoa(w.Max), "value", w.Value))
@@ -77,7 +77,7 @@ func (w StepWord) control(id, value string) *vugu.VGNode {
 }
 
 // Build is the part of the case's sentence that is about a training step.
-func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
+func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 	var words []*vugu.VGNode
 	for _, w := range c.Words() {
 		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before), w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
@@ -86,7 +86,7 @@ func (c *Stepcase) Build(*vugu.BuildIn) *vugu.BuildOut {
 }
 
 // Build is the view.
-func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
+func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
 		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
 		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
@@ -96,7 +96,7 @@ func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
 
 // unless hides what says nothing where a step is refused: it stays in its place, so that
 // the control that was turned keeps the focus.
-func (c *Step) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
+func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
 // hidden hides an element.
 func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
@@ -112,7 +112,7 @@ func fold(title, hint string) *vugu.VGNode {
 }
 
 // answerView is the verdict with its bar.
-func (c *Step) answerView() *vugu.VGNode {
+func (c *Page) answerView() *vugu.VGNode {
 	parts, marks, key := "", "", ""
 	for _, p := range c.Parts() {
 		parts += span("part "+p.Class, p.Style, p.Title, span("", "", "", p.Label))
@@ -132,7 +132,7 @@ func (c *Step) answerView() *vugu.VGNode {
 }
 
 // numbersHTML are the three numbers.
-func (c *Step) numbersHTML() vugu.HTML {
+func (c *Page) numbersHTML() vugu.HTML {
 	out := `<dl class="numbers">`
 	for _, n := range c.Numbers() {
 		out += `<div class="number" title="` + n.Title + `"><dt>` + n.Label + `</dt><dd data-testid="` + n.ID + `">` + n.Value + "</dd></div>"
@@ -141,7 +141,7 @@ func (c *Step) numbersHTML() vugu.HTML {
 }
 
 // answersView are the buttons of the answers.
-func (c *Step) answersView() (out []*vugu.VGNode) {
+func (c *Page) answersView() (out []*vugu.VGNode) {
 	for _, a := range c.Answers() {
 		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value, "data-testid", "step-"+a.ID), a.Off, a.HTML()))
 	}
@@ -157,14 +157,14 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 }
 
 // changesView are the changes, a button each.
-func (c *Step) changesView() *vugu.VGNode {
+func (c *Page) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"), element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows), element("p", attr("class", "note"), c.Note()))
 }
 
 // turns are rows as buttons.
-func turns(list []StepRow) (out []*vugu.VGNode) {
+func turns(list []Row) (out []*vugu.VGNode) {
 	for _, r := range list {
 		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index", strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
 	}
@@ -172,14 +172,14 @@ func turns(list []StepRow) (out []*vugu.VGNode) {
 }
 
 // policiesView are the policies of frameworks, folded.
-func (c *Step) policiesView() *vugu.VGNode {
+func (c *Page) policiesView() *vugu.VGNode {
 	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }
 
 // curve is the picture of the policies, which the second program draws.
-func (c *Step) curve() *vugu.VGNode {
+func (c *Page) curve() *vugu.VGNode {
 	svg := ""
 	if r := c.reply(); r != nil {
 		svg = r.Curve
@@ -188,7 +188,7 @@ func (c *Step) curve() *vugu.VGNode {
 }
 
 // phasesView are the phases as columns.
-func (c *Step) phasesView() *vugu.VGNode {
+func (c *Page) phasesView() *vugu.VGNode {
 	out := ""
 	for _, p := range c.Phases() {
 		out += `<li class="` + p.Class + `"><div class="col" aria-hidden="true">`
@@ -205,7 +205,7 @@ func (c *Step) phasesView() *vugu.VGNode {
 }
 
 // assumedView are the controls that do not stand in the sentence.
-func (c *Step) assumedView() *vugu.VGNode {
+func (c *Page) assumedView() *vugu.VGNode {
 	var fields []*vugu.VGNode
 	for _, w := range c.Assumed() {
 		id := "step-" + w.Name

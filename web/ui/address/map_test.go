@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package address
 
 import (
 	"strings"
@@ -19,11 +19,11 @@ import (
 // every allocator.
 func TestAddressView(t *testing.T) {
 	s := pagetest.First(t)
-	if page := pagetest.HTML(t, &Addressmap{S: s}); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
+	if page := pagetest.HTML(t, &Map{S: s}); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
 		t.Error("the address view is not closed at first")
 	}
 	pagetest.Do(t, s, state.TogglePlaces{})
-	page := pagetest.HTML(t, &Addressmap{S: s})
+	page := pagetest.HTML(t, &Map{S: s})
 	pagetest.WellFormed(t, page)
 	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict", "density", "compression"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
@@ -32,8 +32,8 @@ func TestAddressView(t *testing.T) {
 	}
 	for _, a := range alloc.Allocators() {
 		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
-		page := pagetest.HTML(t, &Addressmap{S: s})
-		c := Addressmap{S: s}
+		page := pagetest.HTML(t, &Map{S: s})
+		c := Map{S: s}
 		want := "✓ layout checked"
 		if s.Places.Placed.Failed != nil {
 			want = "checked up to the failure"
@@ -60,7 +60,7 @@ func TestAddressView(t *testing.T) {
 func TestAddressOrder(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
-	page := pagetest.HTML(t, &Addressmap{S: s})
+	page := pagetest.HTML(t, &Map{S: s})
 	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
 		if n := strings.Count(page, want); n != 1 {
 			t.Errorf("%q stands %d times in the page; want once", want, n)
@@ -68,14 +68,14 @@ func TestAddressOrder(t *testing.T) {
 	}
 	m := input.Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
 	pagetest.Do(t, s, m)
-	if page = pagetest.HTML(t, &Addressmap{S: s}); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
+	if page = pagetest.HTML(t, &Map{S: s}); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
 	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
 		t.Errorf("after %#v the link says %q", m, got.String())
 	}
 	s.Memory = &state.Memory{}
-	if got := (&Addressmap{S: s}).Params(); len(got) != 0 {
+	if got := (&Map{S: s}).Params(); len(got) != 0 {
 		t.Errorf("for a file: parameters %+v; want none", got)
 	}
 }
@@ -85,7 +85,7 @@ func TestAddressOrder(t *testing.T) {
 func TestAddressesBesidePreview(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
-	c := Addressmap{S: s}
+	c := Map{S: s}
 	if got := c.Verdict(); c.Stale() != "false" || strings.Contains(got, "preview") {
 		t.Errorf("without a preview the addresses say %q, stale %s; want nothing of one", got, c.Stale())
 	}

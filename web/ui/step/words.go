@@ -1,4 +1,4 @@
-package ui
+package step
 
 import "memtide/wasm/proto"
 

@@ -1,4 +1,4 @@
-package ui
+package snapshot
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ type Remedies struct {
 	Hosts mount.Hosts
 }
 
-func (c *Remedies) report() *doctor.Report { return (&Doctor{S: c.S}).report() }
+func (c *Remedies) report() *doctor.Report { return (&Answer{S: c.S}).report() }
 
 // Hidden says that there is nothing to tell yet.
 func (c *Remedies) Hidden() bool { return c.report() == nil }
@@ -44,7 +44,7 @@ func (c *Remedies) Head() vugu.HTML {
 
 // moment says which moment the flame graph is of.
 func (c *Remedies) moment() string {
-	d, a := &Doctor{S: c.S}, c.S.Alive()
+	d, a := &Answer{S: c.S}, c.S.Alive()
 	if a != d.report().Alive {
 		return momentOf(wordsAtEvent, a)
 	}

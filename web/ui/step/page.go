@@ -1,4 +1,6 @@
-package ui
+// Package step is the page of a whole training step of a language model: its controls, the
+// answer, the step's phases and ranks, and what would change it.
+package step
 
 import (
 	"fmt"
@@ -19,15 +21,15 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Step is a whole training step of a language model: does it train on these cards, what
+// Page is a whole training step of a language model: does it train on these cards, what
 // fills them and when, and what would change that.
-type Step struct{ S *state.State }
+type Page struct{ S *state.State }
 
 // reply is what is known; nil before anything is.
-func (c *Step) reply() *proto.Stepped { return c.S.Step.Shown }
+func (c *Page) reply() *proto.Stepped { return c.S.Step.Shown }
 
 // pictured is what the pictures show: the answer, or what another rank holds.
-func (c *Step) pictured() *proto.Stepped {
+func (c *Page) pictured() *proto.Stepped {
 	r := c.reply()
 	at := c.S.Step.Rank()
 	if at < 0 || at == r.Full {
@@ -39,7 +41,7 @@ func (c *Step) pictured() *proto.Stepped {
 }
 
 // ofRank begins what is told about the rank that the pictures show, where there are some.
-func (c *Step) ofRank() string {
+func (c *Page) ofRank() string {
 	if at := c.S.Step.Rank(); at >= 0 {
 		return fmt.Sprintf(wordsRank, at) + ". "
 	}
@@ -47,12 +49,12 @@ func (c *Step) ofRank() string {
 }
 
 // Late is "true" if what stands here answers something else than what is chosen.
-func (c *Step) Late() string {
+func (c *Page) Late() string {
 	return strconv.FormatBool(c.reply() != nil && c.S.Late())
 }
 
 // card is how one of the cards is called in a sentence.
-func (c *Step) card() string {
+func (c *Page) card() string {
 	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
 		return d.Short()
 	}
@@ -60,7 +62,7 @@ func (c *Step) card() string {
 }
 
 // cards is where the numbers are of: the card, or each of several.
-func (c *Step) cards() string {
+func (c *Page) cards() string {
 	if n := c.reply().GPUs; n > 1 {
 		return fmt.Sprintf("each of %d %s", n, c.card())
 	}
@@ -68,7 +70,7 @@ func (c *Step) cards() string {
 }
 
 // Kind says how the answer is to look.
-func (c *Step) Kind() string {
+func (c *Page) Kind() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
@@ -86,19 +88,19 @@ func (c *Step) Kind() string {
 }
 
 // Word is the verdict, with what follows it.
-func (c *Step) Word() string { return answer.Words[c.Kind()] }
+func (c *Page) Word() string { return answer.Words[c.Kind()] }
 
 // stepNeeds is what a card has to have, with CUDA, from and to.
 func stepNeeds(r *proto.Stepped) string { return format.Range(r.Low+r.Context, r.High+r.Context) }
 
 // statesOver says that weights, gradients and optimizer alone are more than a card has.
-func (c *Step) statesOver() bool {
+func (c *Page) statesOver() bool {
 	r := c.reply()
 	return r.Fit == proto.FitsNot && r.States+r.Context > r.Memory
 }
 
 // Sentence is what stands behind the word.
-func (c *Step) Sentence() string {
+func (c *Page) Sentence() string {
 	r := c.reply()
 	switch {
 	case c.S.Step.Failed != "":
@@ -114,7 +116,7 @@ func (c *Step) Sentence() string {
 }
 
 // Sub says what is reserved, for what.
-func (c *Step) Sub() string {
+func (c *Page) Sub() string {
 	r := c.reply()
 	if r == nil || c.S.Step.Failed != "" {
 		return ""
@@ -136,14 +138,14 @@ func (c *Step) Sub() string {
 }
 
 // whole is what the width of the bar stands for.
-func (c *Step) whole() engine.Bytes {
+func (c *Page) whole() engine.Bytes {
 	r := c.pictured()
 	return max(r.High+r.Context, r.Memory, 1)
 }
 
 // Parts are the pieces of the bar: what lives at the peak, what the allocator takes
 // beyond it, the range of that, and what is assumed beside it.
-func (c *Step) Parts() (out []panel.Piece) {
+func (c *Page) Parts() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
@@ -173,7 +175,7 @@ func (c *Step) Parts() (out []panel.Piece) {
 }
 
 // Key says what lies in the bar, with its sizes.
-func (c *Step) Key() (out []panel.Piece) {
+func (c *Page) Key() (out []panel.Piece) {
 	for _, p := range c.Parts() {
 		if !strings.Contains(p.Class, "ghost") {
 			out = append(out, p)
@@ -183,7 +185,7 @@ func (c *Step) Key() (out []panel.Piece) {
 }
 
 // Marks are the lines across the bar: what the card has, and what is left.
-func (c *Step) Marks() (out []panel.Piece) {
+func (c *Page) Marks() (out []panel.Piece) {
 	r := c.pictured()
 	if r == nil {
 		return nil
@@ -197,7 +199,7 @@ func (c *Step) Marks() (out []panel.Piece) {
 }
 
 // BarLabel says the bar in words.
-func (c *Step) BarLabel() string {
+func (c *Page) BarLabel() string {
 	var words []string
 	for _, p := range append(c.Key(), c.Marks()...) {
 		words = append(words, p.Label)
@@ -206,7 +208,7 @@ func (c *Step) BarLabel() string {
 }
 
 // Numbers are the peak, the step's time and the rate.
-func (c *Step) Numbers() []panel.Number {
+func (c *Page) Numbers() []panel.Number {
 	peak, phase, step, rate := "–", "peak", "–", "–"
 	if r := c.pictured(); r != nil {
 		peak, phase, step, rate = format.Bytes(r.Allocated), "peak, in the "+r.Phases[r.Phase].Name, format.Duration(r.Time), format.Count(int(r.Rate))
@@ -218,8 +220,8 @@ func (c *Step) Numbers() []panel.Number {
 	}
 }
 
-// StepAnswer is a question that is answered by a number, and a way on.
-type StepAnswer struct {
+// Answer is a question that is answered by a number, and a way on.
+type Answer struct {
 	ID, Do, Arg, Value string
 	question, answer   string
 	Off                bool // there is nothing to press
@@ -228,19 +230,19 @@ type StepAnswer struct {
 }
 
 // HTML is what stands on its button.
-func (a StepAnswer) HTML() vugu.HTML {
+func (a Answer) HTML() vugu.HTML {
 	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
 }
 
 // Answers are the most and the fewest that fit, each to be taken by a click, and the
 // step's schedule.
-func (c *Step) Answers() []StepAnswer {
+func (c *Page) Answers() []Answer {
 	var r proto.Stepped
 	if c.reply() != nil {
 		r = *c.reply()
 	}
-	number := func(id, arg, question, unit string, n int64, done int) StepAnswer {
-		a := StepAnswer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
+	number := func(id, arg, question, unit string, n int64, done int) Answer {
+		a := Answer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
 		switch {
 		case c.S.Step.Failed != "":
 			a.answer, a.Off = "–", true
@@ -255,7 +257,7 @@ func (c *Step) Answers() []StepAnswer {
 		}
 		return a
 	}
-	return []StepAnswer{
+	return []Answer{
 		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
 		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
 		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),

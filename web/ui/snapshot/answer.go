@@ -1,4 +1,6 @@
-package ui
+// Package snapshot is what is told about a memory snapshot: why memory ran out, who holds
+// it, what would have helped, what grows, and how another snapshot differs.
+package snapshot
 
 import (
 	"fmt"
@@ -17,14 +19,14 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Doctor is the answer about a memory snapshot: whether it ran out of memory and why,
+// Answer is the answer about a memory snapshot: whether it ran out of memory and why,
 // and what was in use then and at the moment that is looked at.
-type Doctor struct{ S *state.State }
+type Answer struct{ S *state.State }
 
 // Told says that there is a recording to tell about.
-func (c *Doctor) Told() bool { return c.S.Doctor() != nil }
+func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
-func (c *Doctor) report() *doctor.Report {
+func (c *Answer) report() *doctor.Report {
 	if d := c.S.Doctor(); d != nil {
 		return d.Report
 	}
@@ -32,7 +34,7 @@ func (c *Doctor) report() *doctor.Report {
 }
 
 // Kind is the sign of the verdict, see Answer.Kind.
-func (c *Doctor) Kind() string {
+func (c *Answer) Kind() string {
 	switch r := c.report(); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
 		return answer.Failed
@@ -45,12 +47,12 @@ func (c *Doctor) Kind() string {
 }
 
 // Word begins the sentence.
-func (c *Doctor) Word() string {
+func (c *Answer) Word() string {
 	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
 // Sentence is the answer.
-func (c *Doctor) Sentence() string {
+func (c *Answer) Sentence() string {
 	r := c.report()
 	switch {
 	case c.Kind() == answer.Failed:
@@ -71,7 +73,7 @@ func (c *Doctor) Sentence() string {
 }
 
 // Sub is who asked, and what to do once that is known.
-func (c *Doctor) Sub() string {
+func (c *Answer) Sub() string {
 	r := c.report()
 	if r == nil {
 		return ""
@@ -84,7 +86,7 @@ func (c *Doctor) Sub() string {
 }
 
 // HTML is what stands in the section. Everything in it is escaped.
-func (c *Doctor) HTML() vugu.HTML {
+func (c *Answer) HTML() vugu.HTML {
 	if !c.Told() {
 		return ""
 	}
@@ -101,7 +103,7 @@ func (c *Doctor) HTML() vugu.HTML {
 
 // between says what the hole that was nearly large enough lies between: buttons that
 // show the buffers.
-func (c *Doctor) between(b *strings.Builder) {
+func (c *Answer) between(b *strings.Builder) {
 	r := c.report()
 	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
 		return
@@ -147,7 +149,7 @@ func (u *usage) html(b *strings.Builder) {
 }
 
 // usages are the bars: of the failure or the peak, and of the moment that is looked at.
-func (c *Doctor) usages() (out []usage) {
+func (c *Answer) usages() (out []usage) {
 	r := c.report()
 	if r == nil {
 		return nil
@@ -160,7 +162,7 @@ func (c *Doctor) usages() (out []usage) {
 }
 
 // decisive are the words of the decisive moment.
-func (c *Doctor) decisive() string {
+func (c *Answer) decisive() string {
 	if c.report().Failure != nil {
 		return wordsWhenFailed
 	}
@@ -168,7 +170,7 @@ func (c *Doctor) decisive() string {
 }
 
 // usage is a bar on the scale that all have: what could be reserved, or was.
-func (c *Doctor) usage(id, words string, a *doctor.Alive) usage {
+func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	r, level := c.report(), c.S.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
 	u := usage{id: id, title: momentOf(words, a)}
@@ -204,7 +206,7 @@ func momentOf(words string, a *doctor.Alive) string {
 
 // devices lets people choose among those of the file that hold anything, if there are
 // several.
-func (c *Doctor) devices(b *strings.Builder) {
+func (c *Answer) devices(b *strings.Builder) {
 	r := c.report()
 	if r == nil {
 		return
@@ -232,7 +234,7 @@ func (c *Doctor) devices(b *strings.Builder) {
 }
 
 // Late marks what is told about a moment before the one that is looked at.
-func (c *Doctor) Late() string {
+func (c *Answer) Late() string {
 	if c.S.Examining() == proto.PartAlive {
 		return "late"
 	}

@@ -1,4 +1,4 @@
-package ui
+package step
 
 import (
 	"fmt"
@@ -14,27 +14,27 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// StepColumn is a phase of a step: what is allocated at its peak, as a stack, which the
+// Column is a phase of a step: what is allocated at its peak, as a stack, which the
 // style sheet lays down where there is little width.
-type StepColumn struct {
+type Column struct {
 	Name, Label, About string
 	Class              string // "most" for the phase of the peak
 	Parts              []panel.Piece
 }
 
 // tallest is what the height of the columns stands for.
-func (c *Step) tallest() engine.Bytes {
+func (c *Page) tallest() engine.Bytes {
 	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
 }
 
 // Phases are the columns, in the order of the step.
-func (c *Step) Phases() (out []StepColumn) {
+func (c *Page) Phases() (out []Column) {
 	r := c.pictured()
 	if r == nil {
 		return nil
 	}
 	for i, p := range r.Phases {
-		col := StepColumn{Name: p.Name, Label: format.Bytes(p.Bytes), About: largest(p.Parts)}
+		col := Column{Name: p.Name, Label: format.Bytes(p.Bytes), About: largest(p.Parts)}
 		if i == r.Phase {
 			col.Class = "most"
 		}
@@ -69,7 +69,7 @@ func largest(parts []proto.StepPart) string {
 
 // Limit is where the line of what a card has for the program lies, LimitLabel what stands
 // at it.
-func (c *Step) Limit() string {
+func (c *Page) Limit() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -77,7 +77,7 @@ func (c *Step) Limit() string {
 }
 
 // LimitLabel is what stands at the line.
-func (c *Step) LimitLabel() string {
+func (c *Page) LimitLabel() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (c *Step) LimitLabel() string {
 }
 
 // AssumedLine says what of the assumptions is not as usual.
-func (c *Step) AssumedLine() string {
+func (c *Page) AssumedLine() string {
 	var out []string
 	for _, w := range c.Assumed() {
 		if v, chosen := c.S.Choice.StepArgs[w.Name]; chosen {
@@ -99,7 +99,7 @@ func (c *Step) AssumedLine() string {
 }
 
 // OriginLine counts the bytes by how they are known.
-func (c *Step) OriginLine() string {
+func (c *Page) OriginLine() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -144,7 +144,7 @@ func nearestWords(n *proto.StepMeasured) string {
 
 // Origins is a table of every part at the peak, and of what stands beside it, with where
 // its number comes from.
-func (c *Step) Origins() vugu.HTML {
+func (c *Page) Origins() vugu.HTML {
 	r := c.pictured()
 	if r == nil {
 		return ""

@@ -13,7 +13,6 @@ import (
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
-	_ "memtide/wasm/serve/step"
 	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/permalink"

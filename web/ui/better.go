@@ -21,6 +21,8 @@ import (
 // fits, it is what would make it fit.
 type Better struct{ S *state.State }
 
+const wordsTry = "Press to see it in the pictures, Enter to use it"
+
 // mostBetter is how many rows there are.
 const mostBetter = 5
 

@@ -18,14 +18,14 @@ import (
 // helped is a page on which what would help was answered by the engine.
 func helped(t *testing.T, s *state.State) (*Better, *state.Answers) {
 	t.Helper()
-	askAll(t, s, "help")
+	pagetest.Ask(t, s, "help")
 	return &Better{S: s}, s.Answers(question.Lookup("help"))
 }
 
 // The rows are what is faster than now, the fastest first, at most five, each with the
 // time that is lost then as a share of what is lost now.
 func TestBetterRows(t *testing.T) {
-	s := small(t)
+	s := pagetest.Small(t)
 	c := &Better{S: s}
 	if c.Hidden() || c.Title() != "What would help?" || len(c.Rows()) > 0 || c.AllText() != "Look now" {
 		t.Errorf("before it is answered: hidden %v, %q, %d rows, %q; want the title and nothing else", c.Hidden(), c.Title(), len(c.Rows()), c.AllText())
@@ -51,7 +51,7 @@ func TestBetterRows(t *testing.T) {
 		t.Errorf("the button says %q", got)
 	}
 	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
-	page := pageOf(t, s)
+	page := pagetest.HTML(t, &Better{S: s}) + pagetest.HTML(t, &Questions{S: s})
 	pagetest.WellFormed(t, page)
 	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
 		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
@@ -66,7 +66,7 @@ func TestBetterRows(t *testing.T) {
 // Where nothing fits, the bars are bytes against the budget, and what has a schedule
 // is listed.
 func TestBetterThatFits(t *testing.T) {
-	s := small(t)
+	s := pagetest.Small(t)
 	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
 	c, a := helped(t, s)
 	a.Base = 0
@@ -83,7 +83,7 @@ func TestBetterThatFits(t *testing.T) {
 // A schedule that needs more than the device has is no reason to look for speed: the
 // question is asked about what the device is likely to serve, all plans among it.
 func TestBetterForTheDevice(t *testing.T) {
-	s := small(t)
+	s := pagetest.Small(t)
 	s.Update(state.SetBudget{Bytes: 64 * engine.GiB, Settled: true})
 	p := *s.Shown
 	solved, trace := *p.Solved, *p.Solved.Trace
@@ -105,7 +105,7 @@ func TestBetterForTheDevice(t *testing.T) {
 
 // Four questions have their answers in a few words on the page, and each opens.
 func TestHeadlines(t *testing.T) {
-	s := small(t)
+	s := pagetest.Small(t)
 	c := &Questions{S: s}
 	if got := len(c.Short()); got != 4 {
 		t.Fatalf("%d short questions; want 4", got)
@@ -114,7 +114,7 @@ func TestHeadlines(t *testing.T) {
 		if got := string(c.Headline(q)); !strings.Contains(got, "<b>…</b>") || strings.Contains(got, "<span></span><b>") {
 			t.Errorf("%s before it is answered: %s; want the question and that its answer comes", q.Name, got)
 		}
-		askAll(t, s, q.Name)
+		pagetest.Ask(t, s, q.Name)
 		got := string(c.Headline(q))
 		if strings.Contains(got, "…") || strings.Contains(got, "<b></b>") || strings.Contains(got, "<b>–</b>") || strings.HasSuffix(got, "<span></span>") {
 			t.Errorf("%s answered: %s; want a value and a line about it", q.Name, got)
@@ -123,7 +123,7 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%s is not open", q.Name)
 		}
 	}
-	pagetest.WellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pagetest.HTML(t, &Better{S: s})+pagetest.HTML(t, &Questions{S: s}))
 	q := question.Lookup("batch")
 	s.Update(state.OpenQuestion{Name: "batch"})
 	s.Update(state.OpenQuestion{Name: "batch"})

@@ -71,7 +71,7 @@ func TestChangedKeys(t *testing.T) {
 			t.Errorf("%s=%s makes a page of the view", c.key, c.value)
 		}
 	}
-	g := graphPage(t, nil)
+	g := pagetest.Graph(t, nil)
 	g.View.Frame.Embed = true
 	l, m, notes := permalink.Changed(g, "v=1&kind=graph&s=window", map[string]string{"m": "1GiB"})
 	if len(notes) > 0 || l.Kind != "graph" || m.Choice.Source.Preset != "" || m.Choice.Budget.Bytes != 1<<30 {

@@ -83,7 +83,7 @@ func TestStrategyKeys(t *testing.T) {
 		}
 	}
 	a, _ := input.KeyOf(input.Key{Code: "Digit2", Key: "2"})
-	if got := a.Act(graphPage(t, nil)); got != nil {
+	if got := a.Act(pagetest.Graph(t, nil)); got != nil {
 		t.Errorf("on a graph the key of rotor does %#v; want nothing", got)
 	}
 	for _, code := range []string{"Digit7", "Digit", "Digit12"} {
@@ -119,5 +119,5 @@ func TestTuningPicture(t *testing.T) {
 	if got := c.Status(); got != "2 of 4 values" || !c.Running() || c.CanStart() {
 		t.Errorf("status %q, running %v, can start %v; want 2 of 4 values, true, false", got, c.Running(), c.CanStart())
 	}
-	pagetest.WellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pagetest.HTML(t, &Tuning{S: s}))
 }

@@ -54,7 +54,7 @@ func TestPlanTable(t *testing.T) {
 			t.Errorf("%s is in the unfolded table %d times; want once", st.Name, seen[st.Name])
 		}
 	}
-	page := pageOf(t, s)
+	page := pagetest.HTML(t, &Plans{S: s})
 	pagetest.WellFormed(t, page)
 	if n := strings.Count(page, `role="radio"`); n != len(seen) || strings.Count(page, `aria-checked="true"`) != 1 || !regexp.MustCompile(`aria-checked="true" data-arg="rotor"[^>]*tabindex="0"`).MatchString(page) {
 		t.Errorf("%d plans in the page; want %d, rotor checked and the tab stop", n, len(seen))

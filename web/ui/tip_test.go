@@ -28,3 +28,19 @@ func TestAddressTip(t *testing.T) {
 		t.Errorf("over a hole of the map: %q, want nothing", got)
 	}
 }
+
+func TestTooltip(t *testing.T) {
+	s := pagetest.First(t)
+	m := s.Shown.Model()
+	if got := TipLines(m, lookup.Target{}, 0); got != nil {
+		t.Errorf("over nothing the tooltip says %q; want nothing", got)
+	}
+	if got := TipLines(m, lookup.Target{Kind: lookup.OnSpan}, 0); len(got) != 1 || got[0] != m.Sentence(lookup.Target{Kind: lookup.OnSpan}) {
+		t.Errorf("over a run the tooltip says %q; want its sentence", got)
+	}
+	trace := s.Shown.Solved.Trace
+	got := TipLines(m, lookup.Target{Kind: lookup.OnBand, Index: 2}, trace.PeakAt)
+	if len(got) != 2+tipValues || !strings.HasPrefix(got[0], "2.58 GiB in use") || !strings.HasPrefix(got[1+tipValues], "and ") {
+		t.Errorf("over the memory at its peak the tooltip says %q; want the peak, the %d largest values and how many more", got, tipValues)
+	}
+}

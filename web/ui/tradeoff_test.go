@@ -93,3 +93,25 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 		t.Errorf("of one network the curve is described by %q; want B in it", label)
 	}
 }
+
+func TestSweepStatus(t *testing.T) {
+	s := pagetest.First(t)
+	if got := SweepStatus(s); got != "" {
+		t.Errorf("before there is a curve its status is %q; want nothing", got)
+	}
+	s.Curve = &state.Curve{ID: 7, Done: 3, Total: 40}
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "3 of 40 points"},
+		{func() { s.Curve.ID, s.Curve.Stopped = 0, true }, "Stopped after 3 of 40 points"},
+		{func() { s.Curve.Failed = "The engine stopped." }, "The engine stopped."},
+		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 }, "Point at the curve to preview, click to use."},
+	} {
+		c.change()
+		if got := SweepStatus(s); got != c.want {
+			t.Errorf("status is %q; want %q", got, c.want)
+		}
+	}
+}

@@ -20,6 +20,5 @@ const (
 	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A
 	wordsShorter = "B is %s faster (%s, not %s)."
 	wordsAsLong  = "B takes as long as A: %s."
-	wordsTry     = "Press to see it in the pictures, Enter to use it"
 	wordsWhere   = "Where the %s come from"
 )

@@ -4,9 +4,9 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/input"
 	"memtide/web/ui/snapshot"
+	"memtide/web/ui/timeline"
 )
 
 // keyboard carries out what keys do.
@@ -79,7 +79,7 @@ func (a *keyboard) listen() {
 				a.Do(a.playStep())
 			}
 			a.Do(action.Act(a.s))
-			a.say((&ui.Selection{S: a.s}).Sentence())
+			a.say((&timeline.Selection{S: a.s}).Sentence())
 		})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
+	"memtide/web/ui/plans"
 )
 
 // Dock is what is changed most: the plan and the memory budget. On a phone it
@@ -63,11 +64,11 @@ func (c *Dock) BudgetNote() string {
 
 // Entry is a plan in the list, with its time in the present budget.
 func (c *Dock) Entry(p *state.Plan) string {
-	switch time, _ := planResult(c.S, p); {
+	switch time, _ := plans.Result(c.S, p); {
 	case time != "":
 		return p.Name + " · " + time
 	case p.Failure != nil:
-		return p.Name + " · " + failureWords(p.Failure)
+		return p.Name + " · " + plans.Failure(p.Failure)
 	}
 	return p.Name
 }

@@ -11,6 +11,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/timeline"
 )
 
 // In a view keys look and select; with a slider they also move the budget.
@@ -89,7 +90,7 @@ func TestCaptionOfSelection(t *testing.T) {
 		t.Fatalf("the caption is %q; want the step time", before)
 	}
 	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnSpan, Index: 3}})
-	if got, want := c.Line(), (&Selection{S: s}).Sentence(); got != want || got == before {
+	if got, want := c.Line(), (&timeline.Selection{S: s}).Sentence(); got != want || got == before {
 		t.Errorf("with a selection the caption is %q; want %q", got, want)
 	}
 	s.Update(state.Dismiss{})

@@ -214,9 +214,9 @@ func TestDrawings(t *testing.T) {
 		s.Choice.Strategy = m.Name
 		draw(m.Name, s)
 	}
-	s.Tuning = &state.Tuning{ID: 1, Params: []state.TunedParam{{}}}
+	s.Tuning = &tradeoff.Tuning{ID: 1, Params: []tradeoff.Param{{}}}
 	draw("tuning", s)
-	s.Tuning = &state.Tuning{Stopped: true}
+	s.Tuning = &tradeoff.Tuning{Stopped: true}
 	draw("tuned", s)
 	draw("nothing", state.New())
 }

@@ -138,7 +138,7 @@ func forbidden(f *file, path string) string {
 		return "profiles import the engine only"
 	case f.dir() == "engine/sim" && path == "memtide/engine/check":
 		return "the simulator and its checker share nothing"
-	case slices.Contains([]string{"web/choice", "web/draw", "web/display", "web/lookup", "web/tell", "web/format", "web/link", "web/state", "web/chart", "web/question", "web/permalink", "web/jobs"}, f.dir()) && strings.Contains(path, "vugu"):
+	case slices.Contains([]string{"web/choice", "web/draw", "web/display", "web/lookup", "web/tell", "web/format", "web/link", "web/state", "web/chart", "web/question", "web/tradeoff", "web/known", "web/view", "web/permalink", "web/jobs"}, f.dir()) && strings.Contains(path, "vugu"):
 		return "only web/ui and web/app know how pictures and state get to the screen"
 	case path == "memtide/web/app" && f.dir() != "wasm/page":
 		return "the page's program is for its main alone"

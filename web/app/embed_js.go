@@ -99,7 +99,7 @@ func (e *embed) sync() {
 	if !permalink.Empty(s) {
 		e.state()
 	}
-	if name := s.SelectedName(); name != e.selected {
+	if name := s.View.SelectedName(s.Shown); name != e.selected {
 		e.selected = name
 		e.send("select", map[string]any{"name": name, "text": (&timeline.Selection{S: s}).Sentence()})
 	}

@@ -9,10 +9,12 @@ import (
 	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/timeline"
+	"memtide/web/view"
 )
 
 // pictures paints the pictures of the time axis and what moves over them.
@@ -52,7 +54,7 @@ type canvas struct {
 
 // seen is what of the state a change of fades the pictures over.
 type seen struct {
-	shown    *state.Picture
+	shown    *known.Picture
 	told     bool // by the story
 	selected lookup.Target
 }
@@ -230,7 +232,7 @@ func (p *pictures) frame() {
 // and for a selection, never while something moves by itself or is dragged.
 func (p *pictures) fade() {
 	v, was := &p.s.View, p.seen
-	p.seen = seen{p.s.Visible(), v.Story != state.NoStory, v.Selected}
+	p.seen = seen{p.s.Visible(), v.Story != view.NoStory, v.Selected}
 	duration := 0
 	switch {
 	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:
@@ -276,8 +278,8 @@ func (p *pictures) repaint(c *canvas) {
 // subject is what a canvas shows; nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
 	if c.Picture == draw.Flames {
-		if m := p.s.FlameModel(); m != nil {
-			return flames{m}
+		if m := p.s.Flame(); m != nil {
+			return flames{m.Flame}
 		}
 		return nil
 	}

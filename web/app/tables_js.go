@@ -3,10 +3,12 @@ package app
 import (
 	"github.com/hack-pad/safejs"
 
+	"memtide/web/known"
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/questions"
 	"memtide/web/ui/timeline"
+	"memtide/web/view"
 )
 
 // tables are the tables that are set by hand, and only when they have changed:
@@ -26,8 +28,8 @@ type tableKey struct {
 	given   int
 	open    bool
 	preset  string
-	picture *state.Picture
-	layers  state.LayerTable
+	picture *known.Picture
+	layers  view.LayerTable
 	row     int
 }
 

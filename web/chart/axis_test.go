@@ -8,21 +8,21 @@ import (
 	"time"
 
 	"memtide/web/display"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // The same curve over the three axes: places and marks follow the unit.
 func TestAxes(t *testing.T) {
 	for _, c := range []struct {
-		axis     state.Axis
+		axis     tradeoff.Axis
 		batch    int
 		at, want string // the value of keeping everything, and how labels are written
 		fastUp   bool
 	}{
-		{state.Slowdown, 32, "1", "×{value}", false},
-		{state.StepTime, 32, "100", "{value} ms", false},
-		{state.Throughput, 32, "320", "{value}/s", true},
-		{state.Throughput, 0, "10", "{value}/s", true},
+		{tradeoff.Slowdown, 32, "1", "×{value}", false},
+		{tradeoff.StepTime, 32, "100", "{value} ms", false},
+		{tradeoff.Throughput, 32, "320", "{value}/s", true},
+		{tradeoff.Throughput, 0, "10", "{value}/s", true},
 	} {
 		p := example()
 		p.Axis, p.Batch = c.axis, c.batch
@@ -54,8 +54,8 @@ func TestAxes(t *testing.T) {
 // Without the time of keeping everything there is nothing but slowdowns.
 func TestAxisWithoutReference(t *testing.T) {
 	p := example()
-	p.KeepAll, p.Axis = state.LinePoint{}, state.Throughput
-	if p.layAxis(); p.Axis != state.Slowdown || math.IsNaN(p.Low) || p.Low >= p.Top {
+	p.KeepAll, p.Axis = tradeoff.LinePoint{}, tradeoff.Throughput
+	if p.layAxis(); p.Axis != tradeoff.Slowdown || math.IsNaN(p.Low) || p.Low >= p.Top {
 		t.Errorf("axis %d from %v to %v; want slowdowns", p.Axis, p.Low, p.Top)
 	}
 }
@@ -63,16 +63,16 @@ func TestAxisWithoutReference(t *testing.T) {
 // The plot begins behind the longest label of its axis, and the chart is told so.
 func TestRoomForAxisLabels(t *testing.T) {
 	for _, c := range []struct {
-		axis    state.Axis
+		axis    tradeoff.Axis
 		step    int // of keeping everything, in milliseconds
 		batch   int
 		longest string
 	}{
-		{state.Slowdown, 100, 32, "×1.5"},
-		{state.StepTime, 100, 32, "250 ms"},
-		{state.StepTime, 900, 32, "2,000 ms"},
-		{state.Throughput, 100, 32, "300/s"},
-		{state.Throughput, 1, 512, "500,000/s"},
+		{tradeoff.Slowdown, 100, 32, "×1.5"},
+		{tradeoff.StepTime, 100, 32, "250 ms"},
+		{tradeoff.StepTime, 900, 32, "2,000 ms"},
+		{tradeoff.Throughput, 100, 32, "300/s"},
+		{tradeoff.Throughput, 1, 512, "500,000/s"},
 	} {
 		p := example()
 		p.Axis, p.Batch = c.axis, c.batch

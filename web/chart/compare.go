@@ -7,7 +7,9 @@ import (
 
 	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Names of the dots of what is shown and of the other side of a comparison.
@@ -21,11 +23,11 @@ const anotherName = ", another network"
 
 // Beside is the other side of a comparison, beside the curve of this one.
 type Beside struct {
-	Letter  string          // A or B
-	Another bool            // it is of another network, whose own measure counts
-	At      state.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
-	Words   string          // its numbers
-	Note    string          // how to read its place, or why it has none; empty for a schedule of this network
+	Letter  string             // A or B
+	Another bool               // it is of another network, whose own measure counts
+	At      tradeoff.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
+	Words   string             // its numbers
+	Note    string             // how to read its place, or why it has none; empty for a schedule of this network
 }
 
 // OtherSide is the other side of a comparison; nil without one, and while it has
@@ -37,7 +39,7 @@ func OtherSide(s *state.State) *Beside {
 	o := s.Compare.Other.Shown
 	_, letter := letters(s)
 	step := o.Solved.Trace.Makespan
-	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: state.LinePoint{Budget: o.Solved.Budget, StepTime: step},
+	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},
 		Words: format.Duration(step) + " per step in " + format.Bytes(o.Solved.Budget)}
 	own := o.Solved.KeepAll.StepTime
 	if own > 0 {
@@ -46,7 +48,7 @@ func OtherSide(s *state.State) *Beside {
 			b.Words += " against its own " + format.Duration(own)
 		}
 	}
-	unit, n := state.Trained(o.Choice, o.Network)
+	unit, n := known.Trained(o.Choice, o.Network)
 	if n > 0 {
 		b.Words += ", " + format.Throughput(n, unit, step)
 	}
@@ -64,11 +66,11 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 	switch {
 	case all <= 0:
 		missing = "the step time of keeping everything is not known yet"
-	case axis == state.StepTime:
+	case axis == tradeoff.StepTime:
 		b.Note = "its own step time"
-	case axis == state.Throughput:
+	case axis == tradeoff.Throughput:
 		b.Note = "its own throughput"
-		switch here, n := state.Trained(s.Choice, s.Network); {
+		switch here, n := known.Trained(s.Choice, s.Network); {
 		case n > 0 && batch > 0 && here != unit:
 			missing = "it trains with " + unit + " and this one with " + here
 		case n > 0 && batch > 0:
@@ -82,7 +84,7 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 		b.Note, share = "its slowdown against its own step time of keeping everything", float64(all)/float64(own)
 	}
 	if missing != "" {
-		b.At = state.LinePoint{}
+		b.At = tradeoff.LinePoint{}
 		b.Note = fmt.Sprintf("%s is another network and not in the chart: %s.", b.Letter, missing)
 		return
 	}
@@ -135,7 +137,7 @@ func (p *Plot) otherRight() bool {
 
 // letterRects are the places of the letters.
 func (p *Plot) letterRects() (out []rect) {
-	add := func(at state.LinePoint, name string, onRight bool) {
+	add := func(at tradeoff.LinePoint, name string, onRight bool) {
 		if at.StepTime <= 0 || name == "" {
 			return
 		}

@@ -11,32 +11,35 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Both sides of a comparison have a dot with their letter; that of another network
 // says so.
 func TestBothPoints(t *testing.T) {
-	network := &state.Network{}
-	picture := func(n *state.Network) *state.Picture {
-		return &state.Picture{Network: n, Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
+	network := &known.Network{}
+	picture := func(n *known.Network) *known.Picture {
+		return &known.Picture{Network: n, Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
 			KeepAll: proto.Reference{StepTime: 100 * ms}}}
 	}
 	for _, c := range []struct {
 		name  string
-		other *state.Network
+		other *known.Network
 		onA   bool
 		want  map[string]string // by name of the dot
 	}{
 		{"one network", network, false, map[string]string{shownName: "B", otherName: "A"}},
 		{"controls on A", network, true, map[string]string{shownName: "A", otherName: "B"}},
-		{"two networks", &state.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
-		{"two networks, controls on A", &state.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
+		{"two networks", &known.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
+		{"two networks, controls on A", &known.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
 	} {
 		p := example()
-		p.Axis = state.Slowdown
+		p.Axis = tradeoff.Slowdown
 		p.layAxis()
-		s := &state.State{View: state.View{Axis: state.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
+		s := &state.State{View: view.View{Axis: tradeoff.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		if err != nil {
@@ -72,17 +75,17 @@ func TestBothPoints(t *testing.T) {
 
 // twoNetworks is a state whose curve is of a network of 32 samples that takes 100 ms
 // and 4 GiB when everything is kept, compared with a schedule of another one.
-func twoNetworks(axis state.Axis, batch int, other *proto.Solved, otherBatch int) *state.State {
+func twoNetworks(axis tradeoff.Axis, batch int, other *proto.Solved, otherBatch int) *state.State {
 	s := state.New()
-	s.Network, s.View.Axis = &state.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
+	s.Network, s.View.Axis = &known.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
 	s.Choice.Strategy, s.View.Lines = "rotor", []string{}
 	point := func(gib, step int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step)}
 	}
-	s.Curve = &state.Curve{Methods: []proto.Method{{Strategy: "rotor"}}, Points: [][]*proto.Point{{point(1, 130), point(4, 100)}},
+	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "rotor"}}, Points: [][]*proto.Point{{point(1, 130), point(4, 100)}},
 		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms}}
-	o := &state.Network{Totals: proto.Totals{Batch: otherBatch}}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Network: o, Shown: &state.Picture{Network: o, Solved: other}}}
+	o := &known.Network{Totals: proto.Totals{Batch: otherBatch}}
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Network: o, Shown: &known.Picture{Network: o, Solved: other}}}
 	return s
 }
 
@@ -95,24 +98,24 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		axis         state.Axis
+		axis         tradeoff.Axis
 		batch        int
 		other        *proto.Solved
 		otherBatch   int
 		want         float64 // on the axis; 0: it has no place
 		words, notes string
 	}{
-		{"slowdown against its own", state.Slowdown, 32, solved(3, 600*ms, 400*ms), 64, 1.5, "600 ms per step in 3 GiB, ×1.5 against its own 400 ms, 107 samples/s", "own step time of keeping everything."},
-		{"much slower and larger", state.Slowdown, 32, solved(24, 8000*ms, 400*ms), 64, 20, "×20 against", "slowdown"},
-		{"its own step time", state.StepTime, 32, solved(3, 600*ms, 400*ms), 64, 600, "600 ms per step", "own step time."},
-		{"much faster and smaller", state.StepTime, 32, solved(0, 6*ms, 4*ms), 64, 6, "6 ms per step", "own step time."},
-		{"step time without a reference", state.StepTime, 32, solved(3, 600*ms, 0), 64, 600, "600 ms per step in 3 GiB, 107", "own step time."},
-		{"its own throughput", state.Throughput, 32, solved(3, 500*ms, 400*ms), 64, 128, "128 samples/s", "own throughput."},
-		{"a much higher throughput", state.Throughput, 32, solved(9, 5*ms, 4*ms), 64, 12800, "samples/s", "own throughput."},
-		{"a much lower throughput", state.Throughput, 32, solved(9, 50000*ms, 400*ms), 1, 0.02, "samples/s", "own throughput."},
-		{"steps per second", state.Throughput, 0, solved(3, 500*ms, 400*ms), 64, 2, "", "own throughput."},
-		{"no batch size", state.Throughput, 32, solved(3, 500*ms, 400*ms), 0, 0, "500 ms per step in 3 GiB, ×1.25 against its own 400 ms", "not in the chart: its batch size is not known"},
-		{"no reference", state.Slowdown, 32, solved(3, 500*ms, 0), 64, 0, "500 ms per step in 3 GiB, 128 samples/s", "not in the chart: its step time of keeping everything is not known."},
+		{"slowdown against its own", tradeoff.Slowdown, 32, solved(3, 600*ms, 400*ms), 64, 1.5, "600 ms per step in 3 GiB, ×1.5 against its own 400 ms, 107 samples/s", "own step time of keeping everything."},
+		{"much slower and larger", tradeoff.Slowdown, 32, solved(24, 8000*ms, 400*ms), 64, 20, "×20 against", "slowdown"},
+		{"its own step time", tradeoff.StepTime, 32, solved(3, 600*ms, 400*ms), 64, 600, "600 ms per step", "own step time."},
+		{"much faster and smaller", tradeoff.StepTime, 32, solved(0, 6*ms, 4*ms), 64, 6, "6 ms per step", "own step time."},
+		{"step time without a reference", tradeoff.StepTime, 32, solved(3, 600*ms, 0), 64, 600, "600 ms per step in 3 GiB, 107", "own step time."},
+		{"its own throughput", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 64, 128, "128 samples/s", "own throughput."},
+		{"a much higher throughput", tradeoff.Throughput, 32, solved(9, 5*ms, 4*ms), 64, 12800, "samples/s", "own throughput."},
+		{"a much lower throughput", tradeoff.Throughput, 32, solved(9, 50000*ms, 400*ms), 1, 0.02, "samples/s", "own throughput."},
+		{"steps per second", tradeoff.Throughput, 0, solved(3, 500*ms, 400*ms), 64, 2, "", "own throughput."},
+		{"no batch size", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 0, 0, "500 ms per step in 3 GiB, ×1.25 against its own 400 ms", "not in the chart: its batch size is not known"},
+		{"no reference", tradeoff.Slowdown, 32, solved(3, 500*ms, 0), 64, 0, "500 ms per step in 3 GiB, 128 samples/s", "not in the chart: its step time of keeping everything is not known."},
 	} {
 		s := twoNetworks(c.axis, c.batch, c.other, c.otherBatch)
 		b, p := OtherSide(s), New(s, 516, 248)
@@ -144,7 +147,7 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 // A schedule of the same network needs no note, and a comparison without a schedule
 // on the other side has no dot.
 func TestOtherSideOfTheSameNetwork(t *testing.T) {
-	s := twoNetworks(state.Slowdown, 32, &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 700 * ms}, KeepAll: proto.Reference{StepTime: 100 * ms}}, 32)
+	s := twoNetworks(tradeoff.Slowdown, 32, &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 700 * ms}, KeepAll: proto.Reference{StepTime: 100 * ms}}, 32)
 	s.Compare.Other.Shown.Network = s.Network
 	b, p := OtherSide(s), New(s, 516, 248)
 	if b == nil || b.Another || b.Note != "" || b.Words != "700 ms per step in 3 GiB, ×7, 45.7 samples/s" {

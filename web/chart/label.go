@@ -7,7 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/display"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // label is where the name of a line stands, relative to the line's end, in CSS
@@ -56,7 +56,7 @@ func BoundTitle(class engine.Class) string {
 // ends are the ends of the bounds and of the lines.
 func (p *Plot) ends() []named {
 	out := make([]named, 0, len(p.Bounds)+len(p.Lines))
-	add := func(l *state.Line, steps bool) {
+	add := func(l *tradeoff.Line, steps bool) {
 		e := named{name: l.Title, chosen: steps && l.Method.Strategy == p.Chosen}
 		if pts := p.inside(l, steps); len(pts) > 0 {
 			last := pts[len(pts)-1]
@@ -241,7 +241,7 @@ func (p *Plot) along(e named, i int, lines []stroke) []place {
 
 // marked are the places of names and dots that are given.
 func (p *Plot) marked() (out []rect) {
-	for _, at := range []state.LinePoint{p.KeepAll, p.Now, p.Other} {
+	for _, at := range []tradeoff.LinePoint{p.KeepAll, p.Now, p.Other} {
 		if at.StepTime > 0 {
 			x, y := p.X(at.Budget), p.Y(at.StepTime)
 			out = append(out, rect{x - 7, y - 7, x + 7, y + 7})
@@ -249,7 +249,7 @@ func (p *Plot) marked() (out []rect) {
 	}
 	if p.KeepAll.StepTime > 0 {
 		x, y, away := p.X(p.KeepAll.Budget)+6, p.Y(p.KeepAll.StepTime), 6.0
-		if p.Axis == state.Throughput {
+		if p.Axis == tradeoff.Throughput {
 			away = -6 - labelHeight
 		}
 		out = append(out, rect{x - named{name: keepAllName}.width(), y + away, x, y + away + labelHeight})

@@ -10,29 +10,31 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // at is a point of a line, in MiB and milliseconds.
-func at(mib, millis int) state.LinePoint {
-	return state.LinePoint{Budget: engine.Bytes(mib) * engine.MiB, StepTime: ms * time.Duration(millis)}
+func at(mib, millis int) tradeoff.LinePoint {
+	return tradeoff.LinePoint{Budget: engine.Bytes(mib) * engine.MiB, StepTime: ms * time.Duration(millis)}
 }
 
 // crowded is a chart like that of ResNet-101, whose lines end close to each other:
 // two above each other at one budget, one a little to the right, and two of
 // offloading, which lie on each other and leave the plot above, beside their bound.
-func crowded(width float64, axis state.Axis, chosen string) *Plot {
+func crowded(width float64, axis tradeoff.Axis, chosen string) *Plot {
 	p := &Plot{
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
 		Budget: 2640 * engine.MiB, From: 680 * engine.MiB, To: 4580 * engine.MiB, Fits: 1220 * engine.MiB,
-		Lines: []state.Line{
+		Lines: []tradeoff.Line{
 			line("greedy", "Greedy offload", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 410), at(2640, 322), at(3200, 240), at(4000, 170), at(4440, 164)),
 			line("dynprog", "Optimal set for streamed transfers", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 406), at(2640, 318), at(3200, 220), at(3800, 168), at(4440, 164)),
 			line("pofo", "Recompute and offload", at(1220, 205), at(1460, 195), at(2640, 176), at(3600, 165), at(4440, 164)),
 			line("rotor", "Optimal recomputation", at(1220, 219), at(1300, 216), at(1460, 208), at(2640, 183), at(4000, 167), at(4440, 164)),
 			line("sequential", "Equal segments", at(1540, 215), at(1700, 209), at(2640, 197), at(4440, 164)),
 		},
-		Bounds: []state.Line{line("greedy", BoundTitle(engine.MayOffload), at(1280, 521), at(3100, 220), at(3700, 170), at(4440, 164))},
+		Bounds: []tradeoff.Line{line("greedy", BoundTitle(engine.MayOffload), at(1280, 521), at(3100, 220), at(3700, 170), at(4440, 164))},
 	}
 	p.layAxis()
 	return p
@@ -40,7 +42,7 @@ func crowded(width float64, axis state.Axis, chosen string) *Plot {
 
 // distances are those of a rectangle from a line, looked for in steps of half a
 // pixel.
-func distances(r rect, p *Plot, l *state.Line, steps bool) float64 {
+func distances(r rect, p *Plot, l *tradeoff.Line, steps bool) float64 {
 	best := math.Inf(1)
 	look := func(x0, y0, x1, y1 float64) {
 		n := math.Ceil(2*math.Hypot(x1-x0, y1-y0)) + 1
@@ -73,13 +75,13 @@ func boxOf(e named, l label) rect {
 // A name stands beside its own line and no nearer to any other, and names have the
 // order of their lines; a name that cannot is left out.
 func TestLabelsStandAtTheirOwnLines(t *testing.T) {
-	for _, axis := range []state.Axis{state.Slowdown, state.StepTime, state.Throughput} {
+	for _, axis := range []tradeoff.Axis{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 760, 1062} {
 			for _, chosen := range []string{"greedy", "rotor", "sequential"} {
 				p := crowded(width, axis, chosen)
 				name := fmt.Sprintf("axis %d, %.0f wide, %s", axis, width, chosen)
 				ends, labels := p.ends(), p.labels()
-				lineOf := func(i int) (*state.Line, bool) {
+				lineOf := func(i int) (*tradeoff.Line, bool) {
 					if i < len(p.Bounds) {
 						return &p.Bounds[i], false
 					}
@@ -122,7 +124,7 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 // On a wide chart most lines have a place of their own, the chosen one always.
 func TestMostLabelsAreShown(t *testing.T) {
 	for _, chosen := range []string{"greedy", "rotor", "pofo", "sequential"} {
-		p, shown := crowded(1062, state.Slowdown, chosen), 0
+		p, shown := crowded(1062, tradeoff.Slowdown, chosen), 0
 		for i, l := range p.labels() {
 			if l.shown {
 				shown++
@@ -174,12 +176,12 @@ func TestBoundsAreOfDrawnClasses(t *testing.T) {
 		{"it says nothing", []string{"bound", "dynprog"}, "rotor", 100, "[]"},
 	} {
 		s := state.New()
-		s.Network = &state.Network{}
+		s.Network = &known.Network{}
 		s.Choice.Strategy, s.View.Lines = c.chosen, c.lines
 		point := func(gib, step, bound int) *proto.Point {
 			return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step), Bound: ms * time.Duration(bound)}
 		}
-		s.Curve = &state.Curve{
+		s.Curve = &tradeoff.Curve{
 			Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
 			Points:  [][]*proto.Point{{point(1, 130, 100), point(4, 100, 100)}, {point(1, 290, c.bound), point(4, 100, 100)}},
 			KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms},
@@ -199,7 +201,7 @@ func TestBoundsAreOfDrawnClasses(t *testing.T) {
 
 // The name at the line of a bound is that of its class.
 func TestBoundIsNamedByItsClass(t *testing.T) {
-	raw, err := crowded(1062, state.Slowdown, "greedy").Option(Look{Colours: display.Palette(display.Light)})
+	raw, err := crowded(1062, tradeoff.Slowdown, "greedy").Option(Look{Colours: display.Palette(display.Light)})
 	var o struct {
 		Series []struct {
 			Name     string

@@ -6,7 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/format"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // marks fills in the budget, the region in which nothing fits, what the device has,
@@ -84,7 +84,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 			continue
 		}
 		turn, way := 0, 5 // upwards, its tip at the edge
-		if p.Axis == state.Throughput {
+		if p.Axis == tradeoff.Throughput {
 			turn, way = 180, -5
 		}
 		data = append(data, node{"symbol": "triangle", "symbolSize": 8, "symbolRotate": turn, "symbolOffset": []int{0, way},
@@ -100,9 +100,9 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 // shownWords are what is shown, in the unit of the axis.
 func (p *Plot) shownWords() string {
 	switch p.Axis {
-	case state.Throughput:
+	case tradeoff.Throughput:
 		return format.Throughput(p.Batch, p.Unit, p.Now.StepTime)
-	case state.StepTime:
+	case tradeoff.StepTime:
 		return format.Duration(p.Now.StepTime)
 	}
 	return format.Ratio(p.slowdown(p.Now.StepTime))
@@ -117,7 +117,7 @@ func (p *Plot) shownLabel(look Look) node {
 // shownAway is how far below the dot its label stands, in CSS pixels: lines that go
 // from fast to slow leave it room above, where fast is up.
 func (p *Plot) shownAway() int {
-	if p.Axis == state.Throughput {
+	if p.Axis == tradeoff.Throughput {
 		return -12
 	}
 	return 12

@@ -8,7 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/display"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // The axis of rates goes down to 65 % of the best one; a line that goes on below is
@@ -25,7 +25,7 @@ func TestSlowLinesAreCut(t *testing.T) {
 		{"all fit", 300 * ms, 1 / 3.24, 0},
 	} {
 		p := example() // its slowest line takes 290 ms at the smallest budget, its fastest 100
-		p.Axis, p.Now.StepTime = state.Throughput, c.now
+		p.Axis, p.Now.StepTime = tradeoff.Throughput, c.now
 		p.layAxis()
 		if got := p.Low / p.onAxis(1); math.Abs(got-c.lowest) > 0.005 {
 			t.Errorf("%s: the axis begins at %.3f of the best rate; want %.3f", c.name, got, c.lowest)
@@ -75,7 +75,7 @@ func TestNamesAtUprights(t *testing.T) {
 		p := example()
 		p.Width, p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = c.width, 28*engine.GiB, 100*engine.GiB, c.budget*engine.GiB, c.budget*engine.GiB
 		p.Device, p.Name = c.device*engine.GiB, "one H100"
-		p.layBudgets(state.BudgetRange{From: 28 * engine.GiB, To: 101 * engine.GiB, Step: engine.GiB})
+		p.layBudgets(tradeoff.Range{From: 28 * engine.GiB, To: 101 * engine.GiB, Step: engine.GiB})
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		var o struct{ Series []struct{ MarkLine node } }
 		if err == nil {
@@ -116,7 +116,7 @@ func TestBudgetsOfTheAxis(t *testing.T) {
 	} {
 		p := example()
 		p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = 50*g, 100*g, c.budget, c.now
-		p.layBudgets(state.BudgetRange{From: 20 * g, To: 101 * g, Step: g})
+		p.layBudgets(tradeoff.Range{From: 20 * g, To: 101 * g, Step: g})
 		if d, e := p.From-c.from, p.To-c.to; d < -g || d > g || e < -g || e > g {
 			t.Errorf("%s: from %.1f to %.1f GiB; want about %d to %d", c.name, float64(p.From)/float64(g), float64(p.To)/float64(g), c.from/g, c.to/g)
 		}

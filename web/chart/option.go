@@ -9,7 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/display"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // tradeOffTemplate is made by package template with go-echarts.
@@ -27,7 +27,7 @@ const (
 
 // Look is how a chart is dressed.
 type Look struct {
-	Colours []string // by draw.Role
+	Colours []string // by display.Role
 	Font    string
 }
 
@@ -78,7 +78,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		name, symbol string
 		size         int
 		role         display.Role
-		at           state.LinePoint
+		at           tradeoff.LinePoint
 	}{{keepAllName, "rect", 10, display.Fixed, p.KeepAll}, {otherName, "diamond", 12, display.Ink, p.Other}, {shownName, "circle", 11, display.Ink, p.Now}} {
 		if dot.at.StepTime <= 0 {
 			continue
@@ -118,7 +118,7 @@ const keepAllName = "keep everything"
 // edge.
 func (p *Plot) keepAllLabel(look Look) node {
 	position := "bottom"
-	if p.Axis == state.Throughput {
+	if p.Axis == tradeoff.Throughput {
 		position = "top"
 	}
 	return node{"show": true, "position": position, "distance": 1, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
@@ -133,14 +133,14 @@ func (p *Plot) unit() (float64, string) {
 	return float64(engine.MiB), "MiB"
 }
 
-func (p *Plot) value(pt state.LinePoint, unit float64) [2]float64 {
+func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
 // data goes from the largest budget to the smallest, so that the label of a
 // line stands where the lines are furthest apart. It ends where the line leaves
 // the plot.
-func (p *Plot) data(l *state.Line, steps bool, unit float64) []any {
+func (p *Plot) data(l *tradeoff.Line, steps bool, unit float64) []any {
 	out := make([]any, 0, len(l.Points))
 	for _, pt := range p.inside(l, steps) {
 		out = append(out, node{"value": p.value(pt, unit)})
@@ -149,7 +149,7 @@ func (p *Plot) data(l *state.Line, steps bool, unit float64) []any {
 }
 
 // line fills in the line of a strategy.
-func (p *Plot) line(s node, l *state.Line, look Look, unit float64) node {
+func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
 	s["name"], s["data"] = l.Title, p.data(l, true, unit)
 	colour := look.Colours[Role(l.Method.Strategy)]
 	if colour == look.Colours[display.Surface] { // forced colours tell this class by its hatch

@@ -3,7 +3,7 @@ package chart
 import (
 	"math"
 
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // rect is a rectangle in CSS pixels, or the straight stroke from its first corner
@@ -24,7 +24,7 @@ func (p *Plot) strokes() []stroke {
 	for _, b := range p.uprights() {
 		out = append(out, stroke{rect{p.X(b), top, p.X(b), p.Height - bottom}, noLine})
 	}
-	add := func(lines []state.Line, first int, steps bool) {
+	add := func(lines []tradeoff.Line, first int, steps bool) {
 		for i := range lines {
 			pts := p.inside(&lines[i], steps)
 			for k := 1; k < len(pts); k++ {

@@ -10,7 +10,9 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 // Plot is the trade-off curve: budgets to the right, slowdown against keeping
@@ -18,21 +20,21 @@ import (
 // pixels.
 type Plot struct {
 	Width, Height float64
-	Axis          state.Axis
+	Axis          tradeoff.Axis
 	Batch         int    // what a step trains with, in Unit; 0 if unknown
 	Unit          string // samples or tokens
 
-	Lines   []state.Line
-	Bounds  []state.Line
-	KeepAll state.LinePoint // zero if it is not known
-	Chosen  string          // name of the chosen strategy
+	Lines   []tradeoff.Line
+	Bounds  []tradeoff.Line
+	KeepAll tradeoff.LinePoint // zero if it is not known
+	Chosen  string             // name of the chosen strategy
 	Budget  engine.Bytes
-	Now     state.LinePoint // what is shown; zero if nothing is
-	Other   state.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
-	Another bool            // Other is of another network
-	Letters [2]string       // of what is shown and of the other side; empty without a comparison
-	Device  engine.Bytes    // what the device has; 0 if that is not known
-	Name    string          // of the device, as it is written at its line
+	Now     tradeoff.LinePoint // what is shown; zero if nothing is
+	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
+	Another bool               // Other is of another network
+	Letters [2]string          // of what is shown and of the other side; empty without a comparison
+	Device  engine.Bytes       // what the device has; 0 if that is not known
+	Name    string             // of the device, as it is written at its line
 
 	From, To    engine.Bytes // of the horizontal axis
 	Low, Top    float64      // of the vertical axis, in its unit
@@ -65,14 +67,14 @@ func New(s *state.State, width, height float64) *Plot {
 	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
 		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
-		p.Now = state.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
+		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
 	for i := range p.Lines { // what is shown is a point of its line
 		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen && maps.Equal(l.Method.Args, s.Choice.Args) {
 			*l = l.With(p.Now)
 		}
 	}
-	p.Unit, p.Batch = state.Trained(s.Choice, s.Network)
+	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
 		p.Device, p.Name = d.Memory, "one "+d.Short()
 	}
@@ -87,7 +89,7 @@ func New(s *state.State, width, height float64) *Plot {
 
 // layBudgets has the horizontal axis go from a little below the smallest plan to a
 // little beyond keeping everything, with the budget and what is shown on it.
-func (p *Plot) layBudgets(r state.BudgetRange) {
+func (p *Plot) layBudgets(r tradeoff.Range) {
 	from, to := r.From, r.To
 	if p.Fits > 0 {
 		from = p.Fits
@@ -106,16 +108,16 @@ func (p *Plot) layBudgets(r state.BudgetRange) {
 }
 
 // keepAll is the point of keeping everything; zero if it is not known.
-func keepAll(s *state.State) state.LinePoint {
+func keepAll(s *state.State) tradeoff.LinePoint {
 	all := s.KeepAll()
-	return state.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
+	return tradeoff.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
 }
 
 // Bounds are the lower bounds that the curve of a state draws, with the names of
 // their classes: that of the chosen strategy's class, and those of the classes of
 // which a line is drawn. One that says no more than "at least the time of all
 // operations" is left out.
-func Bounds(s *state.State) (out []state.Line) {
+func Bounds(s *state.State) (out []tradeoff.Line) {
 	lines, bounds := s.Lines()
 	drawn := map[engine.Class]bool{classOf(s.Choice.Strategy): true}
 	for _, l := range lines {
@@ -142,7 +144,7 @@ func classOf(strategy string) engine.Class {
 // layAxis finds the ends of the vertical axis.
 func (p *Plot) layAxis() {
 	if p.KeepAll.StepTime <= 0 {
-		p.Axis = state.Slowdown
+		p.Axis = tradeoff.Slowdown
 	}
 	low, high, limit := 1.0, 1.1, max(slowest, 1.02*p.slowdown(p.Now.StepTime))
 	for _, l := range p.Lines {
@@ -161,11 +163,11 @@ func (p *Plot) layAxis() {
 		p.Most = low + (high-low)*1.12 // room for labels
 	}
 	p.Least = low - (p.Most-low)*0.11
-	if p.Axis == state.Throughput { // the room is a share of what the axis shows, which never is below 0
+	if p.Axis == tradeoff.Throughput { // the room is a share of what the axis shows, which never is below 0
 		p.Least = 1 / (1/low + (1/low-1/p.Most)*0.14)
 	}
 	p.Low, p.Top = p.onAxis(p.Least), p.onAxis(p.Most)
-	if p.Axis == state.Throughput {
+	if p.Axis == tradeoff.Throughput {
 		p.Low, p.Top = p.Top, p.Low
 	}
 	if p.Other.StepTime > 0 {
@@ -194,10 +196,10 @@ func (p *Plot) left() float64 { return max(left, p.wide) }
 // onAxis is a slowdown in the unit of the vertical axis.
 func (p *Plot) onAxis(slowdown float64) float64 {
 	switch p.Axis {
-	case state.StepTime:
+	case tradeoff.StepTime:
 		unit, _ := p.timeUnit()
 		return slowdown * float64(p.KeepAll.StepTime) / float64(unit)
-	case state.Throughput:
+	case tradeoff.Throughput:
 		return float64(max(p.Batch, 1)) / (slowdown * p.KeepAll.StepTime.Seconds())
 	}
 	return slowdown
@@ -217,10 +219,10 @@ func (p *Plot) timeUnit() (time.Duration, string) {
 // format is how the labels of the vertical axis are written.
 func (p *Plot) format() string {
 	switch p.Axis {
-	case state.StepTime:
+	case tradeoff.StepTime:
 		_, name := p.timeUnit()
 		return "{value} " + name
-	case state.Throughput:
+	case tradeoff.Throughput:
 		return "{value}/s"
 	}
 	return "×{value}"
@@ -236,13 +238,13 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 
 // inside is the part of a line that is in the plot, from its largest budget to
 // its smallest. A line that goes on beyond the slow edge ends there.
-func (p *Plot) inside(l *state.Line, steps bool) []state.LinePoint {
-	out := make([]state.LinePoint, 0, len(l.Points)+1)
+func (p *Plot) inside(l *tradeoff.Line, steps bool) []tradeoff.LinePoint {
+	out := make([]tradeoff.LinePoint, 0, len(l.Points)+1)
 	edge := time.Duration(p.Most * float64(p.KeepAll.StepTime))
 	for _, pt := range slices.Backward(l.Points) {
 		if p.slowdown(pt.StepTime) > p.Most {
 			if n := len(out); n > 0 {
-				at := state.LinePoint{Budget: out[n-1].Budget, StepTime: edge}
+				at := tradeoff.LinePoint{Budget: out[n-1].Budget, StepTime: edge}
 				if !steps {
 					share := float64(edge-out[n-1].StepTime) / float64(pt.StepTime-out[n-1].StepTime)
 					at.Budget -= engine.Bytes(share * float64(at.Budget-pt.Budget))
@@ -267,7 +269,7 @@ func (p *Plot) Y(d time.Duration) float64 {
 }
 
 // Words names a point of the curve and says what it costs.
-func (p *Plot) Words(at state.CurvePoint) string {
+func (p *Plot) Words(at tradeoff.Point) string {
 	for _, l := range p.Lines {
 		if l.Method.Strategy != at.Strategy {
 			continue
@@ -304,11 +306,11 @@ const reach = 28.0
 
 // Nearest is the point of the curve that is nearest to a place. Along a line
 // the budget counts, since lines are steps; between lines the distance upwards.
-func (p *Plot) Nearest(x, y float64) (state.CurvePoint, bool) {
+func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
 	if !p.Inside(x, y) {
-		return state.CurvePoint{}, false
+		return tradeoff.Point{}, false
 	}
-	best, found := math.Inf(1), state.CurvePoint{}
+	best, found := math.Inf(1), tradeoff.Point{}
 	for _, l := range p.Lines {
 		i, dx := 0, math.Inf(1)
 		for j, pt := range l.Points {
@@ -322,7 +324,7 @@ func (p *Plot) Nearest(x, y float64) (state.CurvePoint, bool) {
 			d -= 0.5 // of two lines on top of each other the chosen one
 		}
 		if d < best {
-			best, found = d, state.CurvePoint{Strategy: l.Method.Strategy, Args: l.Method.Args, Budget: pt.Budget}
+			best, found = d, tradeoff.Point{Strategy: l.Method.Strategy, Args: l.Method.Args, Budget: pt.Budget}
 		}
 	}
 	return found, best <= reach

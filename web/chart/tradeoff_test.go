@@ -15,30 +15,30 @@ import (
 	_ "memtide/engine/all"
 	"memtide/wasm/proto"
 	"memtide/web/display"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 const ms = time.Millisecond
 
-func line(strategy, title string, points ...state.LinePoint) state.Line {
-	return state.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
+func line(strategy, title string, points ...tradeoff.LinePoint) tradeoff.Line {
+	return tradeoff.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
 }
 
 // example is two strategies, a bound and a region in which nothing fits.
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
-		Axis: state.Slowdown, Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
-		KeepAll: state.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
-		Now:     state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
-		Lines: []state.Line{
-			line("greedy", "Greedy offload", state.LinePoint{Budget: 3 * g / 2, StepTime: 290 * ms}, state.LinePoint{Budget: 3 * g, StepTime: 150 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
-			line("rotor", "Optimal recomputation", state.LinePoint{Budget: g, StepTime: 130 * ms}, state.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
-			line("sequential", "Equal segments", state.LinePoint{Budget: g, StepTime: 131 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
+		Axis: tradeoff.Slowdown, Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
+		KeepAll: tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
+		Now:     tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
+		Lines: []tradeoff.Line{
+			line("greedy", "Greedy offload", tradeoff.LinePoint{Budget: 3 * g / 2, StepTime: 290 * ms}, tradeoff.LinePoint{Budget: 3 * g, StepTime: 150 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("rotor", "Optimal recomputation", tradeoff.LinePoint{Budget: g, StepTime: 130 * ms}, tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("sequential", "Equal segments", tradeoff.LinePoint{Budget: g, StepTime: 131 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
 		},
-		Bounds: []state.Line{line("greedy", BoundTitle(engine.MayOffload), state.LinePoint{Budget: g, StepTime: 250 * ms}, state.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
+		Bounds: []tradeoff.Line{line("greedy", BoundTitle(engine.MayOffload), tradeoff.LinePoint{Budget: g, StepTime: 250 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
 	}
 	p.layAxis()
 	return p
@@ -143,7 +143,7 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 // A line that is known only near the right edge has its name on the left.
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
-	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload", state.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
+	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload", tradeoff.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
 	l := p.labels()[len(p.Bounds)+len(p.Lines)-1]
 	if !l.shown || !l.left {
 		t.Errorf("label %+v; want it shown, on the left", l)
@@ -153,7 +153,7 @@ func TestLabelAtTheRightEdge(t *testing.T) {
 // A line that lies beside the plot has no name in it.
 func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	p := example()
-	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", state.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
+	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
 	if l := p.labels()[len(p.Bounds)+len(p.Lines)-1]; l.shown {
 		t.Errorf("label %+v; want none", l)
 	}
@@ -162,7 +162,7 @@ func TestNoNameOfALineBesideThePlot(t *testing.T) {
 // What is far too slow leaves the plot at its upper edge.
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()
-	l := line("greedy", "slow", state.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms}, state.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
+	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms}, tradeoff.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
 	pts := p.inside(&l, true)
 	if len(pts) != 2 || pts[1].Budget != 2*engine.GiB || math.Abs(p.Y(pts[1].StepTime)-top) > 0.5 {
 		t.Errorf("points %+v, the last at %.1f; want two, the last above the first at the edge, %.1f", pts, p.Y(pts[len(pts)-1].StepTime), top)
@@ -203,12 +203,12 @@ func TestWords(t *testing.T) {
 	p := example()
 	p.Lines[0].Points[1].Partial = 31 * ms
 	for _, c := range []struct {
-		at   state.CurvePoint
+		at   tradeoff.Point
 		want string
 	}{
-		{state.CurvePoint{Strategy: "rotor", Budget: engine.GiB}, "Optimal recomputation\n130 ms per step in 1 GiB, ×1.3"},
-		{state.CurvePoint{Strategy: "greedy", Budget: 3 * engine.GiB}, "Greedy offload\n150 ms per step in 3 GiB, ×1.5\nBest found in 31 ms; click for a full search."},
-		{state.CurvePoint{Strategy: "greedy", Budget: 1}, ""},
+		{tradeoff.Point{Strategy: "rotor", Budget: engine.GiB}, "Optimal recomputation\n130 ms per step in 1 GiB, ×1.3"},
+		{tradeoff.Point{Strategy: "greedy", Budget: 3 * engine.GiB}, "Greedy offload\n150 ms per step in 3 GiB, ×1.5\nBest found in 31 ms; click for a full search."},
+		{tradeoff.Point{Strategy: "greedy", Budget: 1}, ""},
 	} {
 		if got := p.Words(c.at); got != c.want {
 			t.Errorf("%+v: %q; want %q", c.at, got, c.want)
@@ -219,7 +219,7 @@ func TestWords(t *testing.T) {
 // Nothing crosses the name at the square of keeping everything, and no other name
 // but the chosen one's stands on more of the lines than the limit says.
 func TestLabelsKeepClearOfLines(t *testing.T) {
-	for _, axis := range []state.Axis{state.Slowdown, state.StepTime, state.Throughput} {
+	for _, axis := range []tradeoff.Axis{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 900} {
 			p := example()
 			p.Width, p.Axis, p.Batch = width, axis, 32

@@ -7,8 +7,11 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Of is the permalink of a page. Only what differs from the default is in
@@ -19,7 +22,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	network, _ := s.SideNetworks()
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil && c.Step == ""
-	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.SelectedName(), Unknown: keep.Unknown}
+	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.View.SelectedName(s.Shown), Unknown: keep.Unknown}
 	if l.Strategy == choice.DefaultStrategy && !all {
 		l.Strategy = "" // its arguments go with it
 	}
@@ -44,7 +47,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 		l.Moment = s.View.Playhead
 	}
 	l.Story, l.Play = int(s.View.Story), s.View.ToPlay
-	l.Open, l.Chain = s.Unfolded(), s.View.Chain
+	l.Open, l.Chain = s.View.Unfolded(), s.View.Chain
 	if s.Slowdown() != state.DefaultSlowdown {
 		l.Slowdown = s.View.Slowdown
 	}
@@ -56,7 +59,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 }
 
 // opsOf are the operators that a link holds beside the chain of a network, if any.
-func opsOf(n *state.Network) string {
+func opsOf(n *known.Network) string {
 	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
 		return ""
 	}
@@ -106,10 +109,12 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 }
 
 // AxisNames are the axes of the curve in links and lists.
-var AxisNames = [state.NumAxes]string{state.Slowdown: "slowdown", state.StepTime: "time", state.Throughput: "rate"}
+var AxisNames = [tradeoff.NumAxes]string{tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "time", tradeoff.Throughput: "rate"}
 
 // AxisOf is the axis of that name, and the first one for any other.
-func AxisOf(name string) state.Axis { return state.Axis(max(slices.Index(AxisNames[:], name), 0)) }
+func AxisOf(name string) tradeoff.Axis {
+	return tradeoff.Axis(max(slices.Index(AxisNames[:], name), 0))
+}
 
 func linesText(lines []string) string {
 	if lines != nil && len(lines) == 0 {
@@ -128,7 +133,7 @@ func linesOf(text string) []string {
 	}
 	lines := strings.Split(text, ",")
 	return slices.DeleteFunc(lines, func(name string) bool {
-		return name != state.AllLines && name != state.BoundLine && engine.Lookup(name) == nil
+		return name != tradeoff.AllLines && name != tradeoff.BoundLine && engine.Lookup(name) == nil
 	})
 }
 
@@ -153,7 +158,7 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
-	return l, state.Start{Choice: c, B: b, From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis), Selected: l.Selected,
-		Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: state.StoryStep(l.Story), ToPlay: l.Play,
-		Frame: state.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}, notes
+	return l, state.Start{Choice: c, B: b, Linked: view.Linked{From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis),
+		Selected: l.Selected, Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: view.StoryStep(l.Story), ToPlay: l.Play,
+		Frame: view.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}}, notes
 }

@@ -7,18 +7,6 @@ import (
 	"memtide/web/format"
 )
 
-// Alert is an error for people, with at most one way on.
-type Alert struct {
-	Text   string
-	File   string   // that it is about; empty: it is about no file
-	Lines  []string // details, at most five
-	Action string   // text of the button; empty if there is none
-	Do     Message  // what the button does
-}
-
-// Draft is text that is being typed and has not taken effect.
-type Draft struct{ Field, Text string }
-
 // Type is text typed into a field that has not been committed.
 type Type struct{ Field, Text string }
 

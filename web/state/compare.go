@@ -1,30 +1,6 @@
 package state
 
-import (
-	"time"
-
-	"memtide/web/choice"
-	"memtide/web/draw"
-)
-
-// Compare is a comparison of two schedules, A and B. One of the two is what the
-// page is about, State.Side, which the controls change. Other is the other one,
-// until the controls are turned to it: then the two change places.
-type Compare struct {
-	Other Side
-	OnA   bool // the controls change A; Other is B
-
-	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
-	alignedOf [2]*Network
-}
-
-// waiting is a side B that is opened when A has been read: from a link, or the
-// second of two files.
-type waiting struct {
-	choice  Choice // of a file: its source only, the rest is A's
-	content []byte // of a file; nil: choice says it all
-	handle  any    // as PickFile.Handle; content is empty then
-}
+import "memtide/web/choice"
 
 // ToggleCompare opens a comparison of the present choice, as A, with a copy
 // of it, as B, which the controls then change; or closes it and keeps A.
@@ -84,33 +60,6 @@ func (FitOther) apply(s *State) []Effect {
 	}
 	s.Compare.Other.Choice.Budget = choice.Budget{Bytes: s.Compare.Other.Offer()}
 	return s.turn()
-}
-
-// PickFiles opens two files, the first as A and the second as B.
-type PickFiles struct{ A, B PickFile }
-
-func (m PickFiles) apply(s *State) []Effect {
-	out := append(s.closeOther(), m.A.apply(s)...)
-	s.next = &waiting{choice: Choice{Source: Source{File: m.B.Name}}, content: m.B.Bytes, handle: m.B.Handle}
-	if m.B.Handle != nil {
-		s.next.content = []byte{}
-	}
-	return out
-}
-
-// closeOther ends the comparison and keeps what the controls change.
-func (s *State) closeOther() []Effect {
-	s.next = nil
-	if s.Compare == nil {
-		return nil
-	}
-	out := s.Compare.Other.cancel()
-	s.Compare = nil
-	s.touch()
-	if s.View.To > s.End() {
-		s.View.From, s.View.To = 0, 0
-	}
-	return out
 }
 
 // dropOther ends the comparison because its other side cannot be opened, and
@@ -181,110 +130,4 @@ func (s *State) openNext() []Effect {
 	}
 	s.Compare.OnA = true
 	return s.Compare.Other.byHandle(s.setOther(c, n.content), n.handle)
-}
-
-// navigateBoth follows a link: A becomes a, and B becomes b, or there is none
-// if that is nil. The controls stay where they were.
-func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
-	onB := s.Compare != nil && !s.Compare.OnA
-	var out []Effect
-	if onB {
-		o := &s.Compare.Other
-		out = o.cancel()
-		if o.Network != nil {
-			s.Network, o.Network = o.Network, s.Network
-			s.Shown, o.Shown = o.Shown, s.Shown
-		}
-		s.Compare.OnA = true
-	}
-	out = append(out, s.navigate(a)...)
-	if b == nil {
-		return append(out, s.closeOther()...)
-	}
-	s.next = &waiting{choice: *b}
-	if s.Opening != nil {
-		return out
-	}
-	out = append(out, s.openNext()...)
-	if onB {
-		out = append(out, s.turn()...)
-	}
-	return out
-}
-
-// Awaits says that the other side is being read or solved.
-func (c *Compare) Awaits() bool {
-	return c != nil && c.Other.busy()
-}
-
-// Sides are the pictures of A and B, nil where there is none; ok is false
-// without a comparison. A preview stands for the side that the controls change.
-func (s *State) Sides() (a, b *Picture, ok bool) {
-	if s.Compare == nil {
-		return nil, nil, false
-	}
-	if s.Compare.OnA {
-		return s.Visible(), s.Compare.Other.Shown, true
-	}
-	return s.Compare.Other.Shown, s.Visible(), true
-}
-
-// Alignment puts the layers of A, or with second those of B, side by side with
-// the other's; nil while one of them has no schedule.
-func (s *State) Alignment(second bool) *draw.Alignment {
-	a, b, ok := s.Sides()
-	if !ok || a == nil || b == nil {
-		return nil
-	}
-	c := s.Compare
-	if of := [2]*Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
-		al := draw.Align(a.Model(), b.Model())
-		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
-	}
-	if second {
-		return c.aligned[1]
-	}
-	return c.aligned[0]
-}
-
-// SideChoices are the choices of A and B with their networks; without a
-// comparison both are the present one.
-func (s *State) SideChoices() (a, b Choice) {
-	switch {
-	case s.Compare == nil:
-		return s.Choice, s.Choice
-	case s.Compare.OnA:
-		return s.Choice, s.Compare.Other.Choice
-	}
-	return s.Compare.Other.Choice, s.Choice
-}
-
-// SideNetworks are the networks of A and B; nil where none is open.
-func (s *State) SideNetworks() (a, b *Network) {
-	switch {
-	case s.Compare == nil:
-		return s.Network, nil
-	case s.Compare.OnA:
-		return s.Network, s.Compare.Other.Network
-	}
-	return s.Compare.Other.Network, s.Network
-}
-
-// end is the end of the longer of the two steps.
-func (c *Compare) end(own time.Duration) time.Duration {
-	if c != nil && c.Other.Shown != nil {
-		return max(own, c.Other.Shown.Solved.Trace.Makespan)
-	}
-	return own
-}
-
-// End is where the time axis ends; 0 if nothing is shown.
-func (s *State) End() time.Duration {
-	if s.Memory != nil {
-		return s.Memory.end
-	}
-	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
-		return s.Compare.end(p.Solved.Trace.Makespan)
-	}
-	return s.Compare.end(0)
 }

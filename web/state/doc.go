@@ -11,12 +11,24 @@
 // shown. Nothing else stands between a message and its apply, and what has no apply
 // is no message.
 //
-// A file is a part of the state, with its messages and what the rest may ask of it:
-// the sides (side.go, opening.go, choosing.go, solving.go, compare.go), the curve
-// (curve.go, lines.go, plans.go), the tried parameters (tuning.go), the questions (question.go),
-// the addresses (place.go), training steps (step.go), playing and the story (play.go, story.go), and the view (view.go, selection.go, layers.go,
-// picker.go, share.go). Derived data is derived when it is asked for (see
-// BudgetRange, Curve.Lines); components hold no copies.
+// What is known of a network (web/known), what it costs in time (web/tradeoff), and how
+// it is looked at (web/view) are values of packages below, with rules of their own. A
+// file here is a part of the state with its messages: what they do to those values, and
+// what has to be asked next. Files use only those below them (a test in cmd/tidy sees to
+// it), from the top:
+//
+//	update                          what follows every message
+//	opened, solved, sweep           answers: networks, schedules, points
+//	opening, compare, picker, adopt what a person opens, compares, takes over
+//	choosing                        the choice, and all that follows it
+//	curve, question, place, doctor  what is asked about it
+//	ask, step                       what is asked for: profiles, schedules, training steps
+//	shown, plans, lines             what can be read from the state
+//	state, side, answers, training  what the page knows
+//	effect                          what the browser side has to do
+//
+// Derived data is derived when it is asked for (see State.Plans, State.Lines);
+// components hold no copies.
 //
 // In a comparison there are two Sides. What the controls change is State.Side, so
 // s.Choice, s.Network and s.Shown are that side's with and without a comparison; the

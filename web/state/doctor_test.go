@@ -77,7 +77,7 @@ func TestDoctorAsks(t *testing.T) {
 	if p.play(SetPlayhead{At: 3 * time.Microsecond}); len(examines(p)) > 0 || p.Alive().At != 3 {
 		t.Errorf("at the decisive moment: asked for %+v, told is event %d; want what the report says", examines(p), p.Alive().At)
 	}
-	if l := p.LevelAt(4); l.Used != 6 || p.Unused(4) != 2 || p.LevelAt(0).Used != 4 {
+	if l := p.Memory.LevelAt(4); l.Used != 6 || p.Memory.Unused(4) != 2 || p.Memory.LevelAt(0).Used != 4 {
 		t.Errorf("after event 4 %+v is used; want 6 of 8", l)
 	}
 }
@@ -140,7 +140,7 @@ func TestOpenDevice(t *testing.T) {
 // goes back before it does anything else.
 func TestFlameZoom(t *testing.T) {
 	p := told(t)
-	if p.FlameModel() != nil {
+	if p.Flame() != nil {
 		t.Error("there is a graph before there is a report")
 	}
 	examinedReport(p, last[Examine](t, p))
@@ -150,7 +150,7 @@ func TestFlameZoom(t *testing.T) {
 		zoom int
 	}{{MarkCall{Down: 1}, 0}, {ZoomCall{1}, 1}, {ZoomCall{1}, 0}, {ZoomCall{2}, 2}, {Dismiss{}, 0}, {ZoomOut{}, 0}, {ZoomCall{1}, 1}, {MarkCall{Down: -1}, 0}} {
 		p.play(step.m)
-		if got := p.FlameZoom(); got != (lookup.Target{Kind: lookup.OnCall, Index: step.zoom}) || p.View.Selected.Kind != lookup.OnBuffer {
+		if got := p.Flame().Zoomed(); got != (lookup.Target{Kind: lookup.OnCall, Index: step.zoom}) || p.View.Selected.Kind != lookup.OnBuffer {
 			t.Errorf("after %T%+v: zoomed to %+v, want %d, and the buffer still selected", step.m, step.m, got, step.zoom)
 		}
 	}
@@ -211,13 +211,13 @@ func TestTwoRecordings(t *testing.T) {
 	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")}, B: PickFile{Name: "two.pickle", Bytes: []byte("two")}})
 	m := &proto.Memory{Name: "one", Told: true, Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 4, End: 10}}, Tick: time.Microsecond}}
 	p.play(Opened{ID: last[Open](t, p).ID, Reply: &proto.Opened{Memory: m}})
-	if x := p.Doctor().Second; x == nil || x.Name != "two.pickle" || string(x.file.Bytes) != "two" {
+	if x := p.Doctor().Second; x == nil || x.Name != "two.pickle" || string(x.File.Bytes) != "two" {
 		t.Errorf("it is compared with %+v; want two.pickle", x)
 	}
 	p.play(PickFiles{A: PickFile{Name: "one.pickle", Handle: 1}, B: PickFile{Name: "two.pickle", Handle: 2}})
 	open := last[Open](t, p)
 	p.play(Opened{ID: open.ID, Reply: &proto.Opened{Memory: m}})
-	if x := p.Doctor().Second; open.Request.Handle != 1 || x == nil || x.file.Handle != 2 {
+	if x := p.Doctor().Second; open.Request.Handle != 1 || x == nil || x.File.Handle != 2 {
 		t.Errorf("opened is %+v, compared %+v; want the large files themselves", open.Request, x)
 	}
 }

@@ -16,6 +16,20 @@ const (
 	Leave
 )
 
+// Slot keeps the solves for the page, for previews, for the other side of a
+// comparison and for the story apart.
+type Slot uint8
+
+// The slots.
+const (
+	ForPage Slot = iota
+	ForPreview
+	ForOther
+	ForStory
+	NumSlots
+)
+
+// The effects, those first that ask workers. What has an ID is answered by messages with it.
 type (
 	// Open asks a worker to read a profile.
 	Open struct {
@@ -38,36 +52,71 @@ type (
 		Request proto.Sweep
 		Soon    bool
 	}
+	// Place asks a worker where buffers lie.
+	Place struct {
+		ID      int
+		Request proto.Place
+	}
+	// Question asks a worker a question.
+	Question struct {
+		ID      int
+		Request proto.Question
+		Idle    bool // nobody waits for it
+	}
+	// Examine asks the second program about the recording that is open.
+	Examine struct {
+		ID      int
+		Request proto.Doctor
+	}
+	// AskStep asks the second program about a training step, or for its chain.
+	AskStep struct {
+		ID      int
+		Request proto.Step
+	}
+	// Export asks for the schedule on screen as a file for other programs.
+	Export struct {
+		Kind    string // of SaveFile
+		Request proto.Export
+	}
 	// Cancel gives a request up; its worker is replaced if it is at work.
 	Cancel struct{ ID int }
 	// UseThread has the page's own thread answer what workers are asked.
 	UseThread struct{}
+
 	// WriteURL puts the choice into the address bar.
 	WriteURL struct{ History History }
 	// CopyURL puts the link into the clipboard and answers Copied.
 	CopyURL struct{}
+	// Copy copies the text of a field of the dialog that shares.
+	Copy struct{ Field string }
+	// Send passes the link on.
+	Send struct{}
+	// Save saves a file of a kind, see SaveFile.
+	Save struct{ Kind string }
 	// SaveTheme remembers the theme, where the browser lets it.
 	SaveTheme struct{ Theme string }
+	// SaveShortcuts remembers whether shortcuts are off, where the browser lets it.
+	SaveShortcuts struct{ Off bool }
+	// AskLabels asks what stands on the keys and answers SetLabels, where the
+	// browser knows it.
+	AskLabels struct{}
 )
 
-// Slot keeps the solves for the page, for previews, for the other side of a
-// comparison and for the story apart.
-type Slot uint8
-
-// The slots.
-const (
-	ForPage Slot = iota
-	ForPreview
-	ForOther
-	ForStory
-	NumSlots
-)
-
-func (Open) effect()      {}
-func (Solve) effect()     {}
-func (Sweep) effect()     {}
-func (Cancel) effect()    {}
-func (UseThread) effect() {}
-func (WriteURL) effect()  {}
-func (CopyURL) effect()   {}
-func (SaveTheme) effect() {}
+func (Open) effect()          {}
+func (Solve) effect()         {}
+func (Sweep) effect()         {}
+func (Place) effect()         {}
+func (Question) effect()      {}
+func (Examine) effect()       {}
+func (AskStep) effect()       {}
+func (Export) effect()        {}
+func (Cancel) effect()        {}
+func (UseThread) effect()     {}
+func (WriteURL) effect()      {}
+func (CopyURL) effect()       {}
+func (Copy) effect()          {}
+func (Send) effect()          {}
+func (Save) effect()          {}
+func (SaveTheme) effect()     {}
+func (SaveShortcuts) effect() {}
+func (AskLabels) effect()     {}

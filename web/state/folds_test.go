@@ -3,6 +3,8 @@ package state
 import (
 	"reflect"
 	"testing"
+
+	"memtide/web/view"
 )
 
 // What a link unfolds is open, what is folded and unfolded by hand goes into the
@@ -10,10 +12,10 @@ import (
 func TestFolds(t *testing.T) {
 	s := New()
 	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
-		Open: []string{"questions", "table"}, Chain: true, Slowdown: 501}
+		Linked: view.Linked{Open: []string{"questions", "table"}, Chain: true, Slowdown: 501}}
 	opening, _ := s.Update(start)[0].(Open)
 	s.Update(opened(opening.ID, chain("net"))) // until then the address stays what it is
-	if got, want := s.Unfolded(), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
+	if got, want := s.View.Unfolded(), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("a link that opens %q has opened %q", want, got)
 	}
 	if !s.View.Chain || s.Slowdown() != 500 {
@@ -35,19 +37,19 @@ func TestFolds(t *testing.T) {
 		if out := s.Update(c.in); len(out) == 0 || out[len(out)-1] != (WriteURL{Replace}) {
 			t.Errorf("%#v asks for %#v; want the address to be written", c.in, out)
 		}
-		if got := s.Unfolded(); !reflect.DeepEqual(got, c.want) {
+		if got := s.View.Unfolded(); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("after %#v %q is open; want %q", c.in, got, c.want)
 		}
 	}
 	// What show= names is open without open=.
-	start.Open, start.Frame = nil, Frame{Show: []string{"time", "table"}}
+	start.Open, start.Frame = nil, view.Frame{Show: []string{"time", "table"}}
 	s.Update(Navigate(start))
-	if got := s.Unfolded(); len(got) > 0 || !s.View.Table {
+	if got := s.View.Unfolded(); len(got) > 0 || !s.View.Table {
 		t.Errorf("a link that shows the table has %q open beyond it, table %t; want only the table", got, s.View.Table)
 	}
-	start.Frame, start.Chain = Frame{}, false
+	start.Frame, start.Chain = view.Frame{}, false
 	s.Update(Navigate(start))
-	if got := s.Unfolded(); len(got) > 0 || s.View.Chain {
+	if got := s.View.Unfolded(); len(got) > 0 || s.View.Chain {
 		t.Errorf("a link that opens nothing leaves %q open, critical chain %t; want nothing", got, s.View.Chain)
 	}
 }

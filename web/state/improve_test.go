@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/tradeoff"
 )
 
 // cut is a point of a solver whose time was over, with its best so far if ms is
@@ -96,7 +97,7 @@ func TestImproveGoesOn(t *testing.T) {
 // The page says which points are only the best found.
 func TestPartialPoints(t *testing.T) {
 	p, _ := partly(t)
-	var partial []LinePoint
+	var partial []tradeoff.LinePoint
 	for _, l := range p.Curve.Lines() {
 		for _, pt := range l.Points {
 			if pt.Partial > 0 {

@@ -12,9 +12,6 @@ func (m SetShortcuts) apply(s *State) []Effect {
 	return []Effect{SaveShortcuts(m)}
 }
 
-// SaveShortcuts remembers whether shortcuts are off, where the browser lets it.
-type SaveShortcuts struct{ Off bool }
-
 // SetLabels tells what stands on the keys at some places of the keyboard.
 type SetLabels struct{ Labels map[string]string }
 
@@ -23,13 +20,6 @@ func (m SetLabels) apply(s *State) []Effect {
 	s.DOM++
 	return nil
 }
-
-// AskLabels asks what stands on the keys and answers SetLabels, where the
-// browser knows it.
-type AskLabels struct{}
-
-func (SaveShortcuts) effect() {}
-func (AskLabels) effect()     {}
 
 // Tell shows one line that tells what a shortcut did.
 type Tell struct{ Text string }

@@ -5,15 +5,6 @@ import (
 	"memtide/web/tell"
 )
 
-// LayerTable is how the table of layers is looked at.
-type LayerTable struct {
-	Open bool
-	By   tell.LayerColumn
-	Down bool   // the largest first
-	Find string // only layers whose row contains it, in any case
-	Top  int    // first row that is on screen
-}
-
 // ToggleLayers opens the table of layers and closes it.
 type ToggleLayers struct{}
 
@@ -23,18 +14,14 @@ func (ToggleLayers) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// SortLayers sorts the table by a column, the other way round if it is sorted
-// by it already.
+// SortLayers sorts the table by a column, see view.LayerTable.
 type SortLayers struct{ By tell.LayerColumn }
 
 func (m SortLayers) apply(s *State) []Effect {
 	if m.By >= tell.NumLayerColumns {
 		return nil
 	}
-	t := &s.View.Layers
-	// Of amounts the largest are looked for, of names the first.
-	t.Down, t.By = m.By == t.By && !t.Down || m.By != t.By && m.By.Amount(), m.By
-	t.Top = 0
+	s.View.Layers.Sort(m.By)
 	s.DOM++
 	return nil
 }
@@ -85,45 +72,8 @@ func (ToggleChain) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// LayerRows are the rows of the table of layers that are not left out, in its
-// order.
-func (s *State) LayerRows() []tell.LayerRow {
-	p := s.Visible()
-	if p == nil || !s.View.Layers.Open {
-		return nil
-	}
-	t := s.View.Layers
-	key := layerKey{p, t.By, t.Down, t.Find}
-	if s.layers.key != key {
-		s.layers.key, s.layers.rows = key, p.Model().LayerTable(t.By, t.Down, t.Find)
-	}
-	return s.layers.rows
-}
-
-// layerRows are the rows of the table, kept until they change.
-type layerRows struct {
-	key  layerKey
-	rows []tell.LayerRow
-}
-
-type layerKey struct {
-	picture *Picture
-	by      tell.LayerColumn
-	down    bool
-	find    string
-}
+// LayerRows are the rows of the table of layers, see view.View.
+func (s *State) LayerRows() []tell.LayerRow { return s.View.LayerRows(s.Visible()) }
 
 // LayerRow is the row of the selected stage, -1 if it has none.
-func (s *State) LayerRow() int {
-	p := s.Visible()
-	if p == nil {
-		return -1
-	}
-	stage := p.Model().StageOf(s.View.Selected)
-	for i, r := range s.LayerRows() {
-		if r.Stage == stage {
-			return i
-		}
-	}
-	return -1
-}
+func (s *State) LayerRow() int { return s.View.LayerRow(s.Visible()) }

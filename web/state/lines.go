@@ -4,51 +4,23 @@ import (
 	"slices"
 
 	"memtide/engine"
-)
-
-// Names of what the curve can draw beside strategies: AllLines is everything,
-// BoundLine is the lower bounds.
-const (
-	AllLines  = "all"
-	BoundLine = "bound"
-)
-
-// What a curve draws of which nobody has chosen the lines: of a chain the best of
-// each kind, the oldest idea, and what bounds them; of a graph what needs no long search.
-// Keeping everything, which is a point, and the chosen strategy are always drawn.
-var (
-	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
-	graphLines = []string{BoundLine, "blocks", "dtr", "lms", "window"}
+	"memtide/wasm/proto"
+	"memtide/web/tradeoff"
 )
 
 // chosenLines is what the curve draws beside the chosen strategy.
 func (s *State) chosenLines() []string {
-	switch {
-	case s.View.Lines != nil:
+	if s.View.Lines != nil {
 		return s.View.Lines
-	case s.Network != nil && s.Network.Chain == nil:
-		return graphLines
 	}
-	return chainLines
+	return tradeoff.DefaultLines(s.Network != nil && s.Network.Chain == nil)
 }
 
-// Drawn says whether the curve draws a strategy, or BoundLine.
+// Drawn says whether the curve draws a strategy, or tradeoff.BoundLine.
 func (s *State) Drawn(name string) bool {
 	lines := s.chosenLines()
-	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, AllLines)
+	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
 }
-
-// Axis is what the curve shows upwards.
-type Axis uint8
-
-// The axes: samples per second (steps per second where the batch size is unknown),
-// step time against that of keeping everything, and step time itself.
-const (
-	Throughput Axis = iota
-	Slowdown
-	StepTime
-	NumAxes
-)
 
 // CurveStrategies are the strategies that the curve can draw: those that apply,
 // have a link if they need one, and do more than keeping everything.
@@ -59,77 +31,44 @@ func (o *Side) CurveStrategies() []*engine.Strategy {
 	})
 }
 
-// SetAxis chooses the vertical axis of the curve.
-type SetAxis struct{ Axis Axis }
-
-func (m SetAxis) apply(s *State) []Effect {
-	s.View.Axis = m.Axis
-	s.DOM++
-	return []Effect{WriteURL{Replace}}
-}
-
-// ToggleLineList opens and closes the list of all lines.
-type ToggleLineList struct{}
-
-func (ToggleLineList) apply(s *State) []Effect {
-	s.View.LineList = !s.View.LineList
-	s.touch()
-	return []Effect{WriteURL{Replace}}
-}
-
-// SetLines chooses what the curve draws, nil for the default.
-type SetLines struct{ Names []string }
-
-func (m SetLines) apply(s *State) []Effect { return s.setLines(m.Names) }
-
-// setLines chooses what the curve draws; nil is the default.
-func (s *State) setLines(lines []string) []Effect {
-	if lines != nil {
-		lines = append([]string{}, lines...) // none is not the default
-		slices.Sort(lines)
-		lines = slices.Compact(lines)
-	}
-	s.View.Lines = nil
-	switch {
-	case lines == nil || slices.Equal(lines, s.chosenLines()):
-	case slices.Contains(lines, AllLines):
-		s.View.Lines = []string{AllLines}
-	default:
-		s.View.Lines = lines
-	}
-	s.DOM++
-	out := []Effect{WriteURL{Replace}}
-	if s.Network == nil {
-		return out
-	}
-	return append(out, s.followCurve()...)
-}
-
-// ToggleLines draws some lines, or no longer if all of them are drawn.
-type ToggleLines struct{ Names []string }
-
-func (m ToggleLines) apply(s *State) []Effect {
-	now := slices.Clone(s.chosenLines())
-	if slices.Contains(now, AllLines) {
-		now = []string{BoundLine}
-		for _, st := range s.CurveStrategies() {
-			now = append(now, st.Name)
+// methods lists what a curve compares: every strategy that is drawn and applies,
+// with its defaults, the chosen one first and with its arguments, then those that
+// share work between budgets.
+func (s *State) methods() []proto.Method {
+	all := s.CurveStrategies()
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
+	var out []proto.Method
+	for _, st := range all {
+		if !s.Drawn(st.Name) {
+			continue
 		}
+		m := proto.Method{Strategy: st.Name}
+		if st.Name == s.Choice.Strategy {
+			m.Args = s.Choice.Args
+		}
+		out = append(out, m)
 	}
-	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
-	if slices.ContainsFunc(m.Names, func(name string) bool { return !drawn(name) }) {
-		return s.setLines(append(now, m.Names...))
+	return out
+}
+
+// rank is where a strategy stands in the order of methods.
+func (s *State) rank(st *engine.Strategy) int {
+	switch {
+	case st.Name == s.Choice.Strategy:
+		return 0
+	case st.Sweeper != nil:
+		return 1
 	}
-	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
+	return 2
 }
 
 // Lines are the lines of the curve that are drawn, of strategies and of bounds.
-func (s *State) Lines() (strategies, bounds []Line) {
+func (s *State) Lines() (strategies, bounds []tradeoff.Line) {
 	if s.Curve == nil {
 		return nil, nil
 	}
-	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l Line) bool { return !s.Drawn(l.Method.Strategy) })
-	if s.Drawn(BoundLine) {
+	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
+	if s.Drawn(tradeoff.BoundLine) {
 		bounds = s.Curve.Bounds()
 	}
 	return strategies, bounds

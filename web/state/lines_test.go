@@ -6,6 +6,8 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 func asked(e Sweep) (out []string) {
@@ -19,7 +21,7 @@ func asked(e Sweep) (out []string) {
 func few(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	e := last[Sweep](t, p)
@@ -68,7 +70,7 @@ func TestLinesOnDemand(t *testing.T) {
 	if got := names(p.play(ToggleLines{[]string{"testoffload"}})); got != "WriteURL replace" {
 		t.Errorf("drawn again: effects %s; want nothing computed", got)
 	}
-	p.play(ToggleLines{[]string{BoundLine}})
+	p.play(ToggleLines{[]string{tradeoff.BoundLine}})
 	if _, bounds = p.Lines(); len(bounds) == 0 {
 		t.Error("no bounds are drawn")
 	}
@@ -96,7 +98,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 // A line can be drawn while others are being computed: those go on.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	first := last[Sweep](t, p)
@@ -119,7 +121,7 @@ func TestLinesOfLists(t *testing.T) {
 	}{
 		{nil, nil},
 		{[]string{"rotor", "bound", "pofo", "sequential", "dynprog"}, nil},
-		{[]string{"rotor", AllLines}, []string{AllLines}},
+		{[]string{"rotor", tradeoff.AllLines}, []string{tradeoff.AllLines}},
 		{[]string{"rotor", "pofo", "rotor"}, []string{"pofo", "rotor"}},
 		{[]string{}, []string{}},
 	} {
@@ -128,17 +130,17 @@ func TestLinesOfLists(t *testing.T) {
 			t.Errorf("%q: kept as %#v; want %#v", c.set, got, c.want)
 		}
 	}
-	p.play(SetLines{[]string{AllLines}})
+	p.play(SetLines{[]string{tradeoff.AllLines}})
 	p.play(ToggleLines{[]string{"testoffload", "testshare"}})
-	if p.Drawn("testoffload") || p.Drawn("testshare") || !p.Drawn("testgraph") || !p.Drawn(BoundLine) {
+	if p.Drawn("testoffload") || p.Drawn("testshare") || !p.Drawn("testgraph") || !p.Drawn(tradeoff.BoundLine) {
 		t.Errorf("lines %q; want all but the two", p.View.Lines)
 	}
 	p.play(ToggleLines{[]string{"testoffload", "testgraph"}})
 	if !p.Drawn("testoffload") || !p.Drawn("testgraph") {
 		t.Errorf("lines %q; want the missing one of the two drawn", p.View.Lines)
 	}
-	p.play(SetAxis{Throughput})
-	if p.View.Axis != Throughput {
+	p.play(SetAxis{tradeoff.Throughput})
+	if p.View.Axis != tradeoff.Throughput {
 		t.Errorf("axis %d; want throughput", p.View.Axis)
 	}
 }

@@ -1,78 +1,29 @@
 package state
 
 import (
-	"slices"
 	"strings"
 
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
+	"memtide/web/view"
 )
-
-// Picker is the list of networks to choose from.
-type Picker struct {
-	Open   bool
-	Query  string // what is typed into the search field
-	Active string // id of the entry that Enter chooses, see Entries; empty: none matches
-}
-
-// StepEntry begins the ids of entries that are the whole training step of a model.
-const StepEntry = "step/"
-
-// Steps are the models whose whole step the query finds, those that are usual first, and
-// those alone if it is empty.
-func (p Picker) Steps() (out []*ask.Model) {
-	words := strings.Fields(strings.ToLower(p.Query))
-	for i := range ask.Models {
-		m := &ask.Models[i]
-		if in := strings.ToLower(m.Title + " " + m.ID + " llm transformer language whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
-			out = append(out, m)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *ask.Model) int {
-		switch {
-		case a.Usual == b.Usual:
-			return 0
-		case a.Usual:
-			return -1
-		}
-		return 1
-	})
-	return out
-}
-
-// Entries are the ids of all that the query finds, in the order of the list: whole steps,
-// and presets.
-func (p Picker) Entries() (out []string) {
-	for _, m := range p.Steps() {
-		out = append(out, StepEntry+m.ID)
-	}
-	for _, m := range p.Matches() {
-		out = append(out, m.ID)
-	}
-	return out
-}
-
-// holdsAll says whether a text has every word.
-func holdsAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-}
 
 // TogglePicker opens the list or closes it.
 type TogglePicker struct{}
 
 func (TogglePicker) apply(s *State) []Effect {
 	p := &s.View.Picker
-	*p = Picker{Open: !p.Open}
+	*p = view.Picker{Open: !p.Open}
 	s.DOM++
 	if !p.Open {
 		return nil
 	}
 	if base, _ := s.Choice.Source.Variant(); s.Step != nil && ask.Lookup(s.Choice.Step) != nil {
-		p.Active = StepEntry + s.Choice.Step
+		p.Active = view.StepEntry + s.Choice.Step
 	} else if base != nil && s.Step == nil {
 		p.Active = base.ID
 	} else {
-		p.Active = p.best()
+		p.Active = p.Best()
 	}
 	return nil
 }
@@ -83,7 +34,7 @@ type FilterPresets struct{ Text string }
 func (m FilterPresets) apply(s *State) []Effect {
 	p := &s.View.Picker
 	p.Query = m.Text
-	p.Active = p.best()
+	p.Active = p.Best()
 	s.DOM++
 	return nil
 }
@@ -92,75 +43,9 @@ func (m FilterPresets) apply(s *State) []Effect {
 type StepPreset struct{ By int }
 
 func (m StepPreset) apply(s *State) []Effect {
-	s.View.Picker.Active = s.View.Picker.step(m.By)
+	s.View.Picker.Active = s.View.Picker.Step(m.By)
 	s.DOM++
 	return nil
-}
-
-// Matches are the presets that the query finds, language models first and else in the
-// order of the catalogue: by title, id and heading or, if those hold none of it, by
-// description.
-func (p Picker) Matches() []*preset.Preset {
-	words := strings.Fields(strings.ToLower(p.Query))
-	named := found(words, func(q *preset.Preset) string {
-		if q.Sequences() {
-			return q.Title + " " + q.ID + " " + q.Group + " LLM transformer"
-		}
-		return q.Title + " " + q.ID + " " + q.Group
-	})
-	if len(named) > 0 {
-		return named
-	}
-	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
-}
-
-// found are the presets of which the text holds every word.
-func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
-	for _, p := range preset.Presets() {
-		if holdsAll(strings.ToLower(text(p)), words) {
-			out = append(out, p)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *preset.Preset) int {
-		switch {
-		case a.Sequences() == b.Sequences():
-			return 0
-		case a.Sequences():
-			return -1
-		}
-		return 1
-	})
-	return out
-}
-
-// best is the match that Enter chooses after typing: the first whose title or id
-// begins with the query, or the first of all.
-func (p Picker) best() string {
-	query := strings.ToLower(strings.TrimSpace(p.Query))
-	for _, m := range p.Steps() {
-		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
-			return StepEntry + m.ID
-		}
-	}
-	for _, m := range p.Matches() {
-		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
-			return m.ID
-		}
-	}
-	if all := p.Entries(); len(all) > 0 {
-		return all[0]
-	}
-	return ""
-}
-
-// step is the match that stands by rows after the active one.
-func (p Picker) step(by int) string {
-	all := p.Entries()
-	if len(all) == 0 {
-		return ""
-	}
-	at := max(slices.Index(all, p.Active), 0)
-	return all[min(max(at+by, 0), len(all)-1)]
 }
 
 // SetVariant changes what is not zero in the options of the open preset; an
@@ -230,10 +115,10 @@ func changed(o, change preset.Options) preset.Options {
 type PickNetwork struct{ ID string }
 
 func (m PickNetwork) apply(s *State) []Effect {
-	if model, ok := strings.CutPrefix(m.ID, StepEntry); ok {
+	if model, ok := strings.CutPrefix(m.ID, view.StepEntry); ok {
 		return PickStep{model}.apply(s)
 	}
-	s.View.Picker = Picker{}
+	s.View.Picker = view.Picker{}
 	s.DOM++
 	p := preset.Lookup(m.ID)
 	if p == nil {
@@ -273,22 +158,4 @@ func (m SetGPU) apply(s *State) []Effect {
 	out := s.open(c, nil, Push)
 	s.Opening.fit = s.Compare == nil
 	return out
-}
-
-// openVariant opens a preset with these options. The link to the host is that of
-// the device that the times are for, until a person chooses another: it goes
-// along when the device changes.
-func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
-	v, err := base.With(o)
-	if err != nil {
-		s.alert(&Alert{Text: err.Error()})
-		return nil
-	}
-	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
-	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
-		if d := preset.LookupDevice(o.Device); d != nil {
-			c = c.On(d)
-		}
-	}
-	return s.open(c, nil, Push)
 }

@@ -10,6 +10,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/tradeoff"
 )
 
 // PlanGroup is the plans of a kind, as every list of them has it.
@@ -110,7 +111,7 @@ func (p *Plan) answered(s *State) bool {
 }
 
 // swept takes what the curve found: the best in this budget or a smaller one.
-func (p *Plan) swept(c *Curve, budget engine.Bytes) {
+func (p *Plan) swept(c *tradeoff.Curve, budget engine.Bytes) {
 	if c == nil {
 		return
 	}
@@ -161,25 +162,12 @@ func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.Setting
 func (s *State) found(strategy string) (proto.Answer, bool) {
 	c := s.Choice
 	c.Strategy, c.Args = strategy, nil
-	if p := s.pictures.byKey[s.Network.pictureKey(c)]; p != nil && !p.Partial {
+	if p := s.pictures.byKey[s.Network.PictureKey(c)]; p != nil && !p.Partial {
 		return proto.Answer{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
 			StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
 	}
 	a, ok := s.results.byKey[s.foundKey()][strategy]
 	return a, ok
-}
-
-// note keeps what an answer found, if it is about another strategy and nothing else.
-func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
-		return
-	}
-	all, _ := p.results.get(a.found)
-	if all == nil {
-		all = map[string]proto.Answer{}
-	}
-	all[x.Strategy] = x
-	p.results.put(a.found, all)
 }
 
 // knownMethods takes the methods out that the budget is known to answer, and gives their answers.

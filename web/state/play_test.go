@@ -9,7 +9,9 @@ import (
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/lookup"
+	"memtide/web/view"
 )
 
 // A step of 12 ms with waits at 3 and 9 ms is played in 6 s, and 300 ms for each wait:
@@ -31,8 +33,8 @@ func TestPlay(t *testing.T) {
 		{6350, 10 * time.Millisecond, 1}, // from here to its end
 	} {
 		p.play(Tick{Now: c.now})
-		if got := p.View.Playhead; got < c.at-10*time.Microsecond && c.now != 6350 || got > c.at+10*time.Microsecond || p.Wait() != c.wait {
-			t.Errorf("at %v ms the playhead is at %v and wait %d is selected; want %v and %d", c.now, got, p.Wait(), c.at, c.wait)
+		if got := p.View.Playhead; got < c.at-10*time.Microsecond && c.now != 6350 || got > c.at+10*time.Microsecond || p.View.Wait() != c.wait {
+			t.Errorf("at %v ms the playhead is at %v and wait %d is selected; want %v and %d", c.now, got, p.View.Wait(), c.at, c.wait)
 		}
 	}
 	if got, want := names(p.play(Tick{Now: 20_000})), "WriteURL replace"; got != want || p.View.Play.On || p.View.Playhead != 0 {
@@ -100,7 +102,7 @@ func playing(t *testing.T) *player {
 		{Start: 3 * time.Millisecond, End: 4 * time.Millisecond}, {Start: 9 * time.Millisecond, End: 10 * time.Millisecond}},
 		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
-	p.Shown.model = nil
+	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
 	p.View.Selected = lookup.Target{}
 	return p
 }
@@ -132,20 +134,20 @@ func TestStory(t *testing.T) {
 	if p.Visible() != p.Shown {
 		t.Errorf("the story shows %v by itself; want what was chosen", p.Visible().Choice.Strategy)
 	}
-	p.play(TellStory{Step: StoryKeepAll})
+	p.play(TellStory{Step: view.StoryKeepAll})
 	p.play(answer(last[Solve](t, p), 10))
-	for step, want := range map[StoryStep]string{StoryKeepAll: "keepall", StoryOverLine: "keepall", StoryRecompute: recomputing, StoryPlan: "testoffload"} {
+	for step, want := range map[view.StoryStep]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: recomputing, view.StoryPlan: "testoffload"} {
 		p.play(TellStory{Step: step})
 		if got := p.Visible().Choice.Strategy; got != want {
 			t.Errorf("step %d shows %s; want %s", step, got, want)
 		}
 	}
-	p.play(TellStory{Step: StoryOverLine}, Unhover{})
+	p.play(TellStory{Step: view.StoryOverLine}, Unhover{})
 	if got := p.Visible().Choice.Strategy; got != "keepall" {
 		t.Errorf("after something else was pointed at step 2 shows %s; want keepall", got)
 	}
 	p.play(SetBudget{Bytes: 5 * engine.GiB, Settled: true})
-	if p.View.Story != NoStory || p.Preview != nil || !p.StoryOwn() {
+	if p.View.Story != view.NoStory || p.Preview != nil || !p.StoryOwn() {
 		t.Errorf("after a change: step %d, preview %v, own %v; want no step and the reader's own", p.View.Story, p.Preview, p.StoryOwn())
 	}
 }
@@ -155,10 +157,10 @@ func TestStoryWithout(t *testing.T) {
 	p := storied(t)
 	e := last[Solve](t, p)
 	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: proto.Fail(proto.Infeasible, "too small")})
-	if _, none := p.StoryPicture(StoryRecompute); !none || p.OverBudget != nil {
+	if _, none := p.StoryPicture(view.StoryRecompute); !none || p.OverBudget != nil {
 		t.Errorf("no schedule recomputes: known %v, %+v; want it known and nothing else said", none, p.OverBudget)
 	}
-	if got := names(p.play(TellStory{Step: StoryRecompute})); got != "WriteURL replace" || p.Visible() != p.Shown {
+	if got := names(p.play(TellStory{Step: view.StoryRecompute})); got != "WriteURL replace" || p.Visible() != p.Shown {
 		t.Errorf("its step has the effects %s; want WriteURL and what was chosen shown", got)
 	}
 }

@@ -8,47 +8,9 @@ import (
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/question"
 )
-
-// Answers are those to a question that was asked, by a person or, once nothing else was
-// to be done, by the page itself (see followIdle).
-type Answers struct {
-	question.Answers
-	ID       int // of the request at work, 0 if none is
-	Question *question.Question
-	Done     int
-	Total    int // 0 if unknown
-	Stopped  bool
-	Failed   string
-
-	Idle bool // nobody has asked: it is answered because nothing else is to be done
-
-	prior   int // answers that were known before it was asked
-	key     string
-	found   string   // see State.foundKey, as it was asked
-	methods []string // the keys of the methods it compares; nil: it compares none
-}
-
-// questions is the part of the state about questions.
-type questions struct {
-	answers []*Answers       // about the present choice, at most one of a question
-	known   recent[*Answers] // complete ones
-
-	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
-}
-
-// HelpName is the name of the question what would help.
-const HelpName = "help"
-
-// Question asks a worker a question.
-type Question struct {
-	ID      int
-	Request proto.Question
-	Idle    bool // nobody waits for it
-}
-
-func (Question) effect() {}
 
 // DefaultSlowdown is how much slower a step may be unless a person says otherwise,
 // in hundredths of a per cent.
@@ -62,29 +24,6 @@ func (s *State) Slowdown() int {
 	return s.View.Slowdown - 1
 }
 
-// Answers are those to a question about the present choice; nil if it was not asked.
-func (p *questions) Answers(q *question.Question) *Answers {
-	for _, a := range p.answers {
-		if a.Question == q {
-			return a
-		}
-	}
-	return nil
-}
-
-// Working says that a question is being answered.
-func (p *questions) Working() bool {
-	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
-}
-
-// forget drops answers, and cancels their request if it is at work.
-func (p *questions) forget(a *Answers) (out []Effect) {
-	if i := slices.Index(p.answers, a); i >= 0 {
-		out, p.answers = a.cancel(), slices.Delete(p.answers, i, i+1)
-	}
-	return out
-}
-
 // Subject is what questions are about. There has to be a network.
 func (o *Side) Subject() question.Subject {
 	c := o.Choice
@@ -92,7 +31,7 @@ func (o *Side) Subject() question.Subject {
 	out := question.Subject{Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Graph: o.Network.Chain == nil,
 		Preset: err == nil, Batch: o.Network.Totals.Batch, Usable: o.CurveStrategies(), Budget: o.Budget()}
 	var all int
-	if out.Unit, all = Trained(c, o.Network); out.Batch > 0 {
+	if out.Unit, all = known.Trained(c, o.Network); out.Batch > 0 {
 		out.Each = all / out.Batch
 	}
 	if c.ToHost == c.ToDev {
@@ -153,25 +92,6 @@ func (s *State) followQuestions() (out []Effect) {
 		}
 	}
 	return out
-}
-
-// drop forgets and stops them all.
-func (p *questions) drop() (out []Effect) {
-	for _, a := range p.answers {
-		out = append(out, a.cancel()...)
-	}
-	p.answers = nil
-	return out
-}
-
-// cancel stops the request of the question, if it is at work.
-func (a *Answers) cancel() []Effect {
-	if a.ID == 0 {
-		return nil
-	}
-	id := a.ID
-	a.ID = 0
-	return []Effect{Cancel{id}}
 }
 
 // OpenQuestion opens a question, instead of the open one if there is, and closes it if
@@ -295,7 +215,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	}
 	s.answers = append(s.answers, a)
 	subject := s.Subject()
-	req := proto.Question{Setting: s.Network.setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
+	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
 		Name: q.Name, Slowdown: a.Slowdown, Limit: q.Limit}
 	if q.Methods != nil {
 		req.Methods = q.Methods(subject)
@@ -379,93 +299,3 @@ func (m QuestionEnded) apply(s *State) []Effect {
 	}
 	return nil
 }
-
-// answering is the question that waits for answers under an ID, nil if none does:
-// answers to older questions are dropped.
-func (p *questions) answering(id int) *Answers {
-	for _, a := range p.answers {
-		if a.ID != 0 && a.ID == id {
-			return a
-		}
-	}
-	return nil
-}
-
-// UseAnswer chooses what an answer was solved for: the budget, the link, the
-// strategy, the batch. A budget that was looked for is rounded up as people read it.
-type UseAnswer struct {
-	Name  string // of the question
-	Index int    // into Answers.List
-}
-
-func (m UseAnswer) apply(s *State) []Effect {
-	c, ok := s.answered(m)
-	switch {
-	case !ok:
-		return nil
-	case c.Source.Same(s.Choice.Source):
-		return s.choose(c, Push, false)
-	}
-	return s.open(c, nil, Push)
-}
-
-// TryAnswer previews what UseAnswer would choose, or ends that; what is of another
-// batch is used at once.
-type TryAnswer UseAnswer
-
-func (m TryAnswer) apply(s *State) []Effect {
-	c, ok := s.answered(UseAnswer(m))
-	switch {
-	case !ok:
-		return nil
-	case !c.Source.Same(s.Choice.Source):
-		return UseAnswer(m).apply(s)
-	case s.Tries(m):
-		return s.unpreview()
-	}
-	s.touch()
-	return s.preview(c, false)
-}
-
-// Tries says that the answer is previewed, or about to be.
-func (s *State) Tries(m TryAnswer) bool {
-	c, ok := s.answered(UseAnswer(m))
-	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.pictureKey(c)
-}
-
-// answered is the choice that an answer stands for; ok is false if it is not there.
-func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
-	a := s.Answers(question.Lookup(m.Name))
-	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
-		return c, false
-	}
-	x, c := a.List[m.Index], s.Choice
-	if x.Strategy != c.Strategy {
-		c.Strategy, c.Args = x.Strategy, nil
-	}
-	budget := x.Budget
-	if a.Question.Varies&question.Budget != 0 {
-		budget = offer(budget)
-	}
-	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
-		c.Budget = choice.Budget{Bytes: budget}
-	}
-	if d := x.Device; d != nil {
-		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
-			c.Device = ""
-		}
-		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
-	}
-	if x.Batch == 0 {
-		return c, true
-	}
-	p, _, err := preset.Parse(c.Source.Preset)
-	if err != nil {
-		return c, false
-	}
-	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
-	return c, true
-}
-
-// Complete says that all answers have been given.
-func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }

@@ -1,26 +1,5 @@
 package state
 
-import "slices"
-
-// Frame is how the page stands around a schedule, as its link says.
-type Frame struct {
-	Title   string   // instead of the network's name, in the tab and in files
-	Show    []string // parts of the page in their order, as link.Panels; nil: all
-	Embed   bool     // a view in another page: without controls
-	Control string   // of such a view: "budget" for a slider, or ""
-	Opener  string   // who opened what such a view shows, if it was another page
-}
-
-// Shows says whether a part of the page is shown.
-func (f *Frame) Shows(part string) bool { return f.Show == nil || slices.Contains(f.Show, part) }
-
-// Sharing is the dialog that gives away what is shown.
-type Sharing struct {
-	Exact bool   // with the visible range and the selection
-	Theme string // of pictures: "light" or "dark"
-	Note  string // what a button did
-}
-
 // ToggleShare opens the dialog or closes it.
 type ToggleShare struct{ Dark bool }
 
@@ -82,9 +61,6 @@ func (m SaveFile) apply(s *State) []Effect {
 	return []Effect{Save(m)}
 }
 
-// Save saves a file of that kind.
-type Save struct{ Kind string }
-
 // CopyText asks for the text of a field of the dialog to be copied.
 type CopyText struct{ Field string }
 
@@ -95,9 +71,6 @@ func (m CopyText) apply(s *State) []Effect {
 	return []Effect{Copy(m)}
 }
 
-// Copy copies the text of that field.
-type Copy struct{ Field string }
-
 // SendLink asks the device to pass the link on, with its own list of places.
 type SendLink struct{}
 
@@ -107,13 +80,6 @@ func (SendLink) apply(s *State) []Effect {
 	}
 	return []Effect{Send{}}
 }
-
-// Send passes the link on.
-type Send struct{}
-
-func (Save) effect() {}
-func (Copy) effect() {}
-func (Send) effect() {}
 
 // dialog is the dialog, without the note of what was done in it before; nil while
 // it is closed.
@@ -146,14 +112,3 @@ func (m Retitle) apply(s *State) []Effect {
 
 // maxTitle is the longest title in characters.
 const maxTitle = 80
-
-// frame takes over how a link wants the page to be.
-func (v *View) frame(m Start) {
-	v.From, v.To, v.Playhead, v.Story = m.From, m.To, m.Moment, m.Story
-	v.Play, v.ToPlay = Playing{}, m.ToPlay
-	v.Lines, v.Axis = m.Lines, m.Axis
-	v.Frame, v.Wanted = m.Frame, m.Selected
-	if m.Frame.Show != nil {
-		v.Table = m.Frame.Shows("table")
-	}
-}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 func TestShareDialog(t *testing.T) {
@@ -44,22 +46,22 @@ func TestShareDialog(t *testing.T) {
 // until then. Selecting something writes it into the address.
 func TestSelectionOfALink(t *testing.T) {
 	p := shown(t)
-	link := Start{Choice: p.Choice, Selected: "layer@2", Lines: []string{AllLines}}
+	link := Start{Choice: p.Choice, Linked: view.Linked{Selected: "layer@2", Lines: []string{tradeoff.AllLines}}}
 	link.Choice.Strategy = "greedy"
 	p.play(Navigate(link))
-	if got := p.SelectedName(); got != "layer@2" {
+	if got := p.View.SelectedName(p.Shown); got != "layer@2" {
 		t.Errorf("before there is a picture the selection is %q, want that of the link", got)
 	}
 	p.play(answer(last[Solve](t, p), 10))
-	if want := (lookup.Target{Kind: lookup.OnStage, Index: 2}); p.View.Selected != want || p.SelectedName() != "layer@2" {
-		t.Errorf("selected is %+v, %q; want layer 2", p.View.Selected, p.SelectedName())
+	if want := (lookup.Target{Kind: lookup.OnStage, Index: 2}); p.View.Selected != want || p.View.SelectedName(p.Shown) != "layer@2" {
+		t.Errorf("selected is %+v, %q; want layer 2", p.View.Selected, p.View.SelectedName(p.Shown))
 	}
-	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.SelectedName() != "layer@1" {
-		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects), p.SelectedName())
+	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
+		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects), p.View.SelectedName(p.Shown))
 	}
 	link.Selected = "no such thing"
 	p.play(Navigate(link))
-	if got := p.SelectedName(); got != "" && got != "layer@1" {
+	if got := p.View.SelectedName(p.Shown); got != "" && got != "layer@1" {
 		t.Errorf("a selection that is not there became %q", got)
 	}
 }
@@ -68,16 +70,16 @@ func TestSelectionOfALink(t *testing.T) {
 // about what was open when it was given.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
-		frame  Frame
+		frame  view.Frame
 		sweeps int
 	}{
-		{Frame{Embed: true}, 0},
-		{Frame{Embed: true, Show: []string{"time"}}, 0},
-		{Frame{Embed: true, Show: []string{"time", "curve"}}, 1},
-		{Frame{}, 1},
+		{view.Frame{Embed: true}, 0},
+		{view.Frame{Embed: true, Show: []string{"time"}}, 0},
+		{view.Frame{Embed: true, Show: []string{"time", "curve"}}, 1},
+		{view.Frame{}, 1},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}, Frame: c.frame})
+		p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{tradeoff.AllLines}, Frame: c.frame}})
 		p.play(opened(last[Open](t, p).ID, chain("net")))
 		p.play(answer(last[Solve](t, p), 12))
 		if n := count[Sweep](p); min(n, 1) != c.sweeps {
@@ -93,7 +95,7 @@ func TestFrame(t *testing.T) {
 	if got := p.View.Frame.Title; got != "" {
 		t.Errorf("the title of another network is still %q", got)
 	}
-	p.play(Start{Choice: chosen("net-b8"), Frame: Frame{Show: []string{"table", "mem"}}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Frame: view.Frame{Show: []string{"table", "mem"}}}})
 	if !p.View.Table || !p.View.Frame.Shows("mem") || p.View.Frame.Shows("time") {
 		t.Errorf("show=table,mem: table %t, memory %t, timeline %t; want the first two", p.View.Table, p.View.Frame.Shows("mem"), p.View.Frame.Shows("time"))
 	}

@@ -4,6 +4,8 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/tradeoff"
 )
 
 // Side is a schedule that is looked at: what is chosen, the network that is open,
@@ -11,12 +13,12 @@ import (
 // controls change; in a comparison Compare.Other is the other one.
 type Side struct {
 	Choice     Choice
-	Network    *Network    // what is open; nil until the first profile has been read
-	Shown      *Picture    // what the pictures show; nil until the first schedule
-	Opening    *Opening    // a profile is being read
-	Solving    *Solving    // a schedule is being looked for
-	OverBudget *OverBudget // the budget is too small: Shown is an older picture, or none
-	Failed     string      // why the other side has no schedule, for people; of State.Side the Alert says it
+	Network    *known.Network // what is open; nil until the first profile has been read
+	Shown      *known.Picture // what the pictures show; nil until the first schedule
+	Opening    *Opening       // a profile is being read
+	Solving    *Solving       // a schedule is being looked for
+	OverBudget *OverBudget    // the budget is too small: Shown is an older picture, or none
+	Failed     string         // why the other side has no schedule, for people; of State.Side the Alert says it
 
 	fallback int // ID of a solve for what is shown because nothing else can be; 0: none is under way
 }
@@ -89,6 +91,14 @@ func (o *Side) Budget() engine.Bytes {
 	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
 }
 
+// BudgetRange is the budgets that are worth a choice; zero until a network is open.
+func (o *Side) BudgetRange() tradeoff.Range {
+	if o.Network == nil {
+		return tradeoff.Range{}
+	}
+	return tradeoff.RangeOf(o.Network.Graph, o.Network.Chain, o.Network.Totals.KeepAllPeak)
+}
+
 // Offer is a budget that would do where the chosen one is too small; 0 if it is not,
 // or if none is known.
 func (o *Side) Offer() engine.Bytes {
@@ -129,32 +139,4 @@ func (o *Side) cancelSolving() (out []Effect) {
 		out, o.Solving = []Effect{Cancel{o.Solving.ID}}, nil
 	}
 	return out
-}
-
-// sides are the one or two sides, first the one that the controls change.
-func (s *State) sides() []*Side {
-	if s.Compare == nil {
-		return []*Side{&s.Side}
-	}
-	return []*Side{&s.Side, &s.Compare.Other}
-}
-
-// reading is the side that waits for a profile under an ID; nil if none does.
-func (s *State) reading(id int) *Side {
-	for _, o := range s.sides() {
-		if o.Opening != nil && o.Opening.ID == id {
-			return o
-		}
-	}
-	return nil
-}
-
-// solving is the side that waits for a schedule under an ID; nil if none does.
-func (s *State) solving(id int) *Side {
-	for _, o := range s.sides() {
-		if o.Solving != nil && o.Solving.ID == id {
-			return o
-		}
-	}
-	return nil
 }

@@ -1,19 +1,20 @@
 package state
 
 import (
-	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/known"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
-// State is everything the page knows, in parts that stand in files of their own.
-// Only Update changes it.
+// State is everything the page knows. Only Update changes it. What its parts hold is said
+// below, in side.go, answers.go and training.go; what happens to a part, in its file.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
-	tradeoff
+	byBudget
 	trials
 	questions
 	layout
@@ -23,11 +24,10 @@ type State struct {
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into
 	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
-	View    View
+	View    view.View
 	redraw
 
-	pictures  recent[*Picture]
-	layers    layerRows
+	pictures  recent[*known.Picture]
 	instead   choice.Budget // that was chosen because the default did not fit
 	next      *waiting      // side B, until A has been read
 	unwritten bool          // the address waits for what it names, see holdAddress
@@ -35,6 +35,22 @@ type State struct {
 	copies    int           // lanes of copies that the timeline has room for
 	lastID    int           // of a request
 }
+
+// New is the state of a page that has nothing yet.
+func New() *State {
+	return &State{
+		pictures:  recent[*known.Picture]{limit: 64},
+		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
+		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
+		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
+		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
+	}
+}
+
+// Message is something that happened: what a person did or what a worker
+// answered. It changes the state itself and returns what has to be done, in
+// order. Each is declared beside its apply, in the file of the part it is about.
+type Message interface{ apply(*State) []Effect }
 
 // newID is the ID of a new request. Later ones have larger IDs.
 func (s *State) newID() int {
@@ -52,118 +68,88 @@ func (r *redraw) touch() []Effect {
 	return nil
 }
 
-// Picture is a schedule that was found, with the choice that asked for it.
-type Picture struct {
-	ID      int // of the request
-	Choice  Choice
-	Network *Network
-	Solved  *proto.Solved
-	Partial bool // best so far of a solver that is at work or was stopped
-
-	model  *draw.Model // made when it is asked for
-	places map[string]*Places
+// Alert is an error for people, with at most one way on.
+type Alert struct {
+	Text   string
+	File   string   // that it is about; empty: it is about no file
+	Lines  []string // details, at most five
+	Action string   // text of the button; empty if there is none
+	Do     Message  // what the button does
 }
 
-// Problem is what the picture's schedule solves.
-func (p *Picture) Problem() *engine.Problem {
-	c := p.Choice
-	return &engine.Problem{
-		Graph: p.Network.Graph, Chain: p.Network.Chain,
-		Device:    engine.Device{Name: c.Device, ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex},
-		Transfers: c.Transfers,
-		Budget:    p.Solved.Budget,
-	}
+// Draft is text that is being typed and has not taken effect.
+type Draft struct{ Field, Text string }
+
+// Sharing is the dialog that gives away what is shown.
+type Sharing struct {
+	Exact bool   // with the visible range and the selection
+	Theme string // of pictures: "light" or "dark"
+	Note  string // what a button did
 }
 
-// Model is the picture's trace, arranged for drawing.
-func (p *Picture) Model() *draw.Model {
-	if p.model == nil {
-		p.model = draw.NewModel(p.Problem(), p.Solved.Trace)
-	}
-	return p.model
+// Compare is a comparison of two schedules, A and B. One of the two is what the
+// page is about, State.Side, which the controls change. Other is the other one,
+// until the controls are turned to it: then the two change places.
+type Compare struct {
+	Other Side
+	OnA   bool // the controls change A; Other is B
+
+	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
+	alignedOf [2]*known.Network
 }
 
-// Gaps are the picture's waits.
-func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
-
-// New is the state of a page that has nothing yet.
-func New() *State {
-	return &State{
-		pictures:  recent[*Picture]{limit: 64},
-		tradeoff:  tradeoff{curves: recent[*Curve]{limit: 8}},
-		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
-		trials:    trials{tunings: recent[*Tuning]{limit: 32}},
-		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
-	}
+// waiting is a side B that is opened when A has been read: from a link, or the
+// second of two files.
+type waiting struct {
+	choice  Choice // of a file: its source only, the rest is A's
+	content []byte // of a file; nil: choice says it all
+	handle  any    // as PickFile.Handle; content is empty then
 }
 
-// CopyLanes is for how many lanes of copies the timeline has room: as many as there are
-// in the schedule that is shown, or was when the budget was taken hold of.
-func (s *State) CopyLanes() int { return s.copies }
+// byBudget is the part of the state about step time against budget.
+type byBudget struct {
+	Curve   *tradeoff.Curve // of the present setting; nil before the first
+	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
 
-// Phase is the value of the body's data-state.
-func (s *State) Phase() string {
-	switch {
-	case s.busy() || s.Compare.Awaits() || s.Step.Busy():
-		return "solving"
-	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil && (s.Step == nil || s.Step.Failed != ""):
-		return "error"
-	}
-	return "ready"
+	hover  string // key of the point under the pointer
+	curves recent[*tradeoff.Curve]
 }
 
-// Visible is the picture on screen: the preview if there is one.
-func (s *State) Visible() *Picture {
-	if s.Preview != nil {
-		return s.Preview
-	}
-	return s.Shown
+// trials is the part of the state about the values of parameters that are tried.
+type trials struct {
+	Tuning  *tradeoff.Tuning // of the present choice; nil if there is nothing to try
+	tunings recent[*tradeoff.Tuning]
 }
 
-// Awaits says that nothing is shown yet, but something is on its way.
-func (s *State) Awaits() bool {
-	return s.Shown == nil && (s.busy() || s.fallback != 0)
+// layout is the part of the state about addresses.
+type layout struct {
+	Memory  *known.Memory // a file about addresses is open, and no network
+	Placing *Placing      // addresses are being looked for
+	Places  *known.Places // where the bytes lie; nil while the address view is closed
+
+	examining *examining // what is being asked about a recording; nil if nothing is
 }
 
-// Stale says that the picture is not the one that was asked for.
-func (s *State) Stale() bool {
-	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
+// Placing is a placement that is being looked for.
+type Placing struct {
+	ID       int
+	Progress proto.Progress
+	of       known.Placeable
 }
 
-// recent is a small cache that forgets what was not used for longest.
-type recent[V any] struct {
-	limit int
-	keys  []string // oldest first
-	byKey map[string]V
+// examining is a request under way: one at a time, because the second program has one worker.
+type examining struct {
+	id     int
+	memory *known.Memory
+	part   proto.Part
+	at     int
 }
 
-func (r *recent[V]) get(key string) (v V, ok bool) {
-	if v, ok = r.byKey[key]; ok {
-		r.touch(key)
-	}
-	return v, ok
-}
-
-func (r *recent[V]) put(key string, v V) {
-	if r.byKey == nil {
-		r.byKey = map[string]V{}
-	}
-	if _, ok := r.byKey[key]; !ok && len(r.keys) >= r.limit {
-		delete(r.byKey, r.keys[0])
-		r.keys = r.keys[1:]
-	}
-	r.byKey[key] = v
-	r.touch(key)
-}
-
-func (r *recent[V]) clear() { r.keys, r.byKey = nil, nil }
-
-func (r *recent[V]) touch(key string) {
-	for i, k := range r.keys {
-		if k == key {
-			r.keys = append(r.keys[:i], r.keys[i+1:]...)
-			break
-		}
-	}
-	r.keys = append(r.keys, key)
+// story is the part of the state about the story.
+type story struct {
+	asked  string // key of the picture that was asked for
+	id     int    // of that request
+	failed string // key of the picture that there is none of
+	of     *known.Network
+	first  Choice // that the story was told about first
 }

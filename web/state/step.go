@@ -6,40 +6,51 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/view"
 )
-
-// AskStep asks the second program about a training step, or for its chain. Answers are
-// StepAnswered, StepChained and StepFailed.
-type AskStep struct {
-	ID      int
-	Request proto.Step
-}
-
-func (AskStep) effect() {}
-
-// Step is the whole training step of a language model that is open instead of a network;
-// Choice.Step and Choice.StepArgs say which.
-type Step struct {
-	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
-	Failed string         // why there is no answer to the choice, for people
-
-	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
-
-	id    int    // of the request under way; 0: none
-	chain int    // of the request for the chain
-	of    string // StepKey of what Shown answers
-}
-
-// Busy says that an answer, or more of it, is on its way.
-func (t *Step) Busy() bool { return t != nil && t.id != 0 }
 
 // Late says that what is shown answers something else than the choice.
 func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
 
-// training is the part of the state about training steps.
-type training struct {
-	Step  *Step                  // nil: a network or a memory file is open
-	steps recent[*proto.Stepped] // whole answers
+// Config is the text of the config.json that the open network was read from; empty if it
+// was read from something else.
+func (s *State) Config() string {
+	if s.Network == nil || s.Step != nil {
+		return ""
+	}
+	return s.Network.Config
+}
+
+// openStep shows a training step instead of what is open, or another one.
+func (s *State) openStep(c Choice, h History) (out []Effect) {
+	if s.Step == nil {
+		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
+		s.Memory = nil
+		s.View.Rewind()
+		s.Step = &Step{}
+	} else {
+		out = s.cancelOpening()
+	}
+	s.OverBudget, s.Alert, s.Draft, s.next = nil, nil, Draft{}, nil
+	s.Choice = c
+	s.touch()
+	if h != Leave {
+		s.View.Frame.Title = ""
+		out = append(out, WriteURL{h})
+	}
+	return append(out, s.askStep()...)
+}
+
+// askStep asks for the answer to the choice, unless it is known.
+func (s *State) askStep() []Effect {
+	out, key := s.Step.cancel(), s.Choice.StepKey()
+	s.Step.Failed = ""
+	if known, ok := s.steps.get(key); ok {
+		s.Step.Shown, s.Step.of = known, key
+		return out
+	}
+	s.Step.id = s.newID()
+	return append(out, AskStep{s.Step.id, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs}})
 }
 
 // PickStep asks about the training step of a model, or of the text of a config.json. What
@@ -48,7 +59,7 @@ type training struct {
 type PickStep struct{ Model string }
 
 func (m PickStep) apply(s *State) []Effect {
-	s.View.Picker = Picker{}
+	s.View.Picker = view.Picker{}
 	c := s.Choice
 	if c.Step == "" && c.Device != preset.DefaultDeviceID && slices.Contains(ask.Option("device").Choices, c.Device) {
 		c.StepArgs = ask.With(nil, "device", c.Device)
@@ -84,32 +95,11 @@ func (m PickRank) apply(s *State) []Effect {
 	return nil
 }
 
-// Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
-func (t *Step) Rank() int {
-	switch r := t.Shown; {
-	case r == nil || len(r.Ranks) == 0:
-		return -1
-	case t.rank == 0 || t.rank > len(r.Ranks):
-		return r.Full
-	}
-	return t.rank - 1
-}
-
 // UseChange takes over one of the changes, of those that make it fit, or of the policies.
 type UseChange struct {
 	Index int
 	Of    ChangeList
 }
-
-// ChangeList is a list of changes.
-type ChangeList int
-
-// The lists.
-const (
-	SingleChanges ChangeList = iota
-	FixingChanges
-	PolicyChanges
-)
 
 func (m UseChange) apply(s *State) []Effect {
 	if s.Step == nil || s.Step.Shown == nil || s.Late() {
@@ -127,56 +117,30 @@ func (m UseChange) apply(s *State) []Effect {
 	return s.openStep(c, Push)
 }
 
-// openStep shows a training step instead of what is open, or another one.
-func (s *State) openStep(c Choice, h History) (out []Effect) {
-	if s.Step == nil {
-		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
-		s.Memory = nil
-		s.View.From, s.View.To, s.View.Playhead, s.View.Play, s.View.Story = 0, 0, 0, Playing{}, NoStory
-		s.Step = &Step{}
-	} else {
-		out = s.cancelOpening()
-	}
-	s.OverBudget, s.Alert, s.Draft, s.next = nil, nil, Draft{}, nil
-	s.Choice = c
-	s.touch()
-	if h != Leave {
-		s.View.Frame.Title = ""
-		out = append(out, WriteURL{h})
-	}
-	return append(out, s.askStep()...)
-}
+// ChangeList is a list of changes.
+type ChangeList int
 
-// askStep asks for the answer to the choice, unless it is known.
-func (s *State) askStep() []Effect {
-	out, key := s.Step.cancel(), s.Choice.StepKey()
-	s.Step.Failed = ""
-	if known, ok := s.steps.get(key); ok {
-		s.Step.Shown, s.Step.of = known, key
-		return out
-	}
-	s.Step.id = s.newID()
-	return append(out, AskStep{s.Step.id, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs}})
-}
+// The lists.
+const (
+	SingleChanges ChangeList = iota
+	FixingChanges
+	PolicyChanges
+)
 
-// cancel gives up what is under way.
-func (t *Step) cancel() (out []Effect) {
-	for _, id := range []*int{&t.id, &t.chain} {
-		if *id != 0 {
-			out = append(out, Cancel{*id})
-			*id = 0
-		}
-	}
-	return out
-}
+// ExploreStep opens the step as a chain, for the methods that choose what is kept.
+type ExploreStep struct{}
 
-// closeStep makes room for a network or a memory file.
-func (s *State) closeStep() []Effect {
-	if s.Step == nil {
+func (ExploreStep) apply(s *State) []Effect {
+	if s.Step == nil || s.Step.Shown == nil || s.Step.chain != 0 || s.Late() {
 		return nil
 	}
-	out := s.Step.cancel()
-	s.Step = nil
+	s.Step.chain = s.newID()
+	s.DOM++
+	out := []Effect{AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}}}
+	if s.Step.id != 0 { // the second program has one request at a time
+		out = append([]Effect{Cancel{s.Step.id}}, out...)
+		s.Step.id = 0
+	}
 	return out
 }
 
@@ -223,54 +187,12 @@ func (m StepFailed) apply(s *State) []Effect {
 	return nil
 }
 
-// ExploreStep opens the step as a chain, for the methods that choose what is kept.
-type ExploreStep struct{}
-
-func (ExploreStep) apply(s *State) []Effect {
-	if s.Step == nil || s.Step.Shown == nil || s.Step.chain != 0 || s.Late() {
+// closeStep makes room for a network or a memory file.
+func (s *State) closeStep() []Effect {
+	if s.Step == nil {
 		return nil
 	}
-	s.Step.chain = s.newID()
-	s.DOM++
-	out := []Effect{AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}}}
-	if s.Step.id != 0 { // the second program has one request at a time
-		out = append([]Effect{Cancel{s.Step.id}}, out...)
-		s.Step.id = 0
-	}
+	out := s.Step.cancel()
+	s.Step = nil
 	return out
 }
-
-// StepChained is the step as a profile in native JSON.
-type StepChained struct {
-	ID      int
-	Profile []byte
-}
-
-func (m StepChained) apply(s *State) []Effect {
-	if s.Step == nil || s.Step.chain == 0 || s.Step.chain != m.ID {
-		return nil
-	}
-	s.Step.chain = 0
-	device, title := ask.Value(s.Choice.StepArgs, "device"), ask.Title(s.Choice.Step)
-	out := PickFile{Name: title + ", one step", Bytes: m.Profile}.apply(s)
-	if d := preset.LookupDevice(device); d != nil { // by its name, which the profile does not keep
-		s.Opening.Choice = s.Opening.Choice.On(d)
-		s.Opening.linked, s.Opening.fit = true, true
-	}
-	return out
-}
-
-// Config is the text of the config.json that the open network was read from; empty if it
-// was read from something else.
-func (s *State) Config() string {
-	if s.Network == nil || s.Step != nil {
-		return ""
-	}
-	return s.Network.config
-}
-
-// configFormat is the format of a config.json, longestConfig how long the text of a config.json may be that is kept.
-const (
-	configFormat  = "hfconfig"
-	longestConfig = 64 << 10
-)

@@ -130,7 +130,7 @@ func TestConfigInStep(t *testing.T) {
 
 // A short config.json can be asked about as a step; other files cannot.
 func TestOfferedConfig(t *testing.T) {
-	for format, want := range map[string]string{configFormat: "{...}", "csv": ""} {
+	for format, want := range map[string]string{"hfconfig": "{...}", "csv": ""} {
 		p := shown(t)
 		p.play(PickFile{Name: "config.json", Bytes: []byte("{...}")})
 		m := opened(last[Open](t, p).ID, chain("net"))

@@ -2,42 +2,20 @@ package state
 
 import (
 	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
-)
-
-// StoryStep is a step of the story of a network that does not fit: what keeping
-// everything needs, how much of it is too much, what recomputing makes of it, and the
-// schedule that was chosen.
-type StoryStep uint8
-
-// The steps; NoStory is the last one, without anybody having asked.
-const (
-	NoStory StoryStep = iota
-	StoryKeepAll
-	StoryOverLine
-	StoryRecompute
-	StoryPlan
+	"memtide/web/known"
+	"memtide/web/view"
 )
 
 // recomputing is the strategy of the step that only recomputes.
 const recomputing = "rotor"
 
-// story is the part of the state about the story.
-type story struct {
-	asked  string // key of the picture that was asked for
-	id     int    // of that request
-	failed string // key of the picture that there is none of
-	of     *Network
-	first  Choice // that the story was told about first
-}
-
 // TellStory shows a step of the story.
-type TellStory struct{ Step StoryStep }
+type TellStory struct{ Step view.StoryStep }
 
 func (m TellStory) apply(s *State) []Effect {
-	if m.Step > StoryPlan {
+	if m.Step > view.StoryPlan {
 		return nil
 	}
 	s.View.Story, s.hover = m.Step, ""
@@ -66,12 +44,12 @@ func (s *State) StoryOwn() bool { return s.story.of == s.Network && !s.Choice.Eq
 
 // storyChoice is the choice of the picture of a step; ok is false of those that show
 // what was chosen.
-func (s *State) storyChoice(step StoryStep) (c Choice, ok bool) {
+func (s *State) storyChoice(step view.StoryStep) (c Choice, ok bool) {
 	c = s.Choice
 	switch step {
-	case StoryKeepAll, StoryOverLine:
+	case view.StoryKeepAll, view.StoryOverLine:
 		c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: s.Network.Totals.KeepAllPeak}
-	case StoryRecompute:
+	case view.StoryRecompute:
 		c.Strategy, c.Args = recomputing, nil
 	default:
 		return c, false
@@ -81,19 +59,19 @@ func (s *State) storyChoice(step StoryStep) (c Choice, ok bool) {
 
 // StoryPicture is the picture of a step, nil if there is none yet, and whether there
 // will be none.
-func (s *State) StoryPicture(step StoryStep) (p *Picture, none bool) {
+func (s *State) StoryPicture(step view.StoryStep) (p *known.Picture, none bool) {
 	c, ok := s.storyChoice(step)
 	if !ok {
 		return s.Shown, false
 	}
-	key := s.Network.pictureKey(c)
+	key := s.Network.PictureKey(c)
 	p, _ = s.pictures.get(key)
 	return p, s.story.failed == key
 }
 
 // told is what the story shows instead of what was chosen.
-func (s *State) told() *Picture {
-	if !s.HasStory() || s.View.Story == NoStory || s.View.Story == StoryPlan {
+func (s *State) told() *known.Picture {
+	if !s.HasStory() || s.View.Story == view.NoStory || s.View.Story == view.StoryPlan {
 		return nil
 	}
 	p, _ := s.StoryPicture(s.View.Story)
@@ -102,8 +80,8 @@ func (s *State) told() *Picture {
 
 // endStory shows what was chosen: the reader has changed something.
 func (s *State) endStory() {
-	if s.View.Story != NoStory {
-		s.View.Story, s.Preview = NoStory, nil
+	if s.View.Story != view.NoStory {
+		s.View.Story, s.Preview = view.NoStory, nil
 	}
 }
 
@@ -116,12 +94,12 @@ func (s *State) followStory() []Effect {
 	if s.story.of != s.Network {
 		s.story.of, s.story.first = s.Network, s.Choice
 	}
-	for _, step := range [...]StoryStep{s.View.Story, StoryRecompute} {
+	for _, step := range [...]view.StoryStep{s.View.Story, view.StoryRecompute} {
 		c, ok := s.storyChoice(step)
 		if !ok {
 			continue
 		}
-		key := s.Network.pictureKey(c)
+		key := s.Network.PictureKey(c)
 		if _, known := s.pictures.get(key); known || key == s.story.failed {
 			continue
 		}
@@ -129,7 +107,7 @@ func (s *State) followStory() []Effect {
 			return nil
 		}
 		s.story.asked, s.story.id = key, s.newID()
-		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.request(c), Slot: ForStory}}
+		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.Request(c), Slot: ForStory}}
 	}
 	return nil
 }
@@ -149,11 +127,4 @@ func (s *State) storySolved(id int, failed bool) []Effect {
 	}
 	s.touch()
 	return s.followStory()
-}
-
-// Tally counts the layers of a picture, a loss aside, that are computed again and that
-// are copied to the host.
-func (p *Picture) Tally() (again, out int) {
-	_, by := p.Model().Tally()
-	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }

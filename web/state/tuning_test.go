@@ -9,6 +9,9 @@ import (
 	"memtide/wasm/proto"
 )
 
+// valuesTried is how many values of a parameter are tried, of many.
+const valuesTried = 40
+
 // tuning is a page with the strategy window, whose sizes are being tried.
 func tuning(t *testing.T) (*player, Sweep) {
 	t.Helper()
@@ -35,8 +38,8 @@ func size(e Sweep, index, ms int) SweptPoint {
 
 func TestTuning(t *testing.T) {
 	p, e := tuning(t)
-	if len(e.Request.Budgets) != 1 || e.Request.Budgets[0].Bytes != p.Budget() || len(e.Request.Methods) != tuningSteps {
-		t.Fatalf("asks for %d values and %v; want %d and the budget", len(e.Request.Methods), e.Request.Budgets, tuningSteps)
+	if len(e.Request.Budgets) != 1 || e.Request.Budgets[0].Bytes != p.Budget() || len(e.Request.Methods) != valuesTried {
+		t.Fatalf("asks for %d values and %v; want %d and the budget", len(e.Request.Methods), e.Request.Budgets, valuesTried)
 	}
 	param := &p.Tuning.Params[0]
 	for i, m := range e.Request.Methods {
@@ -52,7 +55,7 @@ func TestTuning(t *testing.T) {
 		t.Error("values of a parameter came into the curve")
 	}
 	p.play(Swept{e.ID, proto.Reference{}})
-	if p.Tuning.ID != 0 || p.Tuning.Done != tuningSteps || param.Fastest() != tuningSteps-1 {
+	if p.Tuning.ID != 0 || p.Tuning.Done != valuesTried || param.Fastest() != valuesTried-1 {
 		t.Errorf("sweep %d, %d values, fastest %d; want it over, with the last one the fastest", p.Tuning.ID, p.Tuning.Done, param.Fastest())
 	}
 	known := p.Tuning
@@ -82,8 +85,8 @@ func TestTuningRefines(t *testing.T) {
 	p.play(Swept{e.ID, proto.Reference{}})
 	closer := last[Sweep](t, p)
 	values := p.Tuning.Params[0].Values
-	if closer.ID != p.Tuning.ID || values[len(values)-1] != top || len(values) != tuningSteps {
-		t.Fatalf("%d values up to %d; want %d up to the first that does not fit, %d", len(values), values[len(values)-1], tuningSteps, top)
+	if closer.ID != p.Tuning.ID || values[len(values)-1] != top || len(values) != valuesTried {
+		t.Fatalf("%d values up to %d; want %d up to the first that does not fit, %d", len(values), values[len(values)-1], valuesTried, top)
 	}
 	for i := range closer.Request.Methods {
 		p.play(size(closer, i, max(0, 5-i)))

@@ -13,6 +13,8 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/lookup"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 func init() {
@@ -108,7 +110,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Lines: []string{AllLines}})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{tradeoff.AllLines}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -344,7 +346,7 @@ func TestBackUndoesADecision(t *testing.T) {
 		{SetDuplex{engine.FullDuplex}, "WriteURL replace"},
 		{SetBandwidth{Rate: 2e9, Settled: true}, "WriteURL replace"},
 		{SetStrategy{"testoffload"}, "WriteURL push"},
-		{Adopt{CurvePoint{Strategy: "testremat", Budget: 3 * engine.GiB}}, "WriteURL push"},
+		{Adopt{tradeoff.Point{Strategy: "testremat", Budget: 3 * engine.GiB}}, "WriteURL push"},
 	} {
 		if got := names(p.play(step.m)); !strings.HasPrefix(got, step.want) {
 			t.Errorf("%T: effects %s; want %s first", step.m, got, step.want)
@@ -376,18 +378,18 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	p := shown(t)
 	p.play(SetBudget{Bytes: 3 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 5, 30, 8))
-	if p.Wait() != 1 {
-		t.Errorf("selected wait %d; want 1, the longest", p.Wait())
+	if p.View.Wait() != 1 {
+		t.Errorf("selected wait %d; want 1, the longest", p.View.Wait())
 	}
 	p.play(StepWait{1})
 	p.play(StepWait{1})
-	if p.Wait() != 0 {
-		t.Errorf("selected wait %d; want 0: waits go round", p.Wait())
+	if p.View.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0: waits go round", p.View.Wait())
 	}
 	p.play(SetBudget{Bytes: 4 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 2))
-	if p.Wait() != 0 {
-		t.Errorf("selected wait %d; want 0, the nearest in time", p.Wait())
+	if p.View.Wait() != 0 {
+		t.Errorf("selected wait %d; want 0, the nearest in time", p.View.Wait())
 	}
 	p.play(Dismiss{})
 	if p.View.Selected != (lookup.Target{}) {
@@ -395,8 +397,8 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	}
 	p.play(SetBudget{Bytes: 5 * engine.GiB})
 	p.play(answer(last[Solve](t, p), 12, 2, 7))
-	if p.Wait() != -1 {
-		t.Errorf("selected wait %d; want none: it was deselected by hand", p.Wait())
+	if p.View.Wait() != -1 {
+		t.Errorf("selected wait %d; want none: it was deselected by hand", p.View.Wait())
 	}
 }
 
@@ -434,7 +436,7 @@ func TestUnknownPreset(t *testing.T) {
 func TestVisiblePartFromALink(t *testing.T) {
 	p := &player{State: New()}
 	from, to := 2*time.Millisecond, 5*time.Millisecond
-	p.play(Start{Choice: chosen("net-b8"), From: from, To: to})
+	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{From: from, To: to}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.View.From != from || p.View.To != to {

@@ -1,46 +1,9 @@
 package state
 
 import (
-	"time"
-
-	"memtide/web/draw"
 	"memtide/web/lookup"
+	"memtide/web/view"
 )
-
-// View is what a person looks at: nothing here changes the schedule.
-type View struct {
-	From, To  time.Duration   // visible part of the step, [From, To); To 0: all of it
-	Selected  lookup.Target   // what the sentence is about: a wait, a run, a stage
-	Picked    bool            // by a person or a link, not by the page itself
-	Trail     []lookup.Target // what was selected before the causes were followed
-	Lines     []string        // what the curve draws, by name; nil: DefaultLines
-	Axis      Axis            // of the curve
-	LineList  bool            // the list of all lines is open
-	Table     bool            // the table of operations is open
-	TableTop  int             // first row of the table that is shown
-	Sides     bool            // a comparison shows the memory of A and of B, and not both in one picture
-	Playhead  time.Duration   // the moment that the pictures mark and the memory map shows; 0: none, and there the failure or the peak
-	Play      Playing
-	ToPlay    bool // the link says that the step is meant to be played
-	Story     StoryStep
-	AliveBy   draw.AliveBy // the order of the table of what is there at the peak
-	Density   int          // see State.Density; 0: the default, otherwise one more
-	Chain     bool         // the critical chain is shown
-	Layers    LayerTable   // the table of layers
-	Questions bool         // a question is open
-	Question  string       // which one, by name; empty: the first
-	Slowdown  int          // see State.Slowdown; 0: the default, otherwise one more
-	Help      bool
-	Picker    Picker // the list of networks
-	Theme     string // "light", "dark" or empty: as the system has it
-	Wanted    string // what the link selects, until there is a picture to find it in
-	Frame     Frame
-	Note      string // one line that tells what a shortcut or a button did
-
-	CanSend     bool              // the device passes links on (navigator.share)
-	NoShortcuts bool              // keys of one character do nothing
-	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
-}
 
 // ToggleTable opens the table of operations and closes it.
 type ToggleTable struct{}
@@ -91,7 +54,7 @@ func (m Dismiss) apply(s *State) []Effect {
 		s.DOM++
 		return nil
 	case v.Picker.Open:
-		v.Picker = Picker{}
+		v.Picker = view.Picker{}
 	case s.Draft.Field != "":
 		s.Draft = Draft{}
 	case v.Help:
@@ -100,9 +63,9 @@ func (m Dismiss) apply(s *State) []Effect {
 		s.Alert = nil
 	case s.hover != "":
 		return s.unpreview()
-	case s.flameOut():
+	case s.Flame().Out():
 	case v.Selected.Kind != lookup.Nothing:
-		v.Selected, v.Trail = lookup.Target{}, nil
+		v.Select(lookup.Target{})
 	}
 	return s.touch()
 }

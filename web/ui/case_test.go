@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
 )
@@ -34,12 +35,12 @@ func TestOneGPU(t *testing.T) {
 			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset, c.budget)
 		}
 	}
-	unit, n := state.Trained(s.Shown.Choice, s.Shown.Network)
+	unit, n := known.Trained(s.Shown.Choice, s.Shown.Network)
 	if unit != "samples" || n != 2048 {
 		t.Errorf("a step trains with %d %s; want 2048 samples", n, unit)
 	}
 	pagetest.Do(t, s, state.PickNetwork{ID: "gpt2"})
-	if unit, n = state.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
+	if unit, n = known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
 		t.Errorf("a step of GPT-2 trains with %d %s; want 8192 tokens", n, unit)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -52,7 +53,7 @@ func (c *Compare) Waits() bool { return c.S.Compare.Awaits() }
 
 // side is the choice and the network of a side, the network nil if it is being
 // read.
-func (c *Compare) side(a bool) (state.Choice, *state.Network) {
+func (c *Compare) side(a bool) (state.Choice, *known.Network) {
 	ca, cb := c.S.SideChoices()
 	na, nb := c.S.SideNetworks()
 	if a {

@@ -10,7 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
-	"memtide/web/state"
+	"memtide/web/known"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
 )
@@ -83,7 +83,7 @@ func fewer(n int) string {
 
 // fitWords say whether a picture fits its device, and of two that are alike in that;
 // empty if nobody knows.
-func fitWords(p *state.Picture) [2]string {
+func fitWords(p *known.Picture) [2]string {
 	kind, _ := answer.Of(p)
 	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Probably: {"probably fits", "Both probably fit"},
 		answer.MayNot: {"may not fit", "Each may not fit"}, answer.DoesNot: {"does not fit", "Neither fits"}}[kind]

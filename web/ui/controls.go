@@ -7,6 +7,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
 
@@ -46,10 +47,10 @@ func (c *Controls) Params() []panel.Param {
 }
 
 // BandwidthSteps is the slider's last position.
-func (c *Controls) BandwidthSteps() int { return state.BandwidthSteps }
+func (c *Controls) BandwidthSteps() int { return tradeoff.BandwidthSteps }
 
 // BandwidthPosition is the slider's position.
-func (c *Controls) BandwidthPosition() int { return state.BandwidthPosition(c.S.Choice.ToDev) }
+func (c *Controls) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
 
 // BandwidthText is the number beside the slider, or what is being typed there.
 func (c *Controls) BandwidthText() string {

@@ -13,6 +13,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/names"
+	"memtide/web/view"
 )
 
 // Picker names the network that is open and offers the others: a button and,
@@ -76,7 +77,7 @@ type Group struct {
 
 // PickerOption is an entry of the list of networks.
 type PickerOption struct {
-	ID, Element string // see state.Picker.Entries; and of its element
+	ID, Element string // see view.Picker.Entries; and of its element
 	Text        vugu.HTML
 	Active      bool
 }
@@ -94,7 +95,7 @@ func (c *Picker) Groups() (out []Group) {
 		if i == 0 {
 			out = append(out, Group{Title: wordsSteps})
 		}
-		id := state.StepEntry + m.ID
+		id := view.StepEntry + m.ID
 		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
 		out[0].Options = append(out[0].Options, PickerOption{id, OptionElement(id), text, id == p.Active})
 	}
@@ -139,7 +140,7 @@ func (c *Picker) ActiveElement() string {
 
 // About describes the active preset.
 func (c *Picker) About() string {
-	if strings.HasPrefix(c.S.View.Picker.Active, state.StepEntry) {
+	if strings.HasPrefix(c.S.View.Picker.Active, view.StepEntry) {
 		return wordsStepDoc
 	}
 	p := preset.Lookup(c.S.View.Picker.Active)

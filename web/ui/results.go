@@ -8,6 +8,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/address"
 	"memtide/web/ui/panel"
@@ -41,7 +42,7 @@ func (c *Results) Numbers() []panel.Number {
 	if b, ok := bestBound(s); ok {
 		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(format.Longer(t.Makespan, b.StepTime)))
 	}
-	unit, n := state.Trained(p.Choice, p.Network)
+	unit, n := known.Trained(p.Choice, p.Network)
 	if n == 0 {
 		return out[:2]
 	}

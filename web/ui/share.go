@@ -7,6 +7,7 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/qr"
@@ -100,7 +101,7 @@ func (c *Share) Verdict() string {
 		text += " This graph is too long for a link: send the file too."
 	}
 	a, b := c.S.SideNetworks()
-	long := func(n *state.Network) bool { return n != nil && n.Source.Ops != "" && !link.HoldsOps(n.Source.Ops) }
+	long := func(n *known.Network) bool { return n != nil && n.Source.Ops != "" && !link.HoldsOps(n.Source.Ops) }
 	if c.S.Step == nil && (long(a) || long(b)) {
 		text += " The operators are too long for a link: for plans of the model send the file too."
 	}

@@ -17,6 +17,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/mount"
@@ -123,7 +124,7 @@ func (c *Map) Stale() string {
 
 // behind is the schedule whose addresses are shown while the other pictures show a
 // preview; nil if they show the same.
-func (c *Map) behind() *state.Picture {
+func (c *Map) behind() *known.Picture {
 	if c.S.Preview == nil || c.S.Memory != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine/alloc"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -74,7 +75,7 @@ func TestAddressOrder(t *testing.T) {
 	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
 		t.Errorf("after %#v the link says %q", m, got.String())
 	}
-	s.Memory = &state.Memory{}
+	s.Memory = &known.Memory{}
 	if got := (&Map{S: s}).Params(); len(got) != 0 {
 		t.Errorf("for a file: parameters %+v; want none", got)
 	}

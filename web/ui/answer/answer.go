@@ -13,6 +13,7 @@ import (
 	"memtide/engine/sim"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -107,7 +108,7 @@ func (c *Answer) Sub() string {
 }
 
 // deeds counts what happens to the layers.
-func deeds(p *state.Picture) string {
+func deeds(p *known.Picture) string {
 	layers, by := p.Model().Tally()
 	both := by[sim.Offload|sim.Recompute] // counts as sent and as computed again
 	away, again := by[sim.Offload]+both, by[sim.Recompute]+both

@@ -13,12 +13,13 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
 )
 
 // alone gives a state a picture and a network of its own, to be changed.
-func alone(t *testing.T) (*state.State, *state.Picture) {
+func alone(t *testing.T) (*state.State, *known.Picture) {
 	t.Helper()
 	s := pagetest.First(t)
 	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network, *s.Network.Profile
@@ -32,37 +33,37 @@ func alone(t *testing.T) (*state.State, *state.Picture) {
 func TestAnswer(t *testing.T) {
 	const mib = engine.MiB
 	for name, c := range map[string]struct {
-		change         func(*state.State, *state.Picture)
+		change         func(*state.State, *known.Picture)
 		kind, sentence string
 	}{
-		"fits": {func(*state.State, *state.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
-		"no slower": {func(s *state.State, p *state.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
+		"fits": {func(*state.State, *known.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
+		"no slower": {func(s *state.State, p *known.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
 			"Fits: 2.58 of 15.8 GiB on one V100, no slower than with enough memory."},
-		"sizes by a rule of thumb": {func(s *state.State, p *state.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "probably",
+		"sizes by a rule of thumb": {func(s *state.State, p *known.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "probably",
 			"Probably fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
-		"the allocator may take it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 3700*mib }, "may-not",
+		"the allocator may take it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 3700*mib }, "may-not",
 			"May not fit: 3.61 to 4.83 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
-		"the allocator hardly takes it": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
+		"the allocator hardly takes it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
 			"Probably fits: 2.83 to 4 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
-		"more than the device has": {func(s *state.State, p *state.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
+		"more than the device has": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
 			"Does not fit: 4.88 GiB is needed, and one GTX 970 has 3.94 GiB."},
-		"no plan can help": {func(s *state.State, p *state.Picture) {
+		"no plan can help": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.Resident = "gtx-970", 5000*mib, 4500*mib
 		}, "not", "Does not fit: 4.39 GiB is needed before the first layer runs; one GTX 970 has 3.94 GiB."},
-		"nobody knows the device": {func(s *state.State, p *state.Picture) {
+		"nobody knows the device": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
 		}, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
-		"too small a budget": {func(s *state.State, p *state.Picture) {
+		"too small a budget": {func(s *state.State, p *known.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
 		}, "not", "Does not fit in 1 GiB: Best choice of blocks needs 1.18 GiB at least."},
-		"no check": {func(s *state.State, p *state.Picture) {
+		"no check": {func(s *state.State, p *known.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
 			"Check failed: value 3 is read before it is there."},
-		"no strategy": {func(s *state.State, p *state.Picture) {
+		"no strategy": {func(s *state.State, p *known.Picture) {
 			s.Choice.Strategy, s.Alert = "dynprog", &state.Alert{Text: "It does not apply."}
 		}, "none", "No answer: It does not apply."},
-		"nothing yet": {func(s *state.State, p *state.Picture) { s.Shown = nil }, "working", "Starting…"},
+		"nothing yet": {func(s *state.State, p *known.Picture) { s.Shown = nil }, "working", "Starting…"},
 	} {
 		s, p := alone(t)
 		c.change(s, p)

@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/panel"
 )
@@ -19,7 +20,7 @@ func (c *Answer) Bar() bool {
 
 // Scale is what the whole width of the bar stands for. It does not depend on the
 // budget within the slider's range, so that the bar rests while it is dragged.
-func Scale(s *state.State, p *state.Picture) engine.Bytes {
+func Scale(s *state.State, p *known.Picture) engine.Bytes {
 	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
 	if d := Device(p.Choice); d != nil && d.Memory < mostEmpty*most {
 		most = max(most, d.Memory)

@@ -9,6 +9,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -27,7 +28,7 @@ const (
 )
 
 // Of says of a schedule whether it fits, and what it costs.
-func Of(p *state.Picture) (kind, sentence string) {
+func Of(p *known.Picture) (kind, sentence string) {
 	peak, device := p.Solved.Trace.Peak, Device(p.Choice)
 	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
@@ -53,7 +54,7 @@ func Of(p *state.Picture) (kind, sentence string) {
 
 // resident says that what stays on the device through the whole step is more than it
 // has, so that no plan helps.
-func resident(p *state.Picture, d *preset.Device) bool {
+func resident(p *known.Picture, d *preset.Device) bool {
 	return d != nil && p.Network.Totals.Resident > d.Memory
 }
 
@@ -71,7 +72,7 @@ func tooSmall(c state.Choice, m *state.OverBudget) string {
 }
 
 // priceOf says what a schedule costs in time.
-func priceOf(p *state.Picture) string {
+func priceOf(p *known.Picture) string {
 	all := p.Solved.KeepAll.StepTime
 	if all <= 0 {
 		return "."

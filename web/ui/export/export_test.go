@@ -11,9 +11,11 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tell"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/pagetest"
 )
 
@@ -49,7 +51,7 @@ func TestExportBoth(t *testing.T) {
 		for _, c := range []struct {
 			side string
 			got  *schedule
-			want *state.Picture
+			want *known.Picture
 		}{{"A", &e.schedule, a}, {"B", e.B, b}} {
 			tr := c.want.Solved.Trace
 			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy || c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||
@@ -118,8 +120,8 @@ func TestExportTables(t *testing.T) {
 func TestExportCurve(t *testing.T) {
 	s := compared(t)
 	a, b, _ := s.Sides()
-	s.Curve = &state.Curve{Methods: []proto.Method{{Strategy: "greedy"}}, Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
-	s.View.Lines = []string{state.AllLines}
+	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "greedy"}}, Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
+	s.View.Lines = []string{tradeoff.AllLines}
 	if got := [2]int{len(curveOf(s, a)), len(curveOf(s, b))}; got != [2]int{1, 1} {
 		t.Errorf("the same network and link: A and B have %v points, want 1 each", got)
 	}

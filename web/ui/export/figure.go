@@ -6,6 +6,7 @@ import (
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
@@ -46,17 +47,17 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	if s.View.Frame.Title == "" && q.Network != p.Network {
 		h.Title += " and " + headOf(s, q)
 	}
-	name := func(side Side, other *state.Picture) string {
+	name := func(side Side, other *known.Picture) string {
 		p := side.Picture
 		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
-	d := state.DeltaOf(p.Solved.Trace, q.Solved.Trace)
+	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
 	return h
 }
 
 // measuresOf are the peak and the step time of a picture, and what is to be known of it.
-func measuresOf(p *state.Picture) string {
+func measuresOf(p *known.Picture) string {
 	text := " · peak " + format.Bytes(p.Solved.Trace.Peak) + " · step time " + format.Duration(p.Solved.Trace.Makespan)
 	switch {
 	case p.Partial:
@@ -69,7 +70,7 @@ func measuresOf(p *state.Picture) string {
 
 // deltaLine is the row that adds up, as a text: the change of the step time and of
 // its parts.
-func deltaLine(d *state.Delta) string {
+func deltaLine(d *known.Delta) string {
 	step, parts := d.Rounded()
 	u := names.UnitOf(d)
 	var words []string

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tell"
 )
@@ -86,7 +87,7 @@ func documentOf(s *state.State, address string) *document {
 	}
 	b := exportScheduleOf(s, sides[1])
 	e.B = &b
-	d := state.DeltaOf(sides[0].Picture.Solved.Trace, sides[1].Picture.Solved.Trace)
+	d := known.DeltaOf(sides[0].Picture.Solved.Trace, sides[1].Picture.Solved.Trace)
 	e.Delta = &delta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
 	for _, p := range d.Parts {
 		e.Delta.Parts = append(e.Delta.Parts, part{p.Name, int64(p.A), int64(p.B), int64(p.Change())})
@@ -113,7 +114,7 @@ func exportScheduleOf(s *state.State, side Side) schedule {
 // curveOf is the curve on screen as far as it is about a picture: in a comparison
 // it is that of the side that the controls change, and of the other one only if it
 // has the same network and the same link.
-func curveOf(s *state.State, p *state.Picture) (out []point) {
+func curveOf(s *state.State, p *known.Picture) (out []point) {
 	if s.Curve == nil || s.Compare != nil && p != s.Visible() && !sameSetting(s, &s.Compare.Other) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/names"
 )
@@ -40,7 +41,7 @@ func Name(s *state.State, kind string) string {
 
 // fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
 // Python file has one that it can be imported by.
-func fileNameOf(s *state.State, p *state.Picture, kind string) string {
+func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
@@ -61,12 +62,12 @@ func NameFor(about, kind string) string { return plainName(about, maxFileName) +
 
 // titleOf is what a schedule is called: its network or the title, its strategy and
 // its budget.
-func titleOf(s *state.State, p *state.Picture) string {
+func titleOf(s *state.State, p *known.Picture) string {
 	return headOf(s, p) + " " + p.Choice.Strategy + " " + format.Bytes(p.Solved.Budget)
 }
 
 // headOf is the title of the link, or the name of a picture's network.
-func headOf(s *state.State, p *state.Picture) string {
+func headOf(s *state.State, p *known.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
 	}

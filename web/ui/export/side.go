@@ -1,6 +1,7 @@
 package export
 
 import (
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/names"
 )
@@ -8,7 +9,7 @@ import (
 // Side is a side of what a file is about.
 type Side struct {
 	Letter  string // A or B; empty without a comparison
-	Picture *state.Picture
+	Picture *known.Picture
 }
 
 // SideOf is what the controls change.

@@ -13,6 +13,8 @@ import (
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
+	"memtide/web/view"
 )
 
 // Message is what a command means to the state; nil if it means nothing. Files,
@@ -85,7 +87,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "plan":
 		return state.SetStrategy{Name: c.Arg}, true
 	case "lines-all":
-		return state.SetLines{Names: []string{state.AllLines}}, true
+		return state.SetLines{Names: []string{tradeoff.AllLines}}, true
 	case "side-a", "side-b":
 		return state.EditSide{A: c.Do == "side-a"}, true
 	case "rows-back":
@@ -173,7 +175,7 @@ func (c Command) slider(s *state.State) state.Message {
 	if c.Do == "budget" {
 		return state.SetBudget{Bytes: s.BudgetRange().At(position), Settled: c.Settled}
 	}
-	return state.SetBandwidth{Rate: state.BandwidthAt(position), Settled: c.Settled}
+	return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
 }
 
 // settled handles a control that was changed for good.
@@ -256,7 +258,7 @@ func (c Command) storyCommand() state.Message {
 	if c.Do != "story" || !c.Settled {
 		return nil
 	}
-	return state.TellStory{Step: state.StoryStep(c.Index)}
+	return state.TellStory{Step: view.StoryStep(c.Index)}
 }
 
 // TableRows is the number of rows of a page. Note: the rows are one piece of

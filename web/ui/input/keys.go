@@ -5,8 +5,10 @@ import (
 
 	"memtide/engine"
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/view"
 )
 
 // Chord is what a key does together with Ctrl or ⌘.
@@ -182,7 +184,7 @@ func letterOf(k Key, steps int) (Action, bool) {
 // Looks says that an action only moves the view or the selection: all that keys do
 // in a view in another page, which is to be read. With a slider for the budget they
 // move that too.
-func (a Action) Looks(f *state.Frame) bool {
+func (a Action) Looks(f *view.Frame) bool {
 	switch a.message.(type) {
 	case nil:
 		return a.choose == ""
@@ -247,7 +249,7 @@ func (a Action) Act(s *state.State) state.Message {
 	return nil
 }
 
-func moved(s *state.State, p *state.Picture, a Action) state.Message {
+func moved(s *state.State, p *known.Picture, a Action) state.Message {
 	m, at := p.Model(), s.View.Selected
 	if at.Kind == lookup.Nothing {
 		if len(p.Solved.Trace.Spans) == 0 {

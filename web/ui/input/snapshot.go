@@ -39,7 +39,7 @@ func FlameKey(k Key, s *state.State) state.Message {
 	case "ArrowDown":
 		return state.MarkCall{Down: 1}
 	case "Enter":
-		return state.ZoomCall{Call: s.FlameMarked().Index}
+		return state.ZoomCall{Call: s.Flame().Marked().Index}
 	case "Backspace":
 		return state.ZoomOut{}
 	}

@@ -7,10 +7,12 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
+	"memtide/web/view"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -64,7 +66,7 @@ func (m Mount) SlimHeight(s *state.State) float64 {
 
 // Shown is the picture of the side that the place is of; nil if there is none.
 // Without a comparison the places of A show what the page is about.
-func (m Mount) Shown(s *state.State) *state.Picture {
+func (m Mount) Shown(s *state.State) *known.Picture {
 	a, b, ok := s.Sides()
 	switch {
 	case !ok && m.Second:
@@ -98,8 +100,8 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 // the calls that are zoomed to and that the keyboard is at.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
-		if v.Selected = s.FlameZoom(); v.Hover.Kind != lookup.OnCall && s.FlameMarked() != v.Selected {
-			v.Hover = s.FlameMarked()
+		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != lookup.OnCall && s.Flame().Marked() != v.Selected {
+			v.Hover = s.Flame().Marked()
 		}
 		return
 	}
@@ -172,13 +174,13 @@ func Overlaid(s *state.State) bool {
 // storyView is what a step of the story shows of the memory: keeping everything first
 // without a line, then what is over it.
 func storyView(s *state.State, v *draw.View) {
-	if s.Preview == nil || s.View.Story == state.NoStory {
+	if s.Preview == nil || s.View.Story == view.NoStory {
 		return
 	}
 	switch s.View.Story {
-	case state.StoryKeepAll:
+	case view.StoryKeepAll:
 		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
-	case state.StoryOverLine:
+	case view.StoryOverLine:
 		v.Ghost, v.Over = nil, s.StoryLimit()
 	}
 }

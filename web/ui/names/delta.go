@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"memtide/web/state"
+	"memtide/web/known"
 )
 
 // Part is what a part is called, as in the key of the pictures, and its look.
@@ -26,7 +26,7 @@ type Unit struct {
 }
 
 // UnitOf is the unit in which a delta is written: three digits of the largest.
-func UnitOf(d *state.Delta) Unit {
+func UnitOf(d *known.Delta) Unit {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {
 		most = max(most, p.Change().Abs())

@@ -12,6 +12,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -66,7 +67,7 @@ func Of(s *state.State) string {
 
 // Side says what a side is, given its budget, and what else is not as on the
 // other side.
-func Side(mine, other state.Choice, network, otherNetwork *state.Network, budget string) string {
+func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget string) string {
 	var parts []string
 	if network != otherNetwork {
 		parts = append(parts, Network(mine, network))
@@ -100,7 +101,7 @@ func Args(mine, other engine.Args) string {
 }
 
 // Network is the name of a network, or of what it is being read from.
-func Network(c state.Choice, n *state.Network) string {
+func Network(c state.Choice, n *known.Network) string {
 	switch {
 	case n == nil && c.Source.Preset != "":
 		return c.Source.Preset
@@ -113,7 +114,7 @@ func Network(c state.Choice, n *state.Network) string {
 }
 
 // Budget is a budget as it is read.
-func Budget(c state.Choice, n *state.Network) string {
+func Budget(c state.Choice, n *known.Network) string {
 	if n == nil {
 		return "reading…"
 	}

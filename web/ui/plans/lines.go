@@ -8,14 +8,15 @@ import (
 
 	"memtide/web/chart"
 	"memtide/web/display"
+	"memtide/web/known"
 	"memtide/web/permalink"
-	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
 
 // Title says what the curve shows.
 func (c *Tradeoff) Title() string {
-	if c.S.View.Axis == state.Throughput {
+	if c.S.View.Axis == tradeoff.Throughput {
 		return "Speed against memory"
 	}
 	return "Step time against memory"
@@ -23,7 +24,7 @@ func (c *Tradeoff) Title() string {
 
 // Better says which way is better.
 func (c *Tradeoff) Better() string {
-	if c.S.View.Axis == state.Throughput {
+	if c.S.View.Axis == tradeoff.Throughput {
 		return "up is better"
 	}
 	return "down is better"
@@ -33,15 +34,15 @@ func (c *Tradeoff) Better() string {
 func (c *Tradeoff) Axes() []panel.Option {
 	rate := "samples per second"
 	if n := c.S.Network; n != nil {
-		unit, count := state.Trained(c.S.Choice, n)
+		unit, count := known.Trained(c.S.Choice, n)
 		if rate = unit + " per second"; count == 0 {
 			rate = "steps per second"
 		}
 	}
-	titles := [state.NumAxes]string{state.Throughput: rate, state.Slowdown: "slowdown", state.StepTime: "step time"}
+	titles := [tradeoff.NumAxes]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
 	var out []panel.Option
 	for i, title := range titles {
-		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: state.Axis(i) == c.S.View.Axis})
+		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: tradeoff.Axis(i) == c.S.View.Axis})
 	}
 	return out
 }
@@ -52,7 +53,7 @@ var strokes = map[display.Role]string{display.Forward: "of-both", display.Transf
 // sample is a piece of a strategy's line, or of a lower bound's, as SVG.
 func sample(line string) string {
 	class, dashes := "of-bound", []int{1, 3}
-	if line != state.BoundLine {
+	if line != tradeoff.BoundLine {
 		class, dashes = strokes[chart.Role(line)], chart.Dash(line)
 	}
 	dash := ""

@@ -14,6 +14,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -28,8 +29,8 @@ func TestLineCommands(t *testing.T) {
 		{input.Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
 		{input.Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
 		{input.Command{Do: "lines-default", Settled: true}, state.SetLines{}},
-		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: state.StepTime}},
-		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: state.Throughput}},
+		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
+		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
 		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
 		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
 		{input.Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
@@ -51,13 +52,13 @@ func TestLinesInLink(t *testing.T) {
 	s := pagetest.First(t)
 	for _, c := range []struct {
 		lines []string
-		axis  state.Axis
+		axis  tradeoff.Axis
 		want  string
 	}{
-		{nil, state.Throughput, "v=1&p=resnet101-b32"},
-		{[]string{"bound", "rotor"}, state.StepTime, "v=1&p=resnet101-b32&c=bound,rotor&y=time"},
-		{[]string{"all"}, state.Slowdown, "v=1&p=resnet101-b32&c=all&y=slowdown"},
-		{[]string{}, state.Throughput, "v=1&p=resnet101-b32&c=none"},
+		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32"},
+		{[]string{"bound", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&c=bound,rotor&y=time"},
+		{[]string{"all"}, tradeoff.Slowdown, "v=1&p=resnet101-b32&c=all&y=slowdown"},
+		{[]string{}, tradeoff.Throughput, "v=1&p=resnet101-b32&c=none"},
 	} {
 		s.View.Lines, s.View.Axis = c.lines, c.axis
 		l := permalink.Of(s, link.Link{})
@@ -103,7 +104,7 @@ func TestTuningPicture(t *testing.T) {
 	}
 	ms := func(n int) *proto.Point { return &proto.Point{StepTime: time.Duration(n) * time.Millisecond} }
 	s.Choice.Args = engine.Args{"window": "200"}
-	s.Tuning = &state.Tuning{Budget: 3 * engine.GiB, Params: []state.TunedParam{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
+	s.Tuning = &tradeoff.Tuning{Budget: 3 * engine.GiB, Params: []tradeoff.Param{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
 		Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
 	html := string(c.HTML())
 	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1, "<title>200 MiB: 20 ms</title>": 1,

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vugu/vugu"
-
 	"memtide/wasm/proto"
 	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
+
+	"github.com/vugu/vugu"
 )
 
 // Plans is the table of plans: the menu of them, the legend of the curve, and what
@@ -166,15 +167,15 @@ func (c *Plans) MoreText() string {
 // Bounded says whether a lower bound is drawn, or may be once the curve is known.
 func (c *Plans) Bounded() bool {
 	curve := c.S.Curve
-	return c.S.Drawn(state.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
+	return c.S.Drawn(tradeoff.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
 }
 
 // BoundPressed is for aria-pressed.
-func (c *Plans) BoundPressed() string { return strconv.FormatBool(c.S.Drawn(state.BoundLine)) }
+func (c *Plans) BoundPressed() string { return strconv.FormatBool(c.S.Drawn(tradeoff.BoundLine)) }
 
 // BoundHTML is a piece of a lower bound's line with its name.
 func (c *Plans) BoundHTML() vugu.HTML {
-	return vugu.HTML(sample(state.BoundLine) + html.EscapeString(c.BoundTitle()))
+	return vugu.HTML(sample(tradeoff.BoundLine) + html.EscapeString(c.BoundTitle()))
 }
 
 // BoundTitle is the name of the bound that is drawn, if it is only one.

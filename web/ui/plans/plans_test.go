@@ -12,6 +12,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/pagetest"
 )
 
@@ -65,7 +66,7 @@ func TestPlanTable(t *testing.T) {
 // it has none.
 func TestPlanResults(t *testing.T) {
 	s := pagetest.First(t)
-	s.Curve = &state.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
+	s.Curve = &tradeoff.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
 	for _, c := range []struct {
 		name string
 		plan state.Plan

@@ -11,17 +11,19 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/pagetest"
 )
 
 // swept gives a page a curve of two strategies with the bound of offloading, in
 // milliseconds, at the smaller of two budgets.
-func swept(s *state.State, bound int) *state.Curve {
+func swept(s *state.State, bound int) *tradeoff.Curve {
 	point := func(gib, step, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond, Bound: time.Duration(bound) * time.Millisecond}
 	}
-	s.Curve = &state.Curve{
+	s.Curve = &tradeoff.Curve{
 		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
 		Points:  [][]*proto.Point{{point(1, 220, 164), point(4, 164, 164)}, {point(1, 500, bound), point(4, 164, 164)}},
 		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 164 * time.Millisecond}, Done: 4, Total: 4,
@@ -69,12 +71,12 @@ func TestBoundSample(t *testing.T) {
 func TestCurveOfAnotherNetwork(t *testing.T) {
 	s := pagetest.First(t)
 	swept(s, 480)
-	other := &state.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
+	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
 	choice := s.Choice
 	choice.Source = state.Source{Preset: "vgg16-b64"}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &state.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &known.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
 		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
-	s.View.Axis = state.Slowdown
+	s.View.Axis = tradeoff.Slowdown
 	note := "B is another network, at its slowdown against its own step time of keeping everything."
 	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
 		t.Errorf("under the curve stands %q; want %q", got, want)
@@ -99,7 +101,7 @@ func TestSweepStatus(t *testing.T) {
 	if got := SweepStatus(s); got != "" {
 		t.Errorf("before there is a curve its status is %q; want nothing", got)
 	}
-	s.Curve = &state.Curve{ID: 7, Done: 3, Total: 40}
+	s.Curve = &tradeoff.Curve{ID: 7, Done: 3, Total: 40}
 	for _, c := range []struct {
 		change func()
 		want   string

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vugu/vugu"
-
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
+
+	"github.com/vugu/vugu"
 )
 
 // Tuning shows step time against the values of the strategy's parameters: a
@@ -65,7 +66,7 @@ func (c *Tuning) Status() string {
 
 // tune is the picture of a parameter, in units of its view box.
 type tune struct {
-	p          *state.TunedParam
+	p          *tradeoff.Param
 	last       int // the largest value
 	fast, slow time.Duration
 }
@@ -96,7 +97,7 @@ func (c *Tuning) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-func (c *Tuning) draw(b *strings.Builder, p *state.TunedParam) {
+func (c *Tuning) draw(b *strings.Builder, p *tradeoff.Param) {
 	t := &tune{p: p}
 	if n := len(p.Values); n > 0 {
 		t.last = p.Values[n-1]

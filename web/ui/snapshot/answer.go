@@ -14,6 +14,7 @@ import (
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
@@ -60,8 +61,8 @@ func (c *Answer) Sentence() string {
 	case r == nil:
 		return ""
 	case r.Failure == nil:
-		l := c.S.LevelAt(r.PeakAt)
-		unused := format.Bytes(c.S.Unused(r.PeakAt))
+		l := c.S.Memory.LevelAt(r.PeakAt)
+		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
 		return fmt.Sprintf(wordsHeldAtPeak, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
 	}
 	f := r.Failure
@@ -171,7 +172,7 @@ func (c *Answer) decisive() string {
 
 // usage is a bar on the scale that all have: what could be reserved, or was.
 func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
-	r, level := c.report(), c.S.LevelAt(a.At)
+	r, level := c.report(), c.S.Memory.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
 	u := usage{id: id, title: momentOf(words, a)}
 	at, guessed := engine.Bytes(0), engine.Bytes(0)
@@ -182,7 +183,7 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 		}
 	}
 	for _, s := range a.Categories {
-		n := useNames[state.UseOf(s.Category)]
+		n := useNames[known.UseOf(s.Category)]
 		add(n.class, n.name, at+s.Bytes)
 		guessed += s.Guessed
 	}

@@ -16,6 +16,7 @@ import (
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/export"
 	"memtide/web/ui/mount"
@@ -53,7 +54,7 @@ func (c *Remedies) moment() string {
 
 // FlameHeight is the style of the graph's element.
 func (c *Remedies) FlameHeight() string {
-	if m := c.S.FlameModel(); m != nil {
+	if m := c.S.Flame(); m != nil {
 		return fmt.Sprintf("height:%gpx", m.Height())
 	}
 	return "height:0"
@@ -61,8 +62,8 @@ func (c *Remedies) FlameHeight() string {
 
 // FlameLabel is the accessible name of the graph.
 func (c *Remedies) FlameLabel() string {
-	if m := c.S.FlameModel(); m != nil {
-		return wordsFlame + ". " + m.Summary() + " " + m.Sentence(c.S.FlameMarked())
+	if m := c.S.Flame(); m != nil {
+		return wordsFlame + ". " + m.Summary() + " " + m.Sentence(c.S.Flame().Marked())
 	}
 	return wordsFlame
 }
@@ -244,7 +245,7 @@ func (c *Remedies) Growth() vugu.HTML {
 	if g != nil && len(g.Leaks) > 0 {
 		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
 		for _, l := range g.Leaks {
-			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[state.UseOf(l.Category)].by, html.EscapeString(l.Site),
+			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
 				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)), fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
 		}
 		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
@@ -254,20 +255,20 @@ func (c *Remedies) Growth() vugu.HTML {
 
 // FlameSentence says what the keyboard is at.
 func FlameSentence(s *state.State) string {
-	if m := s.FlameModel(); m != nil {
-		return m.Sentence(s.FlameMarked())
+	if m := s.Flame(); m != nil {
+		return m.Sentence(s.Flame().Marked())
 	}
 	return ""
 }
 
 // FlameFile is the flame graph as a picture; false if there is none.
 func FlameFile(s *state.State) (export.File, bool) {
-	m := s.FlameModel()
+	m := s.Flame()
 	if m == nil {
 		return export.File{}, false
 	}
 	var scene, whole draw.Scene
-	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.FlameZoom()})
+	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.Flame().Zoomed()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
 	theme := display.Light
 	var b bytes.Buffer

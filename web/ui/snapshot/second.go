@@ -11,7 +11,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles/doctor"
 	"memtide/web/format"
-	"memtide/web/state"
+	"memtide/web/known"
 )
 
 // Below is what follows the flame graph.
@@ -42,7 +42,7 @@ func (c *Remedies) Second() vugu.HTML {
 }
 
 // compared is what has come of the comparison so far.
-func (c *Remedies) compared(b *strings.Builder, x *state.Second) {
+func (c *Remedies) compared(b *strings.Builder, x *known.Second) {
 	names := [2]string{html.EscapeString(c.S.Memory.File), html.EscapeString(x.Name)}
 	switch d := x.Comparison; {
 	case x.Failed != "":

@@ -31,7 +31,7 @@ func (c *Selection) Count() string {
 		return ""
 	}
 	n := len(p.Gaps())
-	if i := c.S.Wait(); i >= 0 && i < n {
+	if i := c.S.View.Wait(); i >= 0 && i < n {
 		return fmt.Sprintf("%s of %s", format.Count(i+1), format.Count(n))
 	}
 	if n == 1 {
@@ -55,7 +55,7 @@ const lensWidth = 324
 // Lens is the picture of the selected wait; empty if there is none.
 func (c *Selection) Lens() vugu.HTML {
 	p := c.S.Visible()
-	if p == nil || c.S.Wait() < 0 {
+	if p == nil || c.S.View.Wait() < 0 {
 		return ""
 	}
 	var scene draw.Scene

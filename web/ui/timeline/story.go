@@ -12,7 +12,9 @@ import (
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/view"
 )
 
 // Story plays the step and, of a network that does not fit, tells in four steps what
@@ -75,11 +77,11 @@ func (c *Story) HTML() vugu.HTML {
 	}
 	var b strings.Builder
 	now := c.S.View.Story
-	if now == state.NoStory {
-		now = state.StoryPlan
+	if now == view.NoStory {
+		now = view.StoryPlan
 	}
-	for step := state.StoryKeepAll; step <= state.StoryPlan; step++ {
-		if step == state.StoryRecompute && c.planIsRecompute() {
+	for step := view.StoryKeepAll; step <= view.StoryPlan; step++ {
+		if step == view.StoryRecompute && c.planIsRecompute() {
 			continue
 		}
 		title, line, ok := c.words(step)
@@ -98,21 +100,21 @@ func (c *Story) HTML() vugu.HTML {
 
 // planIsRecompute says that what was chosen is the step before it.
 func (c *Story) planIsRecompute() bool {
-	p, _ := c.S.StoryPicture(state.StoryRecompute)
+	p, _ := c.S.StoryPicture(view.StoryRecompute)
 	return p != nil && p.Choice.Strategy == c.S.Choice.Strategy
 }
 
 // words are the title of a step and what it comes to; ok is false while it cannot be
 // shown.
-func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
+func (c *Story) words(step view.StoryStep) (title, line string, ok bool) {
 	s := c.S
 	all := s.Network.Totals.KeepAllPeak
 	switch step {
-	case state.StoryKeepAll:
+	case view.StoryKeepAll:
 		return storyKeepAll, format.Bytes(all) + storyAtPeak, true
-	case state.StoryOverLine:
+	case view.StoryOverLine:
 		return wordsOver, format.Bytes(all-s.StoryLimit()) + storyTooMuch, true
-	case state.StoryRecompute:
+	case view.StoryRecompute:
 		p, none := s.StoryPicture(step)
 		if none {
 			return wordsAgain, wordsNotIn + format.Bytes(s.Budget()), false
@@ -128,7 +130,7 @@ func (c *Story) words(step state.StoryStep) (title, line string, ok bool) {
 
 // price is what a picture does to its layers, and how much longer its step takes than
 // with everything kept: "8 again, 11 out: +8 %".
-func price(p *state.Picture) string {
+func price(p *known.Picture) string {
 	if p == nil {
 		return wordsComing
 	}
@@ -154,13 +156,13 @@ func price(p *state.Picture) string {
 const thumbWidth, thumbHeight = 66, 40
 
 // thumb is the memory curve of a step, as a small picture.
-func (c *Story) thumb(step state.StoryStep) string {
+func (c *Story) thumb(step view.StoryStep) string {
 	p, _ := c.S.StoryPicture(step)
 	t := draw.Thumb{Width: thumbWidth, Height: thumbHeight, Ghost: c.S.Shown.Solved.Ghost, End: c.S.Shown.Solved.Trace.Makespan}
 	switch step {
-	case state.StoryKeepAll:
+	case view.StoryKeepAll:
 		p = nil
-	case state.StoryOverLine:
+	case view.StoryOverLine:
 		p, t.Line = nil, c.S.StoryLimit()
 	default:
 		if p == nil {

@@ -11,6 +11,7 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/state"
 	"memtide/web/ui/input"
+	"memtide/web/view"
 )
 
 // The steps of the story are one group of radio buttons with what they come to.
@@ -36,7 +37,7 @@ func TestStorySteps(t *testing.T) {
 	if got := string(page.HTML()); !strings.Contains(got, "<b>Yours</b>") {
 		t.Errorf("after a change the steps are\n%s\nwant Yours in it", got)
 	}
-	if m := (input.Command{Do: "story", Index: 2, Settled: true}).Message(s); m != (state.TellStory{Step: state.StoryOverLine}) {
+	if m := (input.Command{Do: "story", Index: 2, Settled: true}).Message(s); m != (state.TellStory{Step: view.StoryOverLine}) {
 		t.Errorf("the second button means %v; want step 2", m)
 	}
 }

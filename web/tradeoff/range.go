@@ -1,4 +1,4 @@
-package state
+package tradeoff
 
 import (
 	"slices"
@@ -6,31 +6,28 @@ import (
 	"memtide/engine"
 )
 
-// BudgetRange is what the budget slider covers: From, From+Step, ... To.
-type BudgetRange struct{ From, To, Step engine.Bytes }
+// Range is the budgets of a slider: From, From+Step, ... To.
+type Range struct{ From, To, Step engine.Bytes }
 
 // sliderSteps is the least number of steps of the slider; it has at most twice
 // as many. Steps are powers of two, so that budgets are round numbers.
 const sliderSteps = 96
 
-// BudgetRange goes from what no schedule can do without to a little above what
-// keeping everything needs. It is zero until a network is open.
-func (o *Side) BudgetRange() BudgetRange {
-	if o.Network == nil {
-		return BudgetRange{}
+// RangeOf goes from what no schedule of a graph, and of the chain that it is made of if
+// that is not nil, can do without, to a little above keepAll, what keeping everything needs.
+func RangeOf(g *engine.Graph, c *engine.ChainGraph, keepAll engine.Bytes) Range {
+	low := engine.Bytes(0)
+	if c != nil {
+		low = floorOf(c.Chain)
+	} else if g != nil {
+		low = floorOfGraph(g)
 	}
-	low, high := engine.Bytes(0), o.Network.Totals.KeepAllPeak
-	if o.Network.Chain != nil {
-		low = floorOf(o.Network.Chain.Chain)
-	} else if o.Network.Graph != nil {
-		low = floorOfGraph(o.Network.Graph)
-	}
-	low = min(low, high)
+	low = min(low, keepAll)
 	step := engine.Bytes(1)
-	for step*2*sliderSteps <= high-low {
+	for step*2*sliderSteps <= keepAll-low {
 		step *= 2
 	}
-	return BudgetRange{low / step * step, (high/step + 2) * step, step}
+	return Range{low / step * step, (keepAll/step + 2) * step, step}
 }
 
 // floorOf is the memory that some backward operation needs by itself, resident
@@ -66,7 +63,7 @@ func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
 }
 
 // Steps is the number of steps of the slider.
-func (r BudgetRange) Steps() int {
+func (r Range) Steps() int {
 	if r.Step <= 0 {
 		return 0
 	}
@@ -74,12 +71,12 @@ func (r BudgetRange) Steps() int {
 }
 
 // At is the budget at a position of the slider.
-func (r BudgetRange) At(position int) engine.Bytes {
+func (r Range) At(position int) engine.Bytes {
 	return r.From + engine.Bytes(min(max(position, 0), r.Steps()))*r.Step
 }
 
 // Position is the position of the slider for a budget, rounded to the nearest.
-func (r BudgetRange) Position(b engine.Bytes) int {
+func (r Range) Position(b engine.Bytes) int {
 	if r.Step <= 0 {
 		return 0
 	}
@@ -89,7 +86,7 @@ func (r BudgetRange) Position(b engine.Bytes) int {
 
 // sample is n budgets spread over the range, all of them positions of the
 // slider, so that a budget that is dragged there finds its point in the curve.
-func (r BudgetRange) sample(n int) []engine.Bytes {
+func (r Range) sample(n int) []engine.Bytes {
 	steps := r.Steps()
 	n = min(n, steps+1)
 	if n < 2 {

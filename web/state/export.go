@@ -2,17 +2,10 @@ package state
 
 import (
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 )
-
-// Export asks for the schedule on screen as a file for other programs.
-type Export struct {
-	Kind    string // of SaveFile
-	Request proto.Export
-}
-
-func (Export) effect() {}
 
 // forms are the kinds of SaveFile that are files for other programs.
 var forms = map[string]proto.Form{"schedule.py": proto.FormPython, "schedule.json": proto.FormJSON}
@@ -44,7 +37,7 @@ func (s *State) export(kind string) []Effect {
 		return nil
 	}
 	p := s.Visible()
-	set := p.Network.setting(p.Choice)
+	set := p.Network.Setting(p.Choice)
 	if d := preset.LookupDevice(p.Choice.Device); d != nil { // the file tells people more than its key
 		set.Device.Name, set.Device.Memory = d.Device.Name, d.Device.Memory
 	}
@@ -52,4 +45,26 @@ func (s *State) export(kind string) []Effect {
 	return []Effect{Export{Kind: kind, Request: proto.Export{
 		Setting: set, Method: proto.Method{Strategy: p.Choice.Strategy, Args: p.Choice.Args},
 		Budget: p.Solved.Budget, Form: forms[kind], Schedule: p.Solved.Schedule}}}
+}
+
+// PlanFile is the kind of Export that is a plan for the unmodified model.
+const PlanFile = "plan.json"
+
+// SavePlan has a plan of a class found for the step whose operators are open, in the
+// budget that is chosen, and saved.
+type SavePlan struct{ Class string }
+
+func (m SavePlan) apply(s *State) []Effect {
+	if !s.HasOperators() {
+		return nil
+	}
+	set := s.Network.Setting(s.Choice)
+	set.Network = proto.Network{Profile: []byte(profiles.PackedMagic + s.Network.Source.Ops)}
+	return []Effect{Export{Kind: PlanFile, Request: proto.Export{Setting: set, Budget: s.Budget(), Form: proto.FormPlan, Class: m.Class}}}
+}
+
+// HasOperators says whether what is open is the operators of a step, so that plans for
+// the model can be found here.
+func (s *State) HasOperators() bool {
+	return s.Step == nil && s.Network != nil && s.Network.Source.Ops != ""
 }

@@ -1,4 +1,4 @@
-package state
+package known
 
 import (
 	"time"
@@ -41,15 +41,6 @@ func DeltaOf(a, b *sim.Trace) Delta {
 		}
 	}
 	return d
-}
-
-// Delta is the change from A to B; ok is false while one of them has no schedule.
-func (s *State) Delta() (d Delta, ok bool) {
-	a, b, ok := s.Sides()
-	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
-		return Delta{}, false
-	}
-	return DeltaOf(a.Solved.Trace, b.Solved.Trace), true
 }
 
 // Rounded are the changes of the step and of every part, rounded to one unit

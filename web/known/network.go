@@ -1,4 +1,4 @@
-package state
+package known
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/link"
 )
 
@@ -13,21 +14,31 @@ import (
 // operations. A profile that has both is two networks, of which Choice.Graph
 // chooses one.
 type Network struct {
-	Source  Source
+	Source  choice.Source
 	Profile *profiles.Profile
 	Graph   *engine.Graph      // what is scheduled: that of the chain, or the operations
 	Chain   *engine.ChainGraph // nil if it is a graph
 	Lint    []string
 	Totals  proto.Totals
+	Config  string // the text of the config.json that it was read from; empty if it is long, or of something else
 
-	config string            // the text of the config.json that it was read from, if it is short
 	linked *profiles.Profile // see Linked; nil until it is needed
 	other  *Network          // the same profile the other way; nil if it has only one
 }
 
-// newNetwork is the network of a profile that holds a chain or operations.
-func newNetwork(source Source, p *profiles.Profile, r *proto.Opened) *Network {
+// configFormat is the format of a config.json, longestConfig how long its text may be to be kept.
+const (
+	configFormat  = "hfconfig"
+	longestConfig = 64 << 10
+)
+
+// NewNetwork is the network of a profile that holds a chain or operations, read from text
+// if that was at hand.
+func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text []byte) *Network {
 	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
+	if r.Format == configFormat && len(text) <= longestConfig {
+		n.Config = string(text)
+	}
 	if p.Chain == nil {
 		n.Graph = p.Graph
 		return n
@@ -35,14 +46,16 @@ func newNetwork(source Source, p *profiles.Profile, r *proto.Opened) *Network {
 	n.Chain = engine.ExpandChain(p.Chain)
 	n.Graph = &n.Chain.Graph
 	if p.Graph != nil && r.GraphTotals.Ops > 0 {
-		n.other = &Network{Source: source, Profile: p, Graph: p.Graph, Lint: r.Lint, Totals: r.GraphTotals, other: n}
+		graph := *n
+		graph.Graph, graph.Chain, graph.Totals, graph.other = p.Graph, nil, r.GraphTotals, n
+		n.other = &graph
 	}
 	return n
 }
 
 // As is the network the way a choice wants it: as a graph or as a chain, if it
 // can be taken both ways.
-func (n *Network) As(c Choice) *Network {
+func (n *Network) As(c choice.Choice) *Network {
 	if n.other != nil && c.Graph != (n.Chain == nil) {
 		return n.other
 	}
@@ -82,14 +95,14 @@ func (n *Network) Ref() proto.Network {
 	return ref
 }
 
-// pictureKey identifies a schedule: budgets in per cent are resolved.
-func (n *Network) pictureKey(c Choice) string {
+// PictureKey identifies a schedule: budgets in per cent are resolved.
+func (n *Network) PictureKey(c choice.Choice) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
 // Trained is what a step of a choice trains with: tokens of a network that has a number
 // of them, samples of any other; 0 if nobody knows.
-func Trained(c Choice, n *Network) (unit string, count int) {
+func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	count = n.Totals.Batch
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
 		return "tokens", count * o.Tokens
@@ -97,16 +110,17 @@ func Trained(c Choice, n *Network) (unit string, count int) {
 	return "samples", count
 }
 
-// request asks for the schedule of a choice.
-func (n *Network) request(c Choice) proto.Solve {
+// Request asks for the schedule of a choice.
+func (n *Network) Request(c choice.Choice) proto.Solve {
 	return proto.Solve{
-		Setting: n.setting(c),
+		Setting: n.Setting(c),
 		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
 		Budget:  c.Budget,
 	}
 }
 
-func (n *Network) setting(c Choice) proto.Setting {
+// Setting is the network as a choice wants it, with the device and how it copies.
+func (n *Network) Setting(c choice.Choice) proto.Setting {
 	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
 	set.Device.Name = c.Device
 	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex

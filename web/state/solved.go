@@ -5,28 +5,8 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/lookup"
+	"memtide/web/known"
 )
-
-// solve shows the schedule of a side's choice, from the cache or by asking for it.
-// What is shown stays until the answer comes.
-func (s *State) solve(o *Side, soon bool) []Effect {
-	o.OverBudget, o.Failed, o.fallback = nil, "", 0
-	slot, own := ForOther, o == &s.Side
-	if own {
-		slot, s.Alert = ForPage, nil
-	}
-	if p, ok := s.pictures.get(o.Network.pictureKey(o.Choice)); ok {
-		out := o.cancelSolving()
-		s.show(o, p)
-		return out
-	}
-	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
-		return nil // the best so far of a solver that was stopped
-	}
-	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.request(o.Choice), Slot: slot, Soon: soon}}
-}
 
 // Progressed is a solver at work. Best is nil if there is nothing new.
 type Progressed struct {
@@ -44,7 +24,7 @@ func (m Progressed) apply(s *State) []Effect {
 	job.Progress, job.Silent = m.Progress, false
 	if m.Best != nil && m.Best.Trace != nil {
 		job.Best = m.Best
-		s.show(side, &Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+		s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
 	}
 	s.DOM++
 	return nil
@@ -98,8 +78,8 @@ func (m Solved) apply(s *State) []Effect {
 		}
 		return SolveFailed{ID: m.ID, Choice: m.Choice, Failure: f}.apply(s)
 	}
-	p := &Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
-	key := side.Network.pictureKey(m.Choice)
+	p := &known.Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
+	key := side.Network.PictureKey(m.Choice)
 	s.pictures.put(key, p)
 	if own && key == s.hover {
 		s.Preview = p
@@ -124,19 +104,6 @@ func (m Solved) apply(s *State) []Effect {
 		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
 	return nil
-}
-
-// show makes p the picture of a side.
-func (s *State) show(o *Side, p *Picture) {
-	old := o.Shown
-	o.Shown = p
-	s.touch()
-	if o == &s.Side {
-		if !s.dragging {
-			s.copies = lookup.CopyLanes(p.Solved.Trace)
-		}
-		s.selectIn(p, old)
-	}
 }
 
 // SolveFailed is a request without a schedule, except for Best if a deadline
@@ -187,7 +154,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 		return append(s.fallBackToSmallest(f), s.follow()...)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
-			s.show(&s.Side, &Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
+			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
@@ -211,7 +178,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 // offerStrategy offers another strategy than the one that does not apply: the
 // default one, or where that is the one, the one that takes chains of any length;
 // of a graph the one for graphs.
-func (a *Alert) offerStrategy(n *Network, failed string) {
+func (a *Alert) offerStrategy(n *known.Network, failed string) {
 	name := choice.DefaultStrategy
 	if failed == name {
 		name = "sequential"
@@ -278,7 +245,7 @@ func (s *State) fallBackToKeeping() []Effect {
 // fallBack asks for a schedule to be shown in place of one that there is not.
 func (s *State) fallBack(c Choice) []Effect {
 	s.fallback = s.newID()
-	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.request(c), Slot: ForPage}}
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.Request(c), Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/known"
 )
 
 // The dialog asks for a file of the schedule that is on screen, or says why there
@@ -21,7 +22,7 @@ func TestExportSchedule(t *testing.T) {
 	p.Shown.Solved.Schedule = engine.Schedule{engine.Run(0)}
 	p.play(SaveFile{Kind: "schedule.json"})
 	e := last[Export](t, p)
-	want := proto.Export{Setting: p.Network.setting(p.Choice), Method: proto.Method{Strategy: "testremat"}, Budget: p.Shown.Solved.Budget,
+	want := proto.Export{Setting: p.Network.Setting(p.Choice), Method: proto.Method{Strategy: "testremat"}, Budget: p.Shown.Solved.Budget,
 		Form: proto.FormJSON, Schedule: p.Shown.Solved.Schedule}
 	if e.Kind != "schedule.json" || !reflect.DeepEqual(e.Request, want) {
 		t.Errorf("asked for %q, %+v; want %+v", e.Kind, e.Request, want)
@@ -47,15 +48,15 @@ func TestRefusal(t *testing.T) {
 	p.Shown.Solved.Verdict.Verified = true
 	for _, c := range []struct {
 		name       string
-		change     func(*Picture)
+		change     func(*known.Picture)
 		want       string // part of the reason; empty: it is written
 		alsoOfJSON bool
 	}{
-		{"as it is", func(*Picture) {}, "", false},
-		{"streamed", func(x *Picture) { x.Choice.Transfers = engine.Streamed }, "choose whole transfers", false},
-		{"graph", func(x *Picture) { x.Network = &Network{Graph: x.Network.Graph} }, "graph of operations", false},
-		{"unverified", func(x *Picture) { x.Solved = &proto.Solved{Trace: x.Solved.Trace} }, "not verified", true},
-		{"no trace", func(x *Picture) { x.Solved = &proto.Solved{} }, "no schedule", true},
+		{"as it is", func(*known.Picture) {}, "", false},
+		{"streamed", func(x *known.Picture) { x.Choice.Transfers = engine.Streamed }, "choose whole transfers", false},
+		{"graph", func(x *known.Picture) { x.Network = &known.Network{Graph: x.Network.Graph} }, "graph of operations", false},
+		{"unverified", func(x *known.Picture) { x.Solved = &proto.Solved{Trace: x.Solved.Trace} }, "not verified", true},
+		{"no trace", func(x *known.Picture) { x.Solved = &proto.Solved{} }, "no schedule", true},
 	} {
 		x := *p.Shown
 		c.change(&x)

@@ -1,0 +1,119 @@
+package known
+
+import (
+	"memtide/profiles/doctor"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+// Doctor is what is known about a recording. It is asked for step by step: Next says
+// what comes next, Take and Refuse take what comes back.
+type Doctor struct {
+	File    proto.Open     // as it was opened, and is read again if it has to be
+	Report  *doctor.Report // nil: it is on its way, or Failed says why there is none
+	Failed  string         // the last thing that was asked for has no answer
+	Replays []doctor.Replay
+	Advice  *doctor.Advice // when all have been replayed
+	Stopped bool           // no more replays are asked for
+	Second  *Second        // what it is compared with; nil: nothing
+
+	alive   *doctor.Alive // at the moment that was chosen last
+	refused int           // the event that has no answer, and one more
+	flame   Flame
+}
+
+// Second is a snapshot that a recording is compared with.
+type Second struct {
+	Name       string
+	File       proto.Open
+	Comparison *doctor.Comparison // nil: it is on its way, or Failed says why there is none
+	Failed     string
+
+	ready bool // the worker was asked about the first one, which it compares this one with
+}
+
+// awaited says that another recording has to be compared.
+func (x *Second) awaited() bool { return x != nil && x.Comparison == nil && x.Failed == "" }
+
+// Next is what is asked next: the report first, then what is in use after the event at,
+// then the other recording, then replay by replay. ok is false if all is known that can be.
+func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
+	q.File = d.File
+	switch {
+	case d.Report == nil:
+		q.Part = proto.PartReport
+		return q, d.Failed == ""
+	case at != doctor.Decisive && at+1 != d.refused && (d.alive == nil || d.alive.At != at):
+		q.Part, q.At = proto.PartAlive, at
+	case d.Second.awaited() && !d.Second.ready: // a worker that was stopped has forgotten the first one: it reads it again
+		d.Second.ready = true
+		if q.Part, q.At = proto.PartAlive, at; at == doctor.Decisive {
+			q.At = d.Report.Alive.At
+		}
+	case d.Second.awaited():
+		q = proto.Doctor{File: d.Second.File, Part: proto.PartCompare, With: d.File.Keep}
+	case !d.Stopped && d.Advice == nil:
+		q.Part, q.Setting = proto.PartReplay, len(d.Replays)
+	default:
+		return q, false
+	}
+	return q, true
+}
+
+// Take takes an answer.
+func (d *Doctor) Take(r *proto.Examined) {
+	switch {
+	case r.Report != nil:
+		d.Report = r.Report
+	case r.Alive != nil:
+		d.alive = r.Alive
+	case r.Comparison != nil && d.Second != nil:
+		d.Second.Comparison = r.Comparison
+	case r.Replay != nil:
+		d.Replays, d.Advice = append(d.Replays, *r.Replay), r.Advice
+		d.Stopped = !r.More && r.Advice == nil
+	}
+}
+
+// Refuse says why there is no answer to what was asked, which is not asked again.
+func (d *Doctor) Refuse(part proto.Part, at int, why string) {
+	if part == proto.PartCompare {
+		if d.Second != nil {
+			d.Second.Failed = why
+		}
+		return
+	}
+	d.Failed = why
+	switch part {
+	case proto.PartAlive:
+		d.refused = at + 1
+	case proto.PartReplay:
+		d.Stopped = true
+	}
+}
+
+// Alive is what is in use after an event, or after the last one that was told; nil
+// before anything was.
+func (d *Doctor) Alive(at int) *doctor.Alive {
+	switch {
+	case d == nil || d.Report == nil:
+		return nil
+	case at == doctor.Decisive || d.alive == nil:
+		return d.Report.Alive
+	}
+	return d.alive
+}
+
+// Flame is the flame graph of what is in use after an event; nil if there is none.
+func (d *Doctor) Flame(at int) *Flame {
+	a := d.Alive(at)
+	if a == nil || a.Flame == nil {
+		return nil
+	}
+	if d.flame.of != a {
+		d.flame = Flame{Flame: draw.NewFlame(flameCalls(a.Flame)), of: a}
+		d.flame.zoom = d.flame.Start()
+		d.flame.mark = d.flame.zoom
+	}
+	return &d.flame
+}

@@ -1,0 +1,116 @@
+package known
+
+import (
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/hostmem"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
+
+// Places is a placement of what a picture or a file holds.
+type Places struct {
+	Of        Placeable
+	Allocator string
+	Placed    *proto.Placed  // nil if there is none: Failure says why
+	Failure   *proto.Failure // also beside the best so far of a search that was stopped
+
+	model   *draw.Places
+	density int // of the model
+}
+
+// Placeable is what a placement is of: the buffers of a picture's schedule or, if Memory
+// is not nil, those of a file, laid out by a method.
+type Placeable struct {
+	Picture *Picture
+	Memory  *Memory
+	Method  string // an allocator with its arguments, by their key
+}
+
+// found is where the placements of a picture or a file are kept, by method.
+func (of Placeable) found() *map[string]*proto.Placed {
+	if of.Memory == nil {
+		return &of.Picture.placed
+	}
+	return &of.Memory.placed
+}
+
+// Places is the placement that was found before, or that the file itself has; nil if
+// there is none.
+func (of Placeable) Places(allocator string) *Places {
+	placed := (*of.found())[of.Method]
+	if of.Memory != nil && allocator == proto.Recorded {
+		placed = of.Memory.Data.Recorded
+	}
+	if placed == nil {
+		return nil
+	}
+	return &Places{Of: of, Allocator: allocator, Placed: placed}
+}
+
+// Keep remembers the placement for as long as its picture or its file.
+func (p *Places) Keep() {
+	found := p.Of.found()
+	if *found == nil {
+		*found = map[string]*proto.Placed{}
+	}
+	(*found)[p.Of.Method] = p.Placed
+}
+
+// Request asks for a placement, which may take as long as limit; 0: as it takes.
+func (of Placeable) Request(allocator string, args engine.Args, limit time.Duration) proto.Place {
+	q := proto.Place{Allocator: allocator, Args: args, Limit: limit}
+	if m := of.Memory; m != nil {
+		q.Buffers, q.Pool = m.Data.Buffers, m.Data.Capacity
+		return q
+	}
+	p := of.Picture
+	q.Setting = p.Network.Setting(p.Choice)
+	q.Budget, q.Schedule = p.Solved.Budget, p.Solved.Schedule
+	return q
+}
+
+// Model is the placement, arranged for drawing; nil if there is none. Density is how
+// much of an offloaded value is not zero, in per cent.
+func (p *Places) Model(density int) *draw.Places {
+	if p == nil || p.Placed == nil {
+		return nil
+	}
+	if p.model == nil || p.density != density && p.Of.Memory == nil {
+		p.density = density
+		p.model = draw.NewPlaces(p.placement(hostmem.ZeroValue{Density: density}))
+	}
+	return p.model
+}
+
+// placement is the placement in the terms of the pictures.
+func (p *Places) placement(z hostmem.ZeroValue) draw.Placement {
+	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
+	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))
+	if m := p.Of.Memory; m != nil {
+		b := m.Data.Buffers
+		out.End, out.Tick = m.End, b.Tick
+		out.Name = func(i int) (string, string) { return b.List[i].Name, "" }
+		for i, x := range p.Placed.Pieces {
+			l := &b.List[x.Buffer]
+			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: b.At(l.Start), To: b.At(l.End), Addr: x.Addr, Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Kind}
+		}
+	} else {
+		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Model()
+		out.End, out.Name = t.Makespan, model.LifeName
+		out.Host, out.Packed = t.Host, z.Held(t.Host)
+		for i, x := range p.Placed.Pieces {
+			l := &t.Lives[x.Buffer]
+			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: l.Start, To: l.End, Addr: x.Addr, Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Category}
+		}
+	}
+	out.Levels = make([]draw.Level, len(p.Placed.Moments))
+	for i, m := range p.Placed.Moments {
+		out.Levels[i] = draw.Level(m)
+	}
+	if f := p.Placed.Failed; f != nil {
+		out.Failed = &draw.FailedRequest{At: p.Placed.FailAt, Buffer: f.Buffer, Bytes: f.Bytes, Largest: f.Largest, Free: f.Free, HoleAt: p.Placed.Largest.Addr}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package state
+
+import (
+	"memtide/profiles/preset"
+	"memtide/web/choice"
+	"memtide/web/question"
+	"memtide/web/tradeoff"
+)
+
+// Adopt makes a point of the curve the choice.
+type Adopt struct{ Point tradeoff.Point }
+
+func (m Adopt) apply(s *State) []Effect {
+	s.unpreview()
+	return s.choose(m.Point.Choice(s.Choice), Push, false)
+}
+
+// UseAnswer chooses what an answer was solved for: the budget, the link, the
+// strategy, the batch. A budget that was looked for is rounded up as people read it.
+type UseAnswer struct {
+	Name  string // of the question
+	Index int    // into Answers.List
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(m)
+	switch {
+	case !ok:
+		return nil
+	case c.Source.Same(s.Choice.Source):
+		return s.choose(c, Push, false)
+	}
+	return s.open(c, nil, Push)
+}
+
+// TryAnswer previews what UseAnswer would choose, or ends that; what is of another
+// batch is used at once.
+type TryAnswer UseAnswer
+
+func (m TryAnswer) apply(s *State) []Effect {
+	c, ok := s.answered(UseAnswer(m))
+	switch {
+	case !ok:
+		return nil
+	case !c.Source.Same(s.Choice.Source):
+		return UseAnswer(m).apply(s)
+	case s.Tries(m):
+		return s.unpreview()
+	}
+	s.touch()
+	return s.preview(c, false)
+}
+
+// Tries says that the answer is previewed, or about to be.
+func (s *State) Tries(m TryAnswer) bool {
+	c, ok := s.answered(UseAnswer(m))
+	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.PictureKey(c)
+}
+
+// answered is the choice that an answer stands for; ok is false if it is not there.
+func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
+	a := s.Answers(question.Lookup(m.Name))
+	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
+		return c, false
+	}
+	x, c := a.List[m.Index], s.Choice
+	if x.Strategy != c.Strategy {
+		c.Strategy, c.Args = x.Strategy, nil
+	}
+	budget := x.Budget
+	if a.Question.Varies&question.Budget != 0 {
+		budget = offer(budget)
+	}
+	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
+		c.Budget = choice.Budget{Bytes: budget}
+	}
+	if d := x.Device; d != nil {
+		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+			c.Device = ""
+		}
+		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+	}
+	if x.Batch == 0 {
+		return c, true
+	}
+	p, _, err := preset.Parse(c.Source.Preset)
+	if err != nil {
+		return c, false
+	}
+	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
+	return c, true
+}

@@ -1,0 +1,125 @@
+package state
+
+import (
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/known"
+	"memtide/web/lookup"
+)
+
+// open asks for a profile. The choice becomes the page's when it has been
+// read; until then nothing that is shown changes.
+func (s *State) open(c Choice, content []byte, h History) []Effect {
+	s.DOM++
+	if c.Step != "" {
+		return s.openStep(c, h)
+	}
+	s.Alert, s.next = nil, nil
+	return s.read(&s.Side, c, content, h)
+}
+
+// read asks for the profile of a choice of a side, instead of the one that is being
+// read. Content is that of a file; nil: the choice says it all.
+func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
+	out := o.cancelOpening()
+	name, req := c.Source.File, proto.Open{File: c.Source.File, Bytes: content}
+	switch {
+	case c.Source.Preset != "":
+		name = c.Source.Preset
+		req = proto.Open{Preset: name}
+	case content == nil:
+		req.Bytes, req.Decoded = c.Source.Profile, c.Source.Decoded
+	}
+	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
+	req.Keep = o.Opening.ID
+	o.Opening.file = req
+	return append(out, Open{ID: o.Opening.ID, Request: req})
+}
+
+// byHandle has a worker read the file that the last of some effects opens; nil: it is
+// there.
+func (o *Side) byHandle(out []Effect, handle any) []Effect {
+	if handle == nil {
+		return out
+	}
+	if e, ok := out[len(out)-1].(Open); ok {
+		e.Request.Bytes, e.Request.Handle = nil, handle
+		o.Opening.file = e.Request
+		out[len(out)-1] = e
+	}
+	return out
+}
+
+// openVariant opens a preset with these options. The link to the host is that of
+// the device that the times are for, until a person chooses another: it goes
+// along when the device changes.
+func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
+	v, err := base.With(o)
+	if err != nil {
+		s.alert(&Alert{Text: err.Error()})
+		return nil
+	}
+	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
+	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
+		if d := preset.LookupDevice(o.Device); d != nil {
+			c = c.On(d)
+		}
+	}
+	return s.open(c, nil, Push)
+}
+
+// keepBudget returns c, a choice that another preset was picked for. If only the batch
+// size or an option of the network has changed, it keeps the budget that was set, and
+// whether the network is a graph: "does batch 64 fit into 16 GiB?" is asked about one
+// budget. In a comparison the budget is kept in bytes, because both sides have the
+// same memory until one of them is given more.
+func (s *State) keepBudget(c Choice) Choice {
+	old, _ := s.Choice.Source.Variant()
+	now, _ := c.Source.Variant()
+	if old == nil || old != now {
+		return c
+	}
+	c.Graph = s.Choice.Graph
+	switch b := s.Choice.Budget; {
+	case s.Compare != nil && s.Network != nil:
+		c.Budget = choice.Budget{Bytes: max(b.Of(s.Network.Totals.KeepAllPeak), 1)}
+	case b != s.instead:
+		c.Budget = b
+	}
+	return c
+}
+
+// solve shows the schedule of a side's choice, from the cache or by asking for it.
+// What is shown stays until the answer comes.
+func (s *State) solve(o *Side, soon bool) []Effect {
+	o.OverBudget, o.Failed, o.fallback = nil, "", 0
+	slot, own := ForOther, o == &s.Side
+	if own {
+		slot, s.Alert = ForPage, nil
+	}
+	if p, ok := s.pictures.get(o.Network.PictureKey(o.Choice)); ok {
+		out := o.cancelSolving()
+		s.show(o, p)
+		return out
+	}
+	if p := o.Shown; !own && p != nil && p.Partial && p.Network == o.Network && p.Choice.Equal(o.Choice) {
+		return nil // the best so far of a solver that was stopped
+	}
+	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.Request(o.Choice), Slot: slot, Soon: soon}}
+}
+
+// show makes p the picture of a side.
+func (s *State) show(o *Side, p *known.Picture) {
+	old := o.Shown
+	o.Shown = p
+	s.touch()
+	if o == &s.Side {
+		if !s.dragging {
+			s.copies = lookup.CopyLanes(p.Solved.Trace)
+		}
+		s.View.Carry(p, old)
+		s.View.Fit(s.End())
+	}
+}

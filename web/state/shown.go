@@ -1,0 +1,155 @@
+package state
+
+import (
+	"time"
+
+	"memtide/web/draw"
+	"memtide/web/known"
+)
+
+// Visible is the picture on screen: the preview if there is one.
+func (s *State) Visible() *known.Picture {
+	if s.Preview != nil {
+		return s.Preview
+	}
+	return s.Shown
+}
+
+// Phase is the value of the body's data-state.
+func (s *State) Phase() string {
+	switch {
+	case s.busy() || s.Compare.Awaits() || s.Step.Busy():
+		return "solving"
+	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil && (s.Step == nil || s.Step.Failed != ""):
+		return "error"
+	}
+	return "ready"
+}
+
+// Awaits says that nothing is shown yet, but something is on its way.
+func (s *State) Awaits() bool {
+	return s.Shown == nil && (s.busy() || s.fallback != 0)
+}
+
+// Stale says that the picture is not the one that was asked for.
+func (s *State) Stale() bool {
+	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
+}
+
+// CopyLanes is for how many lanes of copies the timeline has room: as many as there are
+// in the schedule that is shown, or was when the budget was taken hold of.
+func (s *State) CopyLanes() int { return s.copies }
+
+// Awaits says that the other side is being read or solved.
+func (c *Compare) Awaits() bool {
+	return c != nil && c.Other.busy()
+}
+
+// sides are the one or two sides, first the one that the controls change.
+func (s *State) sides() []*Side {
+	if s.Compare == nil {
+		return []*Side{&s.Side}
+	}
+	return []*Side{&s.Side, &s.Compare.Other}
+}
+
+// reading is the side that waits for a profile under an ID; nil if none does.
+func (s *State) reading(id int) *Side {
+	for _, o := range s.sides() {
+		if o.Opening != nil && o.Opening.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// solving is the side that waits for a schedule under an ID; nil if none does.
+func (s *State) solving(id int) *Side {
+	for _, o := range s.sides() {
+		if o.Solving != nil && o.Solving.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// Sides are the pictures of A and B, nil where there is none; ok is false
+// without a comparison. A preview stands for the side that the controls change.
+func (s *State) Sides() (a, b *known.Picture, ok bool) {
+	if s.Compare == nil {
+		return nil, nil, false
+	}
+	if s.Compare.OnA {
+		return s.Visible(), s.Compare.Other.Shown, true
+	}
+	return s.Compare.Other.Shown, s.Visible(), true
+}
+
+// SideChoices are the choices of A and B with their networks; without a
+// comparison both are the present one.
+func (s *State) SideChoices() (a, b Choice) {
+	switch {
+	case s.Compare == nil:
+		return s.Choice, s.Choice
+	case s.Compare.OnA:
+		return s.Choice, s.Compare.Other.Choice
+	}
+	return s.Compare.Other.Choice, s.Choice
+}
+
+// SideNetworks are the networks of A and B; nil where none is open.
+func (s *State) SideNetworks() (a, b *known.Network) {
+	switch {
+	case s.Compare == nil:
+		return s.Network, nil
+	case s.Compare.OnA:
+		return s.Network, s.Compare.Other.Network
+	}
+	return s.Compare.Other.Network, s.Network
+}
+
+// Alignment puts the layers of A, or with second those of B, side by side with
+// the other's; nil while one of them has no schedule.
+func (s *State) Alignment(second bool) *draw.Alignment {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil {
+		return nil
+	}
+	c := s.Compare
+	if of := [2]*known.Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
+		al := draw.Align(a.Model(), b.Model())
+		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
+	}
+	if second {
+		return c.aligned[1]
+	}
+	return c.aligned[0]
+}
+
+// Delta is the change from A to B; ok is false while one of them has no schedule.
+func (s *State) Delta() (d known.Delta, ok bool) {
+	a, b, ok := s.Sides()
+	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
+		return known.Delta{}, false
+	}
+	return known.DeltaOf(a.Solved.Trace, b.Solved.Trace), true
+}
+
+// end is the end of the longer of the two steps.
+func (c *Compare) end(own time.Duration) time.Duration {
+	if c != nil && c.Other.Shown != nil {
+		return max(own, c.Other.Shown.Solved.Trace.Makespan)
+	}
+	return own
+}
+
+// End is where the time axis ends; 0 if nothing is shown.
+func (s *State) End() time.Duration {
+	if s.Memory != nil {
+		return s.Memory.End
+	}
+	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
+		return s.Compare.end(p.Solved.Trace.Makespan)
+	}
+	return s.Compare.end(0)
+}

@@ -1,0 +1,47 @@
+package state
+
+import "memtide/wasm/proto"
+
+// training is the part of the state about training steps.
+type training struct {
+	Step  *Step                  // nil: a network or a memory file is open
+	steps recent[*proto.Stepped] // whole answers
+}
+
+// Step is the whole training step of a language model that is open instead of a network;
+// Choice.Step and Choice.StepArgs say which.
+type Step struct {
+	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
+	Failed string         // why there is no answer to the choice, for people
+
+	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
+
+	id    int    // of the request under way; 0: none
+	chain int    // of the request for the chain
+	of    string // StepKey of what Shown answers
+}
+
+// Busy says that an answer, or more of it, is on its way.
+func (t *Step) Busy() bool { return t != nil && t.id != 0 }
+
+// Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
+func (t *Step) Rank() int {
+	switch r := t.Shown; {
+	case r == nil || len(r.Ranks) == 0:
+		return -1
+	case t.rank == 0 || t.rank > len(r.Ranks):
+		return r.Full
+	}
+	return t.rank - 1
+}
+
+// cancel gives up what is under way.
+func (t *Step) cancel() (out []Effect) {
+	for _, id := range []*int{&t.id, &t.chain} {
+		if *id != 0 {
+			out = append(out, Cancel{*id})
+			*id = 0
+		}
+	}
+	return out
+}

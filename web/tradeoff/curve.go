@@ -1,0 +1,179 @@
+package tradeoff
+
+import (
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// CurveBudgets is the number of budgets of a curve.
+const CurveBudgets = 40
+
+// How long a solver may take for a point: at first, so that the whole curve is
+// there soon, and again for points that were not finished in that time. What is
+// only the best found is a point too, and the page says so.
+const (
+	pointLimit   = 20 * time.Millisecond
+	improveLimit = 500 * time.Millisecond
+)
+
+// Curve is step time against budget for every strategy that was chosen to be
+// drawn since the curve was begun.
+type Curve struct {
+	ID      int // of the sweep that is at work, 0 if none is
+	Methods []proto.Method
+	Budgets []engine.Bytes
+	Points  [][]*proto.Point // by method and budget; nil: not known yet
+	KeepAll proto.Reference  // zero until it is known
+	Done    int
+	Total   int
+	Failed  string // why it ended early
+	Stopped bool   // a person gave it up
+
+	rows      []int // methods that the sweep at work asks for, in its order
+	Improving int   // complete, but so many points are being given more time
+	improved  int   // methods whose points were given more time
+	at        []int // budgets of the one that is being given more; nil before
+}
+
+// NewCurve is a curve over budgets of a range that has no strategies yet.
+func NewCurve(r Range) *Curve { return &Curve{Budgets: r.sample(CurveBudgets)} }
+
+// CurveKey identifies the curve that a choice is on. Strategies with their default
+// arguments share one: that of the key without arguments.
+func CurveKey(c choice.Choice) string {
+	key := c.SettingKey() + "|"
+	if len(c.Args) > 0 {
+		key += c.MethodKey()
+	}
+	return key
+}
+
+// Complete says whether all points are known.
+func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
+
+// Sweeps says whether the curve waits for answers under an ID.
+func (c *Curve) Sweeps(id int) bool { return c != nil && c.ID == id }
+
+// Grow adds the methods that are not in the curve yet, with the points of another
+// curve over the same budgets that has them; true if it has added any.
+func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
+	before := len(c.Methods)
+	for _, m := range methods {
+		if c.row(m) >= 0 {
+			continue
+		}
+		row := make([]*proto.Point, len(c.Budgets))
+		if known != nil && known != c {
+			if at := known.row(m); at >= 0 && slices.Equal(known.Budgets, c.Budgets) {
+				copy(row, known.Points[at])
+			}
+		}
+		for _, p := range row {
+			if p != nil {
+				c.Done++
+			}
+		}
+		c.Methods, c.Points = append(c.Methods, m), append(c.Points, row)
+	}
+	c.Total = len(c.Methods) * len(c.Budgets)
+	return len(c.Methods) > before
+}
+
+// row is where a method stands in the curve, -1 if it does not.
+func (c *Curve) row(m proto.Method) int {
+	key := choice.MethodKey(m.Strategy, m.Args)
+	return slices.IndexFunc(c.Methods, func(q proto.Method) bool { return choice.MethodKey(q.Strategy, q.Args) == key })
+}
+
+// Missing asks for the points of all strategies of which some are not known, those of
+// the strategy first before the others. Who sends it sets ID.
+func (c *Curve) Missing(set proto.Setting, first string) proto.Sweep {
+	c.Failed, c.Stopped = "", false
+	c.Improving, c.at, c.rows = 0, nil, nil
+	req := proto.Sweep{Setting: set, Limit: pointLimit}
+	for i, m := range c.Methods {
+		if !slices.Contains(c.Points[i], nil) {
+			continue
+		}
+		if m.Strategy == first {
+			c.rows = slices.Insert(c.rows, 0, i)
+		} else {
+			c.rows = append(c.rows, i)
+		}
+	}
+	for _, i := range c.rows {
+		req.Methods = append(req.Methods, c.Methods[i])
+	}
+	for _, b := range c.Budgets {
+		req.Budgets = append(req.Budgets, choice.Budget{Bytes: b})
+	}
+	return req
+}
+
+// Unfinished asks again, with more time, for the points of the next method that were
+// not finished; ok is false if none is left. Who sends it sets ID.
+func (c *Curve) Unfinished(set proto.Setting) (req proto.Sweep, ok bool) {
+	c.Improving, c.at = 0, nil
+	for ; c.improved < len(c.Methods); c.improved++ {
+		req = proto.Sweep{Setting: set, Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
+		for b, p := range c.Points[c.improved] {
+			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
+				c.at = append(c.at, b)
+				req.Budgets = append(req.Budgets, choice.Budget{Bytes: c.Budgets[b]})
+			}
+		}
+		if c.Improving = len(c.at); c.Improving > 0 {
+			return req, true
+		}
+	}
+	return req, false
+}
+
+// Take puts a point of the sweep at work into the curve. Of a point that was given
+// more time the better answer counts.
+func (c *Curve) Take(p proto.Point) {
+	if c.at != nil {
+		if p.Index >= len(c.at) {
+			return
+		}
+		p.Method, p.Index = c.improved, c.at[p.Index]
+		c.Improving = max(c.Improving-1, 1)
+		if old := c.Points[p.Method][p.Index]; p.StepTime <= 0 && old.StepTime > 0 {
+			return
+		}
+	} else {
+		if p.Method >= len(c.rows) || p.Index >= len(c.Budgets) {
+			return
+		}
+		if p.Method = c.rows[p.Method]; c.Points[p.Method][p.Index] == nil {
+			c.Done++
+		}
+	}
+	c.Points[p.Method][p.Index] = &p
+}
+
+// End ends the sweep at work: all that it asked for has come.
+func (c *Curve) End(keepAll proto.Reference) {
+	if c.ID = 0; c.at != nil {
+		c.improved++
+		return
+	}
+	c.KeepAll, c.Done = keepAll, c.Total
+}
+
+// Point is a place on the curve.
+type Point struct {
+	Strategy string
+	Args     engine.Args
+	Budget   engine.Bytes
+}
+
+// Choice is a choice moved to the point.
+func (p Point) Choice(c choice.Choice) choice.Choice {
+	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
+	return c
+}

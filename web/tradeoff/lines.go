@@ -1,0 +1,116 @@
+package tradeoff
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// Names of what the curve can draw beside strategies: AllLines is everything,
+// BoundLine is the lower bounds.
+const (
+	AllLines  = "all"
+	BoundLine = "bound"
+)
+
+// What a curve draws of which nobody has chosen the lines: of a chain the best of
+// each kind, the oldest idea, and what bounds them; of a graph what needs no long search.
+// Keeping everything, which is a point, and the chosen strategy are always drawn.
+var (
+	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
+	graphLines = []string{BoundLine, "blocks", "dtr", "lms", "window"}
+)
+
+// DefaultLines is what the curve of a chain, or of a graph, draws unless a person says
+// otherwise.
+func DefaultLines(graph bool) []string {
+	if graph {
+		return graphLines
+	}
+	return chainLines
+}
+
+// Axis is what the curve shows upwards.
+type Axis uint8
+
+// The axes: samples per second (steps per second where the batch size is unknown),
+// step time against that of keeping everything, and step time itself.
+const (
+	Throughput Axis = iota
+	Slowdown
+	StepTime
+	NumAxes
+)
+
+// Line is one strategy of the curve, its points in the order of budgets.
+type Line struct {
+	Method proto.Method
+	Title  string
+	Points []LinePoint
+}
+
+// LinePoint is a budget and the step time at it.
+type LinePoint struct {
+	Budget   engine.Bytes
+	StepTime time.Duration
+	Partial  time.Duration // not 0: it is the best found in this time, and more time may find better
+}
+
+// Lines are the strategies of the curve with the points that are known and
+// feasible, by budget. What fits into a budget fits into every larger one: a point
+// that is slower than one before it is left out, so that a line says what is the
+// best that is known in so much memory. A strategy without any point is left out.
+func (c *Curve) Lines() []Line {
+	var out []Line
+	for i, m := range c.Methods {
+		l := Line{Method: m, Title: choice.PlanName(m.Strategy)}
+		for _, p := range c.Points[i] {
+			if p != nil && p.StepTime > 0 {
+				at := LinePoint{Budget: p.Budget, StepTime: p.StepTime}
+				if p.Partial() {
+					at.Partial = max(p.Took, time.Millisecond)
+				}
+				l.add(at)
+			}
+		}
+		if len(l.Points) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// add adds a point behind those of smaller budgets, unless one of them is faster.
+func (l *Line) add(p LinePoint) {
+	if n := len(l.Points); n == 0 || p.StepTime <= l.Points[n-1].StepTime {
+		l.Points = append(l.Points, p)
+	}
+}
+
+// With is a line with one more point, in its place: instead of the one of the same
+// budget, if there is one.
+func (l Line) With(p LinePoint) Line {
+	points := append(slices.DeleteFunc(slices.Clone(l.Points), func(q LinePoint) bool { return q.Budget == p.Budget }), p)
+	slices.SortFunc(points, func(a, b LinePoint) int { return cmp.Compare(a.Budget, b.Budget) })
+	l.Points = nil
+	for _, q := range points {
+		l.add(q)
+	}
+	return l
+}
+
+// Smallest is the smallest budget at which some strategy found a schedule; 0 if
+// none is known yet.
+func (c *Curve) Smallest() engine.Bytes {
+	best := engine.Bytes(0)
+	for _, l := range c.Lines() {
+		if b := l.Points[0].Budget; best == 0 || b < best {
+			best = b
+		}
+	}
+	return best
+}

@@ -1,0 +1,124 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+)
+
+// Picker is the list of networks to choose from.
+type Picker struct {
+	Open   bool
+	Query  string // what is typed into the search field
+	Active string // id of the entry that Enter chooses, see Entries; empty: none matches
+}
+
+// StepEntry begins the ids of entries that are the whole training step of a model.
+const StepEntry = "step/"
+
+// Steps are the models whose whole step the query finds, those that are usual first, and
+// those alone if it is empty.
+func (p Picker) Steps() (out []*ask.Model) {
+	words := strings.Fields(strings.ToLower(p.Query))
+	for i := range ask.Models {
+		m := &ask.Models[i]
+		if in := strings.ToLower(m.Title + " " + m.ID + " llm transformer language whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *ask.Model) int {
+		switch {
+		case a.Usual == b.Usual:
+			return 0
+		case a.Usual:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// Entries are the ids of all that the query finds, in the order of the list: whole steps,
+// and presets.
+func (p Picker) Entries() (out []string) {
+	for _, m := range p.Steps() {
+		out = append(out, StepEntry+m.ID)
+	}
+	for _, m := range p.Matches() {
+		out = append(out, m.ID)
+	}
+	return out
+}
+
+// holdsAll says whether a text has every word.
+func holdsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// Matches are the presets that the query finds, language models first and else in the
+// order of the catalogue: by title, id and heading or, if those hold none of it, by
+// description.
+func (p Picker) Matches() []*preset.Preset {
+	words := strings.Fields(strings.ToLower(p.Query))
+	named := found(words, func(q *preset.Preset) string {
+		if q.Sequences() {
+			return q.Title + " " + q.ID + " " + q.Group + " LLM transformer"
+		}
+		return q.Title + " " + q.ID + " " + q.Group
+	})
+	if len(named) > 0 {
+		return named
+	}
+	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
+}
+
+// found are the presets of which the text holds every word.
+func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
+	for _, p := range preset.Presets() {
+		if holdsAll(strings.ToLower(text(p)), words) {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *preset.Preset) int {
+		switch {
+		case a.Sequences() == b.Sequences():
+			return 0
+		case a.Sequences():
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// Best is the match that Enter chooses after typing: the first whose title or id
+// begins with the query, or the first of all.
+func (p Picker) Best() string {
+	query := strings.ToLower(strings.TrimSpace(p.Query))
+	for _, m := range p.Steps() {
+		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
+			return StepEntry + m.ID
+		}
+	}
+	for _, m := range p.Matches() {
+		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
+			return m.ID
+		}
+	}
+	if all := p.Entries(); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Step is the entry that stands by rows after the active one.
+func (p Picker) Step(by int) string {
+	all := p.Entries()
+	if len(all) == 0 {
+		return ""
+	}
+	at := max(slices.Index(all, p.Active), 0)
+	return all[min(max(at+by, 0), len(all)-1)]
+}

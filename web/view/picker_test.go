@@ -1,0 +1,43 @@
+package view
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestPickerMatches(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		want  []string // some of what is found; nil: nothing
+		not   []string
+		best  string
+	}{
+		{"", []string{"resnet50", "larger-pool", "step/llama3-8b"}, []string{"step/phi-2"}, "step/llama3-8b"},
+		{"llm", []string{"gpt2-xl", "llama3-8b", "bert-large", "step/phi-2"}, []string{"resnet50"}, "step/llama3-8b"},
+		{"phi", []string{"step/phi-2", "step/phi-1.5"}, []string{"step/llama3-8b", "gpt2"}, "step/phi-1.5"},
+		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
+		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
+		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
+		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
+		{"vgg", []string{"vgg16", "alexnet"}, []string{"resnet50"}, "vgg16"},
+		{"counterex", []string{"lemma3", "fragmented"}, []string{"vgg16"}, "lemma3"},
+		{"flashattention", []string{"llama3-8b"}, []string{"gpt2"}, "llama3-8b"},
+		{"zebra", nil, []string{"resnet50"}, ""},
+	} {
+		p := Picker{Query: c.query}
+		got := p.Entries()
+		for _, id := range c.want {
+			if !slices.Contains(got, id) {
+				t.Errorf("%q finds %v; want %s, too", c.query, got, id)
+			}
+		}
+		for _, id := range c.not {
+			if slices.Contains(got, id) {
+				t.Errorf("%q finds %v; want no %s", c.query, got, id)
+			}
+		}
+		if best := p.Best(); best != c.best {
+			t.Errorf("%q: %q is active; want %q", c.query, best, c.best)
+		}
+	}
+}

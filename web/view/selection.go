@@ -1,0 +1,177 @@
+package view
+
+import (
+	"time"
+
+	"memtide/engine/sim"
+	"memtide/web/draw"
+	"memtide/web/known"
+	"memtide/web/lookup"
+)
+
+// Select selects something, which nothing led to; the zero value: nothing.
+func (v *View) Select(t lookup.Target) { v.Selected, v.Trail = t, nil }
+
+// FollowCause selects what let the selected thing start.
+func (v *View) FollowCause(m *draw.Model) {
+	if cause := m.Cause(v.Selected); cause.Kind != lookup.Nothing {
+		v.Trail = append(v.Trail, v.Selected)
+		v.Selected = cause
+	}
+}
+
+// Retrace goes back to what was selected before the cause was followed.
+func (v *View) Retrace() {
+	if n := len(v.Trail); n > 0 {
+		v.Selected, v.Trail = v.Trail[n-1], v.Trail[:n-1]
+	}
+}
+
+// Wait is the selected wait, -1 if none is selected.
+func (v *View) Wait() int {
+	if v.Selected.Kind == lookup.OnGap {
+		return v.Selected.Index
+	}
+	return -1
+}
+
+// StepWait selects the wait that is by waits after the selected one, in a circle of
+// n; nothing if there is none.
+func (v *View) StepWait(by, n int) {
+	switch i := v.Wait(); {
+	case n == 0:
+		v.Select(gapTarget(-1))
+	case i >= 0:
+		v.Select(gapTarget(((i+by)%n + n) % n))
+	case by < 0:
+		v.Select(gapTarget(n - 1))
+	default:
+		v.Select(gapTarget(0))
+	}
+}
+
+// Reveal moves the visible part of a step that ends at end so that the selected thing is in it.
+func (v *View) Reveal(m *draw.Model, end time.Duration) {
+	if v.To == 0 || v.Selected.Kind == lookup.Nothing {
+		return
+	}
+	from, to := m.Interval(v.Selected)
+	if to <= from || to > v.From && from < v.To {
+		return
+	}
+	width := v.To - v.From
+	v.SetRange(from+(to-from)/2-width/2, from+(to-from)/2+width/2, end)
+}
+
+// minRange is the shortest part of a step that the pictures zoom to.
+const minRange = time.Microsecond
+
+// SetRange makes a part of a step that ends at end the visible one, moved into it.
+func (v *View) SetRange(from, to, end time.Duration) {
+	if width := to - from; from < 0 {
+		from, to = 0, width
+	} else if to > end {
+		from, to = end-width, end
+	}
+	from, to = max(from, 0), min(to, end)
+	if to <= from || from == 0 && to == end {
+		from, to = 0, 0
+	} else if to-from < minRange {
+		to = from + minRange
+	}
+	v.From, v.To = from, to
+}
+
+// Rewind shows the whole step, from its start: nothing is played and nothing told.
+func (v *View) Rewind() {
+	v.From, v.To, v.Playhead = 0, 0, 0
+	v.Play, v.Story = Playing{}, NoStory
+}
+
+// Fit shows the whole step if the visible part does not lie in one that ends at end.
+func (v *View) Fit(end time.Duration) {
+	if v.To > end {
+		v.From, v.To = 0, 0
+	}
+}
+
+// Carry has the selection follow a picture that is shown instead of old, nil if
+// none was: it is what the link names, or the wait nearest in time to the selected
+// one, or what stands out if none was selected by hand.
+func (v *View) Carry(p, old *known.Picture) {
+	v.Trail = nil
+	switch {
+	case v.selectWanted(p):
+	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
+		v.Selected, v.Picked = foremost(p), false
+	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
+		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
+	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // they stay what they are
+	case v.Selected.Kind != lookup.Nothing || len(old.Gaps()) == 0:
+		v.Selected, v.Picked = foremost(p), false
+	}
+}
+
+// foremost is what stands out of a picture: the longest wait or, in a graph that
+// waits for nothing, the value that is held longest for what it takes.
+func foremost(p *known.Picture) lookup.Target {
+	if i := longest(p.Gaps()); i >= 0 {
+		return gapTarget(i)
+	}
+	return p.Model().Foremost()
+}
+
+func gapTarget(i int) lookup.Target {
+	if i < 0 {
+		return lookup.Target{}
+	}
+	return lookup.Target{Kind: lookup.OnGap, Index: i}
+}
+
+func longest(gaps []sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
+			best = i
+		}
+	}
+	return best
+}
+
+func nearest(gaps []sim.Gap, to sim.Gap) int {
+	best := -1
+	for i, g := range gaps {
+		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
+			best = i
+		}
+	}
+	return best
+}
+
+// selectWanted selects in a new picture what the link names; false if it names
+// nothing that is there.
+func (v *View) selectWanted(p *known.Picture) bool {
+	wanted := v.Wanted
+	if v.Wanted = ""; wanted == "" {
+		return false
+	}
+	t := p.Model().Named(wanted)
+	if t.Kind == lookup.Nothing {
+		return false
+	}
+	v.Selected, v.Picked = t, true
+	return true
+}
+
+// SelectedName is what is selected by hand in a picture, by what it is; empty if it is
+// what the page selects by itself, or if there is no picture.
+func (v *View) SelectedName(p *known.Picture) string {
+	switch {
+	case v.Wanted != "":
+		return v.Wanted
+	case p == nil || v.Selected == foremost(p):
+		return ""
+	default:
+		return p.Model().Name(v.Selected)
+	}
+}

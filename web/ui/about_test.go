@@ -3,28 +3,13 @@
 package ui
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"memtide/profiles"
-	"memtide/wasm/serve"
-	"memtide/web/choice"
-	"memtide/web/jobs"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
-
-// showing is the state of a page that shows a preset that keeps everything.
-func showing(t *testing.T, ref string) *state.State {
-	t.Helper()
-	c := choice.Default()
-	c.Source.Preset, c.Strategy, c.Budget.Share = ref, "keepall", 100*choice.Percent
-	s, err := jobs.First(context.Background(), new(serve.Local), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // The page says of every kind of number where it comes from.
 func TestOrigins(t *testing.T) {
@@ -43,7 +28,7 @@ func TestOrigins(t *testing.T) {
 		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic", "device": "112 TFLOP/s in f16", "host link": "your own, 12.5 GB/s", "results": "simulated"},
 			"20", "% of the peak; empty: 40 %, assumed"},
 	} {
-		s := showing(t, c.ref)
+		s := pagetest.Preset(t, c.ref)
 		s.Choice.Device = c.device
 		about := About{S: s}
 		got := about.Origins()
@@ -66,7 +51,7 @@ func TestOrigins(t *testing.T) {
 
 // A file has its own origins, no efficiency, and no address that the page follows.
 func TestOriginsOfFile(t *testing.T) {
-	s := showing(t, "lemma3-b1")
+	s := pagetest.Preset(t, "lemma3-b1")
 	if about := (About{S: s}); about.Adjustable() || about.Efficiency() != "" {
 		t.Errorf("made by hand: efficiency %q; want none", about.Efficiency())
 	}
@@ -83,7 +68,7 @@ func TestOriginsOfFile(t *testing.T) {
 
 // Times in notes and findings are written as everywhere else on the page.
 func TestTimesInNotes(t *testing.T) {
-	s := showing(t, "resnet50-b8")
+	s := pagetest.Preset(t, "resnet50-b8")
 	n := *s.Network
 	p := *n.Profile
 	p.Source.Notes = []string{"1.234567ms of synchronization was taken off each of 12 times."}

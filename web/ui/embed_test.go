@@ -104,7 +104,7 @@ func TestCaptionOfSelection(t *testing.T) {
 func TestEmbedKeepsItsColours(t *testing.T) {
 	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
 	l, _, _ := permalink.Embedded(view.Frame{Embed: true}, asked)
-	s := showing(t, "vgg16-b64")
+	s := pagetest.Preset(t, "vgg16-b64")
 	for embed, want := range map[bool]string{true: strings.TrimSuffix(asked, "&theme=dark"), false: asked} {
 		s.View.Frame.Embed = embed
 		of := permalink.Of(s, l)

@@ -20,7 +20,7 @@ import (
 // has them only while the list is open.
 func TestPickerGroups(t *testing.T) {
 	s := pagetest.First(t)
-	if page := pageOf(t, s); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
+	if page := pagetest.HTML(t, &Picker{S: s}); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
 		t.Error("the page of a closed list contains its entries")
 	}
 	s.Update(state.TogglePicker{})
@@ -48,7 +48,7 @@ func TestPickerGroups(t *testing.T) {
 	if count != len(preset.Presets()) {
 		t.Errorf("%d presets; want %d", count, len(preset.Presets()))
 	}
-	page := pageOf(t, s)
+	page := pagetest.HTML(t, &Picker{S: s})
 	if got := strings.Count(page, `role="option"`); got != count+steps || steps < 10 {
 		t.Errorf("the page has %d entries; want %d and 10 models and more, %d", got, count, steps)
 	}
@@ -80,7 +80,7 @@ func TestPickerQuery(t *testing.T) {
 	if c.Groups() != nil || c.None() == "" || c.ActiveElement() != "" || c.About() != "" {
 		t.Errorf(`"zebra" finds %v, says %q; want nothing but a note`, c.Groups(), c.None())
 	}
-	pagetest.WellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pagetest.HTML(t, &Picker{S: s}))
 }
 
 // Every preset says how large it is.

@@ -87,3 +87,11 @@ func Small(t *testing.T) *state.State {
 	c.Source.Preset = "alexnet-b16"
 	return open(t, c)
 }
+
+// Preset is the state of a page that shows a preset that keeps everything.
+func Preset(t *testing.T, ref string) *state.State {
+	t.Helper()
+	c := choice.Default()
+	c.Source.Preset, c.Strategy, c.Budget.Share = ref, "keepall", 100*choice.Percent
+	return open(t, c)
+}

@@ -15,6 +15,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/controls"
 	"memtide/web/ui/pagetest"
 )
 
@@ -119,7 +120,7 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
+	if s.Network.Chain != nil || !(&controls.Details{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
 	}
 	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {

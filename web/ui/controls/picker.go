@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/names"
 	"memtide/web/view"
 )
@@ -85,9 +86,6 @@ type PickerOption struct {
 // Selected is for aria-selected.
 func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
 
-// OptionElement is the ID of the element of an entry.
-func OptionElement(id string) string { return "picker-" + id }
-
 // Groups are the presets that match, by group.
 func (c *Picker) Groups() (out []Group) {
 	p := c.S.View.Picker
@@ -97,7 +95,7 @@ func (c *Picker) Groups() (out []Group) {
 		}
 		id := view.StepEntry + m.ID
 		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
-		out[0].Options = append(out[0].Options, PickerOption{id, OptionElement(id), text, id == p.Active})
+		out[0].Options = append(out[0].Options, PickerOption{id, input.OptionElement(id), text, id == p.Active})
 	}
 	for _, m := range p.Matches() {
 		if n := len(out); n == 0 || out[n-1].Title != m.Group {
@@ -105,7 +103,7 @@ func (c *Picker) Groups() (out []Group) {
 		}
 		text := vugu.HTML(m.Title + ` <span class="picker-own">` + own(m) + `</span>`)
 		g := &out[len(out)-1]
-		g.Options = append(g.Options, PickerOption{m.ID, OptionElement(m.ID), text, m.ID == p.Active})
+		g.Options = append(g.Options, PickerOption{m.ID, input.OptionElement(m.ID), text, m.ID == p.Active})
 	}
 	return out
 }
@@ -133,7 +131,7 @@ func (c *Picker) None() string {
 // ActiveElement is the id of the active entry's element.
 func (c *Picker) ActiveElement() string {
 	if id := c.S.View.Picker.Active; id != "" {
-		return OptionElement(id)
+		return input.OptionElement(id)
 	}
 	return ""
 }

@@ -1,4 +1,7 @@
-package ui
+// Package controls is what a person asks with: the network and what is chosen about it, the
+// device, the plan and its budget, the details of the model; and what is known about the
+// network and where that comes from.
+package controls
 
 import (
 	"strconv"

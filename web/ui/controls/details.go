@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"strings"
@@ -11,20 +11,20 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Controls are the details of the model that a person can change.
-type Controls struct {
+// Details are the details of the model that a person can change.
+type Details struct {
 	S        *state.State
 	Starting bool
 }
 
 // TwoWays says whether the network can be taken as a chain and as a graph.
-func (c *Controls) TwoWays() bool {
+func (c *Details) TwoWays() bool {
 	base, _ := c.S.Choice.Source.Variant()
 	return base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
 }
 
 // Kinds lists the ways to take the network.
-func (c *Controls) Kinds() []panel.Option {
+func (c *Details) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
 	return []panel.Option{
@@ -34,12 +34,12 @@ func (c *Controls) Kinds() []panel.Option {
 }
 
 // StrategyLine is the name and the first sentence of the strategy.
-func (c *Controls) StrategyLine() string {
+func (c *Details) StrategyLine() string {
 	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
 }
 
 // Params are the parameters of the strategy.
-func (c *Controls) Params() []panel.Param {
+func (c *Details) Params() []panel.Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
 		return panel.Params(c.S, s.Params, c.S.Choice.Args, "arg:")
 	}
@@ -47,13 +47,13 @@ func (c *Controls) Params() []panel.Param {
 }
 
 // BandwidthSteps is the slider's last position.
-func (c *Controls) BandwidthSteps() int { return tradeoff.BandwidthSteps }
+func (c *Details) BandwidthSteps() int { return tradeoff.BandwidthSteps }
 
 // BandwidthPosition is the slider's position.
-func (c *Controls) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
+func (c *Details) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
 
 // BandwidthText is the number beside the slider, or what is being typed there.
-func (c *Controls) BandwidthText() string {
+func (c *Details) BandwidthText() string {
 	if c.S.Draft.Field == "bandwidth-text" {
 		return c.S.Draft.Text
 	}
@@ -61,7 +61,7 @@ func (c *Controls) BandwidthText() string {
 }
 
 // Duplexes lists whether both directions work at once.
-func (c *Controls) Duplexes() []panel.Option {
+func (c *Details) Duplexes() []panel.Option {
 	return []panel.Option{
 		{ID: "half", Title: "half duplex", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
 		{ID: "full", Title: "full duplex", Selected: c.S.Choice.Duplex == engine.FullDuplex},
@@ -69,7 +69,7 @@ func (c *Controls) Duplexes() []panel.Option {
 }
 
 // Transfers lists how values travel.
-func (c *Controls) Transfers() []panel.Option {
+func (c *Details) Transfers() []panel.Option {
 	return []panel.Option{
 		{ID: "whole", Title: "whole", Selected: c.S.Choice.Transfers == engine.Whole},
 		{ID: "streamed", Title: "streamed", Selected: c.S.Choice.Transfers == engine.Streamed},
@@ -77,7 +77,7 @@ func (c *Controls) Transfers() []panel.Option {
 }
 
 // Line says the most important of the details.
-func (c *Controls) Line() string {
+func (c *Details) Line() string {
 	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)

@@ -1,6 +1,6 @@
 //go:build !js
 
-package ui
+package controls
 
 import (
 	"strings"
@@ -166,14 +166,14 @@ func TestWays(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
-		h := Controls{S: s}
+		h := Details{S: s}
 		if got := titles(h.Algorithms()); got != c.algorithms {
 			t.Errorf("%q: algorithms %q; want %q", c.ref, got, c.algorithms)
 		}
 		if got := titles(h.Functions()); got != c.functions {
 			t.Errorf("%q: functions %q; want %q", c.ref, got, c.functions)
 		}
-		if got := (&Controls{S: s}).VariantNote(); !strings.HasPrefix(got, c.note) || (got == "") != (c.note == "") {
+		if got := (&Details{S: s}).VariantNote(); !strings.HasPrefix(got, c.note) || (got == "") != (c.note == "") {
 			t.Errorf("%q: note %q; want %q", c.ref, got, c.note)
 		}
 	}
@@ -189,7 +189,7 @@ func TestDeviceNote(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice = state.Choice{Source: state.Source{Preset: c.ref}, Device: c.device}
-		if got := (&Controls{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+		if got := (&Details{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s with the link of %q: %q; want %q", c.ref, c.device, got, c.want)
 		}
 	}

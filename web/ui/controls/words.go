@@ -1,10 +1,10 @@
-package ui
+package controls
 
 // The words of the controls, in one place.
 const (
 	wordsOpen    = "Open your own model…"
 	wordsStays   = "it stays in this browser"
-	wordsPolicy  = "The page may not send anything anywhere: its content security policy forbids the browser to."
+	Policy       = "The page may not send anything anywhere: its content security policy forbids the browser to."
 	wordsPlan    = "Plan"
 	wordsBudget  = "Memory budget"
 	wordsSteps   = "Language models, whole training step"

@@ -1,4 +1,4 @@
-package ui
+package controls
 
 import (
 	"slices"
@@ -76,7 +76,7 @@ func precisionName(id string) string {
 }
 
 // Algorithms are those of the convolutions, where the preset has a second one.
-func (c *Controls) Algorithms() []panel.Option {
+func (c *Details) Algorithms() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || o.Graph {
 		return nil
@@ -90,7 +90,7 @@ func (c *Controls) Algorithms() []panel.Option {
 }
 
 // Functions are the ways to count operators, of graphs of them.
-func (c *Controls) Functions() []panel.Option {
+func (c *Details) Functions() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !o.Graph {
 		return nil
@@ -106,7 +106,7 @@ const (
 
 // VariantNote says what has been chosen about the network, in a line; empty if it
 // is the usual.
-func (c *Controls) VariantNote() string {
+func (c *Details) VariantNote() string {
 	_, o := source(c.S).Variant()
 	switch {
 	case o.Fast:
@@ -129,7 +129,7 @@ func timedDevice(s *state.State) (*preset.Device, preset.Options) {
 
 // DeviceNote says when the times and the link to the host are those of different
 // devices.
-func (c *Controls) DeviceNote() string {
+func (c *Details) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
 	link := preset.LookupDevice(c.S.Choice.Device)
 	switch {

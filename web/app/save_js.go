@@ -13,6 +13,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/export"
+	"memtide/web/ui/snapshot"
 )
 
 // saver makes files of what is shown and has the browser save them.
@@ -91,7 +92,7 @@ func (a *saver) layers() {
 
 // flame saves the flame graph of a snapshot.
 func (a *saver) flame() {
-	if f, ok := ui.FlameFile(a.s); ok {
+	if f, ok := snapshot.FlameFile(a.s); ok {
 		a.file(f)
 	}
 }
@@ -99,7 +100,7 @@ func (a *saver) flame() {
 // copyLine puts a line that is to be typed elsewhere into the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
-	clip(line, tell(ui.LineCopied(line)), tell(ui.LineToType(line)))
+	clip(line, tell(snapshot.LineCopied(line)), tell(snapshot.LineToType(line)))
 }
 
 // shown saves what is shown as a picture, which opens it again.

@@ -20,7 +20,13 @@ import (
 // First is the state of the page that has opened the default example.
 func First(t *testing.T) *state.State {
 	t.Helper()
-	s, err := jobs.First(context.Background(), new(serve.Local), choice.Default())
+	return open(t, choice.Default())
+}
+
+// open is the state of the page that has opened and solved what was chosen.
+func open(t *testing.T, c choice.Choice) *state.State {
+	t.Helper()
+	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}

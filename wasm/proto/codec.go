@@ -116,6 +116,30 @@ func scalar[T integer](c *codec, v *T) {
 	}
 }
 
+// raw is bytes that nobody looks at. Those that are read are not copied; none is nil.
+func (c *codec) raw(b *[]byte) {
+	n := len(*b)
+	if !c.reading {
+		c.buf = slices.Grow(c.buf, w64+n)
+	}
+	scalar(c, &n)
+	if !c.reading {
+		c.buf = append(c.buf, *b...)
+	} else if *b = c.take(n); n == 0 {
+		*b = nil
+	}
+}
+
+// optional says whether there is a value; one that is to be read is made.
+func optional[T any](c *codec, v **T) bool {
+	there := []bool{*v != nil}
+	flags(c, there, func(b *bool) *bool { return b })
+	if c.reading && there[0] {
+		*v = new(T)
+	}
+	return there[0] && c.err == nil
+}
+
 // table starts an array: its length. rows is allocated when reading. perRow is
 // the least number of bytes of a row: it keeps a wrong length from allocating
 // more than a small multiple of the message.
@@ -175,6 +199,13 @@ func flags[R any](c *codec, rows []R, field func(*R) *bool) {
 	}
 	for i := range rows {
 		*field(&rows[i]) = b[i] != 0
+	}
+}
+
+// fail notes what went wrong, if nothing did before.
+func (c *codec) fail(err error) {
+	if c.err == nil {
+		c.err = err
 	}
 }
 

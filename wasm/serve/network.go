@@ -49,6 +49,16 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	return &s.last, nil
 }
 
+// Problem is the problem that a request names, a copy without device and budget, and the
+// name of its profile.
+func (s *Server) Problem(n *proto.Network) (string, engine.Problem, *proto.Failure) {
+	nw, fail := s.network(n)
+	if fail != nil {
+		return "", engine.Problem{}, fail
+	}
+	return nw.profile.Name, nw.problem, nil
+}
+
 // decode reads a preset if it is named, otherwise a file.
 func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
 	if q.Decoded != nil {
@@ -155,10 +165,19 @@ func ghost(t *sim.Trace) (out []sim.Point) {
 	return append(out, sim.Point{At: t.Makespan})
 }
 
-func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply)) (*proto.Opened, *proto.Failure) {
-	poll := engine.NewPoll(ctx, func(pr engine.Progress) {
-		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
-	})
+func init() { Register((*Server).open) }
+
+// openMemory is a file about addresses, for the page; nil in a program without package
+// serve/addresses.
+var openMemory func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)
+
+// RegisterMemory makes this program one that opens files about addresses.
+func RegisterMemory(open func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)) {
+	openMemory = open
+}
+
+func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progress)) (*proto.Opened, *proto.Failure) {
+	poll := engine.NewPoll(ctx, func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) })
 	s.kept = kept{} // before there are two
 	p, fail := decode(q, poll)
 	if fail != nil {
@@ -166,6 +185,9 @@ func (s *Server) open(ctx context.Context, q *proto.Open, emit func(*proto.Reply
 	}
 	if p.Memory != nil {
 		s.keep(q, p)
+		if openMemory == nil {
+			return nil, proto.Fail(proto.Elsewhere, "this program cannot open files about addresses")
+		}
 		return openMemory(p, poll)
 	}
 	file := q.Bytes

@@ -30,19 +30,19 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 
 // Expected is the schedule that a page with a certain address asks for first, with
 // the search and the hash as the browser has them; nil if it asks none of this program.
-func Expected(search, hash string) *proto.Request {
+func Expected(search, hash string) proto.Request {
 	_, start, notes := permalink.Follow(link.Of(search, hash))
 	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong
 		return nil
 	}
-	var first *proto.Request
+	var first *proto.Solve
 	play(context.Background(), new(serve.Local), state.New(), start, func(e state.Solve) state.Message {
 		if first == nil {
-			first = &proto.Request{Op: proto.OpSolve, Solve: &e.Request}
+			first = &e.Request
 		}
 		return nil
 	})
-	if first != nil && !here(first) {
+	if first == nil || !here(first) {
 		return nil
 	}
 	return first

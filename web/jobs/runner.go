@@ -156,10 +156,8 @@ func (j *Runner) open(e state.Open) {
 			}
 			held = append(held, hold(p))
 		}
-		return Open(ctx, orSecond{p, j}, e, func(r *proto.Reply) {
-			if r.Progress != nil {
-				j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
-			}
+		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, func(p *proto.Progress) {
+			j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *p})
 		})
 	}, func() { // the sweep of what was shown before has been given up, if the file could be read
 		for _, release := range held {
@@ -184,9 +182,9 @@ func (j *Runner) solve(e state.Solve) {
 	ctx := j.context(e.ID)
 	go func() {
 		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
-		m := Solve(ctx, pool, e, func(r *proto.Reply) {
-			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
-				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
+		m := Solve(ctx, pool, e, func(p *proto.Solving) {
+			if e.Slot != state.ForPreview && e.Slot != state.ForStory {
+				j.Page.Post(state.Progressed{ID: e.ID, Progress: p.Progress, Best: p.Best})
 			}
 		})
 		j.Page.Later(func() { j.solved(e, m) })
@@ -208,10 +206,8 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 // many pictures.
 func (j *Runner) place(e state.Place) {
 	j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
-		return Place(ctx, j.pool(nil), e, func(r *proto.Reply) {
-			if r.Progress != nil {
-				j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
-			}
+		return Place(ctx, j.pool(nil), e, func(p *proto.Progress) {
+			j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *p})
 		})
 	}, nothing)
 }
@@ -222,15 +218,7 @@ func (j *Runner) sweep(e state.Sweep) {
 		delay = 0 // when what is shown now has been drawn: it needs the processor more
 	}
 	j.request(e.ID, delay, func(ctx context.Context) state.Message {
-		r, err := j.pool(nil).Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
-			if r.Point != nil {
-				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
-			}
-		})
-		if err != nil {
-			return state.SweepFailed{ID: e.ID, Text: err.Error()}
-		}
-		return state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll}
+		return Sweep(ctx, j.pool(nil), e, j.Page.Post)
 	}, nothing)
 }
 
@@ -250,28 +238,18 @@ func (j *Runner) question(e state.Question) {
 	}, nothing)
 }
 
-// examine asks the second program about a recording.
 func (j *Runner) examine(e state.Examine) {
-	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
-		p, err := j.Second.load(ctx)
-		if err != nil {
-			return state.ExamineFailed{ID: e.ID, Text: j.NoSecond(err)}
-		}
-		return Examine(ctx, p, e)
-	}, nothing)
+	j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) }, nothing)
 }
 
-// Export has the second program write a schedule down and gives its text, with an address
-// in it, to the page. An error of loading the second program is told apart by loaded.
-func (j *Runner) Export(e state.Export, address string, done func(text []byte, loaded bool, err error)) {
+func (j *Runner) step(e state.AskStep) {
+	j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Step(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+}
+
+// Export has a schedule written down and gives its text, with an address in it, to the page.
+func (j *Runner) Export(e state.Export, address string, done func(text []byte, err error)) {
 	go func() {
-		ctx := context.Background()
-		p, err := j.Second.load(ctx)
-		if err != nil {
-			j.Page.Later(func() { done(nil, false, err) })
-			return
-		}
-		text, err := Export(ctx, p, e, address)
-		j.Page.Later(func() { done(text, true, err) })
+		text, err := Export(context.Background(), j.pool(nil), e, address)
+		j.Page.Later(func() { done(text, err) })
 	}()
 }

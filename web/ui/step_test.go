@@ -42,11 +42,11 @@ func asking(t *testing.T, model string, args engine.Args) (*state.State, state.A
 func stepPage(t *testing.T, model string, args engine.Args) *state.State {
 	t.Helper()
 	s, e := asking(t, model, args)
-	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpStep, Step: &e.Request}, nil)
+	r, err := proto.Do(context.Background(), new(serve.Local).Do, &e.Request, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Update(state.StepAnswered{ID: e.ID, Stepped: r.Stepped, Whole: true})
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: r, Whole: true})
 	return s
 }
 

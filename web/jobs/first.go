@@ -15,7 +15,7 @@ import (
 // without curve. The error says why there is no schedule.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
-	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, nil) })
+	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, ignored) })
 	s.Curve = nil
 	switch {
 	case s.Alert != nil:
@@ -48,6 +48,9 @@ func Expected(search, hash string) proto.Request {
 	return first
 }
 
+// ignored is what comes on the way where nobody looks.
+func ignored(state.Message) {}
+
 // play starts a page, opens what it wants to open and has its schedules solved.
 // What else follows is left out.
 func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Start, solved func(state.Solve) state.Message) {
@@ -56,7 +59,7 @@ func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Star
 		var m state.Message
 		switch e := queue[0].(type) {
 		case state.Open:
-			m = Open(ctx, pool, e, nil)
+			m = Open(ctx, pool, e, ignored)
 		case state.Solve:
 			m = solved(e)
 		}

@@ -10,9 +10,11 @@ import (
 	"memtide/web/state"
 )
 
-// Open asks a pool to read a profile.
-func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(*proto.Progress)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, tell)
+// Each function asks a pool for what an effect is about, and tells what comes on the way.
+
+// Open asks to read a profile.
+func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.OpenProgressed{ID: e.ID, Progress: *p}) })
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -31,9 +33,11 @@ func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(*proto.P
 	return state.Opened{ID: e.ID, Reply: r, Profile: p}
 }
 
-// Solve asks a pool for a schedule.
-func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(*proto.Solving)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, tell)
+// Solve asks for a schedule.
+func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Solving) {
+		tell(state.Progressed{ID: e.ID, Progress: p.Progress, Best: p.Best})
+	})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -43,16 +47,16 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(*proto
 	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r}
 }
 
-// Place asks a pool for a placement.
-func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(*proto.Progress)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, tell)
+// Place asks for a placement.
+func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
 	if err != nil {
 		return state.PlaceFailed{ID: e.ID, Failure: proto.FailureOf(err), Best: r}
 	}
 	return state.Placed{ID: e.ID, Placed: r}
 }
 
-// Sweep asks a pool for points and tells them.
+// Sweep asks for points.
 func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Point) { tell(state.SweptPoint{ID: e.ID, Point: *p}) })
 	if err != nil {
@@ -61,7 +65,7 @@ func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.
 	return state.Swept{ID: e.ID, KeepAll: r.KeepAll}
 }
 
-// Question asks a pool a question and tells what it answers.
+// Question asks a question.
 func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
 	_, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Answering) {
 		if p.Answer != nil {
@@ -77,8 +81,8 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 	return m
 }
 
-// Examine asks a pool about a recording.
-func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
+// Examine asks about a recording.
+func Examine(ctx context.Context, pool proto.Pool, e state.Examine, _ func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
 		return state.ExamineFailed{ID: e.ID, Text: err.Error()}
@@ -86,7 +90,7 @@ func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Messag
 	return state.Examined{ID: e.ID, Reply: r}
 }
 
-// Step asks a pool about a training step and tells as much of the answer as is known.
+// Step asks about a training step.
 func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
 	switch {
@@ -98,8 +102,8 @@ func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state
 	return state.StepAnswered{ID: e.ID, Stepped: r, Whole: true}
 }
 
-// Export has a pool write a schedule down, and puts the address of what is shown
-// into the text.
+// Export asks to write a schedule down, and puts the address of what is shown into the
+// text.
 func Export(ctx context.Context, pool proto.Pool, e state.Export, address string) ([]byte, error) {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {

@@ -40,8 +40,8 @@ type Runner struct {
 }
 
 // sweepDelay is how long a setting must rest until its curve is asked for, in
-// milliseconds, while a slider is being dragged. The pool begins it only when no
-// solve was asked for lately.
+// milliseconds, while a slider is being dragged, and a picture until its addresses are. The
+// pool begins a curve only when no solve was asked for lately.
 const sweepDelay = 60
 
 // idleDelay is how long nothing may have changed until a question begins that nobody
@@ -63,15 +63,15 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		j.sweep(e)
+		ask(j, e.ID, j.untilSweep(e), e, Sweep)
 	case state.Place:
-		j.place(e)
+		ask(j, e.ID, sweepDelay, e, Place)
 	case state.Question:
 		j.question(e)
 	case state.Examine:
-		j.examine(e)
+		ask(j, e.ID, atOnce, e, Examine)
 	case state.AskStep:
-		j.step(e)
+		ask(j, e.ID, atOnce, e, Step)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -144,6 +144,12 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message,
 // nothing is done after most requests.
 func nothing() {}
 
+// ask asks the workers for what an effect is about with a function of request.go, in some
+// milliseconds or at once.
+func ask[E state.Effect](j *Runner, id, ms int, e E, by func(context.Context, proto.Pool, E, func(state.Message)) state.Message) {
+	j.request(id, ms, func(ctx context.Context) state.Message { return by(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+}
+
 func (j *Runner) open(e state.Open) {
 	var held []func()
 	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
@@ -156,9 +162,7 @@ func (j *Runner) open(e state.Open) {
 			}
 			held = append(held, hold(p))
 		}
-		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, func(p *proto.Progress) {
-			j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *p})
-		})
+		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
 	}, func() { // the sweep of what was shown before has been given up, if the file could be read
 		for _, release := range held {
 			release()
@@ -182,11 +186,11 @@ func (j *Runner) solve(e state.Solve) {
 	ctx := j.context(e.ID)
 	go func() {
 		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
-		m := Solve(ctx, pool, e, func(p *proto.Solving) {
-			if e.Slot != state.ForPreview && e.Slot != state.ForStory {
-				j.Page.Post(state.Progressed{ID: e.ID, Progress: p.Progress, Best: p.Best})
-			}
-		})
+		tell := j.Page.Post
+		if e.Slot == state.ForPreview || e.Slot == state.ForStory {
+			tell = ignored
+		}
+		m := Solve(ctx, pool, e, tell)
 		j.Page.Later(func() { j.solved(e, m) })
 	}()
 	runtime.Gosched() // the request is with its worker before the page is drawn, and not after
@@ -202,24 +206,12 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 	j.Page.Do(m)
 }
 
-// place asks for addresses once the picture rests: a slider that is dragged shows
-// many pictures.
-func (j *Runner) place(e state.Place) {
-	j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
-		return Place(ctx, j.pool(nil), e, func(p *proto.Progress) {
-			j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *p})
-		})
-	}, nothing)
-}
-
-func (j *Runner) sweep(e state.Sweep) {
-	delay := sweepDelay
+// untilSweep is how many milliseconds a sweep waits.
+func (j *Runner) untilSweep(e state.Sweep) int {
 	if !e.Soon || !j.dragged {
-		delay = 0 // when what is shown now has been drawn: it needs the processor more
+		return 0 // when what is shown now has been drawn: it needs the processor more
 	}
-	j.request(e.ID, delay, func(ctx context.Context) state.Message {
-		return Sweep(ctx, j.pool(nil), e, j.Page.Post)
-	}, nothing)
+	return sweepDelay
 }
 
 func (j *Runner) question(e state.Question) {
@@ -236,14 +228,6 @@ func (j *Runner) question(e state.Question) {
 		end.Failed = j.Sentence(end.Failed)
 		return end
 	}, nothing)
-}
-
-func (j *Runner) examine(e state.Examine) {
-	j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) }, nothing)
-}
-
-func (j *Runner) step(e state.AskStep) {
-	j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Step(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 }
 
 // Export has a schedule written down and gives its text, with an address in it, to the page.

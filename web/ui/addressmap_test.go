@@ -32,13 +32,13 @@ func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
 		for _, e := range effects {
 			switch e := e.(type) {
 			case state.Open:
-				messages = append(messages, jobs.Open(ctx, pool, e, nil))
+				messages = append(messages, jobs.Open(ctx, pool, e, func(state.Message) {}))
 			case state.Solve:
-				messages = append(messages, jobs.Solve(ctx, pool, e, nil))
+				messages = append(messages, jobs.Solve(ctx, pool, e, func(state.Message) {}))
 			case state.Place:
-				messages = append(messages, jobs.Place(ctx, pool, e, nil))
+				messages = append(messages, jobs.Place(ctx, pool, e, func(state.Message) {}))
 			case state.Examine:
-				messages = append(messages, jobs.Examine(ctx, pool, e))
+				messages = append(messages, jobs.Examine(ctx, pool, e, func(state.Message) {}))
 			}
 		}
 	}

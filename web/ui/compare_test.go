@@ -29,9 +29,9 @@ func do(t *testing.T, s *state.State, messages ...state.Message) {
 			var m state.Message
 			switch e := queue[0].(type) {
 			case state.Open:
-				m = jobs.Open(context.Background(), new(serve.Local), e, nil)
+				m = jobs.Open(context.Background(), new(serve.Local), e, func(state.Message) {})
 			case state.Solve:
-				m = jobs.Solve(context.Background(), new(serve.Local), e, nil)
+				m = jobs.Solve(context.Background(), new(serve.Local), e, func(state.Message) {})
 			}
 			queue = queue[1:]
 			if m != nil {

@@ -2,7 +2,6 @@ package proto
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"testing"
 	"time"
 
@@ -10,14 +9,6 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/sim"
 )
-
-func randomPlaced(rng *rand.Rand) *Placed {
-	p := &Placed{Allocator: "best-fit", Pool: 9, Fixed: true, PeakAt: time.Second,
-		Failed: &alloc.Failure{Event: 3, Buffer: 2, Bytes: 7, Largest: 5, Free: 6}, FailAt: 4, Verdict: Verdict{Verified: true}}
-	fill(rng, reflect.ValueOf(&p.Pieces).Elem())
-	fill(rng, reflect.ValueOf(&p.Moments).Elem())
-	return p
-}
 
 // buffersOf have lives over the whole width of their columns; names repeat.
 func buffersOf(rng *rand.Rand) *Buffers {
@@ -29,49 +20,6 @@ func buffersOf(rng *rand.Rand) *Buffers {
 		})
 	}
 	return b
-}
-
-// Every field of a placement comes back, and a cut message is an error.
-func TestPlaceRoundTrip(t *testing.T) {
-	for seed := range uint64(100) {
-		rng := rand.New(rand.NewPCG(seed, 9))
-		for _, c := range []struct {
-			to   Request
-			want *Reply
-		}{
-			{new(Place), &Reply{Final: true, Value: randomPlaced(rng)}},
-			{new(Place), &Reply{Final: true, Value: randomPlaced(rng), Failure: Fail(Deadline, "stopped")}},
-			{new(Open), &Reply{Final: true, Value: &Opened{Format: "snapshot", Memory: &Memory{Name: "x", Buffers: buffersOf(rng), Recorded: randomPlaced(rng), Capacity: 3}}}},
-			{new(Open), &Reply{Final: true, Value: &Opened{Format: "minimalloc", Memory: &Memory{Buffers: buffersOf(rng), Count: 4}}}},
-		} {
-			if b := roundTrip(t, c.to, c.want); seed <= 3 {
-				cut(t, b, func(b []byte) error { _, err := DecodeReply(c.to, b); return err })
-			}
-		}
-		q := &Place{Budget: 5, Pool: 3, Allocator: "va", Args: engine.Args{"chunk": "2"}, Limit: time.Second, Schedule: randomSchedule(rng)}
-		if seed%2 == 1 {
-			q.Schedule, q.Buffers = nil, buffersOf(rng)
-			for i := range q.Buffers.List { // allocators know no names
-				q.Buffers.List[i].Name = ""
-			}
-		}
-		sent(t, q)
-	}
-}
-
-// normal has nil where reading makes nil of an empty list.
-func normal(r *Reply) *Reply {
-	p, _ := r.Value.(*Placed)
-	if o, ok := r.Value.(*Opened); ok && o.Memory != nil {
-		p = o.Memory.Recorded
-	}
-	if p != nil && len(p.Pieces) == 0 {
-		p.Pieces = nil
-	}
-	if p != nil && len(p.Moments) == 0 {
-		p.Moments = nil
-	}
-	return r
 }
 
 // A name that points outside of all names is an error and no panic.

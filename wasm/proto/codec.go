@@ -130,14 +130,18 @@ func (c *codec) raw(b *[]byte) {
 	}
 }
 
-// optional says whether there is a value; one that is to be read is made.
-func optional[T any](c *codec, v **T) bool {
-	there := []bool{*v != nil}
-	flags(c, there, func(b *bool) *bool { return b })
-	if c.reading && there[0] {
-		*v = new(T)
+// optional is a value that may be missing; the caller says so, or makes it if it is to be read.
+func (c *codec) optional(there bool) bool {
+	if c.reading {
+		b := c.take(w8)
+		return b != nil && b[0] != 0
 	}
-	return there[0] && c.err == nil
+	n := byte(0)
+	if there {
+		n = 1
+	}
+	c.buf = append(c.buf, n)
+	return there
 }
 
 // table starts an array: its length. rows is allocated when reading. perRow is

@@ -19,7 +19,7 @@ const (
 // its workers: the second program does. It keeps what it opened last at hand, and reads the file
 // again if that is another one.
 type Doctor struct {
-	brings[Examined, Nothing]
+	brings[*Examined, *Nothing]
 	File    Open `json:"file"` // as it was opened
 	Part    Part `json:"part"`
 	At      int  `json:"at,omitempty"`

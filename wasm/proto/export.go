@@ -16,7 +16,7 @@ const (
 // is then a file of kind operators as it was opened, and there is no schedule. The page
 // itself does not answer it, nor do its workers: the second program does, see serve.
 type Export struct {
-	brings[Exported, Nothing]
+	brings[*Exported, *Nothing]
 	Setting
 	Method
 	Budget   engine.Bytes    `json:"budget"` // that the schedule was solved for

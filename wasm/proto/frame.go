@@ -70,13 +70,12 @@ func DecodeReply(to Request, b []byte) (*Reply, error) {
 	c := &codec{buf: b, reading: true}
 	h, value := c.head()
 	r := &Reply{Final: h.Final, Failure: h.Failure}
-	switch {
-	case value == nil:
+	if value == nil {
 		return r, c.end("a message")
-	case r.Final:
-		r.Value = to.newResult()
-	default:
-		r.Value = to.newProgress()
+	}
+	result, progress := to.replies()
+	if r.Value = progress; r.Final {
+		r.Value = result
 	}
 	return r, c.value(value, r.Value)
 }

@@ -11,7 +11,7 @@ import (
 // Open asks to read a file, or to look at a preset. The file is opened if
 // Preset is empty.
 type Open struct {
-	brings[Opened, Progress]
+	brings[*Opened, *Progress]
 
 	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
 	Preset string `json:"preset,omitempty"`

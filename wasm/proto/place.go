@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 // Place asks where the buffers of a training step lie. The buffers are those of
 // a schedule of a network or, if Buffers is not nil, these ones.
 type Place struct {
-	brings[Placed, Progress]
+	brings[*Placed, *Progress]
 	Setting
 	Budget engine.Bytes `json:"budget,omitempty"` // device memory; the pool is this less what is resident
 	// Pool is the pool for Buffers; 0: the allocator finds one.
@@ -32,7 +33,8 @@ func (*Place) Op() string { return "place" }
 func (p *Place) columns(c *codec) {
 	p.Setting.columns(c)
 	c.schedule(&p.Schedule)
-	if optional(c, &p.Buffers) {
+	if c.optional(p.Buffers != nil) {
+		p.Buffers = cmp.Or(p.Buffers, new(Buffers))
 		c.buffers(p.Buffers, false)
 	}
 }
@@ -59,7 +61,8 @@ type Memory struct {
 }
 
 func (m *Memory) columns(c *codec) {
-	if optional(c, &m.Buffers) {
+	if c.optional(m.Buffers != nil) {
+		m.Buffers = cmp.Or(m.Buffers, new(Buffers))
 		c.buffers(m.Buffers, true)
 	}
 	if m.Recorded != nil {

@@ -10,13 +10,13 @@ type Doer func(ctx context.Context, req Request, tell func(progress any)) (resul
 
 // Do has a request answered. It is Pool.Do with the types that the request brings; tell may
 // be nil.
-func Do[R, P any](ctx context.Context, do Doer, req Asks[R, P], tell func(*P)) (*R, error) {
+func Do[Q Asks[R, P], R, P any](ctx context.Context, do Doer, req Q, tell func(P)) (R, error) {
 	var all func(any)
 	if tell != nil {
-		all = func(p any) { tell(p.(*P)) }
+		all = func(p any) { tell(p.(P)) }
 	}
 	v, err := do(ctx, req, all)
-	r, _ := v.(*R)
+	r, _ := v.(R)
 	return r, err
 }
 

@@ -133,10 +133,11 @@ func TestRoundTrip(t *testing.T) {
 				}
 			}
 			messages := [][]byte{sent(t, req)}
+			result, progress := kind.replies()
 			for _, r := range []*Reply{
-				{Value: filled(rng, kind.newProgress())},
-				{Final: true, Value: filled(rng, kind.newResult())},
-				{Final: true, Value: filled(rng, kind.newResult()), Failure: filled(rng, new(Failure))},
+				{Value: filled(rng, progress)},
+				{Final: true, Value: filled(rng, result)},
+				{Final: true, Value: filled(rng, result), Failure: filled(rng, new(Failure))},
 				{Final: true, Failure: filled(rng, new(Failure))},
 			} {
 				messages = append(messages, roundTrip(t, kind, r))

@@ -9,7 +9,7 @@ import (
 
 // Question asks something about a problem that takes several schedules to answer.
 type Question struct {
-	brings[Answered, Answering]
+	brings[*Answered, *Answering]
 	Setting
 	Method
 	Budget   choice.Budget `json:"budget"`

@@ -1,25 +1,28 @@
 package proto
 
+import "reflect"
+
 // Request is what a worker is asked for. The requests are the types of Requests, each in a
 // file of its own with what it brings.
 type Request interface {
-	Op() string // its name in messages
-	newResult() any
-	newProgress() any
+	Op() string                      // its name in messages
+	replies() (result, progress any) // new ones, to be read
 }
 
-// Asks is a Request that results in an R and on the way tells Ps (see Do).
+// Asks is a Request that results in an R and on the way tells Ps, pointers both (see Do).
 type Asks[R, P any] interface {
 	Request
-	of(*R, *P)
+	of(R, P)
 }
 
-// brings makes what embeds it, and has an Op, a Request.
+// brings makes what embeds it, and has an Op, a Request. R and P are pointers.
 type brings[R, P any] struct{}
 
-func (brings[R, P]) newResult() any   { return new(R) }
-func (brings[R, P]) newProgress() any { return new(P) }
-func (brings[R, P]) of(*R, *P)        {}
+func (*brings[R, P]) of(R, P) {}
+
+func (*brings[R, P]) replies() (result, progress any) {
+	return reflect.New(reflect.TypeFor[R]().Elem()).Interface(), reflect.New(reflect.TypeFor[P]().Elem()).Interface()
+}
 
 // Nothing is what is told on the way to a result that comes at once.
 type Nothing struct{}
@@ -32,7 +35,7 @@ func Requests() []Request {
 // Break has a worker fail in a way of its own, on a page that was opened for self-tests (see
 // package pool). Nobody answers it.
 type Break struct {
-	brings[Nothing, Nothing]
+	brings[*Nothing, *Nothing]
 	How string `json:"how"`
 }
 

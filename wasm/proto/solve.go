@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -36,7 +37,7 @@ type Method struct {
 
 // Solve asks for one schedule.
 type Solve struct {
-	brings[Solved, Solving]
+	brings[*Solved, *Solving]
 	Setting
 	Method
 	Budget choice.Budget `json:"budget"`
@@ -77,7 +78,8 @@ type Solved struct {
 
 func (s *Solved) columns(c *codec) {
 	c.schedule(&s.Schedule)
-	if optional(c, &s.Trace) {
+	if c.optional(s.Trace != nil) {
+		s.Trace = cmp.Or(s.Trace, new(sim.Trace))
 		c.trace(s.Trace)
 	}
 	c.points(&s.Ghost)

@@ -11,7 +11,7 @@ import (
 // answer it, nor do its workers: the second program does, see serve. What is known comes as
 // progress, each time with more of Stepped.
 type Step struct {
-	brings[Stepped, Stepped]
+	brings[*Stepped, *Stepped]
 	Model string      `json:"model"`          // a known one, or the text of its config.json
 	Args  engine.Args `json:"args,omitempty"` // see package ask
 	Chain bool        `json:"chain,omitempty"`

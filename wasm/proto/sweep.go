@@ -9,7 +9,7 @@ import (
 
 // Sweep asks for one point per method and budget, budgets inside methods.
 type Sweep struct {
-	brings[Swept, Point]
+	brings[*Swept, *Point]
 	Setting
 	Methods []Method        `json:"methods"`
 	Budgets []choice.Budget `json:"budgets"`

@@ -63,7 +63,7 @@ func solveWith(strategy string, b choice.Budget) *proto.Solve {
 }
 
 // ask returns how a request ended and what was told before.
-func ask[R, P any](t *testing.T, s *Server, req proto.Asks[R, P]) (*R, *proto.Failure, []*P) {
+func ask[Q proto.Asks[R, P], R, P any](t *testing.T, s *Server, req Q) (R, *proto.Failure, []P) {
 	t.Helper()
 	return askIn(t, t.Context(), s, req)
 }
@@ -74,10 +74,10 @@ func ticking(t *testing.T) context.Context {
 	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
 
-func askIn[R, P any](t *testing.T, ctx context.Context, s *Server, req proto.Asks[R, P]) (result *R, fail *proto.Failure, told []*P) {
+func askIn[Q proto.Asks[R, P], R, P any](t *testing.T, ctx context.Context, s *Server, req Q) (result R, fail *proto.Failure, told []P) {
 	t.Helper()
-	result, err := proto.Do(ctx, s.Handle, req, func(p *P) { told = append(told, p) })
-	if result == nil && err == nil {
+	result, err := proto.Do(ctx, s.Handle, req, func(p P) { told = append(told, p) })
+	if any(result) == any(*new(R)) && err == nil {
 		t.Fatal("got neither a result nor an error")
 	}
 	if err != nil {

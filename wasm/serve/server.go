@@ -29,18 +29,18 @@ type handler func(s *Server, ctx context.Context, req proto.Request, tell func(a
 var handlers = map[string]handler{}
 
 // Register has f answer requests of a type. It panics if something else does.
-func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(*P)) (*R, *proto.Failure)) {
+func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R, *proto.Failure)) {
 	var q Q
 	if handlers[q.Op()] != nil {
 		panic("serve: two packages answer the request " + q.Op())
 	}
 	handlers[q.Op()] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure) {
-		r, fail := f(s, ctx, req.(Q), func(p *P) {
+		r, fail := f(s, ctx, req.(Q), func(p P) {
 			if tell != nil {
 				tell(p)
 			}
 		})
-		if r == nil {
+		if none := *new(R); any(r) == any(none) { // as a value it would be one
 			return nil, fail
 		}
 		return r, fail

@@ -82,7 +82,7 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 }
 
 // Examine asks about a recording.
-func Examine(ctx context.Context, pool proto.Pool, e state.Examine, _ func(state.Message)) state.Message {
+func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
 		return state.ExamineFailed{ID: e.ID, Text: err.Error()}

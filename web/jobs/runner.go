@@ -63,15 +63,15 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		ask(j, e.ID, j.untilSweep(e), e, Sweep)
+		j.request(e.ID, j.untilSweep(e), func(ctx context.Context) state.Message { return Sweep(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Place:
-		ask(j, e.ID, sweepDelay, e, Place)
+		j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message { return Place(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Question:
 		j.question(e)
 	case state.Examine:
-		ask(j, e.ID, atOnce, e, Examine)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) }, nothing)
 	case state.AskStep:
-		ask(j, e.ID, atOnce, e, Step)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Step(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -143,12 +143,6 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message,
 
 // nothing is done after most requests.
 func nothing() {}
-
-// ask asks the workers for what an effect is about with a function of request.go, in some
-// milliseconds or at once.
-func ask[E state.Effect](j *Runner, id, ms int, e E, by func(context.Context, proto.Pool, E, func(state.Message)) state.Message) {
-	j.request(id, ms, func(ctx context.Context) state.Message { return by(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
-}
 
 func (j *Runner) open(e state.Open) {
 	var held []func()

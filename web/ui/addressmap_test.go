@@ -38,7 +38,7 @@ func carryOut(t *testing.T, s *state.State, messages ...state.Message) {
 			case state.Place:
 				messages = append(messages, jobs.Place(ctx, pool, e, func(state.Message) {}))
 			case state.Examine:
-				messages = append(messages, jobs.Examine(ctx, pool, e, func(state.Message) {}))
+				messages = append(messages, jobs.Examine(ctx, pool, e))
 			}
 		}
 	}

@@ -43,6 +43,9 @@ func (c *codec) take(n int) []byte {
 	return b
 }
 
+// room makes room for n bytes at once, not for every row or column.
+func (c *codec) room(n int) { c.buf = slices.Grow(c.buf, n) }
+
 // grow appends n bytes to what is written and returns them.
 func (c *codec) grow(n int) []byte {
 	c.buf = append(c.buf, make([]byte, n)...)
@@ -118,15 +121,14 @@ func scalar[T integer](c *codec, v *T) {
 
 // raw is bytes that nobody looks at. Those that are read are not copied; none is nil.
 func (c *codec) raw(b *[]byte) {
-	n := len(*b)
 	if !c.reading {
-		c.buf = slices.Grow(c.buf, w64+n)
-	}
-	scalar(c, &n)
-	if !c.reading {
+		c.room(w32 + len(*b))
+		c.write(w32, []int64{int64(len(*b))})
 		c.buf = append(c.buf, *b...)
-	} else if *b = c.take(n); n == 0 {
-		*b = nil
+	} else if n := c.take(w32); n != nil {
+		if *b = c.take(int(le.Uint32(n))); len(*b) == 0 {
+			*b = nil
+		}
 	}
 }
 
@@ -149,7 +151,7 @@ func (c *codec) optional(there bool) bool {
 // more than a small multiple of the message.
 func table[R any](c *codec, rows *[]R, perRow int) {
 	if !c.reading {
-		c.buf = slices.Grow(c.buf, w32+perRow*len(*rows)) // once, not for every column
+		c.room(w32 + perRow*len(*rows))
 		c.write(w32, []int64{int64(len(*rows))})
 		return
 	}

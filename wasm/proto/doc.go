@@ -30,7 +30,7 @@
 //	message  = "mtp1" head-length head columns
 //	head     = JSON of the request with its name, or of a reply with what it brings
 //	columns  = what the value's method columns says, in its order:
-//	raw      = scalar byte*             a profile in native JSON, a file
+//	raw      = length byte*             a profile in native JSON, a file
 //	optional = 0 | 1 value
 //	trace    = scalar* table*           (see (*codec).trace for the order)
 //	schedule = table
@@ -38,7 +38,7 @@
 //	placed   = rows rows
 //	table    = row-count column*
 //	column   = value*                   one per row, all of one width
-//	head-length, row-count = uint32
+//	head-length, length, row-count = uint32
 //	scalar, value = 1, 4 or 8 bytes, two's complement
 //
 // Times are nanoseconds, sizes are bytes. An empty array is decoded as nil.

@@ -3,7 +3,6 @@ package proto
 import (
 	"cmp"
 	"encoding/binary"
-	"slices"
 	"time"
 
 	"memtide/engine"
@@ -143,8 +142,8 @@ func (p *Placed) columns(c *codec) {
 		c.readPlaced(p)
 		return
 	}
-	out := slices.Grow(c.buf, 2*w32+len(p.Pieces)*pieceRow+len(p.Moments)*momentRow)
-	out = le.AppendUint32(out, uint32(len(p.Pieces)))
+	c.room(2*w32 + len(p.Pieces)*pieceRow + len(p.Moments)*momentRow)
+	out := le.AppendUint32(c.buf, uint32(len(p.Pieces)))
 	for i := range p.Pieces {
 		x := &p.Pieces[i]
 		out = le.AppendUint32(out, uint32(x.Buffer))
@@ -189,8 +188,8 @@ func (c *codec) buffers(b *Buffers, names bool) {
 		c.readBuffers(b)
 		return
 	}
-	out := slices.Grow(c.buf, 2*w32+len(b.List)*(bufferRow+nameRow))
-	out = le.AppendUint32(out, uint32(len(b.List)))
+	c.room(2*w32 + len(b.List)*(bufferRow+nameRow))
+	out := le.AppendUint32(c.buf, uint32(len(b.List)))
 	for i := range b.List {
 		x := &b.List[i]
 		out = le.AppendUint64(out, uint64(x.Bytes))

@@ -21,8 +21,11 @@ type brings[R, P any] struct{}
 func (*brings[R, P]) of(R, P) {}
 
 func (*brings[R, P]) replies() (result, progress any) {
-	return reflect.New(reflect.TypeFor[R]().Elem()).Interface(), reflect.New(reflect.TypeFor[P]().Elem()).Interface()
+	return newLike(*new(R)), newLike(*new(P))
 }
+
+// newLike is what a pointer of the type of nowhere points to.
+func newLike(nowhere any) any { return reflect.New(reflect.TypeOf(nowhere).Elem()).Interface() }
 
 // Nothing is what is told on the way to a result that comes at once.
 type Nothing struct{}

@@ -25,7 +25,8 @@ type Strategy struct {
 	Mark int
 
 	// Graphs says that it works on any graph whose operations can run in the order in
-	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
+	// which they stand. The others are given problems with a chain only: Solve and Sweep
+	// return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
 	// Lanes says that it plans operations of the network and of the host's CPU. Where the
@@ -179,15 +180,20 @@ func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
 	return solve(p, parsed, poll)
 }
 
-// accept parses the arguments, and says what solves the problem. Operations of lanes are
-// refused where nobody plans them.
+// accept parses the arguments, and says what solves the problem. Graphs that are no chain
+// are refused for strategies that do not take them, operations of lanes where nobody plans
+// them.
 func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) (*Solution, error), Parsed, error) {
 	parsed, err := s.Parse(args)
-	if err != nil || !s.beside(p) {
-		return s.Solver, parsed, err
-	}
-	if !s.Graphs || planLanes == nil {
+	switch beside := s.beside(p); {
+	case err != nil:
+		return nil, Parsed{}, err
+	case beside && (!s.Graphs || planLanes == nil):
 		return nil, Parsed{}, ErrNeedsLanes
+	case !s.Graphs && p.Chain == nil:
+		return nil, Parsed{}, ErrNeedsChain
+	case !beside:
+		return s.Solver, parsed, nil
 	}
 	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) }, parsed, nil
 }

@@ -120,9 +120,6 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 
 // applies says why a problem cannot be solved whatever the budget.
 func applies(p *engine.Problem) error {
-	if p.Chain == nil {
-		return engine.ErrNeedsChain
-	}
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return engine.ErrNeedsLink
 	}

@@ -60,11 +60,8 @@ func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
 // [Algorithm 1 of paper 000]. The errors are those of a strategy; when time runs
 // out, the best set so far comes with the context's error.
 func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
-	s, err := usable(p)
+	s, err := begin(p, poll)
 	if err != nil {
-		return nil, err
-	}
-	if err := poll.Err(); err != nil {
 		return nil, err
 	}
 	return bestFluidSet(s, poll), poll.Err()

@@ -54,7 +54,7 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 // that. No schedule does it: the value would be on the device twice. It is the
 // same for most instances. ok is false if nothing fits.
 func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
-	s, err := usable(p)
+	s, err := begin(p, nil)
 	if err != nil {
 		return 0, false
 	}

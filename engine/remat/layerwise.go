@@ -57,9 +57,6 @@ func again(every bool, n, layer int) bool {
 }
 
 func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c, every, asked := p.Chain.Chain, args.Is("which", "every"), args.Int("n")
 	most := c.Len() - 1 // the last stage keeps everything
 	if asked > max(most, 1) {

@@ -53,9 +53,6 @@ not optimal stands.`,
 }
 
 func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	n := c.Len()
 	if n > maxNonpersistentStages {

@@ -42,9 +42,6 @@ has kept something, it stays where it is until the backward that needs it.`,
 const withinOutputs = "persistent recomputation that keeps outputs only"
 
 func solveRevolve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err
@@ -64,7 +61,7 @@ func finishRevolve(sol *engine.Solution, err error) {
 }
 
 func sweepRevolve(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if p.Chain == nil || solvable(p.Chain.Chain) != nil {
+	if solvable(p.Chain.Chain) != nil {
 		engine.SolveEach(solveRevolve, p, args, budgets, poll, yield)
 		return
 	}

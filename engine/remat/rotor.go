@@ -55,7 +55,7 @@ is there.`,
 }
 
 func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if p.Chain == nil || args.Int("slots") > 0 || args.Is("printed", "yes") || solvable(p.Chain.Chain) != nil {
+	if args.Int("slots") > 0 || args.Is("printed", "yes") || solvable(p.Chain.Chain) != nil {
 		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
 		return
 	}
@@ -76,9 +76,6 @@ func finishRotor(c *engine.Chain, sol *engine.Solution, err error) {
 }
 
 func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err

@@ -71,9 +71,6 @@ func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 
 // solveSegments takes the fastest segmentation whose peak fits.
 func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, peakOf func(segments int) engine.Bytes) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	tries, err := segmentations(c, args.Int("segments"))
 	if err != nil {

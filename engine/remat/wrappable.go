@@ -60,9 +60,6 @@ type wrapping struct {
 }
 
 func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
-	"memtide/engine/sim"
 	"memtide/engine/window"
 )
 
@@ -50,21 +48,17 @@ func answerWindow(v *enginetest.Vector) (fields, error) {
 		for field, duplex := range map[string]engine.Duplex{"makespan": engine.FullDuplex, "makespan_half_duplex": engine.HalfDuplex} {
 			p := &engine.Problem{Graph: g, Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
 			sol, err := m.solve(p)
-			var infeasible *engine.InfeasibleError
-			if errors.As(err, &infeasible) {
+			trace, err := play(p, sol, err)
+			if err != nil {
+				return nil, err
+			}
+			if trace == nil {
 				op, _, err := m.stops(p)
 				if err != nil {
 					return nil, err
 				}
 				answer = fields{"feasible": false, "fail_function": op}
 				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			trace, err := sim.Play(p, sol.Schedule)
-			if err != nil {
-				return nil, err
 			}
 			answer[field], answer["peak"] = int64(trace.Makespan/time.Nanosecond), trace.Peak
 		}

@@ -2,7 +2,6 @@ package bound
 
 import (
 	"math"
-	"math/bits"
 	"time"
 
 	"memtide/engine"
@@ -287,13 +286,5 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 
 // floorTime is how long v bytes take at rate r, rounded down.
 func floorTime(r engine.Rate, v engine.Bytes) time.Duration {
-	hi, lo := bits.Mul64(uint64(v), uint64(time.Second))
-	if hi >= uint64(r) {
-		return math.MaxInt64
-	}
-	q, _ := bits.Div64(hi, lo, uint64(r))
-	if q > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(q)
+	return time.Duration(engine.MulDiv(int64(v), int64(time.Second), int64(r)))
 }

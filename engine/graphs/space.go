@@ -3,6 +3,7 @@ package graphs
 import (
 	"errors"
 	"math/bits"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -147,10 +148,8 @@ func (s *space) expand(from int32, n node, id kindID, budget engine.Bytes, any b
 	if after := s.useful(s.write[id], n.ran|bit); n.ran&bit != 0 && after&^n.have == 0 {
 		return // it makes nothing that is not there
 	}
-	for _, served := range s.needs[k.op] {
-		if n.have&served == 0 {
-			return
-		}
+	if !s.serves(n.have, k.op) {
+		return
 	}
 	next := node{ran: n.ran | bit, took: n.took, parent: from, kind: id}
 	if !any {
@@ -285,15 +284,11 @@ func (s *space) bytes(have uint64) (sum engine.Bytes) {
 
 // trace is the sequence that leads to a node.
 func (s *space) trace(at int32) []kindID {
-	count := 0
-	for i := at; s.nodes[i].parent != none; i = s.nodes[i].parent {
-		count++
+	seq := []kindID{}
+	for ; s.nodes[at].parent != none; at = s.nodes[at].parent {
+		seq = append(seq, s.nodes[at].kind)
 	}
-	seq := make([]kindID, count)
-	for ; count > 0; at = s.nodes[at].parent {
-		count--
-		seq[count] = s.nodes[at].kind
-	}
+	slices.Reverse(seq)
 	return seq
 }
 

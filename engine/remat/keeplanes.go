@@ -43,10 +43,9 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	if err := k.settle(len(k.late)); err != nil {
 		return nil, err
 	}
-	t, err := sim.Play(p, k.steps)
-	var stuck *sim.StuckError
-	switch {
-	case errors.As(err, &stuck):
+	sol, err := sim.Solution(p, k.steps)
+	switch _, stuck := errors.AsType[*sim.StuckError](err); {
+	case stuck:
 		why := "every value stays to its last use"
 		if t, err := sim.Play(p.WithBudget(engine.NoLimit), k.steps); err == nil {
 			why += ", and " + t.Peak.Text() + " would do"
@@ -55,9 +54,9 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
 	}
-	return &engine.Solution{Schedule: k.steps, Makespan: t.Makespan, Peak: t.Peak, Notes: []string{
-		fmt.Sprintf("%d values stay from when they are made to their last use.", n),
-		"Operations of the network and the host are queued in the order in which they stand."}}, nil
+	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", n),
+		"Operations of the network and the host are queued in the order in which they stand."}
+	return sol, nil
 }
 
 // queuer walks over the operations once.

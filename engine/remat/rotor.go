@@ -38,11 +38,7 @@ lets go of such an input, a checkpoint of one is still a checkpoint, and the
 optimum ranges over sequences that run no stage while the saved set of a later one
 is there.`,
 	Class: engine.MayRecompute,
-	Cites: []engine.Cite{{
-		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-		ID:      "arXiv:1911.13214",
-		Section: "4.2, Theorem 1 and Algorithms 1 and 2",
-	}},
+	Cites: []engine.Cite{Paper002("4.2, Theorem 1 and Algorithms 1 and 2")},
 	Params: []engine.Param{{
 		Name: "slots", Title: "Memory slots", Default: "0", Min: 0, Max: maxSlots,
 		Doc: "Counts memory in this many slots, rounding every size up; 500 as published. 0 counts exact bytes.",

@@ -16,6 +16,13 @@ type floors struct {
 	found func(*optimum) // told of the schedules of groups; nil: nobody waits for them
 }
 
+// Floors are the least bytes, beside its input, with which the stages from one to another
+// can be done at all, by the first and the last.
+func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
+	f, err := newFloors(byStage(c, outputCounted), poll)
+	return f.least, err
+}
+
 // newFloors fills the table, in a time of the cube of the length.
 func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 	f := &floors{t: t}

@@ -2,6 +2,7 @@ package remat
 
 import (
 	"math"
+	"slices"
 
 	"memtide/engine"
 )
@@ -328,9 +329,7 @@ func (s *states) path(code uint32) []move {
 			code = s.before(code, by)
 		}
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 

@@ -220,19 +220,14 @@ func (f *frontier) offer(i int, p *partial) {
 // just been decided.
 func (f *frontier) undominated(i int) {
 	slices.SortFunc(f.next, func(a, b partial) int {
-		switch {
-		case a.away != b.away:
+		if a.away != b.away {
 			return cmp.Compare(b.away, a.away)
-		case a.least != b.least:
-			return cmp.Compare(a.least, b.least)
-		case a.ends+a.endsB != b.ends+b.endsB:
-			return cmp.Compare(a.ends+a.endsB, b.ends+b.endsB)
-		case a.from != b.from:
-			return int(a.from - b.from)
-		case b.sent:
-			return -1
 		}
-		return 1
+		before := -1 // that which stays
+		if a.sent {
+			before = 1
+		}
+		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.ends+a.endsB, b.ends+b.endsB), cmp.Compare(a.from, b.from), before)
 	})
 	before := f.now
 	rows, table := f.rows, f.spare[:0]

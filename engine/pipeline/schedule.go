@@ -206,7 +206,7 @@ func interleaved(p *Plan) (*Schedule, error) {
 func zeroBubble(limit func(*Plan) int) func(*Plan) (*Schedule, error) {
 	return func(p *Plan) (*Schedule, error) {
 		s := straight(p)
-		return s, search(s, p, func(rank, stage int) int { return limit(p) })
+		return search(s, p, func(int) int { return limit(p) })
 	}
 }
 
@@ -217,7 +217,7 @@ func zeroBubbleV(p *Plan) (*Schedule, error) {
 	for stage := range s.stages {
 		s.Rank = append(s.Rank, min(stage, s.stages-1-stage))
 	}
-	return s, search(s, p, func(rank, stage int) int { return p.Ranks })
+	return search(s, p, func(int) int { return p.Ranks })
 }
 
 // dualPipe sends half of the micro batches each way; each way holds what 1F1B holds,
@@ -230,7 +230,7 @@ func dualPipe(p *Plan) (*Schedule, error) {
 	for stage := range 2 * p.Ranks {
 		s.Rank = append(s.Rank, min(stage, 2*p.Ranks-1-stage))
 	}
-	return s, search(s, p, func(rank, stage int) int { return p.Ranks - stage%p.Ranks })
+	return search(s, p, func(stage int) int { return p.Ranks - stage%p.Ranks })
 }
 
 // path are the stages of a micro batch, in their order.

@@ -18,9 +18,6 @@ const (
 // SolveExact is the Solver of the strategy offloadexact, which has a package of its own:
 // what few ask for is no part of the program that every visit loads.
 func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	s, err := linked(p)
 	if err != nil {
 		return nil, err

@@ -41,9 +41,6 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	if err != nil {
 		return nil, err
 	}
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if s.n > maxAhead {
 		return nil, fmt.Errorf("%w: the network has %s; every number of tensors is tried with every distance for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxAhead)
 	}

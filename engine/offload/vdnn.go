@@ -92,9 +92,6 @@ as vDNN does.`,
 }
 
 func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	s := newStep(p)
 	sets := []string{args.Word("set")}
 	if sets[0] == "dynamic" {

@@ -42,7 +42,8 @@ type Strategy struct {
 	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
 	// the solution, if not nil, is the best so far. p is shared with others and not
 	// changed; the solution is the caller's. The same problem and arguments give the
-	// same answer on every machine, unless poll ends the work. Others call Solve.
+	// same answer on every machine, unless poll ends the work; its time is not over when
+	// the Solver is called. Others call Solve.
 	Solver func(p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
 	// Sweeper solves p for many budgets and shares work between them; nil: there
@@ -169,11 +170,14 @@ func Lookup(name string) *Strategy {
 // that the strategy does not have are an error.
 func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-// Solve parses the arguments and runs the Solver: its errors, or that of Parse. Where
+// Solve parses the arguments and runs the Solver: its errors, those of Parse, or poll's. Where
 // operations run on the network or the host and the strategy does not plan those, it plans
 // the device alone, and package engine/lanes puts them in.
 func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
 	solve, parsed, err := s.accept(p, args)
+	if err == nil {
+		err = poll.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +227,10 @@ func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yie
 func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
 	for i, b := range budgets {
 		poll.Next()
+		if err := poll.Err(); err != nil {
+			yield(i, nil, err)
+			continue
+		}
 		sol, err := solve(p.WithBudget(b), args, poll)
 		yield(i, sol, err)
 	}

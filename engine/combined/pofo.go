@@ -78,9 +78,6 @@ func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engin
 	if err := applies(p); err != nil {
 		return nil, err
 	}
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if p.Chain.Chain.HasUnsaved() {
 		return solveRecast(p, args, poll)
 	}

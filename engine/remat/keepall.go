@@ -24,9 +24,6 @@ the network and of the host are queued as they stand, with the copies that they 
 }
 
 func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if p.Chain == nil {
 		return keepGraph(p)
 	}

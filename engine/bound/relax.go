@@ -1,7 +1,9 @@
 package bound
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -205,15 +207,8 @@ func (f *flow) total() engine.Bytes {
 
 // at is the run with the v-th byte; v must be from 1 to total.
 func (f *flow) at(v engine.Bytes) run {
-	lo, hi := 0, len(f.runs)-1
-	for lo < hi {
-		if mid := (lo + hi) / 2; f.runs[mid].sum >= v {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return f.runs[lo]
+	k, _ := slices.BinarySearchFunc(f.runs, v, func(r run, v engine.Bytes) int { return cmp.Compare(r.sum, v) })
+	return f.runs[k]
 }
 
 // passed is when the first v bytes have passed.

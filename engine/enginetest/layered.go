@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 // widths, each operation reads a fifth of the layer before it, one in seven skips
 // layers. The operations stand in an order in which a few layers interleave.
 func Layered(r *rand.Rand, ops int) *engine.Graph {
-	width := sqrt(ops) + sqrt(ops)/10 + 1
+	root := int(math.Ceil(math.Sqrt(float64(ops))))
+	width := root + root/10 + 1
 	layers := [][]int{{0}}
 	for made := 1; made < ops-1; {
 		var layer []int
@@ -83,11 +85,3 @@ type keyed struct {
 }
 
 func (a keyed) Before(b keyed) bool { return a.key < b.key }
-
-func sqrt(n int) int {
-	k := 0
-	for k*k < n {
-		k++
-	}
-	return k
-}

@@ -8,6 +8,13 @@ import (
 	"memtide/engine/sim"
 )
 
+// keepOthers keeps everything of a graph with other lanes; nil in a program that does not
+// know them.
+var keepOthers func(p *engine.Problem) (*engine.Solution, error)
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes(keep func(p *engine.Problem) (*engine.Solution, error)) { keepOthers = keep }
+
 // keepGraph keeps every value of a graph from when it is made to its last use,
 // and weights to the end of the step. Nothing moves, so the step takes as long as
 // its operations, in the order in which they stand.

@@ -1,4 +1,4 @@
-package remat
+package lanes
 
 import (
 	"errors"
@@ -9,23 +9,15 @@ import (
 	"memtide/engine/sim"
 )
 
-// keepOthers is keepLanes in a program that knows other lanes.
-var keepOthers func(p *engine.Problem) (*engine.Solution, error)
-
-// LinkLanes makes the program know other lanes: see package engine/lanes.
-func LinkLanes() { keepOthers = keepLanes }
-
-// keepLanes is keepGraph where operations run on the network or the host: they are
+// keep is the strategy keepall where operations run on the network or the host: they are
 // queued in the order in which they stand, what the host reads is copied there as soon as
 // it is made, and what it makes is fetched as soon as it can be. Gathered weights and
 // all else that an operation makes stay to their last use, what nobody reads and weights
 // that are there at the start to the end.
-func keepLanes(p *engine.Problem) (*engine.Solution, error) {
+func keep(p *engine.Problem) (*engine.Solution, error) {
 	n := len(p.Graph.Values)
-	k := &queuer{g: p.Graph, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
+	k := &keeper{places: newPlaces(p.Graph), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
 	for v := range k.g.Values {
-		at := k.g.Values[v].Initial
-		k.dev[v], k.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
 		if k.g.Values[v].Kind == engine.KindWeight && k.dev[v] {
 			k.uses[v] = 1 // to the end
 		}
@@ -59,18 +51,14 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// queuer walks over the operations once.
-type queuer struct {
-	g      *engine.Graph
-	in     [][]engine.ValueID // by operation: what serves its inputs
-	steps  engine.Schedule
-	dev    []bool  // by value: on the device or on its way there
-	coming []bool  // by value: maybe on its way
-	host   []bool  // by value: on the host or on its way there
-	uses   []int   // by value: readers on the device and copies to the host that are to come, before it is made anew
-	anew   [][]int // by value: the same of each time that it is made again
-	made   []bool  // by value
-	late   []late
+// keeper walks over the operations once.
+type keeper struct {
+	*places
+	in   [][]engine.ValueID // by operation: what serves its inputs
+	uses []int              // by value: readers on the device and copies to the host that are to come, before it is made anew
+	anew [][]int            // by value: the same of each time that it is made again
+	made []bool             // by value
+	late []late
 }
 
 // late is what has to wait for something to arrive on the device, so it is put behind
@@ -83,7 +71,7 @@ type late struct {
 
 // inputs are the values that serve what operations read: what is not made by itself is
 // read in what it is within.
-func (k *queuer) inputs() [][]engine.ValueID {
+func (k *keeper) inputs() [][]engine.ValueID {
 	made := slices.Clone(k.dev)
 	for i := range k.g.Ops {
 		for _, v := range k.g.Ops[i].Out {
@@ -103,7 +91,7 @@ func (k *queuer) inputs() [][]engine.ValueID {
 }
 
 // countUses counts them, and tells whether something has to be copied.
-func (k *queuer) countUses() (moves bool) {
+func (k *keeper) countUses() (moves bool) {
 	sent, made := make([]bool, len(k.g.Values)), make([]bool, len(k.g.Values))
 	uses := func(v engine.ValueID) *int {
 		if n := len(k.anew[v]); n > 0 {
@@ -140,7 +128,7 @@ func (k *queuer) countUses() (moves bool) {
 }
 
 // add puts an operation into the schedule, with what has to be moved for it.
-func (k *queuer) add(id engine.OpID) error {
+func (k *keeper) add(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	wait := k.isLate(op)
 	if op.Lane == engine.LaneCPU {
@@ -165,18 +153,17 @@ func (k *queuer) add(id engine.OpID) error {
 		if !k.host[v] {
 			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
 		}
-		k.fetch(v)
+		k.move(engine.Fetch(v, 0))
 	}
 	due := len(k.late)
-	k.steps = append(k.steps, engine.Run(id))
 	for _, v := range op.Out {
 		if k.made[v] && len(k.anew[v]) > 0 {
 			k.uses[v], k.anew[v] = k.anew[v][0], k.anew[v][1:]
 		}
-		k.dev[v], k.coming[v], k.made[v] = true, op.Lane == engine.LaneNetwork, true
+		k.made[v] = true
 	}
+	k.run(engine.Run(id), k.in[id])
 	for _, v := range k.in[id] {
-		k.coming[v] = k.coming[v] && op.Lane == engine.LaneNetwork
 		k.used(v)
 	}
 	if op.Lane == engine.LaneCompute {
@@ -186,7 +173,7 @@ func (k *queuer) add(id engine.OpID) error {
 }
 
 // isLate tells whether an operation needs one that is late.
-func (k *queuer) isLate(op *engine.Op) bool {
+func (k *keeper) isLate(op *engine.Op) bool {
 	for _, l := range k.late {
 		if l.op == engine.NoOp {
 			continue
@@ -199,7 +186,7 @@ func (k *queuer) isLate(op *engine.Op) bool {
 }
 
 // settle puts the first n of what is late into the schedule.
-func (k *queuer) settle(n int) error {
+func (k *keeper) settle(n int) error {
 	due := k.late[:n:n]
 	k.late = append([]late(nil), k.late[n:]...)
 	for _, l := range due {
@@ -209,15 +196,14 @@ func (k *queuer) settle(n int) error {
 			}
 			continue
 		}
-		k.whole(l.free)
-		k.free(l.free)
+		k.move(engine.Free(l.free))
 	}
 	return nil
 }
 
 // onHost puts an operation of the CPU into the schedule, with the copies that it needs
 // and those of what it makes that the device needs.
-func (k *queuer) onHost(id engine.OpID) error {
+func (k *keeper) onHost(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	for _, v := range op.In {
 		switch {
@@ -226,45 +212,25 @@ func (k *queuer) onHost(id engine.OpID) error {
 		case !k.dev[v]:
 			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
 		}
-		k.whole(v)
-		k.steps = append(k.steps, engine.Offload(v))
-		k.host[v] = true
+		k.move(engine.Offload(v))
 		k.used(v)
 	}
-	k.steps = append(k.steps, engine.Run(id))
+	k.run(engine.Run(id), nil) // what it reads is the copies of the host
 	for _, v := range op.Out {
-		k.host[v] = true
 		if k.uses[v] > 0 {
-			k.fetch(v)
+			k.move(engine.Fetch(v, 0))
 		}
 	}
 	return nil
 }
 
-func (k *queuer) fetch(v engine.ValueID) {
-	k.steps = append(k.steps, engine.Fetch(v, 0))
-	k.dev[v], k.coming[v] = true, true
-}
-
-// whole waits for a value that may be on its way.
-func (k *queuer) whole(v engine.ValueID) {
-	if k.coming[v] {
-		k.steps, k.coming[v] = append(k.steps, engine.Wait(v)), false
-	}
-}
-
 // used counts a use, and frees the value at its last.
-func (k *queuer) used(v engine.ValueID) {
+func (k *keeper) used(v engine.ValueID) {
 	switch k.uses[v]--; {
 	case k.uses[v] > 0:
 	case k.coming[v]:
 		k.late = append(k.late, late{op: engine.NoOp, free: v})
 	default:
-		k.free(v)
+		k.move(engine.Free(v))
 	}
-}
-
-func (k *queuer) free(v engine.ValueID) {
-	k.steps = append(k.steps, engine.Free(v))
-	k.dev[v] = false
 }

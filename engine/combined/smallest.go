@@ -62,13 +62,9 @@ func (t *terms) tooSmall(p *engine.Problem, poll *engine.Poll) error {
 	if least <= t.room {
 		return nil
 	}
-	name := p.Chain.Chain.Stages[stage-1].Name
-	if name == "" {
-		name = "a stage without a name"
-	}
 	return &engine.InfeasibleError{
 		Budget:   p.Budget,
 		Smallest: engine.Bytes(least) + p.Graph.Fixed,
-		Why:      fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", stage, name),
+		Why:      fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", stage, remat.StageName(p.Chain.Chain, stage)),
 	}
 }

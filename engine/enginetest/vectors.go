@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -163,9 +164,7 @@ func Read(r io.Reader) ([]Vector, error) {
 		return nil, fmt.Errorf("cannot read the vectors: %w", err)
 	}
 	for i := range file.Vectors {
-		if file.Vectors[i].Bandwidth == 0 {
-			file.Vectors[i].Bandwidth = 1
-		}
+		file.Vectors[i].Bandwidth = cmp.Or(file.Vectors[i].Bandwidth, 1)
 	}
 	return file.Vectors, nil
 }

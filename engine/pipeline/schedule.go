@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,9 +113,7 @@ func New(name string, p Plan) (*Schedule, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("there is no schedule %q; known are %s", name, strings.Join(Names(), ", "))
 	}
-	if p.Chunks == 0 {
-		p.Chunks = 2
-	}
+	p.Chunks = cmp.Or(p.Chunks, 2)
 	if p.Ranks < 1 || p.Micro < 1 || p.Chunks < 1 || p.Ranks > most || p.Micro > most || p.Chunks > most || p.Ranks*p.Micro > most/p.Chunks {
 		return nil, fmt.Errorf("%d ranks, %d micro batches and %d stages a rank; want at least one of each and no more than %d passes", p.Ranks, p.Micro, p.Chunks, most)
 	}

@@ -1,6 +1,7 @@
 package remat
 
 import (
+	"cmp"
 	"time"
 
 	"memtide/engine"
@@ -106,10 +107,7 @@ func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	return &engine.Solution{Schedule: schedule, Makespan: total, Peak: peak}
 }
 
-// stageName is how messages call stage k.
-func stageName(c *engine.Chain, k int) string {
-	if name := c.Stages[k-1].Name; name != "" {
-		return name
-	}
-	return "a stage without a name"
+// StageName is how messages call stage k.
+func StageName(c *engine.Chain, k int) string {
+	return cmp.Or(c.Stages[k-1].Name, "a stage without a name")
 }

@@ -127,7 +127,7 @@ func (f *floors) why(c *engine.Chain) string {
 	if f.t.held[u]+f.t.allFwd[s] > f.t.allBwd[s] {
 		pass = "forward"
 	}
-	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, stageName(c, s))
+	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, StageName(c, s))
 }
 
 // whyForward names the stage among s..u-1 whose forward needs m_none(s,u).
@@ -138,5 +138,5 @@ func (f *floors) whyForward(c *engine.Chain, s, u int) string {
 			worst, need = j, f.t.mid[j]
 		}
 	}
-	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, stageName(c, worst))
+	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, StageName(c, worst))
 }

@@ -14,7 +14,7 @@ import (
 // widths, each operation reads a fifth of the layer before it, one in seven skips
 // layers. The operations stand in an order in which a few layers interleave.
 func Layered(r *rand.Rand, ops int) *engine.Graph {
-	root := int(math.Ceil(math.Sqrt(float64(ops))))
+	root := int(engine.Int64(math.Ceil(math.Sqrt(float64(ops)))))
 	width := root + root/10 + 1
 	layers := [][]int{{0}}
 	for made := 1; made < ops-1; {

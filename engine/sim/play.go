@@ -37,15 +37,6 @@ func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	return pl.t, nil
 }
 
-// Solution is a schedule that claims what Play says of it. The error is that of Play.
-func Solution(p *engine.Problem, s engine.Schedule) (*engine.Solution, error) {
-	t, err := Play(p, s)
-	if err != nil {
-		return nil, err
-	}
-	return &engine.Solution{Schedule: s, Makespan: t.Makespan, Peak: t.Peak}, nil
-}
-
 // player is the state of a run of Play at one moment, now.
 type player struct {
 	p   *engine.Problem

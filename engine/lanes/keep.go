@@ -58,15 +58,7 @@ type keeper struct {
 	uses []int              // by value: readers on the device and copies to the host that are to come, before it is made anew
 	anew [][]int            // by value: the same of each time that it is made again
 	made []bool             // by value
-	late []late
-}
-
-// late is what has to wait for something to arrive on the device, so it is put behind
-// the next operation there: a copy to the host for an operation of the CPU, or a value
-// to be freed.
-type late struct {
-	op   engine.OpID // NoOp: free the value
-	free engine.ValueID
+	late engine.Schedule    // what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with their copies, and frees
 }
 
 // inputs are the values that serve what operations read: what is not made by itself is
@@ -136,7 +128,7 @@ func (k *keeper) add(id engine.OpID) error {
 			wait = wait || !k.host[v] && k.coming[v]
 		}
 		if wait {
-			k.late = append(k.late, late{op: id})
+			k.late = append(k.late, engine.Run(id))
 			return nil
 		}
 		return k.onHost(id)
@@ -174,29 +166,22 @@ func (k *keeper) add(id engine.OpID) error {
 
 // isLate tells whether an operation needs one that is late.
 func (k *keeper) isLate(op *engine.Op) bool {
-	for _, l := range k.late {
-		if l.op == engine.NoOp {
-			continue
-		}
-		if slices.Contains(op.After, l.op) || slices.ContainsFunc(k.g.Ops[l.op].Out, func(v engine.ValueID) bool { return slices.Contains(op.In, v) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
+		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
+		return st.Kind == engine.StepRun && (slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
+	})
 }
 
 // settle puts the first n of what is late into the schedule.
 func (k *keeper) settle(n int) error {
 	due := k.late[:n:n]
-	k.late = append([]late(nil), k.late[n:]...)
-	for _, l := range due {
-		if l.op != engine.NoOp {
-			if err := k.onHost(l.op); err != nil {
-				return err
-			}
-			continue
+	k.late = slices.Clone(k.late[n:])
+	for _, st := range due {
+		if st.Kind != engine.StepRun {
+			k.move(st)
+		} else if err := k.onHost(st.Op); err != nil {
+			return err
 		}
-		k.move(engine.Free(l.free))
 	}
 	return nil
 }
@@ -229,7 +214,7 @@ func (k *keeper) used(v engine.ValueID) {
 	switch k.uses[v]--; {
 	case k.uses[v] > 0:
 	case k.coming[v]:
-		k.late = append(k.late, late{op: engine.NoOp, free: v})
+		k.late = append(k.late, engine.Free(v))
 	default:
 		k.move(engine.Free(v))
 	}

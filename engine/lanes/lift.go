@@ -91,7 +91,8 @@ func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 			return nil, err
 		}
 	}
-	return l.steps, l.settle()
+	l.settle()
+	return l.steps, nil
 }
 
 // step puts one step of the plan into the schedule.
@@ -101,9 +102,7 @@ func (l *lifter) step(st engine.Step) error {
 		return nil
 	}
 	if l.blocked(st) {
-		if err := l.settle(); err != nil {
-			return err
-		}
+		l.settle()
 	}
 	if st.Kind != engine.StepRun {
 		l.move(st)
@@ -155,7 +154,7 @@ func (l *lifter) blocked(st engine.Step) bool {
 }
 
 // settle puts all late steps into the schedule, each with a wait for what it needs.
-func (l *lifter) settle() error {
+func (l *lifter) settle() {
 	due := l.late
 	l.late = nil
 	for _, st := range due {
@@ -165,7 +164,6 @@ func (l *lifter) settle() error {
 		}
 		l.onHost(st, &l.g.Ops[st.Op])
 	}
-	return nil
 }
 
 // run is a run, of whatever lane.
@@ -211,10 +209,10 @@ func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 			l.move(engine.Free(v))
 		}
 	}
-	if due == 0 {
-		return nil
+	if due > 0 {
+		l.settle()
 	}
-	return l.settle()
+	return nil
 }
 
 // next is the next run of the plan on the device; nil if there is none.

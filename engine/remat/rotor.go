@@ -51,13 +51,15 @@ is there.`,
 }
 
 func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if args.Int("slots") > 0 || args.Is("printed", "yes") || solvable(p.Chain.Chain) != nil {
+	if args.Int("slots") > 0 || args.Is("printed", "yes") {
 		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
 		return
 	}
-	finish := func(sol *engine.Solution, err error) { finishRotor(p.Chain.Chain, sol, err) }
-	sweepPersistent(p, rotorTerms, finish, budgets, poll, yield)
+	exactRotor.sweep(p, args, budgets, poll, yield)
 }
+
+// exactRotor is rotor without slots.
+var exactRotor = inBytes{rotorTerms, finishRotor}
 
 func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	return newTerms(c, budget, outputCounted)
@@ -81,7 +83,7 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 	if slots := args.Int("slots"); slots > 0 {
 		sol, err = solveSlots(p, slots, poll)
 	} else {
-		sol, err = solveBytes(p, poll)
+		sol, err = exactRotor.solve(p, args, poll)
 	}
 	if err != nil {
 		return sol, err
@@ -97,15 +99,6 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 		sol.Notes = append(sol.Notes, note)
 	}
 	return sol, nil
-}
-
-// solveBytes solves in exact bytes.
-func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) {
-	sol, err := persistent(p, rotorTerms(p.Chain.Chain, p.Budget), poll)
-	if sol != nil {
-		finishRotor(p.Chain.Chain, sol, err)
-	}
-	return sol, err
 }
 
 // The sequences of Theorem 1 go segment by segment: a stage runs forward only where

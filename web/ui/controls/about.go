@@ -2,6 +2,7 @@ package controls
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -87,6 +88,9 @@ func inWords(sentences []string) (out []string) {
 	return out
 }
 
+// Origins say of each kind of number where it comes from.
+func (c *About) Origins() []Origin { return origins(c.S) }
+
 // Line says where the times and the sizes come from.
 func (c *About) Line() string {
 	var words []string
@@ -94,4 +98,58 @@ func (c *About) Line() string {
 		words = append(words, o.What+" "+o.How)
 	}
 	return strings.Join(words[:min(len(words), 2)], " · ")
+}
+
+// Paper is the address of the description of a preset; empty for files.
+func (c *About) Paper() string {
+	if n := c.S.Network; n != nil && n.Source.Preset != "" {
+		return n.Profile.Source.URL
+	}
+	return ""
+}
+
+// PaperName is the address for people.
+func (c *About) PaperName() string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
+}
+
+// Adjustable says whether the share of the peak can be chosen.
+func (c *About) Adjustable() bool {
+	d, _ := timedDevice(c.S)
+	return d != nil && c.S.Network != nil
+}
+
+// Efficiency is the share of the peak that products reach, in per cent, or what is
+// being typed there; empty where each kind of operator has a fitted share.
+func (c *About) Efficiency() string {
+	if d := c.S.Draft; d.Field == "efficiency" {
+		return d.Text
+	}
+	base, o := source(c.S).Variant()
+	if base == nil {
+		return ""
+	}
+	if share := base.Efficiency(o); share > 0 {
+		return strconv.Itoa(share)
+	}
+	return ""
+}
+
+// Assumed says what the share of the peak is when nobody chooses one.
+func (c *About) Assumed() string {
+	base, o := source(c.S).Variant()
+	if base == nil {
+		return ""
+	}
+	chosen := o.Efficiency > 0
+	o.Efficiency = 0
+	switch share := base.Efficiency(o); {
+	case share == 0 && chosen:
+		return "% of the peak; empty: as fitted to a trace"
+	case share == 0:
+		return "fitted to a trace; or % of the peak"
+	case chosen:
+		return fmt.Sprintf("%% of the peak; empty: %d %%, assumed", share)
+	}
+	return "% of the peak, assumed"
 }

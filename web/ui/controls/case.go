@@ -4,11 +4,13 @@
 package controls
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"memtide/profiles"
 	"memtide/profiles/preset"
+	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/panel"
 )
@@ -88,4 +90,68 @@ func (c *Case) GPUTitle() string {
 		text += " " + d.Link + "; " + d.Source + "."
 	}
 	return text
+}
+
+// What can be chosen about the preset that is open stands beside its name. A list is empty
+// where there is nothing to choose.
+
+// Images are the sides of images that the papers measure with, the preset's own
+// and the one that the link names.
+func (c *Case) Images() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Images() {
+		return nil
+	}
+	return sizes(o.Image, []int{base.Options().Image, 224, 500, 1000}, "px", func(n int) bool {
+		with := o
+		with.Image = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// Tokens are lengths of sequences that the preset is built for.
+func (c *Case) Tokens() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Sequences() {
+		return nil
+	}
+	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens", func(n int) bool {
+		with := o
+		with.Tokens = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// sizes lists the possible ones of some sizes in order, and the present one.
+func sizes(now int, usual []int, unit string, possible func(int) bool) (out []panel.Option) {
+	list := append(usual, now)
+	slices.Sort(list)
+	for _, n := range slices.Compact(list) {
+		if n == now || possible(n) {
+			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit, Selected: n == now})
+		}
+	}
+	return out
+}
+
+// Precisions are those of the activations.
+func (c *Case) Precisions() (out []panel.Option) {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Operators() {
+		return nil
+	}
+	for _, name := range []string{"f32", "f16", "bf16"} {
+		out = append(out, panel.Option{ID: name, Title: precisionName(name), Selected: name == o.Precision})
+	}
+	return out
+}
+
+// precisionName is what people call a precision.
+func precisionName(id string) string {
+	if id == "bf16" {
+		return id
+	}
+	return "fp" + id[1:]
 }

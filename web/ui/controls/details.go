@@ -4,10 +4,12 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
 
@@ -83,4 +85,62 @@ func (c *Details) Line() string {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}
 	return strings.Join(words, ", ")
+}
+
+// Algorithms are those of the convolutions, where the preset has a second one.
+func (c *Details) Algorithms() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || o.Graph {
+		return nil
+	}
+	with := o
+	with.Fast = true
+	if _, err := base.With(with); err != nil {
+		return nil
+	}
+	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast}, {ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
+}
+
+// Functions are the ways to count operators, of graphs of them.
+func (c *Details) Functions() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !o.Graph {
+		return nil
+	}
+	return []panel.Option{{ID: input.FunctionsJoined, Title: "joined operators", Selected: !o.Separate}, {ID: input.FunctionsSeparate, Title: "separate operators", Selected: o.Separate}}
+}
+
+// What the two lists mean, in a line each.
+const (
+	AlgorithmsTitle = "Convolutions: m needs the least memory, p is faster with a workspace. vDNN and vDNN++ choose between them."
+	FunctionsTitle  = "Operators: those that work in place belong to the one whose result they change, or each is a function by itself."
+)
+
+// VariantNote says what has been chosen about the network, in a line; empty if it
+// is the usual.
+func (c *Details) VariantNote() string {
+	_, o := source(c.S).Variant()
+	switch {
+	case o.Fast:
+		return AlgorithmsTitle
+	case o.Separate:
+		return "Each operator is a function by itself, also those that work in place on another's result."
+	}
+	return ""
+}
+
+// DeviceNote says when the times and the link to the host are those of different
+// devices.
+func (c *Details) DeviceNote() string {
+	timed, _ := timedDevice(c.S)
+	link := preset.LookupDevice(c.S.Choice.Device)
+	switch {
+	case timed == nil:
+		return ""
+	case link == nil:
+		return "Times are for " + timed.Name + "; the link to the host is your own."
+	case link.ID != timed.ID:
+		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
+	}
+	return ""
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -22,18 +21,6 @@ import (
 type Picker struct {
 	S        *state.State
 	Starting bool
-}
-
-// source is what is open, or being opened before anything is; of a training step only its
-// name.
-func source(s *state.State) state.Source {
-	if s.Step != nil {
-		return state.Source{File: ask.Title(s.Choice.Step)}
-	}
-	if s.Network == nil && s.Memory == nil && s.Opening != nil {
-		return s.Opening.Choice.Source
-	}
-	return s.Choice.Source
 }
 
 // ID is that of the preset, without what is chosen about it; empty for files.

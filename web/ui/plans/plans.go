@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vugu/vugu"
+
 	"memtide/wasm/proto"
 	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
-
-	"github.com/vugu/vugu"
 )
 
 // Plans is the table of plans: the menu of them, the legend of the curve, and what

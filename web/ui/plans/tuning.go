@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vugu/vugu"
+
 	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
-
-	"github.com/vugu/vugu"
 )
 
 // Tuning shows step time against the values of the strategy's parameters: a

@@ -27,16 +27,9 @@ type Answer struct{ S *state.State }
 // Told says that there is a recording to tell about.
 func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
-func (c *Answer) report() *doctor.Report {
-	if d := c.S.Doctor(); d != nil {
-		return d.Report
-	}
-	return nil
-}
-
 // Kind is the sign of the verdict, see Answer.Kind.
 func (c *Answer) Kind() string {
-	switch r := c.report(); {
+	switch r := report(c.S); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
 		return answer.Failed
 	case r == nil:
@@ -54,7 +47,7 @@ func (c *Answer) Word() string {
 
 // Sentence is the answer.
 func (c *Answer) Sentence() string {
-	r := c.report()
+	r := report(c.S)
 	switch {
 	case c.Kind() == answer.Failed:
 		return format.Sentence(c.S.Doctor().Failed)
@@ -75,7 +68,7 @@ func (c *Answer) Sentence() string {
 
 // Sub is who asked, and what to do once that is known.
 func (c *Answer) Sub() string {
-	r := c.report()
+	r := report(c.S)
 	if r == nil {
 		return ""
 	}
@@ -83,7 +76,7 @@ func (c *Answer) Sub() string {
 	if f := r.Failure; f != nil {
 		text = fmt.Sprintf(wordsWhoAsked, f.Site, format.Bytes(f.DeviceFree)) + " "
 	}
-	return text + (&Remedies{S: c.S}).Short()
+	return text + short(c.S)
 }
 
 // HTML is what stands in the section. Everything in it is escaped.
@@ -105,7 +98,7 @@ func (c *Answer) HTML() vugu.HTML {
 // between says what the hole that was nearly large enough lies between: buttons that
 // show the buffers.
 func (c *Answer) between(b *strings.Builder) {
-	r := c.report()
+	r := report(c.S)
 	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
 		return
 	}
@@ -151,28 +144,20 @@ func (u *usage) html(b *strings.Builder) {
 
 // usages are the bars: of the failure or the peak, and of the moment that is looked at.
 func (c *Answer) usages() (out []usage) {
-	r := c.report()
+	r := report(c.S)
 	if r == nil {
 		return nil
 	}
-	out = append(out, c.usage("usage", c.decisive(), r.Alive))
+	out = append(out, c.usage("usage", decisive(report(c.S)), r.Alive))
 	if a := c.S.Alive(); a != r.Alive {
 		out = append(out, c.usage("usage-at", wordsAtEvent, a))
 	}
 	return out
 }
 
-// decisive are the words of the decisive moment.
-func (c *Answer) decisive() string {
-	if c.report().Failure != nil {
-		return wordsWhenFailed
-	}
-	return wordsAtThePeak
-}
-
 // usage is a bar on the scale that all have: what could be reserved, or was.
 func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
-	r, level := c.report(), c.S.Memory.LevelAt(a.At)
+	r, level := report(c.S), c.S.Memory.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
 	u := usage{id: id, title: momentOf(words, a)}
 	at, guessed := engine.Bytes(0), engine.Bytes(0)
@@ -200,15 +185,10 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	return u
 }
 
-// momentOf is a moment and what is in use then.
-func momentOf(words string, a *doctor.Alive) string {
-	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words, format.Count(a.At))
-}
-
 // devices lets people choose among those of the file that hold anything, if there are
 // several.
 func (c *Answer) devices(b *strings.Builder) {
-	r := c.report()
+	r := report(c.S)
 	if r == nil {
 		return
 	}

@@ -29,10 +29,8 @@ type Remedies struct {
 	Hosts mount.Hosts
 }
 
-func (c *Remedies) report() *doctor.Report { return (&Answer{S: c.S}).report() }
-
 // Hidden says that there is nothing to tell yet.
-func (c *Remedies) Hidden() bool { return c.report() == nil }
+func (c *Remedies) Hidden() bool { return report(c.S) == nil }
 
 // Head is the heading of the flame graph, with the moment that it is of.
 func (c *Remedies) Head() vugu.HTML {
@@ -40,16 +38,7 @@ func (c *Remedies) Head() vugu.HTML {
 		return `<p class="sr" id="flame-help"></p>`
 	}
 	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
-		wordsFlame, wordsFlameOut, wordsFlameSave, c.moment(), wordsFlameHelp))
-}
-
-// moment says which moment the flame graph is of.
-func (c *Remedies) moment() string {
-	d, a := &Answer{S: c.S}, c.S.Alive()
-	if a != d.report().Alive {
-		return momentOf(wordsAtEvent, a)
-	}
-	return momentOf(d.decisive(), a)
+		wordsFlame, wordsFlameOut, wordsFlameSave, moment(c.S), wordsFlameHelp))
 }
 
 // FlameHeight is the style of the graph's element.
@@ -79,7 +68,7 @@ type Tried struct {
 // tried are the settings that have been replayed: the one that is advised first and
 // then those that find room for all and reserve least, once all are there.
 func (c *Remedies) tried() (out []Tried) {
-	r, d := c.report(), c.S.Doctor()
+	r, d := report(c.S), c.S.Doctor()
 	most, advised := r.PeakReserved, ""
 	for _, v := range d.Replays {
 		most = max(most, v.Reserved)
@@ -126,11 +115,11 @@ func (c *Remedies) Help() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps, html.EscapeString(c.Advice()))
-	if line := html.EscapeString(c.Line()); line != "" {
+	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps, html.EscapeString(advice(c.S)))
+	if line := html.EscapeString(line(c.S)); line != "" {
 		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
 	}
-	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(c.report().PeakReserved))
+	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(report(c.S).PeakReserved))
 	all := c.tried()
 	for i := range all {
 		if i == mostTried {
@@ -185,60 +174,21 @@ func (x *Tried) html(b *strings.Builder) {
 		x.Line, wordsCopyLine, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
-// Line is what to set; empty if no setting helps or that is not known yet.
-func (c *Remedies) Line() string {
-	if d := c.S.Doctor(); d != nil && d.Advice != nil {
-		return d.Advice.Line
-	}
-	return ""
-}
-
-// Short is what to do, in one sentence.
-func (c *Remedies) Short() string {
-	if line := c.Line(); line != "" {
-		if d := c.S.Doctor(); d.Report.Failure == nil {
-			return fmt.Sprintf(wordsShortLess, line, format.Bytes(d.Advice.Saves))
-		}
-		return fmt.Sprintf(wordsShort, line)
-	}
-	return c.Advice()
-}
-
-// Advice is what to do; what to set stands in Line.
-func (c *Remedies) Advice() string {
-	d := c.S.Doctor()
-	if d == nil || d.Advice == nil {
-		return ""
-	}
-	switch a := d.Advice; a.Verdict {
-	case doctor.Setting:
-		if d.Report.Failure != nil {
-			return wordsRemedyFits
-		}
-		return fmt.Sprintf(wordsRemedyLess, format.Bytes(a.Saves))
-	case doctor.TooMuch:
-		return fmt.Sprintf(wordsTooMany, format.BytesUp(a.Lacks))
-	case doctor.Fragments:
-		if v := d.Replays[0]; v.Fits != nil && *v.Fits {
-			return wordsEmptyCache
-		}
-		return wordsPieces
-	}
-	return wordsNoSetting
-}
-
 // LineCopied says that a line was copied.
 func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
 
 // LineToType says that the browser copies nothing.
 func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
 
+// Below is what follows the flame graph.
+func (c *Remedies) Below() vugu.HTML { return c.Growth() + second(c.S) }
+
 // Growth says whether anything grows, and what. Everything in it is escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
 	}
-	g, text, rows := c.report().Growth, wordsFewSteps, ""
+	g, text, rows := report(c.S).Growth, wordsFewSteps, ""
 	if g != nil {
 		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
 	}
@@ -269,7 +219,7 @@ func FlameFile(s *state.State) (export.File, bool) {
 	}
 	var scene, whole draw.Scene
 	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.Flame().Zoomed()})
-	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + (&Remedies{S: s}).moment()}})
+	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + moment(s)}})
 	theme := display.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {

@@ -12,26 +12,24 @@ import (
 	"memtide/profiles/doctor"
 	"memtide/web/format"
 	"memtide/web/known"
+	"memtide/web/state"
 )
 
-// Below is what follows the flame graph.
-func (c *Remedies) Below() vugu.HTML { return c.Growth() + c.Second() }
-
-// Second is the comparison with another snapshot, and how one is chosen. Everything in it
+// second is the comparison with another snapshot, and how one is chosen. Everything in it
 // is escaped.
-func (c *Remedies) Second() vugu.HTML {
-	if c.Hidden() {
+func second(s *state.State) vugu.HTML {
+	if report(s) == nil {
 		return ""
 	}
 	var b strings.Builder
-	x := c.S.Doctor().Second
+	x := s.Doctor().Second
 	pick := wordsSecondPick
 	if x != nil {
 		pick = wordsSecondOther
 	}
 	fmt.Fprintf(&b, `<div class="second"><h2>%s</h2><p class="note">%s</p>`, wordsSecond, wordsSecondNote)
 	if x != nil {
-		c.compared(&b, x)
+		compared(&b, s.Memory.File, x)
 	}
 	fmt.Fprintf(&b, `<p class="choose"><label class="button small file"><span>%s</span><input class="sr" type="file" data-do="second-file" data-testid="second-file" accept=".pickle,.pkl,.gz"></label>`, pick)
 	if x != nil {
@@ -42,8 +40,8 @@ func (c *Remedies) Second() vugu.HTML {
 }
 
 // compared is what has come of the comparison so far.
-func (c *Remedies) compared(b *strings.Builder, x *known.Second) {
-	names := [2]string{html.EscapeString(c.S.Memory.File), html.EscapeString(x.Name)}
+func compared(b *strings.Builder, first string, x *known.Second) {
+	names := [2]string{html.EscapeString(first), html.EscapeString(x.Name)}
 	switch d := x.Comparison; {
 	case x.Failed != "":
 		fmt.Fprintf(b, `<p data-testid="second-say">%s</p>`, fmt.Sprintf(wordsSecondFailed, names[1], html.EscapeString(format.Sentence(x.Failed))))

@@ -36,8 +36,7 @@ func (SwapSides) apply(s *State) []Effect {
 		return nil
 	}
 	s.Compare.OnA = !s.Compare.OnA
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // EditSide turns the controls to A or to B.

@@ -207,7 +207,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	out = s.forget(s.Answers(q))
 	a := &Answers{ID: s.newID(), Question: q, Idle: idle, key: s.answersKey(q), found: s.foundKey()}
 	a.Strategy, a.Slowdown = s.Choice.Strategy, s.Slowdown()
-	if p := s.Shown; p != nil && p.Network == s.Network {
+	if p := s.current(); p != nil {
 		a.KeepAll = p.Solved.KeepAll.StepTime
 		if p.Choice.Equal(s.Choice) {
 			a.Base = p.Solved.Trace.Makespan

@@ -72,6 +72,14 @@ func offer(smallest engine.Bytes) engine.Bytes {
 // busy says whether the side waits for anything.
 func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
 
+// current is what is shown, if it is of the network that is open; nil if not.
+func (o *Side) current() *known.Picture {
+	if o.Shown != nil && o.Shown.Network == o.Network {
+		return o.Shown
+	}
+	return nil
+}
+
 // Progress is that of what the side waits for.
 func (o *Side) Progress() (p proto.Progress) {
 	switch {

@@ -68,6 +68,18 @@ func (r *redraw) touch() []Effect {
 	return nil
 }
 
+// touchDOM has the components drawn again, and not the pictures.
+func (r *redraw) touchDOM() []Effect {
+	r.DOM++
+	return nil
+}
+
+// looked has what is looked at drawn again, and the address say it.
+func (r *redraw) looked() []Effect {
+	r.touch()
+	return []Effect{WriteURL{Replace}}
+}
+
 // Alert is an error for people, with at most one way on.
 type Alert struct {
 	Text   string

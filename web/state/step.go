@@ -78,8 +78,7 @@ func (m SetStep) apply(s *State) []Effect {
 	c := s.Choice
 	if c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value); c.StepKey() == s.Choice.StepKey() {
 		s.Draft = Draft{}
-		s.DOM++
-		return nil
+		return s.touchDOM()
 	}
 	return s.openStep(c, Push)
 }

@@ -30,14 +30,7 @@ type Answers struct {
 func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }
 
 // cancel stops the request of the question, if it is at work.
-func (a *Answers) cancel() []Effect {
-	if a.ID == 0 {
-		return nil
-	}
-	id := a.ID
-	a.ID = 0
-	return []Effect{Cancel{id}}
-}
+func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
 
 // questions is the part of the state about questions.
 type questions struct {

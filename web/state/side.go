@@ -128,11 +128,7 @@ func (o *Side) take(c Choice) {
 
 // cancel gives up what the side waits for.
 func (o *Side) cancel() []Effect {
-	out := append(o.cancelOpening(), o.cancelSolving()...)
-	if o.fallback != 0 {
-		out, o.fallback = append(out, Cancel{o.fallback}), 0
-	}
-	return out
+	return append(append(o.cancelOpening(), o.cancelSolving()...), cancel(&o.fallback)...)
 }
 
 func (o *Side) cancelOpening() (out []Effect) {

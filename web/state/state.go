@@ -113,9 +113,16 @@ type Compare struct {
 // waiting is a side B that is opened when A has been read: from a link, or the
 // second of two files.
 type waiting struct {
-	choice  Choice // of a file: its source only, the rest is A's
-	content []byte // of a file; nil: choice says it all
-	handle  any    // as PickFile.Handle; content is empty then
+	choice Choice
+	file   *File // the rest is A's choice; nil: choice says it all
+}
+
+// File is a file that was chosen, dropped or pasted.
+type File struct {
+	Name   string
+	Title  string // instead of the network's own name; empty: that
+	Bytes  []byte
+	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
 }
 
 // byBudget is the part of the state about step time against budget.

@@ -14,7 +14,7 @@ import (
 )
 
 // flowing are the packages whose files use one another in one direction.
-var flowing = []string{"web/format", "web/known", "web/question", "web/state", "web/tradeoff", "web/view"}
+var flowing = []string{"web/display", "web/draw", "web/format", "web/known", "web/lookup", "web/question", "web/state", "web/tell", "web/tradeoff", "web/view"}
 
 // In a package of many files each stands above those that it uses: no two need each
 // other, straight or by way of others.

@@ -1,14 +1,5 @@
 package display
 
-// The pictures have two font sizes: of axes, and of titles and of what names a line.
-// paint.js has the same.
-const (
-	FontSize  = 11.0
-	largeSize = 13.0
-	haloWidth = 4.0 // of the stroke behind a text
-	fontCSS   = "11px system-ui,sans-serif"
-)
-
 // TextWidth estimates the width of a label in CSS pixels. It errs to the wide
 // side: the numbers are those of DejaVu Sans, the widest of the usual fonts.
 func TextWidth(s string) float64 {

@@ -86,6 +86,15 @@ type Places struct {
 	worst []float64 // the largest fragmentation of each stretch of perStretch levels
 }
 
+// placesLayout is how a picture of Places is laid out. A nil overlay or hit does nothing.
+type placesLayout struct {
+	draw, overlay func(*Places, *Scene, *frame)
+	hit           func(*Places, *frame, float64, float64) lookup.Target
+}
+
+// placed is what the files of the pictures fill in, in their init functions.
+var placed [Flames - NumPictures]placesLayout
+
 // NewPlaces arranges a placement for drawing. It takes time and memory in
 // proportion to its blocks.
 func NewPlaces(p Placement) *Places {

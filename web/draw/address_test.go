@@ -190,7 +190,7 @@ func TestCellsKeepArea(t *testing.T) {
 			want += w * h
 		}
 		var s Scene
-		c.flush(&s) // sizes what rows are added up in
+		c.flush(&s.slices) // sizes what rows are added up in
 		clear(c.running)
 		got := 0.0
 		for row := range c.rows {

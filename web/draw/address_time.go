@@ -12,7 +12,6 @@ import (
 
 const (
 	addressTop  = titleLine + 15 // of the plot: above it is the label of the pool
-	cell        = 3.0            // pixels, both ways: what small blocks are added up in
 	leastSide   = 2.0            // pixels: blocks with a shorter side are small
 	leastArea   = 16.0           // square pixels: and so are those with a smaller area
 	mostLabels  = 160
@@ -109,7 +108,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 			x.drawStretch(s, f, sc, b*perStretch, min((b+1)*perStretch, n), last)
 		}
 	}
-	c.flush(s)
+	c.flush(&s.slices)
 	s.flushBlocks()
 	for _, l := range s.labels {
 		x.drawLabel(s, l)
@@ -172,12 +171,6 @@ func (x *Places) drawStretch(s *Scene, f *frame, sc *addressScale, i, j int, las
 			s.labels = append(s.labels, blockLabel{i, x0, y0, w, h})
 		}
 	}
-}
-
-// blockLabel is a block that has room for its name.
-type blockLabel struct {
-	block      int
-	x, y, w, h float64
 }
 
 func (x *Places) drawLabel(s *Scene, l blockLabel) {

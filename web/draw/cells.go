@@ -4,7 +4,15 @@ import (
 	"math"
 
 	"memtide/engine/sim"
+	"memtide/web/lookup"
 )
+
+// byKind are rectangles by kind, x, y, width and height each; the last are slivers of
+// waiting.
+type byKind [lookup.NumKinds + 1][]float32
+
+// cell is the side of a cell in pixels: what small blocks are added up in.
+const cell = 3.0
 
 const numKindsOfCells = int(sim.NumCategories)
 
@@ -89,7 +97,7 @@ const cellLevels = 3
 
 // flush draws every cell as what covers most of it, as high as that is full.
 // Neighbours in a row that are alike become one rectangle.
-func (c *cells) flush(s *Scene) {
+func (c *cells) flush(into *byKind) {
 	c.running = append(c.running[:0], make([]float32, numKindsOfCells*c.stride)...)
 	c.total = append(c.total[:0], make([]float32, c.cols)...)
 	c.most = append(c.most[:0], make([]float32, c.cols)...)
@@ -99,7 +107,7 @@ func (c *cells) flush(s *Scene) {
 	}
 	for row := range c.rows {
 		c.sumRow(row)
-		c.drawRow(s, row)
+		c.drawRow(into, row)
 	}
 }
 
@@ -132,7 +140,7 @@ func sumCells(down, along, running, total, most []float32, kinds []uint8, kind u
 }
 
 // drawRow makes rectangles of the row that was added up.
-func (c *cells) drawRow(s *Scene, row int) {
+func (c *cells) drawRow(into *byKind, row int) {
 	kind, level, from := uint8(0), 0, 0
 	for col := 0; col <= c.cols; col++ {
 		k, l := uint8(0), 0
@@ -144,7 +152,7 @@ func (c *cells) drawRow(s *Scene, row int) {
 		}
 		if level > 0 {
 			h := cell * float64(level) / cellLevels
-			s.slices[kind] = append(s.slices[kind], float32(c.left+float64(from)*cell),
+			into[kind] = append(into[kind], float32(c.left+float64(from)*cell),
 				float32(c.top+float64(row+1)*cell-h), float32(float64(col-from)*cell), float32(h))
 		}
 		kind, level, from = k, l, col

@@ -1,109 +1,11 @@
 package draw
 
 import (
-	"time"
-
-	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/lookup"
 )
-
-// Beside is the other side of a comparison. Both sides have one time axis, one
-// memory axis and one order of layers, so that what is at one place in one
-// picture is at the same place in the other.
-type Beside struct {
-	Model  *Model
-	Budget engine.Bytes // its budget line; 0: its problem's
-	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
-	Letter string       // of the side that is drawn, "A" or "B"
-	Other  string       // and of the other one
-	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
-}
-
-func (b *Beside) budget() engine.Bytes {
-	if b.Budget == 0 {
-		return b.Model.Problem.Budget
-	}
-	return b.Budget
-}
-
-// title is the heading of a picture, with the letter of its side.
-func (v *View) title(pic Picture) display.Text {
-	if v.Beside == nil {
-		return display.Text{S: pic.Title(), Bold: true, Large: true}
-	}
-	if pic == Memory && v.Beside.Over {
-		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line", Bold: true, Large: true}
-	}
-	return display.Text{S: v.Beside.Letter + " " + pic.Title(), Bold: true, Large: true}
-}
-
-// End is where the time axis ends: with the longer of two steps.
-func (v *View) end(own time.Duration) time.Duration {
-	if v.Beside == nil {
-		return own
-	}
-	return max(own, v.Beside.Model.Trace.Makespan)
-}
-
-// alignment is the columns of the strip that m shares with the other side.
-func (m *Model) alignment(b *Beside) *Alignment {
-	if b.Layers == nil {
-		return Align(m, b.Model)
-	}
-	return b.Layers
-}
-
-// places is how many layers the strip has room for.
-func (m *Model) places(f *frame) int {
-	if f.Beside == nil {
-		return len(m.Sizes)
-	}
-	return m.alignment(f.Beside).Columns()
-}
-
-// alongside turns a bar of columns into one of layers, and mutes it if the other
-// side does the same there: the comparison marks what differs. It is false if m
-// has none of these layers.
-func (m *Model) alongside(f *frame, b *bar) bool {
-	al, first, last := m.alignment(f.Beside), 0, 0
-	b.muted = true
-	for i := b.first - 1; i < b.last; i++ {
-		mine, other := al.Layers(i)
-		if mine > 0 {
-			if first == 0 {
-				first = mine
-			}
-			last = mine
-		}
-		if m.Differs(f.Beside.Model, mine, other) {
-			b.muted = false
-		}
-	}
-	b.first, b.last = first, last
-	return first > 0
-}
-
-// largest is the size of the highest bar of the strip.
-func (m *Model) largest(f *frame) (most engine.Bytes) {
-	for _, size := range m.Sizes {
-		most = max(most, size)
-	}
-	if f.Beside != nil {
-		for _, size := range f.Beside.Model.Sizes {
-			most = max(most, size)
-		}
-	}
-	return most
-}
-
-// Differs says whether layer k of m is treated in another way than layer j of o,
-// or exists in only one of the two.
-func (m *Model) Differs(o *Model, k, j int) bool {
-	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
-}
 
 // NumDiffering is how many layers of m are treated in another way than in o, or are
 // not in o.
@@ -129,9 +31,6 @@ func (m *Model) drawDiffering(s *Scene, f *frame) {
 	}
 	s.Text(display.Muted, f.right, 13, display.End, words)
 }
-
-// mutedStyle is a bar of layers that both sides treat alike.
-var mutedStyle = display.FillOf(display.Grid)
 
 // otherStyle is the outline of the other side's memory.
 var otherStyle = display.StrokeOf(display.Ink, 1.2)

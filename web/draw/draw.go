@@ -1,24 +1,5 @@
 package draw
 
-import (
-	"math"
-
-	"memtide/engine"
-	"memtide/engine/sim"
-	"memtide/web/display"
-	"memtide/web/format"
-	"memtide/web/tell"
-)
-
-// Model is a trace, arranged for drawing.
-type Model struct{ *tell.Model }
-
-// NewModel arranges a trace of p's graph for drawing. p and t must not change
-// while the model is in use. It takes time and memory in proportion to the trace.
-func NewModel(p *engine.Problem, t *sim.Trace) *Model {
-	return &Model{tell.New(p, t)}
-}
-
 // Draw replaces s by a picture of the model. The work and the size of the scene
 // are bounded by v.Width, however long the trace is.
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
@@ -35,20 +16,6 @@ func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	s.Reset(f.Width, f.Height)
 	if overlay := timed[pic].overlay; overlay != nil {
 		overlay(m, s, &f)
-	}
-}
-
-// drawCursor draws the cursor line, with the time at its upper end.
-func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
-	if f.Cursor < f.From || f.Cursor > f.To {
-		return
-	}
-	x := f.x(int64(f.Cursor))
-	s.Line(display.StrokeOf(display.Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
-	if label {
-		str := format.Moment(f.Cursor, f.To-f.From)
-		half := display.TextWidth(str) / 2
-		halo(s, display.Ink, math.Min(math.Max(x, f.left+half), f.Width-half-2), 12, display.Middle, str)
 	}
 }
 

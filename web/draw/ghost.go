@@ -2,7 +2,6 @@ package draw
 
 import (
 	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/web/display"
 )
 
@@ -13,13 +12,6 @@ var (
 	ghostLine  = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashGhost, Width: 1.3}
 	deviceLine = display.StrokeOf(display.Ink, 2)
 )
-
-func ghostPeak(ghost []sim.Point) (most engine.Bytes) {
-	for i := range ghost {
-		most = max(most, ghost[i].Used)
-	}
-	return most
-}
 
 // drawGhost draws the outline of keeping everything, and hatches what of it is more
 // than the device has. What is above the axis is cut off, and its label says so.

@@ -10,9 +10,6 @@ import (
 	"memtide/web/tell"
 )
 
-// bracketRoom is the room above the bars of the strip, for the names of groups.
-const bracketRoom = 36.0
-
 // The names of groups of layers that are treated alike, from the longest to the
 // shortest.
 var groupWords = map[sim.Decision][]string{
@@ -89,10 +86,4 @@ func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 floa
 		}
 		return
 	}
-}
-
-// barHeight is the height of the bar of stage k.
-func (m *Model) barHeight(f *frame, k int) float64 {
-	top, bottom := stripBox(f.Height)
-	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)
 }

@@ -103,3 +103,18 @@ func empty(l *lookup.Lane, f *frame, x0, x1 float64) bool {
 	i := l.FirstEnding(int64(f.time(x0)))
 	return i >= len(l.From) || f.x(l.From[i]) >= x1
 }
+
+// box is where a span or a gap is painted; ok is false if it is outside of the view.
+func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
+	from, to := m.Interval(t)
+	l := 0
+	if t.Kind == lookup.OnSpan {
+		l = int(m.Trace.Spans[t.Index].Lane)
+	}
+	if t.Kind != lookup.OnSpan && t.Kind != lookup.OnGap || to <= f.From || from >= f.To {
+		return 0, 0, 0, 0, false
+	}
+	y, h = m.laneBox(f, l)
+	x = f.clip(f.x(int64(from)))
+	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
+}

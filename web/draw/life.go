@@ -28,6 +28,12 @@ func init() {
 			}
 		},
 		hit: func(m *Model, f *frame, x, y float64) lookup.Target { return f.Selected },
+		height: func(m *Model, width float64) float64 {
+			if m.IsGraph() {
+				return Life.HeightAt(width)
+			}
+			return 0
+		},
 	}
 }
 

@@ -11,23 +11,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// bandStyles are the fills of the bands.
-var bandStyles = [sim.NumCategories]display.Style{
-	sim.Fixed:      fixedStyle,
-	sim.Gradient:   backwardStyle,
-	sim.Activation: forwardStyle,
-	sim.Recomputed: recomputeStyle,
-	sim.InTransfer: inFlightStyle,
-	sim.Workspace:  scratchStyle,
-}
-
-// bandPoint is a corner of the bands: the running sums at one x.
-type bandPoint struct {
-	x    float64
-	sum  lookup.Bounds
-	sunk int64 // the height of what was sunk onto the lowest band, see sink
-}
-
 func init() {
 	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260, compared: 196}
 	timed[Memory] = modelLayout{
@@ -89,54 +72,6 @@ func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// bandPoints are the corners of the bands in the view, from left to right. In a
-// pixel column with many samples the largest sums stand for all: whether it fits
-// is what the picture is for. Of several samples at one moment the first and the
-// last are corners; what is between them lasts for no time.
-func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
-	x := &m.Memory
-	first, last := x.FirstAt(f.From), x.FirstAfter(f.To)
-	if first > 0 {
-		s := sim.Sample{Used: x.Used(f.From)}
-		if first < len(x.Samples) && x.Samples[first].At == f.From {
-			s = x.Samples[first-1] // what was there before the jumps of this moment
-		}
-		pts = append(pts, bandPoint{x: f.left, sum: lookup.BoundsOf(&s)})
-	}
-	merged := -1.0 // where the last merged column ends
-	for i := first; i < last; {
-		px := f.clip(f.x(int64(x.Samples[i].At)))
-		column := math.Floor(px) + 1
-		j := x.Gallop(i+1, last, f.ceilTime(column))
-		if j-i > exactSamples {
-			high, right := x.High(i, j), math.Max(px, math.Min(column, f.right))
-			if merged == column-1 { // no need to go down between two columns
-				pts, px = pts[:len(pts)-1], merged
-			} else {
-				pts = append(pts, bandPoint{x: px, sum: lookup.BoundsOf(&x.Samples[i])})
-			}
-			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high}, bandPoint{x: right, sum: lookup.BoundsOf(&x.Samples[j-1])})
-			i, merged = j, right
-			continue
-		}
-		for ; i < j; i++ {
-			at := x.Samples[i].At
-			if i > 0 && i+1 < len(x.Samples) && x.Samples[i-1].At == at && x.Samples[i+1].At == at {
-				continue
-			}
-			pts = append(pts, bandPoint{x: f.clip(f.x(int64(at))), sum: lookup.BoundsOf(&x.Samples[i])})
-		}
-	}
-	if last < len(x.Samples) {
-		s := sim.Sample{Used: x.Used(f.To)}
-		pts = append(pts, bandPoint{x: f.right, sum: lookup.BoundsOf(&s)})
-	}
-	return pts
-}
-
-// exactSamples is how many samples of one pixel column are all corners.
-const exactSamples = 6
-
 // drawBands fills the bands from the top one down: each reaches to the bottom
 // and the next one covers what is not its own.
 func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
@@ -169,39 +104,6 @@ func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 		}
 	}
 }
-
-// below is the lower border of band b.
-func (p *bandPoint) below(b int) int64 {
-	switch b {
-	case 0:
-		return 0
-	case 1:
-		return p.sum[0] + p.sunk
-	}
-	return p.sum[b-1]
-}
-
-// thick tells whether band b is not empty.
-func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
-
-// corner adds a corner to a polyline and drops the one before it where that
-// lies on a level or upright line.
-func corner(xy []float32, x, y float64) []float32 {
-	px, py := float32(x), float32(y)
-	if n := len(xy); n >= 4 {
-		ax, ay, bx, by := xy[n-4], xy[n-3], xy[n-2], xy[n-1]
-		level := near(ay, by) && near(by, py)
-		// Upright: only if the corner lies between its neighbours.
-		upright := near(ax, bx) && near(bx, px) && (by-ay)*(py-by) >= 0
-		if level || upright {
-			xy[n-2], xy[n-1] = px, py
-			return xy
-		}
-	}
-	return append(xy, px, py)
-}
-
-func near(a, b float32) bool { return a-b < 0.005 && b-a < 0.005 }
 
 // drawOver fills what is above the budget.
 func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
@@ -238,7 +140,21 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	s.xy = xy
 }
 
-// Halo writes a text that is legible on everything.
-func halo(s *Scene, r display.Role, x, y float64, a display.Anchor, str string) {
-	s.AddText(r, x, y, display.Text{S: str, Anchor: a, Halo: true})
+func (m *Model) hitMemory(f *frame, x, y float64) lookup.Target {
+	sc := m.memoryScale(f)
+	if x < f.left || x > f.right || y > sc.bottom {
+		return lookup.Target{}
+	}
+	if sc.showBudget && math.Abs(y-sc.y(int64(f.Budget))) <= reach {
+		return lookup.Target{Kind: lookup.OnBudget, Index: 0}
+	}
+	used := m.Memory.Used(f.time(x))
+	sum := int64(0)
+	for _, c := range lookup.Stack {
+		sum += int64(used[c])
+		if y >= sc.y(sum) && used[c] > 0 {
+			return lookup.Target{Kind: lookup.OnBand, Index: int(c)}
+		}
+	}
+	return lookup.Target{}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 )
@@ -161,4 +162,19 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 			s.Text(display.OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, display.Start, p.name+" "+format.Bytes(p.bytes))
 		}
 	}
+}
+
+// BudgetAt is the budget for which the budget line would be at y, in CSS pixels, in a
+// view of Memory: for dragging it. It is rounded down, and never negative.
+func (m *Model) BudgetAt(v View, y float64) engine.Bytes {
+	f := m.frame(Memory, v)
+	sc := m.memoryScale(&f)
+	return sc.bytes(y)
+}
+
+func ghostPeak(ghost []sim.Point) (most engine.Bytes) {
+	for i := range ghost {
+		most = max(most, ghost[i].Used)
+	}
+	return most
 }

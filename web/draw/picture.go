@@ -37,23 +37,17 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// How pictures of a Model and of Places are laid out. A nil overlay or hit does nothing.
-type (
-	modelLayout struct {
-		draw, overlay func(*Model, *Scene, *frame)
-		hit           func(*Model, *frame, float64, float64) lookup.Target
-	}
-	placesLayout struct {
-		draw, overlay func(*Places, *Scene, *frame)
-		hit           func(*Places, *frame, float64, float64) lookup.Target
-	}
-)
+// modelLayout is how a picture of a Model is laid out. A nil overlay or hit does nothing.
+type modelLayout struct {
+	draw, overlay func(*Model, *Scene, *frame)
+	hit           func(*Model, *frame, float64, float64) lookup.Target
+	height        func(m *Model, width float64) float64 // where it depends on the model; nil: the standard one
+}
 
 // What the files of the pictures fill in, in their init functions.
 var (
 	pictures [AllPictures]picture
 	timed    [NumPictures]modelLayout
-	placed   [Flames - NumPictures]placesLayout
 )
 
 // Name is the name of the picture's element on the page.
@@ -90,13 +84,8 @@ func (p Picture) Still() bool { return pictures[p].still }
 // heightAt is the height of a picture of the model that stands alone and is so wide,
 // in CSS pixels; 0: the model has nothing for it.
 func (m *Model) heightAt(pic Picture, width float64) float64 {
-	switch {
-	case pic == Strip && m.IsGraph():
-		return GraphHeight
-	case pic == Life && !m.IsGraph():
-		return 0
-	case pic == Timeline && m.OtherLanes():
-		return max(pic.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
+	if height := timed[pic].height; height != nil {
+		return height(m, width)
 	}
 	return pic.HeightAt(width)
 }

@@ -6,13 +6,6 @@ import (
 	"memtide/web/display"
 )
 
-// box is where something stands that no label may cover.
-type box struct{ x0, y0, x1, y1 float64 }
-
-func (b *box) meets(o *box) bool {
-	return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1
-}
-
 // spot is where a text may stand: its baseline.
 type spot struct {
 	x, y   float64
@@ -75,4 +68,9 @@ func (s *Scene) write(r display.Role, t display.Text, b *box, at *spot) {
 // keep has no label cover a line across the plot.
 func (s *Scene) keep(f *frame, y float64) {
 	s.placed = append(s.placed, box{f.left, y - 1.5, f.right, y + 1.5})
+}
+
+// Halo writes a text that is legible on everything.
+func halo(s *Scene, r display.Role, x, y float64, a display.Anchor, str string) {
+	s.AddText(r, x, y, display.Text{S: str, Anchor: a, Halo: true})
 }

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"math"
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
@@ -61,4 +62,18 @@ func (m *Model) fade(s *Scene, f *frame) {
 	}
 	s.xy = append(xy, float32(s.bands[len(s.bands)-1].x), float32(sc.bottom), float32(rest.left), float32(sc.bottom))
 	s.Path(display.OpArea, display.FillOf(display.Veil), s.xy)
+}
+
+// drawCursor draws the cursor line, with the time at its upper end.
+func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
+	if f.Cursor < f.From || f.Cursor > f.To {
+		return
+	}
+	x := f.x(int64(f.Cursor))
+	s.Line(display.StrokeOf(display.Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
+	if label {
+		str := format.Moment(f.Cursor, f.To-f.From)
+		half := display.TextWidth(str) / 2
+		halo(s, display.Ink, math.Min(math.Max(x, f.left+half), f.Width-half-2), 12, display.Middle, str)
+	}
 }

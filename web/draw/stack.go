@@ -144,13 +144,6 @@ const (
 	seamMost   = 24_000.0
 )
 
-// seam is the outline of a piece while it is drawn.
-type seam struct {
-	piece int32
-	xy    []float32
-	foot  float32 // where it stood in the last stretch that was drawn
-}
-
 // drawSeams draws the borders between the values of the bands: the larger of a band
 // lie under the others, in the order of their starts.
 func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {

@@ -1,61 +1,11 @@
 package draw
 
 import (
-	"math"
-
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/lookup"
 )
-
-// stripStep is how wide a bar of the strip is with the space beside it, at
-// least; where there are more stages, several share a bar.
-const stripStep = 3.0
-
-// bar is one bar of the strip: the stages (first, last] of which at is the largest.
-type bar struct {
-	first, last int // 1..n, both included
-	at          int // the stage of the largest size
-	slot        int // of those there is room for
-	muted       bool
-	x, w        float64
-}
-
-func (m *Model) bars(f *frame) []bar {
-	n, count := m.places(f), m.columns(f)
-	bars := make([]bar, 0, count)
-	for i := range count {
-		b := bar{first: i*n/count + 1, last: (i + 1) * n / count, slot: i}
-		if f.Beside != nil && !m.alongside(f, &b) {
-			continue
-		}
-		b.at = b.first
-		for k := b.first; k <= b.last; k++ {
-			if m.Sizes[k-1] > m.Sizes[b.at-1] {
-				b.at = k
-			}
-		}
-		step := (f.right - f.left) / float64(count)
-		space := math.Min(2, step/4)
-		b.x, b.w = f.left+float64(i)*step+space/2, step-space
-		bars = append(bars, b)
-	}
-	return bars
-}
-
-// columns is how many bars there is room for.
-func (m *Model) columns(f *frame) int {
-	return min(m.places(f), int((f.right-f.left)/stripStep))
-}
-
-// stripBox is the room of the bars: between the names of the groups and the letters.
-func stripBox(height float64) (top, bottom float64) {
-	top = bracketRoom
-	if height < 76 {
-		top = titleLine
-	}
-	return top, math.Max(height-lineHeight-2, top+4)
-}
 
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Layers", height: 96, embedded: 80, compared: 70, still: true}
@@ -69,6 +19,12 @@ func init() {
 			m.outlineBar(s, f, m.StageOf(f.Hover), display.StrokeOf(display.Ink, 1.5))
 		},
 		hit: (*Model).hitStrip,
+		height: func(m *Model, width float64) float64 {
+			if m.IsGraph() {
+				return GraphHeight
+			}
+			return Strip.HeightAt(width)
+		},
 	}
 }
 
@@ -130,16 +86,19 @@ func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 	}
 }
 
-// outlineBar outlines the bar of stage k, if there is one.
-func (m *Model) outlineBar(s *Scene, f *frame, k int, st display.Style) {
-	if k == 0 {
-		return
+func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
+	if m.showsGraph(f) {
+		return m.hitGraph(f, x, y)
 	}
-	_, bottom := stripBox(f.Height)
-	for _, b := range m.bars(f) {
-		if b.first <= k && k <= b.last {
-			h := m.barHeight(f, b.at)
-			s.Outline(st, b.x-1, bottom-h-1, b.w+2, h+2)
+	if y < titleLine || y > f.Height || x < f.left || x >= f.right {
+		return lookup.Target{}
+	}
+	bars := m.bars(f)
+	i := int((x - f.left) / (f.right - f.left) * float64(m.columns(f)))
+	for _, b := range bars {
+		if b.slot == i {
+			return lookup.Target{Kind: lookup.OnStage, Index: b.at}
 		}
 	}
+	return lookup.Target{}
 }

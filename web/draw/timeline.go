@@ -12,38 +12,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// kindSliver is that of a wait that is too narrow for a pattern.
-const kindSliver = lookup.NumKinds
-
-// kindStyles are the fills of slices.
-var kindStyles = [lookup.NumKinds + 1]display.Style{
-	sim.SpanForward:    forwardStyle,
-	sim.SpanRecompute:  recomputeStyle,
-	sim.SpanBackward:   backwardStyle,
-	sim.SpanOffload:    transferStyle,
-	sim.SpanFetch:      transferStyle,
-	sim.SpanNetwork:    transferStyle,
-	sim.SpanCPU:        display.FillOf(display.Fixed),
-	lookup.KindWaiting: waitingStyle,
-	kindSliver:         display.FillOf(display.Waiting),
-}
-
-func (s *Scene) clearSlices() {
-	for k := range s.slices {
-		s.slices[k] = s.slices[k][:0]
-	}
-}
-
-// flushSlices draws what was collected, one group for each kind.
-func (s *Scene) flushSlices() {
-	for k := range s.slices {
-		s.Rects(kindStyles[k], s.slices[k])
-	}
-}
-
-// waitingBox is a gap that is wide enough for an outline.
-var waitingBox = display.Style{Fill: display.Surface, Stroke: display.Waiting, Pattern: display.ThinHatch, Lines: display.Waiting, Dash: display.DashWaiting, Width: 1}
-
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2), compared: TimelineHeight(2)}
 	timed[Timeline] = modelLayout{
@@ -61,6 +29,12 @@ func init() {
 			m.drawHandle(s, f)
 		},
 		hit: (*Model).hitTimeline,
+		height: func(m *Model, width float64) float64 {
+			if m.OtherLanes() {
+				return max(Timeline.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
+			}
+			return Timeline.HeightAt(width)
+		},
 	}
 }
 
@@ -221,21 +195,6 @@ func lastNumber(name string) string {
 	return name[len(word):]
 }
 
-// box is where a span or a gap is painted; ok is false if it is outside of the view.
-func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
-	from, to := m.Interval(t)
-	l := 0
-	if t.Kind == lookup.OnSpan {
-		l = int(m.Trace.Spans[t.Index].Lane)
-	}
-	if t.Kind != lookup.OnSpan && t.Kind != lookup.OnGap || to <= f.From || from >= f.To {
-		return 0, 0, 0, 0, false
-	}
-	y, h = m.laneBox(f, l)
-	x = f.clip(f.x(int64(from)))
-	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
-}
-
 // drawSelected outlines the selection and shows what let it start.
 func (m *Model) drawSelected(s *Scene, f *frame) {
 	if !m.Valid(f.Selected) {
@@ -306,4 +265,40 @@ func (m *Model) outlineStage(s *Scene, f *frame, stage int) {
 			n++
 		}
 	}
+}
+
+func (m *Model) hitTimeline(f *frame, x, y float64) lookup.Target {
+	if x < f.left-reach || x > f.right+reach {
+		return lookup.Target{}
+	}
+	if f.Playhead > 0 && y < titleLine && math.Abs(x-f.x(int64(f.Playhead))) <= 2*reach {
+		return lookup.Target{Kind: lookup.OnPlayhead, Index: 0}
+	}
+	for l := range m.Lanes {
+		if top, h := m.laneBox(f, l); m.runs(f, l) && y >= top && y < top+h {
+			if i := nearest(&m.Lanes[l], f, x); i >= 0 {
+				return lookup.TargetOf(m.Lanes[l].Ref[i])
+			}
+		}
+	}
+	return lookup.Target{}
+}
+
+// nearest is the slice of a lane at x or, if there is none, the nearest one within reach; -1 if none is.
+func nearest(l *lookup.Lane, f *frame, x float64) int {
+	t := int64(f.time(x))
+	if i := l.At(t); i >= 0 {
+		return i
+	}
+	best, dist := -1, reach
+	next := l.FirstEnding(t)
+	for _, i := range [...]int{next - 1, next} {
+		if i < 0 || i >= len(l.From) {
+			continue
+		}
+		if d := math.Max(f.x(l.From[i])-x, x-f.x(l.To[i])); d <= dist {
+			best, dist = i, d
+		}
+	}
+	return best
 }

@@ -57,34 +57,6 @@ type frame struct {
 	scale       float64 // pixels per nanosecond
 }
 
-func (m *Model) frame(pic Picture, v View) frame {
-	if v.Budget == 0 {
-		v.Budget = m.Problem.Budget
-	}
-	if v.Height <= 0 && v.Beside == nil {
-		v.Height = m.heightAt(pic, v.Width)
-	}
-	return newFrame(pic, v, m.Trace.Makespan)
-}
-
-// newFrame fills in the defaults of a picture of a step that ends at end.
-func newFrame(pic Picture, v View, end time.Duration) frame {
-	if v.Height <= 0 {
-		v.Height = pic.HeightAt(v.Width)
-	}
-	if v.Gutter <= 0 {
-		if v.Gutter = GutterWidth; v.Width <= slimWidth {
-			v.Gutter = SlimGutter
-		}
-	}
-	if v.To <= v.From {
-		v.To = max(v.end(end), v.From+1)
-	}
-	f := frame{View: v, left: v.Gutter, right: math.Max(v.Width-rightPad, v.Gutter+1)}
-	f.scale = (f.right - f.left) / float64(v.To-v.From)
-	return f
-}
-
 // x is where a moment is, which may be outside of the plot.
 func (f *frame) x(t int64) float64 { return f.left + float64(t-int64(f.From))*f.scale }
 
@@ -102,9 +74,29 @@ func (f *frame) ceilTime(x float64) int64 {
 	return int64(f.From) + int64(math.Ceil((x-f.left)/f.scale))
 }
 
-// TimeAt is the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
-// right of the axis it is that of its end.
-func (m *Model) TimeAt(v View, x float64) time.Duration {
-	f := m.frame(Timeline, v)
-	return f.time(x)
+// Beside is the other side of a comparison. Both sides have one time axis, one
+// memory axis and one order of layers, so that what is at one place in one
+// picture is at the same place in the other.
+type Beside struct {
+	Model  *Model
+	Budget engine.Bytes // its budget line; 0: its problem's
+	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
+	Letter string       // of the side that is drawn, "A" or "B"
+	Other  string       // and of the other one
+	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
+}
+
+func (b *Beside) budget() engine.Bytes {
+	if b.Budget == 0 {
+		return b.Model.Problem.Budget
+	}
+	return b.Budget
+}
+
+// End is where the time axis ends: with the longer of two steps.
+func (v *View) end(own time.Duration) time.Duration {
+	if v.Beside == nil {
+		return own
+	}
+	return max(own, v.Beside.Model.Trace.Makespan)
 }

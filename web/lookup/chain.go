@@ -6,14 +6,6 @@ import (
 	"memtide/engine/sim"
 )
 
-// ChainLink is one link of the critical chain: a run or a copy, from where the
-// link before it let it go to where it let the next one go; or, with Nothing as
-// its target, a stretch for which the schedule held the next one back.
-type ChainLink struct {
-	Target   Target
-	From, To time.Duration
-}
-
 // CriticalChain follows the causes from the end of the step to its start: each
 // link begins when the one before it ends, so that their times add up to the step
 // time. It is in the order of time; empty if nothing runs.

@@ -9,18 +9,6 @@ import (
 	"memtide/engine/sim"
 )
 
-// layers is what the strip shows, numbered from 1: the stages of a chain; of a
-// graph the stages that its operations name or, if they name none, its forward
-// operations.
-type layers struct {
-	Names     []string       // names[k-1]; empty: it has none
-	Sizes     []engine.Bytes // of what layers save for their backward
-	Count     int            // of layers, a loss at the end not included
-	OfOp      []int32        // the layer of each operation and value; 0: it has none
-	ofValue   []int32
-	decisions []sim.Decision
-}
-
 func layersOf(p *engine.Problem) layers {
 	g := p.Graph
 	l := layers{OfOp: make([]int32, len(g.Ops)), ofValue: make([]int32, len(g.Values))}

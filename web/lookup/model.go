@@ -8,7 +8,6 @@
 package lookup
 
 import (
-	"sort"
 	"sync"
 	"time"
 
@@ -38,36 +37,6 @@ type Model struct {
 
 	graphOnce sync.Once
 	structure *Structure // see Structure
-}
-
-// New arranges a trace of p's graph. p and t must not change
-// while the model is in use. It takes time and memory in proportion to the trace.
-func New(p *engine.Problem, t *sim.Trace) *Model {
-	m := &Model{Problem: p, Trace: t, layers: layersOf(p)}
-	for l := range m.Lanes {
-		m.Lanes[l] = newLane(t, sim.Lane(l))
-	}
-	m.Memory = newMemory(t.Memory)
-	m.lives = newLifeIndex(t.Lives)
-	m.ByStage = make([][]sim.SpanID, len(m.Sizes))
-	for i := range t.Spans {
-		if k := m.StageOfSpan(&t.Spans[i]); k >= 1 && k <= len(m.ByStage) {
-			m.ByStage[k-1] = append(m.ByStage[k-1], sim.SpanID(i))
-		}
-	}
-	m.decisions = m.decide()
-	m.Phases = m.findPhases()
-	m.Rows = make([]int32, 0, len(t.Spans)+len(t.Gaps))
-	for i, j := 0, 0; i < len(t.Spans) || j < len(t.Gaps); {
-		if j == len(t.Gaps) || i < len(t.Spans) && t.Spans[i].Start <= t.Gaps[j].Start {
-			m.Rows = append(m.Rows, int32(i))
-			i++
-		} else {
-			m.Rows = append(m.Rows, ^int32(j))
-			j++
-		}
-	}
-	return m
 }
 
 // Makespan is the step time: the end of the time axis.
@@ -108,143 +77,6 @@ func (m *Model) Span(id sim.SpanID) *sim.Span {
 	return &m.Trace.Spans[id]
 }
 
-// KindWaiting is the kind of gaps, beside the kinds of spans.
-const (
-	KindWaiting = uint8(sim.SpanCPU) + 1
-	NumKinds    = KindWaiting + 1
-)
-
-// blockSize is how many slices or samples share an entry of a prefix sum or of
-// an extreme: what has to be looked at beside whole blocks.
-const blockSize = 32
-
-// Lane is what happens on a lane as columns sorted by start. Slices do not
-// overlap; on the compute lane the gaps are slices too.
-type Lane struct {
-	From, To []int64 // nanoseconds
-	Kind     []uint8
-	Ref      []int32 // a sim.SpanID, or ^i for gap i
-	// busy[b] is the time by kind of the slices before b*blockSize.
-	busy [][NumKinds]int64
-}
-
-func newLane(t *sim.Trace, which sim.Lane) Lane {
-	n := 0
-	for i := range t.Spans {
-		if t.Spans[i].Lane == which {
-			n++
-		}
-	}
-	if which == sim.Compute {
-		n += len(t.Gaps)
-	}
-	l := Lane{From: make([]int64, 0, n), To: make([]int64, 0, n), Kind: make([]uint8, 0, n), Ref: make([]int32, 0, n)}
-	j := 0
-	// Strictly before: a run of no duration goes before the gap that starts with
-	// it, so that ends are sorted too.
-	gapsBefore := func(at time.Duration) {
-		for ; which == sim.Compute && j < len(t.Gaps) && t.Gaps[j].Start < at; j++ {
-			l.add(int64(t.Gaps[j].Start), int64(t.Gaps[j].End), KindWaiting, ^int32(j))
-		}
-	}
-	for i := range t.Spans {
-		if s := &t.Spans[i]; s.Lane == which {
-			gapsBefore(s.Start)
-			l.add(int64(s.Start), int64(s.End), uint8(s.Kind), int32(i))
-		}
-	}
-	gapsBefore(t.Makespan + 1)
-	l.index()
-	return l
-}
-
-func (l *Lane) add(from, to int64, kind uint8, ref int32) {
-	l.From, l.To = append(l.From, from), append(l.To, max(from, to))
-	l.Kind, l.Ref = append(l.Kind, kind), append(l.Ref, ref)
-}
-
-func (l *Lane) index() {
-	l.busy = make([][NumKinds]int64, len(l.From)/blockSize+1)
-	var sum [NumKinds]int64
-	for i := range l.From {
-		if i%blockSize == 0 {
-			l.busy[i/blockSize] = sum
-		}
-		sum[l.Kind[i]] += l.To[i] - l.From[i]
-	}
-	if len(l.From)%blockSize == 0 {
-		l.busy[len(l.From)/blockSize] = sum
-	}
-}
-
-// BusyIn adds up the time by kind of slices [i, j).
-func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
-	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
-	if bi >= bj {
-		l.addUp(i, j, &sum)
-		return sum
-	}
-	l.addUp(i, bi*blockSize, &sum)
-	l.addUp(bj*blockSize, j, &sum)
-	for k := range sum {
-		sum[k] += l.busy[bj][k] - l.busy[bi][k]
-	}
-	return sum
-}
-
-//go:noinline
-func (l *Lane) addUp(i, j int, sum *[NumKinds]int64) {
-	from, to, kind := l.From[i:j], l.To[i:j], l.Kind[i:j]
-	for x := range from {
-		sum[kind[x]] += to[x] - from[x]
-	}
-}
-
-// FirstEnding is the first slice that ends after t.
-func (l *Lane) FirstEnding(t int64) int {
-	return sort.Search(len(l.To), func(i int) bool { return l.To[i] > t })
-}
-
-// FirstStarting is the first slice from i on that starts at or after t. It
-// looks near i first, since most columns hold few slices.
-func (l *Lane) FirstStarting(i int, t int64) int {
-	step, hi := 1, i
-	for hi < len(l.From) && l.From[hi] < t {
-		i = hi + 1
-		hi += step
-		step *= 2
-	}
-	hi = min(hi, len(l.From))
-	for i < hi {
-		mid := int(uint(i+hi) / 2)
-		if l.From[mid] < t {
-			i = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return i
-}
-
-// At is the slice that covers t, or -1.
-func (l *Lane) At(t int64) int {
-	i := l.FirstEnding(t)
-	if i < len(l.From) && l.From[i] <= t {
-		return i
-	}
-	return -1
-}
-
-// find is the slice with a reference, which starts at from; -1 if there is none.
-func (l *Lane) find(ref int32, from int64) int {
-	for i := l.FirstStarting(0, from); i < len(l.From) && l.From[i] == from; i++ {
-		if l.Ref[i] == ref {
-			return i
-		}
-	}
-	return -1
-}
-
 // CopyLanes is how many lanes beside compute something runs on in a trace.
 func CopyLanes(t *sim.Trace) int {
 	var used [sim.NumLanes]int
@@ -252,4 +84,100 @@ func CopyLanes(t *sim.Trace) int {
 		used[t.Spans[i].Lane] = 1
 	}
 	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
+}
+
+// layers is what the strip shows, numbered from 1: the stages of a chain; of a
+// graph the stages that its operations name or, if they name none, its forward
+// operations.
+type layers struct {
+	Names     []string       // names[k-1]; empty: it has none
+	Sizes     []engine.Bytes // of what layers save for their backward
+	Count     int            // of layers, a loss at the end not included
+	OfOp      []int32        // the layer of each operation and value; 0: it has none
+	ofValue   []int32
+	decisions []sim.Decision
+}
+
+// ChainLink is one link of the critical chain: a run or a copy, from where the
+// link before it let it go to where it let the next one go; or, with Nothing as
+// its target, a stretch for which the schedule held the next one back.
+type ChainLink struct {
+	Target   Target
+	From, To time.Duration
+}
+
+// Phase is a part of the step that has a name.
+type Phase struct {
+	Name     string
+	From, To time.Duration
+}
+
+// Piece is a stretch of a value's life for which its bytes are in one band: kept,
+// leaving, arriving. What a streamed copy fills or empties changes linearly.
+type Piece struct {
+	From, To     int64 // nanoseconds
+	first, after int64 // bytes at from and just before to
+	life         int32
+	Band         sim.Category
+}
+
+// Pieces finds the pieces that are large enough to be seen by looking at few
+// others.
+type Pieces struct {
+	All     []Piece
+	buckets []pieceBucket // by duration, then size
+	OfStage [][]int32     // the pieces of stages 1..n
+}
+
+// pieceBucket is the pieces whose durations and sizes have the same numbers of bits.
+type pieceBucket struct {
+	duration, size int
+	pieces         []int32 // by start
+}
+
+// Structure is a graph in the order in which a trace runs it: its forward
+// operations by place, from 0, and the values that wait long for a reader.
+type Structure struct {
+	Ops       []engine.OpID  // by place, in the order of their first runs
+	Runs      []sim.SpanID   // by place, the first run
+	Decisions []sim.Decision // by place, of what the operation makes
+	Places    []int32        // by operation; -1: it is no forward operation, or does not run
+	Arcs      []Arc          // the heaviest first: bytes x distance
+	Blocks    []Block        // whose arcs fold, in the order of their stages
+	Largest   engine.Bytes   // of the arcs
+}
+
+// Arc is a value from the operation that makes it to the last forward operation
+// that reads it.
+type Arc struct {
+	Value    engine.ValueID
+	From, To int32 // places
+	Bytes    engine.Bytes
+	Block    int32 // the stage that both ends are in, if its arcs fold; 0: none
+}
+
+// Block is a stage that repeats, with the arcs within it.
+type Block struct {
+	Stage       int32
+	First, Last int32 // places of its operations
+	arcs        int
+}
+
+// Valid tells whether t exists in the model.
+func (m *Model) Valid(t Target) bool {
+	switch t.Kind {
+	case OnSpan:
+		return t.Index >= 0 && t.Index < len(m.Trace.Spans)
+	case OnGap:
+		return t.Index >= 0 && t.Index < len(m.Trace.Gaps)
+	case OnStage:
+		return t.Index >= 1 && t.Index <= len(m.Sizes)
+	case OnBand:
+		return t.Index >= 0 && t.Index < int(sim.NumCategories)
+	case OnBudget, OnPlayhead:
+		return true
+	case OnValue:
+		return t.Index >= 0 && t.Index < len(m.Problem.Graph.Values)
+	}
+	return false
 }

@@ -132,3 +132,41 @@ func (m *Model) gapAt(at time.Duration) Target {
 	}
 	return best
 }
+
+// nameOfValue is the name of a value for links, see Name.
+func (m *Model) nameOfValue(id int) string {
+	values, n := m.Problem.Graph.Values, 0
+	for i := range id + 1 {
+		if values[i].Name == values[id].Name {
+			n++
+		}
+	}
+	name := valueMark + values[id].Name
+	if n > 1 {
+		name += "@" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// namedValue is the value of a name without its mark; Nothing if there is none.
+func (m *Model) namedValue(name string) Target {
+	nth := func(name string, n int) Target {
+		for i := range m.Problem.Graph.Values {
+			if m.Problem.Graph.Values[i].Name == name {
+				if n--; n == 0 {
+					return Target{OnValue, i}
+				}
+			}
+		}
+		return Target{}
+	}
+	if t := nth(name, 1); t.Kind != Nothing {
+		return t
+	}
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
+			return nth(name[:i], n)
+		}
+	}
+	return Target{}
+}

@@ -6,12 +6,6 @@ import (
 	"memtide/engine/sim"
 )
 
-// Phase is a part of the step that has a name.
-type Phase struct {
-	Name     string
-	From, To time.Duration
-}
-
 // findPhases tells the forward pass, the loss where the network ends in one, and the
 // backward pass; nothing where the step has no two of them. What is computed again
 // is within the backward pass.

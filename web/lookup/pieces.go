@@ -10,15 +10,6 @@ import (
 	"memtide/engine/sim"
 )
 
-// Piece is a stretch of a value's life for which its bytes are in one band: kept,
-// leaving, arriving. What a streamed copy fills or empties changes linearly.
-type Piece struct {
-	From, To     int64 // nanoseconds
-	first, after int64 // bytes at from and just before to
-	life         int32
-	Band         sim.Category
-}
-
 // Most is the most bytes of it that are there at any moment.
 func (p *Piece) Most() int64 { return max(p.first, p.after) }
 
@@ -28,20 +19,6 @@ func (p *Piece) Bytes(at int64) int64 {
 		return p.first
 	}
 	return p.first + int64(float64(p.after-p.first)*float64(at-p.From)/float64(p.To-p.From))
-}
-
-// Pieces finds the pieces that are large enough to be seen by looking at few
-// others.
-type Pieces struct {
-	All     []Piece
-	buckets []pieceBucket // by duration, then size
-	OfStage [][]int32     // the pieces of stages 1..n
-}
-
-// pieceBucket is the pieces whose durations and sizes have the same numbers of bits.
-type pieceBucket struct {
-	duration, size int
-	pieces         []int32 // by start
 }
 
 // Pieces is made when it is first asked for.

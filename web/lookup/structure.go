@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"strconv"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -18,36 +16,8 @@ const FarReader = 4
 // MostArcs is how many arcs can be told apart, beside that of what is selected.
 const MostArcs = 24
 
-// Structure is a graph in the order in which a trace runs it: its forward
-// operations by place, from 0, and the values that wait long for a reader.
-type Structure struct {
-	Ops       []engine.OpID  // by place, in the order of their first runs
-	Runs      []sim.SpanID   // by place, the first run
-	Decisions []sim.Decision // by place, of what the operation makes
-	Places    []int32        // by operation; -1: it is no forward operation, or does not run
-	Arcs      []Arc          // the heaviest first: bytes x distance
-	Blocks    []Block        // whose arcs fold, in the order of their stages
-	Largest   engine.Bytes   // of the arcs
-}
-
-// Arc is a value from the operation that makes it to the last forward operation
-// that reads it.
-type Arc struct {
-	Value    engine.ValueID
-	From, To int32 // places
-	Bytes    engine.Bytes
-	Block    int32 // the stage that both ends are in, if its arcs fold; 0: none
-}
-
 // Weight is what arcs are chosen by where there is no room for all.
 func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
-
-// Block is a stage that repeats, with the arcs within it.
-type Block struct {
-	Stage       int32
-	First, Last int32 // places of its operations
-	arcs        int
-}
 
 // Structure is the structure of what is solved; nil for a chain, whose layers are one
 // after the other.
@@ -266,42 +236,4 @@ func (m *Model) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
 		}
 	}
 	return Target{OnValue, int(best.Value)}, true
-}
-
-// nameOfValue is the name of a value for links, see Name.
-func (m *Model) nameOfValue(id int) string {
-	values, n := m.Problem.Graph.Values, 0
-	for i := range id + 1 {
-		if values[i].Name == values[id].Name {
-			n++
-		}
-	}
-	name := valueMark + values[id].Name
-	if n > 1 {
-		name += "@" + strconv.Itoa(n)
-	}
-	return name
-}
-
-// namedValue is the value of a name without its mark; Nothing if there is none.
-func (m *Model) namedValue(name string) Target {
-	nth := func(name string, n int) Target {
-		for i := range m.Problem.Graph.Values {
-			if m.Problem.Graph.Values[i].Name == name {
-				if n--; n == 0 {
-					return Target{OnValue, i}
-				}
-			}
-		}
-		return Target{}
-	}
-	if t := nth(name, 1); t.Kind != Nothing {
-		return t
-	}
-	if i := strings.LastIndexByte(name, '@'); i > 0 {
-		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
-			return nth(name[:i], n)
-		}
-	}
-	return Target{}
 }

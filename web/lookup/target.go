@@ -1,7 +1,5 @@
 package lookup
 
-import "memtide/engine/sim"
-
 // TargetKind says what a Target is.
 type TargetKind uint8
 
@@ -31,23 +29,4 @@ func TargetOf(ref int32) Target {
 		return Target{OnGap, int(^ref)}
 	}
 	return Target{OnSpan, int(ref)}
-}
-
-// Valid tells whether t exists in the model.
-func (m *Model) Valid(t Target) bool {
-	switch t.Kind {
-	case OnSpan:
-		return t.Index >= 0 && t.Index < len(m.Trace.Spans)
-	case OnGap:
-		return t.Index >= 0 && t.Index < len(m.Trace.Gaps)
-	case OnStage:
-		return t.Index >= 1 && t.Index <= len(m.Sizes)
-	case OnBand:
-		return t.Index >= 0 && t.Index < int(sim.NumCategories)
-	case OnBudget, OnPlayhead:
-		return true
-	case OnValue:
-		return t.Index >= 0 && t.Index < len(m.Problem.Graph.Values)
-	}
-	return false
 }

@@ -16,24 +16,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// Model is an indexed trace that can say what is in it.
-type Model struct{ *lookup.Model }
-
-// New arranges a trace of p's graph, see lookup.New.
-func New(p *engine.Problem, t *sim.Trace) *Model {
-	return &Model{lookup.New(p, t)}
-}
-
-// Said is a sentence of an explanation, with the colour of what it is about. Name is
-// the name in it that matters, empty if there is none.
-type Said struct {
-	Role                display.Role
-	Before, Name, After string
-}
-
-// String is the sentence.
-func (s Said) String() string { return s.Before + s.Name + s.After }
-
 // Question is what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
 func (m *Model) Question(t lookup.Target) string {
@@ -185,11 +167,6 @@ func lastWord(s *sim.Span) string {
 		return "operation"
 	}
 	return "copy"
-}
-
-// busyLane is what a span keeps busy, beside the device.
-func busyLane(s *sim.Span) string {
-	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
 }
 
 func (m *Model) explainPeak() []Said {

@@ -303,3 +303,8 @@ func (m *Model) MemoryDesc(budget engine.Bytes) string {
 	}
 	return str + "."
 }
+
+// busyLane is what a span keeps busy, beside the device.
+func busyLane(s *sim.Span) string {
+	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
+}

@@ -3,19 +3,13 @@
 package ui
 
 import (
-	"reflect"
 	"strings"
 	"testing"
-	"time"
 
-	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/link"
-	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/input"
@@ -26,12 +20,12 @@ import (
 // every allocator.
 func TestAddressView(t *testing.T) {
 	s := pagetest.First(t)
-	if page := pageOf(t, s); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
+	if page := pagetest.HTML(t, &Addressmap{S: s}); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
 		t.Error("the address view is not closed at first")
 	}
 	pagetest.Do(t, s, state.TogglePlaces{})
-	page := pageOf(t, s)
-	wellFormed(t, page)
+	page := pagetest.HTML(t, &Addressmap{S: s})
+	pagetest.WellFormed(t, page)
 	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict", "density", "compression"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
@@ -39,7 +33,7 @@ func TestAddressView(t *testing.T) {
 	}
 	for _, a := range alloc.Allocators() {
 		pagetest.Do(t, s, state.SetAllocator{Name: a.Name})
-		page := pageOf(t, s)
+		page := pagetest.HTML(t, &Addressmap{S: s})
 		c := Addressmap{S: s}
 		want := "✓ layout checked"
 		if s.Places.Placed.Failed != nil {
@@ -67,7 +61,7 @@ func TestAddressView(t *testing.T) {
 func TestAddressOrder(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
-	page := pageOf(t, s)
+	page := pagetest.HTML(t, &Addressmap{S: s})
 	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
 		if n := strings.Count(page, want); n != 1 {
 			t.Errorf("%q stands %d times in the page; want once", want, n)
@@ -75,7 +69,7 @@ func TestAddressOrder(t *testing.T) {
 	}
 	m := input.Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
 	pagetest.Do(t, s, m)
-	if page = pageOf(t, s); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
+	if page = pagetest.HTML(t, &Addressmap{S: s}); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
 	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
@@ -101,175 +95,5 @@ func TestAddressesBesidePreview(t *testing.T) {
 	want := "of " + choice.PlanName(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
 	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
 		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got, c.Stale(), c.VerdictClass(), want)
-	}
-}
-
-// The story of the default example: in total it fits exactly, at addresses it
-// does not, and the sentence says by how much.
-func TestAddressFailure(t *testing.T) {
-	s := pagetest.First(t)
-	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
-	c := Addressmap{S: s}
-	f := s.Places.Placed.Failed
-	if f == nil {
-		t.Fatal("best fit serves all requests of the default example; the test needs another one")
-	}
-	for _, want := range []string{"Does not fit: ", " needs ", "largest hole ", "free ", "would do for this schedule"} {
-		if !strings.Contains(c.Outcome(), want) {
-			t.Errorf("outcome %q; want %q in it", c.Outcome(), want)
-		}
-	}
-	if f.Largest >= f.Bytes || f.Free < f.Bytes {
-		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
-	}
-	if b := input.Raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
-		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
-	}
-	// What stands beside the numbers does not vouch for what is denied here.
-	r := Results{S: s}
-	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
-		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
-	}
-	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
-	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
-		t.Errorf("optimal placement: %q; want that all find room", got)
-	}
-	if got, class := r.Verdict(), r.VerdictClass(); got != "checked" || class != "good" {
-		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
-	}
-	pagetest.Do(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
-	if got := r.Verdict(); got != "checked" {
-		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
-	}
-}
-
-// A badge says what was checked; whether something faster exists is said apart, by
-// whom, and among what.
-func TestCheckedIsNotOptimal(t *testing.T) {
-	s := pagetest.First(t)
-	r := Results{S: s}
-	for _, optimal := range []bool{true, false} {
-		s.Shown.Solved.Claim.Optimal = optimal
-		title := "nothing is faster within its class, " + s.Shown.Solved.Claim.Within
-		if !optimal {
-			title = "does not claim that nothing is faster"
-		}
-		if got := r.Verdict(); got != "checked" || strings.Contains(got, "optimal") {
-			t.Errorf("optimal %t: the badge is %q; want what was checked and nothing else", optimal, got)
-		}
-		if !strings.Contains(r.VerdictTitle(), title) || !strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
-			t.Errorf("optimal %t: the badge means %q; want %q and the checker in it", optimal, r.VerdictTitle(), title)
-		}
-	}
-	s.Shown.Solved.Verdict.Verified = false
-	if got := r.Verdict(); got != "check failed" || r.VerdictClass() != "bad" {
-		t.Errorf("a refuted schedule has the badge %q (%s); want that the check failed", got, r.VerdictClass())
-	}
-	s.Shown.Solved.Claim.Peak = s.Shown.Solved.Trace.Peak - 1<<30
-	if got, want := r.Verdict(), "claims 1.58 GiB, needs 2.58 GiB"; got != want {
-		t.Errorf("a schedule that needs more than it claims has the badge %q; want %q", got, want)
-	}
-}
-
-func TestAddressCommands(t *testing.T) {
-	s := pagetest.First(t)
-	s.Choice.Alloc = "va"
-	for _, c := range []struct {
-		in   input.Command
-		want state.Message
-	}{
-		{input.Command{Do: "places", Settled: true}, state.TogglePlaces{}},
-		{input.Command{Do: "places-stop", Settled: true}, state.StopPlacing{}},
-		{input.Command{Do: "places-again", Settled: true}, state.PlaceAgain{}},
-		{input.Command{Do: "alloc", Value: "optimal", Settled: true}, state.SetAllocator{Name: "optimal"}},
-		{input.Command{Do: "alloc", Value: "optimal"}, nil},
-		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
-		{input.Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
-		{input.Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
-		{input.Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
-		{input.Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
-		{input.Command{Do: "alive", Arg: "9", Settled: true}, nil},
-	} {
-		if got := c.in.Message(s); got != c.want {
-			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
-		}
-	}
-	for _, c := range []input.Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
-		if got, ok := c.Message(s).(state.Refuse); !ok || got.Text == "" {
-			t.Errorf("%+v: message %#v; want a refusal", c, c.Message(s))
-		}
-	}
-}
-
-// An allocator and its arguments come back from a link; what is not known is said.
-func TestAddressLink(t *testing.T) {
-	for _, tc := range []struct{ in, alloc, chunk, note, out string }{
-		{"v=1&p=resnet50-b8", "", "", "", "v=1&p=resnet50-b8"},
-		{"v=1&p=resnet50-b8&alloc=optimal", "optimal", "", "", "v=1&p=resnet50-b8&alloc=optimal"},
-		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=2", "va", "2", "", "v=1&p=resnet50-b8&alloc=va&alloc.chunk=2"},
-		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=40", "va", "", "", "v=1&p=resnet50-b8&alloc=va"},
-		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=1", "va", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=va"},
-		{"v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first", "high-end", "", "", "v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first"},
-		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=as-played", "best-fit", "", "", "v=1&p=resnet50-b8&alloc=best-fit"},
-		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=any", "best-fit", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=best-fit"},
-		{"v=1&p=resnet50-b8&alloc=worst-fit", choice.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
-	} {
-		l, _ := link.Parse(tc.in)
-		c, notes := permalink.ChoiceOf(l)
-		if c.Alloc != tc.alloc || c.AllocArgs["chunk"] != tc.chunk {
-			t.Errorf("%s: allocator %q %v, want %q with chunk %q", tc.in, c.Alloc, c.AllocArgs, tc.alloc, tc.chunk)
-		}
-		if all := strings.Join(notes, "\n"); tc.note == "" && all != "" || !strings.Contains(all, tc.note) {
-			t.Errorf("%s: notes %q, want %q", tc.in, all, tc.note)
-		}
-		s := state.New()
-		s.Choice = c
-		again := permalink.Of(s, link.Link{})
-		if got := again.String(); got != tc.out {
-			t.Errorf("%s: written as %s, want %s", tc.in, got, tc.out)
-		}
-	}
-}
-
-// A file about addresses: its numbers, no strategies, and every allocator.
-func TestMemoryPage(t *testing.T) {
-	s := pagetest.First(t)
-	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4}, {Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
-	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond}, Peak: 6 * engine.MiB, Count: 2}
-	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
-	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
-	page := pageOf(t, s)
-	wellFormed(t, page)
-	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not contain %q", want)
-		}
-	}
-	l := permalink.Of(s, link.Link{})
-	if got := l.String(); got != "v=1&kind=memory" {
-		t.Errorf("the link is %s, want v=1&kind=memory", got)
-	}
-	var results []string
-	for _, n := range (&Results{S: s}).Numbers() {
-		results = append(results, n.Value)
-	}
-	if want := []string{"6 MiB", "6 MiB", "0 %", "0 %", "2"}; !reflect.DeepEqual(results, want) {
-		t.Errorf("the result line is %q, want %q", results, want)
-	}
-}
-
-// The tooltip names the buffer, or says how the memory is used at that moment.
-func TestAddressTip(t *testing.T) {
-	s := pagetest.First(t)
-	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})
-	m := s.PlacesModel()
-	if got := TipOfPlaces(m, draw.AddressTime, lookup.Target{Kind: lookup.OnBuffer, Index: s.Places.Placed.Pieces[3].Buffer}, time.Millisecond); !strings.Contains(got, ", at ") {
-		t.Errorf("over a block: %q, want its address", got)
-	}
-	if got := TipOfPlaces(m, draw.AddressTime, lookup.Target{}, time.Millisecond); !strings.Contains(got, "largest hole") {
-		t.Errorf("over nothing: %q, want the holes", got)
-	}
-	if got := TipOfPlaces(m, draw.AddressMap, lookup.Target{}, draw.NoCursor); got != "" {
-		t.Errorf("over a hole of the map: %q, want nothing", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
 )
 
 // helped is a page on which what would help was answered by the engine.
@@ -51,7 +52,7 @@ func TestBetterRows(t *testing.T) {
 	}
 	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
 	page := pageOf(t, s)
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
 		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
 	}
@@ -122,7 +123,7 @@ func TestHeadlines(t *testing.T) {
 			t.Errorf("%s is not open", q.Name)
 		}
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 	q := question.Lookup("batch")
 	s.Update(state.OpenQuestion{Name: "batch"})
 	s.Update(state.OpenQuestion{Name: "batch"})

@@ -36,7 +36,7 @@ func TestComparePanel(t *testing.T) {
 		t.Fatalf("there is no delta: %s", c.missing())
 	}
 	page := pageOf(t, s)
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 	for _, want := range []string{
 		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
 		"Best choice of blocks · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(), c.Sub(), c.Sentence(),

@@ -14,6 +14,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -35,25 +36,25 @@ func (c *Doctor) report() *doctor.Report {
 func (c *Doctor) Kind() string {
 	switch r := c.report(); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
-		return "failed"
+		return answer.Failed
 	case r == nil:
-		return "working"
+		return answer.Working
 	case r.Failure != nil:
-		return "not"
+		return answer.DoesNot
 	}
-	return "needs"
+	return answer.Unknown
 }
 
 // Word begins the sentence.
 func (c *Doctor) Word() string {
-	return map[string]string{"failed": wordsUnexamined, "working": wordsExamining, "not": wordsRanOut, "needs": wordsNoFailure}[c.Kind()]
+	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
 // Sentence is the answer.
 func (c *Doctor) Sentence() string {
 	r := c.report()
 	switch {
-	case c.Kind() == "failed":
+	case c.Kind() == answer.Failed:
 		return format.Sentence(c.S.Doctor().Failed)
 	case r == nil:
 		return ""

@@ -11,45 +11,24 @@ import (
 
 	"memtide/web/format"
 	"memtide/web/lookup"
-	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
-// snapshot is a page that has opened a memory snapshot: of two devices, on the second of
-// which a request found no room.
-func snapshot(t *testing.T, file string) *state.State {
+// shown is all that is told about a snapshot.
+func shown(t *testing.T, s *state.State) string {
 	t.Helper()
-	data, err := os.ReadFile("../../cmd/memtide/testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := pagetest.First(t)
-	pagetest.Do(t, s, state.PickFile{Name: file, Bytes: data})
-	if s.Doctor() == nil || s.Doctor().Report == nil || s.Doctor().Advice == nil {
-		t.Fatalf("the doctor knows %+v; want a report and advice", s.Doctor())
-	}
-	return s
-}
-
-// contains says which of some texts are not in a page.
-func contains(t *testing.T, what, page string, texts ...string) {
-	t.Helper()
-	for _, want := range texts {
-		if !strings.Contains(page, want) {
-			t.Errorf("%s: the page does not contain %q", what, want)
-		}
-	}
+	return pagetest.HTML(t, &Doctor{S: s}) + pagetest.HTML(t, &Remedies{S: s})
 }
 
 // The answer about a snapshot comes first: the failed request, the holes, who holds
 // both sides of the largest, what is held by category, and what would have helped.
 func TestDoctorPage(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
-	page := pageOf(t, s)
-	wellFormed(t, page)
-	contains(t, "a failure", page,
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "a failure", page,
 		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
@@ -70,10 +49,10 @@ func TestDoctorPage(t *testing.T) {
 
 // Where nothing failed, it is said what is held at the peak and what is not used.
 func TestDoctorWithoutFailure(t *testing.T) {
-	s := snapshot(t, "first.pickle")
-	page := pageOf(t, s)
-	wellFormed(t, page)
-	contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
+	s := pagetest.Snapshot(t, "first.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
 	if strings.Contains(page, `data-testid="between"`) {
 		t.Error("a hole is named that no request was too large for")
 	}
@@ -82,15 +61,15 @@ func TestDoctorWithoutFailure(t *testing.T) {
 // Another moment has a bar of its own beside that of the failure, and the flame graph is
 // of that moment; a buffer beside the hole is selected, and let go of by a second click.
 func TestDoctorMoments(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
+	s := pagetest.Snapshot(t, "snapshot.pickle")
 	m := s.PlacesModel()
 	pagetest.Do(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
 	if a := s.Alive(); a.At != 2 {
 		t.Fatalf("told is event %d, want 2", a.At)
 	}
-	page := pageOf(t, s)
-	wellFormed(t, page)
-	contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 33", `data-testid="usage-at"`, `at event 2</p>`)
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 33", `data-testid="usage-at"`, `at event 2</p>`)
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
@@ -106,7 +85,7 @@ func TestDoctorMoments(t *testing.T) {
 
 // The flame graph is walked and zoomed by keys, and saved as a picture.
 func TestFlameKeys(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
+	s := pagetest.Snapshot(t, "snapshot.pickle")
 	begin := FlameSentence(s)
 	for _, step := range []struct{ key, want string }{
 		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
@@ -124,14 +103,14 @@ func TestFlameKeys(t *testing.T) {
 	if !ok || f.Name != "snapshot.pickle-stacks.svg" {
 		t.Errorf("the file is %q, %t; want snapshot.pickle-stacks.svg", f.Name, ok)
 	}
-	wellFormed(t, string(f.Bytes))
-	contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
+	pagetest.WellFormed(t, string(f.Bytes))
+	pagetest.Contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
 }
 
 // Settings that have been replayed stand in the order of use once all are there; what a
 // person is told while and after replays stop is true.
 func TestRemedies(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
+	s := pagetest.Snapshot(t, "snapshot.pickle")
 	d := s.Doctor()
 	c := &Remedies{S: s}
 	if got := c.tried(); len(got) != 11 || !got[0].good || got[0].title != "expandable_segments:True" || got[1].reserved > got[10].reserved {
@@ -139,9 +118,9 @@ func TestRemedies(t *testing.T) {
 	}
 	d.Advice, d.Replays, d.Stopped = nil, d.Replays[:3], true
 	s.View.Playhead = 0
-	contains(t, "stopped", pageOf(t, s), "Replay the other 8")
+	pagetest.Contains(t, "stopped", shown(t, s), "Replay the other 8")
 	d.Failed = "no room for <it>"
-	contains(t, "failed", pageOf(t, s), "No room for &lt;it&gt;.")
+	pagetest.Contains(t, "failed", shown(t, s), "No room for &lt;it&gt;.")
 	if got := c.tried(); got[0].title != "PyTorch&#39;s default" && got[0].title != wordsDefault || len(got) != 3 {
 		t.Errorf("while replays are missing the settings are %+v; want them as they came", got)
 	}
@@ -150,47 +129,26 @@ func TestRemedies(t *testing.T) {
 // Two snapshots: which holds more, both curves on one axis, what differs by place; and a
 // second file that is none.
 func TestDoctorCompares(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
-	if page := pageOf(t, s); !strings.Contains(page, wordsSecondPick) || strings.Contains(page, "second-curves") {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	if page := shown(t, s); !strings.Contains(page, wordsSecondPick) || strings.Contains(page, "second-curves") {
 		t.Error("want a snapshot to be asked for, and nothing compared")
 	}
-	data, err := os.ReadFile("../../cmd/memtide/testdata/first.pickle")
+	data, err := os.ReadFile(pagetest.Root(t) + "/cmd/memtide/testdata/first.pickle")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pagetest.Do(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
-	page := pageOf(t, s)
-	wellFormed(t, page)
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
 	d := s.Doctor().Second.Comparison
 	if d == nil {
 		t.Fatalf("it is compared with %+v", s.Doctor().Second)
 	}
-	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
+	pagetest.Contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
 		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name, fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)), format.BytesChange(d.Sites[0].More())))
 	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
 		t.Errorf("%d curves of the second are drawn, want 1", n)
 	}
 	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
-	contains(t, "no snapshot", pageOf(t, s), "x.csv cannot be compared: ")
-}
-
-// Links and saved files have no snapshot in them, and the dialog says so.
-func TestShareSnapshots(t *testing.T) {
-	s := snapshot(t, "snapshot.pickle")
-	c := &Share{S: s, Page: &permalink.Page{Base: "https://example.org/"}}
-	s.Sharing = &state.Sharing{Exact: true}
-	if got, want := c.Verdict(), "The file is not in it: send it too."; !strings.HasSuffix(got, want) {
-		t.Errorf("one snapshot: the dialog says %q; want %q at its end", got, want)
-	}
-	if got, wrong := c.Reopens(), "opens this view again"; strings.Contains(got, wrong) {
-		t.Errorf("one snapshot: of files the dialog says %q", got)
-	}
-	data, err := os.ReadFile("../../cmd/memtide/testdata/first.pickle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pagetest.Do(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
-	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
-		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
-	}
+	pagetest.Contains(t, "no snapshot", shown(t, s), "x.csv cannot be compared: ")
 }

@@ -15,6 +15,7 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/pagetest"
 )
 
 // skipFile is a graph of n operations with weights and their backward, as a file:
@@ -103,7 +104,7 @@ func TestGraphPage(t *testing.T) {
 			t.Errorf("layer %d is %s; want conv%d", k, name, k)
 		}
 	}
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 }
 
 func TestGraphStrategies(t *testing.T) {
@@ -175,7 +176,7 @@ func TestFileOfTwoWays(t *testing.T) {
 	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {
 		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind, s.Network.InLink())
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }
 
 // Where the order of operations is chosen, the page says what the two orders mean,
@@ -191,5 +192,5 @@ func TestGraphOrder(t *testing.T) {
 	if got := (&Results{S: s}).ClaimTitle(); s.Shown.Solved.Claim.Bound <= 0 || !strings.Contains(got, "among schedules that recompute in any order and do not offload") {
 		t.Errorf("of a bound of %v the page says %q; want it, and among which schedules", s.Shown.Solved.Claim.Bound, got)
 	}
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 }

@@ -120,5 +120,5 @@ func TestTuningPicture(t *testing.T) {
 	if got := c.Status(); got != "2 of 4 values" || !c.Running() || c.CanStart() {
 		t.Errorf("status %q, running %v, can start %v; want 2 of 4 values, true, false", got, c.Running(), c.CanStart())
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }

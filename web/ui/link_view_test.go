@@ -4,6 +4,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -96,4 +97,34 @@ func argsOfSome() (string, engine.Args) {
 		}
 	}
 	return choice.DefaultStrategy, nil
+}
+
+// An allocator and its arguments come back from a link; what is not known is said.
+func TestAddressLink(t *testing.T) {
+	for _, tc := range []struct{ in, alloc, chunk, note, out string }{
+		{"v=1&p=resnet50-b8", "", "", "", "v=1&p=resnet50-b8"},
+		{"v=1&p=resnet50-b8&alloc=optimal", "optimal", "", "", "v=1&p=resnet50-b8&alloc=optimal"},
+		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=2", "va", "2", "", "v=1&p=resnet50-b8&alloc=va&alloc.chunk=2"},
+		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=40", "va", "", "", "v=1&p=resnet50-b8&alloc=va"},
+		{"v=1&p=resnet50-b8&alloc=va&alloc.chunk=1", "va", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=va"},
+		{"v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first", "high-end", "", "", "v=1&p=resnet50-b8&alloc=high-end&alloc.order=prefetch-first"},
+		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=as-played", "best-fit", "", "", "v=1&p=resnet50-b8&alloc=best-fit"},
+		{"v=1&p=resnet50-b8&alloc=best-fit&alloc.order=any", "best-fit", "", "arguments are not used", "v=1&p=resnet50-b8&alloc=best-fit"},
+		{"v=1&p=resnet50-b8&alloc=worst-fit", choice.DefaultAllocator, "", "allocator worst-fit", "v=1&p=resnet50-b8&alloc=best-fit"},
+	} {
+		l, _ := link.Parse(tc.in)
+		c, notes := permalink.ChoiceOf(l)
+		if c.Alloc != tc.alloc || c.AllocArgs["chunk"] != tc.chunk {
+			t.Errorf("%s: allocator %q %v, want %q with chunk %q", tc.in, c.Alloc, c.AllocArgs, tc.alloc, tc.chunk)
+		}
+		if all := strings.Join(notes, "\n"); tc.note == "" && all != "" || !strings.Contains(all, tc.note) {
+			t.Errorf("%s: notes %q, want %q", tc.in, all, tc.note)
+		}
+		s := state.New()
+		s.Choice = c
+		again := permalink.Of(s, link.Link{})
+		if got := again.String(); got != tc.out {
+			t.Errorf("%s: written as %s, want %s", tc.in, got, tc.out)
+		}
+	}
 }

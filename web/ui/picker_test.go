@@ -57,7 +57,7 @@ func TestPickerGroups(t *testing.T) {
 			t.Errorf("the page of an open list does not contain %q", want)
 		}
 	}
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 }
 
 // A query narrows the list, and says so if nothing is found.
@@ -80,7 +80,7 @@ func TestPickerQuery(t *testing.T) {
 	if c.Groups() != nil || c.None() == "" || c.ActiveElement() != "" || c.About() != "" {
 		t.Errorf(`"zebra" finds %v, says %q; want nothing but a note`, c.Groups(), c.None())
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }
 
 // Every preset says how large it is.

@@ -56,7 +56,7 @@ func TestPlanTable(t *testing.T) {
 		}
 	}
 	page := pageOf(t, s)
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 	if n := strings.Count(page, `role="radio"`); n != len(seen) || strings.Count(page, `aria-checked="true"`) != 1 || !regexp.MustCompile(`aria-checked="true" data-arg="rotor"[^>]*tabindex="0"`).MatchString(page) {
 		t.Errorf("%d plans in the page; want %d, rotor checked and the tab stop", n, len(seen))
 	}

@@ -69,7 +69,7 @@ func TestSmallestAnswer(t *testing.T) {
 	if got := c.SetText(); !strings.HasPrefix(got, "Set ") {
 		t.Errorf("the button says %q; want Set and a budget", got)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 	s.Update(state.UseAnswer{Name: "smallest"})
 	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
 		Setting: proto.Setting{Network: s.Network.Ref(), Device: engine.Device{ToHost: s.Choice.ToHost, ToDev: s.Choice.ToDev, Duplex: s.Choice.Duplex}, Transfers: s.Choice.Transfers},
@@ -102,7 +102,7 @@ func TestAnswerTable(t *testing.T) {
 	if got := strings.Count(html, `data-do="use-answer"`); got != uses || uses < 3 {
 		t.Errorf("%d answers can be used; want %d, of at least 3\n%s", got, uses, html)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }
 
 // Names of files get into no table as HTML.
@@ -135,7 +135,7 @@ func TestBatchAndLinkAnswers(t *testing.T) {
 	if got := links.Label(); !strings.Contains(got, "Best choice of blocks from ×") || !strings.Contains(got, " at 200 GB/s") {
 		t.Errorf("the chart is called %q; want what its lines do", got)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 	s.View.Questions = false
 	if links.Sentence() != "" || links.HasChart() || batch.HTML() != "" {
 		t.Error("what is closed is on the page")
@@ -212,7 +212,7 @@ func TestLayerRows(t *testing.T) {
 			t.Errorf("column %s is sorted %s; want %s", h.Title, h.Sort, want)
 		}
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 	s.Shown.Network.Profile.Chain.Stages[0].Name = "<script>"
 	if strings.Contains(string(c.HTML()), "<script>") {
 		t.Error("names are not escaped")
@@ -283,5 +283,5 @@ func TestQuestionsOfGraph(t *testing.T) {
 	if html := string((&Layers{S: s}).HTML()); strings.Count(html, `data-do="row"`) < 10 {
 		t.Errorf("the table of layers has too few rows:\n%s", html)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }

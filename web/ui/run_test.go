@@ -43,7 +43,7 @@ func TestRunThis(t *testing.T) {
 		if code, does := r.Code(), r.Does(); r.Absent() || !strings.Contains(code, c.want) || strings.Contains(does, "to the host") != strings.Contains(c.want, "-link") {
 			t.Errorf("%s in %d bytes: absent %v,\n%s%s\nwant %q, and that something goes to the host only there", c.strategy, c.budget, r.Absent(), code, does, c.want)
 		}
-		wellFormed(t, pageOf(t, s))
+		pagetest.WellFormed(t, pageOf(t, s))
 		if n.Totals.Resident = c.budget; !r.Absent() {
 			t.Errorf("%s: no room for a step, and there is code for it", c.strategy)
 		}
@@ -103,7 +103,7 @@ func TestRunFromOperators(t *testing.T) {
 	if f := export.Schedule(s, e); f.Name != "plan.json" || f.Type != "application/json" {
 		t.Errorf("the file is %+v", f)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pageOf(t, s))
 }
 
 // A comparison has the operators of both sides in its link; those of B go first where both

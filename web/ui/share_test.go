@@ -4,6 +4,7 @@ package ui
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -278,5 +279,26 @@ func TestShareSchedule(t *testing.T) {
 	page = pageOf(t, s)
 	if _, rest, _ := strings.Cut(page, button); !strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") || !strings.Contains(page, "choose whole transfers.") {
 		t.Error("a streamed schedule: the button is not disabled, or the dialog does not say why")
+	}
+}
+
+// Links and saved files have no snapshot in them, and the dialog says so.
+func TestShareSnapshots(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	c := &Share{S: s, Page: &permalink.Page{Base: "https://example.org/"}}
+	s.Sharing = &state.Sharing{Exact: true}
+	if got, want := c.Verdict(), "The file is not in it: send it too."; !strings.HasSuffix(got, want) {
+		t.Errorf("one snapshot: the dialog says %q; want %q at its end", got, want)
+	}
+	if got, wrong := c.Reopens(), "opens this view again"; strings.Contains(got, wrong) {
+		t.Errorf("one snapshot: of files the dialog says %q", got)
+	}
+	data, err := os.ReadFile(pagetest.Root(t) + "/cmd/memtide/testdata/first.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Do(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
+	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
+		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
 	}
 }

@@ -3,9 +3,6 @@
 package ui
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,46 +63,7 @@ func TestFirstView(t *testing.T) {
 			t.Errorf("the page contains %q, which its policy forbids", bad)
 		}
 	}
-	wellFormed(t, page)
-}
-
-// wellFormed fails if tags are not closed or ids are not unique.
-func wellFormed(t *testing.T, page string) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader(page))
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	ids, labelled := map[string]bool{}, map[string]bool{}
-	for {
-		tok, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("the page is not well-formed: %v", err)
-		}
-		e, ok := tok.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		for _, a := range e.Attr {
-			switch a.Name.Local {
-			case "id":
-				if ids[a.Value] {
-					t.Errorf("the id %q is used twice", a.Value)
-				}
-				ids[a.Value] = true
-			case "for", "aria-labelledby", "aria-describedby":
-				for id := range strings.FieldsSeq(a.Value) {
-					labelled[id] = true
-				}
-			}
-		}
-	}
-	for id := range labelled {
-		if !ids[id] {
-			t.Errorf("a label names the id %q, which does not exist", id)
-		}
-	}
+	pagetest.WellFormed(t, page)
 }
 
 // The whole tree is built and compared at every drawing, and a content that has

@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,50 +13,20 @@ import (
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
-	"memtide/wasm/serve"
 	_ "memtide/wasm/serve/step"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
-	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
 )
-
-// asking is a page that has asked about a training step, and what for.
-func asking(t *testing.T, model string, args engine.Args) (*state.State, state.AskStep) {
-	t.Helper()
-	s := state.New()
-	c := choice.Default()
-	c.Step, c.StepArgs = model, args
-	for _, e := range s.Update(state.Start{Choice: c}) {
-		if e, ok := e.(state.AskStep); ok {
-			return s, e
-		}
-	}
-	t.Fatal("nothing is asked for; want the step")
-	return nil, state.AskStep{}
-}
-
-// stepPage is a page that shows the answer about a training step.
-func stepPage(t *testing.T, model string, args engine.Args) *state.State {
-	t.Helper()
-	s, e := asking(t, model, args)
-	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpStep, Step: &e.Request}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Update(state.StepAnswered{ID: e.ID, Stepped: r.Stepped, Whole: true})
-	return s
-}
 
 // told is a page that shows an answer made by hand.
 func told(t *testing.T, r proto.Stepped) *Step {
 	t.Helper()
-	s, e := asking(t, "llama3-8b", nil)
+	s, e := pagetest.AskStep(t, "llama3-8b", nil)
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
 	}
@@ -88,7 +57,7 @@ func TestStepVerdicts(t *testing.T) {
 	if unsure := told(t, proto.Stepped{Fit: proto.Unsure, High: 77 * g, Memory: 80 * g, GPUs: 1}); !strings.Contains(unsure.Sub(), "5 %") {
 		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
 	}
-	s, e := asking(t, "gpt2", nil)
+	s, e := pagetest.AskStep(t, "gpt2", nil)
 	if p := (&Step{S: s}); p.Kind() != answer.Working {
 		t.Errorf("before an answer: %s; want %s", p.Kind(), answer.Working)
 	}
@@ -139,34 +108,9 @@ func TestStepRows(t *testing.T) {
 	}
 }
 
-// The page of a real answer has every part once, in well-formed HTML, and names all of its
-// controls.
-func TestStepPage(t *testing.T) {
-	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
-	page := pageOf(t, s)
-	for _, id := range []string{"step", "step-say", "step-sub", "step-bar", "whole-peak", "whole-time", "whole-rate", "step-changes", "step-phases", "step-origins",
-		"step-longest", "step-most", "step-fewest", "step-chain", "step-gpus", "step-device", "step-shard"} {
-		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
-			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
-		}
-	}
-	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What changes it", `aria-label="Cards"`} {
-		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
-			t.Errorf("the page does not contain %q", want)
-		}
-	}
-	if n := strings.Count(page, `data-do="step-change"`); n < 5 {
-		t.Errorf("%d changes; want five and more", n)
-	}
-	wellFormed(t, page)
-	if got, want := names.PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
-		t.Errorf("the title is %q; want %q", got, want)
-	}
-}
-
 // Everything that can be asked has one control: in the sentence, or among what is assumed.
 func TestStepControls(t *testing.T) {
-	s := stepPage(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
 	var got, want []string
 	for _, w := range append((&Stepcase{S: s}).Words(), (&Step{S: s}).Assumed()...) {
 		got = append(got, w.Name)
@@ -185,7 +129,7 @@ func TestStepControls(t *testing.T) {
 
 // A control changes the link; what it cannot take is told and changes nothing.
 func TestStepCommands(t *testing.T) {
-	s := stepPage(t, "gpt2", engine.Args{"seq": "1024"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024"})
 	do := func(c input.Command) {
 		if m := c.Message(s); m != nil {
 			s.Update(m)
@@ -210,35 +154,19 @@ func TestStepCommands(t *testing.T) {
 	}
 }
 
-// A config.json that was opened offers its whole step.
-func TestStepOfFile(t *testing.T) {
-	s := pagetest.First(t)
-	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
-		t.Error("a network of the list has findings; want none")
-	}
-	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
-	m := input.Command{Do: "step-config", Settled: true}.Message(s)
-	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
-		t.Errorf("the button does %#v; want that it asks about the file's step", m)
-	}
-	if page := pageOf(t, s); !strings.Contains(page, wordsAskStep) {
-		t.Errorf("the page does not offer %q", wordsAskStep)
-	}
-}
-
 // While nothing is known the page is whole, and says so.
 func TestStepStarts(t *testing.T) {
-	s, _ := asking(t, "gpt2", nil)
-	page := pageOf(t, s)
+	s, _ := pagetest.AskStep(t, "gpt2", nil)
+	page := pagetest.HTML(t, &Step{S: s})
 	if !strings.Contains(page, wordsStepBusy) || !strings.Contains(page, `aria-busy="true"`) {
 		t.Errorf("the page does not say %q, or not that it is busy", wordsStepBusy)
 	}
-	wellFormed(t, page)
+	pagetest.WellFormed(t, page)
 }
 
 // A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
 func TestStepRanks(t *testing.T) {
-	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
 	c := &Step{S: s}
 	r := c.reply()
 	if len(r.Ranks) != 4 {
@@ -270,7 +198,7 @@ func TestStepNoneForSure(t *testing.T) {
 
 // A refused step shows its sentence and its controls; all else stays where it was, hidden.
 func TestStepRefused(t *testing.T) {
-	s := stepPage(t, "gpt2", engine.Args{"gpus": "2"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 	shown := func() (out []string) {
 		root := (&Step{S: s}).Build(nil).Out[0]
 		for n := root.FirstChild; n != nil; n = n.NextSibling {
@@ -291,7 +219,7 @@ func TestStepRefused(t *testing.T) {
 	if got, want := shown(), []string{"answer", "fold details"}; !slices.Equal(got, want) {
 		t.Errorf("a refusal shows %q; want %q", got, want)
 	}
-	if page := pageOf(t, s); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
+	if page := pagetest.HTML(t, &Step{S: s}); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
 		t.Errorf("a refused step has lost its bar, or does not say why:\n%s", page)
 	}
 }
@@ -299,7 +227,7 @@ func TestStepRefused(t *testing.T) {
 // The pictures show the fullest rank until another one is chosen; the answer stays that of
 // the fullest.
 func TestStepRankChosen(t *testing.T) {
-	s := stepPage(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
 	c := &Step{S: s}
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)
@@ -317,7 +245,7 @@ func TestStepRankChosen(t *testing.T) {
 	if got := c.Sentence(); got != say {
 		t.Errorf("the answer is now %q; want %q as before", got, say)
 	}
-	if page := pageOf(t, s); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
+	if page := pagetest.HTML(t, &Step{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
 		t.Errorf("the page does not say that its pictures are of rank %d", other)
 	}
 	s.Update(state.PickRank{Rank: 99})
@@ -329,7 +257,7 @@ func TestStepRankChosen(t *testing.T) {
 // The policies of frameworks stand in a fold of their own, each with its words, and a click
 // asks for one.
 func TestStepPolicies(t *testing.T) {
-	s := stepPage(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
 	c := &Step{S: s}
 	rows := c.Policies()
 	if len(rows) < 13 {
@@ -345,7 +273,7 @@ func TestStepPolicies(t *testing.T) {
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}
-	wellFormed(t, pageOf(t, s))
+	pagetest.WellFormed(t, pagetest.HTML(t, &Step{S: s}))
 }
 
 // The published run that is nearest stands among the origins, with its source and how well

@@ -4,6 +4,8 @@ import (
 	"html"
 	"strconv"
 
+	"memtide/web/ui/names"
+
 	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
 )
@@ -88,7 +90,7 @@ func (c *Step) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
 		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
 		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
-		c.unless(element("details", attr("class", "fold about"), fold(wordsOrigin, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
+		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 

@@ -11,7 +11,11 @@ const (
 	wordsPlan    = "Plan"
 	wordsBudget  = "Memory budget"
 	wordsDetails = "Model details"
-	wordsOrigin  = "Where the numbers come from"
+
+	wordsSteps   = "Language models, whole training step"
+	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
+	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."
+	wordsAskStep = "Ask about its whole training step"
 
 	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A
 	wordsShorter = "B is %s faster (%s, not %s)."

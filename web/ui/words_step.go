@@ -4,11 +4,6 @@ import "memtide/wasm/proto"
 
 // The words about training steps.
 const (
-	wordsSteps   = "Language models, whole training step"
-	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
-	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."
-	wordsAskStep = "Ask about its whole training step"
-
 	wordsStepFits   = "%s of %s on %s."                                           // range, memory, cards
 	wordsStepOver   = "%s with CUDA; %s has %s."                                  // range, cards, memory
 	wordsStatesOver = "%s for weights, gradients and optimizer alone; %s has %s." // states, cards, memory

@@ -20,8 +20,8 @@ const (
 	Probably = "probably"
 	MayNot   = "may-not"
 	DoesNot  = "not"
-	unknown  = "needs" // nobody knows what the device has
-	failed   = "failed"
+	Unknown  = "needs" // nobody knows what the device has
+	Failed   = "failed"
 	None     = "none" // nothing is computed, and something says why
 	Working  = "working"
 	versus   = "versus" // the difference stands in its place
@@ -33,9 +33,9 @@ func Of(p *known.Picture) (kind, sentence string) {
 	likely, price := choice.Reserved(peak), priceOf(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
-		return failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
+		return Failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
 	case device == nil:
-		return unknown, format.Bytes(peak) + price
+		return Unknown, format.Bytes(peak) + price
 	case resident(p, device):
 		return DoesNot, fmt.Sprintf(wordsResident, format.Bytes(p.Network.Totals.Resident), device.Short(), format.Bytes(device.Memory))
 	case peak > device.Memory:

@@ -24,4 +24,4 @@ const (
 )
 
 // Words are the verdicts, with what follows them.
-var Words = map[string]string{Fits: "Fits: ", Probably: "Probably fits: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ", failed: "Check failed: ", None: "No answer: ", unknown: "Needs "}
+var Words = map[string]string{Fits: "Fits: ", Probably: "Probably fits: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ", Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}

@@ -44,6 +44,9 @@ func Letter(a bool) string {
 	return "B"
 }
 
+// Origins is the heading over where numbers come from.
+const Origins = "Where the numbers come from"
+
 // Whole is what a training step is called beside its model.
 const Whole = "whole step"
 

@@ -6,9 +6,11 @@ package pagetest
 
 import (
 	"context"
-	"strings"
+	"os"
 	"testing"
 
+	"memtide/engine"
+	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/jobs"
@@ -50,24 +52,59 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 	}
 }
 
-// Number reads a number as it stands on the page.
-func Number(t *testing.T, text string) float64 {
+// AskStep is a page that has asked about a training step, and what for.
+func AskStep(t *testing.T, model string, args engine.Args) (*state.State, state.AskStep) {
 	t.Helper()
-	sign := 1.0
-	if strings.HasPrefix(text, "−") {
-		sign = -1
-	}
-	n, unit := 0.0, 1.0
-	for _, r := range strings.TrimLeft(text, "−+±") {
-		switch {
-		case r == '.':
-			unit = 0.1
-		case unit < 1:
-			n += float64(r-'0') * unit
-			unit /= 10
-		default:
-			n = 10*n + float64(r-'0')
+	s := state.New()
+	c := choice.Default()
+	c.Step, c.StepArgs = model, args
+	for _, e := range s.Update(state.Start{Choice: c}) {
+		if e, ok := e.(state.AskStep); ok {
+			return s, e
 		}
 	}
-	return sign * n
+	t.Fatal("nothing is asked for; want the step")
+	return nil, state.AskStep{}
+}
+
+// Step is a page that shows the answer about a training step.
+func Step(t *testing.T, model string, args engine.Args) *state.State {
+	t.Helper()
+	s, e := AskStep(t, model, args)
+	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpStep, Step: &e.Request}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: r.Stepped, Whole: true})
+	return s
+}
+
+// Snapshot is a page that has opened a memory snapshot: of two devices, on the second of
+// which a request found no room.
+func Snapshot(t *testing.T, file string) *state.State {
+	t.Helper()
+	data, err := os.ReadFile(Root(t) + "/cmd/memtide/testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := First(t)
+	Do(t, s, state.PickFile{Name: file, Bytes: data})
+	if s.Doctor() == nil || s.Doctor().Report == nil || s.Doctor().Advice == nil {
+		t.Fatalf("the doctor knows %+v; want a report and advice", s.Doctor())
+	}
+	return s
+}
+
+// Root is the folder of the module, for files of tests elsewhere.
+func Root(t *testing.T) string {
+	t.Helper()
+	dir := ".."
+	for range 5 {
+		if _, err := os.Stat(dir + "/go.mod"); err == nil {
+			return dir
+		}
+		dir += "/.."
+	}
+	t.Fatal("no go.mod above the test")
+	return ""
 }

@@ -1,0 +1,62 @@
+package draw
+
+import (
+	"memtide/web/display"
+	"memtide/web/lookup"
+)
+
+// Scene is a display list, with what is collected on the way to it: kept here so that
+// a scene that is reused allocates nothing. Its zero value is empty.
+type Scene struct {
+	display.List
+
+	slices byKind
+	bands  []bandPoint
+	sunk   []bandPoint
+	seams  []seam
+	placed []box
+	xy     []float32
+	cells  cells
+	labels []blockLabel
+}
+
+// bandPoint is a corner of the bands: the running sums at one x.
+type bandPoint struct {
+	x    float64
+	sum  lookup.Bounds
+	sunk int64 // the height of what was sunk onto the lowest band, see sink
+}
+
+// below is the lower border of band b.
+func (p *bandPoint) below(b int) int64 {
+	switch b {
+	case 0:
+		return 0
+	case 1:
+		return p.sum[0] + p.sunk
+	}
+	return p.sum[b-1]
+}
+
+// thick tells whether band b is not empty.
+func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
+
+// seam is the outline of a piece while it is drawn.
+type seam struct {
+	piece int32
+	xy    []float32
+	foot  float32 // where it stood in the last stretch that was drawn
+}
+
+// blockLabel is a block that has room for its name.
+type blockLabel struct {
+	block      int
+	x, y, w, h float64
+}
+
+// box is where something stands that no label may cover.
+type box struct{ x0, y0, x1, y1 float64 }
+
+func (b *box) meets(o *box) bool {
+	return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1
+}

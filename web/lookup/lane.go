@@ -1,0 +1,144 @@
+package lookup
+
+import (
+	"memtide/engine/sim"
+	"sort"
+	"time"
+)
+
+// Lane is what happens on a lane as columns sorted by start. Slices do not
+// overlap; on the compute lane the gaps are slices too.
+type Lane struct {
+	From, To []int64 // nanoseconds
+	Kind     []uint8
+	Ref      []int32 // a sim.SpanID, or ^i for gap i
+	// busy[b] is the time by kind of the slices before b*blockSize.
+	busy [][NumKinds]int64
+}
+
+func newLane(t *sim.Trace, which sim.Lane) Lane {
+	n := 0
+	for i := range t.Spans {
+		if t.Spans[i].Lane == which {
+			n++
+		}
+	}
+	if which == sim.Compute {
+		n += len(t.Gaps)
+	}
+	l := Lane{From: make([]int64, 0, n), To: make([]int64, 0, n), Kind: make([]uint8, 0, n), Ref: make([]int32, 0, n)}
+	j := 0
+	// Strictly before: a run of no duration goes before the gap that starts with
+	// it, so that ends are sorted too.
+	gapsBefore := func(at time.Duration) {
+		for ; which == sim.Compute && j < len(t.Gaps) && t.Gaps[j].Start < at; j++ {
+			l.add(int64(t.Gaps[j].Start), int64(t.Gaps[j].End), KindWaiting, ^int32(j))
+		}
+	}
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.Lane == which {
+			gapsBefore(s.Start)
+			l.add(int64(s.Start), int64(s.End), uint8(s.Kind), int32(i))
+		}
+	}
+	gapsBefore(t.Makespan + 1)
+	l.index()
+	return l
+}
+
+func (l *Lane) add(from, to int64, kind uint8, ref int32) {
+	l.From, l.To = append(l.From, from), append(l.To, max(from, to))
+	l.Kind, l.Ref = append(l.Kind, kind), append(l.Ref, ref)
+}
+
+func (l *Lane) index() {
+	l.busy = make([][NumKinds]int64, len(l.From)/blockSize+1)
+	var sum [NumKinds]int64
+	for i := range l.From {
+		if i%blockSize == 0 {
+			l.busy[i/blockSize] = sum
+		}
+		sum[l.Kind[i]] += l.To[i] - l.From[i]
+	}
+	if len(l.From)%blockSize == 0 {
+		l.busy[len(l.From)/blockSize] = sum
+	}
+}
+
+// BusyIn adds up the time by kind of slices [i, j).
+func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
+	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
+	if bi >= bj {
+		l.addUp(i, j, &sum)
+		return sum
+	}
+	l.addUp(i, bi*blockSize, &sum)
+	l.addUp(bj*blockSize, j, &sum)
+	for k := range sum {
+		sum[k] += l.busy[bj][k] - l.busy[bi][k]
+	}
+	return sum
+}
+
+//go:noinline
+func (l *Lane) addUp(i, j int, sum *[NumKinds]int64) {
+	from, to, kind := l.From[i:j], l.To[i:j], l.Kind[i:j]
+	for x := range from {
+		sum[kind[x]] += to[x] - from[x]
+	}
+}
+
+// FirstEnding is the first slice that ends after t.
+func (l *Lane) FirstEnding(t int64) int {
+	return sort.Search(len(l.To), func(i int) bool { return l.To[i] > t })
+}
+
+// FirstStarting is the first slice from i on that starts at or after t. It
+// looks near i first, since most columns hold few slices.
+func (l *Lane) FirstStarting(i int, t int64) int {
+	step, hi := 1, i
+	for hi < len(l.From) && l.From[hi] < t {
+		i = hi + 1
+		hi += step
+		step *= 2
+	}
+	hi = min(hi, len(l.From))
+	for i < hi {
+		mid := int(uint(i+hi) / 2)
+		if l.From[mid] < t {
+			i = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return i
+}
+
+// At is the slice that covers t, or -1.
+func (l *Lane) At(t int64) int {
+	i := l.FirstEnding(t)
+	if i < len(l.From) && l.From[i] <= t {
+		return i
+	}
+	return -1
+}
+
+// find is the slice with a reference, which starts at from; -1 if there is none.
+func (l *Lane) find(ref int32, from int64) int {
+	for i := l.FirstStarting(0, from); i < len(l.From) && l.From[i] == from; i++ {
+		if l.Ref[i] == ref {
+			return i
+		}
+	}
+	return -1
+}
+
+// blockSize is how many slices or samples share an entry of a prefix sum or of
+// an extreme: what has to be looked at beside whole blocks.
+const blockSize = 32
+
+// KindWaiting is the kind of gaps, beside the kinds of spans.
+const (
+	KindWaiting = uint8(sim.SpanCPU) + 1
+	NumKinds    = KindWaiting + 1
+)

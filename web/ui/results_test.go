@@ -1,0 +1,113 @@
+//go:build !js
+
+package ui
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/alloc"
+	"memtide/wasm/proto"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+)
+
+// The story of the default example: in total it fits exactly, at addresses it
+// does not, and the sentence says by how much.
+func TestAddressFailure(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
+	c := Addressmap{S: s}
+	f := s.Places.Placed.Failed
+	if f == nil {
+		t.Fatal("best fit serves all requests of the default example; the test needs another one")
+	}
+	for _, want := range []string{"Does not fit: ", " needs ", "largest hole ", "free ", "would do for this schedule"} {
+		if !strings.Contains(c.Outcome(), want) {
+			t.Errorf("outcome %q; want %q in it", c.Outcome(), want)
+		}
+	}
+	if f.Largest >= f.Bytes || f.Free < f.Bytes {
+		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
+	}
+	if b := input.Raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
+		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
+	}
+	// What stands beside the numbers does not vouch for what is denied here.
+	r := Results{S: s}
+	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
+		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
+	}
+	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
+	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
+		t.Errorf("optimal placement: %q; want that all find room", got)
+	}
+	if got, class := r.Verdict(), r.VerdictClass(); got != "checked" || class != "good" {
+		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
+	}
+	pagetest.Do(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
+	if got := r.Verdict(); got != "checked" {
+		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
+	}
+}
+
+// A badge says what was checked; whether something faster exists is said apart, by
+// whom, and among what.
+func TestCheckedIsNotOptimal(t *testing.T) {
+	s := pagetest.First(t)
+	r := Results{S: s}
+	for _, optimal := range []bool{true, false} {
+		s.Shown.Solved.Claim.Optimal = optimal
+		title := "nothing is faster within its class, " + s.Shown.Solved.Claim.Within
+		if !optimal {
+			title = "does not claim that nothing is faster"
+		}
+		if got := r.Verdict(); got != "checked" || strings.Contains(got, "optimal") {
+			t.Errorf("optimal %t: the badge is %q; want what was checked and nothing else", optimal, got)
+		}
+		if !strings.Contains(r.VerdictTitle(), title) || !strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
+			t.Errorf("optimal %t: the badge means %q; want %q and the checker in it", optimal, r.VerdictTitle(), title)
+		}
+	}
+	s.Shown.Solved.Verdict.Verified = false
+	if got := r.Verdict(); got != "check failed" || r.VerdictClass() != "bad" {
+		t.Errorf("a refuted schedule has the badge %q (%s); want that the check failed", got, r.VerdictClass())
+	}
+	s.Shown.Solved.Claim.Peak = s.Shown.Solved.Trace.Peak - 1<<30
+	if got, want := r.Verdict(), "claims 1.58 GiB, needs 2.58 GiB"; got != want {
+		t.Errorf("a schedule that needs more than it claims has the badge %q; want %q", got, want)
+	}
+}
+
+// A file about addresses: its numbers, no strategies, and every allocator.
+func TestMemoryPage(t *testing.T) {
+	s := pagetest.First(t)
+	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4}, {Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
+	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond}, Peak: 6 * engine.MiB, Count: 2}
+	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
+	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
+	page := pageOf(t, s)
+	pagetest.WellFormed(t, page)
+	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	l := permalink.Of(s, link.Link{})
+	if got := l.String(); got != "v=1&kind=memory" {
+		t.Errorf("the link is %s, want v=1&kind=memory", got)
+	}
+	var results []string
+	for _, n := range (&Results{S: s}).Numbers() {
+		results = append(results, n.Value)
+	}
+	if want := []string{"6 MiB", "6 MiB", "0 %", "0 %", "2"}; !reflect.DeepEqual(results, want) {
+		t.Errorf("the result line is %q, want %q", results, want)
+	}
+}

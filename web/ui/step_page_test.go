@@ -1,0 +1,56 @@
+//go:build !js
+
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/names"
+	"memtide/web/ui/pagetest"
+)
+
+// The page of a real answer has every part once, in well-formed HTML, and names all of its
+// controls.
+func TestStepPage(t *testing.T) {
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
+	page := pageOf(t, s)
+	for _, id := range []string{"step", "step-say", "step-sub", "step-bar", "whole-peak", "whole-time", "whole-rate", "step-changes", "step-phases", "step-origins",
+		"step-longest", "step-most", "step-fewest", "step-chain", "step-gpus", "step-device", "step-shard"} {
+		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
+			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
+		}
+	}
+	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What changes it", `aria-label="Cards"`} {
+		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+	if n := strings.Count(page, `data-do="step-change"`); n < 5 {
+		t.Errorf("%d changes; want five and more", n)
+	}
+	pagetest.WellFormed(t, page)
+	if got, want := names.PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
+		t.Errorf("the title is %q; want %q", got, want)
+	}
+}
+
+// A config.json that was opened offers its whole step.
+func TestStepOfFile(t *testing.T) {
+	s := pagetest.First(t)
+	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
+		t.Error("a network of the list has findings; want none")
+	}
+	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
+	m := input.Command{Do: "step-config", Settled: true}.Message(s)
+	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
+		t.Errorf("the button does %#v; want that it asks about the file's step", m)
+	}
+	if page := pageOf(t, s); !strings.Contains(page, wordsAskStep) {
+		t.Errorf("the page does not offer %q", wordsAskStep)
+	}
+}

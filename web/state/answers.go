@@ -34,8 +34,8 @@ func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
 
 // questions is the part of the state about questions.
 type questions struct {
-	answers []*Answers       // about the present choice, at most one of a question
-	known   recent[*Answers] // complete ones
+	answers  []*Answers       // about the present choice, at most one of a question
+	complete recent[*Answers] // complete ones, by their key
 
 	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }

@@ -43,7 +43,7 @@ func New() *State {
 		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
 		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
 		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
-		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
+		questions: questions{complete: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
 

@@ -37,7 +37,7 @@ first.`,
 }
 
 func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // begin is the step of a problem, or why no set of values can be offloaded in it:
-// there is no link where one is needed, or the budget is too small for any set, or time
-// is over.
-func begin(p *engine.Problem, poll *engine.Poll) (*step, error) {
+// there is no link where one is needed, or the budget is too small for any set.
+func begin(p *engine.Problem) (*step, error) {
 	s, err := linked(p)
 	if err != nil {
 		return nil, err
@@ -19,7 +18,7 @@ func begin(p *engine.Problem, poll *engine.Poll) (*step, error) {
 	if least, why := s.tightest(false); p.Budget < least {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: why}
 	}
-	return s, poll.Err()
+	return s, nil
 }
 
 // linked says whether values can move at all, if they have to.

@@ -60,7 +60,7 @@ func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
 // [Algorithm 1 of paper 000]. The errors are those of a strategy; when time runs
 // out, the best set so far comes with the context's error.
 func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 }
 
 func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ up to whole values can cost time.`,
 }
 
 func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ and so on of those above the threshold.`,
 }
 
 func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 // that. No schedule does it: the value would be on the device twice. It is the
 // same for most instances. ok is false if nothing fits.
 func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
-	s, err := begin(p, nil)
+	s, err := begin(p)
 	if err != nil {
 		return 0, false
 	}

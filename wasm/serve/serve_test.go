@@ -21,7 +21,7 @@ import (
 // Strategies that fail on purpose.
 func init() {
 	fail := func(name string, solve func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error)) {
-		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Solver: solve})
+		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Graphs: true, Solver: solve})
 	}
 	fail("testpanic", func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		var none []int

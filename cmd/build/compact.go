@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,6 +11,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+
+	"memtide/cmd/cli"
 )
 
 // What vugugen writes out for every element is long: the Build methods of the
@@ -269,20 +270,10 @@ func (c *compactor) like(pattern, v reflect.Value, found map[string]string) bool
 
 // compactComponents are the components and what they call, by the names of the
 // files that the compiler reads.
-func compactComponents(root string) (map[string]string, error) {
-	made, err := filepath.Glob(filepath.Join(root, components, "*"+generatedEnd))
-	if err != nil {
-		return nil, err
+func (s *site) compactComponents() map[string]string {
+	files := map[string]string{filepath.Join(s.root, components, "vg_compact.go"): shorthand}
+	for _, name := range cli.Must(filepath.Glob(filepath.Join(s.root, components, "*"+generatedEnd))) {
+		cli.Within(name, func() { files[name] = cli.Must(compact(cli.Must(os.ReadFile(name)))) })
 	}
-	files := map[string]string{filepath.Join(root, components, "vg_compact.go"): shorthand}
-	for _, name := range made {
-		source, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if files[name], err = compact(source); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return files, nil
+	return files
 }

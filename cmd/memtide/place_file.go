@@ -16,17 +16,17 @@ import (
 )
 
 // placeFile places the buffers of a file about addresses.
-func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) error {
+func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) {
 	m := in.profile.Memory
 	if in.link.Alloc == "" {
 		in.link.Alloc = "optimal"
 	}
 	a := alloc.Lookup(in.link.Alloc)
 	if a == nil {
-		return refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
+		refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
 	}
 	if _, err := a.Parse(in.link.AllocArgs); err != nil {
-		return refuse(choice.Problem{Key: "alloc.", Err: err})
+		refuse(choice.Problem{Key: "alloc.", Err: err})
 	}
 	pool := m.Capacity
 	if in.link.Budget != (choice.Budget{}) {
@@ -34,13 +34,10 @@ func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) erro
 	}
 	req := &proto.Request{Op: proto.OpPlace, Place: &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
 		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}}}
-	answer, err := placed(ctx, e, req)
-	if err != nil {
-		return err
-	}
+	answer := placed(ctx, e, req)
 	r := &placement{in: in, buffers: len(m.Requests.Buffers), placed: answer.Placed, failure: answer.Failure}
 	fmt.Fprint(e.stdout, r.fileTable())
-	return r.err()
+	cli.Check(r.err())
 }
 
 // fileTable is the placement of a file about addresses for people.

@@ -126,7 +126,7 @@ func (t *trace) text(v []byte) int32 {
 }
 
 // readTrace reads all events. total is the size of the content, for progress.
-func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
+func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
 		stream: jsontext.NewStream(r), errs: parse.NewErrors("kineto", 0)}
 	t.text(nil)
@@ -137,14 +137,12 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
 	if err == nil {
 		err = t.stream.Failed
 	}
-	if stop := poll.Err(); stop != nil {
-		return nil, stop
-	}
+	profiles.End(poll.Err())
 	if err == nil {
-		return t, nil
+		return t
 	}
 	if len(profiles.Problems(err)) > 0 {
-		return nil, err
+		profiles.End(err)
 	}
 	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + profiles.Clip(err.Error()),
 		Expected: "A Chrome trace as torch.profiler writes it is expected.", Remedy: "Export the trace again."}
@@ -156,7 +154,8 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
 		e.Found = "one event is larger than 16 MiB"
 		e.Remedy = "Export the trace without call stacks or inputs."
 	}
-	return nil, t.errs.Fail(e)
+	t.errs.Fail(e)
+	return nil
 }
 
 // readOuter reads the object around the events, or the bare list of old tools.
@@ -167,9 +166,7 @@ func (t *trace) readOuter(total int, poll *engine.Poll) error {
 	}
 	s.Pos++ // the brace
 	for {
-		if err := poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(poll.Err())
 		switch s.Next() {
 		case '}':
 			s.Pos++
@@ -216,9 +213,7 @@ func (t *trace) readEvents(total int, poll *engine.Poll) error {
 	s := t.stream
 	s.Pos++ // the bracket
 	for {
-		if err := poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(poll.Err())
 		switch s.Next() {
 		case ']':
 			s.Pos++
@@ -237,14 +232,12 @@ func (t *trace) readEvents(total int, poll *engine.Poll) error {
 			return err
 		}
 		if t.events++; t.events > mostEvents {
-			return t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
+			t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
 				Expected: "Larger traces are not read.", Remedy: "Record fewer steps, two or three are enough."})
 		}
 		if t.events&0xfff == 0 {
 			poll.Report(engine.Progress{Done: int(s.Offset()), Total: max(total, 0)})
-			if e := t.charge(); e != nil {
-				return t.errs.Fail(e)
-			}
+			t.charge()
 		}
 		if !t.readEvent(v) {
 			return fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)])))
@@ -254,7 +247,7 @@ func (t *trace) readEvents(total int, poll *engine.Poll) error {
 
 // charge charges what is kept: at most half of what has been read, beside what
 // every file may take. Operators with all their fields take a quarter.
-func (t *trace) charge() *profiles.FormatError {
+func (t *trace) charge() {
 	read := int(t.stream.Offset())
 	t.errs.Budget.Grow((read - t.read) / 2)
 	t.read = read
@@ -264,8 +257,8 @@ func (t *trace) charge() *profiles.FormatError {
 	if e != nil {
 		e.Path = fmt.Sprintf("traceEvents[%d]", t.events)
 		e.Remedy = "Record fewer steps, two or three are enough."
+		t.errs.Fail(e)
 	}
-	return e
 }
 
 // readRank keeps which of several ranks wrote the trace.

@@ -1,28 +1,19 @@
 package cli
 
-import "fmt"
+import (
+	"fmt"
+
+	"memtide/profiles"
+)
 
 // Programs that do one thing after the other, and end at the first error whatever it is,
 // say so once: Try is around all of it, Check and Must are at every call that may fail,
 // and Fail is what is wrong otherwise.
 
-// failed is an error on its way to Try.
-type failed struct{ err error }
-
-// Try runs do up to its first error, which it returns. An error in another goroutine
-// than the caller's is a panic.
-func Try(do func()) (err error) {
-	defer func() {
-		switch end := recover().(type) {
-		case nil:
-		case failed:
-			err = end.err
-		default:
-			panic(end)
-		}
-	}()
-	do()
-	return nil
+// Try runs do up to its first error, which it returns; see profiles.Try.
+func Try(do func()) error {
+	_, err := profiles.Try(func() any { do(); return nil })
+	return err
 }
 
 // Within runs do within Try; an error of it ends that, with what it was about before it.
@@ -33,11 +24,7 @@ func Within(what string, do func()) {
 }
 
 // Check ends what Try runs with an error, if there is one.
-func Check(err error) {
-	if err != nil {
-		panic(failed{err})
-	}
-}
+func Check(err error) { profiles.End(err) }
 
 // Must is the result of a call; an error of it ends what Try runs.
 func Must[T any](result T, err error) T {

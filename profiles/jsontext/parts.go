@@ -121,46 +121,14 @@ func textEnd(b []byte) int {
 	return len(b)
 }
 
-// partEnd is the length of the value that b begins with, which is valid JSON.
-func partEnd(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; c {
-		case '"':
-			i += textEnd(b[i:]) - 1
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i // of what is around it
-			}
-			depth--
-		default:
-			if depth == 0 && (c == ',' || c <= ' ') {
-				return i
-			}
-			if depth > 0 || i+1 < len(b) {
-				continue
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
 // nextPart is the next value behind white space and commas, and what follows it;
-// nil at the end of its list or object.
+// nil at the end of its list or object. It is valid JSON.
 func nextPart(b []byte) (part, rest []byte) {
-	for len(b) > 0 && (b[0] <= ' ' || b[0] == ',' || b[0] == ':') {
-		b = b[1:]
-	}
+	b = bytes.TrimLeft(b, " \t\r\n,:")
 	if len(b) == 0 || b[0] == ']' || b[0] == '}' {
 		return nil, nil
 	}
-	n := partEnd(b)
+	n := (&Stream{Eof: true}).ValueEnd(b)
 	return b[:n], b[n:]
 }
 

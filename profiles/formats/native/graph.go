@@ -138,6 +138,10 @@ func (r *graphReader) readOps(keys *jsontext.Keys) {
 		}
 		r.readLane(o, &op, i)
 		op.In, op.Out, op.OutputOnly = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		if op.OutputOnly == nil && o.Value("lean") != nil {
+			op.OutputOnly = []engine.ValueID{}
+		}
+		op.Once = o.Flag("once")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
 			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}

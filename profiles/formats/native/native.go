@@ -55,18 +55,20 @@ loss: the last backward allocates the gradient of the last output.
 A file of kind graph has values and operations instead of stages:
 
 	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "at":"device", "within":1, "stage":1}],
-	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0],
+	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0], "once":false,
 	         "alt":{"time_s":0, "temp_bytes":0}, "lane":"network", "after":[0], "stage":1}], "done":1
 
 The roles are input, activation, gradient and weight; weights are also their
 gradients and the state of the optimizer. Operations stand in an order in which
 they can run; what they read before any of them writes it is on the device when
 the step begins, unless "at" says host, both or nowhere. The step is complete
-when "done" is made; without it, when every operation has run. An operation runs on
-the device unless its lane is network, which moves what is there beside the device's
-work, or cpu, which works on the host's copies; "after" numbers operations before it, from 0 on,
-that must have ended when it starts. A file of kind
-chain may hold the operators, too, in an object "graph".
+when "done" is made; without it, when every operation has run. A run that keeps the
+output alone writes what "lean" lists instead of what "out" does; without the list there
+is none. An operation with "once": true must not run again. An operation runs on the
+device unless its lane is network, which moves what is there beside the device's work,
+or cpu, which works on the host's copies; "after" numbers operations before it, from 0
+on, that must have ended when it starts. A file of kind chain may hold the operators,
+too, in an object "graph".
 
 A file of kind buffers has rows that live from lower to before upper, on a clock
 of whole numbers; without upper they live to the end:

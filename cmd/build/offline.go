@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -63,9 +64,7 @@ func (s *site) offline() {
 			continue
 		}
 		name := strings.TrimSuffix(a.name, "index.html")
-		if name == "" {
-			name = "./"
-		}
+		name = cmp.Or(name, "./")
 		files = append(files, name)
 		sum.Write(a.sum[:])
 	}

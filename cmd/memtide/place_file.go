@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"text/tabwriter"
@@ -18,9 +19,7 @@ import (
 // placeFile places the buffers of a file about addresses.
 func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) {
 	m := in.profile.Memory
-	if in.link.Alloc == "" {
-		in.link.Alloc = "optimal"
-	}
+	in.link.Alloc = cmp.Or(in.link.Alloc, "optimal")
 	a := alloc.Lookup(in.link.Alloc)
 	if a == nil {
 		refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})

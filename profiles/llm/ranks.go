@@ -101,9 +101,7 @@ func (s *Setup) kinds(layers []int64) string {
 // playOrder plays the passes, and says what each rank has of the model.
 func (s *Setup) playOrder(c *Card) (*Ranks, []share, error) {
 	chunks := s.Chunks
-	if chunks == 0 {
-		chunks = 2
-	}
+	chunks = cmp.Or(chunks, 2)
 	stages := pipeline.Stages(s.Schedule, int(s.Stages), int(chunks))
 	split, err := s.cut(int64(stages))
 	if err != nil {

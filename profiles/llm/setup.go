@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -134,9 +135,7 @@ func (s *Setup) defaults() {
 		*n = orOne(*n)
 	}
 	word := func(v *string, known []string, otherwise string) {
-		if *v == "" {
-			*v = otherwise
-		}
+		*v = cmp.Or(*v, otherwise)
 		if !slices.Contains(known, *v) {
 			refuse("%q is not known; want one of %q", *v, known)
 		}
@@ -150,25 +149,20 @@ func (s *Setup) defaults() {
 	word(&s.Loss, lossKinds, "fp32")
 	word(&s.Optimizer, optimizerKinds, "foreach")
 	word(&s.Base, baseKinds, "same")
-	fill := func(v *int64, otherwise int64) {
-		if *v == 0 {
-			*v = otherwise
-		}
-	}
-	fill(&s.Weight, 2)
-	fill(&s.Compute, 2)
-	fill(&s.Gather, s.Compute)
-	fill(&s.Grad, s.Weight)
-	fill(&s.Reduce, s.Grad)
+	s.Weight = cmp.Or(s.Weight, 2)
+	s.Compute = cmp.Or(s.Compute, 2)
+	s.Gather = cmp.Or(s.Gather, s.Compute)
+	s.Grad = cmp.Or(s.Grad, s.Weight)
+	s.Reduce = cmp.Or(s.Reduce, s.Grad)
 	if s.Zero == 0 && (s.Shard > 1 || s.FSDPOne) {
 		s.Zero = 3
 	}
-	fill(&s.ExpertShard, orOne(s.Shard/s.Expert))
+	s.ExpertShard = cmp.Or(s.ExpertShard, orOne(s.Shard/s.Expert))
 	if s.LoRA != nil {
 		l := *s.LoRA
-		fill(&l.Bytes, s.Compute)
-		fill(&l.Stored, 4)
-		fill(&l.Moments, 2*l.Stored)
+		l.Bytes = cmp.Or(l.Bytes, s.Compute)
+		l.Stored = cmp.Or(l.Stored, 4)
+		l.Moments = cmp.Or(l.Moments, 2*l.Stored)
 		s.LoRA = &l
 	}
 }

@@ -4,6 +4,7 @@ package hf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -276,9 +277,7 @@ func (r *reader) chooseFamily(c *config) {
 
 // fill sets what follows from other sizes, or is usual.
 func (r *reader) fill(c *config) {
-	if c.keyHeads == 0 {
-		c.keyHeads = c.heads
-	}
+	c.keyHeads = cmp.Or(c.keyHeads, c.heads)
 	if c.headSize == 0 {
 		if c.hidden%c.heads != 0 {
 			r.top.Errs.Add(&profiles.FormatError{Path: "hidden_size", Found: fmt.Sprintf("A width of %d does not divide among %d heads", c.hidden, c.heads),
@@ -286,9 +285,7 @@ func (r *reader) fill(c *config) {
 		}
 		c.headSize = c.hidden / c.heads
 	}
-	if c.wide == 0 {
-		c.wide = 4 * c.hidden
-	}
+	c.wide = cmp.Or(c.wide, 4*c.hidden)
 	if r.o.Value("type_vocab_size") != nil {
 		c.family.segments = r.o.Count("type_vocab_size", modelSizes)
 	}

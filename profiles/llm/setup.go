@@ -102,16 +102,14 @@ var (
 
 func orOne(n int64) int64 { return max(n, 1) }
 
-// normal fills the defaults in; the error is what cannot be, or is not understood.
-func (s Setup) normal() (Setup, error) {
-	return profiles.Try(func() Setup {
-		s.check()
-		s.defaults()
-		s.checkTypes()
-		s.checkPolicy()
-		s.checkRanks()
-		return s
-	})
+// normal fills the defaults in; it ends with what cannot be, or is not understood.
+func (s Setup) normal() Setup {
+	s.check()
+	s.defaults()
+	s.checkTypes()
+	s.checkPolicy()
+	s.checkRanks()
+	return s
 }
 
 // check ends with what cannot be, whatever the defaults.

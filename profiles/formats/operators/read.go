@@ -185,27 +185,15 @@ func (r *reader) units() {
 	}
 }
 
-// kinds are the events by their words, and how many there are to number.
+// kind is the event with a word, and how many there are to number; none of other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
-	switch word {
-	case "op":
-		return play.EventOp, len(r.t.Ops)
-	case "enter":
-		return play.EventEnter, len(r.t.Calls)
-	case "leave":
-		return play.EventLeave, len(r.t.Calls)
-	case "free":
-		return play.EventFree, len(r.t.Storages)
-	case "pack":
-		return play.EventPack, len(r.t.Keeps)
-	case "unpack":
-		return play.EventUnpack, len(r.t.Keeps)
-	case "release":
-		return play.EventRelease, len(r.t.Keeps)
-	case "backward":
-		return play.EventBackward, 1
+	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls), play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
+		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps), play.EventBackward: 1}
+	at := slices.Index(words[:], word)
+	if at < 0 {
+		return 0, 0
 	}
-	return 0, 0
+	return play.EventKind(at), numbered[at]
 }
 
 func (r *reader) events() {

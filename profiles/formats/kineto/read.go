@@ -130,13 +130,7 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
 		stream: jsontext.NewStream(r), errs: parse.NewErrors("kineto", 0)}
 	t.text(nil)
-	err := t.readOuter(total, poll)
-	if err == nil && t.stream.Next() != 0 {
-		err = errors.New("something follows its end")
-	}
-	if err == nil {
-		err = t.stream.Failed
-	}
+	_, err := profiles.Try(func() *trace { return t.readAll(total, poll) })
 	profiles.End(poll.Err())
 	if err == nil {
 		return t
@@ -158,79 +152,75 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	return nil
 }
 
-// readOuter reads the object around the events, or the bare list of old tools.
-func (t *trace) readOuter(total int, poll *engine.Poll) error {
+// readAll reads the object around the events, or the bare list of old tools. It ends
+// with what is no FormatError where the content is no JSON.
+func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	s := t.stream
 	if s.Next() == '[' {
-		return t.readEvents(total, poll)
+		t.readEvents(total, poll)
+	} else {
+		s.Pos++ // the brace
+		for t.more('"', '}', "a key", poll) {
+			key := string(jsontext.PlainText(t.value()))
+			if s.Next() != ':' {
+				profiles.End(fmt.Errorf("no colon follows %q", profiles.Clip(key)))
+			}
+			s.Pos++
+			if key == "traceEvents" && s.Next() == '[' {
+				t.readEvents(total, poll)
+				continue
+			}
+			v := t.value()
+			switch key {
+			case "deviceProperties":
+				t.readDevices(v)
+			case "distributedInfo":
+				t.readRank(v)
+			}
+		}
 	}
-	s.Pos++ // the brace
+	if s.Next() != 0 {
+		profiles.End(errors.New("something follows its end"))
+	}
+	profiles.End(s.Failed)
+	return t
+}
+
+// more says whether something follows that begins like this, before the end of what it
+// is in, which is skipped.
+func (t *trace) more(begin, end byte, what string, poll *engine.Poll) bool {
+	s := t.stream
 	for {
 		profiles.End(poll.Err())
-		switch s.Next() {
-		case '}':
+		switch c := s.Next(); c {
+		case begin:
+			return true
+		case end:
 			s.Pos++
-			return nil
+			return false
 		case ',':
 			s.Pos++
-			continue
-		case '"':
 		case 0:
-			return s.Ended()
+			profiles.End(s.Ended())
 		default:
-			return fmt.Errorf("a key is expected instead of %q", s.Next())
-		}
-		raw, err := s.Value()
-		if err != nil {
-			return err
-		}
-		key := string(jsontext.PlainText(raw))
-		if s.Next() != ':' {
-			return fmt.Errorf("no colon follows %q", profiles.Clip(key))
-		}
-		s.Pos++
-		if key == "traceEvents" && s.Next() == '[' {
-			if err := t.readEvents(total, poll); err != nil {
-				return err
-			}
-			continue
-		}
-		v, err := s.Value()
-		if err != nil {
-			return err
-		}
-		switch key {
-		case "deviceProperties":
-			t.readDevices(v)
-		case "distributedInfo":
-			t.readRank(v)
+			profiles.End(fmt.Errorf("%s is expected instead of %q", what, c))
 		}
 	}
 }
 
+// value is the next value of the content.
+func (t *trace) value() []byte {
+	v, err := t.stream.Value()
+	profiles.End(err)
+	return v
+}
+
 // readEvents reads the list of events.
-func (t *trace) readEvents(total int, poll *engine.Poll) error {
+func (t *trace) readEvents(total int, poll *engine.Poll) {
 	s := t.stream
 	s.Pos++ // the bracket
-	for {
-		profiles.End(poll.Err())
-		switch s.Next() {
-		case ']':
-			s.Pos++
-			return nil
-		case ',':
-			s.Pos++
-			continue
-		case 0:
-			return s.Ended()
-		case '{':
-		default:
-			return fmt.Errorf("an event is expected instead of %q", s.Next())
-		}
-		v, err := s.Value()
-		if err != nil {
-			return err
-		}
+	for t.more('{', ']', "an event", poll) {
+		v := t.value()
 		if t.events++; t.events > mostEvents {
 			t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
 				Expected: "Larger traces are not read.", Remedy: "Record fewer steps, two or three are enough."})
@@ -240,7 +230,7 @@ func (t *trace) readEvents(total int, poll *engine.Poll) error {
 			t.charge()
 		}
 		if !t.readEvent(v) {
-			return fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)])))
+			profiles.End(fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)]))))
 		}
 	}
 }

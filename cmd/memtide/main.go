@@ -164,6 +164,13 @@ func bad(format string, args ...any) error { return cli.Bad(format, args...) }
 // fail ends an action with such an error.
 func fail(format string, args ...any) { cli.Check(cli.Bad(format, args...)) }
 
+// failAt ends an action with an error of what somebody has given, if there is one.
+func failAt(what string, err error) {
+	if err != nil {
+		fail("%s: %v", what, err)
+	}
+}
+
 // valid is what somebody has given; an error of it is one of the input.
 func valid[T any](given T, err error) T {
 	if err != nil {

@@ -119,9 +119,7 @@ func (p *planFlags) network(e *env, args []string) *llm.Model {
 		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}
 	m, err := llm.ReadConfig(contents(e, args[0]))
-	if err != nil {
-		fail("%s: %v", args[0], err)
-	}
+	failAt(args[0], err)
 	return m
 }
 

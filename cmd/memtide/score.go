@@ -45,9 +45,7 @@ as inside low to high or not.`,
 // score reads rows, predicts them and writes the report.
 func score(ctx context.Context, e *env, name string, asJSON bool) {
 	rows, err := llm.ReadRows(contents(e, name))
-	if err != nil {
-		fail("%s: %v", name, err)
-	}
+	failAt(name, err)
 	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
 	e.tell(asJSON, func() any { return report }, func() string { return scoreTable(report) })
 	cli.Check(err)

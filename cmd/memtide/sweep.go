@@ -121,9 +121,7 @@ func (in *input) budgets(text string, n int) []choice.Budget {
 	var out []choice.Budget
 	for part := range strings.SplitSeq(text, ",") {
 		b, err := choice.ParseBudget(part)
-		if err != nil {
-			fail("-budget: %v", err)
-		}
+		failAt("-budget", err)
 		out = append(out, b)
 	}
 	if len(out) > maxPoints {
@@ -140,9 +138,7 @@ func (in *input) budgetRange(from, to string, n int) []choice.Budget {
 	var ends [2]engine.Bytes
 	for i, text := range []string{from, to} {
 		b, err := choice.ParseBudget(text)
-		if err != nil {
-			fail("-budget: %v", err)
-		}
+		failAt("-budget", err)
 		if b.Bytes == 0 && all == 0 {
 			fail("-budget: this network is not a chain, so shares of keeping everything are not known; give sizes")
 		}

@@ -78,9 +78,7 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 			plan = p
 			continue
 		}
-		if err := plan.Add(p); err != nil {
-			fail("%s: %v", file, err)
-		}
+		failAt(file, plan.Add(p))
 	}
 	e.write(o.file, cli.Must(plan.JSON()))
 }
@@ -125,14 +123,10 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 func (o torchOptions) size(whole engine.Bytes) engine.Bytes {
 	if strings.HasSuffix(o.budget, "%") {
 		share, err := format.ParsePercent(o.budget)
-		if err != nil {
-			fail("-budget: %v", err)
-		}
+		failAt("-budget", err)
 		return engine.Bytes(float64(whole) * share)
 	}
 	b, err := format.ParseBytes(o.budget)
-	if err != nil {
-		fail("-budget: %v", err)
-	}
+	failAt("-budget", err)
 	return b
 }

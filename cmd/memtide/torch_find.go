@@ -82,17 +82,13 @@ func (o torchOptions) read(e *env, file string, poll *engine.Poll) (*engine.Chai
 		data = contents(e, file)
 	}
 	data, err := profiles.Unpack(data, poll)
-	if err != nil {
-		fail("%s: %v", file, err)
-	}
+	failAt(file, err)
 	claims := profiles.Claimants(data)
 	if len(claims) != 1 || claims[0].Name != "operators" {
 		fail("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
 	}
 	p, trace, err := operators.Read(file, data, poll)
-	if err != nil {
-		fail("%s: %v", file, err)
-	}
+	failAt(file, err)
 	return p.Chain, trace
 }
 

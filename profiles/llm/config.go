@@ -173,11 +173,8 @@ func falconFields(m *Model, f *fields) {
 // weights.
 func ReadConfig(data []byte) (*Model, error) {
 	var f fields
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
 	var old olderFields
-	if err := json.Unmarshal(data, &old); err != nil {
+	if err := cmp.Or(json.Unmarshal(data, &f), json.Unmarshal(data, &old)); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	for _, v := range []struct {

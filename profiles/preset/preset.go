@@ -63,10 +63,8 @@ func All() (out []*Preset) {
 
 // Lookup finds a preset by its id; nil if there is none.
 func Lookup(id string) *Preset {
-	for _, p := range presets {
-		if p.ID == id {
-			return p
-		}
+	if i := slices.IndexFunc(presets, func(p *Preset) bool { return p.ID == id }); i >= 0 {
+		return presets[i]
 	}
 	return nil
 }

@@ -298,11 +298,8 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 
 // room charges what a function takes: its name, and what it reads and writes.
 func (d *dtrLog) room(l dtrLine) {
-	e := d.errs.Budget.Name("the name of the function", len(l.name))
-	if e == nil {
-		e = d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates)))
-	}
-	d.errs.FailAt(d.lines, e)
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.name)))
+	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates))))
 }
 
 // dtrTime is the unit of times in these logs.

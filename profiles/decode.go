@@ -89,12 +89,7 @@ type reading struct {
 
 // stream reads content of a format piece by piece.
 func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
-	if f.Device != nil {
-		p, err := f.Device(q.name, r, total, q.device, q.poll)
-		return finished(f, p, err)
-	}
-	p, err := f.Stream(q.name, r, total, q.poll)
-	return finished(f, p, err)
+	return f.finished(func() *Profile { return f.Stream(q.name, r, total, q.device, q.poll) })
 }
 
 // stream is the format that reads content piece by piece, the content for it, and its
@@ -157,15 +152,16 @@ func (q *reading) held(data []byte) (*Profile, error) {
 			Remedy:   "Save it as a memtide/1 file.",
 		}
 	}
-	if claims[0].Device != nil {
-		return q.stream(claims[0], bytes.NewReader(data), len(data))
+	f := claims[0]
+	if f.Decode == nil {
+		return q.stream(f, bytes.NewReader(data), len(data))
 	}
-	p, err := claims[0].Decode(q.name, data, q.poll)
-	return finished(claims[0], p, err)
+	return f.finished(func() *Profile { return f.Decode(q.name, data, q.poll) })
 }
 
-// finished completes what a format has made of content.
-func finished(f *Format, p *Profile, err error) (*Profile, error) {
+// finished completes what a format makes of content.
+func (f *Format) finished(read func() *Profile) (*Profile, error) {
+	p, err := Try(read)
 	if err != nil {
 		return nil, err
 	}

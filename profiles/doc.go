@@ -9,8 +9,8 @@
 //
 // What reading may cost is bounded by a Budget, which is charged before anything is
 // built. What a person has to repair is a *FormatError with a place, what was found,
-// what was expected and what to do. What a person should only know is a warning of the
-// profile (Lint).
+// what was expected and what to do; reading ends with it (End). What a person should only
+// know is a warning of the profile (Lint).
 //
 // Beside the hub: formats, a folder for each; parse, table and jsontext, what they share;
 // chainify, from operators to a chain; preset and analytic, networks and times without

@@ -93,9 +93,7 @@ func Problems(err error) []*FormatError {
 // Clip shortens foreign text to 60 characters for a message, and cleans it.
 func Clip(s string) string {
 	const most = 60
-	if len(s) > 8*most { // more than is shown, and the rest may be long
-		s = s[:8*most]
-	}
+	s = s[:min(len(s), 8*most)] // more than is shown, and the rest may be long
 	s = strings.Map(func(r rune) rune {
 		if r != utf8.RuneError && cleanRune(r) == utf8.RuneError {
 			return ' '

@@ -24,21 +24,18 @@ type Format struct {
 	// No two formats may claim the same content.
 	Match func(head []byte) bool
 
-	// Decode reads what Match has claimed. Its errors are *FormatError,
-	// FormatErrors, or the poll's own.
-	Decode func(name string, data []byte, poll *engine.Poll) (*Profile, error)
+	// Decode reads what Match has claimed. It ends (see End) with *FormatError,
+	// *FormatErrors, or the poll's own error; so does Stream.
+	Decode func(name string, data []byte, poll *engine.Poll) *Profile
 
 	// Stream decodes content that is not in memory piece by piece: packed content
 	// while it is unpacked, and files where they lie. It is for formats whose files
-	// are too large to be held whole; nil: Decode is called. total is the size of the
-	// unpacked content, 0 if that is not known. A reader that is an io.Seeker too can
-	// leave parts out, and should be asked for much at once.
-	Stream func(name string, r io.Reader, total int, poll *engine.Poll) (*Profile, error)
-
-	// Device is Stream for files that cover several devices: it reads one of them, or
-	// the one that says most if device is AnyDevice. It then reads content in memory
-	// too, and Decode and Stream are what others call.
-	Device func(name string, r io.Reader, total, device int, poll *engine.Poll) (*Profile, error)
+	// are too large to be held whole; nil: Decode is called. A format without Decode has
+	// Stream read what is in memory, too. total is the size of the unpacked content, 0 if
+	// that is not known. A reader that is an io.Seeker too can leave parts out, and should
+	// be asked for much at once. device is the one of several that is read, AnyDevice the
+	// one of which the file says most.
+	Stream func(name string, r io.Reader, total, device int, poll *engine.Poll) *Profile
 
 	// Encode writes a profile; nil if the format is only read.
 	Encode func(w io.Writer, p *Profile) error

@@ -16,7 +16,7 @@ func toys(t *testing.T) {
 	t.Cleanup(func() { registry, diagnose = formats, explain })
 	registry, diagnose = nil, nil
 	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
-		{Name: "toystream", Stream: func(string, io.Reader, int, *engine.Poll) (*Profile, error) { return nil, nil }}} {
+		{Name: "toystream", Stream: func(string, io.Reader, int, int, *engine.Poll) *Profile { return nil }}} {
 		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }
 		Register(&f)
 	}

@@ -27,6 +27,16 @@ func Lint(p *Profile) []string {
 	return list
 }
 
+// stagesThat counts the stages of a chain of which something is true.
+func (p *Profile) stagesThat(is func(s *engine.Stage) bool) (n int) {
+	for i := range p.Chain.Stages {
+		if is(&p.Chain.Stages[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 // lintRatio looks at the whole backward over the whole forward.
 func lintRatio(p *Profile) string {
 	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
@@ -65,12 +75,7 @@ func lintFloor(p *Profile) string {
 			}
 		}
 	}
-	near := 0
-	for i := range p.Chain.Stages {
-		if f := p.Chain.Stages[i].Forward; f > 0 && f <= 2*floor {
-			near++
-		}
-	}
+	near := p.stagesThat(func(s *engine.Stage) bool { return s.Forward > 0 && s.Forward <= 2*floor })
 	if floor <= least || floor > most || near < 3 || 4*near < timed || top < 8*floor {
 		return ""
 	}
@@ -80,12 +85,7 @@ func lintFloor(p *Profile) string {
 // lintSaved finds saved sets without the output, in chains that no decoder has
 // been over.
 func lintSaved(p *Profile) string {
-	n := 0
-	for i := range p.Chain.Stages {
-		if s := &p.Chain.Stages[i]; s.Saved < s.Out && !s.Unsaved {
-			n++
-		}
-	}
+	n := p.stagesThat(func(s *engine.Stage) bool { return s.Saved < s.Out && !s.Unsaved })
 	if n == 0 {
 		return ""
 	}
@@ -95,13 +95,10 @@ func lintSaved(p *Profile) string {
 // lintFast finds second algorithms that nothing can want: no time is shorter and
 // no workspace is smaller.
 func lintFast(p *Profile) string {
-	n := 0
-	for i := range p.Chain.Stages {
-		s := &p.Chain.Stages[i]
-		if f := s.Fast; f != nil && f.Forward >= s.Forward && f.Back >= s.Back && f.FwdTemp >= s.FwdTemp && f.BwdTemp >= s.BwdTemp {
-			n++
-		}
-	}
+	n := p.stagesThat(func(s *engine.Stage) bool {
+		f := s.Fast
+		return f != nil && f.Forward >= s.Forward && f.Back >= s.Back && f.FwdTemp >= s.FwdTemp && f.BwdTemp >= s.BwdTemp
+	})
 	if n == 0 {
 		return ""
 	}

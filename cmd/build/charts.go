@@ -3,14 +3,14 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"memtide/cmd/cli"
 )
 
 // stubs stand in for modules that ECharts imports everywhere and that no chart of
@@ -50,24 +50,20 @@ func leaveOut(used *sync.Map) api.Plugin {
 }
 
 // charts bundles the part of ECharts that web/static/charts.js names.
-func (s *site) charts() error {
-	if err := s.installPackages(); err != nil {
-		return err
-	}
+func (s *site) charts() {
+	s.installPackages()
 	var used sync.Map
 	result := api.Build(s.bundle(&used))
 	if len(result.Errors) > 0 {
 		text := api.FormatMessages(result.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})
-		return errors.New(strings.Join(text, "\n"))
+		cli.Fail("%s", strings.Join(text, "\n"))
 	}
 	for name := range stubs {
 		if _, ok := used.Load(name); !ok {
-			return fmt.Errorf("%s is not loaded any more; remove it from stubs in cmd/build/charts.go", name)
+			cli.Fail("%s is not loaded any more; remove it from stubs in cmd/build/charts.go", name)
 		}
 	}
-	var err error
-	s.Charts, err = s.putHashed("charts", ".js", result.OutputFiles[0].Contents)
-	return err
+	s.Charts = s.putHashed("charts", ".js", result.OutputFiles[0].Contents)
 }
 
 // bundle is how the charts are bundled; used lists the stubs that were asked for.
@@ -88,17 +84,13 @@ func (s *site) bundle(used *sync.Map) api.BuildOptions {
 }
 
 // installPackages runs npm ci unless what is installed is newer than the lock file.
-func (s *site) installPackages() error {
-	lock, err := os.Stat(filepath.Join(s.root, "package-lock.json"))
-	if err != nil {
-		return err
-	}
+func (s *site) installPackages() {
+	lock := cli.Must(os.Stat(filepath.Join(s.root, "package-lock.json")))
 	done, err := os.Stat(filepath.Join(s.root, "node_modules", ".package-lock.json"))
 	if err == nil && !done.ModTime().Before(lock.ModTime()) {
-		return nil
+		return
 	}
 	if _, err := run(s.root, nil, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
-		return fmt.Errorf("the chart library is fetched by npm, which comes with Node 20 or later: %w", err)
+		cli.Fail("the chart library is fetched by npm, which comes with Node 20 or later: %w", err)
 	}
-	return nil
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,6 +11,8 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+
+	"memtide/cmd/cli"
 )
 
 // What vugugen writes out for every element is long: the Build methods of the
@@ -270,28 +271,15 @@ func (c *compactor) like(pattern, v reflect.Value, found map[string]string) bool
 
 // compactComponents are the components and what they call, by the names of the
 // files that the compiler reads.
-func compactComponents(root string) (map[string]string, error) {
-	folders, err := componentFolders(root)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]string{filepath.Join(root, components, "vg", "vg.go"): shorthand}
-	for _, folder := range folders {
-		made, err := filepath.Glob(filepath.Join(folder, "*"+generatedEnd))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range made {
-			source, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			text, err := compact(source)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			files[name] = strings.Replace(text, "\nimport ", "\nimport \"memtide/"+components+"/vg\"\nimport ", 1)
+func (s *site) compactComponents() map[string]string {
+	files := map[string]string{filepath.Join(s.root, components, "vg", "vg.go"): shorthand}
+	for _, folder := range s.componentFolders() {
+		for _, name := range cli.Must(filepath.Glob(filepath.Join(folder, "*"+generatedEnd))) {
+			cli.Within(name, func() {
+				text := cli.Must(compact(cli.Must(os.ReadFile(name))))
+				files[name] = strings.Replace(text, "\nimport ", "\nimport \"memtide/"+components+"/vg\"\nimport ", 1)
+			})
 		}
 	}
-	return files, nil
+	return files
 }

@@ -82,10 +82,7 @@ func TestCompactKnowsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := compactComponents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := (&site{root: root}).compactComponents()
 	long := regexp.MustCompile(`.*(&vugu\.VGNode\{|\.AddAttr|\.SetInnerHTML|vjson\.Marshal|\.CachedComponent|\.Prop = |Handler = |append\().*`)
 	made := 0
 	for name, text := range files {
@@ -229,17 +226,11 @@ func TestCompactDrawsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := compactComponents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := (&site{root: root}).compactComponents()
 	drawn := func(files map[string]string) string {
 		dir := t.TempDir()
 		files[filepath.Join(root, components, "vg_drawings_test.go")] = drawings
-		list, err := overlayOf(files, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := overlayOf(files, dir)
 		file := filepath.Join(dir, "drawings")
 		out, err := run(root, []string{"MEMTIDE_DRAWINGS=" + file}, "go", "test", "-count=1", "-vet=off", "-overlay="+list, "-run=^TestDrawings$", "./"+components)
 		if err != nil {

@@ -5,14 +5,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -24,6 +21,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"memtide/cmd/cli"
 	"memtide/wasm/serve"
 )
 
@@ -50,46 +48,24 @@ func markdown() goldmark.Markdown {
 // docs makes docs/ of the site from the Markdown files of docs/: the same text
 // that reads well in the repository. An image whose source is a link to the page
 // (../#p=...) becomes a live view with a prepared picture in its place.
-func (s *site) docs() error {
+func (s *site) docs() {
 	md := markdown()
-	pages, err := s.documents(md)
-	if err != nil {
-		return err
-	}
-	shell, err := os.ReadFile(filepath.Join(s.root, "docs", "page.html"))
-	if err != nil {
-		return err
-	}
-	tmpl, err := template.New("page.html").Option("missingkey=error").Parse(string(shell))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755); err != nil {
-		return err
-	}
+	pages := s.documents(md)
+	tmpl := s.template("docs", "page.html")
+	cli.Check(os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755))
 	posters := &posters{ctx: context.Background(), site: s, pool: new(serve.Local), made: map[string]poster{}}
 	for _, d := range pages {
-		if err := d.prepare(pages, posters); err != nil {
-			return fmt.Errorf("docs/%s: %w", d.file, err)
-		}
+		cli.Within("docs/"+d.file, func() { d.prepare(pages, posters) })
 		var body, out bytes.Buffer
-		if err := md.Renderer().Render(&body, d.src, d.root); err != nil {
-			return err
-		}
-		err := tmpl.Execute(&out, struct {
+		cli.Check(md.Renderer().Render(&body, d.src, d.root))
+		cli.Check(tmpl.Execute(&out, struct {
 			*site
 			Page         *document
 			Pages        []*document
 			Policy, Body string
-		}{s, d, pages, docsPolicy, body.String()})
-		if err != nil {
-			return err
-		}
-		if err := s.put("docs/"+htmlName(d.file), out.Bytes()); err != nil {
-			return err
-		}
+		}{s, d, pages, docsPolicy, body.String()}))
+		s.put("docs/"+htmlName(d.file), out.Bytes())
 	}
-	return nil
 }
 
 // downloads are files of the repository that documents link to, by their path
@@ -97,16 +73,12 @@ func (s *site) docs() error {
 var downloads = map[string]string{"../profiles/collect.py": "collect.py", "../profiles/memtide_torch.py": "memtide_torch.py"}
 
 // download puts such a file beside the pages.
-func (s *site) download(file string) error {
+func (s *site) download(file string) {
 	name := "docs/" + downloads[file]
 	if slices.ContainsFunc(s.written, func(a asset) bool { return a.name == name }) {
-		return nil // another page links to it, too
+		return // another page links to it, too
 	}
-	data, err := os.ReadFile(filepath.Join(s.root, "docs", filepath.FromSlash(file)))
-	if err != nil {
-		return err
-	}
-	return s.put(name, data)
+	s.put(name, s.read("docs", filepath.FromSlash(file)))
 }
 
 // docsPolicy is the page's policy, with frames for the live views.
@@ -114,31 +86,25 @@ var docsPolicy = policy + "; frame-src 'self'"
 
 // documents parses the files of docs/, in the order of the list in the index.
 // Every file has to be in it.
-func (s *site) documents(md goldmark.Markdown) ([]*document, error) {
-	files, err := fs.Glob(os.DirFS(filepath.Join(s.root, "docs")), "*.md")
-	if err != nil {
-		return nil, err
-	}
+func (s *site) documents(md goldmark.Markdown) []*document {
+	files := cli.Must(fs.Glob(os.DirFS(filepath.Join(s.root, "docs")), "*.md"))
 	byFile := map[string]*document{}
 	for _, f := range files {
-		src, err := os.ReadFile(filepath.Join(s.root, "docs", f))
-		if err != nil {
-			return nil, err
-		}
+		src := s.read("docs", f)
 		d := &document{file: f, src: src, root: md.Parser().Parse(text.NewReader(src)), Href: htmlName(f)}
 		if f == docsIndex {
 			d.Href = "./"
 		}
 		h, ok := d.root.FirstChild().(*ast.Heading)
 		if !ok || h.Level != 1 {
-			return nil, fmt.Errorf("docs/%s does not begin with a heading; expected # and its title", f)
+			cli.Fail("docs/%s does not begin with a heading; expected # and its title", f)
 		}
 		d.Title = plainText(h, src)
 		byFile[f] = d
 	}
 	index := byFile[docsIndex]
 	if index == nil {
-		return nil, errors.New("docs/" + docsIndex + " is missing; it lists the other pages")
+		cli.Fail("docs/%s is missing; it lists the other pages", docsIndex)
 	}
 	pages := []*document{index}
 	_ = ast.Walk(index.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -151,17 +117,17 @@ func (s *site) documents(md goldmark.Markdown) ([]*document, error) {
 	})
 	for _, f := range files {
 		if !slices.Contains(pages, byFile[f]) {
-			return nil, fmt.Errorf("docs/%s is not in the list of docs/%s; add a link to it", f, docsIndex)
+			cli.Fail("docs/%s is not in the list of docs/%s; add a link to it", f, docsIndex)
 		}
 	}
-	return pages, nil
+	return pages
 }
 
 // prepare rewrites links to other documents, and puts live views in the place
 // of images that are links to the page.
-func (d *document) prepare(pages []*document, p *posters) error {
+func (d *document) prepare(pages []*document, p *posters) {
 	var views []*ast.Image
-	err := ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -172,13 +138,13 @@ func (d *document) prepare(pages []*document, p *posters) error {
 			switch {
 			case downloads[to] != "":
 				n.Destination = []byte(downloads[to])
-				return ast.WalkContinue, p.site.download(to)
+				p.site.download(to)
 			case i >= 0 && anchor != "":
 				n.Destination = []byte(pages[i].Href + "#" + anchor)
 			case i >= 0:
 				n.Destination = []byte(pages[i].Href)
 			case strings.HasSuffix(to, ".md") && !strings.Contains(to, "://"):
-				return ast.WalkStop, fmt.Errorf("it links to %s, which is not a page of the documentation", to)
+				cli.Fail("it links to %s, which is not a page of the documentation", to)
 			}
 		case *tables.Table: // scrolls where it is wider than the page
 			n.SetAttributeString("tabindex", []byte("0"))
@@ -190,11 +156,8 @@ func (d *document) prepare(pages []*document, p *posters) error {
 		return ast.WalkContinue, nil
 	})
 	for _, n := range views {
-		if err == nil {
-			err = p.replace(n, d.src)
-		}
+		p.replace(n, d.src)
 	}
-	return err
 }
 
 func htmlName(file string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
+	"memtide/cmd/cli"
 	"memtide/wasm/serve"
 	"memtide/web/jobs"
 )
@@ -73,10 +74,10 @@ type poster struct {
 }
 
 // make prepares the pictures of a fragment.
-func (p *posters) make(fragment string) (made poster, err error) {
+func (p *posters) make(fragment string) (made poster) {
 	made, ok := p.made[fragment]
 	if ok {
-		return made, nil
+		return made
 	}
 	stem := fmt.Sprintf("view%d", len(p.made)+1)
 	made.Wide, made.Small = stem+".svg", stem+"-small.svg"
@@ -86,17 +87,12 @@ func (p *posters) make(fragment string) (made poster, err error) {
 		height *int
 	}{{made.Wide, posterWidth, &made.WideHeight}, {made.Small, posterSmall, &made.SmallHeight}} {
 		var svg bytes.Buffer
-		height, err := jobs.Poster(p.ctx, p.pool, &svg, fragment, v.width)
-		if err != nil {
-			return made, err
-		}
+		height := cli.Must(jobs.Poster(p.ctx, p.pool, &svg, fragment, v.width))
 		*v.height = int(height + 0.5)
-		if err := p.site.put("docs/"+v.name, svg.Bytes()); err != nil {
-			return made, err
-		}
+		p.site.put("docs/"+v.name, svg.Bytes())
 	}
 	p.made[fragment] = made
-	return made, nil
+	return made
 }
 
 // view is the element of a live view: its picture is a link to the page, and
@@ -107,27 +103,20 @@ var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html 
 	`<span class="live">Start the live view</span></a></memtide-view>`))
 
 // replace puts a live view in the place of an image.
-func (p *posters) replace(n *ast.Image, src []byte) error {
+func (p *posters) replace(n *ast.Image, src []byte) {
 	fragment := string(n.Destination[len("../#"):])
-	made, err := p.make(fragment)
-	if err != nil {
-		return err
-	}
+	made := p.make(fragment)
 	alt := plainText(n, src)
 	if alt == "" {
-		return fmt.Errorf("the view of %s has no description; write it into the brackets", fragment)
+		cli.Fail("the view of %s has no description; write it into the brackets", fragment)
 	}
 	var b bytes.Buffer
-	err = view.Execute(&b, struct {
+	cli.Check(view.Execute(&b, struct {
 		poster
 		Fragment, Alt string
-	}{made, fragment, alt})
-	if err != nil {
-		return err
-	}
+	}{made, fragment, alt}))
 	element := ast.NewString(b.Bytes())
 	element.SetRaw(true)
 	element.SetCode(true)
 	n.Parent().ReplaceChild(n.Parent(), n, element)
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/cmd/cli"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	_ "memtide/wasm/serve/step"
@@ -36,7 +37,7 @@ func attributes(page, name string) (out []string) {
 // the form in which the explorer writes them.
 func TestDocs(t *testing.T) {
 	s := &site{root: "../..", dir: t.TempDir(), DocsStyle: "docs.css"}
-	if err := s.docs(); err != nil {
+	if err := cli.Try(s.docs); err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
@@ -126,7 +127,7 @@ func TestDocsSayWhatIsWrong(t *testing.T) {
 				}
 			}
 			s := &site{root: root, dir: t.TempDir()}
-			if err := s.docs(); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := cli.Try(s.docs); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("docs with %s:\n%s\ngot error %v, want one with %q", c.file, c.text, err, c.want)
 			}
 		})

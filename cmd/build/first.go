@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/jobs"
@@ -16,12 +17,8 @@ import (
 // as the page's own components draw it, with the schedule that the page's own
 // engine finds for the default example. The program takes it over without a
 // jump because it draws the same.
-func firstPicture() (string, error) {
-	s, err := jobs.First(context.Background(), new(serve.Local), choice.Example())
-	if err != nil {
-		return "", err
-	}
+func firstPicture() string {
 	var b strings.Builder
-	err = ui.StaticPage(&b, s)
-	return b.String(), err
+	cli.Check(ui.StaticPage(&b, cli.Must(jobs.First(context.Background(), new(serve.Local), choice.Example()))))
+	return b.String()
 }

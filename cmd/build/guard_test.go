@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/cmd/cli"
 	"memtide/profiles"
 )
 
@@ -138,8 +139,8 @@ func TestSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &site{root: root, dir: t.TempDir()}
-	for _, make := range []func() error{s.program, s.scripts, s.charts, s.page} {
-		if err := make(); err != nil {
+	for _, make := range []func(){s.program, s.scripts, s.charts, s.page} {
+		if err := cli.Try(make); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,15 +151,12 @@ func TestSize(t *testing.T) {
 	if endings := strings.Join(profiles.Extensions(), ","); !bytes.Contains(page, []byte(endings)) {
 		t.Errorf("the page does not offer files of other formats: it lacks %q", endings)
 	}
-	weigh := func(name, how string, squeeze func([]byte) ([]byte, error), limit int) int {
+	weigh := func(name, how string, squeeze func([]byte) []byte, limit int) int {
 		data, err := os.ReadFile(filepath.Join(s.dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		small, err := squeeze(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := squeeze(data)
 		t.Logf("%s: %d bytes, %d with %s", name, len(data), len(small), how)
 		if len(small) > limit {
 			t.Errorf("%s has %d bytes with %s; at most %d are allowed (what grew? go build -ldflags=-s=false and compare names)", name, len(small), how, limit)
@@ -185,7 +183,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &site{root: root, dir: t.TempDir()}
-	if err := s.scripts(); err != nil {
+	if err := cli.Try(s.scripts); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(s.dir, s.Script))
@@ -215,11 +213,8 @@ func TestSweepFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	now, err := s.putHashed("app", ".wasm", []byte("new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.sweep(); err != nil {
+	now := s.putHashed("app", ".wasm", []byte("new"))
+	if err := cli.Try(s.sweep); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(s.dir)

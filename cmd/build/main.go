@@ -76,6 +76,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"memtide/cmd/cli"
 )
 
 func main() {
@@ -86,60 +88,51 @@ func main() {
 	again := flag.Bool("again", false, "this is the second run, after the components were regenerated")
 	flag.Parse()
 	start := time.Now()
-	s, err := newSite(*out)
-	if err == nil {
-		err = s.generate()
-	}
-	switch {
-	case *generate && (err == nil || errors.Is(err, errStale)):
-		return
-	case errors.Is(err, errStale) && *check:
-		err = fmt.Errorf("%w: they were not up to date; commit *_gen.go in %s", err, components)
-	case errors.Is(err, errStale) && !*again:
-		err = buildAgain()
-		if err == nil {
-			return
+	err := cli.Try(func() {
+		s := newSite(*out)
+		switch stale := s.generate(); {
+		case *generate:
+		case stale && *check:
+			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s", components)
+		case *check:
+		case stale && *again:
+			cli.Fail("the components have been regenerated")
+		case stale:
+			buildAgain()
+		default:
+			s.build(*release)
+			s.report(os.Stdout)
+			fmt.Printf("%s is ready after %v\n", s.dir, time.Since(start).Round(10*time.Millisecond))
 		}
-	case err == nil && *check:
-		return
-	case err == nil:
-		err = s.build(*release)
-	}
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
-	s.report(os.Stdout)
-	fmt.Printf("%s is ready after %v\n", s.dir, time.Since(start).Round(10*time.Millisecond))
 }
 
 // newSite prepares the directory out, from the module's root if not absolute.
-func newSite(out string) (*site, error) {
-	root, err := moduleRoot()
-	if err != nil {
-		return nil, err
-	}
+func newSite(out string) *site {
+	root := cli.Must(moduleRoot())
 	if !filepath.IsAbs(out) {
 		out = filepath.Join(root, out)
 	}
-	return &site{root: root, dir: out}, nil
+	return &site{root: root, dir: out}
 }
 
 // buildAgain runs this command again, compiled with the new components.
-func buildAgain() error {
+func buildAgain() {
 	cmd := exec.Command("go", append([]string{"run", "memtide/cmd/build", "-again"}, os.Args[1:]...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
+	cli.Check(cmd.Run())
 }
 
-// build runs the steps in order; each says what it was about if it fails.
-func (s *site) build(release bool) error {
-	if err := os.MkdirAll(s.dir, 0o755); err != nil {
-		return err
-	}
+// build runs the steps in order, and says of an error which step it ended.
+func (s *site) build(release bool) {
+	cli.Check(os.MkdirAll(s.dir, 0o755))
 	for _, step := range []struct {
 		what string
-		do   func() error
+		do   func()
 	}{
 		{"compiling the program", s.program},
 		{"collecting the scripts", s.scripts},
@@ -150,28 +143,22 @@ func (s *site) build(release bool) error {
 		{"making the documentation", s.docs},
 		{"listing what is kept offline", s.offline},
 		{"removing what is out of date", s.sweep},
+		{"compressing", func() {
+			if release {
+				s.compress()
+			}
+		}},
 	} {
-		if err := step.do(); err != nil {
-			return fmt.Errorf("%s: %w", step.what, err)
-		}
+		cli.Within(step.what, step.do)
 	}
-	if release {
-		if err := s.compress(); err != nil {
-			return fmt.Errorf("compressing: %w", err)
-		}
-	}
-	return nil
 }
 
 func moduleRoot() (string, error) {
 	mod, err := run("", nil, "go", "env", "GOMOD")
-	if err != nil {
-		return "", err
+	if err == nil && (mod == "" || mod == os.DevNull) {
+		err = errors.New("this is not inside the module; change to the directory that has go.mod")
 	}
-	if mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("this is not inside the module; change to the directory that has go.mod")
-	}
-	return filepath.Dir(mod), nil
+	return filepath.Dir(mod), err
 }
 
 // run runs a command and returns what it wrote, trimmed. An error carries what

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"memtide/cmd/cli"
 )
 
 // icons are the pictures of the installed app. The PNG files are icon.svg, drawn by
@@ -33,21 +36,16 @@ type icon struct {
 // offline writes what lets a browser keep the site: the service worker with the
 // list of what belongs to it, and the manifest by which the page is installed as
 // an app. It has to run after everything else was written.
-func (s *site) offline() error {
+func (s *site) offline() {
 	own := []string{"offline.js", "icon-apple.png"}
 	for _, i := range icons {
 		own = append(own, i.Src)
 	}
-	texts, err := s.static(own)
-	if err != nil {
-		return err
-	}
+	texts := s.static(own...)
 	for i, name := range own[1:] {
-		if err := s.put(name, texts[i+1]); err != nil {
-			return err
-		}
+		s.put(name, texts[i+1])
 	}
-	manifest, err := json.MarshalIndent(map[string]any{
+	manifest := cli.Must(json.MarshalIndent(map[string]any{
 		"name":             "memtide",
 		"description":      "How a training step fits into device memory",
 		"id":               "./",
@@ -57,13 +55,8 @@ func (s *site) offline() error {
 		"background_color": "#ffffff",
 		"theme_color":      "#ffffff",
 		"icons":            icons,
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := s.put("memtide.webmanifest", append(manifest, '\n')); err != nil {
-		return err
-	}
+	}, "", "  "))
+	s.put("memtide.webmanifest", append(manifest, '\n'))
 	var files []string
 	sum := sha256.New()
 	for _, a := range s.written {
@@ -71,17 +64,12 @@ func (s *site) offline() error {
 			continue
 		}
 		name := strings.TrimSuffix(a.name, "index.html")
-		if name == "" {
-			name = "./"
-		}
+		name = cmp.Or(name, "./")
 		files = append(files, name)
 		sum.Write(a.sum[:])
 	}
 	slices.Sort(files)
-	list, err := json.Marshal(files)
-	if err != nil {
-		return err
-	}
+	list := cli.Must(json.Marshal(files))
 	head := fmt.Sprintf("const release = %q, files = %s;\n", hex.EncodeToString(sum.Sum(nil)[:6]), list)
-	return s.put("offline.js", append([]byte(head), texts[0]...))
+	s.put("offline.js", append([]byte(head), texts[0]...))
 }

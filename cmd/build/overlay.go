@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"memtide/cmd/cli"
 )
 
 // Some parts of the standard library are large in the program for what they do
@@ -138,104 +140,78 @@ var errDownloaded = errors.New("the go command lets nobody replace files of a Go
 
 // overlay writes these files, and others by the names of those in whose places they
 // are read, into dir. It returns the list of them for go build, and what was left out.
-func overlay(goroot, dir string, others map[string]string) (list string, leftOut []error, err error) {
+func overlay(goroot, dir string, others map[string]string) (list string, leftOut []error) {
 	src := filepath.Join(goroot, "src")
 	files := maps.Clone(others)
 	if files == nil {
 		files = map[string]string{}
 	}
-	downloads, err := run("", nil, "go", "env", "GOMODCACHE")
-	if err != nil {
-		return "", nil, err
-	}
+	downloads := cli.Must(run("", nil, "go", "env", "GOMODCACHE"))
 	wanted := replacements
 	if strings.HasPrefix(goroot, downloads+string(filepath.Separator)) {
 		wanted, leftOut = nil, []error{errDownloaded}
 	}
 	for _, r := range wanted {
-		if err := r.verify(src); err != nil {
+		if err := cli.Try(func() { r.verify(src) }); err != nil {
 			leftOut = append(leftOut, err)
 			continue
 		}
 		for name, text := range r.files {
-			if text, err = r.text(src, name, text); err != nil {
-				return "", nil, err
-			}
-			files[filepath.Join(src, filepath.FromSlash(r.pkg), name)] = text
+			files[filepath.Join(src, filepath.FromSlash(r.pkg), name)] = r.text(src, name, text)
 		}
 	}
-	list, err = overlayOf(files, dir)
-	return list, leftOut, err
+	return overlayOf(files, dir), leftOut
 }
 
 // tracing are the functions that tell the runtime whether it is traced.
 var tracing = regexp.MustCompile(`(?m)^(func (?:traceEnabled|traceAllocFreeEnabled|traceShuttingDown|\(tl traceLocker\) ok)\(\) bool \{)\n.*\n\}`)
 
 // text is what is read in the place of a file.
-func (r *replacement) text(src, name, text string) (string, error) {
+func (r *replacement) text(src, name, text string) string {
+	file := func(pkg string) string { return string(cli.Must(os.ReadFile(filepath.Join(src, pkg, name)))) }
 	switch text {
 	case fromSort:
-		sort, err := os.ReadFile(filepath.Join(src, "sort", name))
-		return strings.Replace(string(sort), "package sort", "package "+r.pkg, 1), err
+		return strings.Replace(file("sort"), "package sort", "package "+r.pkg, 1)
 	case withoutDates:
-		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
-		return dates.ReplaceAllString(string(own), "$1 panic(\"time: this program is built without dates; see cmd/build/overlay.go\") }"), err
+		return dates.ReplaceAllString(file(r.pkg), "$1 panic(\"time: this program is built without dates; see cmd/build/overlay.go\") }")
 	case withoutTracing:
-		own, err := os.ReadFile(filepath.Join(src, r.pkg, name))
-		return tracing.ReplaceAllString(string(own), "$1 return false }"), err
+		return tracing.ReplaceAllString(file(r.pkg), "$1 return false }")
 	}
-	return text, nil
+	return text
 }
 
 // verify sees that packages are those that files were made for.
-func (r *replacement) verify(src string) error {
+func (r *replacement) verify(src string) {
 	for _, pkg := range slices.Sorted(maps.Keys(r.sums)) {
-		sum, err := packageSum(filepath.Join(src, filepath.FromSlash(pkg)))
-		if err != nil {
-			return err
-		}
-		if sum != r.sums[pkg] {
-			return fmt.Errorf("the files that replace some of package %s were made for a package %s of the sum %s, this one has %s", r.pkg, pkg, r.sums[pkg], sum)
+		if sum := packageSum(filepath.Join(src, filepath.FromSlash(pkg))); sum != r.sums[pkg] {
+			cli.Fail("the files that replace some of package %s were made for a package %s of the sum %s, this one has %s", r.pkg, pkg, r.sums[pkg], sum)
 		}
 	}
-	return nil
 }
 
 // packageSum is a sum of the Go files of a folder, less tests.
-func packageSum(dir string) (string, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return "", err
-	}
+func packageSum(dir string) string {
 	sum := sha256.New()
-	for _, name := range names {
+	for _, name := range cli.Must(filepath.Glob(filepath.Join(dir, "*.go"))) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return "", err
-		}
+		text := cli.Must(os.ReadFile(name))
 		fmt.Fprintf(sum, "%s %d\n", filepath.Base(name), len(text))
 		sum.Write(text)
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // overlayOf writes files, by the names of those in whose places they are read.
-func overlayOf(files map[string]string, dir string) (string, error) {
+func overlayOf(files map[string]string, dir string) string {
 	list := struct{ Replace map[string]string }{map[string]string{}}
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.Join(dir, strconv.Itoa(i)+"-"+filepath.Base(name))
-		if err := os.WriteFile(file, []byte(files[name]), 0o644); err != nil {
-			return "", err
-		}
+		cli.Check(os.WriteFile(file, []byte(files[name]), 0o644))
 		list.Replace[name] = file
 	}
-	data, err := json.Marshal(list)
-	if err != nil {
-		return "", err
-	}
 	file := filepath.Join(dir, "overlay.json")
-	return file, os.WriteFile(file, data, 0o644)
+	cli.Check(os.WriteFile(file, cli.Must(json.Marshal(list)), 0o644))
+	return file
 }

@@ -6,11 +6,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"text/template"
+
+	"memtide/cmd/cli"
 )
 
 // policy is what the browser is told to forbid. That a file which was dropped
@@ -37,32 +35,18 @@ var policy = strings.Join([]string{
 }, "; ")
 
 // page fills in index.html.
-func (s *site) page() error {
-	source, err := os.ReadFile(filepath.Join(s.root, "index.html"))
-	if err != nil {
-		return err
-	}
-	tmpl, err := template.New("index.html").Option("missingkey=error").Parse(string(source))
-	if err != nil {
-		return err
-	}
-	first, err := firstPicture()
-	if err != nil {
-		return fmt.Errorf("the first picture: %w", err)
-	}
+func (s *site) page() {
+	tmpl := s.template("index.html")
+	var first string
+	cli.Within("the first picture", func() { first = firstPicture() })
 	var out bytes.Buffer
-	err = tmpl.Execute(&out, struct {
+	cli.Check(tmpl.Execute(&out, struct {
 		*site
 		Policy, First string
-	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1), first})
-	if err != nil {
-		return err
-	}
+	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1), first}))
 	// Without this file GitHub Pages would run the site through Jekyll.
-	if err := s.put(".nojekyll", nil); err != nil {
-		return err
-	}
-	return s.put("index.html", out.Bytes())
+	s.put(".nojekyll", nil)
+	s.put("index.html", out.Bytes())
 }
 
 // sourceHash names a script or a style sheet that stands in a page, for the policy.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/cmd/wasmopt/passes"
 	"memtide/profiles"
 	_ "memtide/profiles/formats/all"
@@ -22,78 +22,48 @@ import (
 const components = "web/ui"
 
 // componentFolders are the folders that have .vugu files, in order.
-func componentFolders(root string) (out []string, err error) {
-	err = filepath.WalkDir(filepath.Join(root, components), func(path string, d fs.DirEntry, err error) error {
+func (s *site) componentFolders() (out []string) {
+	cli.Check(filepath.WalkDir(filepath.Join(s.root, components), func(path string, d fs.DirEntry, err error) error {
 		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(out, dir) {
 			out = append(out, dir)
 		}
 		return err
-	})
-	return out, err
+	}))
+	return out
 }
 
-// errStale says that the components have changed, and with them this command,
-// which draws the first picture with them.
-var errStale = errors.New("the components have been regenerated")
-
 // generate regenerates the components. The files are committed, so that the
-// module builds without this step. It returns errStale if any has changed.
+// module builds without this step. stale says that any has changed, and with them this
+// command, which draws the first picture with them.
 //
 // The generator works on a copy, and files that changed are put in place one by
 // one: two builds at a time do not see each other's half-written components.
-func (s *site) generate() error {
-	folders, err := componentFolders(s.root)
-	if err != nil {
-		return err
-	}
-	var stale error
-	for _, dir := range folders {
-		switch err := s.generateIn(dir); {
-		case errors.Is(err, errStale):
-			stale = err
-		case err != nil:
-			return fmt.Errorf("%s: %w", dir, err)
-		}
+func (s *site) generate() (stale bool) {
+	for _, dir := range s.componentFolders() {
+		cli.Within(dir, func() { stale = s.generateIn(dir) || stale })
 	}
 	return stale
 }
 
 // generateIn does so in one folder.
-func (s *site) generateIn(dir string) error {
-	tmp, err := os.MkdirTemp("", "memtide-ui-")
-	if err != nil {
-		return err
-	}
+func (s *site) generateIn(dir string) (stale bool) {
+	tmp := cli.Must(os.MkdirTemp("", "memtide-ui-"))
 	defer os.RemoveAll(tmp)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
+	for _, e := range cli.Must(os.ReadDir(dir)) {
 		if name := e.Name(); !strings.HasSuffix(name, generatedEnd) && !strings.HasSuffix(name, "_test.go") && !e.IsDir() {
-			if err := copyFile(filepath.Join(tmp, name), filepath.Join(dir, name)); err != nil {
-				return err
-			}
+			cli.Check(os.WriteFile(filepath.Join(tmp, name), cli.Must(os.ReadFile(filepath.Join(dir, name))), 0o644))
 		}
 	}
-	if err := s.vugugen(tmp); err != nil {
-		return err
-	}
-	made, err := filepath.Glob(filepath.Join(tmp, "*"+generatedEnd))
-	if err != nil {
-		return err
-	}
+	// vugugen calls gofmt.
+	path := "PATH=" + filepath.Join(goroot(), "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+	cli.Must(run(s.root, []string{path}, "go", "tool", "vugugen", "-skip-go-mod", "-skip-main", tmp))
+	made := cli.Must(filepath.Glob(filepath.Join(tmp, "*"+generatedEnd)))
 	if len(made) == 0 {
-		return errors.New("vugugen has made no components")
+		cli.Fail("vugugen has made no components")
 	}
-	var stale error
 	for _, file := range made {
-		changed, err := replace(filepath.Join(dir, filepath.Base(file)), file)
-		if err != nil {
-			return err
-		}
-		if changed {
-			stale = errStale
+		if replace(filepath.Join(dir, filepath.Base(file)), file) {
+			stale = true
 		}
 	}
 	return stale
@@ -101,40 +71,20 @@ func (s *site) generateIn(dir string) error {
 
 const generatedEnd = "_gen.go"
 
-func copyFile(to, from string) error {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, b, 0o644)
-}
-
 // replace puts a file in the place of another if their contents differ.
-func replace(to, from string) (changed bool, err error) {
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return false, err
-	}
+func replace(to, from string) (changed bool) {
+	b := cli.Must(os.ReadFile(from))
 	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
-		return false, nil
+		return false
 	}
 	next := fmt.Sprintf("%s.%d.tmp", to, os.Getpid())
-	if err := os.WriteFile(next, b, 0o644); err != nil {
-		return false, err
-	}
-	return true, os.Rename(next, to)
+	cli.Check(os.WriteFile(next, b, 0o644))
+	cli.Check(os.Rename(next, to))
+	return true
 }
 
-func (s *site) vugugen(dir string) error {
-	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
-	if err != nil {
-		return err
-	}
-	// vugugen calls gofmt.
-	path := "PATH=" + filepath.Join(goroot, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
-	_, err = run(s.root, []string{path}, "go", "tool", "vugugen", "-skip-go-mod", "-skip-main", dir)
-	return err
-}
+// goroot is where Go is installed.
+func goroot() string { return cli.Must(run("", nil, "go", "env", "GOROOT")) }
 
 // inlining makes the program 9 % smaller: functions are inlined only where that
 // is worth the bytes, in what computes, in what reads and replays recordings, in what
@@ -169,72 +119,43 @@ type program struct{ name, pkg string }
 var programs = [2]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}}
 
 // program compiles the programs.
-func (s *site) program() error {
-	tmp, err := os.MkdirTemp("", "memtide-build-")
-	if err != nil {
-		return err
-	}
+func (s *site) program() {
+	tmp := cli.Must(os.MkdirTemp("", "memtide-build-"))
 	defer os.RemoveAll(tmp)
-	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
-	if err != nil {
-		return err
-	}
-	parts, err := compactComponents(s.root)
-	if err != nil {
-		return err
-	}
-	described, err := descriptions(s.root)
-	if err != nil {
-		return err
-	}
-	maps.Copy(parts, described)
-	list, leftOut, err := overlay(goroot, tmp, parts)
-	if err != nil {
-		return err
-	}
+	parts := s.compactComponents()
+	maps.Copy(parts, descriptions(s.root))
+	list, leftOut := overlay(goroot(), tmp, parts)
 	for _, err := range leftOut {
 		s.say("the programs are larger than they could be: %v", err)
 	}
 	var names [len(programs)]string
 	for i, p := range programs {
-		data, err := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)
-		if err != nil {
-			return err
-		}
+		data := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)
 		if i == 0 {
 			s.WasmSize = len(data)
 		}
-		if names[i], err = s.putHashed(p.name, ".wasm", data); err != nil {
-			return err
-		}
+		names[i] = s.putHashed(p.name, ".wasm", data)
 	}
 	s.Wasm, s.Second = names[0], names[1]
-	return nil
 }
 
 // compile makes a program for the browser, in a file.
-func (s *site) compile(p program, file, overlay string) ([]byte, error) {
+func (s *site) compile(p program, file, overlay string) []byte {
 	// The page reads one format itself, but its file picker offers all.
 	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
 	args := []string{"build", "-trimpath", "-ldflags=-s -w " + endings, "-o", file, "-overlay=" + overlay,
 		"-buildvcs=false"} // otherwise the name would change with every commit
 	args = append(append(args, inlining...), p.pkg)
-	if _, err := run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return s.rewrite(p.name, data)
+	cli.Must(run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...))
+	return s.rewrite(p.name, cli.Must(os.ReadFile(file)))
 }
 
 // rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of ours
 // keep their names in tracebacks.
-func (s *site) rewrite(name string, data []byte) ([]byte, error) {
+func (s *site) rewrite(name string, data []byte) []byte {
 	data, report, err := passes.Run(data, passes.Options{Keep: []string{"memtide/"}})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		cli.Fail("%s: %w", name, err)
 	}
 	said := ""
 	for _, step := range report.LeftOut() {
@@ -243,7 +164,7 @@ func (s *site) rewrite(name string, data []byte) ([]byte, error) {
 		}
 		said = step.LeftOut
 	}
-	return data, nil
+	return data
 }
 
 // say tells whoever builds what is not as it could be.

@@ -4,13 +4,13 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"memtide/cmd/cli"
 	"memtide/web/display"
 )
 
@@ -23,100 +23,46 @@ var (
 
 // scripts joins the page's scripts to one, the workers' to another, and the
 // style sheets to a third.
-func (s *site) scripts() error {
-	goroot, err := run(s.root, nil, "go", "env", "GOROOT")
+func (s *site) scripts() {
+	wasmExec, err := os.ReadFile(filepath.Join(goroot(), "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
-		return err
+		cli.Fail("the script of the Go installation is not where it is expected: %w", err)
 	}
-	wasmExec, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
-	if err != nil {
-		return fmt.Errorf("the script of the Go installation is not where it is expected: %w", err)
-	}
-	own, err := s.static(pageScripts)
-	if err != nil {
-		return err
-	}
-	page, err := small("page.js", joinScripts(append([][]byte{wasmExec}, own...)))
-	if err != nil {
-		return err
-	}
-	if s.Script, err = s.putHashed("page", ".js", page); err != nil {
-		return err
-	}
-	workers, err := s.static([]string{"worker.js", "start.js"})
-	if err != nil {
-		return err
-	}
-	worker, err := small("worker.js", joinScripts([][]byte{wasmExec, workers[0]}))
-	if err != nil {
-		return err
-	}
-	if s.Worker, err = s.putHashed("worker", ".js", worker); err != nil {
-		return err
-	}
-	start, err := small("start.js", workers[1])
-	if err != nil {
-		return err
-	}
-	s.Start = string(bytes.TrimSpace(start))
-	sheets, err := s.static(styles)
-	if err != nil {
-		return err
-	}
-	sheets = append(sheets, []byte(display.CSS())) // of the prepared pictures
-	style, err := small("style.css", bytes.Join(sheets, []byte("\n")))
-	if err != nil {
-		return err
-	}
-	if s.Style, err = s.putHashed("style", ".css", style); err != nil {
-		return err
-	}
+	page := append([][]byte{wasmExec}, s.static(pageScripts...)...)
+	s.Script = s.putHashed("page", ".js", small("page.js", joinScripts(page)))
+	workers := s.static("worker.js", "start.js")
+	s.Worker = s.putHashed("worker", ".js", small("worker.js", joinScripts([][]byte{wasmExec, workers[0]})))
+	s.Start = string(bytes.TrimSpace(small("start.js", workers[1])))
+	sheets := append(s.static(styles...), []byte(display.CSS())) // of the prepared pictures
+	s.Style = s.putHashed("style", ".css", small("style.css", bytes.Join(sheets, []byte("\n"))))
 	// Under a fixed name, because other sites name it.
-	view, err := s.static([]string{"view.js"})
-	if err != nil {
-		return err
-	}
-	element, err := small("view.js", view[0])
-	if err != nil {
-		return err
-	}
-	if err := s.put("view.js", element); err != nil {
-		return err
-	}
+	s.put("view.js", small("view.js", s.static("view.js")[0]))
 	// The documentation looks like the page. It has no script that makes it light
 	// before it is printed, so its dark colours are for screens alone.
-	sheet, err := s.static([]string{"style.css", "docs.css"})
-	if err != nil {
-		return err
-	}
 	colours := strings.ReplaceAll(display.CSS(), "@media (prefers-color-scheme:dark)", "@media screen and (prefers-color-scheme:dark)")
-	s.DocsStyle, err = s.putHashed("docs", ".css", bytes.Join(append(sheet, []byte(colours)), []byte("\n")))
-	return err
+	sheets = append(s.static("style.css", "docs.css"), []byte(colours))
+	s.DocsStyle = s.putHashed("docs", ".css", bytes.Join(sheets, []byte("\n")))
 }
 
-func (s *site) static(names []string) ([][]byte, error) {
-	var out [][]byte
+// static are files of web/static.
+func (s *site) static(names ...string) (out [][]byte) {
 	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(s.root, "web", "static", name))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
+		out = append(out, s.read("web", "static", name))
 	}
-	return out, nil
+	return out
 }
 
 // small is a script or a style sheet without what only people read.
-func small(name string, text []byte) ([]byte, error) {
+func small(name string, text []byte) []byte {
 	loader := api.LoaderJS
 	if filepath.Ext(name) == ".css" {
 		loader = api.LoaderCSS
 	}
 	out := api.Transform(string(text), api.TransformOptions{Loader: loader, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true})
 	if len(out.Errors) > 0 {
-		return nil, fmt.Errorf("%s: %s", name, out.Errors[0].Text)
+		cli.Fail("%s: %s", name, out.Errors[0].Text)
 	}
-	return out.Code, nil
+	return out.Code
 }
 
 // joinScripts puts classic scripts into one, each in a block of its own: a

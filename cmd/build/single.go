@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"memtide/cmd/cli"
 )
 
 // singleName is the page in one file: for mail, for an archive, for a machine
@@ -19,30 +21,13 @@ const singleName = "memtide.html"
 // single is the page with everything in it. Scripts that the browser runs from
 // the text are allowed by their hashes; the workers' script and the charts are
 // text until boot.js makes blobs of them, and so is the program.
-func (s *site) single() error {
-	read := func(name string) []byte {
-		b, err := os.ReadFile(filepath.Join(s.dir, name))
-		if err != nil {
-			panic(err) // it has just been written
-		}
-		return b
-	}
+func (s *site) single() {
+	read := func(name string) []byte { return cli.Must(os.ReadFile(filepath.Join(s.dir, name))) }
 	style, script := read(s.Style), read(s.Script)
-	program, err := squeezeGzip(read(s.Wasm))
-	if err != nil {
-		return err
-	}
-	second, err := squeezeGzip(read(s.Second))
-	if err != nil {
-		return err
-	}
-	icon, err := s.static([]string{"icon.svg"})
-	if err != nil {
-		return err
-	}
+	icon := s.static("icon.svg")
 	for name, text := range map[string][]byte{s.Script: script, s.Worker: read(s.Worker), s.Charts: read(s.Charts)} {
 		if bytes.Contains(bytes.ToLower(text), []byte("</script")) || bytes.Contains(text, []byte("<!--")) {
-			return fmt.Errorf("%s contains the end of a script element or the start of a comment, so it cannot stand in a page", name)
+			cli.Fail("%s contains the end of a script element or the start of a comment, so it cannot stand in a page", name)
 		}
 	}
 	page := read("index.html")
@@ -56,8 +41,8 @@ func (s *site) single() error {
 		{`<link rel="stylesheet"`, ">", "<style>" + string(style) + "</style>"},
 		{`<script defer`, "</script>", ""},
 		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
-			inline("wasm", []byte(base64.StdEncoding.EncodeToString(program))) +
-			inline("second", []byte(base64.StdEncoding.EncodeToString(second))) +
+			inline("wasm", []byte(base64.StdEncoding.EncodeToString(squeezeGzip(read(s.Wasm))))) +
+			inline("second", []byte(base64.StdEncoding.EncodeToString(squeezeGzip(read(s.Second))))) +
 			fmt.Sprintf(`<script data-wasm="#wasm" data-second="#second" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
 	} {
 		before, after, ok := bytes.Cut(page, []byte(cut.from))
@@ -65,7 +50,7 @@ func (s *site) single() error {
 			_, after, ok = bytes.Cut(after, []byte(cut.to))
 		}
 		if !ok {
-			return fmt.Errorf("index.html has no %s%s in the expected place", cut.from, cut.to)
+			cli.Fail("index.html has no %s%s in the expected place", cut.from, cut.to)
 		}
 		b.Write(before)
 		if cut.from == `content="` {
@@ -76,7 +61,7 @@ func (s *site) single() error {
 		page = after
 	}
 	b.Write(page)
-	return s.put(singleName, []byte(b.String()))
+	s.put(singleName, []byte(b.String()))
 }
 
 // inline is a text that boot.js finds by its id.

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"text/template"
+
+	"memtide/cmd/cli"
 )
 
 // site is the directory being made, and what the page has to know of it.
@@ -32,44 +35,48 @@ type asset struct {
 	sum  [sha256.Size]byte
 }
 
+// read is a file of the module, by the parts of its path.
+func (s *site) read(path ...string) []byte {
+	return cli.Must(os.ReadFile(filepath.Join(append([]string{s.root}, path...)...)))
+}
+
+// template is a page of the module with places to fill in.
+func (s *site) template(path ...string) *template.Template {
+	return cli.Must(template.New(path[len(path)-1]).Option("missingkey=error").Parse(string(s.read(path...))))
+}
+
 // put writes a file under a fixed name.
-func (s *site) put(name string, data []byte) error {
+func (s *site) put(name string, data []byte) {
 	s.written = append(s.written, asset{name: name, size: len(data), sum: sha256.Sum256(data)})
 	file := filepath.Join(s.dir, name)
 	if old, err := os.ReadFile(file); err == nil && slices.Equal(old, data) {
-		return nil // keeps its time, and with it the compressed siblings
+		return // keeps its time, and with it the compressed siblings
 	}
-	return os.WriteFile(file, data, 0o644)
+	cli.Check(os.WriteFile(file, data, 0o644))
 }
 
 // putHashed writes a file under a name that changes with its content, so that a
 // host may let browsers keep it: stem.0123456789ab.ext.
-func (s *site) putHashed(stem, ext string, data []byte) (string, error) {
+func (s *site) putHashed(stem, ext string, data []byte) string {
 	sum := sha256.Sum256(data)
 	name := fmt.Sprintf("%s.%s%s", stem, hex.EncodeToString(sum[:6]), ext)
-	return name, s.put(name, data)
+	s.put(name, data)
+	return name
 }
 
 var hashed = regexp.MustCompile(`^[a-z]+\.[0-9a-f]{12}\.(js|css|wasm)(\.br|\.gz)?$`)
 
 // sweep removes the files of earlier builds: those whose names putHashed makes.
-func (s *site) sweep() error {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
+func (s *site) sweep() {
+	for _, e := range cli.Must(os.ReadDir(s.dir)) {
 		name := e.Name()
 		if !hashed.MatchString(name) || slices.ContainsFunc(s.written, func(a asset) bool {
 			return name == a.name || name == a.name+".br" || name == a.name+".gz"
 		}) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
-			return err
-		}
+		cli.Check(os.Remove(filepath.Join(s.dir, name)))
 	}
-	return nil
 }
 
 func (s *site) report(w io.Writer) {

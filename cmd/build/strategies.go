@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/engine/alloc"
@@ -18,12 +19,8 @@ import (
 // descriptions are the strategies and allocators that the page's program does not link,
 // as a file of it, by its name: what forms, links and lists need of them is taken from
 // the registries, so that nothing has to be said twice.
-func descriptions(root string) (map[string]string, error) {
-	list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)
-	if err != nil {
-		return nil, err
-	}
-	linked := strings.Fields(list)
+func descriptions(root string) map[string]string {
+	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)))
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"memtide/engine\"\n\t\"memtide/engine/alloc\"\n)\n\nfunc init() {\n")
 	for _, s := range engine.Strategies() {
@@ -43,7 +40,7 @@ func descriptions(root string) (map[string]string, error) {
 		fmt.Fprintf(&b, "\talloc.Describe(&%#v)\n", known)
 	}
 	b.WriteString("}\n")
-	return map[string]string{filepath.Join(root, filepath.FromSlash(programs[0].pkg), "strategies_js.go"): b.String()}, nil
+	return map[string]string{filepath.Join(root, filepath.FromSlash(programs[0].pkg), "strategies_js.go"): b.String()}
 }
 
 // packageOf is the import path of the package that a function is in.

@@ -39,7 +39,7 @@ train are sampled, and what contradicts the assumption is told.`,
 			"memtide batch -preset vgg16 -budget 11GiB -strategy keepall,vdnnpp -batches 32,64,128",
 			"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			var c asked
 			var o batchOptions
 			c.define(fs)
@@ -48,8 +48,8 @@ train are sampled, and what contradicts the assumption is told.`,
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
 			fs.StringVar(&o.batches, "batches", "", "`LIST` batches with commas between them, solved besides the largest")
 			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
-			return func(ctx context.Context, e *env, args []string) error {
-				return batch(ctx, e, &c, o, args)
+			return func(ctx context.Context, e *env, args []string) {
+				batch(ctx, e, &c, o, args)
 			}
 		},
 	}
@@ -61,98 +61,75 @@ type batchOptions struct {
 	most                int
 }
 
-func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string) error {
+func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string) {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
 	asked := c.flags.Budget != (choice.Budget{})
-	in, err := c.read(ctx, e, args)
-	if err != nil {
-		return err
-	}
+	in := c.read(ctx, e, args)
 	g := &grown{in: in, complete: true}
-	if g.budget, err = in.batchBudget(asked); err != nil {
-		return err
-	}
-	if g.methods, err = in.batchMethods(o.strategies, given); err != nil {
-		return err
-	}
-	if g.build, g.most, g.model, err = in.builder(o.most); err != nil {
-		return err
-	}
-	if g.batches, err = batchList(o.batches, g.most); err != nil {
-		return err
-	}
-	if err := g.run(ctx, e, o); err != nil {
-		return err
-	}
-	if o.json {
-		err = writeJSON(e, g.json())
-	} else {
-		_, err = fmt.Fprint(e.stdout, g.table())
-	}
-	if err != nil {
-		return err
-	}
-	return g.outcome()
+	g.budget = in.batchBudget(asked)
+	g.methods = in.batchMethods(o.strategies, given)
+	g.build, g.most, g.model = in.builder(o.most)
+	g.batches = batchList(o.batches, g.most)
+	cli.Check(g.run(ctx, e, o))
+	e.tell(o.json, func() any { return g.json() }, g.table)
+	cli.Check(g.outcome())
 }
 
 // batchBudget is the budget in bytes: shares are of keeping everything at the
 // batch that was named.
-func (in *input) batchBudget(asked bool) (engine.Bytes, error) {
+func (in *input) batchBudget(asked bool) engine.Bytes {
 	if !asked && in.link.Budget == choice.DefaultBudget {
 		if in.device.Memory <= 0 {
-			return 0, bad("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
+			fail("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
 		}
-		return in.device.Memory, nil
+		return in.device.Memory
 	}
 	if in.link.Budget.Bytes == 0 && in.graph {
-		return 0, bad("-budget: this network is a graph, whose share of keeping everything is not known; give a size")
+		fail("-budget: this network is a graph, whose share of keeping everything is not known; give a size")
 	}
-	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak), nil
+	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak)
 }
 
 // batchMethods are the strategies named, or all that can work here, keeping
 // everything first.
-func (in *input) batchMethods(names string, given engine.Args) ([]proto.Method, error) {
-	methods, err := in.methods(names, given)
-	if err != nil || names != "" {
-		return methods, err
+func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
+	methods := in.methods(names, given)
+	if names != "" {
+		return methods
 	}
 	methods = slices.DeleteFunc(methods, func(m proto.Method) bool {
 		return in.graph && !engine.Lookup(m.Strategy).Graphs
 	})
-	return append([]proto.Method{{Strategy: "keepall"}}, methods...), nil
+	return append([]proto.Method{{Strategy: "keepall"}}, methods...)
 }
 
 // builder says how the network gets other batches, up to which, and by which
 // model, for people.
-func (in *input) builder(most int) (build scale.Builder, largest int, model string, err error) {
+func (in *input) builder(most int) (build scale.Builder, largest int, model string) {
 	if most < 1 {
-		return nil, 0, "", bad("-most is %d; expected 1 or more", most)
+		fail("-most is %d; expected 1 or more", most)
 	}
-	build, largest, err = question.Builder(in.network.Preset, in.profile, in.graph)
-	switch {
-	case err != nil:
-		return nil, 0, "", bad("%v", err)
-	case in.network.Preset == "":
-		return build, most, "scaled", nil
+	build, largest, err := question.Builder(in.network.Preset, in.profile, in.graph)
+	if valid(build, err); in.network.Preset == "" {
+		return build, most, "scaled"
 	}
-	return build, min(most, largest), "built", nil
+	return build, min(most, largest), "built"
 }
 
 // batchList reads "64,128".
-func batchList(text string, most int) (list []int, err error) {
+func batchList(text string, most int) (list []int) {
 	if text == "" {
-		return nil, nil
+		return nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > most {
-			return nil, bad("-batches: %q; expected whole numbers from 1 to %d with commas between them", clip(part), most)
+			fail("-batches: %q; expected whole numbers from 1 to %d with commas between them", clip(part), most)
 		}
 		list = append(list, n)
 	}
-	return list, nil
+	return list
 }
 
 // grown is a question about batches and what has come of it.

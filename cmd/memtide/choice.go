@@ -75,21 +75,17 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 }
 
 // doing is what a command does with its input.
-type doing func(ctx context.Context, e *env, in *input) error
+type doing func(ctx context.Context, e *env, in *input)
 
 // about makes the flags of a command about one input: those of the input, and those that
 // own adds. It returns what is done once they are parsed.
-func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) func(context.Context, *env, []string) error {
-	return func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) action {
+	return func(fs *flag.FlagSet) action {
 		c.define(fs)
 		c.defineOne(fs)
 		do := own(fs, &c)
-		return func(ctx context.Context, e *env, args []string) error {
-			in, err := c.read(ctx, e, args)
-			if err != nil {
-				return err
-			}
-			return do(ctx, e, in)
+		return func(ctx context.Context, e *env, args []string) {
+			do(ctx, e, c.read(ctx, e, args))
 		}
 	}
 }
@@ -106,24 +102,24 @@ func oneOf(to *string, words ...string) func(string) error {
 
 // parseLink reads a whole address or only its fragment. What is wrong with a
 // link but leaves it usable is told on the standard error.
-func parseLink(e *env, s string) (link.Link, error) {
+func parseLink(e *env, s string) link.Link {
 	_, fragment, ok := strings.Cut(s, "#")
 	if !ok {
 		if fragment = s; !strings.Contains(s, "=") || strings.Contains(s, "://") {
-			return link.Link{}, bad("-from %q has no # and so is no permalink; expected something like #v=1&p=resnet101-b32&m=60%%25", clip(s))
+			fail("-from %q has no # and so is no permalink; expected something like #v=1&p=resnet101-b32&m=60%%25", clip(s))
 		}
 	}
 	l, notes := link.Parse(fragment)
 	if l.Step != "" {
-		return l, bad("-from: the link is about a whole training step; memtide plan answers about those")
+		fail("-from: the link is about a whole training step; memtide plan answers about those")
 	}
 	if !l.Named() {
-		return l, bad("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))
+		fail("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))
 	}
 	for _, n := range notes {
 		fmt.Fprintf(e.stderr, "note: %s\n", cli.Printable(n))
 	}
-	return l, nil
+	return l
 }
 
 // clip shortens foreign text for a message.

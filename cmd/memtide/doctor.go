@@ -5,8 +5,8 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/doctor"
@@ -28,55 +28,42 @@ carry a recording: send the file.`,
 			"memtide doctor -json -gpu 1 snapshot.pickle",
 			"memtide doctor first.pickle snapshot.pickle",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			json := fs.Bool("json", false, "write JSON instead of a table")
 			device := fs.Int("gpu", profiles.AnyDevice, "`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
 			at := fs.Int("at", doctor.Decisive, "`EVENT` after which memory is told (default: the request that found no room, or the peak)")
-			return func(ctx context.Context, e *env, args []string) error {
+			return func(ctx context.Context, e *env, args []string) {
 				if len(args) < 1 || len(args) > 2 {
-					return bad("one snapshot, or two to compare; got %d files", len(args))
+					fail("one snapshot, or two to compare; got %d files", len(args))
 				}
-				return examine(ctx, e, args, *device, *at, *json)
+				examine(ctx, e, args, *device, *at, *json)
 			}
 		},
 	}
 }
 
 // examine reads one or two snapshots and writes down what there is to say.
-func examine(ctx context.Context, e *env, files []string, device, at int, asJSON bool) error {
+func examine(ctx context.Context, e *env, files []string, device, at int, asJSON bool) {
 	var read []*profiles.Profile
 	for _, name := range files {
-		p, err := readDevice(ctx, e, name, device)
-		if err != nil {
-			return err
-		}
+		p := readDevice(ctx, e, name, device)
 		if p.History == nil {
-			return bad("%q: %v", name, doctor.ErrNoRecording)
+			fail("%q: %v", name, doctor.ErrNoRecording)
 		}
 		read = append(read, p)
 	}
 	poll := engine.NewPoll(ctx, nil)
 	if len(read) == 2 {
-		c, err := doctor.Compare(read[0], read[1], poll)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return writeJSON(e, &comparisonReport{Schema: doctorSchema, Names: files, Findings: findings(read), Comparison: c})
-		}
-		_, err = fmt.Fprint(e.stdout, comparisonText(read, c))
-		return err
+		c := cli.Must(doctor.Compare(read[0], read[1], poll))
+		e.tell(asJSON, func() any {
+			return &comparisonReport{Schema: doctorSchema, Names: files, Findings: findings(read), Comparison: c}
+		}, func() string { return comparisonText(read, c) })
+		return
 	}
-	r, err := doctor.Examine(read[0], at, poll)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		err = writeJSON(e, &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read), Notes: read[0].Source.Notes, Report: r})
-	} else {
-		_, err = fmt.Fprint(e.stdout, doctorText(read[0], r))
-	}
-	return err
+	r := cli.Must(doctor.Examine(read[0], at, poll))
+	e.tell(asJSON, func() any {
+		return &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read), Notes: read[0].Source.Notes, Report: r}
+	}, func() string { return doctorText(read[0], r) })
 }
 
 const doctorSchema = "memtide-doctor/1"

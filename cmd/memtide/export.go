@@ -5,8 +5,8 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
+	"memtide/cmd/cli"
 	"memtide/engine/export"
 	"memtide/wasm/proto"
 )
@@ -30,7 +30,7 @@ written.`,
 			o := exportOptions{format: "json"}
 			fs.Func("format", "`json|python` what to write (default json)", oneOf(&o.format, "json", "python"))
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, in *input) error { return exportPlan(ctx, e, in, o) }
+			return func(ctx context.Context, e *env, in *input) { exportPlan(ctx, e, in, o) }
 		}),
 	}
 }
@@ -41,22 +41,16 @@ type exportOptions struct {
 	file   string
 }
 
-func exportPlan(ctx context.Context, e *env, in *input, o exportOptions) error {
+func exportPlan(ctx context.Context, e *env, in *input, o exportOptions) {
 	solved, stopped := findSchedule(ctx, e, in, 0)
 	switch {
 	case solved == nil:
-		return tellFailure(e, in, solveOptions{}, stopped)
+		tellFailure(e, in, solveOptions{}, stopped)
 	case !solved.Verdict.Verified:
-		return fmt.Errorf("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
+		cli.Fail("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
 	}
-	text, err := exportText(in, solved, o.format)
-	if err != nil {
-		return err
-	}
-	if err := e.write(o.file, text); err != nil {
-		return err
-	}
-	return stopped
+	e.write(o.file, cli.Must(exportText(in, solved, o.format)))
+	cli.Check(stopped)
 }
 
 func exportText(in *input, solved *proto.Solved, format string) ([]byte, error) {

@@ -36,9 +36,9 @@ type input struct {
 
 // read understands the flags and reads the network: args are the arguments
 // besides the flags.
-func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error) {
+func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 	if len(args) > 1 {
-		return nil, bad("one file at a time; got %s", cli.Quoted(args))
+		fail("one file at a time; got %s", cli.Quoted(args))
 	}
 	sources := len(args)
 	for _, s := range []string{c.preset, c.from} {
@@ -48,68 +48,53 @@ func (c *asked) read(ctx context.Context, e *env, args []string) (*input, error)
 	}
 	switch {
 	case sources == 0:
-		return nil, bad("there is no network; name a FILE, -preset resnet101-b32 or -from LINK")
+		fail("there is no network; name a FILE, -preset resnet101-b32 or -from LINK")
 	case sources > 1:
-		return nil, bad("there is more than one network; name either a FILE, or -preset, or -from")
+		fail("there is more than one network; name either a FILE, or -preset, or -from")
 	case c.side != "" && c.from == "":
-		return nil, bad("-side %s is about a link that compares two, and there is no -from", c.side)
+		fail("-side %s is about a link that compares two, and there is no -from", c.side)
 	}
 	in := &input{}
-	var err error
 	switch {
 	case c.from != "":
-		if in.link, err = parseLink(e, c.from); err == nil {
-			in.link, err = c.oneSide(e, in.link)
-		}
+		in.link = c.oneSide(e, parseLink(e, c.from))
 	case c.preset != "":
 		in.link.Preset = c.preset
 	default:
-		in.link.Profile, err = readFile(ctx, e, args[0])
-	}
-	if err != nil {
-		return nil, err
+		in.link.Profile = readDevice(ctx, e, args[0], profiles.AnyDevice)
 	}
 	in.link.Take(&c.flags)
 	if c.addresses && in.link.Profile != nil && in.link.Profile.Memory != nil {
 		in.profile = in.link.Profile
-		return in, nil
+		return in
 	}
-	if err := in.open(); err != nil {
-		return nil, err
-	}
-	if err := in.resolve(); err != nil {
-		return nil, err
-	}
-	return in, nil
+	in.open()
+	in.resolve()
+	return in
 }
 
-// readFile decodes a file, or the standard input for "-".
-func readFile(ctx context.Context, e *env, name string) (*profiles.Profile, error) {
-	return readDevice(ctx, e, name, profiles.AnyDevice)
-}
-
-// readDevice decodes what a file says about a device.
-func readDevice(ctx context.Context, e *env, name string, device int) (*profiles.Profile, error) {
+// readDevice decodes what a file says about a device, or the standard input for "-".
+func readDevice(ctx context.Context, e *env, name string, device int) *profiles.Profile {
 	if name != "-" {
 		p, err := readWhereItLies(ctx, name, device)
 		switch path := (*os.PathError)(nil); {
 		case errors.As(err, &path):
-			return nil, bad("%q: %v", name, path.Err)
+			fail("%q: %v", name, path.Err)
 		case errors.Is(err, errInterrupted):
-			return nil, fmt.Errorf("%q: %w", name, err)
+			cli.Fail("%q: %w", name, err)
 		case err != nil:
-			return nil, bad("%q: %s", name, explain(err))
+			fail("%q: %s", name, explain(err))
 		}
-		return p, nil
+		return p
 	}
 	p, err := readStream(ctx, "", device, func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
 	switch {
 	case errors.Is(err, errInterrupted):
-		return nil, fmt.Errorf("standard input: %w", err)
+		cli.Fail("standard input: %w", err)
 	case err != nil:
-		return nil, bad("standard input: %s", explain(err))
+		fail("standard input: %s", explain(err))
 	}
-	return p, nil
+	return p
 }
 
 var errInterrupted = errors.New("reading was interrupted before its end")
@@ -188,13 +173,13 @@ func explain(err error) string {
 
 // chooseKind settles whether the chain or the operations are solved. A link says
 // so only where there is a choice.
-func (in *input) chooseKind() error {
+func (in *input) chooseKind() {
 	in.graph = in.link.Kind == "graph" || in.profile.Chain == nil && in.profile.Graph != nil
 	switch {
 	case in.graph && in.profile.Graph == nil:
-		return bad("%s lists no operations; it can only be taken as a chain", in.profile.Name)
+		fail("%s lists no operations; it can only be taken as a chain", in.profile.Name)
 	case in.link.Kind == "chain" && in.profile.Chain == nil:
-		return bad("%s is not a chain; it can only be taken as a graph", in.profile.Name)
+		fail("%s is not a chain; it can only be taken as a graph", in.profile.Name)
 	case !in.graph || in.profile.Chain == nil:
 		in.link.Kind = ""
 	default: // both: the operations without the chain
@@ -202,36 +187,28 @@ func (in *input) chooseKind() error {
 		operations.Chain = nil
 		in.profile = &operations
 	}
-	return nil
 }
 
 // open builds the preset, or takes the profile that was read.
-func (in *input) open() error {
+func (in *input) open() {
 	if in.link.Profile != nil {
 		in.profile, in.link.Preset = in.link.Profile, ""
-		return in.chooseKind()
+		in.chooseKind()
+		return
 	}
 	if as, ok := (choice.Source{Preset: in.link.Preset}).OfKind(in.link.Kind == "graph"); ok && in.link.Kind != "" {
 		in.link.Preset, in.link.Kind = as.Preset, ""
 	}
 	known, batch, err := preset.Parse(in.link.Preset)
-	if err != nil {
-		return bad("%v", err)
-	}
-	if in.profile, err = known.Profile(batch); err != nil {
-		return bad("%v", err)
-	}
-	if err := in.chooseKind(); err != nil {
-		return err
-	}
+	in.profile = valid(valid(known, err).Profile(batch))
+	in.chooseKind()
 	in.link.Preset = preset.Ref(known.ID, batch)
 	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // there is a chain, too
-	return nil
 }
 
 // resolve makes the choice of what was said: by the rules of the page, but what the
 // page would tell and leave out is an error here.
-func (in *input) resolve() error {
+func (in *input) resolve() {
 	said := in.link.Said
 	base := said.Base()
 	own := in.profile.Device
@@ -251,7 +228,7 @@ func (in *input) resolve() error {
 	in.choice, problems = said.Resolve(base)
 	for _, p := range problems {
 		if !strings.HasPrefix(p.Key, "alloc") {
-			return refuse(p)
+			refuse(p)
 		}
 	}
 	in.problems = problems
@@ -262,25 +239,23 @@ func (in *input) resolve() error {
 		l.Transfers = in.choice.Transfers.String()
 	}
 	in.setDevice(own)
-	return nil
 }
 
 // refuse says what is wrong with what was said.
-func refuse(p choice.Problem) error {
+func refuse(p choice.Problem) {
 	switch p.Key {
 	case "dev":
-		return bad("there is no device %q; known are %s", p.Name, strings.Join(deviceIDs(), ", "))
+		fail("there is no device %q; known are %s", p.Name, strings.Join(deviceIDs(), ", "))
 	case "s":
-		_, err := strategy(p.Name)
-		return err
+		strategy(p.Name)
 	case "s.":
-		return bad("%v; memtide help strategies lists the parameters", p.Err)
+		fail("%v; memtide help strategies lists the parameters", p.Err)
 	case "alloc":
-		return bad("there is no allocator %q; known are %s", p.Name, strings.Join(allocators(), ", "))
+		fail("there is no allocator %q; known are %s", p.Name, strings.Join(allocators(), ", "))
 	case "alloc.":
-		return bad("%v; memtide help allocators lists the parameters", p.Err)
+		fail("%v; memtide help allocators lists the parameters", p.Err)
 	}
-	return bad("%v", p.Err)
+	fail("%v", p.Err)
 }
 
 // setDevice settles the device: the one named, else the one that a file was measured
@@ -318,15 +293,16 @@ func deviceIDs() []string {
 }
 
 // strategy finds a strategy; the error lists those that there are.
-func strategy(name string) (*engine.Strategy, error) {
+func strategy(name string) *engine.Strategy {
 	if s := engine.Lookup(name); s != nil {
-		return s, nil
+		return s
 	}
 	var known []string
 	for _, s := range engine.Strategies() {
 		known = append(known, s.Name)
 	}
-	return nil, bad("there is no strategy %q; known are %s", name, strings.Join(known, ", "))
+	fail("there is no strategy %q; known are %s", name, strings.Join(known, ", "))
+	return nil
 }
 
 // setting is the input as requests want it.

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"memtide/cmd/cli"
 	"memtide/web/choice"
 )
 
@@ -19,7 +20,7 @@ func TestKindOfPreset(t *testing.T) {
 	} {
 		in := &input{}
 		in.link.Said = choice.Said{Preset: tc.preset, Kind: tc.kind}
-		if err := in.open(); (err == nil) != tc.ok || in.link.Preset != tc.want {
+		if err := cli.Try(in.open); (err == nil) != tc.ok || in.link.Preset != tc.want {
 			t.Errorf("%s as %q: got %s, %v; want %s, no error: %v", tc.preset, tc.kind, in.link.Preset, err, tc.want, tc.ok)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/profiles"
 	"memtide/profiles/formats/native"
 	"memtide/web/link"
@@ -30,24 +31,18 @@ standard error.`,
 			"memtide link -budget 900MiB -strategy greedy net.csv",
 			"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			c := asked{both: true}
 			c.define(fs)
 			c.defineOne(fs)
 			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
-			return func(ctx context.Context, e *env, args []string) error {
+			return func(ctx context.Context, e *env, args []string) {
 				if strings.Contains(*base, "#") {
-					return bad("-base %q has a #, which ends an address; leave it out", *base)
+					fail("-base %q has a #, which ends an address; leave it out", *base)
 				}
-				in, err := c.read(ctx, e, args)
-				if err != nil {
-					return err
-				}
+				in := c.read(ctx, e, args)
 				in.takeSteps()
-				fragment, err := in.permalink()
-				if err != nil {
-					return err
-				}
+				fragment := cli.Must(in.permalink())
 				full := *base + "#" + fragment
 				fmt.Fprintln(e.stdout, full)
 				if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
@@ -57,7 +52,6 @@ standard error.`,
 					fmt.Fprintln(e.stderr, "note: the operators are left out, they are too long for a link or belong to a chain that it does not carry; for plans of the model send the file too")
 				}
 				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
-				return nil
 			}
 		},
 	}

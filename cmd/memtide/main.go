@@ -69,14 +69,26 @@ type env struct {
 	stdout, stderr io.Writer
 }
 
-// write writes to a file, or to the standard output where none is named.
-func (e *env) write(file string, text []byte) error {
-	if file != "" {
-		return os.WriteFile(file, text, 0o644)
+// tell writes an answer for programs, or for people.
+func (e *env) tell(asJSON bool, answer func() any, text func() string) {
+	if asJSON {
+		cli.Check(writeJSON(e, answer()))
+		return
 	}
-	_, err := e.stdout.Write(text)
-	return err
+	cli.Must(fmt.Fprint(e.stdout, text()))
 }
+
+// write writes to a file, or to the standard output where none is named.
+func (e *env) write(file string, text []byte) {
+	if file != "" {
+		cli.Check(os.WriteFile(file, text, 0o644))
+		return
+	}
+	cli.Must(e.stdout.Write(text))
+}
+
+// action is what a command does with its arguments. Errors end it: it runs within cli.Try.
+type action func(ctx context.Context, e *env, args []string)
 
 // command is one of the subcommands.
 type command struct {
@@ -87,7 +99,7 @@ type command struct {
 	examples []string
 	// flags defines the command's flags and returns what runs it once they are
 	// parsed, with what is left of the arguments.
-	flags func(fs *flag.FlagSet) func(ctx context.Context, e *env, args []string) error
+	flags func(fs *flag.FlagSet) action
 }
 
 // commands are the subcommands in the order of the help text.
@@ -124,7 +136,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err != nil:
 		err = bad("%v; memtide %s -h lists the flags", err, c.name)
 	default:
-		err = do(ctx, e, rest)
+		err = cli.Try(func() { do(ctx, e, rest) })
 	}
 	return cli.Finish(stderr, "memtide "+c.name, err)
 }
@@ -148,3 +160,21 @@ func commandNames() []string {
 
 // bad is an error of the command line or of the input: exit status 2.
 func bad(format string, args ...any) error { return cli.Bad(format, args...) }
+
+// fail ends an action with such an error.
+func fail(format string, args ...any) { cli.Check(cli.Bad(format, args...)) }
+
+// failAt ends an action with an error of what somebody has given, if there is one.
+func failAt(what string, err error) {
+	if err != nil {
+		fail("%s: %v", what, err)
+	}
+}
+
+// valid is what somebody has given; an error of it is one of the input.
+func valid[T any](given T, err error) T {
+	if err != nil {
+		fail("%v", err)
+	}
+	return given
+}

@@ -43,29 +43,27 @@ schedule: its buffers are placed in -budget, or in the pool that it names, by
 			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
 			c.flag(fs, "alloc", choice.FieldWords["alloc"].Help)
 			c.flag(fs, "alloc.", choice.FieldWords["alloc."].Help)
-			return func(ctx context.Context, e *env, in *input) error {
+			return func(ctx context.Context, e *env, in *input) {
 				if in.profile.Memory != nil {
-					return placeFile(ctx, e, in, *limit)
+					placeFile(ctx, e, in, *limit)
+					return
 				}
-				if err := in.chooseAllocator(); err != nil {
-					return err
-				}
-				return place(ctx, e, in, *limit)
+				in.chooseAllocator()
+				place(ctx, e, in, *limit)
 			}
 		}),
 	}
 }
 
 // chooseAllocator checks the allocator, for which there is a default.
-func (in *input) chooseAllocator() error {
+func (in *input) chooseAllocator() {
 	for _, p := range in.problems {
-		return refuse(p)
+		refuse(p)
 	}
 	if in.link.Alloc == choice.Recorded {
-		return refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
+		refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
 	}
 	in.link.Alloc = cmp.Or(in.link.Alloc, choice.DefaultAllocator)
-	return nil
 }
 
 func allocators() (names []string) {
@@ -76,24 +74,24 @@ func allocators() (names []string) {
 }
 
 // place finds a schedule and addresses, and writes both down.
-func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
+func place(ctx context.Context, e *env, in *input, limit time.Duration) {
 	solved, fail := findSchedule(ctx, e, in, limit)
 	if fail != nil { // the best so far would have other buffers
-		return tellFailure(e, in, solveOptions{}, fail)
+		tellFailure(e, in, solveOptions{}, fail)
 	}
 	if solved.Trace == nil {
-		return fmt.Errorf("the schedule is not verified: %s", solved.Verdict.Problem)
+		cli.Fail("the schedule is not verified: %s", solved.Verdict.Problem)
 	}
 	p, err := placed(ctx, e, &proto.Place{
 		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
 		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
 	})
 	if p == nil {
-		return err
+		cli.Check(err)
 	}
 	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved, placed: p, failure: err}
 	fmt.Fprint(e.stdout, r.table())
-	return r.err()
+	cli.Check(r.err())
 }
 
 // placed has buffers placed, with a bar on a terminal. With an error it is the best so far, if

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"text/tabwriter"
@@ -16,17 +17,15 @@ import (
 )
 
 // placeFile places the buffers of a file about addresses.
-func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) error {
+func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) {
 	m := in.profile.Memory
-	if in.link.Alloc == "" {
-		in.link.Alloc = "optimal"
-	}
+	in.link.Alloc = cmp.Or(in.link.Alloc, "optimal")
 	a := alloc.Lookup(in.link.Alloc)
 	if a == nil {
-		return refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
+		refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
 	}
 	if _, err := a.Parse(in.link.AllocArgs); err != nil {
-		return refuse(choice.Problem{Key: "alloc.", Err: err})
+		refuse(choice.Problem{Key: "alloc.", Err: err})
 	}
 	pool := m.Capacity
 	if in.link.Budget != (choice.Budget{}) {
@@ -35,11 +34,11 @@ func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) erro
 	p, err := placed(ctx, e, &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
 		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}})
 	if p == nil {
-		return err
+		cli.Check(err)
 	}
 	r := &placement{in: in, buffers: len(m.Requests.Buffers), placed: p, failure: err}
 	fmt.Fprint(e.stdout, r.fileTable())
-	return r.err()
+	cli.Check(r.err())
 }
 
 // fileTable is the placement of a file about addresses for people.

@@ -39,10 +39,10 @@ exit status is 1 if it does not fit.`,
 			"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192 -ckpt full",
 			"memtide plan config.json -device a100-sxm-80gb -gpus 4 -ckpt full -loss chunked",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			var p planFlags
 			p.define(fs)
-			return func(ctx context.Context, e *env, args []string) error { return p.run(ctx, e, args) }
+			return func(ctx context.Context, e *env, args []string) { p.run(ctx, e, args) }
 		},
 	}
 }
@@ -101,81 +101,42 @@ func (p *planFlags) setContext(value string) error {
 }
 
 // ask makes the question of the flags and the file.
-func (p *planFlags) ask(e *env, args []string) (llm.Ask, error) {
-	m, err := p.network(e, args)
-	if err != nil {
-		return llm.Ask{}, err
-	}
-	a, err := llm.New(m, p.args)
-	if err != nil {
-		return a, bad("%v", err)
-	}
-	return a, nil
+func (p *planFlags) ask(e *env, args []string) llm.Ask {
+	return valid(llm.New(p.network(e, args), p.args))
 }
 
 // network is the model of -model or of the file.
-func (p *planFlags) network(e *env, args []string) (*llm.Model, error) {
+func (p *planFlags) network(e *env, args []string) *llm.Model {
 	switch {
 	case p.model != "" && len(args) > 0:
-		return nil, bad("-model and %s are two networks; want one", cli.Quoted(args))
+		fail("-model and %s are two networks; want one", cli.Quoted(args))
 	case p.model != "":
 		if m := llm.Lookup(p.model); m != nil {
-			return m, nil
+			return m
 		}
-		return nil, bad("there is no model %q; memtide help models lists them", p.model)
+		fail("there is no model %q; memtide help models lists them", p.model)
 	case len(args) != 1:
-		return nil, bad("plan takes one config.json, or -model; got %d files", len(args))
+		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}
-	data, err := contents(e, args[0])
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	m, err := llm.ReadConfig(data)
-	if err != nil {
-		return nil, bad("%s: %v", args[0], err)
-	}
-	return m, nil
+	m, err := llm.ReadConfig(contents(e, args[0]))
+	failAt(args[0], err)
+	return m
 }
 
-// run answers the question and writes the answer.
-func (p *planFlags) run(ctx context.Context, e *env, args []string) error {
-	a, err := p.ask(e, args)
-	if err != nil {
-		return err
+// run answers the question and writes the answer, or with -chain the step as a profile.
+func (p *planFlags) run(ctx context.Context, e *env, args []string) {
+	a := p.ask(e, args)
+	if valid(a.Answer()); p.chain {
+		var text bytes.Buffer
+		cli.Check(native.Encode(&text, valid(a.Profile())))
+		e.write(p.file, text.Bytes())
+		return
 	}
-	if _, err := a.Answer(); err != nil {
-		return bad("%v", err)
-	}
-	if p.chain {
-		return p.writeChain(e, a)
-	}
-	plan, err := a.Plan(engine.NewPoll(ctx, nil), func(*llm.Plan) {})
-	if err != nil {
-		return err
-	}
-	r := &planReport{plan}
-	if !p.asJSON {
-		fmt.Fprint(e.stdout, r.text())
-	} else if err := writeJSON(e, r.json()); err != nil {
-		return err
-	}
+	r := &planReport{cli.Must(a.Plan(engine.NewPoll(ctx, nil), func(*llm.Plan) {}))}
+	e.tell(p.asJSON, func() any { return r.json() }, r.text)
 	if r.Answer.Verdict == llm.FitsNot {
-		return errors.New("it does not fit")
+		cli.Fail("it does not fit")
 	}
-	return nil
-}
-
-// writeChain writes the step as a profile.
-func (p *planFlags) writeChain(e *env, a llm.Ask) error {
-	profile, err := a.Profile()
-	if err != nil {
-		return bad("%v", err)
-	}
-	var text bytes.Buffer
-	if err := native.Encode(&text, profile); err != nil {
-		return err
-	}
-	return e.write(p.file, text.Bytes())
 }
 
 // amounts writes rows of bytes with a bar each, the longest one full.

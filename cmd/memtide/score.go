@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -31,42 +30,33 @@ and expandable segments are replayed, the prediction is the middle, and low and
 high are the two with the model's margin. Rows with guessed inputs count only
 as inside low to high or not.`,
 		examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			asJSON := fs.Bool("json", false, "write the report as JSON")
-			return func(ctx context.Context, e *env, args []string) error {
+			return func(ctx context.Context, e *env, args []string) {
 				if len(args) != 1 {
-					return bad("score takes one file of rows; got %d", len(args))
+					fail("score takes one file of rows; got %d", len(args))
 				}
-				return score(ctx, e, args[0], *asJSON)
+				score(ctx, e, args[0], *asJSON)
 			}
 		},
 	}
 }
 
 // score reads rows, predicts them and writes the report.
-func score(ctx context.Context, e *env, name string, asJSON bool) error {
-	data, err := contents(e, name)
-	if err != nil {
-		return bad("%v", err)
-	}
-	rows, err := llm.ReadRows(data)
-	if err != nil {
-		return bad("%s: %v", name, err)
-	}
+func score(ctx context.Context, e *env, name string, asJSON bool) {
+	rows, err := llm.ReadRows(contents(e, name))
+	failAt(name, err)
 	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
-	if asJSON {
-		return cmp.Or(writeJSON(e, report), err)
-	}
-	fmt.Fprint(e.stdout, scoreTable(report))
-	return err
+	e.tell(asJSON, func() any { return report }, func() string { return scoreTable(report) })
+	cli.Check(err)
 }
 
 // contents are those of a file, or of the standard input.
-func contents(e *env, name string) ([]byte, error) {
+func contents(e *env, name string) []byte {
 	if name == "-" {
-		return io.ReadAll(e.stdin)
+		return valid(io.ReadAll(e.stdin))
 	}
-	return os.ReadFile(name)
+	return valid(os.ReadFile(name))
 }
 
 // scoreTable is the report for people: the rows, what was refused, the summary.

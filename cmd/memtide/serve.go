@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/web/fileserver"
 )
 
@@ -30,14 +31,14 @@ server will do; this one is for trying it on your own machine.`,
 			"memtide serve",
 			"memtide serve -dir dist -addr 127.0.0.1:8080",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			dir := fs.String("dir", "dist", "`DIRECTORY` the built page")
 			addr := fs.String("addr", defaultAddr, "`HOST:PORT` where to listen; port 0 is any that is free")
-			return func(ctx context.Context, e *env, args []string) error {
+			return func(ctx context.Context, e *env, args []string) {
 				if len(args) > 0 {
-					return bad("serve takes no files; got %q. The directory is named by -dir", args[0])
+					fail("serve takes no files; got %q. The directory is named by -dir", args[0])
 				}
-				return serveSite(ctx, e, *dir, *addr)
+				cli.Check(serveSite(ctx, e, *dir, *addr))
 			}
 		},
 	}

@@ -11,22 +11,22 @@ import (
 
 // oneSide is the side of a link that a command is about. A link that compares has
 // two; of which one is taken without being asked for is told on the standard error.
-func (c *asked) oneSide(e *env, l link.Link) (link.Link, error) {
+func (c *asked) oneSide(e *env, l link.Link) link.Link {
 	b := l.B
 	switch {
 	case c.side == "b" && b == nil:
-		return l, bad("-side b: the link compares nothing; leave -side out")
+		fail("-side b: the link compares nothing; leave -side out")
 	case c.side == "b" && b.From == choice.FromFile:
-		return l, bad("-side b: side B is a file that no link can hold; name the FILE itself")
+		fail("-side b: side B is a file that no link can hold; name the FILE itself")
 	case c.side == "b":
-		return sideB(l), nil
+		return sideB(l)
 	case b == nil || c.side == "" && c.both:
-		return l, nil
+		return l
 	case c.side == "":
 		fmt.Fprintln(e.stderr, "note: the link compares two; this is about A alone. -side b takes B, -side a says that A is meant.")
 	}
 	l.B = nil
-	return l, nil
+	return l
 }
 
 // sideB is side B of a link as a link of its own: A with what differs from it.

@@ -33,7 +33,7 @@ agrees on both. Whether something faster exists, only the strategy says.`,
 		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 			var o solveOptions
 			o.define(fs, 0)
-			return func(ctx context.Context, e *env, in *input) error { return solve(ctx, e, in, o) }
+			return func(ctx context.Context, e *env, in *input) { solve(ctx, e, in, o) }
 		}),
 	}
 }
@@ -50,27 +50,16 @@ func (o *solveOptions) define(fs *flag.FlagSet, limit time.Duration) {
 	fs.DurationVar(&o.limit, "limit", limit, "`TIME` most that each solve may take, such as 30s; 0 is as long as it needs")
 }
 
-func solve(ctx context.Context, e *env, in *input, o solveOptions) error {
+func solve(ctx context.Context, e *env, in *input, o solveOptions) {
 	solved, fail := findSchedule(ctx, e, in, o.limit)
 	if solved == nil {
-		return tellFailure(e, in, o, fail)
+		tellFailure(e, in, o, fail)
 	}
 	r := &result{in: in, solved: solved, complete: fail == nil && !solved.Claim.Stopped}
-	var err error
-	if o.json {
-		err = writeJSON(e, r.json())
-	} else {
-		_, err = fmt.Fprint(e.stdout, r.table())
+	e.tell(o.json, func() any { return r.json() }, r.table)
+	if cli.Check(fail); !solved.Verdict.Verified {
+		cli.Fail("the schedule is not verified: %s", solved.Verdict.Problem)
 	}
-	switch {
-	case err != nil:
-		return err
-	case fail != nil:
-		return fail
-	case !solved.Verdict.Verified:
-		return fmt.Errorf("the schedule is not verified: %s", solved.Verdict.Problem)
-	}
-	return nil
 }
 
 // findSchedule solves, with a bar on a terminal. With an error the schedule is
@@ -104,21 +93,17 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	return best, err
 }
 
-// tellFailure says why there is no schedule, and with -json also says it to
+// tellFailure ends with why there is no schedule, and with -json also says it to
 // programs.
-func tellFailure(e *env, in *input, o solveOptions, err error) error {
+func tellFailure(e *env, in *input, o solveOptions, err error) {
 	fail, ok := errors.AsType[*proto.Failure](err)
 	if !ok {
-		return err
+		cli.Check(err)
 	}
-	if o.json {
-		if err := writeJSON(e, &failureReport{Schema: solveSchema, Question: in.question(), Error: failureOf(fail)}); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprint(e.stdout, in.header()+in.findingsText())
-	}
-	return &toldFailure{in.reason(fail), fail}
+	e.tell(o.json, func() any {
+		return &failureReport{Schema: solveSchema, Question: in.question(), Error: failureOf(fail)}
+	}, func() string { return in.header() + in.findingsText() })
+	cli.Check(&toldFailure{in.reason(fail), fail})
 }
 
 // toldFailure is a failure in better words.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"memtide/cmd/cli"
 	"memtide/web/display"
 	"memtide/web/draw"
 )
@@ -38,7 +39,7 @@ file itself is shown; in a document, put the link around the image.`,
 			fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
 			fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
 			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, in *input) error { return svg(ctx, e, in, o) }
+			return func(ctx context.Context, e *env, in *input) { svg(ctx, e, in, o) }
 		}),
 	}
 }
@@ -56,23 +57,20 @@ const (
 	widest    = 10_000
 )
 
-func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
+func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 	if o.width < narrowest || o.width > widest {
-		return bad("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
+		fail("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
 	}
 	if o.theme != "" {
 		in.link.Theme = o.theme
 	}
-	address, err := in.address(e, o.base)
-	if err != nil {
-		return err
-	}
+	address := in.address(e, o.base)
 	solved, stopped := findSchedule(ctx, e, in, 0)
 	if solved == nil {
-		return tellFailure(e, in, solveOptions{}, stopped)
+		tellFailure(e, in, solveOptions{}, stopped)
 	}
 	if solved.Trace == nil {
-		return fmt.Errorf("there is nothing to draw: %s", solved.Verdict.Problem)
+		cli.Fail("there is nothing to draw: %s", solved.Verdict.Problem)
 	}
 	var scene draw.Scene
 	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Visible.From, To: in.link.Visible.To}
@@ -87,16 +85,11 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) error {
 	}
 	// In memory first, so that a file is whole or not there.
 	var picture bytes.Buffer
-	if err := scene.WriteSVG(&picture, options); err != nil {
-		return err
+	cli.Check(scene.WriteSVG(&picture, options))
+	if e.write(o.file, picture.Bytes()); !solved.Verdict.Verified {
+		cli.Fail("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
 	}
-	switch err := e.write(o.file, picture.Bytes()); {
-	case err != nil:
-		return err
-	case !solved.Verdict.Verified:
-		return fmt.Errorf("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
-	}
-	return stopped
+	cli.Check(stopped)
 }
 
 // checkBase refuses what a click would run instead of open: a picture is opened by
@@ -112,20 +105,18 @@ func checkBase(base string) error {
 // address is the link that a picture carries: what stands behind the # of the
 // page, after base. Without a base, a picture of what no link can hold goes
 // without one, and the reader hears why.
-func (in *input) address(e *env, base string) (string, error) {
+func (in *input) address(e *env, base string) string {
 	if strings.Contains(base, "#") {
-		return "", bad("-base %q has a #, which ends an address; leave it out", base)
+		fail("-base %q has a #, which ends an address; leave it out", base)
 	}
-	if err := checkBase(base); err != nil {
-		return "", err
-	}
+	cli.Check(checkBase(base))
 	fragment, err := in.permalink()
 	switch {
 	case err == nil:
-		return base + "#" + fragment, nil
+		return base + "#" + fragment
 	case base != "":
-		return "", err
+		cli.Check(err)
 	}
 	fmt.Fprintf(e.stderr, "The picture carries no link: %v.\n", err)
-	return "", nil
+	return ""
 }

@@ -33,7 +33,7 @@ takes longer than -limit has the best schedule found until then, if any.`,
 			"memtide sweep -limit 2s -budget 700MiB,900MiB,1GiB net.csv",
 			"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			var c asked
 			var o sweepOptions
 			c.define(fs)
@@ -41,8 +41,8 @@ takes longer than -limit has the best schedule found until then, if any.`,
 			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
 			fs.StringVar(&o.budgets, "budget", "20%..100%", "`LIST` sizes or shares with commas between them, or FROM..TO")
 			fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
-			return func(ctx context.Context, e *env, args []string) error {
-				return sweep(ctx, e, &c, o, args)
+			return func(ctx context.Context, e *env, args []string) {
+				sweep(ctx, e, &c, o, args)
 			}
 		},
 	}
@@ -62,40 +62,20 @@ const sweepLimit = 10 * time.Second
 // maxPoints is the most budgets of a sweep: as many as anybody can read.
 const maxPoints = 1000
 
-func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string) error {
+func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string) {
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
-	in, err := c.read(ctx, e, args)
-	if err != nil {
-		return err
-	}
-	methods, err := in.methods(o.strategies, given)
-	if err != nil {
-		return err
-	}
-	budgets, err := in.budgets(o.budgets, o.points)
-	if err != nil {
-		return err
-	}
-	s := &swept{in: in, methods: methods, budgets: budgets, complete: true}
-	if err := s.run(ctx, e, o.limit); err != nil {
-		return err
-	}
-	if o.json {
-		err = writeJSON(e, s.json())
-	} else {
-		_, err = fmt.Fprint(e.stdout, s.table())
-	}
-	if err != nil {
-		return err
-	}
-	return s.outcome()
+	in := c.read(ctx, e, args)
+	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points), complete: true}
+	cli.Check(s.run(ctx, e, o.limit))
+	e.tell(o.json, func() any { return s.json() }, s.table)
+	cli.Check(s.outcome())
 }
 
 // methods are the strategies of a sweep with their parameters: those named, or
 // all that can work here. Keeping everything is a single point, so it has to be
 // asked for by name.
-func (in *input) methods(names string, given engine.Args) ([]proto.Method, error) {
+func (in *input) methods(names string, given engine.Args) []proto.Method {
 	var list []*engine.Strategy
 	if names == "" {
 		for _, s := range engine.Strategies() {
@@ -106,11 +86,7 @@ func (in *input) methods(names string, given engine.Args) ([]proto.Method, error
 		}
 	} else {
 		for name := range strings.SplitSeq(names, ",") {
-			s, err := strategy(strings.TrimSpace(name))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, s)
+			list = append(list, strategy(strings.TrimSpace(name)))
 		}
 	}
 	used := map[string]bool{}
@@ -125,21 +101,19 @@ func (in *input) methods(names string, given engine.Args) ([]proto.Method, error
 				m.Args[p.Name], used[p.Name] = value, true
 			}
 		}
-		if _, err := s.Parse(m.Args); err != nil {
-			return nil, bad("%v", err)
-		}
+		valid(s.Parse(m.Args))
 		out = append(out, m)
 	}
 	for _, a := range sortedArgs(given) {
 		if name, _, _ := strings.Cut(a, "="); !used[name] {
-			return nil, bad("-arg %s: none of the strategies has a parameter %q", a, name)
+			fail("-arg %s: none of the strategies has a parameter %q", a, name)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // budgets reads "4GiB,60%" or "20%..100%", which becomes n budgets.
-func (in *input) budgets(text string, n int) ([]choice.Budget, error) {
+func (in *input) budgets(text string, n int) []choice.Budget {
 	from, to, isRange := strings.Cut(text, "..")
 	if isRange {
 		return in.budgetRange(from, to, n)
@@ -147,35 +121,31 @@ func (in *input) budgets(text string, n int) ([]choice.Budget, error) {
 	var out []choice.Budget
 	for part := range strings.SplitSeq(text, ",") {
 		b, err := choice.ParseBudget(part)
-		if err != nil {
-			return nil, bad("-budget: %v", err)
-		}
+		failAt("-budget", err)
 		out = append(out, b)
 	}
 	if len(out) > maxPoints {
-		return nil, bad("-budget lists %d budgets; at most %d are solved", len(out), maxPoints)
+		fail("-budget lists %d budgets; at most %d are solved", len(out), maxPoints)
 	}
-	return out, nil
+	return out
 }
 
-func (in *input) budgetRange(from, to string, n int) ([]choice.Budget, error) {
+func (in *input) budgetRange(from, to string, n int) []choice.Budget {
 	if n < 2 || n > maxPoints {
-		return nil, bad("-points is %d; expected 2 to %d", n, maxPoints)
+		fail("-points is %d; expected 2 to %d", n, maxPoints)
 	}
 	all := in.profile.Totals().KeepAllPeak
 	var ends [2]engine.Bytes
 	for i, text := range []string{from, to} {
 		b, err := choice.ParseBudget(text)
-		if err != nil {
-			return nil, bad("-budget: %v", err)
-		}
+		failAt("-budget", err)
 		if b.Bytes == 0 && all == 0 {
-			return nil, bad("-budget: this network is not a chain, so shares of keeping everything are not known; give sizes")
+			fail("-budget: this network is not a chain, so shares of keeping everything are not known; give sizes")
 		}
 		ends[i] = b.Of(all)
 	}
 	if ends[1] <= ends[0] {
-		return nil, bad("-budget goes from %s to %s; expected the smaller one first", format.Bytes(ends[0]), format.Bytes(ends[1]))
+		fail("-budget goes from %s to %s; expected the smaller one first", format.Bytes(ends[0]), format.Bytes(ends[1]))
 	}
 	out := make([]choice.Budget, n)
 	for i := range out {
@@ -185,7 +155,7 @@ func (in *input) budgetRange(from, to string, n int) ([]choice.Budget, error) {
 		out[i].Bytes = ends[0] + engine.Bytes(engine.Int64(part*float64(ends[1]-ends[0])))
 	}
 	out[n-1].Bytes = ends[1]
-	return out, nil
+	return out
 }
 
 // swept is a sweep and what has come of it.

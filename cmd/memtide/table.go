@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -163,9 +164,7 @@ func (in *input) header() string {
 		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved), format.Bytes(t.Resident.Total()))
 	fmt.Fprintf(&b, "%s\n", in.provenance())
 	name := in.device.Name
-	if name == "" {
-		name = "device without a name"
-	}
+	name = cmp.Or(name, "device without a name")
 	rate := format.Rate(in.device.ToDev)
 	if in.device.ToHost != in.device.ToDev {
 		rate += " to the device, " + format.Rate(in.device.ToHost) + " to the host"

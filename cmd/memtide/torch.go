@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/play"
 	"memtide/web/format"
@@ -37,7 +38,7 @@ schedule that it finds for the chain of the file is written as a plan instead.`,
 			"memtide torch -class nested -budget 10GiB -o plan.json operators.json",
 			"memtide torch -strategy rotor -budget 95% operators.json",
 		},
-		flags: func(fs *flag.FlagSet) func(context.Context, *env, []string) error {
+		flags: func(fs *flag.FlagSet) action {
 			o := torchOptions{class: string(play.ClassWrappable), budget: "60%", link: 12e9}
 			var names []string
 			for _, c := range play.Classes() {
@@ -53,76 +54,57 @@ schedule that it finds for the chain of the file is written as a plan instead.`,
 			})
 			fs.StringVar(&o.file, "o", "", "`FILE` write the plan to it instead of the standard output")
 			fs.BoolVar(&o.settings, "settings", false, "write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
-			return func(ctx context.Context, e *env, args []string) error { return o.run(ctx, e, args) }
+			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
 		},
 	}
 }
 
-func (o torchOptions) run(ctx context.Context, e *env, args []string) error {
+func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 	switch {
 	case o.from != "" && len(args) > 0:
-		return bad("there is more than one step; name either a FILE or -from")
+		fail("there is more than one step; name either a FILE or -from")
 	case o.from != "":
 		args = []string{""}
 	case len(args) == 0 || len(args) > 1 && o.settings:
-		return bad("name one file of kind operators; memtide_torch.py writes it")
+		fail("name one file of kind operators; memtide_torch.py writes it")
 	}
 	var plan *play.Plan
 	for _, file := range args {
-		p, err := o.find(e, file, engine.NewPoll(ctx, nil))
+		p := o.find(e, file, engine.NewPoll(ctx, nil))
 		switch {
-		case err != nil:
-			return err
 		case o.settings:
-			return nil
+			return
 		case plan == nil:
 			plan = p
 			continue
 		}
-		if err := plan.Add(p); err != nil {
-			return bad("%s: %v", file, err)
-		}
+		failAt(file, plan.Add(p))
 	}
-	text, err := plan.JSON()
-	if err != nil {
-		return err
-	}
-	return e.write(o.file, text)
+	e.write(o.file, cli.Must(plan.JSON()))
 }
 
 // find is the plan for one file; with -settings it is only held against those.
-func (o torchOptions) find(e *env, file string, poll *engine.Poll) (*play.Plan, error) {
-	chain, trace, err := o.read(e, file, poll)
-	if err != nil {
-		return nil, err
-	}
+func (o torchOptions) find(e *env, file string, poll *engine.Poll) *play.Plan {
+	chain, trace := o.read(e, file, poll)
 	player := play.NewPlayer(trace)
 	whole := player.Play(nil)
-	limit, err := o.size(whole.Peak)
-	if err != nil {
-		return nil, err
-	}
-	found, err := o.look(chain, trace, player, limit, whole.Peak, poll)
-	if err != nil {
-		return nil, err
-	}
+	limit := o.size(whole.Peak)
+	found := o.look(chain, trace, player, limit, whole.Peak, poll)
 	if o.settings {
-		return nil, o.writeSettings(e, player, whole, found.Result, limit, poll)
+		o.writeSettings(e, player, whole, found.Result, limit, poll)
+		return nil
 	}
 	fmt.Fprintln(e.stderr, o.told(found, chain, trace, limit, whole))
 	maker := "memtide torch, search"
 	if o.strategy != "" {
 		maker = "memtide torch, " + o.strategy
 	}
-	return player.Plan(found.Segments, string(found.Class), maker, limit), nil
+	return player.Plan(found.Segments, string(found.Class), maker, limit)
 }
 
 // writeSettings writes what frameworks can be told, a paragraph each.
-func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes, poll *engine.Poll) error {
-	settings, err := player.Settings(budget, poll)
-	if err != nil {
-		return err
-	}
+func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes, poll *engine.Poll) {
+	settings := cli.Must(player.Settings(budget, poll))
 	more := func(r play.Result) string {
 		return format.Percent((r.Time-whole.Time).Seconds()/max(whole.Time.Seconds(), 1e-9)) + " more time"
 	}
@@ -134,22 +116,17 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 		}
 		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak), more(s.Result))
 	}
-	_, err = fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n")
-	return err
+	cli.Must(fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
 }
 
 // size is the budget in bytes, rounded down; per cent are of keeping everything.
-func (o torchOptions) size(whole engine.Bytes) (engine.Bytes, error) {
+func (o torchOptions) size(whole engine.Bytes) engine.Bytes {
 	if strings.HasSuffix(o.budget, "%") {
 		share, err := format.ParsePercent(o.budget)
-		if err != nil {
-			return 0, bad("-budget: %v", err)
-		}
-		return engine.Bytes(float64(whole) * share), nil
+		failAt("-budget", err)
+		return engine.Bytes(float64(whole) * share)
 	}
 	b, err := format.ParseBytes(o.budget)
-	if err != nil {
-		return 0, bad("-budget: %v", err)
-	}
-	return b, nil
+	failAt("-budget", err)
+	return b
 }

@@ -5,9 +5,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
+	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/planner"
 	"memtide/engine/play"
@@ -17,24 +16,25 @@ import (
 )
 
 // look finds a plan, or says why there is none.
-func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) (*planner.Found, error) {
+func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) *planner.Found {
 	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
-		return nil, bad("there is no strategy %q; memtide help strategies lists them", o.strategy)
+		fail("there is no strategy %q; memtide help strategies lists them", o.strategy)
 	}
 	found, err := planner.Find(c, t, p, planner.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit, Link: o.link}, poll)
 	short, ok := errors.AsType[*engine.InfeasibleError](err)
 	switch {
 	case !ok:
-		return found, err
+		return cli.Must(found, err)
 	case o.strategy != "" && short.Smallest == 0:
-		return nil, fmt.Errorf("%s finds no schedule of the chain for %s, and so no plan: memtide torch -class %s searches without the chain", o.strategy, format.Bytes(limit), play.ClassNested)
+		cli.Fail("%s finds no schedule of the chain for %s, and so no plan: memtide torch -class %s searches without the chain", o.strategy, format.Bytes(limit), play.ClassNested)
 	case o.strategy != "":
 		o.class = "of " + o.strategy
 	default:
 		o.class = "of class " + o.class
 	}
-	return nil, fmt.Errorf("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest",
+	cli.Fail("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest",
 		o.class, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole))
+	return nil
 }
 
 // told says what was found, in a line, and in another what a strategy's schedule loses.
@@ -74,40 +74,29 @@ func count(segments []*play.Segment) (n int) {
 
 // read reads a file of kind operators, packed or not, or what the link holds, and its
 // chain.
-func (o torchOptions) read(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace, error) {
+func (o torchOptions) read(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace) {
 	var data []byte
-	var err error
-	switch {
-	case o.from != "":
-		file = "-from"
-		data, err = linked(e, o.from)
-	case file == "-":
-		data, err = io.ReadAll(e.stdin)
-	default:
-		data, err = os.ReadFile(file)
+	if o.from != "" {
+		file, data = "-from", linked(e, o.from)
+	} else {
+		data = contents(e, file)
 	}
-	if err != nil {
-		return nil, nil, bad("%v", err)
-	}
-	if data, err = profiles.Unpack(data, poll); err != nil {
-		return nil, nil, bad("%s: %v", file, err)
-	}
+	data, err := profiles.Unpack(data, poll)
+	failAt(file, err)
 	claims := profiles.Claimants(data)
 	if len(claims) != 1 || claims[0].Name != "operators" {
-		return nil, nil, bad("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
+		fail("%s does not hold the operators of a step: python memtide_torch.py my.module:factory -o net.json writes them", file)
 	}
 	p, trace, err := operators.Read(file, data, poll)
-	if err != nil {
-		return nil, nil, bad("%s: %v", file, err)
-	}
-	return p.Chain, trace, nil
+	failAt(file, err)
+	return p.Chain, trace
 }
 
 // linked are the operators in a link, as the file that they are from.
-func linked(e *env, text string) ([]byte, error) {
-	l, err := parseLink(e, text)
-	if err == nil && l.Ops == "" {
-		err = bad("-from: the link holds no operators of a step; memtide link FILE writes one that does")
+func linked(e *env, text string) []byte {
+	l := parseLink(e, text)
+	if l.Ops == "" {
+		fail("-from: the link holds no operators of a step; memtide link FILE writes one that does")
 	}
-	return []byte(profiles.PackedMagic + l.Ops), err
+	return []byte(profiles.PackedMagic + l.Ops)
 }

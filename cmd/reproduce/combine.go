@@ -43,44 +43,27 @@ type trio struct {
 	offload []time.Duration // of the fastest method; 0: none fits
 }
 
-func measureCombination(l *lab, refs []string) (*findings, error) {
+func measureCombination(l *lab, refs []string) *findings {
 	var f findings
-	var all []*trio
-	for _, ref := range refs {
-		s, err := l.trio(ref)
-		if err != nil {
-			return nil, err
-		}
-		f.sections = append(f.sections, s.section())
-		all = append(all, s)
-	}
+	all := each(&f, refs, l.trio)
 	f.claims = []claim{overheadClaim(all), factorClaim(all), neverWorseClaim(all)}
-	return &f, nil
+	return &f
 }
 
-func (l *lab) trio(ref string) (*trio, error) {
-	n, err := l.open(ref)
-	if err != nil {
-		return nil, err
-	}
+func (l *lab) trio(ref string) *trio {
+	n := l.open(ref)
 	s := &trio{net: n}
 	for i := int64(1); i <= combineBudgets; i++ {
 		s.budgets = append(s.budgets, n.activations(i, combineBudgets))
 	}
-	grid, err := l.solve(n, methods(append([]string{"rotor", "pofo"}, anyOffload...)...), s.budgets)
-	if err != nil {
-		return nil, err
-	}
+	grid := l.solve(n, methods(append([]string{"rotor", "pofo"}, anyOffload...)...), s.budgets)
 	s.rotor, s.pofo = grid[0], grid[1]
-	model, err := l.solve(n.streamed(), methods("pofo"), s.budgets)
-	if err != nil {
-		return nil, err
-	}
+	model := l.solve(n.streamed(), methods("pofo"), s.budgets)
 	s.model = model[0]
 	for b := range s.budgets {
 		s.offload = append(s.offload, fastest(grid[2:], b))
 	}
-	return s, nil
+	return s
 }
 
 // overhead is how much longer a step takes than without a limit.

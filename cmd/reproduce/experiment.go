@@ -18,10 +18,10 @@ import (
 type experiment struct {
 	name    string
 	title   string
-	source  string // authors, title, doi or arXiv number, figures and section
-	theirs  string // the setting of the paper
-	ours    string // what is different here
-	measure func(l *lab, refs []string) (*findings, error)
+	source  string                                // authors, title, doi or arXiv number, figures and section
+	theirs  string                                // the setting of the paper
+	ours    string                                // what is different here
+	measure func(l *lab, refs []string) *findings // errors end what cli.Try runs
 }
 
 // findings are what comes out of an experiment: tables, by network or about all
@@ -29,6 +29,16 @@ type experiment struct {
 type findings struct {
 	sections []string
 	claims   []claim
+}
+
+// each measures every network, and adds its section to the findings.
+func each[T interface{ section() string }](f *findings, refs []string, measure func(ref string) T) (all []T) {
+	for _, ref := range refs {
+		one := measure(ref)
+		f.sections = append(f.sections, one.section())
+		all = append(all, one)
+	}
+	return all
 }
 
 // claim is a sentence of a paper and what comes out here.
@@ -41,7 +51,8 @@ type claim struct {
 // run does an experiment and writes what comes out.
 func (x *experiment) run(ctx context.Context, stdout, stderr io.Writer, refs []string) error {
 	l := &lab{ctx: ctx, bar: cli.NewBar(stderr)}
-	found, err := x.measure(l, refs)
+	var found *findings
+	err := cli.Try(func() { found = x.measure(l, refs) })
 	l.bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped; there is no result")

@@ -40,25 +40,23 @@ type network struct {
 	keepAll proto.Reference // step time and peak without a limit
 }
 
-// open builds a preset, on the paper's device.
-func (l *lab) open(ref string) (*network, error) {
+// parsed is the preset that a reference names, and its batch.
+func parsed(ref string) (*preset.Preset, int) {
 	p, batch, err := preset.Parse(ref)
-	if err != nil {
-		return nil, err
-	}
-	profile, err := p.Profile(batch)
-	if err != nil {
-		return nil, err
-	}
+	cli.Check(err)
+	return p, batch
+}
+
+// open builds a preset, on the paper's device.
+func (l *lab) open(ref string) *network {
+	p, batch := parsed(ref)
+	profile := cli.Must(p.Profile(batch))
 	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: preset.DefaultDevice().Device}
 	n.device.Duplex = engine.HalfDuplex
 	n = n.over(paperLink)
-	grid, err := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.KeepAllPeak()})
-	if err != nil {
-		return nil, err
-	}
+	grid := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.KeepAllPeak()})
 	n.keepAll = proto.Reference{StepTime: grid[0][0].StepTime, Peak: grid[0][0].Peak}
-	return n, nil
+	return n
 }
 
 // over is the network with another link.
@@ -120,7 +118,7 @@ func segmented(k int) proto.Method {
 
 // solve gives a point for every method and budget, whose step time is 0 where
 // no schedule fits. It is an error if a schedule is not verified.
-func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]*proto.Point, error) {
+func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) [][]*proto.Point {
 	grid := make([][]*proto.Point, len(by))
 	for i := range grid {
 		grid[i] = make([]*proto.Point, len(budgets))
@@ -136,45 +134,36 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]
 		grid[p.Method][p.Index] = p
 		l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
 	})
-	if err != nil {
-		return nil, err
-	}
+	cli.Check(err)
 	for _, row := range grid {
 		for _, p := range row {
-			if err := confirmed(n, p); err != nil {
-				return nil, err
-			}
+			confirm(n, p)
 		}
 	}
-	return grid, nil
+	return grid
 }
 
-// confirmed says why a point must not be in a table.
-func confirmed(n *network, p *proto.Point) error {
+// confirm says of a point why it must not be in a table.
+func confirm(n *network, p *proto.Point) {
 	switch {
 	case p.Failure != nil && p.Failure.Kind == proto.Infeasible:
-		return nil
 	case p.Failure != nil:
-		return fmt.Errorf("%s on %s in %s: %w", p.Strategy, n.ref, format.Bytes(p.Budget), p.Failure)
+		cli.Fail("%s on %s in %s: %w", p.Strategy, n.ref, format.Bytes(p.Budget), p.Failure)
 	case !p.Verdict.Verified:
-		return fmt.Errorf("%s on %s in %s is not verified: %s", p.Strategy, n.ref, format.Bytes(p.Budget), p.Verdict.Problem)
+		cli.Fail("%s on %s in %s is not verified: %s", p.Strategy, n.ref, format.Bytes(p.Budget), p.Verdict.Problem)
 	}
-	return nil
 }
 
 // smallest is the least memory in which one of the methods has a schedule.
-func (l *lab) smallest(n *network, by []proto.Method) (engine.Bytes, error) {
-	grid, err := l.solve(n, by, []engine.Bytes{n.resident() + 1})
-	if err != nil {
-		return 0, err
-	}
+func (l *lab) smallest(n *network, by []proto.Method) engine.Bytes {
+	grid := l.solve(n, by, []engine.Bytes{n.resident() + 1})
 	least := n.keepAll.Peak
 	for _, row := range grid {
 		if f := row[0].Failure; f != nil && f.Smallest > 0 {
 			least = min(least, f.Smallest)
 		}
 	}
-	return least, nil
+	return least
 }
 
 // fastest is the best step time of the points of one budget; 0 if none has any.

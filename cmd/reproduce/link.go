@@ -66,45 +66,22 @@ type race struct {
 	offload map[int64][]*proto.Point // by link and budget: the fastest point, or nil
 }
 
-func measureLinks(l *lab, refs []string) (*findings, error) {
+func measureLinks(l *lab, refs []string) *findings {
 	var f findings
-	var all []*race
-	for _, ref := range refs {
-		r, err := l.race(ref)
-		if err != nil {
-			return nil, err
-		}
-		f.sections = append(f.sections, r.section())
-		all = append(all, r)
-	}
+	all := each(&f, refs, l.race)
 	f.claims = []claim{slowLinkClaim(all), fastLinkClaim(all)}
-	return &f, nil
+	return &f
 }
 
-func (l *lab) race(ref string) (*race, error) {
-	n, err := l.open(ref)
-	if err != nil {
-		return nil, err
-	}
+func (l *lab) race(ref string) *race {
+	n := l.open(ref)
 	r := &race{net: n, offload: map[int64][]*proto.Point{}}
-	least, err := l.smallest(n, methods("rotor"))
-	if err != nil {
-		return nil, err
-	}
-	if r.least, err = l.smallest(n, methods(anyOffload...)); err != nil {
-		return nil, err
-	}
+	least := l.smallest(n, methods("rotor"))
+	r.least = l.smallest(n, methods(anyOffload...))
 	r.budgets = spread(min(least, r.least), n.keepAll.Peak, linkBudgets)
-	grid, err := l.solve(n, methods("rotor"), r.budgets)
-	if err != nil {
-		return nil, err
-	}
-	r.rotor = grid[0]
+	r.rotor = l.solve(n, methods("rotor"), r.budgets)[0]
 	for _, q := range links {
-		grid, err := l.solve(n.over(halves(q)), methods(anyOffload...), r.budgets)
-		if err != nil {
-			return nil, err
-		}
+		grid := l.solve(n.over(halves(q)), methods(anyOffload...), r.budgets)
 		best := make([]*proto.Point, linkBudgets)
 		for b := range best {
 			for _, row := range grid {
@@ -115,7 +92,7 @@ func (l *lab) race(ref string) (*race, error) {
 		}
 		r.offload[q] = best
 	}
-	return r, nil
+	return r
 }
 
 // wins says whether offloading over a link is at least as fast as recomputing.

@@ -60,43 +60,27 @@ type ratios struct {
 // paperRatio is the ratio that the paper sees dynprog below.
 const paperRatio = 1.2
 
-func measureOffloadRatio(l *lab, refs []string) (*findings, error) {
+func measureOffloadRatio(l *lab, refs []string) *findings {
 	var f findings
-	var all []*ratios
-	for _, ref := range refs {
-		r, err := l.ratios(ref)
-		if err != nil {
-			return nil, err
-		}
-		f.sections = append(f.sections, r.section())
-		all = append(all, r)
-	}
+	all := each(&f, refs, l.ratios)
 	f.sections = append(f.sections, ratioSummary(all))
 	f.claims = ratioClaims(all)
-	return &f, nil
+	return &f
 }
 
-func (l *lab) ratios(ref string) (*ratios, error) {
-	n, err := l.open(ref)
-	if err != nil {
-		return nil, err
-	}
+func (l *lab) ratios(ref string) *ratios {
+	n := l.open(ref)
 	by := methods(paperOffload...)
-	least, err := l.smallest(n, by)
-	if err != nil {
-		return nil, err
-	}
+	least := l.smallest(n, by)
 	r := &ratios{net: n, budgets: spread(least, n.keepAll.Peak, ratioBudgets)}
 	for _, b := range r.budgets {
 		lb, ok := bound.LB(n.problem(b))
 		if !ok {
-			return nil, fmt.Errorf("%s has no lower bound in %s", ref, format.Bytes(b))
+			cli.Fail("%s has no lower bound in %s", ref, format.Bytes(b))
 		}
 		r.bounds = append(r.bounds, lb)
 	}
-	if r.grid, err = l.solve(n, by, r.budgets); err != nil {
-		return nil, err
-	}
+	r.grid = l.solve(n, by, r.budgets)
 	var budgets []engine.Bytes
 	for b := range r.budgets {
 		if notBelow(r.grid[dynprogRow][b], r.bounds[b]) {
@@ -104,17 +88,9 @@ func (l *lab) ratios(ref string) (*ratios, error) {
 			budgets = append(budgets, r.budgets[b])
 		}
 	}
-	grid, err := l.solve(n, methods("offloadsearch"), budgets)
-	if err != nil {
-		return nil, err
-	}
-	r.best = grid[0]
-	grid, err = l.solve(n.streamed(), methods("dynprog"), r.budgets)
-	if err != nil {
-		return nil, err
-	}
-	r.fluid = grid[0]
-	return r, nil
+	r.best = l.solve(n, methods("offloadsearch"), budgets)[0]
+	r.fluid = l.solve(n.streamed(), methods("dynprog"), r.budgets)[0]
+	return r
 }
 
 // of is the ratio of a method at a budget; 0 where it has no schedule.

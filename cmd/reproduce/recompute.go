@@ -47,42 +47,29 @@ type segments struct {
 	revolve []*proto.Point
 }
 
-func measureRecompute(l *lab, refs []string) (*findings, error) {
+func measureRecompute(l *lab, refs []string) *findings {
 	var f findings
 	var main, all []*segments
 	var limited []*limits
 	for _, ref := range refs {
-		s, err := l.segments(ref)
-		if err != nil {
-			return nil, err
-		}
-		lim, err := l.limits(s.net)
-		if err != nil {
-			return nil, err
-		}
+		s := l.segments(ref)
+		lim := l.limits(s.net)
 		f.sections = append(f.sections, s.section(), lim.section())
 		main, limited = append(main, s), append(limited, lim)
 	}
 	for _, ref := range batches(refs) {
-		s, err := l.segments(ref)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
+		all = append(all, l.segments(ref))
 	}
 	f.sections = append(f.sections, gainSection(all))
 	f.claims = []claim{gainClaim(all), twoSegmentsClaim(all), samePeakClaim(all), revolveClaim(main), memoryClaim(limited)}
-	return &f, nil
+	return &f
 }
 
 // batches are presets at several batch sizes around the given one.
 func batches(refs []string) []string {
 	var out []string
 	for _, ref := range refs {
-		p, batch, err := preset.Parse(ref)
-		if err != nil {
-			panic(err) // it was parsed before
-		}
+		p, batch := parsed(ref)
 		for _, k := range batchFactors {
 			if b := batch * k / 2; b >= 1 && b <= preset.MaxBatch {
 				out = append(out, preset.Ref(p.ID, b))
@@ -92,11 +79,8 @@ func batches(refs []string) []string {
 	return out
 }
 
-func (l *lab) segments(ref string) (*segments, error) {
-	n, err := l.open(ref)
-	if err != nil {
-		return nil, err
-	}
+func (l *lab) segments(ref string) *segments {
+	n := l.open(ref)
 	s := &segments{net: n}
 	var by []proto.Method
 	layers := n.chain.Len() - 1 // without the loss [L]
@@ -104,21 +88,15 @@ func (l *lab) segments(ref string) (*segments, error) {
 		s.counts = append(s.counts, k)
 		by = append(by, segmented(k))
 	}
-	grid, err := l.solve(n, by, []engine.Bytes{2 * n.keepAll.Peak})
-	if err != nil {
-		return nil, err
-	}
+	grid := l.solve(n, by, []engine.Bytes{2 * n.keepAll.Peak})
 	var peaks []engine.Bytes
 	for _, row := range grid {
 		s.points = append(s.points, row[0])
 		peaks = append(peaks, row[0].Peak)
 	}
-	grid, err = l.solve(n, methods("rotor", "revolve"), peaks)
-	if err != nil {
-		return nil, err
-	}
+	grid = l.solve(n, methods("rotor", "revolve"), peaks)
 	s.rotor, s.revolve = grid[0], grid[1]
-	return s, nil
+	return s
 }
 
 // gain is how much higher rotor's throughput is in the memory of a segmentation.
@@ -163,17 +141,14 @@ type limits struct {
 	revolve []*proto.Point
 }
 
-func (l *lab) limits(n *network) (*limits, error) {
+func (l *lab) limits(n *network) *limits {
 	s := &limits{net: n}
 	for i := int64(1); i <= recomputeLimits; i++ {
 		s.budgets = append(s.budgets, n.activations(i, recomputeLimits))
 	}
-	grid, err := l.solve(n, methods("rotor", "revolve"), s.budgets)
-	if err != nil {
-		return nil, err
-	}
+	grid := l.solve(n, methods("rotor", "revolve"), s.budgets)
 	s.rotor, s.revolve = grid[0], grid[1]
-	return s, nil
+	return s
 }
 
 func (s *limits) section() string {
@@ -246,10 +221,7 @@ func gainsByPreset(all []*segments, each func(s *segments, add func(float64))) s
 	by := map[string]*mean{}
 	var order []string
 	for _, s := range all {
-		p, _, err := preset.Parse(s.net.ref)
-		if err != nil {
-			panic(err) // it was parsed before
-		}
+		p, _ := parsed(s.net.ref)
 		if by[p.ID] == nil {
 			by[p.ID] = &mean{}
 			order = append(order, p.ID)

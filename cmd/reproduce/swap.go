@@ -104,7 +104,7 @@ const (
 	oneByOne   = "resnet50-graph-separate-b32"
 )
 
-func measureSwap(l *lab, refs []string) (*findings, error) {
+func measureSwap(l *lab, refs []string) *findings {
 	f := &findings{sections: []string{paperTable()}}
 	var all []*swapped
 	if at := slices.Index(refs, ownNetwork); at >= 0 {
@@ -112,26 +112,18 @@ func measureSwap(l *lab, refs []string) (*findings, error) {
 	}
 	for i, ref := range refs {
 		l.bar.Set(i, len(refs), ref)
-		s, err := l.swap(ref)
-		if err != nil {
-			return nil, err
-		}
+		s := l.swap(ref)
 		f.sections = append(f.sections, s.section(), s.budgetSection())
 		all = append(all, s)
 	}
 	f.claims = swapClaims(all)
-	return f, nil
+	return f
 }
 
 // swap measures every method on the graph of a preset.
-func (l *lab) swap(ref string) (*swapped, error) {
-	p, _, err := preset.Parse(ref)
-	if err != nil {
-		return nil, err
-	}
-	if p, err = p.With(preset.Options{Graph: true}); err != nil {
-		return nil, err
-	}
+func (l *lab) swap(ref string) *swapped {
+	p, _ := parsed(ref)
+	p = cli.Must(p.With(preset.Options{Graph: true}))
 	s := &swapped{ref: ref, device: preset.LookupDevice(nvlinkDevice).Device, most: p.Largest()}
 	s.device.Duplex = engine.FullDuplex
 	s.build = func(batch int) (*engine.Problem, error) {
@@ -151,26 +143,19 @@ func (l *lab) swap(ref string) (*swapped, error) {
 		{name: "window, VA + pieces", strategy: engine.Lookup("window"), allocator: "va", args: engine.Args{"small": "pieces"}},
 	}
 	for _, r := range s.rows {
-		if err := s.fill(l, r); err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", r.name, ref, err)
-		}
+		cli.Within(r.name+" on "+ref, func() { s.fill(l, r) })
 	}
-	return s, nil
+	return s
 }
 
 // fill measures a row: the largest batch first, since the batches of the table
 // follow from that of keeping everything.
-func (s *swapped) fill(l *lab, r *swapRow) (err error) {
+func (s *swapped) fill(l *lab, r *swapRow) {
 	if r.allocator == "" {
-		a, err := scale.Largest(l.ctx, s.question(r), nil)
-		if err != nil {
-			return err
-		}
+		a := cli.Must(scale.Largest(l.ctx, s.question(r), nil))
 		r.largest = a.Batch
 		if a.Fails > 0 {
-			if r.tightest, err = s.tight(r, a.Fails); err != nil {
-				return err
-			}
+			r.tightest = s.tight(r, a.Fails)
 		}
 	}
 	if s.batches == nil {
@@ -179,16 +164,11 @@ func (s *swapped) fill(l *lab, r *swapRow) (err error) {
 		}
 	}
 	for _, b := range s.batches {
-		at, err := s.point(l, r, b)
-		if err != nil {
-			return err
-		}
-		r.points = append(r.points, at)
+		r.points = append(r.points, s.point(l, r, b))
 	}
 	if r.allocator != "" {
-		r.largest, err = s.largestPlaced(l, r)
+		r.largest = s.largestPlaced(l, r)
 	}
-	return err
 }
 
 func (s *swapped) question(r *swapRow) *scale.Question {
@@ -196,28 +176,24 @@ func (s *swapped) question(r *swapRow) *scale.Question {
 }
 
 // tight says what does not fit at a batch.
-func (s *swapped) tight(r *swapRow, batch int) (string, error) {
-	p, err := s.build(batch)
-	if err != nil {
-		return "", err
-	}
+func (s *swapped) tight(r *swapRow, batch int) string {
+	p := cli.Must(s.build(batch))
 	p.Device, p.Budget = s.device, s.device.Memory
 	var least *engine.InfeasibleError
 	if _, err := r.strategy.Solve(p, nil, nil); !errors.As(err, &least) {
-		return "", fmt.Errorf("batch %d does not train, but nothing refuses it: %w", batch, err)
+		cli.Fail("batch %d does not train, but nothing refuses it: %w", batch, err)
 	}
-	return least.Why, nil
+	return least.Why
 }
 
-func (s *swapped) point(l *lab, r *swapRow, batch int) (swapPoint, error) {
+func (s *swapped) point(l *lab, r *swapRow, batch int) swapPoint {
 	if batch > s.most {
-		return swapPoint{Point: scale.Point{Batch: batch}}, nil
+		return swapPoint{Point: scale.Point{Batch: batch}}
 	}
 	if r.allocator != "" {
 		return s.placed(l, r, batch)
 	}
-	at, err := scale.At(l.ctx, s.question(r), batch)
-	return swapPoint{at, s.device.Memory}, err
+	return swapPoint{cli.Must(scale.At(l.ctx, s.question(r), batch)), s.device.Memory}
 }
 
 // placedBudgets are the budgets that are scheduled for until the buffers of one
@@ -226,52 +202,37 @@ const placedBudgets = 16
 
 // placed schedules for smaller and smaller budgets until the buffers fit into
 // what the device has beside what stays; without a step time nothing does.
-func (s *swapped) placed(l *lab, r *swapRow, batch int) (swapPoint, error) {
+func (s *swapped) placed(l *lab, r *swapRow, batch int) swapPoint {
 	none := swapPoint{Point: scale.Point{Batch: batch}}
-	p, err := s.build(batch)
-	if err != nil {
-		return none, err
-	}
+	p := cli.Must(s.build(batch))
 	p.Device = s.device
 	var least *engine.InfeasibleError
 	if _, err := r.strategy.Solve(p, nil, nil); !errors.As(err, &least) {
-		return none, fmt.Errorf("no smallest budget is told: %w", err)
+		cli.Fail("no smallest budget is told: %w", err)
 	}
 	if least.Smallest > s.device.Memory {
-		return none, nil
+		return none
 	}
 	budgets := spread(least.Smallest, s.device.Memory, placedBudgets)
 	for i := len(budgets) - 1; i >= 0; i-- {
-		if err := l.ctx.Err(); err != nil {
-			return none, err
-		}
+		cli.Check(l.ctx.Err())
 		q := s.question(r)
 		q.Budget = budgets[i]
 		p.Budget = budgets[i]
-		sol, err := r.strategy.Solve(p, nil, nil)
-		if err != nil {
-			return none, err
-		}
-		trace, err := sim.Play(p, sol.Schedule)
-		if err != nil {
-			return none, err
-		}
+		sol := cli.Must(r.strategy.Solve(p, nil, nil))
+		trace := cli.Must(sim.Play(p, sol.Schedule))
 		pool := s.device.Memory - p.Graph.Fixed
-		layout, err := alloc.Lookup(r.allocator).Place(alloc.FromTrace(trace, alloc.AsPlayed), pool, r.args, nil)
-		if err != nil {
-			return none, err
-		}
+		layout := cli.Must(alloc.Lookup(r.allocator).Place(alloc.FromTrace(trace, alloc.AsPlayed), pool, r.args, nil))
 		if layout.Failed == nil {
-			at, err := scale.At(l.ctx, q, batch) // checks the schedule as well
-			return swapPoint{at, budgets[i]}, err
+			return swapPoint{cli.Must(scale.At(l.ctx, q, batch)), budgets[i]} // checks the schedule as well
 		}
 	}
-	return none, nil
+	return none
 }
 
 // largestPlaced closes in on the largest batch whose buffers can be placed, to a
 // fiftieth of it, between the batches of the table.
-func (s *swapped) largestPlaced(l *lab, r *swapRow) (int, error) {
+func (s *swapped) largestPlaced(l *lab, r *swapRow) int {
 	trains, fails := 0, s.rows[windowRow].largest+1
 	for _, p := range r.points {
 		switch {
@@ -283,17 +244,13 @@ func (s *swapped) largestPlaced(l *lab, r *swapRow) (int, error) {
 	}
 	for fails > trains+max(1, trains/50) {
 		mid := trains + (fails-trains)/2
-		at, err := s.placed(l, r, mid)
-		if err != nil {
-			return 0, err
-		}
-		if at.StepTime > 0 {
+		if s.placed(l, r, mid).StepTime > 0 {
 			trains = mid
 		} else {
 			fails = mid
 		}
 	}
-	return trains, nil
+	return trains
 }
 
 func paperTable() string {

@@ -89,27 +89,18 @@ var layerRefs = []string{"alexnet-2012-b256", "vgg16-b64", "vgg116-b32", "vgg191
 // layerSets are what leaves, in the order of the tables.
 var layerSets = []string{"all", "conv", "aconv"}
 
-func measureSwapLayers(l *lab, refs []string) (*findings, error) {
-	pinned, pinnedRows, err := l.pinned()
-	if err != nil {
-		return nil, err
+func measureSwapLayers(l *lab, refs []string) *findings {
+	pinned, peaks := pinned(), peaks()
+	sizes := make([]beside, len(peaks))
+	for i := range peaks {
+		sizes[i] = peaks[i].beside
 	}
-	peaks, err := l.peaks()
-	if err != nil {
-		return nil, err
-	}
-	f := &findings{sections: []string{pinned, peaksSection(peaks), poolsSection(peaks)}}
-	var all []*layerRace
-	for i, ref := range append(append([]string(nil), layerRefs...), refs...) {
-		r, err := l.layerRace(ref, i < len(layerRefs))
-		if err != nil {
-			return nil, err
-		}
-		f.sections = append(f.sections, r.section())
-		all = append(all, r)
-	}
-	f.claims = append(pinnedClaims(pinnedRows, peaks), raceClaims(all)...)
-	return f, nil
+	f := &findings{sections: []string{besides("Pinned host memory, everything offloaded, MiB\nnetwork", pinned),
+		besides("Aggregate peak on the device, MiB\nnetwork and mode", sizes), poolsSection(peaks)}}
+	all := each(f, layerRefs, func(ref string) *layerRace { return l.layerRace(ref, true) })
+	all = append(all, each(f, refs, func(ref string) *layerRace { return l.layerRace(ref, false) })...)
+	f.claims = append(pinnedClaims(pinned, peaks), raceClaims(all)...)
+	return f
 }
 
 // paperLayers is a chain in the layers of the paper.
@@ -131,45 +122,30 @@ func paperLayers(full *engine.Chain) *engine.Chain {
 
 // onCard is a preset's chain with times of the paper's card, as it is or in the
 // paper's layers.
-func onCard(ref string, layers bool) (*engine.Problem, error) {
-	p, batch, err := preset.Parse(ref)
-	if err != nil {
-		return nil, err
-	}
-	full, err := p.Build(preset.Options{Batch: batch, Device: vdnnDevice, Fast: layers})
-	if err != nil {
-		return nil, err
-	}
-	c := full.Chain
+func onCard(ref string, layers bool) *engine.Problem {
+	p, batch := parsed(ref)
+	c := cli.Must(p.Build(preset.Options{Batch: batch, Device: vdnnDevice, Fast: layers})).Chain
 	if layers {
 		c = paperLayers(c)
 	}
 	d := preset.LookupDevice(vdnnDevice).Device
-	return engine.NewChainProblem(c, d, engine.Whole, d.Memory), nil
+	return engine.NewChainProblem(c, d, engine.Whole, d.Memory)
 }
 
 // proven solves, plays and checks.
-func proven(p *engine.Problem, strategy string, args engine.Args) (*sim.Trace, error) {
-	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
-	if err != nil {
-		return nil, err
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	if err := check.Trace(p, sol.Schedule, trace); err != nil {
-		return nil, fmt.Errorf("%s is not verified: %w", strategy, err)
-	}
-	return trace, nil
+func proven(p *engine.Problem, strategy string, args engine.Args) *sim.Trace {
+	sol := cli.Must(engine.Lookup(strategy).Solve(p, args, nil))
+	trace := cli.Must(sim.Play(p, sol.Schedule))
+	cli.Within(strategy+" is not verified", func() { cli.Check(check.Trace(p, sol.Schedule, trace)) })
+	return trace
 }
 
 // tightest is vDNN with a set in the least memory that it can do with.
-func tightest(p *engine.Problem, set, algo string) (*sim.Trace, error) {
+func tightest(p *engine.Problem, set, algo string) *sim.Trace {
 	args := engine.Args{"set": set, "algo": algo, "ahead": "conv"}
 	var least *engine.InfeasibleError
 	if _, err := engine.Lookup("vdnn").Solve(p.WithBudget(0), args, nil); !errors.As(err, &least) {
-		return nil, fmt.Errorf("vdnn in no memory: got %w, expected the smallest budget", err)
+		cli.Fail("vdnn in no memory: got %w, expected the smallest budget", err)
 	}
 	return proven(p.WithBudget(least.Smallest), "vdnn", args)
 }
@@ -182,24 +158,23 @@ type beside struct {
 
 func (b beside) off() float64 { return b.here/b.paper - 1 }
 
-func (l *lab) pinned() (text string, rows []beside, err error) {
-	for _, x := range paperPinned {
-		p, err := onCard(x.ref, true)
-		if err != nil {
-			return "", nil, err
-		}
-		t, err := tightest(p, "all", "m")
-		if err != nil {
-			return "", nil, fmt.Errorf("%s: %w", x.ref, err)
-		}
-		rows = append(rows, beside{x.ref, x.mb, inMiB(t.HostPeak)})
-	}
-	return section("Pinned host memory, everything offloaded, MiB\n", func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "network\tpaper\there\tdifference\n")
+// besides is a table of them, below a heading and the title of its first column.
+func besides(heading string, rows []beside) string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprintf(w, "%s\tpaper\there\tdifference\n", heading)
 		for _, r := range rows {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, cli.Number(r.paper, 0), cli.Number(r.here, 1), perCent(r.off()))
 		}
-	}), rows, nil
+	})
+}
+
+func pinned() (rows []beside) {
+	for _, x := range paperPinned {
+		cli.Within(x.ref, func() {
+			rows = append(rows, beside{x.ref, x.mb, inMiB(tightest(onCard(x.ref, true), "all", "m").HostPeak)})
+		})
+	}
+	return rows
 }
 
 func inMiB(b engine.Bytes) float64 { return float64(b) / float64(engine.MiB) }
@@ -212,37 +187,19 @@ type peakRow struct {
 	paper [4]float64
 }
 
-func (l *lab) peaks() (rows []peakRow, err error) {
+func peaks() (rows []peakRow) {
 	for _, x := range paperPeaks {
-		p, err := onCard(x.ref, true)
-		if err != nil {
-			return nil, err
-		}
-		t, err := tightest(p, x.set, x.algo)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", x.ref, err)
-		}
+		p := onCard(x.ref, true)
+		t := tightest(p, x.set, x.algo)
 		row := peakRow{beside: beside{x.ref + " " + x.set + "(" + x.algo + ")", x.peak, inMiB(t.Peak)}, algo: x.algo, paper: x.pools}
 		for i, name := range []string{"best-fit", "best-fit", "high-end", "high-end"} {
 			order := []alloc.Order{alloc.PrefetchFirst, alloc.DerivativeFirst}[i%2]
-			layout, err := alloc.Lookup(name).Place(alloc.FromTrace(t, order), engine.NoLimit, nil, nil)
-			if err != nil {
-				return nil, err
-			}
+			layout := cli.Must(alloc.Lookup(name).Place(alloc.FromTrace(t, order), engine.NoLimit, nil, nil))
 			row.pools[i] = inMiB(layout.Pool + p.Graph.Fixed)
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
-}
-
-func peaksSection(rows []peakRow) string {
-	return section("Aggregate peak on the device, MiB\n", func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "network and mode\tpaper\there\tdifference\n")
-		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, cli.Number(r.beside.paper, 0), cli.Number(r.here, 1), perCent(r.off()))
-		}
-	})
+	return rows
 }
 
 func poolsSection(rows []peakRow) string {
@@ -270,11 +227,8 @@ type layerRace struct {
 	convs bool                // the network names convolutions
 }
 
-func (l *lab) layerRace(ref string, layers bool) (*layerRace, error) {
-	p, err := onCard(ref, layers)
-	if err != nil {
-		return nil, err
-	}
+func (l *lab) layerRace(ref string, layers bool) *layerRace {
+	p := onCard(ref, layers)
 	r := &layerRace{ref: ref}
 	for i := range p.Graph.Ops {
 		r.base += p.Graph.Ops[i].Time
@@ -283,37 +237,28 @@ func (l *lab) layerRace(ref string, layers bool) (*layerRace, error) {
 		r.convs = r.convs || s.Kind == "conv"
 	}
 	for k, set := range layerSets {
-		if err := l.ctx.Err(); err != nil {
-			return nil, err
-		}
+		cli.Check(l.ctx.Err())
 		if !r.convs && set != "all" {
 			continue
 		}
 		for i, name := range []string{"vdnn", "vdnnpp"} {
-			if r.step[k][i], err = cardStep(p, name, set, "m"); err != nil {
-				return nil, fmt.Errorf("%s: %w", ref, err)
-			}
-			if !layers {
-				continue
-			}
-			if r.fast[k][i], err = cardStep(p, name, set, "p"); err != nil {
-				return nil, fmt.Errorf("%s: %w", ref, err)
-			}
+			cli.Within(fmt.Sprintf("%s: %s, %s", ref, name, set), func() {
+				if r.step[k][i] = cardStep(p, name, set, "m"); layers {
+					r.fast[k][i] = cardStep(p, name, set, "p")
+				}
+			})
 		}
 	}
-	return r, nil
+	return r
 }
 
 // cardStep is the step time on the card; 0: it does not fit.
-func cardStep(p *engine.Problem, strategy, set, algo string) (time.Duration, error) {
-	t, err := proven(p, strategy, engine.Args{"set": set, "algo": algo, "ahead": "conv"})
-	if _, small := errors.AsType[*engine.InfeasibleError](err); small {
-		return 0, nil
+func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration) {
+	err := cli.Try(func() { step = proven(p, strategy, engine.Args{"set": set, "algo": algo, "ahead": "conv"}).Makespan })
+	if _, small := errors.AsType[*engine.InfeasibleError](err); !small {
+		cli.Check(err)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("%s, %s(%s): %w", strategy, set, algo, err)
-	}
-	return t.Makespan, nil
+	return step
 }
 
 // improvement is the part of vDNN's extra time that vDNN++ does without; ok is

@@ -62,6 +62,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"flag"
@@ -132,9 +133,7 @@ func rewrite(args []string, out io.Writer) error {
 // summary says what each pass did.
 func summary(out io.Writer, report *passes.Report) {
 	version := report.Go
-	if version == "" {
-		version = "an unknown version of Go"
-	}
+	version = cmp.Or(version, "an unknown version of Go")
 	fmt.Fprintf(out, "made by %s; bytes with gzip:\n", version)
 	for _, s := range report.Steps {
 		if s.LeftOut != "" {

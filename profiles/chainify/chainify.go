@@ -105,20 +105,19 @@ const (
 // Linearize makes a chain of the operators, given in any order with preds that
 // are indices. Its errors are errCycle, errNoPath, errNoStages or the poll's.
 func Linearize(ops []Operator, poll *engine.Poll) (*Result, error) {
-	sorted, err := sortOperators(ops, poll)
-	if err != nil {
-		return nil, err
-	}
-	l := &linearizer{ops: dropDeadViews(sorted), poll: poll}
-	l.succs = successors(l.ops)
-	l.role = make([]nodeRole, len(l.ops))
-	for _, step := range []func() error{l.findInputs, l.findPaths, l.findStorages, l.findEnds, l.assignStages, l.buildStages} {
-		if err := step(); err != nil {
-			return nil, err
-		}
-	}
-	l.result.Graph = l.graph()
-	return &l.result, nil
+	return profiles.Try(func() *Result {
+		l := &linearizer{ops: dropDeadViews(sortOperators(ops, poll)), poll: poll}
+		l.succs = successors(l.ops)
+		l.role = make([]nodeRole, len(l.ops))
+		l.findInputs()
+		l.findPaths()
+		l.findStorages()
+		l.findEnds()
+		l.assignStages()
+		l.buildStages()
+		l.result.Graph = l.graph()
+		return &l.result
+	})
 }
 
 func successors(ops []Operator) [][]int {
@@ -133,7 +132,7 @@ func successors(ops []Operator) [][]int {
 
 // sortOperators renumbers the operators topologically; among those that are
 // ready, the one given first comes first.
-func sortOperators(ops []Operator, poll *engine.Poll) ([]Operator, error) {
+func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 	succs := successors(ops)
 	missing := make([]int, len(ops))
 	var ready intHeap
@@ -145,9 +144,7 @@ func sortOperators(ops []Operator, poll *engine.Poll) ([]Operator, error) {
 	place := make([]int, len(ops))
 	var sorted []Operator
 	for len(ready) > 0 {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(poll.Err())
 		i := ready.pop()
 		place[i] = len(sorted)
 		sorted = append(sorted, ops[i])
@@ -158,12 +155,12 @@ func sortOperators(ops []Operator, poll *engine.Poll) ([]Operator, error) {
 		}
 	}
 	if len(sorted) < len(ops) {
-		return nil, errCycle
+		profiles.End(errCycle)
 	}
 	for i := range sorted {
 		sorted[i].Preds = renumber(sorted[i].Preds, place)
 	}
-	return sorted, nil
+	return sorted
 }
 
 // renumber maps preds; a negative place drops one.
@@ -240,7 +237,7 @@ func dropDeadViews(ops []Operator) []Operator {
 }
 
 // findInputs tells inputs and constants from operators.
-func (l *linearizer) findInputs() error {
+func (l *linearizer) findInputs() {
 	first := -1
 	for i := range l.ops {
 		o := &l.ops[i]
@@ -265,7 +262,6 @@ func (l *linearizer) findInputs() error {
 		l.role[first] = dataIn
 		l.result.Input = l.ops[first].Out
 	}
-	return nil
 }
 
 // isConstant finds masks and the like: no gradient, hardly anything before
@@ -294,19 +290,10 @@ func (l *linearizer) isConstant(i int) bool {
 
 // findPaths finds the main output and the main input, and what is off the paths
 // between them.
-func (l *linearizer) findPaths() error {
-	sink, sinks, err := l.mainSink()
-	if err != nil {
-		return err
-	}
+func (l *linearizer) findPaths() {
+	sink, sinks := l.mainSink()
 	before := l.reach(sink, func(i int) []int { return l.ops[i].Preds })
-	source, err := l.mainSource(before)
-	if err != nil {
-		return err
-	}
-	if source < 0 {
-		return errNoPath
-	}
+	source := l.mainSource(before)
 	behind := l.reach(source, func(i int) []int { return l.succs[i] })
 	lateOnes, sideOnes := 0, 0
 	for i := range l.ops {
@@ -329,7 +316,6 @@ func (l *linearizer) findPaths() error {
 	if sinks > 1 {
 		l.note("Of %d outputs, %s (%s) is taken for the main one.", sinks, profiles.Clip(l.ops[sink].Name), profiles.Clip(l.ops[sink].Kind))
 	}
-	return nil
 }
 
 func (l *linearizer) note(format string, args ...any) {
@@ -354,7 +340,7 @@ func (l *linearizer) reach(start int, next func(int) []int) []bool {
 }
 
 // mainSink is the output with the most time before it; the later one if equal.
-func (l *linearizer) mainSink() (sink, sinks int, err error) {
+func (l *linearizer) mainSink() (sink, sinks int) {
 	var ends []int
 	for i := range l.ops {
 		if len(l.succs[i]) == 0 {
@@ -362,19 +348,19 @@ func (l *linearizer) mainSink() (sink, sinks int, err error) {
 		}
 	}
 	sum := make([]time.Duration, len(ends))
-	err = l.eachReach(ends, false, func(k, i int) { sum[k] += l.ops[i].Forward + l.ops[i].Back })
+	l.eachReach(ends, false, func(k, i int) { sum[k] += l.ops[i].Forward + l.ops[i].Back })
 	best := 0
 	for k := range ends {
 		if sum[k] >= sum[best] {
 			best = k
 		}
 	}
-	return ends[best], len(ends), err
+	return ends[best], len(ends)
 }
 
 // mainSource is the source with the most operators behind it, among those that
-// lead to the main output; the earlier one if equal, -1 if there is none.
-func (l *linearizer) mainSource(before []bool) (int, error) {
+// lead to the main output; the earlier one if equal.
+func (l *linearizer) mainSource(before []bool) int {
 	var starts []int
 	for i := range l.ops {
 		if len(l.ops[i].Preds) == 0 && l.role[i] != constant && before[i] {
@@ -382,23 +368,23 @@ func (l *linearizer) mainSource(before []bool) (int, error) {
 		}
 	}
 	if len(starts) == 0 {
-		return -1, nil
+		profiles.End(errNoPath)
 	}
 	n := make([]int, len(starts))
-	err := l.eachReach(starts, true, func(k, _ int) { n[k]++ })
+	l.eachReach(starts, true, func(k, _ int) { n[k]++ })
 	best := 0
 	for k := range starts {
 		if n[k] > n[best] {
 			best = k
 		}
 	}
-	return starts[best], err
+	return starts[best]
 }
 
 // eachReach calls visit(k, i) for every node i that starts[k] reaches, itself
 // included, along the edges or against them. 64 starts travel together, as the
 // bits of a word.
-func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) error {
+func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) {
 	n := len(l.ops)
 	mask := make([]uint64, n)
 	for base := 0; base < len(starts); base += 64 {
@@ -408,9 +394,7 @@ func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) e
 			mask[i] |= 1 << k
 		}
 		for step := range n {
-			if err := l.poll.Err(); err != nil {
-				return err
-			}
+			profiles.End(l.poll.Err())
 			i, to := step, l.succs[step]
 			if !along {
 				i = n - 1 - step
@@ -429,5 +413,4 @@ func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) e
 			}
 		}
 	}
-	return nil
 }

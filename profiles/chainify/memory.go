@@ -8,7 +8,7 @@ import (
 // operator in place with the input it overwrites. root is the node that
 // allocated; the storage is as large as the largest of its nodes. kept marks
 // the storages that the backward needs.
-func (l *linearizer) findStorages() error {
+func (l *linearizer) findStorages() {
 	n := len(l.ops)
 	l.root, l.size, l.kept = make([]int, n), make([]engine.Bytes, n), make([]bool, n)
 	for i := range l.ops {
@@ -33,7 +33,6 @@ func (l *linearizer) findStorages() error {
 			}
 		}
 	}
-	return nil
 }
 
 // overwrites is the input whose memory a node takes over; -1 if it allocates.

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // findEnds finds the nodes that end a stage: no edge of the path jumps over
 // them, and no reader overwrites or renames their output.
-func (l *linearizer) findEnds() error {
+func (l *linearizer) findEnds() {
 	core := func(i int) bool { return l.role[i] == onPath && !l.ops[i].Is(IsShape) }
 	var cuts []int
 	far := -1 // the furthest node that an edge from before reaches
@@ -37,9 +38,8 @@ func (l *linearizer) findEnds() error {
 		}
 	}
 	if len(l.ends) == 0 {
-		return errNoStages
+		profiles.End(errNoStages)
 	}
-	return nil
 }
 
 // hasPathBefore tells whether a node reads from another node of the path.
@@ -64,7 +64,7 @@ func (l *linearizer) overwritten(i int) bool {
 
 // assignStages gives every operator a stage: the first one whose end needs it,
 // and for the others the last stage that they read from.
-func (l *linearizer) assignStages() error {
+func (l *linearizer) assignStages() {
 	none := len(l.ends)
 	l.stage = make([]int, len(l.ops))
 	for i := range l.stage {
@@ -98,11 +98,10 @@ func (l *linearizer) assignStages() error {
 			l.stage[i] = -1
 		}
 	}
-	return nil
 }
 
 // buildStages adds the operators of each stage up.
-func (l *linearizer) buildStages() error {
+func (l *linearizer) buildStages() {
 	members := make([][]int, len(l.ends))
 	for i, k := range l.stage {
 		if k >= 0 {
@@ -111,9 +110,7 @@ func (l *linearizer) buildStages() error {
 	}
 	var prevGrad engine.Bytes // of the network's input: it needs none
 	for k, end := range l.ends {
-		if err := l.poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(l.poll.Err())
 		m := l.newStageMemory(members[k], end)
 		s := engine.Stage{Name: l.stageName(members[k], end), Kind: l.stageKind(members[k])}
 		for _, i := range members[k] {
@@ -135,7 +132,6 @@ func (l *linearizer) buildStages() error {
 		l.result.Stages = append(l.result.Stages, s)
 		prevGrad = s.Grad
 	}
-	return nil
 }
 
 // mayBeKept tells whether an end or one of its readers may save more than is known.

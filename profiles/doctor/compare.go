@@ -42,20 +42,16 @@ func (d *Difference) More() engine.Bytes { return d.Second - d.First }
 // Compare examines two recordings and says what differs. The errors are those of
 // Examine.
 func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, error) {
-	a, err := Read(first)
-	if err != nil {
-		return nil, err
-	}
-	b, err := Read(second)
-	if err != nil {
-		return nil, err
-	}
-	c := a.Against(b)
-	if c.First.Replays, c.First.Advice, err = a.replays(poll); err != nil {
-		return nil, err
-	}
-	c.Second.Replays, c.Second.Advice, err = b.replays(poll)
-	return c, err
+	return profiles.Try(func() *Comparison {
+		a, err := Read(first)
+		profiles.End(err)
+		b, err := Read(second)
+		profiles.End(err)
+		c := a.Against(b)
+		c.First.Replays, c.First.Advice = a.replays(poll)
+		c.Second.Replays, c.Second.Advice = b.replays(poll)
+		return c
+	})
 }
 
 // Against says what differs in a second recording, without replays.

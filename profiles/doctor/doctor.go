@@ -82,15 +82,14 @@ func Read(p *profiles.Profile) (*Recording, error) {
 // Examine reports about the recording of a profile; at is the event after which Alive
 // is told, or Decisive. The errors are the poll's and ErrNoRecording.
 func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
-	r, err := Read(p)
-	if err != nil {
-		return nil, err
-	}
-	out := r.Report(at)
-	if out.Replays, out.Advice, err = r.replays(poll); err != nil {
-		return nil, err
-	}
-	return out, poll.Err()
+	return profiles.Try(func() *Report {
+		r, err := Read(p)
+		profiles.End(err)
+		out := r.Report(at)
+		out.Replays, out.Advice = r.replays(poll)
+		profiles.End(poll.Err())
+		return out
+	})
 }
 
 // Report is everything but Replays and Advice, which take longer. Alive is told after
@@ -102,21 +101,21 @@ func (r *Recording) Report(at int) *Report {
 }
 
 // replays are those of all settings, and what follows from them.
-func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice, err error) {
+func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	for i := range Settings {
 		v, err := r.Replay(i, poll)
-		if err != nil {
-			return nil, a, err
-		}
+		profiles.End(err)
 		list = append(list, v)
 	}
-	return list, r.advise(list), nil
+	return list, r.advise(list)
 }
 
 // Advise is what to do. The errors are the poll's: it replays what has not been.
 func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
-	_, a, err := r.replays(poll)
-	return a, err
+	return profiles.Try(func() Advice {
+		_, a := r.replays(poll)
+		return a
+	})
 }
 
 // place says whether a buffer was served.

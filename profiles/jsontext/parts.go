@@ -28,36 +28,33 @@ const maxJSON = 192 << 20
 // Open takes an object apart, which is the whole content. Its fields stay raw until
 // they are asked for, and lists are decoded one item at a time, so that a long file can
 // be stopped.
-func Open(data []byte, errs *parse.Errors) (*Object, error) {
-	if err := Check(data, errs); err != nil {
-		return nil, err
-	}
+func Open(data []byte, errs *parse.Errors) *Object {
+	Check(data, errs)
 	return Parse(data, errs)
 }
 
 // Check refuses content that is too large, and what scan refuses.
-func Check(data []byte, errs *parse.Errors) error {
+func Check(data []byte, errs *parse.Errors) {
 	if len(data) > maxJSON {
-		return errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
+		errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
 			Expected: fmt.Sprintf("At most %d MiB are read.", maxJSON>>20), Remedy: "Keep only the stages."})
 	}
 	if e := scan(data); e != nil {
-		return errs.Fail(e)
+		errs.Fail(e)
 	}
-	return nil
 }
 
 // Parse is Open for content that has been checked.
-func Parse(data []byte, errs *parse.Errors) (*Object, error) {
+func Parse(data []byte, errs *parse.Errors) *Object {
 	// Whether it is valid is cheaper to know than why it is not.
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
-		return nil, errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
+		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
 	}
 	fields, e := Split(data)
 	if e != nil {
-		return nil, errs.Fail(e)
+		errs.Fail(e)
 	}
-	return &Object{Fields: fields, Errs: errs, Known: &Keys{}}, nil
+	return &Object{Fields: fields, Errs: errs, Known: &Keys{}}
 }
 
 // scan refuses content that no profile looks like: nested too deep, with texts
@@ -124,46 +121,14 @@ func textEnd(b []byte) int {
 	return len(b)
 }
 
-// partEnd is the length of the value that b begins with, which is valid JSON.
-func partEnd(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; c {
-		case '"':
-			i += textEnd(b[i:]) - 1
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			if depth == 0 {
-				return i // of what is around it
-			}
-			depth--
-		default:
-			if depth == 0 && (c == ',' || c <= ' ') {
-				return i
-			}
-			if depth > 0 || i+1 < len(b) {
-				continue
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(b)
-}
-
 // nextPart is the next value behind white space and commas, and what follows it;
-// nil at the end of its list or object.
+// nil at the end of its list or object. It is valid JSON.
 func nextPart(b []byte) (part, rest []byte) {
-	for len(b) > 0 && (b[0] <= ' ' || b[0] == ',' || b[0] == ':') {
-		b = b[1:]
-	}
+	b = bytes.TrimLeft(b, " \t\r\n,:")
 	if len(b) == 0 || b[0] == ']' || b[0] == '}' {
 		return nil, nil
 	}
-	n := partEnd(b)
+	n := (&Stream{Eof: true}).ValueEnd(b)
 	return b[:n], b[n:]
 }
 
@@ -189,36 +154,31 @@ func Split(data []byte) (map[string]any, *profiles.FormatError) {
 }
 
 // EachIn calls visit with the items of a list of at most most, decoded one at a
-// time. It returns the error of visit, or adds what is wrong with the list. found
-// is false if there is none.
-func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i int, v any) error) (found bool, err error) {
+// time. found is false if there is none.
+func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i int, v any)) (found bool) {
 	o.Knows(key)
 	raw, _ := o.Fields[key].(json.RawMessage)
 	if len(raw) == 0 || raw[0] != '[' {
-		return false, nil
+		return false
 	}
 	i := 0
 	d := newPartDecoder()
 	for item, rest := nextPart(raw[1:]); item != nil; item, rest = nextPart(rest) {
-		if err := poll.Err(); err != nil {
-			return true, err
-		}
+		profiles.End(poll.Err())
 		if i == most {
-			return true, o.Errs.Fail(&profiles.FormatError{Path: o.At(key), Found: fmt.Sprintf("There are more than %d %s", most, key),
+			o.Errs.Fail(&profiles.FormatError{Path: o.At(key), Found: fmt.Sprintf("There are more than %d %s", most, key),
 				Expected: fmt.Sprintf("At most %d are read.", most), Remedy: "Keep those of one training step, or join small ones."})
 		}
 		if len(item) > mostPart {
-			return true, o.Errs.Fail(tooLargePart(fmt.Sprintf("%s[%d]", o.At(key), i), len(item)))
+			o.Errs.Fail(tooLargePart(fmt.Sprintf("%s[%d]", o.At(key), i), len(item)))
 		}
-		if err := visit(i, d.decode(item)); err != nil {
-			return true, err
-		}
+		visit(i, d.decode(item))
 		if o.Errs.Enough() {
-			return true, o.Errs.Err()
+			o.Errs.End()
 		}
 		i++
 	}
-	return true, nil
+	return true
 }
 
 func tooLargePart(path string, n int) *profiles.FormatError {

@@ -24,12 +24,14 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 // computes with is its temporary. Checkpointing and offloading are left to the methods,
 // whatever the setup says.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	s, err := s.keeping().normal()
-	if err != nil {
-		return nil, err
-	}
+	return profiles.Try(func() *profiles.Profile { return s.profile(c) })
+}
+
+// profile is Profile, which ends at an error.
+func (s Setup) profile(c *Card) *profiles.Profile {
+	s = s.keeping().normal()
 	if s.Stages > 1 {
-		return nil, fmt.Errorf("the stages of a pipeline are no chain on one card")
+		refuse("the stages of a pipeline are no chain on one card")
 	}
 	m := s.Model
 	inner, _ := s.tokens()
@@ -52,7 +54,7 @@ func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	}
 	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain, Graph: p.graph(&lanes, c),
 		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
-			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}, nil
+			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}
 }
 
 // keeping is the setup without a policy of checkpointing and offloading.

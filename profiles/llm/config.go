@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -98,9 +99,7 @@ func readMPT(data []byte, f *fields) (*Model, error) {
 	if p.Heads <= 0 || p.Hidden <= 0 {
 		return nil, fmt.Errorf("config: n_heads or d_model is missing")
 	}
-	if p.Ratio == 0 {
-		p.Ratio = 4
-	}
+	p.Ratio = cmp.Or(p.Ratio, 4)
 	m := mpt(f.Type, p.Layers, p.Hidden, p.Heads)
 	m.Wide, m.Words = p.Ratio*p.Hidden, f.Words
 	if f.Name != "" {
@@ -174,20 +173,15 @@ func falconFields(m *Model, f *fields) {
 // weights.
 func ReadConfig(data []byte) (*Model, error) {
 	var f fields
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
 	var old olderFields
-	if err := json.Unmarshal(data, &old); err != nil {
+	if err := cmp.Or(json.Unmarshal(data, &f), json.Unmarshal(data, &old)); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	for _, v := range []struct {
 		to   *int64
 		from int64
 	}{{&f.Layers, old.Layers}, {&f.Hidden, old.Hidden}, {&f.Heads, old.Heads}, {&f.Wide, old.Wide}, {&f.Positions, old.Positions}} {
-		if *v.to == 0 {
-			*v.to = v.from
-		}
+		*v.to = cmp.Or(*v.to, v.from)
 	}
 	if f.Type == "mpt" {
 		return readMPT(data, &f)
@@ -242,15 +236,11 @@ func (f *fields) model() (*Model, error) {
 		m.Name = f.Name
 	}
 	m.Tied = f.Tied != nil && *f.Tied
-	if m.Keys == 0 {
-		m.Keys = m.Heads
-	}
+	m.Keys = cmp.Or(m.Keys, m.Heads)
 	if m.Head == 0 {
 		m.Head = m.Hidden / m.Heads
 	}
-	if m.Wide == 0 {
-		m.Wide = 4 * m.Hidden
-	}
+	m.Wide = cmp.Or(m.Wide, 4*m.Hidden)
 	fill(m, f)
 	m.Window = f.window()
 	if f.MLPBias {

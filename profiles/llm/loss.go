@@ -1,5 +1,7 @@
 package llm
 
+import "cmp"
+
 // lossKinds are the implementations of the loss.
 var lossKinds = []string{"bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}
 
@@ -251,9 +253,7 @@ func (p *program) headGradient() {
 func (p *program) lossChunks(l *lossState) {
 	inner, _ := p.s.tokens()
 	chunk := p.s.LossChunk
-	if chunk == 0 {
-		chunk = tokenChunks
-	}
+	chunk = cmp.Or(chunk, tokenChunks)
 	chunk = min(chunk, inner)
 	n := chunk * ceil(p.s.Model.Words, p.s.Tensor)
 	l.early = p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
@@ -282,9 +282,7 @@ func (p *program) lossChunks(l *lossState) {
 func (p *program) vocabChunks(backward bool) {
 	inner, _ := p.s.tokens()
 	words := p.s.LossChunk
-	if words == 0 {
-		words = vocabChunk
-	}
+	words = cmp.Or(words, vocabChunk)
 	words = min(words, p.s.Model.Words)
 	n, e, h := inner*words, p.s.Compute, p.s.Model.Hidden
 	var logits, wide, probs, grads, part handle

@@ -26,36 +26,46 @@ func (a Ask) Longest(poll *engine.Poll) (int64, error) {
 func (a Ask) Batch(poll *engine.Poll) (int64, error) { return a.most("batch", 1, mostSequences, poll) }
 
 // fits says whether the question fits with some options changed.
-func (a Ask) fits(changes engine.Args) bool {
-	b, err := a.with(changes)
+func (a Ask) fits(changes engine.Args) bool { return answersFits(a.with(changes)) }
+
+// answersFits says whether the answer to a question, if there is one, is that it fits.
+func answersFits(a Ask, err error) bool {
 	if err != nil {
 		return false
 	}
-	answer, err := b.answer(b.enough())
+	answer, err := a.answer(a.enough())
 	return err == nil && answer.Verdict == Fits
+}
+
+// bisect narrows two numbers down to neighbours: low is the largest of those between them
+// that are low.
+func bisect(low, high int64, poll *engine.Poll, isLow func(n int64) bool) (int64, int64, error) {
+	for high-low > 1 {
+		if err := poll.Now(); err != nil {
+			return low, high, err
+		}
+		if mid := (low + high) / 2; isLow(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, high, nil
 }
 
 // most is the largest number of steps of an option that fits, up to limit in the
 // option's own numbers.
 func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, error) {
 	low, high, top := int64(0), int64(1), limit/step
-	for high <= top && a.fits(engine.Args{option: number(high * step)}) {
+	fits := func(n int64) bool { return a.fits(engine.Args{option: number(n * step)}) }
+	for high <= top && fits(high) {
 		if err := poll.Now(); err != nil {
 			return low, err
 		}
 		low, high = high, 2*high
 	}
-	for high = min(high, top+1); high-low > 1; {
-		if err := poll.Now(); err != nil {
-			return low, err
-		}
-		if mid := (low + high) / 2; a.fits(engine.Args{option: number(mid * step)}) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
+	low, _, err := bisect(low, min(high, top+1), poll, fits)
+	return low, err
 }
 
 // Fewest is the smallest number of cards on which it fits: the degree of tensor

@@ -42,10 +42,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	if err != nil {
 		return nil, nil, nil
 	}
-	s, err := a.Setup.keeping().normal()
-	if err != nil {
-		return nil, nil, err
-	}
+	s := a.Setup.keeping().normal() // as the profile's
 	s.Workspace = a.Card.Workspace
 	m := &onChain{a: a, own: own, program: newProgram(&s, s.end(true, true))}
 	m.grow(profile.Chain)

@@ -1,9 +1,6 @@
 package llm
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Formula is the memory of activations that arXiv:2205.05198 computes for a network
 // whose blocks keep what its equations 1 to 5 say. It is exact for that program alone.
@@ -19,9 +16,9 @@ type Formula struct {
 	Mode       string `json:"mode"` // none, seq, sel, seqsel, full
 }
 
-// check reports what cannot be.
-func (f *Formula) check() error {
-	return sizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor}, {"p", f.Stages}, {"interleave", f.Interleave + 1}})
+// check ends with what cannot be.
+func (f *Formula) check() {
+	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor}, {"p", f.Stages}, {"interleave", f.Interleave + 1}})
 }
 
 // named is a number of a row by the name of its field.
@@ -30,62 +27,51 @@ type named struct {
 	n     int64
 }
 
-// sizes reports the first number that is no size.
-func sizes(list []named) error {
+// checkSizes ends with the first number that is no size.
+func checkSizes(list []named) {
 	for _, v := range list {
 		if v.n <= 0 || v.n > 1<<24 {
-			return fmt.Errorf("%s is %d; want 1 to 2^24", v.field, v.n)
+			refuse("%s is %d; want 1 to 2^24", v.field, v.n)
 		}
 	}
-	return nil
 }
 
 // perToken is what a block keeps for each of its sbh numbers, in bytes.
-func (f *Formula) perToken() (float64, error) {
+func (f *Formula) perToken() float64 {
 	t := float64(f.Tensor)
 	scores := 5 * float64(f.Heads) * float64(f.S) / float64(f.H)
 	switch f.Mode {
 	case "none": // equation 2
-		return 10 + 24/t + scores/t, nil
+		return 10 + 24/t + scores/t
 	case "seq": // equation 4
-		return (34 + scores) / t, nil
+		return (34 + scores) / t
 	case "sel": // equation 2 without what selective recomputation drops
-		return 10 + 24/t, nil
+		return 10 + 24/t
 	case "seqsel": // equation 6
-		return 34 / t, nil
+		return 34 / t
 	case "full": // table 2: the input of each block
-		return 2, nil
+		return 2
 	}
-	return 0, fmt.Errorf("mode %q of the formula is not known", f.Mode)
+	refuse("mode %q of the formula is not known", f.Mode)
+	return 0
 }
 
-// Bytes is what the first stage keeps: L blocks of it, more by the share of the
+// bytes is what the first stage keeps: L blocks of it, more by the share of the
 // interleaved schedule that is not yet used up (section 4.2.3).
-func (f *Formula) Bytes() (float64, error) {
-	if err := f.check(); err != nil {
-		return 0, err
-	}
-	one, err := f.perToken()
-	if err != nil {
-		return 0, err
-	}
+func (f *Formula) bytes() float64 {
+	f.check()
 	layers := float64(f.Layers)
 	if f.Interleave > 1 {
 		layers *= 1 + float64(f.Stages-1)/float64(f.Stages*f.Interleave)
 	}
-	return one * float64(f.S) * float64(f.B) * float64(f.H) * layers, nil
+	return f.perToken() * float64(f.S) * float64(f.B) * float64(f.H) * layers
 }
 
-// Percent is Bytes in per cent of what the same network keeps without recomputation.
-func (f *Formula) Percent() (float64, error) {
-	some, err := f.Bytes()
-	if err != nil {
-		return 0, err
-	}
+// percent is bytes in per cent of what the same network keeps without recomputation.
+func (f *Formula) percent() float64 {
 	plain := *f
 	plain.Mode = "none"
-	all, err := plain.Bytes()
-	return 100 * some / all, err
+	return 100 * f.bytes() / plain.bytes()
 }
 
 // LossKernel is a benchmark of one loss [Liger-Kernel, benchmark/scripts]: forward and
@@ -101,8 +87,8 @@ type LossKernel struct {
 // and a copy of it, a mask, the loss in fp32. That there are two targets is inferred.
 const aside = 8 + 8 + 1 + 4
 
-// Bytes is the peak of allocated memory.
-func (k *LossKernel) Bytes() (int64, error) {
+// bytes is the peak of allocated memory.
+func (k *LossKernel) bytes() int64 {
 	n := k.Tokens * k.Words
 	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2
 	blas := 2 * int64(workspaceAmpere) // of the forward's thread and of autograd's
@@ -110,23 +96,22 @@ func (k *LossKernel) Bytes() (int64, error) {
 	if strings.HasPrefix(k.Kind, "flce") { // with the head
 		list = append(list, named{"h", k.Hidden})
 	}
-	if err := sizes(list); err != nil {
-		return 0, err
-	}
+	checkSizes(list)
 	switch k.Kind {
 	case "ce_liger": // fp32 logits; the gradient is written over them
-		return 4*n + aside*k.Tokens, nil
+		return 4*n + aside*k.Tokens
 	case "ce_torch": // logits, their gradient of the run before, log_softmax, its two gradients
-		return 20*n + aside*k.Tokens, nil
+		return 20*n + aside*k.Tokens
 	case "flce_torch": // weights and gradient, x and gradient; log_softmax and its two gradients in bf16
-		return 2*head + 2*x + 6*n + aside*k.Tokens + blas, nil
+		return 2*head + 2*x + 6*n + aside*k.Tokens + blas
 	case "flce_liger":
 		// The head's weight, its gradient of the run before, the sum of this run and a
 		// chunk's product; x, its gradient of the run before and that of this run; a
 		// chunk of logits in bf16, in fp32, and its gradient in bf16. Releases differ in
 		// this: it is how those with the upcast and without an accumulation type do it.
 		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
-		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas, nil
+		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas
 	}
-	return 0, fmt.Errorf("loss kernel %q is not known", k.Kind)
+	refuse("loss kernel %q is not known", k.Kind)
+	return 0
 }

@@ -1,10 +1,10 @@
 package llm
 
 import (
-	"fmt"
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Ask is a question: does a setup train on so many cards. New makes it of what is asked.
@@ -58,17 +58,17 @@ func (a Ask) enough() engine.Bytes {
 
 // answer plays the setup, without the allocator's part of what needs more than the limit.
 func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
+	return profiles.Try(func() *Answer { return a.played(limit) })
+}
+
+// played is answer, which ends at an error.
+func (a Ask) played(limit engine.Bytes) *Answer {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
-		return nil, fmt.Errorf("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
+		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
-	if err := a.Card.check(&a.Setup); err != nil {
-		return nil, err
-	}
-	r, ranks, t, err := a.play(limit)
-	if err != nil {
-		return nil, err
-	}
+	a.Card.check(&a.Setup)
+	r, ranks, t := a.play(limit)
 	if ranks != nil {
 		for i := range ranks.List {
 			r.states = max(r.states, ranks.List[i].states)
@@ -82,7 +82,7 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
 	out.judge()
-	return out, nil
+	return out
 }
 
 // judge says whether what is reserved fits.
@@ -97,23 +97,14 @@ func (a *Answer) judge() {
 }
 
 // play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
-func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration, error) {
+func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration) {
 	if a.Setup.Schedule != "" {
-		s, err := a.Setup.normal()
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		ranks, err := s.ranks(a.Card, limit)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		return ranks.List[ranks.Full].Result, ranks, ranks.Time, nil
+		s := a.Setup.normal()
+		ranks := s.ranks(a.Card, limit)
+		return ranks.List[ranks.Full].Result, ranks, ranks.Time
 	}
-	r, err := runUpTo(a.Setup, limit)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	return r, nil, r.program.stepTime(a.Card), nil
+	r := runUpTo(a.Setup, limit)
+	return r, nil, r.program.stepTime(a.Card)
 }
 
 // states are the bytes of the program's states.

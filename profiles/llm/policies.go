@@ -114,26 +114,12 @@ func (a Ask) fewestBlocks(ckpt string, poll *engine.Poll) (int64, error) {
 		if n > 0 {
 			args["ckpt"], args["first"] = ckpt, number(n)
 		}
-		b, err := a.under(args)
-		if err != nil {
-			return false
-		}
-		answer, err := b.answer(b.enough())
-		return err == nil && answer.Verdict == Fits
+		return answersFits(a.under(args))
 	}
 	low, high := int64(0), ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages))
 	if fits(low) || !fits(high) {
 		return 0, poll.Now()
 	}
-	for high-low > 1 {
-		if err := poll.Now(); err != nil {
-			return 0, err
-		}
-		if mid := (low + high) / 2; fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high, nil
+	_, high, err := bisect(low, high, poll, func(n int64) bool { return !fits(n) })
+	return high, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/profiles"
 )
 
 // Rank is what one rank of a pipeline holds and does.
@@ -33,24 +34,20 @@ const sendLatency = 10 * time.Microsecond
 
 // PlayRanks plays every rank of a pipeline, whose passes take the times of a card.
 func PlayRanks(s Setup, c *Card) (*Ranks, error) {
-	s, err := s.normal()
-	if err != nil {
-		return nil, err
-	}
-	if s.Schedule == "" {
-		return nil, fmt.Errorf("no schedule of the pipeline is named")
-	}
-	return s.ranks(c, engine.NoLimit)
+	return profiles.Try(func() *Ranks {
+		s = s.normal()
+		if s.Schedule == "" {
+			refuse("no schedule of the pipeline is named")
+		}
+		return s.ranks(c, engine.NoLimit)
+	})
 }
 
 // ranks plays the ranks of a normal setup; no allocator is replayed for what cannot be
 // reserved within a limit. Without a card every layer takes as long, a backward twice a
 // forward, and the step no time.
-func (s *Setup) ranks(c *Card, limit engine.Bytes) (*Ranks, error) {
-	out, shares, err := s.playOrder(c)
-	if err != nil {
-		return nil, err
-	}
+func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
+	out, shares := s.playOrder(c)
 	played := map[string]*Result{} // equal ranks are played once
 	for r, of := range shares {
 		at := s.onRank(out, r)
@@ -65,7 +62,7 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) (*Ranks, error) {
 			out.Full = r
 		}
 	}
-	return out, nil
+	return out
 }
 
 // onRank is the setup as one rank runs it. A rank that holds passes of several of its
@@ -99,16 +96,10 @@ func (s *Setup) kinds(layers []int64) string {
 }
 
 // playOrder plays the passes, and says what each rank has of the model.
-func (s *Setup) playOrder(c *Card) (*Ranks, []share, error) {
-	chunks := s.Chunks
-	if chunks == 0 {
-		chunks = 2
-	}
+func (s *Setup) playOrder(c *Card) (*Ranks, []share) {
+	chunks := cmp.Or(s.Chunks, 2)
 	stages := pipeline.Stages(s.Schedule, int(s.Stages), int(chunks))
-	split, err := s.cut(int64(stages))
-	if err != nil {
-		return nil, nil, err
-	}
+	split := s.cut(int64(stages))
 	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Cost: s.costs(split, c)}
 	if c != nil {
 		_, outer := s.tokens()
@@ -118,13 +109,11 @@ func (s *Setup) playOrder(c *Card) (*Ranks, []share, error) {
 		}
 		plan.Send = sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
 	}
-	out := &Ranks{}
-	if out.Schedule, err = pipeline.New(s.Schedule, plan); err != nil {
-		return nil, nil, err
-	}
-	if out.Trace, err = out.Schedule.Play(); err != nil {
-		return nil, nil, err
-	}
+	out, err := &Ranks{}, error(nil)
+	out.Schedule, err = pipeline.New(s.Schedule, plan)
+	profiles.End(err)
+	out.Trace, err = out.Schedule.Play()
+	profiles.End(err)
 	shares := make([]share, s.Stages)
 	for stage, r := range out.Schedule.Rank {
 		of, n := &shares[r], out.Schedule.Layers(stage)
@@ -138,7 +127,7 @@ func (s *Setup) playOrder(c *Card) (*Ranks, []share, error) {
 		}
 		out.Time = out.Trace.Makespan + seconds(step)
 	}
-	return out, shares, nil
+	return out, shares
 }
 
 // costs says how long a pass of each stage takes.
@@ -169,11 +158,11 @@ func (s *Setup) costs(split [][]int64, c *Card) func(pipeline.Pass) time.Duratio
 }
 
 // cut are the layers of each stage of the network.
-func (s *Setup) cut(stages int64) (out [][]int64, err error) {
+func (s *Setup) cut(stages int64) (out [][]int64) {
 	counts, all := s.Split, int64(0)
 	if counts == nil {
 		if s.Model.Layers < stages {
-			return nil, fmt.Errorf("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name, s.Model.Layers)
+			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name, s.Model.Layers)
 		}
 		for i := range stages {
 			n := s.Model.Layers / stages
@@ -186,12 +175,12 @@ func (s *Setup) cut(stages int64) (out [][]int64, err error) {
 	next := int64(0)
 	for _, n := range counts {
 		if n < 1 {
-			return nil, fmt.Errorf("a stage of the pipeline is to have %d layers; it needs one at least", n)
+			refuse("a stage of the pipeline is to have %d layers; it needs one at least", n)
 		}
 		all += n
 	}
 	if int64(len(counts)) != stages || all != s.Model.Layers {
-		return nil, fmt.Errorf("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all, len(counts), s.Model.Name, s.Model.Layers, stages)
+		refuse("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all, len(counts), s.Model.Name, s.Model.Layers, stages)
 	}
 	for _, n := range counts {
 		var layers []int64
@@ -201,5 +190,5 @@ func (s *Setup) cut(stages int64) (out [][]int64, err error) {
 		}
 		out = append(out, layers)
 	}
-	return out, nil
+	return out
 }

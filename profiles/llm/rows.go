@@ -2,14 +2,13 @@ package llm
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Row is a published figure with the configuration that it belongs to.
@@ -97,11 +96,11 @@ type rowLoRA struct {
 	Scale   bool            `json:"scale"`
 }
 
-// strict decodes JSON whose every field is known.
-func strict(data []byte, into any) error {
+// strict decodes JSON; it ends if a field is not known.
+func strict(data []byte, into any) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	profiles.End(dec.Decode(into))
 }
 
 // heldPred says that the loop of torchtitan still held its logits in the backward. It let
@@ -110,13 +109,13 @@ func strict(data []byte, into any) error {
 const heldPred = "pred is fp32 and still referenced in the backward"
 
 // setup is the Setup of a row.
-func (c *rowConfig) setup() (Setup, error) {
+func (c *rowConfig) setup() Setup {
 	m := Lookup(c.Model)
 	if m == nil {
-		return Setup{}, fmt.Errorf("model %q is not known", c.Model)
+		refuse("model %q is not known", c.Model)
 	}
 	if c.Compute != "" && c.Compute != "bf16" {
-		return Setup{}, fmt.Errorf("compute type %q is not known", c.Compute)
+		refuse("compute type %q is not known", c.Compute)
 	}
 	s := Setup{Model: m, Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate,
 		Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce, Optimizer: c.OptImpl,
@@ -130,16 +129,15 @@ func (c *rowConfig) setup() (Setup, error) {
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}
-	if err := cmp.Or(c.narrow(&s), c.ranks(&s)); err != nil {
-		return s, err
-	}
+	c.narrow(&s)
+	c.ranks(&s)
 	if !flash(c.Attention) {
-		return s, fmt.Errorf("attention %q is not known: only what keeps no scores is", c.Attention)
+		refuse("attention %q is not known: only what keeps no scores is", c.Attention)
 	}
 	for _, name := range strings.FieldsFunc(c.Selectors, isPlus) {
 		value, ok := selectors[name]
 		if !ok {
-			return s, fmt.Errorf("selector %q is not known", name)
+			refuse("selector %q is not known", name)
 		}
 		s.Keep = append(s.Keep, value)
 	}
@@ -147,7 +145,7 @@ func (c *rowConfig) setup() (Setup, error) {
 		s.Checkpoint, s.Recompute = "modules", strings.FieldsFunc(m, isPlus)
 	}
 	if known, fused := adamw(c.Optimizer); !known {
-		return s, fmt.Errorf("optimizer %q is not known", c.Optimizer)
+		refuse("optimizer %q is not known", c.Optimizer)
 	} else if fused && s.Optimizer == "" {
 		s.Optimizer = "fused"
 	}
@@ -155,7 +153,7 @@ func (c *rowConfig) setup() (Setup, error) {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
 			if on && !slices.Contains(everyProduct, name) {
-				return s, fmt.Errorf("product %q of an adapter is not known; want some of %q", name, everyProduct)
+				refuse("product %q of an adapter is not known; want some of %q", name, everyProduct)
 			}
 			if on {
 				l.On = append(l.On, name)
@@ -164,7 +162,7 @@ func (c *rowConfig) setup() (Setup, error) {
 		slices.Sort(l.On)
 		s.LoRA = l
 	}
-	return s, nil
+	return s
 }
 
 // selectors are the graph trainer's names of what is kept [torchtitan#4153].
@@ -173,7 +171,7 @@ var selectors = map[string]string{"wo": "o", "gate": "experts.scores"}
 func isPlus(r rune) bool { return r == '+' || r == ',' }
 
 // narrow sets types of less than 16 bits.
-func (c *rowConfig) narrow(s *Setup) error {
+func (c *rowConfig) narrow(s *Setup) {
 	s.Float8, s.Gather = c.Float8, c.Gather
 	switch n := c.ParamBytes; {
 	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // of frozen products, with their scales
@@ -182,21 +180,20 @@ func (c *rowConfig) narrow(s *Setup) error {
 			s.Base = "nf4-double"
 		}
 	case n != math.Trunc(n):
-		return fmt.Errorf("weights of %g bytes are not known", n)
+		refuse("weights of %g bytes are not known", n)
 	default:
 		s.Weight = engine.Int64(n)
 	}
-	return nil
 }
 
 // ranks checks the cards, and sets the micro batches in flight of a
 // pipeline that tells its order alone: that of its first rank [zero-bubble#36].
-func (c *rowConfig) ranks(s *Setup) error {
+func (c *rowConfig) ranks(s *Setup) {
 	if c.GPUs < 0 {
-		return fmt.Errorf("gpus is %d; want at least 1", c.GPUs)
+		refuse("gpus is %d; want at least 1", c.GPUs)
 	}
 	if c.PP < 2 || c.InFlight != 0 {
-		return nil
+		return
 	}
 	switch strings.ToLower(c.Schedule) {
 	case "gpipe":
@@ -207,9 +204,8 @@ func (c *rowConfig) ranks(s *Setup) error {
 			s.InFlight = min(s.InFlight, c.Accumulate)
 		}
 	default:
-		return fmt.Errorf("a pipeline by schedule %q does not say its micro batches in flight", c.Schedule)
+		refuse("a pipeline by schedule %q does not say its micro batches in flight", c.Schedule)
 	}
-	return nil
 }
 
 // flash says whether a kernel of attention keeps a statistic of each row instead of its

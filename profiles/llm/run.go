@@ -3,6 +3,7 @@ package llm
 import (
 	"memtide/engine"
 	"memtide/engine/caching"
+	"memtide/profiles"
 )
 
 // Part is one line of a stacked peak.
@@ -61,33 +62,29 @@ const (
 )
 
 // Run plays a setup.
-func Run(s Setup) (*Result, error) { return runUpTo(s, engine.NoLimit) }
+func Run(s Setup) (*Result, error) {
+	return profiles.Try(func() *Result { return runUpTo(s, engine.NoLimit) })
+}
 
 // runUpTo plays a setup, but replays no allocator for what cannot be reserved within a
 // limit: then Reserved and Expandable are what no allocator does without.
-func runUpTo(s Setup, limit engine.Bytes) (*Result, error) {
-	s, err := s.normal()
-	if err != nil {
-		return nil, err
-	}
+func runUpTo(s Setup, limit engine.Bytes) *Result {
+	s = s.normal()
 	if s.Schedule != "" {
-		ranks, err := s.ranks(nil, limit)
-		if err != nil {
-			return nil, err
-		}
-		return ranks.List[ranks.Full].Result, nil
+		ranks := s.ranks(nil, limit)
+		return ranks.List[ranks.Full].Result
 	}
 	if s.Stages == 1 {
-		return runStage(&s, s.end(true, true), limit), nil
+		return runStage(&s, s.end(true, true), limit)
 	}
 	head := s
 	head.InFlight = 1
 	first, last := runStage(&s, s.end(true, false), limit), runStage(&head, s.end(false, true), limit)
 	if last.Allocated > first.Allocated {
 		last.Stage = s.Stages - 1
-		return last, nil
+		return last
 	}
-	return first, nil
+	return first
 }
 
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Scored is a row with what the model says about it. Predicted, Low, High and Measured
@@ -82,23 +83,7 @@ func Score(rows []Row, poll *engine.Poll) (*Report, error) {
 
 func scoreRow(row *Row) Scored {
 	s := Scored{ID: row.ID, Kind: row.Kind, Metric: row.Measured.Metric, Measured: float64(row.Measured.Peak)}
-	var err error
-	switch row.Kind {
-	case "step":
-		err = scoreStep(row, &s)
-	case "time":
-		err = scoreTime(row, &s)
-	case "formula", "formula_relative":
-		err = scoreFormula(row, &s)
-	case "loss_kernel":
-		err = scoreKernel(row, &s)
-	default:
-		err = fmt.Errorf("rows of kind %q are for orders and differences", row.Kind)
-	}
-	if err == nil && s.Measured <= 0 {
-		err = fmt.Errorf("nothing was measured")
-	}
-	if err != nil {
+	if _, err := profiles.Try(func() *Scored { return s.predict(row) }); err != nil {
 		s.Refused, s.Set = err.Error(), ""
 		s.Predicted, s.Low, s.High = 0, 0, 0
 		return s
@@ -106,6 +91,29 @@ func scoreRow(row *Row) Scored {
 	s.Error = 100 * (s.Predicted/s.Measured - 1)
 	return s
 }
+
+// predict fills in what the model says about a row.
+func (s *Scored) predict(row *Row) *Scored {
+	switch row.Kind {
+	case "step":
+		scoreStep(row, s)
+	case "time":
+		scoreTime(row, s)
+	case "formula", "formula_relative":
+		scoreFormula(row, s)
+	case "loss_kernel":
+		scoreKernel(row, s)
+	default:
+		refuse("rows of kind %q are for orders and differences", row.Kind)
+	}
+	if s.Measured <= 0 {
+		refuse("nothing was measured")
+	}
+	return s
+}
+
+// refuse ends with a sentence: what cannot be, or is not understood.
+func refuse(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
 // Margins of an answer, as shares. modelled is what the reference model of the same text
 // errs by where nothing is missing (its section 7), guessed where inputs were guessed
@@ -135,19 +143,12 @@ func margins(s *Setup, complete bool) (below, above float64) {
 	return below, above
 }
 
-func scoreStep(row *Row, out *Scored) error {
+func scoreStep(row *Row, out *Scored) {
 	var c rowConfig
-	if err := strict(row.Config, &c); err != nil {
-		return err
-	}
-	s, err := c.setup()
-	if err != nil {
-		return err
-	}
+	strict(row.Config, &c)
+	s := c.setup()
 	r, err := Run(s)
-	if err != nil {
-		return err
-	}
+	profiles.End(err)
 	if card := CardOf(c.HW); card != nil {
 		r.bound(card.Memory)
 	}
@@ -162,7 +163,7 @@ func scoreStep(row *Row, out *Scored) error {
 			set = "reserved_compiled"
 		}
 	case row.Complete:
-		return fmt.Errorf("a peak by %q is neither allocated nor reserved", metric)
+		refuse("a peak by %q is neither allocated nor reserved", metric)
 	case !c.Delta:
 		high = max(r.Reserved, r.Expandable)
 	}
@@ -176,60 +177,43 @@ func scoreStep(row *Row, out *Scored) error {
 	out.Set, out.Phase = set, r.Phase.String()
 	out.Predicted = float64(low+high) / 2
 	out.Low, out.High = below*float64(low), above*float64(high)
-	return nil
 }
 
 // timeMargin is what the time model promises for dense models on one node.
 const timeMargin = 0.2
 
-func scoreTime(row *Row, out *Scored) error {
+func scoreTime(row *Row, out *Scored) {
 	var c rowConfig
-	if err := strict(row.Config, &c); err != nil {
-		return err
-	}
-	s, err := c.setup()
-	if err != nil {
-		return err
-	}
+	strict(row.Config, &c)
+	s := c.setup()
 	card := CardOf(c.HW)
 	if card == nil {
-		return fmt.Errorf("card %q is not known", c.HW)
+		refuse("card %q is not known", c.HW)
 	}
 	t, err := StepTime(s, card)
-	if err != nil {
-		return err
-	}
+	profiles.End(err)
 	out.Set, out.Metric, out.Measured = "time", "step_s", row.Measured.Step
 	out.Predicted = t.Seconds()
 	out.Low, out.High = (1-timeMargin)*out.Predicted, (1+timeMargin)*out.Predicted
-	return nil
 }
 
-func scoreFormula(row *Row, out *Scored) error {
+func scoreFormula(row *Row, out *Scored) {
 	var f Formula
-	err := strict(row.Config, &f)
-	if err != nil {
-		return err
-	}
+	strict(row.Config, &f)
 	if row.Kind == "formula" {
-		out.Predicted, err = f.Bytes()
+		out.Predicted = f.bytes()
 	} else {
-		out.Predicted, err = f.Percent()
 		out.Measured, out.Metric = row.Measured.Percent, "percent of none"
+		out.Predicted = f.percent()
 	}
 	out.Set, out.Low, out.High = "formula", out.Predicted, out.Predicted
-	return err
 }
 
-func scoreKernel(row *Row, out *Scored) error {
+func scoreKernel(row *Row, out *Scored) {
 	var k LossKernel
-	if err := strict(row.Config, &k); err != nil {
-		return err
-	}
-	n, err := k.Bytes()
-	out.Set, out.Predicted = "loss_kernel", float64(n)
+	strict(row.Config, &k)
+	out.Set, out.Predicted = "loss_kernel", float64(k.bytes())
 	out.Low, out.High = out.Predicted, out.Predicted
-	return err
 }
 
 // summarise counts the rows of a set: quantiles of the absolute errors by nearest rank.

@@ -2,11 +2,11 @@ package llm
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/profiles"
 )
 
 // Setup is a model and how it is trained: what one rank does in one step. The zero
@@ -102,67 +102,67 @@ var (
 
 func orOne(n int64) int64 { return max(n, 1) }
 
-// normal fills the defaults in and reports what cannot be, or is not understood.
-func (s Setup) normal() (Setup, error) {
+// normal fills the defaults in; it ends with what cannot be, or is not understood.
+func (s Setup) normal() Setup {
+	s.check()
+	s.defaults()
+	s.checkTypes()
+	s.checkPolicy()
+	s.checkRanks()
+	return s
+}
+
+// check ends with what cannot be, whatever the defaults.
+func (s *Setup) check() {
 	if s.Model == nil {
-		return s, fmt.Errorf("no model")
+		refuse("no model")
 	}
-	if err := s.Model.check(); err != nil {
-		return s, err
-	}
+	profiles.End(s.Model.check())
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
-		return s, fmt.Errorf("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
+		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
 	if w := s.Model.Window; w > 0 && s.Seq > w {
-		return s, fmt.Errorf("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
+		refuse("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
 	}
-	if err := s.checkNumbers(); err != nil {
-		return s, err
-	}
+	s.checkNumbers()
+}
+
+// defaults fills in what is not chosen.
+func (s *Setup) defaults() {
 	for _, n := range []*int64{&s.Batch, &s.Accumulate, &s.Shard, &s.Tensor, &s.Context, &s.Expert, &s.Stages, &s.InFlight, &s.Every, &s.Group} {
 		*n = orOne(*n)
 	}
-	word := func(v *string, known []string, otherwise string) error {
-		if *v == "" {
-			*v = otherwise
-		}
+	word := func(v *string, known []string, otherwise string) {
+		*v = cmp.Or(*v, otherwise)
 		if !slices.Contains(known, *v) {
-			return fmt.Errorf("%q is not known; want one of %q", *v, known)
+			refuse("%q is not known; want one of %q", *v, known)
 		}
-		return nil
 	}
 	norm := "eager"
 	if s.Model.Layer { // one kernel in every program
 		norm, s.Norm = "layer", "layer"
 	}
-	for _, err := range []error{word(&s.Norm, normKinds, norm), word(&s.Checkpoint, checkpointKinds, "none"),
-		word(&s.Loss, lossKinds, "fp32"), word(&s.Optimizer, optimizerKinds, "foreach"), word(&s.Base, baseKinds, "same")} {
-		if err != nil {
-			return s, err
-		}
-	}
-	fill := func(v *int64, otherwise int64) {
-		if *v == 0 {
-			*v = otherwise
-		}
-	}
-	fill(&s.Weight, 2)
-	fill(&s.Compute, 2)
-	fill(&s.Gather, s.Compute)
-	fill(&s.Grad, s.Weight)
-	fill(&s.Reduce, s.Grad)
+	word(&s.Norm, normKinds, norm)
+	word(&s.Checkpoint, checkpointKinds, "none")
+	word(&s.Loss, lossKinds, "fp32")
+	word(&s.Optimizer, optimizerKinds, "foreach")
+	word(&s.Base, baseKinds, "same")
+	s.Weight = cmp.Or(s.Weight, 2)
+	s.Compute = cmp.Or(s.Compute, 2)
+	s.Gather = cmp.Or(s.Gather, s.Compute)
+	s.Grad = cmp.Or(s.Grad, s.Weight)
+	s.Reduce = cmp.Or(s.Reduce, s.Grad)
 	if s.Zero == 0 && (s.Shard > 1 || s.FSDPOne) {
 		s.Zero = 3
 	}
-	fill(&s.ExpertShard, orOne(s.Shard/s.Expert))
+	s.ExpertShard = cmp.Or(s.ExpertShard, orOne(s.Shard/s.Expert))
 	if s.LoRA != nil {
 		l := *s.LoRA
-		fill(&l.Bytes, s.Compute)
-		fill(&l.Stored, 4)
-		fill(&l.Moments, 2*l.Stored)
+		l.Bytes = cmp.Or(l.Bytes, s.Compute)
+		l.Stored = cmp.Or(l.Stored, 4)
+		l.Moments = cmp.Or(l.Moments, 2*l.Stored)
 		s.LoRA = &l
 	}
-	return s, cmp.Or(s.checkTypes(), s.checkPolicy(), s.checkRanks())
 }
 
 // Most of what one rank computes with.
@@ -173,8 +173,8 @@ const (
 	mostBytes = 64 // of a number with all that belongs to it
 )
 
-// checkNumbers reports numbers that cannot be.
-func (s *Setup) checkNumbers() error {
+// checkNumbers ends with numbers that cannot be.
+func (s *Setup) checkNumbers() {
 	for _, v := range []struct {
 		name    string
 		n, most int64
@@ -189,72 +189,68 @@ func (s *Setup) checkNumbers() error {
 		{"pipeline stages", s.Stages, mostRanks}, {"n of every n-th block", s.Every, mostRanks}, {"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
 	} {
 		if v.n < 0 || v.n > v.most {
-			return fmt.Errorf("%s: %d; want up to %d", v.name, v.n, v.most)
+			refuse("%s: %d; want up to %d", v.name, v.n, v.most)
 		}
 	}
 	if l := s.LoRA; l != nil && (l.Rank < 0 || l.Rank > mostRanks || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 || l.Params > 1<<40) {
-		return fmt.Errorf("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes, l.Stored)
+		refuse("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes, l.Stored)
 	}
-	return nil
 }
 
-// checkTypes reports types of states that are not understood.
-func (s *Setup) checkTypes() error {
+// checkTypes ends with types of states that are not understood.
+func (s *Setup) checkTypes() {
 	if s.Zero < 0 || s.Zero > 3 {
-		return fmt.Errorf("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
+		refuse("ZeRO-%d is not known; want 1, 2 or 3", s.Zero)
 	}
 	if s.HostStep && s.Optimizer == "muon" {
-		return fmt.Errorf("products of Muon on the host are not known")
+		refuse("products of Muon on the host are not known")
 	}
 	if s.Base != "same" && s.LoRA == nil {
-		return fmt.Errorf("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
+		refuse("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
 	if s.Base != "same" && s.Float8 {
-		return fmt.Errorf("products in 8 bits of weights in 4 bits are not known")
+		refuse("products in 8 bits of weights in 4 bits are not known")
 	}
 	if s.Gather != s.Compute && (s.Gather != 1 || !s.Float8) {
-		return fmt.Errorf("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
+		refuse("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
 	}
-	return nil
 }
 
-// checkPolicy reports what policies do not do together.
-func (s *Setup) checkPolicy() error {
+// checkPolicy ends with what policies do not do together.
+func (s *Setup) checkPolicy() {
 	switch {
 	case s.Group > 1 && (s.Checkpoint != "full" || s.Every > 1 || s.First > 0 || len(s.Keep) > 0):
-		return fmt.Errorf("several blocks are one checkpoint only where all blocks are checkpointed in full")
+		refuse("several blocks are one checkpoint only where all blocks are checkpointed in full")
 	case s.Stash && s.Checkpoint != "none":
-		return fmt.Errorf("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
+		refuse("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
 	case s.Checkpoint == "budget" && !s.Compiled:
-		return fmt.Errorf("a memory budget is the compiler's; the blocks are not compiled")
+		refuse("a memory budget is the compiler's; the blocks are not compiled")
 	case s.OneGraph && s.Checkpoint == "budget" && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):
-		return fmt.Errorf("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
+		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
 	case s.Checkpoint == "budget" && (s.Budget < 0 || s.Budget > 100):
-		return fmt.Errorf("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
+		refuse("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
 	}
-	return nil
 }
 
-// checkRanks reports what does not divide among ranks, and names that are not known.
-func (s *Setup) checkRanks() error {
+// checkRanks ends with what does not divide among ranks, and names that are not known.
+func (s *Setup) checkRanks() {
 	for _, m := range s.Recompute {
 		if modules[m] == nil {
-			return fmt.Errorf("module %q to recompute is not known", m)
+			refuse("module %q to recompute is not known", m)
 		}
 	}
 	if moe := s.Model.MoE; s.Expert > 1 && (moe == nil || moe.Experts%s.Expert != 0) {
-		return fmt.Errorf("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
+		refuse("the experts of %s do not divide among %d ranks", s.Model.Name, s.Expert)
 	}
 	if s.Schedule == "" && s.Stages > s.Model.Layers {
-		return fmt.Errorf("a pipeline of %d stages needs as many layers at least; %s has %d", s.Stages, s.Model.Name, s.Model.Layers)
+		refuse("a pipeline of %d stages needs as many layers at least; %s has %d", s.Stages, s.Model.Name, s.Model.Layers)
 	}
 	if s.Schedule != "" && pipeline.Stages(s.Schedule, 1, 1) == 0 {
-		return fmt.Errorf("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
+		refuse("schedule %q is not known; want one of %q", s.Schedule, pipeline.Names())
 	}
 	if s.Tensor > 1 && s.Model.Heads%s.Tensor != 0 {
-		return fmt.Errorf("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
+		refuse("%d heads do not divide among %d ranks", s.Model.Heads, s.Tensor)
 	}
-	return nil
 }
 
 // tokens of a rank: of the products, and of the residual stream.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // titan is torchtitan's Llama 3 8B of February 2025: one block of 8,192 tokens.
@@ -14,7 +15,7 @@ func titan() Setup {
 
 func normal(t *testing.T, s Setup) Setup {
 	t.Helper()
-	s, err := s.normal()
+	s, err := profiles.Try(s.normal)
 	if err != nil {
 		t.Fatal(err)
 	}

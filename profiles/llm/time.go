@@ -1,10 +1,10 @@
 package llm
 
 import (
-	"fmt"
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Shares and costs of the time model, which is an estimate: 20 % for dense models with
@@ -103,29 +103,22 @@ func (w *work) back(c *Card) float64 {
 
 // StepTime estimates how long a step takes on cards of a kind.
 func StepTime(s Setup, c *Card) (time.Duration, error) {
-	s, err := s.normal()
-	if err != nil {
-		return 0, err
-	}
-	if err := c.check(&s); err != nil {
-		return 0, err
-	}
-	if s.Schedule != "" {
-		ranks, _, err := s.playOrder(c)
-		if err != nil {
-			return 0, err
+	return profiles.Try(func() time.Duration {
+		s = s.normal()
+		c.check(&s)
+		if s.Schedule != "" {
+			ranks, _ := s.playOrder(c)
+			return ranks.Time
 		}
-		return ranks.Time, nil
-	}
-	return newProgram(&s, s.end(true, true)).stepTime(c), nil
+		return newProgram(&s, s.end(true, true)).stepTime(c)
+	})
 }
 
 // check refuses a setup that a card cannot run.
-func (c *Card) check(s *Setup) error {
+func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
-		return fmt.Errorf("%s has no products in 8 bits", c.Name)
+		refuse("%s has no products in 8 bits", c.Name)
 	}
-	return nil
 }
 
 // stepTime is how long a step takes without a pipeline.

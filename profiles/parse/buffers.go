@@ -46,13 +46,13 @@ func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes
 }
 
 // Requests orders what was read. Buffers without an end outlive all events.
-func (r *BufferReader) Requests(m *profiles.Memory) error {
+func (r *BufferReader) Requests(m *profiles.Memory) {
 	if len(r.Buffers) == 0 {
-		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers", Expected: "At least one buffer is expected.",
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers", Expected: "At least one buffer is expected.",
 			Remedy: "Add a buffer with lower, upper and size."})
 	}
 	if r.total > MaxSum {
-		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: fmt.Sprintf("The sizes add up to %.3g bytes", r.total),
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: fmt.Sprintf("The sizes add up to %.3g bytes", r.total),
 			Expected: "The sizes of one training step are expected.", Remedy: "Check the units: sizes are in bytes."})
 	}
 	without := 0
@@ -64,10 +64,9 @@ func (r *BufferReader) Requests(m *profiles.Memory) error {
 	}
 	q, err := alloc.FromLives(r.Buffers)
 	if err != nil {
-		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "The buffers cannot be used: " + err.Error(),
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "The buffers cannot be used: " + err.Error(),
 			Expected: "Buffers with a size and a life are expected.", Remedy: "Correct the list of buffers."})
 	}
 	q.Events = q.Events[:len(q.Events)-without] // the releases after the last moment
 	m.Requests = q
-	return nil
 }

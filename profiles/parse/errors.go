@@ -56,10 +56,21 @@ func (l *Errors) Err() error {
 	return &profiles.FormatErrors{List: l.list, More: l.more}
 }
 
-// Fail is the error of a file that has just this one.
-func (l *Errors) Fail(e *profiles.FormatError) error {
+// End ends reading if an error was added.
+func (l *Errors) End() { profiles.End(l.Err()) }
+
+// Fail ends reading with one more error.
+func (l *Errors) Fail(e *profiles.FormatError) {
 	l.Add(e)
-	return l.Err()
+	l.End()
+}
+
+// FailAt is Fail with an error of a line, if there is one.
+func (l *Errors) FailAt(line int, e *profiles.FormatError) {
+	if e != nil {
+		e.Line = line
+		l.Fail(e)
+	}
 }
 
 // ReadName charges a name and makes it clean.

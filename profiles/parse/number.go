@@ -124,14 +124,7 @@ func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool
 }
 
 // AllDigits reports whether a text has nothing but digits.
-func AllDigits(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func AllDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // ScaleDecimal is mantissa · 10^exponent, rounded up. fraction tells that it
 // was rounded; fits, that it is not above MaxNumber.

@@ -115,23 +115,20 @@ func (r *StageReader) Warnings(stages int) (list []string) {
 
 // Finish makes the chain of a file: it appends a loss that costs nothing if the
 // file has none, and checks the whole.
-func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) error {
-	if err := r.Errs.Err(); err != nil {
-		return err
-	}
+func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) {
+	r.Errs.End()
 	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
-		return r.Errs.Fail(EmptyChain())
+		r.Errs.Fail(EmptyChain())
 	}
 	if !hasLoss && !c.LossGradAllocated {
 		c.Stages = append(c.Stages, engine.Stage{Name: LossName})
 	}
 	if err := c.Validate(); errors.Is(err, engine.ErrRange) {
-		return r.Errs.Fail(outOfRange(err))
+		r.Errs.Fail(outOfRange(err))
 	} else if err != nil {
-		return r.Errs.Fail(&profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
+		r.Errs.Fail(&profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
 			Expected: "The sizes of a training step are expected.", Remedy: "Check the units: sizes are in bytes."})
 	}
-	return nil
 }
 
 // MaxSum bounds the sizes of a list of buffers, which nothing schedules, far from
@@ -179,11 +176,10 @@ func ModuleKind(class string) string {
 // MaxGraph is the largest number of values and of operations that is read.
 const MaxGraph = 100_000
 
-// GraphOverflow refuses what is beyond the range of numbers that every method
+// CheckGraph refuses what is beyond the range of numbers that every method
 // understands.
-func GraphOverflow(g *engine.Graph) *profiles.FormatError {
+func (l *Errors) CheckGraph(g *engine.Graph) {
 	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
-		return outOfRange(err)
+		l.Fail(outOfRange(err))
 	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -79,24 +80,12 @@ func (o Options) setting() setting {
 // filled is o with the preset's own choices where it leaves some.
 func (p *Preset) filled(o Options) Options {
 	own := p.own
-	if o.Batch == 0 {
-		o.Batch = p.DefaultBatch
-	}
-	if o.Image == 0 {
-		o.Image = own.Image
-	}
-	if o.Tokens == 0 {
-		o.Tokens = own.Tokens
-	}
-	if o.Precision == "" {
-		o.Precision = own.Precision
-	}
-	if o.Device == "" {
-		o.Device = own.Device
-	}
-	if o.Efficiency == 0 {
-		o.Efficiency = own.Efficiency
-	}
+	o.Batch = cmp.Or(o.Batch, p.DefaultBatch)
+	o.Image = cmp.Or(o.Image, own.Image)
+	o.Tokens = cmp.Or(o.Tokens, own.Tokens)
+	o.Precision = cmp.Or(o.Precision, own.Precision)
+	o.Device = cmp.Or(o.Device, own.Device)
+	o.Efficiency = cmp.Or(o.Efficiency, own.Efficiency)
 	o.Graph = o.Graph || own.Graph
 	o.Separate = (o.Separate || own.Separate) && o.Graph
 	o.Fast = (o.Fast || own.Fast) && !o.Graph // operators have one algorithm
@@ -106,13 +95,8 @@ func (p *Preset) filled(o Options) Options {
 // check reports the first option, of those that are filled in, for which the
 // preset is not built.
 func (p *Preset) check(o Options) error {
-	if err := p.checkBatch(o.Batch); err != nil {
-		return err
-	}
-	if err := p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image); err != nil {
-		return err
-	}
-	if err := p.checkSize("sequence length", "tokens", "tok", o.Tokens, 1, p.largestTokens(), p.own.Tokens); err != nil {
+	if err := cmp.Or(p.checkBatch(o.Batch), p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image),
+		p.checkSize("sequence length", "tokens", "tok", o.Tokens, 1, p.largestTokens(), p.own.Tokens)); err != nil {
 		return err
 	}
 	made := p.build == nil
@@ -156,10 +140,7 @@ func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int)
 }
 
 func (p *Preset) largestTokens() int {
-	if p.maxTokens > 0 {
-		return p.maxTokens
-	}
-	return MaxTokens
+	return cmp.Or(p.maxTokens, MaxTokens)
 }
 
 func deviceIDs() []string {

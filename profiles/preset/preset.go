@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -62,20 +63,15 @@ func All() (out []*Preset) {
 
 // Lookup finds a preset by its id; nil if there is none.
 func Lookup(id string) *Preset {
-	for _, p := range presets {
-		if p.ID == id {
-			return p
-		}
+	if i := slices.IndexFunc(presets, func(p *Preset) bool { return p.ID == id }); i >= 0 {
+		return presets[i]
 	}
 	return nil
 }
 
 // Largest is the largest batch size that the preset is built for.
 func (p *Preset) Largest() int {
-	if p.MaxBatch > 0 {
-		return p.MaxBatch
-	}
-	return MaxBatch
+	return cmp.Or(p.MaxBatch, MaxBatch)
 }
 
 func (p *Preset) checkBatch(batch int) error {
@@ -115,9 +111,6 @@ func (p *Preset) Problem(batch int) (*engine.Problem, error) {
 // named, Estimated on other devices. Every call returns a profile of its own.
 func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	o = p.filled(o)
-	if err := p.base().check(o); err != nil {
-		return nil, err
-	}
 	v, err := p.With(o)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,9 +45,7 @@ func Parse(ref string) (*Preset, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if o.Batch == 0 {
-		o.Batch = base.DefaultBatch
-	}
+	o.Batch = cmp.Or(o.Batch, base.DefaultBatch)
 	p, err := base.With(o)
 	if err != nil {
 		return nil, 0, err
@@ -162,17 +161,18 @@ func (p *Preset) With(o Options) (*Preset, error) {
 			o.Efficiency = chosen
 		}
 	}
-	id := base.ID + base.suffix(o)
-	if id == base.ID {
+	part, words := base.chosen(o)
+	if part == "" {
 		return base, nil
 	}
+	id := base.ID + part
 	variants.Lock()
 	defer variants.Unlock()
 	if v := variants.byID[id]; v != nil {
 		return v, nil
 	}
 	v := *base
-	v.ID, v.Title, v.DType = id, base.Title+base.words(o), o.Precision
+	v.ID, v.Title, v.DType = id, base.Title+words, o.Precision
 	v.own, v.of = o, base
 	v.own.Batch = 0
 	variants.byID[id] = &v
@@ -189,60 +189,20 @@ func (p *Preset) base() *Preset {
 	return p
 }
 
-// suffix is what the choices add to the id of a preset that is listed.
-func (p *Preset) suffix(o Options) (s string) {
-	if o.Image != p.own.Image {
-		s += "-" + strconv.Itoa(o.Image) + "px"
+// chosen is what the choices add to the id and to the title of a preset that is listed.
+func (p *Preset) chosen(o Options) (id, title string) {
+	add := func(differs bool, part, words string) {
+		if differs {
+			id, title = id+part, title+words
+		}
 	}
-	if o.Tokens != p.own.Tokens {
-		s += "-" + strconv.Itoa(o.Tokens) + "tok"
-	}
-	if o.Precision != p.own.Precision {
-		s += "-" + o.Precision
-	}
-	if o.Efficiency > 0 {
-		s += fmt.Sprintf("-%dpct", o.Efficiency)
-	}
-	if o.Fast {
-		s += "-mp"
-	}
-	if o.Graph {
-		s += "-graph"
-	}
-	if o.Separate {
-		s += "-separate"
-	}
-	if o.Device != p.own.Device {
-		s += "-on-" + o.Device
-	}
-	return s
-}
-
-// words is what the choices add to the title.
-func (p *Preset) words(o Options) (s string) {
-	if o.Image != p.own.Image {
-		s += fmt.Sprintf(", %d px", o.Image)
-	}
-	if o.Tokens != p.own.Tokens {
-		s += fmt.Sprintf(", %d tokens", o.Tokens)
-	}
-	if o.Precision != p.own.Precision {
-		s += ", " + o.Precision
-	}
-	if o.Efficiency > 0 {
-		s += fmt.Sprintf(", %d %% of the peak", o.Efficiency)
-	}
-	if o.Fast {
-		s += ", two algorithms"
-	}
-	if o.Graph {
-		s += ", operators"
-	}
-	if o.Separate {
-		s += " one by one"
-	}
-	if o.Device != p.own.Device {
-		s += " on " + LookupDevice(o.Device).Name
-	}
-	return s
+	add(o.Image != p.own.Image, fmt.Sprintf("-%dpx", o.Image), fmt.Sprintf(", %d px", o.Image))
+	add(o.Tokens != p.own.Tokens, fmt.Sprintf("-%dtok", o.Tokens), fmt.Sprintf(", %d tokens", o.Tokens))
+	add(o.Precision != p.own.Precision, "-"+o.Precision, ", "+o.Precision)
+	add(o.Efficiency > 0, fmt.Sprintf("-%dpct", o.Efficiency), fmt.Sprintf(", %d %% of the peak", o.Efficiency))
+	add(o.Fast, "-mp", ", two algorithms")
+	add(o.Graph, "-graph", ", operators")
+	add(o.Separate, "-separate", " one by one")
+	add(o.Device != p.own.Device, "-on-"+o.Device, " on "+LookupDevice(o.Device).Name)
+	return id, title
 }

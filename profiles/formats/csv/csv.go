@@ -108,38 +108,31 @@ func (t *stageTable) readColumns(line string) *stageTable {
 	return t
 }
 
-func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("csv", len(data))
 	if !bytes.Contains(data, []byte("\n")) && bytes.IndexByte(bytes.TrimRight(data, "\r"), '\r') >= 0 {
-		return nil, errs.Fail(&profiles.FormatError{Found: "The lines end in carriage returns alone, as of old Macs",
+		errs.Fail(&profiles.FormatError{Found: "The lines end in carriage returns alone, as of old Macs",
 			Expected: "Lines end in a line feed, with or without a carriage return before it.", Remedy: "Save the table again with line ends of Unix or Windows."})
 	}
 	t := header(data)
 	if t == nil { // the head that Match saw ends within the header
-		return nil, errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
+		errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
 			Expected: fmt.Sprintf("At most %d columns are read.", table.MaxColumns), Remedy: "Keep only the columns of stages."})
 	}
 	p := &profiles.Profile{Name: name, Chain: &engine.Chain{}}
-	if err := t.checkColumns(errs, p); err != nil {
-		return nil, err
-	}
+	t.checkColumns(errs, p)
 	t.readNotes(errs, p)
 	p.Chain.Name, p.Chain.Batch = p.Name, p.Batch
 
 	stages := &parse.StageReader{Errs: errs}
-	hasLoss, err := t.readRows(data, stages, p.Chain, poll)
-	if err != nil {
-		return nil, err
-	}
-	if err := stages.Finish(p.Chain, hasLoss); err != nil {
-		return nil, err
-	}
+	hasLoss := t.readRows(data, stages, p.Chain, poll)
+	stages.Finish(p.Chain, hasLoss)
 	p.Warnings = append(p.Warnings, stages.Warnings(len(p.Chain.Stages)-1)...)
-	return p, nil
+	return p
 }
 
 // checkColumns refuses a header without the required columns, or with one twice.
-func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) error {
+func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 	known := []string{"name", "kind", parse.UnsavedColumn}
 	for _, c := range parse.StageColumns {
 		known = append(known, c.Name)
@@ -163,7 +156,7 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) error
 	if len(other) > 0 {
 		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
 	}
-	return errs.Err()
+	errs.End()
 }
 
 // readNotes takes what concerns the whole network from the comment lines.
@@ -196,28 +189,26 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 }
 
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
-func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool, err error) {
+func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool) {
 	r := table.Rows(data[t.rest:], t.comma)
 	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
 	for {
-		if err := poll.Err(); err != nil {
-			return false, err
-		}
+		profiles.End(poll.Err())
 		row, err := r.Read()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			return false, stages.Errs.Fail(table.Explain(err, t.line))
+			stages.Errs.Fail(table.Explain(err, t.line))
 		}
 		if table.IsBlank(row) {
 			continue
 		}
 		if stages.Errs.Over {
-			return false, stages.Errs.Err()
+			stages.Errs.End()
 		}
 		if len(c.Stages) > parse.MaxStageRows {
-			return false, stages.Errs.Fail(parse.TooManyStages())
+			stages.Errs.Fail(parse.TooManyStages())
 		}
 		line, _ := r.FieldPos(0)
 		c.Stages = append(c.Stages, t.readRow(row, stages, parse.StagePlace{Line: t.line - 1 + line, Number: len(c.Stages) + 1}))
@@ -227,9 +218,9 @@ func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.
 	if hasLoss {
 		c.Stages[n-1].Name = parse.LossName
 	} else if n > parse.MaxStageRows {
-		return false, stages.Errs.Fail(parse.TooManyStages())
+		stages.Errs.Fail(parse.TooManyStages())
 	}
-	return hasLoss, nil
+	return hasLoss
 }
 
 func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.StagePlace) engine.Stage {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/parse"
 )
 
@@ -100,12 +101,12 @@ func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 }
 
 // chain is nil if there is none. stages are those of the functions, 0 if none.
-func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int, err error) {
+func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int) {
 	stages = make([]int, len(d.calls))
 	l := d.lives()
 	ends, crossing := d.cuts(l)
 	if len(ends) == 0 || len(ends) >= parse.MaxStageRows {
-		return nil, stages, nil
+		return nil, stages
 	}
 	k := 0
 	for i := range l.turn {
@@ -114,9 +115,7 @@ func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int, err er
 			k++
 		}
 	}
-	if err := d.matchBack(l, stages, poll); err != nil {
-		return nil, nil, err
-	}
+	d.matchBack(l, stages, poll)
 	c = &engine.Chain{Stages: make([]engine.Stage, len(ends)+1)}
 	for k, s := range crossing {
 		size := d.storages[s].size
@@ -131,7 +130,7 @@ func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int, err er
 	d.residents(c)
 	d.temporaries(l, stages, c)
 	d.nameStages(stages, c)
-	return c, stages, nil
+	return c, stages
 }
 
 // residents sorts what is there before the step, and what is left of it.
@@ -215,7 +214,7 @@ func (d *dtrLog) nameStages(stages []int, c *engine.Chain) {
 // matchBack gives functions of the backward the stage of the function of the
 // forward whose values they share most, and what shares none the one before. The
 // backward goes through the stages in reverse.
-func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) error {
+func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) {
 	users := make([][]int, len(d.storages)) // functions of the forward that read or make a storage
 	for i := range l.turn {
 		for _, s := range slices.Concat(d.calls[i].reads, d.calls[i].writes) {
@@ -225,9 +224,7 @@ func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) error {
 	current := slices.Max(stages)
 	score := map[int]int{}
 	for i := l.turn; i < len(d.calls); i++ {
-		if err := poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(poll.Err())
 		clear(score)
 		c := &d.calls[i]
 		for _, s := range c.reads {
@@ -252,7 +249,6 @@ func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) error {
 		}
 		stages[i] = current
 	}
-	return nil
 }
 
 // alike tells whether a function looks like the backward of another.

@@ -99,7 +99,7 @@ type dtrLog struct {
 	errs *parse.Errors
 }
 
-func decodeDTR(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsontext.Stream{Eof: true}, errs: parse.NewErrors("dtr", len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
 		// What was logged before the start is not part of the step.
@@ -112,9 +112,7 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) (*profiles.Profile, 
 	}
 	d.marked = bytes.Contains(data, []byte(`"BACKWARD"`))
 	for len(data) > 0 {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(poll.Err())
 		var line []byte
 		line, data, _ = bytes.Cut(data, []byte("\n"))
 		d.lines++
@@ -122,26 +120,24 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) (*profiles.Profile, 
 			continue
 		}
 		if len(line) > dtrLongest {
-			return nil, d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
+			d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
 				"Log whole training steps with simrd's logger.")
 		}
-		if err := d.read(line); err != nil {
-			return nil, err
-		}
+		d.read(line)
 	}
 	if d.pending != nil {
-		return nil, d.fail("the log ends within the results of "+profiles.Clip(d.pending.name), "Every result has a MEMORY and an ALIAS.",
+		d.fail("the log ends within the results of "+profiles.Clip(d.pending.name), "Every result has a MEMORY and an ALIAS.",
 			"Copy or download the file again: it is cut off.")
 	}
 	if !slices.ContainsFunc(d.calls, func(c dtrCall) bool { return c.back }) {
-		return nil, d.fail(fmt.Sprintf("none of %s belongs to a backward", profiles.Count(len(d.calls), "function")),
+		d.fail(fmt.Sprintf("none of %s belongs to a backward", profiles.Count(len(d.calls), "function")),
 			`A training step is expected: an ANNOTATE "BACKWARD", or functions named backward.`, "Log whole training steps.")
 	}
 	return d.profile(name, poll)
 }
 
-func (d *dtrLog) fail(found, expected, remedy string) error {
-	return d.errs.Fail(&profiles.FormatError{Line: d.lines, Found: found, Expected: expected, Remedy: remedy})
+func (d *dtrLog) fail(found, expected, remedy string) {
+	d.errs.Fail(&profiles.FormatError{Line: d.lines, Found: found, Expected: expected, Remedy: remedy})
 }
 
 // parse takes a line apart.
@@ -186,89 +182,76 @@ func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
 }
 
 // read understands one line.
-func (d *dtrLog) read(line []byte) error {
+func (d *dtrLog) read(line []byte) {
 	l, ok := d.parse(line)
 	if !ok {
-		return d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.", "Complete or remove the line.")
+		d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.", "Complete or remove the line.")
 	}
 	if d.pending != nil && l.instruction != "MEMORY" && l.instruction != "ALIAS" {
-		return d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction), profiles.Clip(d.pending.name)),
+		d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction), profiles.Clip(d.pending.name)),
 			"Every result has a MEMORY and an ALIAS.", "Log the step again, or complete the lines.")
 	}
 	switch l.instruction {
 	case "MEMORY":
 		d.size, d.sized = l.memory, l.name
 		if s, ok := d.names[l.name]; ok && d.storages[s].constant && d.pending == nil {
-			return d.constantSize(s, l)
+			d.constantSize(s, l)
 		}
 	case "ALIAS":
-		return d.result(l)
+		d.result(l)
 	case "CONSTANT":
-		return d.bind(l.name, dtrStorage{constant: true})
+		d.bind(l.name, dtrStorage{constant: true})
 	case "COPY", "COPY_FROM":
-		return d.copyName(l)
+		d.copyName(l)
 	case "RELEASE":
 		d.release(l.name)
 	case "CALL":
-		return d.call(l)
+		d.call(l)
 	case "MUTATE":
-		return d.mutate(l)
+		d.mutate(l)
 	case "ANNOTATE":
 		d.back = d.back || l.annotation == "BACKWARD"
 	default:
-		return d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.instruction)),
+		d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.instruction)),
 			"Read are CONSTANT, MEMORY, CALL, ALIAS, MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE.", "Remove the line, or log with the version of simrd.")
 	}
-	return nil
 }
 
-func (d *dtrLog) constantSize(storage int, l dtrLine) error {
+func (d *dtrLog) constantSize(storage int, l dtrLine) {
 	v, e := parse.ByteCount.Read("MEMORY", l.memory)
-	if e != nil {
-		e.Line = d.lines
-		return d.errs.Fail(e)
-	}
+	d.errs.FailAt(d.lines, e)
 	d.storages[storage].size = engine.Bytes(v)
-	return nil
 }
 
 // bind gives a name a new storage.
-func (d *dtrLog) bind(name string, s dtrStorage) error {
+func (d *dtrLog) bind(name string, s dtrStorage) {
 	if len(d.storages) >= dtrMost {
-		return d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.", "Log one training step.")
 	}
-	if e := d.errs.Budget.Name("the name of a value", len(name)); e != nil {
-		e.Line = d.lines
-		return d.errs.Fail(e)
-	}
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(name)))
 	d.release(name)
 	s.refs = 1
 	d.names[name] = len(d.storages)
 	d.storages = append(d.storages, s)
-	return nil
 }
 
 // copyName makes a name another one of a storage.
-func (d *dtrLog) copyName(l dtrLine) error {
+func (d *dtrLog) copyName(l dtrLine) {
 	s, ok := d.names[l.src]
 	if !ok {
-		return d.unknown(l.src)
+		d.unknown(l.src)
 	}
-	if e := d.errs.Budget.Name("the name of a value", len(l.dst)); e != nil {
-		e.Line = d.lines
-		return d.errs.Fail(e)
-	}
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(l.dst)))
 	if len(d.names) >= 2*dtrMost {
-		return d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.", "Log one training step.")
 	}
 	d.storages[s].refs++
 	d.release(l.dst)
 	d.names[l.dst] = s
-	return nil
 }
 
-func (d *dtrLog) unknown(name string) error {
-	return d.fail(fmt.Sprintf("%q is not known here", profiles.Clip(name)), "Names are made by CONSTANT, COPY or the results of a CALL before.",
+func (d *dtrLog) unknown(name string) {
+	d.fail(fmt.Sprintf("%q is not known here", profiles.Clip(name)), "Names are made by CONSTANT, COPY or the results of a CALL before.",
 		"Log the step from its START on.")
 }
 
@@ -287,26 +270,21 @@ func (d *dtrLog) release(name string) {
 }
 
 // start begins a function.
-func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
+func (d *dtrLog) start(l dtrLine) *dtrCall {
 	if len(d.calls) >= dtrMost {
-		return nil, d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.", "Log one training step.")
 	}
 	v, e := dtrTime.Read("TIME", l.time)
-	if e != nil {
-		e.Line = d.lines
-		return nil, d.errs.Fail(e)
-	}
+	d.errs.FailAt(d.lines, e)
 	// Functions called backward may run in the forward (max_pool2d_backward is one
 	// of DTR's): names only count where nothing else tells.
 	d.back = d.back || !d.marked && strings.Contains(l.name, "backward")
 	c := &dtrCall{name: strings.ToValidUTF8(l.name, "?"), took: parse.Nanoseconds(v), back: d.back}
-	if err := d.room(l); err != nil {
-		return nil, err
-	}
+	d.room(l)
 	for _, arg := range l.args {
 		s, ok := d.names[arg]
 		if !ok {
-			return nil, d.unknown(arg)
+			d.unknown(arg)
 		}
 		if d.input < 0 && d.storages[s].constant && len(l.results) > 0 {
 			d.input = s // the first thing that the first function reads
@@ -315,46 +293,32 @@ func (d *dtrLog) start(l dtrLine) (*dtrCall, error) {
 	}
 	slices.Sort(c.reads)
 	c.reads = slices.Clip(slices.Compact(c.reads))
-	return c, nil
+	return c
 }
 
 // room charges what a function takes: its name, and what it reads and writes.
-func (d *dtrLog) room(l dtrLine) error {
-	e := d.errs.Budget.Name("the name of the function", len(l.name))
-	if e == nil {
-		e = d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates)))
-	}
-	if e != nil {
-		e.Line = d.lines
-		return d.errs.Fail(e)
-	}
-	return nil
+func (d *dtrLog) room(l dtrLine) {
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.name)))
+	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates))))
 }
 
 // dtrTime is the unit of times in these logs.
 var dtrTime = parse.Quantity{Plural: "Times", Unit: "nanoseconds", Whole: true}
 
-func (d *dtrLog) call(l dtrLine) error {
-	c, err := d.start(l)
-	if err != nil {
-		return err
-	}
+func (d *dtrLog) call(l dtrLine) {
+	c := d.start(l)
 	d.pending, d.results, d.args, d.size, d.sized = c, l.results, l.args, "", ""
 	d.close()
-	return nil
 }
 
 // result gives the next result of a call its storage.
-func (d *dtrLog) result(l dtrLine) error {
+func (d *dtrLog) result(l dtrLine) {
 	if d.pending == nil || l.name != d.results[0] || l.name != d.sized {
-		return d.fail(fmt.Sprintf("ALIAS of %q follows neither its CALL nor its MEMORY", profiles.Clip(l.name)),
+		d.fail(fmt.Sprintf("ALIAS of %q follows neither its CALL nor its MEMORY", profiles.Clip(l.name)),
 			"Every result of a CALL has a MEMORY and an ALIAS, in this order.", "Log the step again.")
 	}
 	v, e := parse.ByteCount.Read("MEMORY", d.size)
-	if e != nil {
-		e.Line = d.lines - 1
-		return d.errs.Fail(e)
-	}
+	d.errs.FailAt(d.lines-1, e)
 	if at, ok := jsontext.Integer([]byte(l.alias)); ok && at >= 0 && at < int64(len(d.args)) {
 		if s, known := d.names[d.args[at]]; known {
 			d.storages[s].refs++
@@ -363,13 +327,10 @@ func (d *dtrLog) result(l dtrLine) error {
 		}
 	} else {
 		d.pending.writes = append(d.pending.writes, len(d.storages))
-		if err := d.bind(l.name, dtrStorage{size: engine.Bytes(v), back: d.back}); err != nil {
-			return err
-		}
+		d.bind(l.name, dtrStorage{size: engine.Bytes(v), back: d.back})
 	}
 	d.results = d.results[1:]
 	d.close()
-	return nil
 }
 
 // close ends a call whose results are all told. Views make nothing: their time
@@ -390,15 +351,12 @@ func (d *dtrLog) close() {
 	d.calls = append(d.calls, *c)
 }
 
-func (d *dtrLog) mutate(l dtrLine) error {
-	c, err := d.start(l)
-	if err != nil {
-		return err
-	}
+func (d *dtrLog) mutate(l dtrLine) {
+	c := d.start(l)
 	for _, m := range l.mutates {
 		at, ok := jsontext.Integer([]byte(m))
 		if !ok || at < 0 || at >= int64(len(l.args)) {
-			return d.fail("MUTATE names argument "+profiles.Clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
+			d.fail("MUTATE names argument "+profiles.Clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
 		}
 		c.alters = append(c.alters, d.names[l.args[at]])
 	}
@@ -406,5 +364,4 @@ func (d *dtrLog) mutate(l dtrLine) error {
 	c.alters = slices.Compact(c.alters)
 	d.pending, d.results = c, nil
 	d.close()
-	return nil
 }

@@ -9,15 +9,10 @@ import (
 )
 
 // profile makes the graph of the step, and its chain if there is one.
-func (d *dtrLog) profile(name string, poll *engine.Poll) (*profiles.Profile, error) {
-	c, stages, err := d.chain(poll)
-	if err != nil {
-		return nil, err
-	}
+func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
+	c, stages := d.chain(poll)
 	g := d.graph(stages)
-	if e := parse.GraphOverflow(g); e != nil {
-		return nil, d.errs.Fail(e)
-	}
+	d.errs.CheckGraph(g)
 	p := &profiles.Profile{Name: name, Graph: g, Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
 		"Functions in place work on their value without making one.",
 		"What is there before the step, the input apart, is resident: weights, buffers and the state of the optimizer, if it is logged.",
@@ -29,15 +24,13 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) (*profiles.Profile, err
 	}
 	if c == nil {
 		p.Warnings = append(p.Warnings, "The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
-		return p, nil
+		return p
 	}
 	c.Name = name
-	if err := (&parse.StageReader{Errs: d.errs}).Finish(c, c.Stages[len(c.Stages)-1].Name == parse.LossName); err != nil {
-		return nil, err
-	}
+	(&parse.StageReader{Errs: d.errs}).Finish(c, c.Stages[len(c.Stages)-1].Name == parse.LossName)
 	p.Chain = c
 	p.Source.Notes = append(p.Source.Notes, "A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
-	return p, nil
+	return p
 }
 
 // outputs are the storages that the backward makes and that are never released:

@@ -58,31 +58,18 @@ const mostPolls = 10_000_000
 // DecodeDamaged reads damaged content; seed names it in messages.
 func DecodeDamaged(t *testing.T, data []byte, seed int) {
 	t.Helper()
+	failed := t.Failed()
 	defer func() {
 		if r := recover(); r != nil {
-			t.Errorf("mutation %d panics: %v\n%q", seed, r, data)
+			t.Errorf("panic: %v", r)
+		}
+		if t.Failed() && !failed {
+			t.Logf("this was mutation %d:\n%q", seed, data)
 		}
 	}()
 	p, err := profiles.Decode("mutation", profiles.Bytes(data), engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("mutation %d: decoding goes on after %d polls\n%q", seed, mostPolls, data)
+		t.Fatalf("decoding goes on after %d polls", mostPolls)
 	}
-	if (p == nil) == (err == nil) {
-		t.Errorf("mutation %d: profile %v and error %v, want exactly one\n%q", seed, p, err, data)
-	}
-	CheckProblems(t, err)
-	if p == nil {
-		return
-	}
-	if p.Chain != nil {
-		if err := p.Chain.Validate(); err != nil {
-			t.Errorf("mutation %d: the chain is not valid: %v\n%q", seed, err, data)
-		}
-	}
-	if p.Graph != nil {
-		if err := p.Graph.Validate(); err != nil {
-			t.Errorf("mutation %d: the graph is not valid: %v\n%q", seed, err, data)
-		}
-	}
-	p.Totals()
+	checkRead(t, p, err)
 }

@@ -55,20 +55,41 @@ func CheckDecoded(t *testing.T, data []byte) {
 	if spent := allocated() - before; spent > FixedRoom+MostTimes*uint64(len(data)) {
 		t.Errorf("reading %d bytes allocates %d KiB in all, garbage included; want at most %d KiB and %d times the input", len(data), spent>>10, FixedRoom>>10, MostTimes)
 	}
-	if err != nil {
-		CheckProblems(t, err)
+	checkRead(t, p, err)
+	if p == nil {
 		return
 	}
 	if e := profiles.Admit(p); e != nil {
 		t.Errorf("accepted beyond its bounds: %v", e)
+	}
+	CheckRoundTrip(t, p)
+}
+
+// checkRead is what holds of what any content is read to: an error that is told, or a
+// profile that can be used.
+func checkRead(t *testing.T, p *profiles.Profile, err error) {
+	t.Helper()
+	if (p == nil) == (err == nil) {
+		t.Errorf("profile %v and error %v, want exactly one", p, err)
+	}
+	CheckProblems(t, err)
+	if p == nil {
+		return
+	}
+	if p.Chain == nil && p.Graph == nil && p.Memory == nil {
+		t.Error("a profile without chain, graph and memory")
 	}
 	if p.Chain != nil {
 		if err := p.Chain.Validate(); err != nil {
 			t.Errorf("the chain is not valid: %v", err)
 		}
 	}
+	if p.Graph != nil {
+		if err := p.Graph.Validate(); err != nil {
+			t.Errorf("the graph is not valid: %v", err)
+		}
+	}
 	p.Totals()
-	CheckRoundTrip(t, p)
 }
 
 // MostTimes and FixedRoom bound what reading a mutated sample allocates in all, garbage

@@ -4,6 +4,7 @@ package hf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -148,30 +149,20 @@ const (
 	mostTokens = 8192 // when the file does not choose
 )
 
-func decodeHFConfig(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
+func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
+	profiles.End(poll.Err())
 	errs := parse.NewErrors(hfName, len(data))
-	top, err := jsontext.Open(data, errs)
-	if err != nil {
-		return nil, err
-	}
+	top := jsontext.Open(data, errs)
 	r := &reader{o: top, top: top}
-	c, err := r.read()
-	if err != nil {
-		return nil, err
-	}
+	c := r.read()
 	b := newHFNet(c)
 	b.build()
 	if b.overflow {
-		return nil, errs.Fail(&profiles.FormatError{Found: "A layer would keep more than 2^53 bytes",
+		errs.Fail(&profiles.FormatError{Found: "A layer would keep more than 2^53 bytes",
 			Expected: "Sizes of a network that a device could hold a part of are expected.", Remedy: "Check the sizes, the batch and the sequence length."})
 	}
 	l, err := chainify.Linearize(b.ops, poll)
-	if err != nil {
-		return nil, err
-	}
+	profiles.End(err)
 	if text := top.Text("_name_or_path"); text != "" && !strings.Contains(text, "..") {
 		name = profiles.Clip(strings.TrimSuffix(text[strings.LastIndex(text, "/")+1:], "/"))
 	}
@@ -185,26 +176,24 @@ type reader struct {
 	warnings []string
 }
 
-// read fills a config in; what is missing or impossible is the error.
-func (r *reader) read() (*config, error) {
+// read fills a config in; what is missing or impossible ends it.
+func (r *reader) read() *config {
 	if text := r.top.Object("text_config"); text.Fields != nil && r.size(hidden) == 0 {
 		r.o = text
 		r.warnings = append(r.warnings, "Only the language part of this network, its text_config, is read.")
 	}
 	r.model = r.o.Text("model_type")
-	if r.refuse(); r.top.Errs.Err() != nil {
-		return nil, r.top.Errs.Err()
-	}
+	r.refuse()
+	r.top.Errs.End()
 	c := &config{layers: r.need(layers), hidden: r.need(hidden), heads: r.need(hfHeads), words: r.need([]string{"vocab_size"}),
 		wide: r.size(hfWide), positions: r.size(positions), headSize: r.size([]string{"head_dim"}), keyHeads: r.size([]string{"num_key_value_heads"})}
-	if err := r.top.Errs.Err(); err != nil {
-		return nil, err
-	}
+	r.top.Errs.End()
 	r.chooseFamily(c)
 	r.fill(c)
 	r.choices(c)
 	r.check(c)
-	return c, r.top.Errs.Err()
+	r.top.Errs.End()
+	return c
 }
 
 // otherInputs are keys of networks that do not read texts.
@@ -288,9 +277,7 @@ func (r *reader) chooseFamily(c *config) {
 
 // fill sets what follows from other sizes, or is usual.
 func (r *reader) fill(c *config) {
-	if c.keyHeads == 0 {
-		c.keyHeads = c.heads
-	}
+	c.keyHeads = cmp.Or(c.keyHeads, c.heads)
 	if c.headSize == 0 {
 		if c.hidden%c.heads != 0 {
 			r.top.Errs.Add(&profiles.FormatError{Path: "hidden_size", Found: fmt.Sprintf("A width of %d does not divide among %d heads", c.hidden, c.heads),
@@ -298,9 +285,7 @@ func (r *reader) fill(c *config) {
 		}
 		c.headSize = c.hidden / c.heads
 	}
-	if c.wide == 0 {
-		c.wide = 4 * c.hidden
-	}
+	c.wide = cmp.Or(c.wide, 4*c.hidden)
 	if r.o.Value("type_vocab_size") != nil {
 		c.family.segments = r.o.Count("type_vocab_size", modelSizes)
 	}

@@ -276,10 +276,10 @@ func (b *net) logits(x int) {
 }
 
 // profile makes a profile of the operators, which are a chain already.
-func (b *net) profile(name string, l *chainify.Result, r *reader) (*profiles.Profile, error) {
+func (b *net) profile(name string, l *chainify.Result, r *reader) *profiles.Profile {
 	errs := r.top.Errs
 	if len(l.Stages) != len(b.names) {
-		return nil, errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The network has %d stages instead of %d", len(l.Stages), len(b.names)),
+		errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The network has %d stages instead of %d", len(l.Stages), len(b.names)),
 			Expected: "A stage for each layer is expected.", Remedy: "Use a preset."})
 	}
 	c := b.c
@@ -299,20 +299,16 @@ func (b *net) profile(name string, l *chainify.Result, r *reader) (*profiles.Pro
 		b.override(chain)
 		p.Graph, p.Source.Sizes = nil, profiles.Estimated
 	}
-	if err := (&parse.StageReader{Errs: errs}).Finish(chain, true); err != nil {
-		return nil, err
-	}
+	(&parse.StageReader{Errs: errs}).Finish(chain, true)
 	if p.Graph != nil {
-		if e := parse.GraphOverflow(p.Graph); e != nil {
-			return nil, errs.Fail(e)
-		}
+		errs.CheckGraph(p.Graph)
 	}
 	p.Source.Device = fmt.Sprintf("Tesla V100, %d-bit", 8*b.elem)
 	if c.peak > 0 {
 		p.Source.Times, p.Source.Device = profiles.Estimated, fmt.Sprintf("a device of %g TFLOP/s", c.peak/1e12)
 	}
 	p.Source.Notes = b.notes()
-	return p, nil
+	return p
 }
 
 // override gives every layer the bytes that the config names.

@@ -41,10 +41,10 @@ Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  largest,
 		Match:      looksTraced,
-		Decode: func(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+		Decode: func(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 			return decode(name, bytes.NewReader(data), len(data), poll)
 		},
-		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+		Stream: func(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles.Profile {
 			return decode(name, bufio.NewReaderSize(r, profiles.ReadAhead), total, poll)
 		},
 	})
@@ -65,51 +65,38 @@ func looksTraced(head []byte) bool {
 }
 
 // decode reads a trace of total bytes; 0 if that is not known.
-func decode(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
-	t, err := readTrace(r, total, poll)
-	if err != nil {
-		return nil, err
-	}
-	if e := t.check(); e != nil {
-		return nil, t.errs.Fail(e)
-	}
+func decode(name string, r io.Reader, total int, poll *engine.Poll) *profiles.Profile {
+	t := readTrace(r, total, poll)
+	t.check()
 	t.sortAll()
 	works, lost := t.works()
 	marked, how := t.windows()
 	windows := t.splitSteps(marked)
 	s := t.newStep(medianWindow(windows, works), works, poll)
-	if e := s.findForward(); e != nil {
-		return nil, t.errs.Fail(e)
-	}
+	s.findForward()
 	nodes, source := s.chooseNodes()
 	list := s.cut(s.parts(nodes))
 	if len(list) == 0 {
-		return nil, t.errs.Fail(parse.EmptyChain())
+		t.errs.Fail(parse.EmptyChain())
 	}
 	if len(list) > parse.MaxStageRows {
-		return nil, t.errs.Fail(parse.TooManyStages())
+		t.errs.Fail(parse.TooManyStages())
 	}
-	if err := s.measure(list); err != nil {
-		return nil, err
-	}
+	s.measure(list)
 	list = s.join(list)
 	c := s.chain(list)
-	if e := s.checkChain(c); e != nil {
-		return nil, t.errs.Fail(e)
-	}
+	s.checkChain(c)
 	c.Name = name
 	p := &profiles.Profile{Name: name, Batch: c.Batch, DType: s.dtype(list), Chain: c,
 		Source: profiles.Source{Tool: "torch.profiler", Times: profiles.Measured, Sizes: profiles.Measured}}
 	fresh := s.resident(list, c)
-	if err := (&parse.StageReader{Errs: t.errs}).Finish(c, list[len(list)-1].isLoss); err != nil {
-		return nil, err
-	}
+	(&parse.StageReader{Errs: t.errs}).Finish(c, list[len(list)-1].isLoss)
 	s.describeSteps(p, len(windows), len(marked), how)
 	s.describe(p, list, source, fresh)
 	if all := len(works) + lost; lost > all/100 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %d on the device cannot be joined to an operator: their time is missing.", profiles.Count(lost, "kernel"), all))
 	}
-	return p, nil
+	return p
 }
 
 // Where stages come from.

@@ -126,25 +126,17 @@ func (t *trace) text(v []byte) int32 {
 }
 
 // readTrace reads all events. total is the size of the content, for progress.
-func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
+func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
 		stream: jsontext.NewStream(r), errs: parse.NewErrors("kineto", 0)}
 	t.text(nil)
-	err := t.readOuter(total, poll)
-	if err == nil && t.stream.Next() != 0 {
-		err = errors.New("something follows its end")
-	}
+	_, err := profiles.Try(func() *trace { return t.readAll(total, poll) })
+	profiles.End(poll.Err())
 	if err == nil {
-		err = t.stream.Failed
-	}
-	if stop := poll.Err(); stop != nil {
-		return nil, stop
-	}
-	if err == nil {
-		return t, nil
+		return t
 	}
 	if len(profiles.Problems(err)) > 0 {
-		return nil, err
+		profiles.End(err)
 	}
 	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + profiles.Clip(err.Error()),
 		Expected: "A Chrome trace as torch.profiler writes it is expected.", Remedy: "Export the trace again."}
@@ -156,105 +148,96 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) (*trace, error) {
 		e.Found = "one event is larger than 16 MiB"
 		e.Remedy = "Export the trace without call stacks or inputs."
 	}
-	return nil, t.errs.Fail(e)
+	t.errs.Fail(e)
+	return nil
 }
 
-// readOuter reads the object around the events, or the bare list of old tools.
-func (t *trace) readOuter(total int, poll *engine.Poll) error {
+// readAll reads the object around the events, or the bare list of old tools. It ends
+// with what is no FormatError where the content is no JSON.
+func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	s := t.stream
 	if s.Next() == '[' {
-		return t.readEvents(total, poll)
-	}
-	s.Pos++ // the brace
-	for {
-		if err := poll.Err(); err != nil {
-			return err
-		}
-		switch s.Next() {
-		case '}':
+		t.readEvents(total, poll)
+	} else {
+		s.Pos++ // the brace
+		for t.more('"', '}', "a key", poll) {
+			key := string(jsontext.PlainText(t.value()))
+			if s.Next() != ':' {
+				profiles.End(fmt.Errorf("no colon follows %q", profiles.Clip(key)))
+			}
 			s.Pos++
-			return nil
+			if key == "traceEvents" && s.Next() == '[' {
+				t.readEvents(total, poll)
+				continue
+			}
+			v := t.value()
+			switch key {
+			case "deviceProperties":
+				t.readDevices(v)
+			case "distributedInfo":
+				t.readRank(v)
+			}
+		}
+	}
+	if s.Next() != 0 {
+		profiles.End(errors.New("something follows its end"))
+	}
+	profiles.End(s.Failed)
+	return t
+}
+
+// more says whether something follows that begins like this, before the end of what it
+// is in, which is skipped.
+func (t *trace) more(begin, end byte, what string, poll *engine.Poll) bool {
+	s := t.stream
+	for {
+		profiles.End(poll.Err())
+		switch c := s.Next(); c {
+		case begin:
+			return true
+		case end:
+			s.Pos++
+			return false
 		case ',':
 			s.Pos++
-			continue
-		case '"':
 		case 0:
-			return s.Ended()
+			profiles.End(s.Ended())
 		default:
-			return fmt.Errorf("a key is expected instead of %q", s.Next())
-		}
-		raw, err := s.Value()
-		if err != nil {
-			return err
-		}
-		key := string(jsontext.PlainText(raw))
-		if s.Next() != ':' {
-			return fmt.Errorf("no colon follows %q", profiles.Clip(key))
-		}
-		s.Pos++
-		if key == "traceEvents" && s.Next() == '[' {
-			if err := t.readEvents(total, poll); err != nil {
-				return err
-			}
-			continue
-		}
-		v, err := s.Value()
-		if err != nil {
-			return err
-		}
-		switch key {
-		case "deviceProperties":
-			t.readDevices(v)
-		case "distributedInfo":
-			t.readRank(v)
+			profiles.End(fmt.Errorf("%s is expected instead of %q", what, c))
 		}
 	}
+}
+
+// value is the next value of the content.
+func (t *trace) value() []byte {
+	v, err := t.stream.Value()
+	profiles.End(err)
+	return v
 }
 
 // readEvents reads the list of events.
-func (t *trace) readEvents(total int, poll *engine.Poll) error {
+func (t *trace) readEvents(total int, poll *engine.Poll) {
 	s := t.stream
 	s.Pos++ // the bracket
-	for {
-		if err := poll.Err(); err != nil {
-			return err
-		}
-		switch s.Next() {
-		case ']':
-			s.Pos++
-			return nil
-		case ',':
-			s.Pos++
-			continue
-		case 0:
-			return s.Ended()
-		case '{':
-		default:
-			return fmt.Errorf("an event is expected instead of %q", s.Next())
-		}
-		v, err := s.Value()
-		if err != nil {
-			return err
-		}
+	for t.more('{', ']', "an event", poll) {
+		v := t.value()
 		if t.events++; t.events > mostEvents {
-			return t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
+			t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("there are more than %d events", mostEvents),
 				Expected: "Larger traces are not read.", Remedy: "Record fewer steps, two or three are enough."})
 		}
 		if t.events&0xfff == 0 {
 			poll.Report(engine.Progress{Done: int(s.Offset()), Total: max(total, 0)})
-			if e := t.charge(); e != nil {
-				return t.errs.Fail(e)
-			}
+			t.charge()
 		}
 		if !t.readEvent(v) {
-			return fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)])))
+			profiles.End(fmt.Errorf("an event begins with %q", profiles.Clip(string(v[:min(len(v), 60)]))))
 		}
 	}
 }
 
 // charge charges what is kept: at most half of what has been read, beside what
 // every file may take. Operators with all their fields take a quarter.
-func (t *trace) charge() *profiles.FormatError {
+func (t *trace) charge() {
 	read := int(t.stream.Offset())
 	t.errs.Budget.Grow((read - t.read) / 2)
 	t.read = read
@@ -264,8 +247,8 @@ func (t *trace) charge() *profiles.FormatError {
 	if e != nil {
 		e.Path = fmt.Sprintf("traceEvents[%d]", t.events)
 		e.Remedy = "Record fewer steps, two or three are enough."
+		t.errs.Fail(e)
 	}
-	return e
 }
 
 // readRank keeps which of several ranks wrote the trace.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/parse"
 )
 
@@ -93,11 +94,9 @@ func stageOf(list []stage, at int64) int {
 }
 
 // measure gives the stages their forward and backward times.
-func (s *ktStep) measure(list []stage) error {
+func (s *ktStep) measure(list []stage) {
 	for i := range s.ops {
-		if err := s.poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(s.poll.Err())
 		op := &s.ops[i]
 		if op.thread != s.forward || op.named || op.start >= s.turn {
 			continue
@@ -130,7 +129,6 @@ func (s *ktStep) measure(list []stage) error {
 			}
 		}
 	}
-	return nil
 }
 
 // owners are the stages of the outermost operators of the backward. What has no

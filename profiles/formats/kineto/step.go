@@ -236,7 +236,7 @@ func (s *ktStep) peakIn(from, to int64) int64 {
 // thread of their forward; its sequence number names the operator. Sequence
 // numbers stand at everything that runs before the next one is taken, so the
 // last operator with a number is the one that it was given to.
-func (s *ktStep) findForward() *profiles.FormatError {
+func (s *ktStep) findForward() {
 	back := map[int64]bool{}
 	s.turn = math.MaxInt64
 	for i := range s.ops {
@@ -247,9 +247,9 @@ func (s *ktStep) findForward() *profiles.FormatError {
 		}
 	}
 	if len(back) == 0 {
-		return &profiles.FormatError{Found: "the trace has no backward that names its forward",
+		s.errs.Fail(&profiles.FormatError{Found: "the trace has no backward that names its forward",
 			Expected: `Operators of the backward have a "Sequence number" and a "Fwd thread id".`,
-			Remedy:   "Record whole training steps, forward and backward, with torch.profiler of PyTorch 1.8.1 or later."}
+			Remedy:   "Record whole training steps, forward and backward, with torch.profiler of PyTorch 1.8.1 or later."})
 	}
 	for i := range s.ops {
 		if op := &s.ops[i]; !op.back && !op.named && op.start < s.turn && back[op.sequence] {
@@ -267,8 +267,8 @@ func (s *ktStep) findForward() *profiles.FormatError {
 		}
 	}
 	if best < 0 {
-		return &profiles.FormatError{Found: "the forward of the backward is not in the trace",
-			Expected: "A step is expected whose forward and backward are both recorded.", Remedy: "Record whole training steps."}
+		s.errs.Fail(&profiles.FormatError{Found: "the forward of the backward is not in the trace",
+			Expected: "A step is expected whose forward and backward are both recorded.", Remedy: "Record whole training steps."})
 	}
 	s.forward = int32(best)
 	for sequence, i := range s.trained {
@@ -280,7 +280,6 @@ func (s *ktStep) findForward() *profiles.FormatError {
 	}
 	slices.Sort(s.starts)
 	s.findAsides()
-	return nil
 }
 
 // trainedIn is how many operators that have a backward begin in a window.

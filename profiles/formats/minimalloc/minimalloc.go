@@ -63,7 +63,7 @@ func miniColumns(head []byte) []string {
 	return columns
 }
 
-func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("minimalloc", len(data))
 	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV", Notes: []string{"The clock of the lives has no unit."}}}
 	m := &profiles.Memory{}
@@ -73,7 +73,7 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 	for i, c := range columns {
 		switch {
 		case slices.Index(columns, c) < i:
-			return nil, errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " appears twice",
+			errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " appears twice",
 				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
 		case !slices.Contains([]string{"id", "lower", "upper", "size", "offset"}, c):
 			other = append(other, strconv.Quote(c))
@@ -83,12 +83,8 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
 	}
 	r := &parse.BufferReader{Errs: errs}
-	if err := readTable(r, columns, data, poll); err != nil {
-		return nil, err
-	}
-	if err := r.Requests(m); err != nil {
-		return nil, err
-	}
+	readTable(r, columns, data, poll)
+	r.Requests(m)
 	if slices.Contains(columns, "offset") {
 		m.Recorded = &alloc.Layout{Addr: r.Addr, Runs: 1, Bound: m.Requests.AggregatePeak()}
 		for i, b := range r.Buffers {
@@ -97,7 +93,7 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 		m.Recorded.Reserved = []alloc.Level{{Event: 0, Bytes: m.Recorded.Pool}}
 	}
 	p.Memory = m
-	return p, nil
+	return p
 }
 
 // nameCapacity splits "A.1048576" into a name and a capacity.
@@ -110,31 +106,30 @@ func nameCapacity(name string) (string, engine.Bytes) {
 	return name, 0
 }
 
-func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) error {
+func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) {
 	t := table.Rows(data, ',')
 	t.TrimLeadingSpace = true
 	ids := map[string]int{}
 	for first := true; ; first = false {
-		if err := poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(poll.Err())
 		row, err := t.Read()
 		if err == io.EOF {
-			return r.Errs.Err()
+			r.Errs.End()
+			return
 		}
 		if err != nil {
-			return r.Errs.Fail(table.Explain(err, 1))
+			r.Errs.Fail(table.Explain(err, 1))
 		}
 		line, _ := t.FieldPos(0)
 		switch {
 		case first || table.IsBlank(row):
 			continue
 		case r.Errs.Enough():
-			return r.Errs.Err()
+			r.Errs.End()
 		case len(r.Buffers) == parse.MaxBuffers:
 			e := parse.TooManyBuffers()
 			e.Line = line
-			return r.Errs.Fail(e)
+			r.Errs.Fail(e)
 		case len(row) != len(columns):
 			r.Errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(columns)),
 				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove the extra ones."})

@@ -15,43 +15,30 @@ import (
 // bufferRoles are the words for what a buffer is, by category.
 var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", "recomputed", "transfer", "workspace"}
 
-func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) error {
+func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) {
 	m := &profiles.Memory{Capacity: o.Size("capacity"), Before: int(o.Count("before", parse.Events))}
 	r, keys := &parse.BufferReader{Errs: o.Errs}, &jsontext.Keys{}
-	if err := readRows(r, o, keys, poll); err != nil {
-		return err
-	}
-	if err := r.Requests(m); err != nil {
-		return err
-	}
-	if err := readLayout(o, m, r, poll); err != nil {
-		return err
-	}
-	if err := o.Errs.Err(); err != nil {
-		return err
-	}
+	readRows(r, o, keys, poll)
+	r.Requests(m)
+	readLayout(o, m, r, poll)
+	o.Errs.End()
 	p.Memory = m
 	p.Warnings = append(p.Warnings, keys.Warning("in buffers")...)
-	return nil
 }
 
-func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, poll *engine.Poll) error {
-	found, err := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) error {
+func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, poll *engine.Poll) {
+	found := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) {
 		row := o.Item("buffers", i, v, keys, "An object with lower, upper and size is expected.")
 		if row.Fields != nil {
 			readRow(r, row)
 			row.NoteOthers()
 		}
-		return nil
 	})
-	if err != nil {
-		return err
-	}
 	if !found {
-		return r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or not a list",
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or not a list",
 			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
 	}
-	return r.Errs.Err()
+	r.Errs.End()
 }
 
 func readRow(r *parse.BufferReader, o *jsontext.Object) {
@@ -88,11 +75,11 @@ func readRow(r *parse.BufferReader, o *jsontext.Object) {
 }
 
 // readLayout reads where the buffers lie, if the file says so.
-func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) error {
+func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) {
 	m.Before = min(m.Before, len(m.Requests.Events))
 	placed := slices.ContainsFunc(r.Addr, func(a engine.Bytes) bool { return a != alloc.NoAddr })
 	if !placed && o.Value("failed") == nil { // the first request of all may have failed
-		return nil
+		return
 	}
 	l := &alloc.Layout{Addr: r.Addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: readFailure(o, m.Requests)}
 	if slices.ContainsFunc(r.Took, func(n engine.Bytes) bool { return n > 0 }) {
@@ -118,20 +105,16 @@ func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, p
 		}
 	}
 	l.Pool = max(l.Pool, o.Size("pool"))
-	err := eachObject(o, "reserved", poll, func(v *jsontext.Object) {
+	eachObject(o, "reserved", poll, func(v *jsontext.Object) {
 		l.Reserved = append(l.Reserved, alloc.Level{Event: int(v.Count("event", parse.Events)), Bytes: v.Size("bytes")})
 	})
-	if err != nil {
-		return err
-	}
 	if l.Reserved == nil {
 		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
 	}
-	err = eachObject(o, "segments", poll, func(v *jsontext.Object) {
+	eachObject(o, "segments", poll, func(v *jsontext.Object) {
 		m.Segments = append(m.Segments, profiles.Segment{Addr: v.Size("addr"), Size: v.Size("size"), From: int(v.Count("from", parse.Events)), To: int(v.Count("to", parse.Events))})
 	})
 	m.Recorded = l
-	return err
 }
 
 // readFailure reads the request that found no room; nil if there is none.
@@ -151,23 +134,25 @@ func readFailure(o *jsontext.Object, q *alloc.Requests) *alloc.Failure {
 }
 
 // eachObject reads a list of objects, if there is one.
-func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v *jsontext.Object)) error {
-	found, err := o.EachIn(list, parse.MaxBuffers, poll, func(i int, item any) error {
+func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v *jsontext.Object)) {
+	each(o, list, parse.MaxBuffers, poll, func(i int, item any) {
 		v := o.Item(list, i, item, &jsontext.Keys{}, jsontext.AnObject)
 		if e := o.Errs.Budget.Memory(v.Path, parse.BufferRoom); e != nil {
 			o.Errs.Stop(e)
-			return nil
+			return
 		}
 		visit(v)
-		return nil
 	})
-	if found {
-		return err
+}
+
+// each reads a list of at most so many items, if there is one.
+func each(o *jsontext.Object, list string, most int, poll *engine.Poll, visit func(i int, item any)) {
+	if o.EachIn(list, most, poll, visit) {
+		return
 	}
 	if v := o.Value(list); v != nil {
 		o.Wrong(list, v, "A list [ ] is expected.")
 	}
-	return err
 }
 
 // memory writes the kind buffers.

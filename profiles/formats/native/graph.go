@@ -46,45 +46,24 @@ type graphReader struct {
 	poll    *engine.Poll
 }
 
-func readGraph(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) error {
+func readGraph(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) {
 	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: readResident(o).Total() + o.Size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.Errs, poll: poll}
 	keys := &jsontext.Keys{}
-	if err := r.readValues(keys); err != nil {
-		return err
-	}
-	if err := r.readOps(keys); err != nil {
-		return err
-	}
+	r.readValues(keys)
+	r.readOps(keys)
 	if o.Value("done") != nil {
 		r.g.Done = r.ref(o, "done", o.Value("done"))
 	}
-	if err := o.Errs.Err(); err != nil {
-		return err
-	}
-	if e := parse.GraphOverflow(r.g); e != nil {
-		return o.Errs.Fail(e)
-	}
+	o.Errs.End()
+	o.Errs.CheckGraph(r.g)
 	r.close()
 	if err := r.g.Validate(); err != nil {
-		return o.Errs.Fail(&profiles.FormatError{Path: "ops", Found: "The graph cannot be used: " + err.Error(),
+		o.Errs.Fail(&profiles.FormatError{Path: "ops", Found: "The graph cannot be used: " + err.Error(),
 			Expected: "Operations that read and write the listed values are expected.", Remedy: "Correct the list of operations."})
 	}
 	p.Graph = r.g
 	p.Warnings = append(p.Warnings, keys.Warning("in values and ops")...)
-	return nil
-}
-
-// each reads a list of objects; none if it is missing.
-func (r *graphReader) each(list string, visit func(i int, v any) error) error {
-	found, err := r.o.EachIn(list, parse.MaxGraph, r.poll, visit)
-	if found {
-		return err
-	}
-	if v := r.o.Value(list); v != nil {
-		r.o.Wrong(list, v, "A list [ ] is expected.")
-	}
-	return err
 }
 
 // withinRef is the value that one is within, until all are known.
@@ -93,24 +72,20 @@ type withinRef struct {
 	id    any
 }
 
-func (r *graphReader) readValues(keys *jsontext.Keys) error {
+func (r *graphReader) readValues(keys *jsontext.Keys) {
 	var within []withinRef
-	err := r.each("values", func(i int, item any) error {
+	each(r.o, "values", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("values", i, item, keys)
 		id := idText(o.Value("id"))
 		if _, taken := r.ids[id]; taken || id == "" {
 			o.Wrong("id", o.Value("id"), "Every value has an id of its own, a number or a text.")
-			return nil
+			return
 		}
 		r.ids[id] = engine.ValueID(len(r.g.Values))
 		r.readValue(o)
 		within = append(within, withinRef{i, o.Value("within")})
 		o.NoteOthers()
-		return nil
 	})
-	if err != nil {
-		return err
-	}
 	for id, w := range within {
 		if w.id != nil {
 			r.g.Values[id].PartOf = r.ref(r.item("values", w.index, map[string]any{}, keys), "within", w.id)
@@ -122,7 +97,7 @@ func (r *graphReader) readValues(keys *jsontext.Keys) error {
 		}
 	}
 	r.written = slices.Repeat([]int{-1}, len(r.g.Values))
-	return r.errs.Err()
+	r.errs.End()
 }
 
 func (r *graphReader) readValue(o *jsontext.Object) {
@@ -150,8 +125,8 @@ func (r *graphReader) readValue(o *jsontext.Object) {
 	r.g.Values = append(r.g.Values, v)
 }
 
-func (r *graphReader) readOps(keys *jsontext.Keys) error {
-	err := r.each("ops", func(i int, item any) error {
+func (r *graphReader) readOps(keys *jsontext.Keys) {
+	each(r.o, "ops", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("ops", i, item, keys)
 		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
 		switch pass := o.Text("pass"); pass {
@@ -163,6 +138,10 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 		}
 		r.readLane(o, &op, i)
 		op.In, op.Out, op.OutputOnly = r.refs(o, "in"), r.refs(o, "out"), r.refs(o, "lean")
+		if op.OutputOnly == nil && o.Value("lean") != nil {
+			op.OutputOnly = []engine.ValueID{}
+		}
+		op.Once = o.Flag("once")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
 			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}
@@ -179,10 +158,8 @@ func (r *graphReader) readOps(keys *jsontext.Keys) error {
 		}
 		r.g.Ops = append(r.g.Ops, op)
 		o.NoteOthers()
-		return nil
 	})
 	r.checkOrder()
-	return err
 }
 
 // readLane reads where operation number i runs and what it comes after.

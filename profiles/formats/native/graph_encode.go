@@ -56,7 +56,12 @@ func (e *writer) op(op *engine.Op) {
 	refs(e, "after", op.After)
 	refs(e, "in", op.In)
 	refs(e, "out", op.Out)
-	refs(e, "lean", op.OutputOnly)
+	if refs(e, "lean", op.OutputOnly); op.OutputOnly != nil && len(op.OutputOnly) == 0 {
+		e.list("", "lean", 0, "", nil) // there is such a run, and it writes nothing
+	}
+	if op.Once {
+		e.yes("once")
+	}
 	if op.Alt != nil {
 		e.key("", "alt")
 		e.open('{')

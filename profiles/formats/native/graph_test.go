@@ -30,6 +30,8 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 	// The graph of a chain has parts of values, lean runs and a value that ends it.
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 5, MaxStages: 5})
 	checkGraph(t, &profiles.Profile{Name: "chain", Graph: &engine.ExpandChain(c).Graph})
+	// An operation that must not run again, and one with a run that writes nothing.
+	checkGraph(t, &profiles.Profile{Name: "once", Graph: &engine.Graph{Done: engine.NoValue, Ops: []engine.Op{{Name: "random", Once: true}, {Name: "silent", OutputOnly: []engine.ValueID{}}}}})
 }
 
 // Operations of other lanes come back, with their order; what cannot be meant is refused.

@@ -55,18 +55,20 @@ loss: the last backward allocates the gradient of the last output.
 A file of kind graph has values and operations instead of stages:
 
 	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "at":"device", "within":1, "stage":1}],
-	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0],
+	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0], "once":false,
 	         "alt":{"time_s":0, "temp_bytes":0}, "lane":"network", "after":[0], "stage":1}], "done":1
 
 The roles are input, activation, gradient and weight; weights are also their
 gradients and the state of the optimizer. Operations stand in an order in which
 they can run; what they read before any of them writes it is on the device when
 the step begins, unless "at" says host, both or nowhere. The step is complete
-when "done" is made; without it, when every operation has run. An operation runs on
-the device unless its lane is network, which moves what is there beside the device's
-work, or cpu, which works on the host's copies; "after" numbers operations before it, from 0 on,
-that must have ended when it starts. A file of kind
-chain may hold the operators, too, in an object "graph".
+when "done" is made; without it, when every operation has run. A run that keeps the
+output alone writes what "lean" lists instead of what "out" does; without the list there
+is none. An operation with "once": true must not run again. An operation runs on the
+device unless its lane is network, which moves what is there beside the device's work,
+or cpu, which works on the host's copies; "after" numbers operations before it, from 0
+on, that must have ended when it starts. A file of kind chain may hold the operators,
+too, in an object "graph".
 
 A file of kind buffers has rows that live from lower to before upper, on a clock
 of whole numbers; without upper they live to the end:
@@ -121,14 +123,11 @@ func outer(head []byte, key string) string {
 	return ""
 }
 
-func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("memtide", len(data))
-	top, stages, err := open(data, errs)
-	if err != nil {
-		return nil, err
-	}
+	top, stages := open(data, errs)
 	if v := top.Text("format"); v != Version {
-		return nil, errs.Fail(&profiles.FormatError{Path: "format", Found: "format is " + strconv.Quote(profiles.Clip(v)),
+		errs.Fail(&profiles.FormatError{Path: "format", Found: "format is " + strconv.Quote(profiles.Clip(v)),
 			Expected: "This version reads " + strconv.Quote(Version) + ".",
 			Remedy:   "Use a newer memtide, or save the profile again as " + Version + "."})
 	}
@@ -136,37 +135,31 @@ func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, err
 	ReadFrame(top, p)
 	switch kind := top.Text("kind"); kind {
 	case "chain", "":
-		err = readChain(top, p, stages, poll)
+		readChain(top, p, stages, poll)
 	case "graph":
-		err = readGraph(top, p, poll)
+		readGraph(top, p, poll)
 	case "buffers":
-		err = readBuffers(top, p, poll)
+		readBuffers(top, p, poll)
 	default:
-		err = errs.Fail(&profiles.FormatError{Path: "kind", Found: "kind is " + strconv.Quote(profiles.Clip(kind)),
+		errs.Fail(&profiles.FormatError{Path: "kind", Found: "kind is " + strconv.Quote(profiles.Clip(kind)),
 			Expected: "The kinds that are read are chain, graph and buffers.", Remedy: "Save the network as one of these."})
-	}
-	if err != nil {
-		return nil, err
 	}
 	top.NoteOthers()
 	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
-	return p, nil
+	return p
 }
 
 // open splits the outer object into its fields. The stages of a canonical profile
 // are decoded already.
-func open(data []byte, errs *parse.Errors) (*jsontext.Object, []engine.Stage, error) {
-	if err := jsontext.Check(data, errs); err != nil {
-		return nil, nil, err
-	}
+func open(data []byte, errs *parse.Errors) (*jsontext.Object, []engine.Stage) {
+	jsontext.Check(data, errs)
 	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
 		fields, e := jsontext.Split(rest)
 		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
-			return &jsontext.Object{Fields: fields, Errs: errs, Known: &jsontext.Keys{}}, stages, nil
+			return &jsontext.Object{Fields: fields, Errs: errs, Known: &jsontext.Keys{}}, stages
 		}
 	}
-	top, err := jsontext.Parse(data, errs)
-	return top, nil, err
+	return jsontext.Parse(data, errs), nil
 }
 
 // ReadFrame reads what does not depend on the kind.
@@ -218,22 +211,20 @@ func readResident(o *jsontext.Object) engine.Resident {
 
 // readChain reads the stages, unless they are known, the loss and what stands
 // around them.
-func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) error {
+func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"), InputGrad: o.Size("input_grad_bytes"),
 		Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsontext.Keys{}
 	o.Knows("stages")
 	stages := &parse.StageReader{Errs: o.Errs}
 	if c.Stages = known; known == nil {
-		if err := readStages(o, c, stages, keys, poll); err != nil {
-			return err
-		}
+		readStages(o, c, stages, keys, poll)
 	}
 	if len(c.Stages) == 0 {
 		e := parse.EmptyChain()
 		e.Path = "stages"
 		o.Errs.Add(e)
-		return o.Errs.Err()
+		o.Errs.End()
 	}
 	given := len(c.Stages)
 	if loss := o.Object("loss"); !c.LossGradAllocated {
@@ -249,29 +240,24 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 		c.Stages = append(c.Stages, s)
 		loss.NoteOthers()
 	}
-	if err := stages.Finish(c, !c.LossGradAllocated); err != nil {
-		return err
-	}
+	stages.Finish(c, !c.LossGradAllocated)
 	if graph := o.Raw("graph"); graph != nil {
-		if err := readGraph(graph, p, poll); err != nil {
-			return err
-		}
+		readGraph(graph, p, poll)
 	} else if v := o.Value("graph"); v != nil {
 		o.Wrong("graph", v, jsontext.AnObject)
-		return o.Errs.Err()
+		o.Errs.End()
 	}
 	p.Chain = c
 	p.Warnings = append(p.Warnings, stages.Warnings(given)...)
 	p.Warnings = append(p.Warnings, keys.Warning("in stages")...)
-	return nil
 }
 
-func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, keys *jsontext.Keys, poll *engine.Poll) error {
-	found, err := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) error {
+func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, keys *jsontext.Keys, poll *engine.Poll) {
+	found := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) {
 		if i == parse.MaxStageRows {
 			e := parse.TooManyStages()
 			e.Path = "stages"
-			return o.Errs.Fail(e)
+			o.Errs.Fail(e)
 		}
 		at := parse.StagePlace{Path: fmt.Sprintf("stages[%d]", i), Number: i + 1}
 		fields, ok := v.(map[string]any)
@@ -290,11 +276,9 @@ func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, 
 			one.NoteOthers()
 		}
 		c.Stages = append(c.Stages, s)
-		return nil
 	})
-	if err == nil && !found {
-		return o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or not a list",
+	if !found {
+		o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or not a list",
 			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
 	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"memtide/profiles"
 	"memtide/profiles/parse"
 )
 
@@ -140,8 +141,8 @@ func (c *call) foldGather(out *onnxValue, list, index []int64) {
 	}
 	vals := make([]int64, 0, len(index))
 	for _, i := range index {
-		at, err := axis(i, len(list))
-		if err != nil {
+		at, ok := findAxis(i, len(list))
+		if !ok {
 			return
 		}
 		vals = append(vals, list[at])
@@ -151,9 +152,9 @@ func (c *call) foldGather(out *onnxValue, list, index []int64) {
 
 // foldSlice takes a part of a list.
 func (c *call) foldSlice(out *onnxValue, list []int64) {
-	starts, _ := c.list("starts", 1)
-	ends, _ := c.list("ends", 2)
-	steps, _ := c.list("steps", 4)
+	starts := c.list("starts", 1)
+	ends := c.list("ends", 2)
+	steps := c.list("steps", 4)
 	if len(c.in(0).dims) != 1 || len(starts) != 1 || len(ends) != 1 {
 		return
 	}
@@ -171,86 +172,86 @@ func (c *call) foldSlice(out *onnxValue, list []int64) {
 
 // source gives the values of nodes that have no inputs to compute from, or only
 // shapes: constants, shapes, ranges. It says whether the node is one of these.
-func (c *call) source() (bool, error) {
+func (c *call) source() bool {
 	out := &c.outs[0]
 	switch c.node.op {
 	case "Constant":
-		return true, c.constant(out)
+		c.constant(out)
 	case "ConstantOfShape":
-		return true, c.constantOfShape(out)
+		c.constantOfShape(out)
 	case "Shape", "Size":
 		x := c.in(0)
 		if x == nil {
-			return true, errOnnxInputs
+			profiles.End(errOnnxInputs)
 		}
 		out.vals = slices.Clone(x.dims)
 		if c.node.op == "Size" {
 			c.set(0, onnxInt64, nil)
 			out.vals = []int64{elementCount(x.dims)}
-			return true, nil
+			return true
 		}
 		from, n := sliceSpan(c.node.int("start", 0), c.node.int("end", math.MaxInt64), 1, int64(len(x.dims)))
 		out.vals = out.vals[from : from+n]
 		c.set(0, onnxInt64, []int64{n})
-		return true, nil
 	case "Range":
 		var v [3]int64
 		for i := range v {
-			if x := c.in(i); x == nil || len(x.vals) != 1 {
-				return true, errOnnxDynamic
-			} else {
-				v[i] = x.vals[0]
+			x := c.in(i)
+			if x == nil || len(x.vals) != 1 {
+				profiles.End(errOnnxDynamic)
 			}
+			v[i] = x.vals[0]
 		}
 		if v[2] == 0 || max(v[0], v[1])-min(v[0], v[1]) < 0 {
-			return true, errOnnxDynamic
+			profiles.End(errOnnxDynamic)
 		}
 		_, n := sliceSpan(0, max(0, v[1]-v[0]), max(1, v[2]), max(0, v[1]-v[0]))
 		c.set(0, onnxInt64, []int64{n})
 		for i := int64(0); i < n && n <= onnxMostValues; i++ {
 			out.vals = append(out.vals, v[0]+i*v[2])
 		}
-		return true, nil
+	default:
+		return false
 	}
-	return false, nil
+	return true
 }
 
-func (c *call) constant(out *onnxValue) error {
+func (c *call) constant(out *onnxValue) {
 	for i := range c.node.attrs {
 		switch a := &c.node.attrs[i]; a.name {
 		case "value":
 			if a.tensor == nil {
-				return errOnnxInputs
+				profiles.End(errOnnxInputs)
 			}
 			c.set(0, a.tensor.dtype, a.tensor.dims)
 			out.vals, out.scales = a.tensor.vals, a.tensor.scales
-			return nil
+			return
 		case "value_int":
 			c.set(0, onnxInt64, nil)
 			out.vals = []int64{a.i}
-			return nil
+			return
 		case "value_ints":
 			c.set(0, onnxInt64, []int64{int64(len(a.ints))})
 			out.vals = a.ints
-			return nil
+			return
 		case "value_float":
 			c.set(0, onnxFloat, nil)
-			return nil
+			return
 		case "value_floats":
 			c.set(0, onnxFloat, []int64{int64(len(a.floats))})
 			out.scales = a.floats
-			return nil
+			return
 		}
 	}
-	return errOnnxDynamic
+	profiles.End(errOnnxDynamic)
 }
 
 // constantOfShape fills a shape with one number: 0 of 32-bit floats if none is
 // given.
-func (c *call) constantOfShape(out *onnxValue) error {
+func (c *call) constantOfShape(out *onnxValue) {
 	shape := c.in(0)
 	if shape == nil || shape.vals == nil {
-		return errOnnxDynamic
+		profiles.End(errOnnxDynamic)
 	}
 	dtype, value := int64(onnxFloat), []int64(nil)
 	if a := c.node.attr("value"); a != nil && a.tensor != nil {
@@ -260,5 +261,4 @@ func (c *call) constantOfShape(out *onnxValue) error {
 	if n, ok := parse.Elements(shape.vals); ok && n <= onnxMostValues && len(value) == 1 {
 		out.vals = spread(value, n)
 	}
-	return nil
 }

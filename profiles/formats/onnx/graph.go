@@ -114,7 +114,7 @@ func (m *onnxModel) findWeights() {
 }
 
 // buildOnnx makes the operators of a model.
-func buildOnnx(m *onnxModel, poll *engine.Poll) (*onnxGraph, error) {
+func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{}, plain: true,
 		time: analytic.V100, dtype: "f32", names: map[string]int{}}
 	for i := range m.known {
@@ -127,27 +127,20 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) (*onnxGraph, error) {
 	g.choosePrecision()
 	for i := range m.inputs {
 		if t := &m.inputs[i]; g.values[t.name] == nil {
-			if err := g.input(t); err != nil {
-				return nil, err
-			}
+			g.input(t)
 		}
 	}
 	for i := range m.nodes {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
-		if err := g.node(&m.nodes[i]); err != nil {
-			return nil, nodeError(i, &m.nodes[i], err)
-		}
-		if g.over != nil {
-			return nil, nodeError(i, &m.nodes[i], g.over)
+		profiles.End(poll.Err())
+		if _, err := profiles.Try(func() *call { return g.node(&m.nodes[i]) }); err != nil {
+			profiles.End(nodeError(i, &m.nodes[i], err))
 		}
 		if len(g.ops) > engine.MaxStages {
-			return nil, tooMany("operators", engine.MaxStages)
+			tooMany("operators", engine.MaxStages)
 		}
 	}
 	g.workInPlace()
-	return g, nil
+	return g
 }
 
 // nodeError names the node.
@@ -213,10 +206,10 @@ func (g *onnxGraph) choosePrecision() {
 }
 
 // input is an operator that brings data in.
-func (g *onnxGraph) input(t *onnxTensor) error {
+func (g *onnxGraph) input(t *onnxTensor) {
 	if !t.shaped || onnxBytes[t.dtype&31] == 0 {
-		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
-			Expected: "Inputs of a network are tensors of known dimensions.", Remedy: "Export the model with an example input."}
+		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
+			Expected: "Inputs of a network are tensors of known dimensions.", Remedy: "Export the model with an example input."})
 	}
 	dims := make([]int64, len(t.dims))
 	for i, d := range t.dims {
@@ -226,15 +219,14 @@ func (g *onnxGraph) input(t *onnxTensor) error {
 		dims[i] = d
 	}
 	if _, ok := parse.Elements(dims); !ok {
-		return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
-			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."}
+		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
+			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."})
 	}
 	v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: dims, op: len(g.ops)})
 	if g.batch == 0 && len(dims) > 0 {
 		g.batch = dims[0]
 	}
 	g.add(chainify.Operator{Name: onnxLabel(t.name), Kind: "Input", Out: v.bytes(), Traits: chainify.IsInput})
-	return nil
 }
 
 // What is taken for dimensions that the file does not size.
@@ -288,17 +280,17 @@ func (g *onnxGraph) add(o chainify.Operator) {
 	g.ops, g.clip = append(g.ops, o), append(g.clip, false)
 }
 
-// node makes the outputs of one node.
-func (g *onnxGraph) node(n *onnxNode) error {
+// node makes the outputs of one node; what it ends with is about the node.
+func (g *onnxGraph) node(n *onnxNode) *call {
 	if n.op == "" || len(n.out) == 0 {
-		return errOnnxEmpty
+		profiles.End(errOnnxEmpty)
 	}
 	c := &call{node: n, outs: make([]onnxValue, len(n.out))}
 	constant := true
 	for _, name := range n.in {
 		v := g.values[name]
 		if v == nil && name != "" {
-			return fmt.Errorf("no node before it makes its input %q", profiles.Clip(name))
+			wrongShape("no node before it makes its input %q", profiles.Clip(name))
 		}
 		constant = constant && (v == nil || v.op < 0)
 		c.ins = append(c.ins, v)
@@ -306,26 +298,21 @@ func (g *onnxGraph) node(n *onnxNode) error {
 	for i := range c.outs {
 		c.outs[i].op = -1
 	}
-	done, err := c.source()
-	if !done && err == nil {
-		err = g.infer(c)
-	}
-	if err != nil {
-		return err
+	done := c.source()
+	if !done {
+		g.infer(c)
 	}
 	for i := range c.outs {
 		o := &c.outs[i]
 		if _, ok := parse.Elements(o.dims); !ok || len(o.dims) > onnxMostDims {
-			return fmt.Errorf("its result would have the shape %s", shapeText(o.dims))
+			wrongShape("its result would have the shape %s", shapeText(o.dims))
 		}
 	}
 	if !done {
 		c.fold()
 	}
 	if !done && !constant {
-		if err := g.operators(c); err != nil {
-			return err
-		}
+		g.operators(c)
 	} else if !done && c.in(0) != nil && isFloat(c.outs[0].dtype) {
 		c.outs[0].root = c.in(0).root // weights that are turned or cut are the same weights
 	}
@@ -335,12 +322,15 @@ func (g *onnxGraph) node(n *onnxNode) error {
 			g.define(c.outs[i])
 		}
 	}
-	return nil
+	if g.over != nil {
+		profiles.End(g.over)
+	}
+	return c
 }
 
 // infer finds the rule and the shapes. An operator without a rule is taken as it
 // is where the file states the shapes of its results.
-func (g *onnxGraph) infer(c *call) error {
+func (g *onnxGraph) infer(c *call) {
 	n := c.node
 	rule, ok := onnxRules[n.op]
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
@@ -348,17 +338,15 @@ func (g *onnxGraph) infer(c *call) error {
 		g.plain = g.plain && rule.plain
 		x := c.in(0)
 		if x == nil {
-			return errOnnxInputs
+			profiles.End(errOnnxInputs)
 		}
-		if err := rule.shape(c, x); err != nil {
-			return err
-		}
+		rule.shape(c, x)
 		g.others(c)
-		return nil
+		return
 	}
 	if why, ok := refusals[n.op]; ok {
-		return &profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
-			Expected: "Operators of convolutional networks and transformers are read.", Remedy: "Measure the network with the collector."}
+		profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
+			Expected: "Operators of convolutional networks and transformers are read.", Remedy: "Measure the network with the collector."})
 	}
 	for i, name := range n.out {
 		t := g.known[name]
@@ -366,9 +354,9 @@ func (g *onnxGraph) infer(c *call) error {
 			continue
 		}
 		if t == nil || !t.shaped || onnxBytes[t.dtype&31] == 0 {
-			return &profiles.FormatError{Format: onnxName, Found: "the operator is not known",
+			profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not known",
 				Expected: "Operators of convolutional networks and transformers are read; of others, the file has to state the shapes of the results.",
-				Remedy:   "Run onnx.shape_inference.infer_shapes on the model, or measure the network with the collector."}
+				Remedy:   "Run onnx.shape_inference.infer_shapes on the model, or measure the network with the collector."})
 		}
 		dims := make([]int64, len(t.dims))
 		for j, d := range t.dims {
@@ -383,7 +371,6 @@ func (g *onnxGraph) infer(c *call) error {
 	if g.names[n.op]++; g.names[n.op] == 1 && len(g.assumed) < 16 {
 		g.assumed = append(g.assumed, fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.op)))
 	}
-	return nil
 }
 
 // others are the outputs besides the first: masks, indices, statistics. They are

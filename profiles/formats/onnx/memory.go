@@ -12,7 +12,7 @@ import (
 // What the operators of a model keep and how long they take.
 
 // operators adds the operator of a node, or one for each part of a split.
-func (g *onnxGraph) operators(c *call) error {
+func (g *onnxGraph) operators(c *call) {
 	first := &c.outs[0]
 	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family, Traits: c.rule.traits, Out: first.bytes()}
 	for _, v := range c.ins {
@@ -46,7 +46,7 @@ func (g *onnxGraph) operators(c *call) error {
 			c.outs[i].op, c.outs[i].learns = len(g.ops), first.learns
 			g.add(part)
 		}
-		return nil
+		return
 	}
 	for i := range c.outs {
 		c.outs[i].op = len(g.ops)
@@ -54,7 +54,6 @@ func (g *onnxGraph) operators(c *call) error {
 	inPlace := c.rule.cost == costClip || c.rule.cost == costAdd || c.rule.cost == costScale && len(o.Preds) == 1
 	g.add(o)
 	g.clip[len(g.ops)-1] = inPlace
-	return nil
 }
 
 // joinPad lets a mean pool read what was padded for it: exporters write its padding
@@ -175,11 +174,11 @@ func (g *onnxGraph) statistics(c *call) int64 {
 			return 2 * min(count, x.dims[0]*max(1, min(c.node.int("num_groups", 1), count)))
 		}
 	case "LayerNormalization", "RMSNormalization":
-		at, err := axis(c.node.int("axis", -1), len(x.dims))
-		if err == nil && c.node.op == "RMSNormalization" {
+		at, ok := findAxis(c.node.int("axis", -1), len(x.dims))
+		if ok && c.node.op == "RMSNormalization" {
 			return elementCount(x.dims[:at])
 		}
-		if err == nil {
+		if ok {
 			return 2 * elementCount(x.dims[:at])
 		}
 	}

@@ -72,38 +72,30 @@ type reader struct {
 }
 
 // name reads a name of the file.
-func (r *reader) name(f wireField, into *string) error {
-	if e := r.budget.Name("a name", len(f.data)); e != nil {
-		return r.placed(e)
-	}
+func (r *reader) name(f wireField, into *string) {
+	r.within(r.budget.Name("a name", len(f.data)))
 	*into = profiles.CleanText(onnxText(f.data))
-	return nil
 }
 
 // names appends a name to a list.
-func (r *reader) names(f wireField, list *[]string) error {
+func (r *reader) names(f wireField, list *[]string) {
 	var name string
-	err := r.name(f, &name)
+	r.name(f, &name)
 	*list = append(*list, name)
-	if err == nil {
-		err = r.room(32)
-	}
-	return err
+	r.room(32)
 }
 
 // room charges what is built.
-func (r *reader) room(bytes int) error {
-	if e := r.budget.Memory("this model", bytes); e != nil {
-		return r.placed(e)
-	}
-	return nil
-}
+func (r *reader) room(bytes int) { r.within(r.budget.Memory("this model", bytes)) }
 
-// placed says where a limit is reached.
-func (r *reader) placed(e *profiles.FormatError) error {
+// within ends where a limit is reached, if it is.
+func (r *reader) within(e *profiles.FormatError) {
+	if e == nil {
+		return
+	}
 	e.Format = onnxName
 	e.Found = fmt.Sprintf("After %s and %s, %s", profiles.Count(len(r.m.nodes), "node"), profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
-	return e
+	profiles.End(e)
 }
 
 // Bytes that nodes, attributes and tensors take, beside what is in them.
@@ -113,112 +105,85 @@ const (
 	tensorRoom = 400
 )
 
-// readOnnx reads a model. The error says where; it is the poll's when that stops.
-func readOnnx(data []byte, poll *engine.Poll) (*onnxModel, error) {
+// readOnnx reads a model.
+func readOnnx(data []byte, poll *engine.Poll) *onnxModel {
 	r := &reader{poll: poll, budget: profiles.FileBudget(len(data))}
 	r.m.budget = r.budget
-	err := r.each("the model", data, func(f wireField) error {
+	r.each("the model", data, func(f wireField) {
 		switch f.number {
 		case 2: // producer_name
 			r.m.producer = profiles.Clip(string(f.data[:min(len(f.data), profiles.MaxName)]))
 		case 7:
 			r.m.hasGraph = true
-			return r.graph(f)
+			r.graph(f)
 		case 8: // opset_import
-			return r.opset(f)
+			r.opset(f)
 		}
-		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &r.m, nil
+	return &r.m
 }
 
 // each calls visit for every field of a message.
-func (r *reader) each(what string, data []byte, visit func(f wireField) error) error {
-	w := wire{data: data}
+func (r *reader) each(what string, data []byte, visit func(f wireField)) {
+	w := wire{what: what, data: data}
 	for n := 0; ; n++ {
 		if n%256 == 0 {
-			if err := r.poll.Err(); err != nil {
-				return err
-			}
+			profiles.End(r.poll.Err())
 		}
 		f, ok := w.next()
 		if !ok {
 			break
 		}
-		if err := visit(f); err != nil {
-			if err == errWireMistype || err == errWireEnds || err == errWireVarint {
-				return damaged(what, err)
-			}
-			return err
-		}
+		visit(f)
 	}
-	if w.err != nil {
-		return damaged(what, w.err)
-	}
-	return nil
+	w.end()
 }
 
-func damaged(what string, err error) error {
-	return &profiles.FormatError{Format: onnxName, Found: "Reading " + what + " fails: " + err.Error(),
-		Expected: "A complete ONNX model is expected.", Remedy: "Copy, download or export the model again."}
+// damaged ends: a message is not what it should be.
+func damaged(what string, err error) {
+	profiles.End(&profiles.FormatError{Format: onnxName, Found: "Reading " + what + " fails: " + err.Error(),
+		Expected: "A complete ONNX model is expected.", Remedy: "Copy, download or export the model again."})
 }
 
-func tooMany(what string, most int) error {
-	return &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("There are more than %d %s", most, what),
-		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."}
+// tooMany ends: a limit is reached.
+func tooMany(what string, most int) {
+	profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("There are more than %d %s", most, what),
+		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 }
 
 // onnxText is a name of the file.
 func onnxText(b []byte) string { return strings.ToValidUTF8(string(b), "?") }
 
-func (r *reader) opset(f wireField) error {
-	if err := f.is(wireBytes); err != nil {
-		return err
-	}
+func (r *reader) opset(f wireField) {
+	f.is(wireBytes)
 	domain, version := "", int64(0)
-	err := r.each("the operator set", f.data, func(f wireField) error {
+	r.each("the operator set", f.data, func(f wireField) {
 		switch f.number {
 		case 1:
-			return r.name(f, &domain)
+			r.name(f, &domain)
 		case 2:
 			version = int64(f.value)
 		}
-		return nil
 	})
 	if domain == "" || domain == "ai.onnx" {
 		r.m.opset = version
 	}
-	return err
 }
 
-func (r *reader) graph(f wireField) error {
-	if err := f.is(wireBytes); err != nil {
-		return err
-	}
-	return r.each("the graph", f.data, func(f wireField) error {
+func (r *reader) graph(f wireField) {
+	f.is(wireBytes)
+	r.each("the graph", f.data, func(f wireField) {
 		if f.number == 2 || f.number == 10 { // name, documentation
-			return nil
+			return
 		}
-		if f.kind != wireBytes {
-			return errWireMistype
-		}
-		var err error
+		f.is(wireBytes)
 		switch f.number {
 		case 1:
-			err = r.node(f.data)
+			r.node(f.data)
 		case 5:
-			var t onnxTensor
-			if t, err = r.tensor("a tensor of weights", f.data); err == nil {
-				r.m.weights = append(r.m.weights, t)
-			}
+			r.m.weights = append(r.m.weights, r.tensor("a tensor of weights", f.data))
 		case 11, 12, 13:
-			var t onnxTensor
-			if t, err = r.valueInfo(f.data); err != nil {
-				return err
-			}
+			t := r.valueInfo(f.data)
 			switch f.number {
 			case 11:
 				r.m.inputs = append(r.m.inputs, t)
@@ -227,124 +192,103 @@ func (r *reader) graph(f wireField) error {
 			}
 			r.m.known = append(r.m.known, t)
 		}
-		if err == nil && max(len(r.m.nodes), len(r.m.weights), len(r.m.known)) > onnxMostNodes {
-			err = tooMany("nodes or tensors", onnxMostNodes)
+		if max(len(r.m.nodes), len(r.m.weights), len(r.m.known)) > onnxMostNodes {
+			tooMany("nodes or tensors", onnxMostNodes)
 		}
-		return err
 	})
 }
 
-func (r *reader) node(data []byte) error {
+func (r *reader) node(data []byte) {
 	var n onnxNode
-	if err := r.room(nodeRoom); err != nil {
-		return err
-	}
-	err := r.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), data, func(f wireField) error {
+	r.room(nodeRoom)
+	r.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), data, func(f wireField) {
 		if f.kind != wireBytes {
-			return nil
+			return
 		}
 		switch f.number {
 		case 1:
-			return r.names(f, &n.in)
+			r.names(f, &n.in)
 		case 2:
-			return r.names(f, &n.out)
+			r.names(f, &n.out)
 		case 3:
-			return r.name(f, &n.name)
+			r.name(f, &n.name)
 		case 4:
-			return r.name(f, &n.op)
+			r.name(f, &n.op)
 		case 5:
-			a, err := r.attribute(f.data)
-			n.attrs = append(n.attrs, a)
-			return err
+			n.attrs = append(n.attrs, r.attribute(f.data))
 		case 7:
-			return r.name(f, &n.domain)
+			r.name(f, &n.domain)
 		}
-		return nil
 	})
 	r.m.nodes = append(r.m.nodes, n)
-	return err
 }
 
-func (r *reader) attribute(data []byte) (a attr, err error) {
-	if err := r.room(attrRoom); err != nil {
-		return a, err
-	}
-	err = r.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), data, func(f wireField) error {
-		var err error
+func (r *reader) attribute(data []byte) (a attr) {
+	r.room(attrRoom)
+	r.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), data, func(f wireField) {
 		switch f.number {
 		case 1:
-			return r.name(f, &a.name)
+			r.name(f, &a.name)
 		case 3:
 			a.i = int64(f.value)
 		case 4: // programs for special hardware are texts, too
 			if a.text = ""; len(f.data) <= profiles.MaxName {
-				return r.name(f, &a.text)
+				r.name(f, &a.text)
 			}
 		case 5:
-			var t onnxTensor
-			t, err = r.tensor("a constant", f.data)
+			t := r.tensor("a constant", f.data)
 			a.tensor = &t
 		case 7:
-			a.floats, err = f.floats(a.floats, onnxMostValues)
+			a.floats = f.floats(a.floats, onnxMostValues)
 		case 8:
-			a.ints, err = f.ints(a.ints, onnxMostValues)
+			a.ints = f.ints(a.ints, onnxMostValues)
 		}
-		return err
 	})
-	if err == nil {
-		err = r.room(4*cap(a.floats) + 8*cap(a.ints))
-	}
-	return a, err
+	r.room(4*cap(a.floats) + 8*cap(a.ints))
+	return a
 }
 
 // tensor reads the shape of a tensor, and its values if they are few integers.
 // Where the numbers of a large one are, in the file or beside it, does not matter.
-func (r *reader) tensor(what string, data []byte) (t onnxTensor, err error) {
+func (r *reader) tensor(what string, data []byte) (t onnxTensor) {
 	t.shaped = true
-	if err := r.room(tensorRoom); err != nil {
-		return t, err
-	}
+	r.room(tensorRoom)
 	var vals []int64
 	var floats []float32
 	var raw []byte
-	err = r.each(what, data, func(f wireField) error {
-		var err error
+	r.each(what, data, func(f wireField) {
 		switch f.number {
 		case 1:
-			t.dims, err = f.ints(t.dims, onnxMostDims+1)
+			t.dims = f.ints(t.dims, onnxMostDims+1)
 		case 2:
 			t.dtype = int64(f.value)
 		case 4: // float_data
-			floats, err = f.floats(floats, onnxMostDims)
+			floats = f.floats(floats, onnxMostDims)
 		case 5, 7: // int32_data, int64_data
-			vals, err = f.ints(vals, onnxMostValues+1)
+			vals = f.ints(vals, onnxMostValues+1)
 		case 8:
-			return r.name(f, &t.name)
+			r.name(f, &t.name)
 		case 9:
 			raw = f.data
 		}
-		return err
 	})
-	if err != nil {
-		return t, err
-	}
 	count, ok := parse.Elements(t.dims)
 	if !ok || len(t.dims) > onnxMostDims {
-		return t, &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
-			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.", Remedy: "Export the model again."}
+		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
+			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.", Remedy: "Export the model again."})
 	}
 	if count <= onnxMostValues {
 		if t.vals = values(t.dtype, count, vals, raw); t.vals != nil {
-			err = r.room(8 * len(t.vals))
+			r.room(8 * len(t.vals))
 		}
 	}
 	if t.dtype == onnxFloat && count <= onnxMostDims {
 		if len(raw) > 0 {
-			floats, _ = wireField{kind: wireBytes, data: raw}.floats(nil, onnxMostDims)
+			floats = wireField{kind: wireBytes, data: raw}.floats(nil, onnxMostDims)
 		}
 		t.scales = floats
 	}
-	return t, err
+	return t
 }
 
 // values are the values of an integer tensor; nil if it is none, or if they
@@ -372,62 +316,56 @@ func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 }
 
 // valueInfo reads the name, the type and the shape of a value.
-func (r *reader) valueInfo(data []byte) (t onnxTensor, err error) {
-	if err := r.room(tensorRoom); err != nil {
-		return t, err
-	}
-	err = r.each("the type of a value", data, func(f wireField) error {
+func (r *reader) valueInfo(data []byte) (t onnxTensor) {
+	r.room(tensorRoom)
+	r.each("the type of a value", data, func(f wireField) {
 		switch f.number {
 		case 1:
-			return r.name(f, &t.name)
+			r.name(f, &t.name)
 		case 2:
-			return r.tensorType(&t, f.data)
+			r.tensorType(&t, f.data)
 		}
-		return nil
 	})
-	return t, err
+	return t
 }
 
 // tensorType reads a type that is, in the end, a tensor: other types have no
 // field of this number and kind.
-func (r *reader) tensorType(t *onnxTensor, data []byte) error {
-	return r.each("the type of a value", data, func(f wireField) error {
+func (r *reader) tensorType(t *onnxTensor, data []byte) {
+	r.each("the type of a value", data, func(f wireField) {
 		if f.number != 1 || f.kind != wireBytes {
-			return nil
+			return
 		}
-		return r.each("the type of a tensor", f.data, func(f wireField) error {
+		r.each("the type of a tensor", f.data, func(f wireField) {
 			switch f.number {
 			case 1:
 				t.dtype = int64(f.value)
 			case 2:
 				t.shaped = true
-				return r.dims(t, f.data)
+				r.dims(t, f.data)
 			}
-			return nil
 		})
 	})
 }
 
 // dims reads the dimensions of a shape: sizes, names, or nothing.
-func (r *reader) dims(t *onnxTensor, data []byte) error {
-	return r.each("a shape", data, func(f wireField) error {
+func (r *reader) dims(t *onnxTensor, data []byte) {
+	r.each("a shape", data, func(f wireField) {
 		if f.number != 1 {
-			return nil
+			return
 		}
 		if len(t.dims) == onnxMostDims {
-			return tooMany("dimensions", onnxMostDims)
+			tooMany("dimensions", onnxMostDims)
 		}
 		size, param := int64(-1), ""
-		err := r.each("a dimension", f.data, func(f wireField) error {
+		r.each("a dimension", f.data, func(f wireField) {
 			switch {
 			case f.number == 1 && int64(f.value) > 0: // some exporters write 0 or -1 for unknown sizes
 				size = int64(f.value)
 			case f.number == 2:
-				return r.name(f, &param)
+				r.name(f, &param)
 			}
-			return nil
 		})
 		t.dims, t.params = append(t.dims, size), append(t.params, param)
-		return err
 	})
 }

@@ -63,39 +63,31 @@ func matchOnnx(head []byte) bool {
 	return false
 }
 
-func decode(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
-	m, err := readOnnx(data, poll)
-	if err != nil {
-		return nil, err
-	}
+func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
+	m := readOnnx(data, poll)
 	errs := parse.NewErrors(onnxName, len(data))
 	if !m.hasGraph || len(m.nodes) == 0 {
-		return nil, errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators", Expected: "A network is expected.",
+		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators", Expected: "A network is expected.",
 			Remedy: "Copy, download or export the model again."})
 	}
 	m.findWeights()
 	m.fuse()
-	g, err := buildOnnx(m, poll)
-	if err != nil {
-		return nil, err
-	}
+	g := buildOnnx(m, poll)
 	if !slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return !o.Is(chainify.IsInput) }) {
-		return nil, errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input", Expected: "A network that turns data into results is expected.",
+		errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input", Expected: "A network that turns data into results is expected.",
 			Remedy: "Copy, download or export the model again."})
 	}
 	l, err := chainify.Linearize(g.ops, poll)
 	if err != nil {
-		if poll.Err() != nil {
-			return nil, err
-		}
-		return nil, errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
+		profiles.End(poll.Err())
+		errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
 			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the connections of the model."})
 	}
 	return g.profile(name, l, errs)
 }
 
 // profile puts what was found into words.
-func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors) (*profiles.Profile, error) {
+func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors) *profiles.Profile {
 	batch := 0
 	if g.batch > 0 && g.batch < 1<<31 {
 		batch = int(g.batch)
@@ -103,15 +95,11 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 	c := &engine.Chain{Name: name, Batch: batch, Input: l.Input, Stages: l.Stages,
 		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned + g.buffers}}
 	if len(c.Stages) > parse.MaxStageRows {
-		return nil, errs.Fail(parse.TooManyStages())
+		errs.Fail(parse.TooManyStages())
 	}
-	if err := (&parse.StageReader{Errs: errs}).Finish(c, false); err != nil {
-		return nil, err
-	}
+	(&parse.StageReader{Errs: errs}).Finish(c, false)
 	l.Graph.Fixed = g.buffers
-	if e := parse.GraphOverflow(l.Graph); e != nil {
-		return nil, errs.Fail(e)
-	}
+	errs.CheckGraph(l.Graph)
 	p := &profiles.Profile{Name: name, Batch: batch, DType: g.dtype, Chain: c, Graph: l.Graph, Warnings: g.assumed,
 		Source: profiles.Source{Tool: "ONNX model", Times: profiles.Analytic, Sizes: profiles.Exact, Device: "Tesla V100, 32-bit"}}
 	if g.m.producer != "" {
@@ -124,7 +112,7 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 		p.Source.Sizes = profiles.Analytic
 	}
 	p.Source.Notes = append(g.notes(), l.Notes...)
-	return p, nil
+	return p
 }
 
 // notes say where the numbers come from.

@@ -1,33 +1,30 @@
 package onnx
 
 import (
-	"fmt"
 	"slices"
 
+	"memtide/profiles"
 	"memtide/profiles/parse"
 )
 
 // Shapes of operators that move numbers instead of computing them.
 
 // reshapeShape: 0 keeps a dimension, and -1 takes what is left.
-func reshapeShape(c *call, x *onnxValue) error {
-	want, err := c.list("shape", 1)
-	if err != nil {
-		return err
-	}
+func reshapeShape(c *call, x *onnxValue) {
+	want := c.list("shape", 1)
 	out := slices.Clone(want)
 	rest := -1
 	for i, d := range out {
 		switch {
 		case d == 0 && c.node.int("allowzero", 0) == 0:
 			if i >= len(x.dims) {
-				return fmt.Errorf("shape %s keeps a dimension that %s does not have", shapeText(want), shapeText(x.dims))
+				wrongShape("shape %s keeps a dimension that %s does not have", shapeText(want), shapeText(x.dims))
 			}
 			out[i] = x.dims[i]
 		case d == -1 && rest < 0:
 			rest, out[i] = i, 1
 		case d < 0:
-			return fmt.Errorf("shape %s is not valid", shapeText(want))
+			wrongShape("shape %s is not valid", shapeText(want))
 		}
 	}
 	known, ok := parse.Elements(out)
@@ -36,25 +33,23 @@ func reshapeShape(c *call, x *onnxValue) error {
 		out[rest] = count / known
 	}
 	if n, ok := parse.Elements(out); !ok || n != count {
-		return fmt.Errorf("%s does not hold the %d numbers of %s", shapeText(want), count, shapeText(x.dims))
+		wrongShape("%s does not hold the %d numbers of %s", shapeText(want), count, shapeText(x.dims))
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func flattenShape(c *call, x *onnxValue) error {
+func flattenShape(c *call, x *onnxValue) {
 	at := c.node.int("axis", 1)
 	if at < 0 {
 		at += int64(len(x.dims))
 	}
 	if at < 0 || at > int64(len(x.dims)) {
-		return fmt.Errorf("axis %d of %d dimensions does not exist", at, len(x.dims))
+		wrongShape("axis %d of %d dimensions does not exist", at, len(x.dims))
 	}
 	c.set(0, x.dtype, []int64{elementCount(x.dims[:at]), elementCount(x.dims[at:])})
-	return nil
 }
 
-func transposeShape(c *call, x *onnxValue) error {
+func transposeShape(c *call, x *onnxValue) {
 	perm := c.node.ints("perm")
 	if perm == nil {
 		for i := range x.dims {
@@ -64,35 +59,21 @@ func transposeShape(c *call, x *onnxValue) error {
 	out := make([]int64, len(x.dims))
 	seen := make([]bool, len(x.dims))
 	for i, p := range perm {
-		at, err := axis(p, len(x.dims))
-		if err != nil {
-			return err
-		}
+		at := axis(p, len(x.dims))
 		if i >= len(out) || seen[at] {
-			return fmt.Errorf("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
+			wrongShape("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
 		}
 		out[i], seen[at] = x.dims[at], true
 	}
 	if len(perm) != len(out) {
-		return fmt.Errorf("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
+		wrongShape("perm is %s for %d dimensions", shapeText(perm), len(x.dims))
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func squeezeShape(c *call, x *onnxValue) error {
-	axes, err := c.list("axes", 1)
-	if err != nil {
-		return err
-	}
-	gone := make([]bool, len(x.dims))
-	for _, a := range axes {
-		at, err := axis(a, len(x.dims))
-		if err != nil {
-			return err
-		}
-		gone[at] = true
-	}
+func squeezeShape(c *call, x *onnxValue) {
+	axes := c.list("axes", 1)
+	gone := marked(axes, len(x.dims))
 	out := []int64{}
 	for i, d := range x.dims {
 		if !gone[i] && (len(axes) > 0 || d != 1) {
@@ -100,28 +81,16 @@ func squeezeShape(c *call, x *onnxValue) error {
 		}
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func unsqueezeShape(c *call, x *onnxValue) error {
-	axes, err := c.list("axes", 1)
-	if err != nil {
-		return err
-	}
+func unsqueezeShape(c *call, x *onnxValue) {
+	axes := c.list("axes", 1)
 	rank := len(x.dims) + len(axes)
 	if rank > onnxMostDims {
-		return fmt.Errorf("%d dimensions are more than %d", rank, onnxMostDims)
-	}
-	added := make([]bool, rank)
-	for _, a := range axes {
-		at, err := axis(a, rank)
-		if err != nil {
-			return err
-		}
-		added[at] = true
+		wrongShape("%d dimensions are more than %d", rank, onnxMostDims)
 	}
 	out, rest := []int64{}, x.dims
-	for _, one := range added {
+	for _, one := range marked(axes, rank) {
 		if one || len(rest) == 0 {
 			out = append(out, 1)
 			continue
@@ -129,43 +98,32 @@ func unsqueezeShape(c *call, x *onnxValue) error {
 		out, rest = append(out, rest[0]), rest[1:]
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func concatShape(c *call, x *onnxValue) error {
-	at, err := c.axis("axis", 1, len(x.dims))
-	if err != nil {
-		return err
-	}
+func concatShape(c *call, x *onnxValue) {
+	at := c.axis("axis", 1, len(x.dims))
 	out := slices.Clone(x.dims)
 	for i := 1; i < len(c.ins); i++ {
 		v := c.in(i)
 		if v == nil {
-			return errOnnxInputs
+			profiles.End(errOnnxInputs)
 		}
 		same := len(v.dims) == len(out)
 		for j := range v.dims {
 			same = same && (j == at || v.dims[j] == out[j])
 		}
 		if !same {
-			return fmt.Errorf("shapes %s and %s do not go together along dimension %d", shapeText(x.dims), shapeText(v.dims), at)
+			wrongShape("shapes %s and %s do not go together along dimension %d", shapeText(x.dims), shapeText(v.dims), at)
 		}
 		out[at] += v.dims[at]
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // splitShape has one output for each part.
-func splitShape(c *call, x *onnxValue) error {
-	parts, err := c.list("split", 1)
-	if err != nil {
-		return err
-	}
-	at, err := c.axis("axis", 0, len(x.dims))
-	if err != nil {
-		return err
-	}
+func splitShape(c *call, x *onnxValue) {
+	parts := c.list("split", 1)
+	at := c.axis("axis", 0, len(x.dims))
 	n := int64(len(c.outs))
 	if len(parts) == 0 {
 		each := (x.dims[at] + n - 1) / n
@@ -174,49 +132,40 @@ func splitShape(c *call, x *onnxValue) error {
 		}
 	}
 	if int64(len(parts)) != n {
-		return fmt.Errorf("%d sizes for %d outputs", len(parts), n)
+		wrongShape("%d sizes for %d outputs", len(parts), n)
 	}
 	for i := range c.outs {
 		out := slices.Clone(x.dims)
 		out[at] = parts[i]
 		c.set(i, x.dtype, out)
 	}
-	return nil
 }
 
 // sliceShape: until operator set 9 the bounds are attributes, then inputs.
-func sliceShape(c *call, x *onnxValue) error {
+func sliceShape(c *call, x *onnxValue) {
 	var bounds [4][]int64
 	for i, name := range [4]string{"starts", "ends", "axes", "steps"} {
-		list, err := c.list(name, i+1)
-		if err != nil {
-			return err
-		}
-		bounds[i] = list
+		bounds[i] = c.list(name, i+1)
 	}
 	starts, ends, axes, steps := bounds[0], bounds[1], bounds[2], bounds[3]
 	if len(starts) != len(ends) || axes != nil && len(axes) != len(starts) || steps != nil && len(steps) != len(starts) {
-		return fmt.Errorf("%d starts and %d ends", len(starts), len(ends))
+		wrongShape("%d starts and %d ends", len(starts), len(ends))
 	}
 	out := slices.Clone(x.dims)
 	for i := range starts {
 		at, step := i, int64(1)
 		if axes != nil {
-			var err error
-			if at, err = axis(axes[i], len(out)); err != nil {
-				return err
-			}
+			at = axis(axes[i], len(out))
 		}
 		if steps != nil {
 			step = steps[i]
 		}
 		if at >= len(out) || step == 0 {
-			return fmt.Errorf("there is no dimension %d, or the step is 0", at)
+			wrongShape("there is no dimension %d, or the step is 0", at)
 		}
 		_, out[at] = sliceSpan(starts[i], ends[i], step, x.dims[at])
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // sliceSpan is where a slice of so many positions begins, and how many it takes.
@@ -240,107 +189,89 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 }
 
 // gatherShape puts the shape of the indices into the place of a dimension.
-func gatherShape(c *call, x *onnxValue) error {
+func gatherShape(c *call, x *onnxValue) {
 	index := c.in(1)
 	if index == nil {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
-	at, err := c.axis("axis", 0, len(x.dims))
-	if err != nil {
-		return err
-	}
+	at := c.axis("axis", 0, len(x.dims))
 	c.set(0, x.dtype, slices.Concat(x.dims[:at], index.dims, x.dims[at+1:]))
-	return nil
 }
 
 // secondShape is that of the second input, with numbers of the first.
-func secondShape(c *call, x *onnxValue) error {
+func secondShape(c *call, x *onnxValue) {
 	index := c.in(1)
 	if index == nil {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	c.set(0, x.dtype, index.dims)
-	return nil
 }
 
-func padShape(c *call, x *onnxValue) error {
-	pads, err := c.list("pads", 1)
-	if err != nil {
-		return err
-	}
+func padShape(c *call, x *onnxValue) {
+	pads := c.list("pads", 1)
 	if c.in(3) != nil { // axes
-		return errOnnxDynamic
+		profiles.End(errOnnxDynamic)
 	}
 	if len(pads) != 2*len(x.dims) {
-		return fmt.Errorf("%d pads for %d dimensions", len(pads), len(x.dims))
+		wrongShape("%d pads for %d dimensions", len(pads), len(x.dims))
 	}
 	out := slices.Clone(x.dims)
 	for i := range out {
 		if pads[i] > parse.MaxNumber || pads[i+len(out)] > parse.MaxNumber {
-			return fmt.Errorf("pads are %s", shapeText(pads))
+			wrongShape("pads are %s", shapeText(pads))
 		}
 		out[i] += pads[i] + pads[i+len(out)]
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // expandShape broadcasts the input to a shape.
-func expandShape(c *call, x *onnxValue) error {
-	want, err := c.list("shape", 1)
-	if err != nil {
-		return err
-	}
+func expandShape(c *call, x *onnxValue) {
+	want := c.list("shape", 1)
 	out, ok := broadcast(x.dims, want)
 	if !ok {
-		return fmt.Errorf("shape %s does not become %s", shapeText(x.dims), shapeText(want))
+		wrongShape("shape %s does not become %s", shapeText(x.dims), shapeText(want))
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func tileShape(c *call, x *onnxValue) error {
-	times, err := c.list("repeats", 1)
-	if err != nil {
-		return err
-	}
+func tileShape(c *call, x *onnxValue) {
+	times := c.list("repeats", 1)
 	if len(times) != len(x.dims) {
-		return fmt.Errorf("%d repeats for %d dimensions", len(times), len(x.dims))
+		wrongShape("%d repeats for %d dimensions", len(times), len(x.dims))
 	}
 	out := slices.Clone(x.dims)
 	for i := range out {
 		if times[i] < 0 || times[i] > 0 && out[i] > parse.MaxNumber/times[i] {
-			return fmt.Errorf("repeats are %s", shapeText(times))
+			wrongShape("repeats are %s", shapeText(times))
 		}
 		out[i] *= times[i]
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // resizeShape reads sizes, or whole or broken factors for each dimension.
-func resizeShape(c *call, x *onnxValue) error {
+func resizeShape(c *call, x *onnxValue) {
 	if sizes := c.in(3); sizes != nil {
 		if len(sizes.vals) != len(x.dims) {
-			return errOnnxDynamic
+			profiles.End(errOnnxDynamic)
 		}
 		c.set(0, x.dtype, sizes.vals)
-		return nil
+		return
 	}
 	scales := c.scales()
 	if len(scales) != len(x.dims) {
-		return errOnnxDynamic
+		profiles.End(errOnnxDynamic)
 	}
 	out := make([]int64, len(x.dims))
 	for i, d := range x.dims {
 		n := float64(d) * float64(scales[i])
 		if !(n >= 0 && n < parse.MaxNumber) {
-			return fmt.Errorf("a factor of %g", scales[i])
+			wrongShape("a factor of %g", scales[i])
 		}
 		out[i] = int64(n)
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // scales are an attribute until operator set 8, and then the second or third input.
@@ -357,10 +288,10 @@ func (c *call) scales() []float32 {
 }
 
 // blockShape moves blocks of numbers between channels and positions.
-func blockShape(c *call, x *onnxValue) error {
+func blockShape(c *call, x *onnxValue) {
 	b := c.node.int("blocksize", 0)
 	if len(x.dims) != 4 || b < 1 || b > 1<<15 {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	n, ch, h, w := x.dims[0], x.dims[1], x.dims[2], x.dims[3]
 	out := []int64{n, ch / (b * b), h * b, w * b}
@@ -368,5 +299,4 @@ func blockShape(c *call, x *onnxValue) error {
 		out = []int64{n, ch * b * b, h / b, w / b}
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }

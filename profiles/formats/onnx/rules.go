@@ -5,7 +5,7 @@ import "memtide/profiles/chainify"
 // onnxRule is what an operator means: its shape, and how PyTorch's autograd treats
 // memory in the operator that does the same. See traits.
 type onnxRule struct {
-	shape  func(c *call, x *onnxValue) error // x is the first input
+	shape  func(c *call, x *onnxValue) // x is the first input
 	family string
 	traits chainify.Traits
 	cost   cost

@@ -12,7 +12,7 @@ import (
 
 // Shapes of outputs, by the definitions of the operators
 // (https://onnx.ai/onnx/operators/). A rule reads the shapes of a call's inputs and
-// sets those of its outputs; its error is a sentence about the node.
+// sets those of its outputs; what it ends with is a sentence about the node.
 
 // Types of elements, as onnx.proto numbers them.
 const (
@@ -78,32 +78,51 @@ func (n *onnxNode) text(name string) string {
 }
 
 // list is an attribute, or since some operator set the values of an input; nil if
-// there is neither. The error is that the values are known only when it runs.
-func (c *call) list(name string, input int) ([]int64, error) {
+// there is neither. It ends if the values are known only when it runs.
+func (c *call) list(name string, input int) []int64 {
 	if a := c.node.attr(name); a != nil {
-		return a.ints, nil
+		return a.ints
 	}
-	if v := c.in(input); v != nil {
-		if v.vals == nil {
-			return nil, errOnnxDynamic
-		}
-		return v.vals, nil
+	v := c.in(input)
+	if v == nil {
+		return nil
 	}
-	return nil, nil
+	if v.vals == nil {
+		profiles.End(errOnnxDynamic)
+	}
+	return v.vals
 }
 
-// axis is a dimension of so many; negative ones count from the end.
-func axis(a int64, rank int) (int, error) {
+// wrongShape ends with a sentence about the node.
+func wrongShape(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
+
+// findAxis is a dimension of so many, if there is one; negative ones count from the end.
+func findAxis(a int64, rank int) (at int, ok bool) {
 	if a < 0 {
 		a += int64(rank)
 	}
-	if a < 0 || a >= int64(rank) {
-		return 0, fmt.Errorf("axis %d of %d dimensions does not exist", a, rank)
-	}
-	return int(a), nil
+	return int(a), a >= 0 && a < int64(rank)
 }
 
-func (c *call) axis(name string, otherwise int64, rank int) (int, error) {
+// axis is findAxis of a dimension that has to be there.
+func axis(a int64, rank int) int {
+	at, ok := findAxis(a, rank)
+	if !ok {
+		wrongShape("axis %d of %d dimensions does not exist", at, rank)
+	}
+	return at
+}
+
+// marked are the dimensions of so many that a list names.
+func marked(axes []int64, rank int) []bool {
+	marks := make([]bool, rank)
+	for _, a := range axes {
+		marks[axis(a, rank)] = true
+	}
+	return marks
+}
+
+func (c *call) axis(name string, otherwise int64, rank int) int {
 	return axis(c.node.int(name, otherwise), rank)
 }
 
@@ -114,49 +133,38 @@ type spatial struct {
 	auto                                    string
 }
 
-func (c *call) spatial(kernel []int64, rank int) (spatial, error) {
+func (c *call) spatial(kernel []int64, rank int) spatial {
 	n := rank - 2
 	if n < 1 || len(kernel) != n {
-		return spatial{}, fmt.Errorf("a kernel of shape %s does not fit %d dimensions", shapeText(kernel), rank)
+		wrongShape("a kernel of shape %s does not fit %d dimensions", shapeText(kernel), rank)
 	}
 	s := spatial{kernel: kernel, auto: c.node.text("auto_pad"), ceil: c.node.int("ceil_mode", 0) != 0}
-	fill := func(name string, n int, v int64) ([]int64, error) {
+	fill := func(name string, n int, v int64) []int64 {
 		list := c.node.ints(name)
 		if len(list) == 0 {
-			return slices.Repeat([]int64{v}, n), nil
+			return slices.Repeat([]int64{v}, n)
 		}
 		if len(list) != n {
-			return nil, fmt.Errorf("%s has %d numbers, not %d", name, len(list), n)
+			wrongShape("%s has %d numbers, not %d", name, len(list), n)
 		}
 		for _, x := range list {
 			if x < v || x > 1<<31 {
-				return nil, fmt.Errorf("%s is %s", name, shapeText(list))
+				wrongShape("%s is %s", name, shapeText(list))
 			}
 		}
-		return list, nil
+		return list
 	}
-	var pads []int64
-	for _, f := range []struct {
-		name string
-		n    int
-		v    int64
-		into *[]int64
-	}{{"strides", n, 1, &s.stride}, {"dilations", n, 1, &s.dilation}, {"pads", 2 * n, 0, &pads}} {
-		list, err := fill(f.name, f.n, f.v)
-		if err != nil {
-			return s, err
-		}
-		*f.into = list
-	}
+	s.stride, s.dilation = fill("strides", n, 1), fill("dilations", n, 1)
+	pads := fill("pads", 2*n, 0)
 	s.before, s.after = pads[:n], pads[n:]
-	return s, nil
+	return s
 }
 
 // slide is what a filter makes of so many positions along dimension i.
-func (s *spatial) slide(i int, in int64) (int64, error) {
+func (s *spatial) slide(i int, in int64) int64 {
 	stride := s.stride[i]
 	if strings.HasPrefix(s.auto, "SAME") {
-		return (in + stride - 1) / stride, nil
+		return (in + stride - 1) / stride
 	}
 	reach := (s.kernel[i]-1)*s.dilation[i] + 1
 	room := in - reach
@@ -164,7 +172,7 @@ func (s *spatial) slide(i int, in int64) (int64, error) {
 		room += s.before[i] + s.after[i]
 	}
 	if s.kernel[i] < 1 || s.kernel[i] > 1<<31 || room < 0 {
-		return 0, fmt.Errorf("a kernel of %d does not fit %d positions", s.kernel[i], in)
+		wrongShape("a kernel of %d does not fit %d positions", s.kernel[i], in)
 	}
 	if s.ceil {
 		// As PyTorch has it, no window begins behind the input and its padding before.
@@ -172,51 +180,39 @@ func (s *spatial) slide(i int, in int64) (int64, error) {
 		if (out-1)*stride >= in+s.before[i] {
 			out--
 		}
-		return out, nil
+		return out
 	}
-	return room/stride + 1, nil
+	return room/stride + 1
 }
 
 // convShape is [batch, filters, ...]; the weights are [filters, channels/group, ...].
-func convShape(c *call, _ *onnxValue) error {
-	x, w, err := c.image2(0, 1)
-	if err != nil {
-		return err
-	}
+func convShape(c *call, _ *onnxValue) {
+	x, w := c.image2(0, 1)
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[1]*group {
-		return fmt.Errorf("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
 	}
 	out := []int64{x.dims[0], w.dims[0]}
-	s, err := c.spatial(w.dims[2:], len(x.dims))
-	for i := 0; i < len(x.dims)-2 && err == nil; i++ {
-		var n int64
-		n, err = s.slide(i, x.dims[2+i])
-		out = append(out, n)
+	s := c.spatial(w.dims[2:], len(x.dims))
+	for i := range s.kernel {
+		out = append(out, s.slide(i, x.dims[2+i]))
 	}
 	c.set(0, x.dtype, out)
-	return err
 }
 
 // transposedShape is the shape whose convolution would give the input's.
-func transposedShape(c *call, _ *onnxValue) error {
-	x, w, err := c.image2(0, 1)
-	if err != nil {
-		return err
-	}
+func transposedShape(c *call, _ *onnxValue) {
+	x, w := c.image2(0, 1)
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[0] {
-		return fmt.Errorf("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
 	}
 	out := []int64{x.dims[0], w.dims[1] * group}
-	s, err := c.spatial(w.dims[2:], len(x.dims))
-	if err != nil {
-		return err
-	}
+	s := c.spatial(w.dims[2:], len(x.dims))
 	given, extra := c.node.ints("output_shape"), c.node.ints("output_padding")
 	for i := range s.kernel {
 		if s.kernel[i] > 1<<31 || x.dims[2+i] < 1 {
-			return fmt.Errorf("a kernel of %d does not fit %d positions", s.kernel[i], x.dims[2+i])
+			wrongShape("a kernel of %d does not fit %d positions", s.kernel[i], x.dims[2+i])
 		}
 		n := (x.dims[2+i]-1)*s.stride[i] + (s.kernel[i]-1)*s.dilation[i] + 1 - s.before[i] - s.after[i]
 		switch {
@@ -230,75 +226,60 @@ func transposedShape(c *call, _ *onnxValue) error {
 		out = append(out, n)
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // image2 are two inputs of the same rank of at least 3.
-func (c *call) image2(i, j int) (x, w *onnxValue, err error) {
+func (c *call) image2(i, j int) (x, w *onnxValue) {
 	if x, w = c.in(i), c.in(j); x == nil || w == nil {
-		return nil, nil, errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	if len(x.dims) < 3 || len(x.dims) != len(w.dims) {
-		return nil, nil, fmt.Errorf("inputs have the shapes %s and %s", shapeText(x.dims), shapeText(w.dims))
+		wrongShape("inputs have the shapes %s and %s", shapeText(x.dims), shapeText(w.dims))
 	}
-	return x, w, nil
+	return x, w
 }
 
-func poolShape(c *call, x *onnxValue) error {
-	s, err := c.spatial(c.node.ints("kernel_shape"), len(x.dims))
-	if err != nil {
-		return err
-	}
+func poolShape(c *call, x *onnxValue) {
+	s := c.spatial(c.node.ints("kernel_shape"), len(x.dims))
 	out := slices.Clone(x.dims[:2])
 	for i := range s.kernel {
-		n, err := s.slide(i, x.dims[2+i])
-		if err != nil {
-			return err
-		}
-		out = append(out, n)
+		out = append(out, s.slide(i, x.dims[2+i]))
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
-func globalPoolShape(c *call, x *onnxValue) error {
+func globalPoolShape(c *call, x *onnxValue) {
 	if len(x.dims) < 3 {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	c.set(0, x.dtype, append(slices.Clone(x.dims[:2]), slices.Repeat([]int64{1}, len(x.dims)-2)...))
-	return nil
 }
 
 // sameShape is the shape of the first input.
-func sameShape(c *call, x *onnxValue) error {
+func sameShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, x.dims)
-	return nil
 }
 
-func castShape(c *call, x *onnxValue) error {
-	if err := sameShape(c, x); err != nil {
-		return err
-	}
+func castShape(c *call, x *onnxValue) {
+	sameShape(c, x)
 	c.outs[0].dtype = c.node.int("to", c.outs[0].dtype)
-	return nil
 }
 
 // broadcastShape joins the shapes of all inputs.
-func broadcastShape(c *call, x *onnxValue) error {
+func broadcastShape(c *call, x *onnxValue) {
 	out := x.dims
 	for i := 1; i < len(c.ins); i++ {
 		v := c.in(i)
 		if v == nil {
-			return errOnnxInputs
+			profiles.End(errOnnxInputs)
 		}
 		joined, ok := broadcast(out, v.dims)
 		if !ok {
-			return fmt.Errorf("shapes %s and %s do not go together", shapeText(out), shapeText(v.dims))
+			wrongShape("shapes %s and %s do not go together", shapeText(out), shapeText(v.dims))
 		}
 		out = joined
 	}
 	c.set(0, x.dtype, out)
-	return nil
 }
 
 // broadcast is the shape of an element-wise operation on two.
@@ -322,28 +303,22 @@ func broadcast(a, b []int64) ([]int64, bool) {
 	return out, true
 }
 
-func compareShape(c *call, x *onnxValue) error {
-	err := broadcastShape(c, x)
-	if err == nil {
-		c.outs[0].dtype = onnxBool
-	}
-	return err
+func compareShape(c *call, x *onnxValue) {
+	broadcastShape(c, x)
+	c.outs[0].dtype = onnxBool
 }
 
-func whereShape(c *call, x *onnxValue) error {
-	if err := broadcastShape(c, x); err != nil {
-		return err
-	}
+func whereShape(c *call, x *onnxValue) {
+	broadcastShape(c, x)
 	if v := c.in(1); v != nil {
 		c.outs[0].dtype = v.dtype
 	}
-	return nil
 }
 
-func gemmShape(c *call, x *onnxValue) error {
+func gemmShape(c *call, x *onnxValue) {
 	a, b := x, c.in(1)
 	if b == nil || len(a.dims) != 2 || len(b.dims) != 2 {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	m, k := a.dims[0], a.dims[1]
 	if c.node.int("transA", 0) != 0 {
@@ -354,18 +329,17 @@ func gemmShape(c *call, x *onnxValue) error {
 		k2, n = n, k2
 	}
 	if k != k2 {
-		return fmt.Errorf("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
+		wrongShape("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
 	}
 	c.inner = k
 	c.set(0, a.dtype, []int64{m, n})
-	return nil
 }
 
 // matMulShape is that of numpy.matmul.
-func matMulShape(c *call, x *onnxValue) error {
+func matMulShape(c *call, x *onnxValue) {
 	a, b := x, c.in(1)
 	if b == nil || len(a.dims) == 0 || len(b.dims) == 0 {
-		return errOnnxInputs
+		profiles.End(errOnnxInputs)
 	}
 	left, right := a.dims, b.dims
 	if len(left) == 1 {
@@ -377,7 +351,7 @@ func matMulShape(c *call, x *onnxValue) error {
 	n, m := len(left), len(right)
 	out, ok := broadcast(left[:n-2], right[:m-2])
 	if !ok || left[n-1] != right[m-2] {
-		return fmt.Errorf("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
+		wrongShape("a matrix of shape %s does not go with one of shape %s", shapeText(a.dims), shapeText(b.dims))
 	}
 	c.inner = left[n-1]
 	if len(a.dims) > 1 {
@@ -387,29 +361,19 @@ func matMulShape(c *call, x *onnxValue) error {
 		out = append(out, right[m-1])
 	}
 	c.set(0, a.dtype, out)
-	return nil
 }
 
 // reduceShape keeps the dimensions that are not reduced, and the others as 1.
-func reduceShape(c *call, x *onnxValue) error {
-	axes, err := c.list("axes", 1)
-	if err != nil {
-		return err
-	}
+func reduceShape(c *call, x *onnxValue) {
+	axes := c.list("axes", 1)
 	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.op, "Arg") {
 		axes = []int64{c.node.int("axis", 0)}
 	}
 	if len(axes) == 0 && c.node.int("noop_with_empty_axes", 0) != 0 {
-		return sameShape(c, x)
+		sameShape(c, x)
+		return
 	}
-	gone := make([]bool, len(x.dims))
-	for _, a := range axes {
-		at, err := axis(a, len(x.dims))
-		if err != nil {
-			return err
-		}
-		gone[at] = true
-	}
+	gone := marked(axes, len(x.dims))
 	out, keep := []int64{}, c.node.int("keepdims", 1) != 0
 	for i, d := range x.dims {
 		switch {
@@ -423,5 +387,4 @@ func reduceShape(c *call, x *onnxValue) error {
 	if strings.HasPrefix(c.node.op, "Arg") {
 		c.outs[0].dtype = onnxInt64
 	}
-	return nil
 }

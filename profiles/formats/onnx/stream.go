@@ -62,7 +62,7 @@ func (p onnxPart) numbers(number int) bool {
 }
 
 // streamOnnx reads a model piece by piece.
-func streamOnnx(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
+func streamOnnx(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles.Profile {
 	c := &copier{r: bufio.NewReaderSize(r, short), look: short, total: total, poll: poll}
 	if s, ok := r.(io.Seeker); ok && total > 0 {
 		c.seek = func(n int64) error {
@@ -71,11 +71,7 @@ func streamOnnx(name string, r io.Reader, total int, poll *engine.Poll) (*profil
 			return err
 		}
 	}
-	data, err := c.message(onnxWhole, profiles.MaxStream+1)
-	if err != nil {
-		return nil, err
-	}
-	return decode(name, data, poll)
+	return decode(name, c.message(onnxWhole, profiles.MaxStream+1), poll)
 }
 
 // copier copies a model without the numbers of large tensors.
@@ -84,88 +80,72 @@ type copier struct {
 	seek  func(n int64) error // leaves out what follows the buffer; nil if that is not possible
 	look  int64               // parts of more bytes are looked into
 	poll  *engine.Poll
-	at    int64 // bytes read
-	total int   // of them; 0 if that is not known
-	kept  int64 // bytes copied
+	part  onnxPart // that is read
+	at    int64    // bytes read
+	total int      // of them; 0 if that is not known
+	kept  int64    // bytes copied
 	steps int
 }
 
 // message copies a message of so many bytes; the whole model ends where the
 // content does.
-func (c *copier) message(part onnxPart, size int64) (out []byte, err error) {
+func (c *copier) message(part onnxPart, size int64) (out []byte) {
 	for end := c.at + size; c.at < end; {
+		c.part = part
 		if part == onnxWhole {
 			if _, err := c.r.Peek(1); err == io.EOF {
-				return out, nil
+				break
 			}
 		}
-		if err := c.pause(); err != nil {
-			return nil, err
-		}
-		key, err := c.varint(end)
-		if err != nil {
-			return nil, c.damaged(part, err)
-		}
+		c.pause()
+		key := c.varint(end)
 		number, kind := int(key>>3), wireKind(key&7)
 		if kind != wireBytes {
-			if out, err = c.scalar(binary.AppendUvarint(out, key), kind, end); err != nil {
-				return nil, c.damaged(part, err)
-			}
+			out = c.scalar(binary.AppendUvarint(out, key), kind, end)
 			continue
 		}
-		n, err := c.varint(end)
-		if err == nil && n > uint64(end-c.at) {
-			err = errWireEnds
+		n := c.varint(end)
+		if n > uint64(end-c.at) {
+			c.end(errWireEnds)
 		}
-		var data []byte
-		if err == nil {
-			data, err = c.field(part, number, int64(n))
-		}
-		if err != nil {
-			return nil, c.damaged(part, err)
-		}
-		if data != nil {
+		if data := c.field(part, number, int64(n)); data != nil {
 			out = append(binary.AppendUvarint(binary.AppendUvarint(out, key), uint64(len(data))), data...)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // field copies the content of a field of so many bytes; nil if nobody reads it.
-func (c *copier) field(part onnxPart, number int, n int64) ([]byte, error) {
+func (c *copier) field(part onnxPart, number int, n int64) []byte {
 	switch inner, ok := part.within(number); {
 	case ok && n > c.look:
-		data, err := c.message(inner, n)
-		return append([]byte{}, data...), err
+		return append([]byte{}, c.message(inner, n)...)
 	case n <= short || !part.numbers(number):
 		return c.copy(n)
 	}
 	if c.seek != nil && n > int64(c.r.Buffered()) {
 		rest := n - int64(c.r.Buffered())
 		if c.at += n; c.at > int64(c.total) {
-			return nil, errWireEnds
+			c.end(errWireEnds)
 		}
-		return nil, c.seek(rest)
+		c.end(c.seek(rest))
+		return nil
 	}
 	for n > 0 { // in parts, so that a person can stop it
-		if err := c.pause(); err != nil {
-			return nil, err
-		}
+		c.pause()
 		got, err := c.r.Discard(int(min(n, profiles.ReadAhead)))
 		c.at += int64(got)
 		n -= int64(got)
-		if err != nil {
-			return nil, err
-		}
+		c.end(err)
 	}
-	return nil, nil
+	return nil
 }
 
 // copy takes n bytes.
-func (c *copier) copy(n int64) ([]byte, error) {
+func (c *copier) copy(n int64) []byte {
 	if c.kept += n; c.kept > onnxMostKept {
-		return nil, &profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
-			Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."}
+		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
+			Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 	}
 	out := make([]byte, 0, min(n, atOnce))
 	for int64(len(out)) < n { // in parts: the length may be wrong, and far too large
@@ -173,69 +153,64 @@ func (c *copier) copy(n int64) ([]byte, error) {
 		out = append(out, make([]byte, min(n-int64(from), atOnce))...)
 		got, err := io.ReadFull(c.r, out[from:])
 		c.at += int64(got)
-		if err != nil {
-			return nil, err
-		}
+		c.end(err)
 	}
-	return out, nil
+	return out
 }
 
 // scalar copies a field that is one number.
-func (c *copier) scalar(out []byte, kind wireKind, end int64) ([]byte, error) {
+func (c *copier) scalar(out []byte, kind wireKind, end int64) []byte {
 	size := int64(0)
 	switch kind {
 	case wireVarint:
-		v, err := c.varint(end)
-		return binary.AppendUvarint(out, v), err
+		return binary.AppendUvarint(out, c.varint(end))
 	case wireFixed8:
 		size = 8
 	case wireFixed4:
 		size = 4
 	default:
-		return nil, errWireKind
+		c.end(errWireKind)
 	}
 	if size > end-c.at {
-		return nil, errWireEnds
+		c.end(errWireEnds)
 	}
-	data, err := c.copy(size)
-	return append(out, data...), err
+	return append(out, c.copy(size)...)
 }
 
 // varint reads a number that ends before end.
-func (c *copier) varint(end int64) (v uint64, err error) {
+func (c *copier) varint(end int64) (v uint64) {
 	for shift := 0; shift < 70; shift += 7 {
 		if c.at == end {
-			return 0, errWireEnds
+			c.end(errWireEnds)
 		}
 		b, err := c.r.ReadByte()
-		if err != nil {
-			return 0, err
-		}
+		c.end(err)
 		c.at++
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
-			return v, nil
+			return v
 		}
 	}
-	return 0, errWireVarint
+	c.end(errWireVarint)
+	return 0
 }
 
 // pause lets a person stop the reading, and says how far it is.
-func (c *copier) pause() error {
+func (c *copier) pause() {
 	if c.steps++; c.steps%16 == 0 {
 		c.poll.Report(engine.Progress{Done: int(c.at), Total: max(c.total, 0)})
 	}
-	return c.poll.Err()
+	profiles.End(c.poll.Err())
 }
 
-// damaged says what is wrong, and where, unless that was said already.
-func (c *copier) damaged(part onnxPart, err error) error {
+// end ends with an error, if there is one: it says what is wrong, and where.
+func (c *copier) end(err error) {
 	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
 		err = errWireEnds
-	case errWireEnds, errWireVarint, errWireKind, errWireNumber:
-	default:
-		return err
+		fallthrough
+	case errWireEnds, errWireVarint, errWireKind:
+		damaged(onnxParts[c.part], err)
 	}
-	return damaged(onnxParts[part], err)
+	profiles.End(err)
 }

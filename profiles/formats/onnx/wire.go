@@ -37,10 +37,12 @@ type wireField struct {
 	kind   wireKind
 	value  uint64 // of a varint, or of fixed bytes
 	data   []byte // of wireBytes: part of the message, not a copy
+	what   string // the message is, for errors
 }
 
 // wire reads the fields of a message in turn.
 type wire struct {
+	what string // it is, for errors
 	data []byte
 	at   int
 	err  error
@@ -52,7 +54,7 @@ func (w *wire) next() (f wireField, ok bool) {
 		return f, false
 	}
 	key := w.varint()
-	f.number, f.kind = int(key>>3&math.MaxInt32), wireKind(key&7)
+	f.what, f.number, f.kind = w.what, int(key>>3&math.MaxInt32), wireKind(key&7)
 	switch {
 	case w.err != nil:
 	case f.number == 0:
@@ -109,45 +111,57 @@ func (w *wire) take(n uint64) []byte {
 
 // ints appends a field of a repeated integer, packed or not. It stops at most
 // numbers: nobody asks for the values of long lists.
-func (f wireField) ints(list []int64, most int) ([]int64, error) {
+func (f wireField) ints(list []int64, most int) []int64 {
 	switch f.kind {
 	case wireVarint:
 		if len(list) < most {
 			list = append(list, int64(f.value))
 		}
-		return list, nil
+		return list
 	case wireBytes:
-		w := wire{data: f.data}
+		w := wire{what: f.what, data: f.data}
 		list = slices.Grow(list, max(0, min(len(f.data), most-len(list))))
 		for w.at < len(w.data) && w.err == nil && len(list) < most {
 			list = append(list, int64(w.varint()))
 		}
-		return list, w.err
+		w.end()
+		return list
 	}
-	return list, errWireMistype
+	f.mistyped()
+	return nil
 }
 
 // floats appends a field of a repeated 32-bit float, packed or not.
-func (f wireField) floats(list []float32, most int) ([]float32, error) {
+func (f wireField) floats(list []float32, most int) []float32 {
 	switch f.kind {
 	case wireFixed4:
 		if len(list) < most {
 			list = append(list, math.Float32frombits(uint32(f.value)))
 		}
-		return list, nil
+		return list
 	case wireBytes:
 		for b := f.data; len(b) >= 4 && len(list) < most; b = b[4:] {
 			list = append(list, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 		}
-		return list, nil
+		return list
 	}
-	return list, errWireMistype
+	f.mistyped()
+	return nil
 }
 
-// is reports a field of another kind.
-func (f wireField) is(kind wireKind) error {
+// is ends with a field of another kind.
+func (f wireField) is(kind wireKind) {
 	if f.kind != kind {
-		return errWireMistype
+		f.mistyped()
 	}
-	return nil
+}
+
+// mistyped ends with a field of a kind that ONNX does not have here.
+func (f wireField) mistyped() { damaged(f.what, errWireMistype) }
+
+// end ends if the message is damaged.
+func (w *wire) end() {
+	if w.err != nil {
+		damaged(w.what, w.err)
+	}
 }

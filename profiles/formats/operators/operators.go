@@ -51,18 +51,12 @@ for the model itself are made from the trace: memtide torch.`,
 		Match: func(head []byte) bool {
 			return isPacked(head) || bytes.Contains(head, []byte("operators")) && native.FormatOf(head) == native.Version && native.KindOf(head) == "operators"
 		},
-		Decode: func(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
-			p, t, roles, err := read(name, data, poll)
-			if err != nil {
-				return nil, err
+		Decode: func(name string, data []byte, poll *engine.Poll) *profiles.Profile {
+			r := read(name, data, poll)
+			if text, err := r.pack(); err == nil { // otherwise it is too large
+				r.p.Packed = strings.TrimPrefix(text, profiles.PackedMagic)
 			}
-			if data, err = plain(data); err != nil {
-				return nil, err
-			}
-			if text, err := pack(data, t, roles); err == nil { // otherwise it is too large
-				p.Packed = strings.TrimPrefix(text, profiles.PackedMagic)
-			}
-			return p, nil
+			return r.p
 		},
 	})
 }
@@ -70,31 +64,24 @@ for the model itself are made from the trace: memtide torch.`,
 // Read is the profile in a file, and the trace that it is derived from. The content may
 // be the packed form of a link, and is not compressed otherwise.
 func Read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play.Trace, error) {
-	p, t, _, err := read(name, data, poll)
-	return p, t, err
+	r, err := profiles.Try(func() *reader { return read(name, data, poll) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.p, r.t, nil
 }
 
-// read also tells the roles of resident storages.
-func read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play.Trace, map[int]string, error) {
+// read reads all that there is in a file.
+func read(name string, data []byte, poll *engine.Poll) *reader {
 	data, err := plain(data)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+	profiles.End(err)
 	errs := parse.NewErrors("operators", len(data))
-	top, err := jsontext.Open(data, errs)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	p := &profiles.Profile{Name: name}
+	top, p := jsontext.Open(data, errs), &profiles.Profile{Name: name}
 	native.ReadFrame(top, p)
-	r := &reader{top: top, poll: poll, t: &play.Trace{}, roles: map[int]string{}}
-	for _, read := range []func() error{r.frame, r.storages, r.operators, r.calls, r.keeps, r.units, r.events, r.frees} {
-		if err := read(); err != nil {
-			return nil, nil, nil, err
-		}
-		if err := errs.Err(); err != nil {
-			return nil, nil, nil, err
-		}
+	r := &reader{data: data, top: top, poll: poll, p: p, t: &play.Trace{}, roles: map[int]string{}}
+	for _, part := range []func(){r.frame, r.storages, r.operators, r.calls, r.keeps, r.units, r.events, r.frees} {
+		part()
+		errs.End()
 	}
 	r.t.Name = p.Name
 	r.t.SHA = sha(r.t)
@@ -104,9 +91,9 @@ func read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play
 	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
 	p.Chain = r.chain(p)
 	if err := p.Chain.Validate(); err != nil {
-		return nil, nil, nil, errs.Fail(&profiles.FormatError{Found: "the chain that follows from the operators makes no sense: " + err.Error(), Expected: "Sizes and times add up.", Remedy: "Collect the model again."})
+		errs.Fail(&profiles.FormatError{Found: "the chain that follows from the operators makes no sense: " + err.Error(), Expected: "Sizes and times add up.", Remedy: "Collect the model again."})
 	}
-	return p, r.t, r.roles, nil
+	return r
 }
 
 // sha is that of the names of the model's forward operators, as in memtide_torch.py.

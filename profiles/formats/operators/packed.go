@@ -50,21 +50,17 @@ var lists = []string{"storages", "resident", "roles", "ops", "forward_ops", "cal
 
 // Pack is a file in its packed form. data is a file that Read has read.
 func Pack(data []byte) (string, error) {
-	data, err := plain(data)
+	r, err := profiles.Try(func() *reader { return read("", data, nil) })
 	if err != nil {
 		return "", err
 	}
-	_, t, roles, err := read("", data, nil)
-	if err != nil {
-		return "", err
-	}
-	return pack(data, t, roles)
+	return r.pack()
 }
 
 // pack packs a file of which the trace and the roles have been read.
-func pack(data []byte, t *play.Trace, roles map[int]string) (string, error) {
+func (r *reader) pack() (string, error) {
 	var head map[string]json.RawMessage
-	if err := json.Unmarshal(data, &head); err != nil {
+	if err := json.Unmarshal(r.data, &head); err != nil {
 		return "", err
 	}
 	for _, key := range lists {
@@ -74,7 +70,7 @@ func pack(data []byte, t *play.Trace, roles map[int]string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names, paths := namesOf(t, roles)
+	names, paths := namesOf(r.t, r.roles)
 	for _, name := range append(names, paths...) {
 		if len(name) > longestName {
 			return "", errLarge
@@ -83,7 +79,7 @@ func pack(data []byte, t *play.Trace, roles map[int]string) (string, error) {
 	var body []byte
 	body = appendTexts(body, append([]string{string(frame)}, names...))
 	body = appendTexts(body, paths)
-	c := &columns{t: t, roles: roles, names: names}
+	c := &columns{t: r.t, roles: r.roles, names: names}
 	c.walk()
 	for _, list := range c.lists {
 		body = binary.AppendUvarint(body, uint64(len(list)))

@@ -17,8 +17,10 @@ import (
 
 // reader builds a trace from the outer object.
 type reader struct {
+	data  []byte // the file, unpacked
 	top   *jsontext.Object
 	poll  *engine.Poll
+	p     *profiles.Profile
 	t     *play.Trace
 	roles map[int]string // of resident storages
 }
@@ -29,12 +31,10 @@ func (r *reader) wrong(path, expected string) {
 }
 
 // each walks a list that has to be there.
-func (r *reader) each(key string, visit func(i int, v any) error) error {
-	found, err := r.top.EachIn(key, most, r.poll, visit)
-	if err == nil && !found {
+func (r *reader) each(key string, visit func(i int, v any)) {
+	if !r.top.EachIn(key, most, r.poll, visit) {
 		r.wrong(key, "A list is expected.")
 	}
-	return err
 }
 
 // number is v as a place in a list of n; -1 and an error if it is none.
@@ -77,7 +77,7 @@ func (r *reader) name(v any, path string) string {
 	return profiles.CleanText(s)
 }
 
-func (r *reader) frame() error {
+func (r *reader) frame() {
 	r.t.Autocast = r.top.Text("autocast")
 	for i, v := range r.top.List("inputs") {
 		row, _ := v.([]any)
@@ -92,11 +92,10 @@ func (r *reader) frame() error {
 		}
 		r.t.Inputs = append(r.t.Inputs, in)
 	}
-	return nil
 }
 
-func (r *reader) storages() error {
-	err := r.each("storages", func(i int, v any) error {
+func (r *reader) storages() {
+	r.each("storages", func(i int, v any) {
 		path := fmt.Sprintf("storages[%d]", i)
 		n, e := parse.ByteCount.Read("a storage", jsontext.Text(v))
 		if e != nil {
@@ -104,49 +103,36 @@ func (r *reader) storages() error {
 			r.top.Errs.Add(e)
 		}
 		r.t.Storages = append(r.t.Storages, engine.Bytes(n))
-		return nil
 	})
 	r.t.Resident = make([]bool, len(r.t.Storages))
-	if err != nil {
-		return err
-	}
-	if err := r.each("resident", func(i int, v any) error {
+	r.each("resident", func(i int, v any) {
 		if n := r.number(v, len(r.t.Storages), fmt.Sprintf("resident[%d]", i)); n >= 0 {
 			r.t.Resident[n] = true
 		}
-		return nil
-	}); err != nil {
-		return err
-	}
+	})
 	roles, _ := r.top.Value("roles").(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(roles)) {
 		if n, err := strconv.Atoi(key); err == nil {
 			r.roles[n], _ = roles[key].(string)
 		}
 	}
-	return nil
 }
 
-func (r *reader) operators() error {
+func (r *reader) operators() {
 	n := len(r.t.Storages)
-	err := r.each("ops", func(i int, v any) error {
+	r.each("ops", func(i int, v any) {
 		path := fmt.Sprintf("ops[%d]", i)
 		fields, _ := v.(map[string]any)
 		o := &jsontext.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsontext.Keys{}}
 		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"), New: r.numbers(o.Value("new"), n, path+".new"),
 			In: r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"), Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
-		return nil
 	})
-	if err != nil {
-		return err
-	}
 	r.t.Forward = r.number(r.top.Value("forward_ops"), len(r.t.Ops)+1, "forward_ops")
-	return nil
 }
 
-func (r *reader) calls() error {
+func (r *reader) calls() {
 	n, ops, last := len(r.t.Storages), len(r.t.Ops), 0
-	return r.each("calls", func(i int, v any) error {
+	r.each("calls", func(i int, v any) {
 		path := fmt.Sprintf("calls[%d]", i)
 		fields, _ := v.(map[string]any)
 		c := play.Call{Path: r.name(fields["path"], path+".path"), Class: r.name(fields["class"], path+".class"),
@@ -172,74 +158,59 @@ func (r *reader) calls() error {
 			c.Args = append(c.Args, arg)
 		}
 		r.t.Calls = append(r.t.Calls, c)
-		return nil
 	})
 }
 
-func (r *reader) keeps() error {
-	return r.each("keeps", func(i int, v any) error {
+func (r *reader) keeps() {
+	r.each("keeps", func(i int, v any) {
 		path := fmt.Sprintf("keeps[%d]", i)
 		row, _ := v.([]any)
 		if len(row) != 2 {
 			r.wrong(path, "A storage and a call are expected.")
-			return nil
+			return
 		}
 		k := play.Keep{Storage: max(0, r.number(row[0], len(r.t.Storages), path)), Call: -1}
 		if row[1] != nil {
 			k.Call = r.number(row[1], len(r.t.Calls), path)
 		}
 		r.t.Keeps = append(r.t.Keeps, k)
-		return nil
 	})
 }
 
-func (r *reader) units() error {
+func (r *reader) units() {
 	r.t.Units = r.numbers(r.top.Value("units"), len(r.t.Calls), "units")
 	r.t.Tied = r.numbers(r.top.Value("tied"), len(r.t.Units), "tied")
 	if !slices.IsSorted(r.t.Units) {
 		r.wrong("units", "Units stand in the order of the calls.")
 	}
-	return nil
 }
 
-// kinds are the events by their words, and how many there are to number.
+// kind is the event with a word, and how many there are to number; none of other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
-	switch word {
-	case "op":
-		return play.EventOp, len(r.t.Ops)
-	case "enter":
-		return play.EventEnter, len(r.t.Calls)
-	case "leave":
-		return play.EventLeave, len(r.t.Calls)
-	case "free":
-		return play.EventFree, len(r.t.Storages)
-	case "pack":
-		return play.EventPack, len(r.t.Keeps)
-	case "unpack":
-		return play.EventUnpack, len(r.t.Keeps)
-	case "release":
-		return play.EventRelease, len(r.t.Keeps)
-	case "backward":
-		return play.EventBackward, 1
+	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls), play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
+		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps), play.EventBackward: 1}
+	at := slices.Index(words[:], word)
+	if at < 0 {
+		return 0, 0
 	}
-	return 0, 0
+	return play.EventKind(at), numbered[at]
 }
 
-func (r *reader) events() error {
+func (r *reader) events() {
 	backward := 0
 	entered, left := make([]int, len(r.t.Calls)), make([]int, len(r.t.Calls))
-	err := r.each("events", func(i int, v any) error {
+	r.each("events", func(i int, v any) {
 		path := fmt.Sprintf("events[%d]", i)
 		row, _ := v.([]any)
 		if len(row) != 2 {
 			r.wrong(path, "A word and a number are expected.")
-			return nil
+			return
 		}
 		word, _ := row[0].(string)
 		kind, n := r.kind(word)
 		id := max(0, r.number(row[1], n, path))
 		if n == 0 {
-			return nil
+			return
 		}
 		switch kind {
 		case play.EventBackward:
@@ -252,29 +223,26 @@ func (r *reader) events() error {
 			}
 		}
 		r.t.Events = append(r.t.Events, play.Event{Kind: kind, ID: id})
-		return nil
 	})
-	if err == nil && backward != 1 {
+	if backward != 1 {
 		r.wrong("events", "The backward begins once.")
 	}
 	for i := range entered {
-		if err == nil && (entered[i] != 1 || left[i] != 1) {
+		if entered[i] != 1 || left[i] != 1 {
 			r.wrong(fmt.Sprintf("calls[%d]", i), "Every call is entered and left once, in events.")
 			break
 		}
 	}
-	return err
 }
 
-func (r *reader) frees() error {
-	return r.each("python_frees", func(i int, v any) error {
+func (r *reader) frees() {
+	r.each("python_frees", func(i int, v any) {
 		path := fmt.Sprintf("python_frees[%d]", i)
 		row := r.numbers(v, max(len(r.t.Storages), len(r.t.Ops)+1), path)
 		if len(row) != 2 || row[0] >= len(r.t.Storages) {
 			r.wrong(path, "A storage and an operator are expected.")
-			return nil
+			return
 		}
 		r.t.Frees = append(r.t.Frees, play.Free{Storage: row[0], Op: row[1]})
-		return nil
 	})
 }

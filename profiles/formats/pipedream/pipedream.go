@@ -83,49 +83,41 @@ type pdEdge struct {
 	from, to string
 }
 
-func decodePipeDream(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decodePipeDream(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	g := &graph{byID: map[string]int{}, errs: parse.NewErrors("pipedream", len(data))}
-	if err := g.readLines(string(data), poll); err != nil {
-		return nil, err
-	}
+	g.readLines(string(data), poll)
 	g.connect()
-	if err := g.errs.Err(); err != nil {
-		return nil, err
-	}
+	g.errs.End()
 	for i := range g.ops {
 		g.debias(&g.ops[i])
 	}
 	l, err := chainify.Linearize(g.ops, poll)
 	if err != nil {
-		if poll.Err() != nil {
-			return nil, err
-		}
-		return nil, g.errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
+		profiles.End(poll.Err())
+		g.errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
 			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the edges of the file."})
 	}
 	return g.profile(name, l)
 }
 
 // readLines reads operators and edges.
-func (g *graph) readLines(text string, poll *engine.Poll) error {
+func (g *graph) readLines(text string, poll *engine.Poll) {
 	for line := 1; text != ""; line++ {
-		if err := poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(poll.Err())
 		var s string
 		s, text, _ = strings.Cut(text, "\n")
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		if g.errs.Over {
-			return g.errs.Err()
+			g.errs.End()
 		}
 		if len(s) > pdLine {
-			return g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
+			g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
 				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine), Remedy: "Keep only the numbers of the format in it."})
 		}
 		if len(g.ops) > most || len(g.edges) > 8*most {
-			return g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", most, 8*most),
+			g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", most, 8*most),
 				Expected: "Larger graphs are not read.", Remedy: "Profile with coarser modules."})
 		}
 		if strings.Contains(s, pdTime) {
@@ -140,7 +132,6 @@ func (g *graph) readLines(text string, poll *engine.Poll) error {
 		}
 		g.edges = append(g.edges, pdEdge{line, strings.TrimSpace(from), strings.TrimSpace(to)})
 	}
-	return nil
 }
 
 // readOperator reads "id -- description -- key=value, key=value, ...".
@@ -251,18 +242,14 @@ func (g *graph) connect() {
 }
 
 // profile puts what linearize found into words.
-func (g *graph) profile(name string, l *chainify.Result) (*profiles.Profile, error) {
+func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 	c := &engine.Chain{Name: name, Input: l.Input, Stages: l.Stages,
 		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned}}
 	if len(c.Stages) > parse.MaxStageRows {
-		return nil, g.errs.Fail(parse.TooManyStages())
+		g.errs.Fail(parse.TooManyStages())
 	}
-	if err := (&parse.StageReader{Errs: g.errs}).Finish(c, false); err != nil {
-		return nil, err
-	}
-	if e := parse.GraphOverflow(l.Graph); e != nil {
-		return nil, g.errs.Fail(e)
-	}
+	(&parse.StageReader{Errs: g.errs}).Finish(c, false)
+	g.errs.CheckGraph(l.Graph)
 	notes := []string{
 		"What the backward needs, and temporary memory, follow from the kinds of operators; workspaces of convolutions are not in the file.",
 		"Gradients are as large as outputs, and gradients of weights as large as the weights; the state of the optimizer is not in the file.",
@@ -280,5 +267,5 @@ func (g *graph) profile(name string, l *chainify.Result) (*profiles.Profile, err
 		notes = append(notes, fmt.Sprintf("%v of data loading was dropped.", g.load))
 	}
 	return &profiles.Profile{Name: name, DType: "f32", Chain: c, Graph: l.Graph, Warnings: warnings,
-		Source: profiles.Source{Tool: tool, Times: profiles.Measured, Sizes: profiles.Analytic, Notes: append(notes, l.Notes...)}}, nil
+		Source: profiles.Source{Tool: tool, Times: profiles.Measured, Sizes: profiles.Analytic, Notes: append(notes, l.Notes...)}}
 }

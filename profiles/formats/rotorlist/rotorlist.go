@@ -59,36 +59,27 @@ type entry struct {
 }
 
 // decodeRotor reads entries 0..L into stages 1..L and the loss.
-func decodeRotor(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
+func decodeRotor(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("rotor", len(data))
-	entries, err := splitRotor(data, errs, poll)
-	if err != nil {
-		return nil, err
-	}
+	entries := splitRotor(data, errs, poll)
 	if len(entries) < 2 {
-		return nil, errs.Fail(parse.EmptyChain())
+		errs.Fail(parse.EmptyChain())
 	}
 	v := make([][6]int64, len(entries))
 	for i, e := range entries {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(poll.Err())
 		v[i] = e.read(errs, i, i == len(entries)-1)
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
+	errs.End()
 	stages := &parse.StageReader{Errs: errs}
 	c := chain(v, stages)
 	c.Name = name
-	if err := stages.Finish(c, true); err != nil {
-		return nil, err
-	}
+	stages.Finish(c, true)
 	return &profiles.Profile{Name: name, Chain: c, Warnings: stages.Warnings(len(entries) - 1),
 		Source: profiles.Source{Tool: "rotor", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
 			"A rotor list carries no units: times are read as milliseconds and sizes as bytes.",
 			"Gradients are as large as the activations they belong to, the input's included.",
-		}}}, nil
+		}}}
 }
 
 // chain makes stages of the numbers of the entries.
@@ -146,26 +137,24 @@ func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 }
 
 // splitRotor takes the list apart. Depth 1 is the list, depth 2 an entry.
-func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []entry, err error) {
+func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []entry) {
 	line, depth := 1, 0
-	syntax := func(found string) error {
-		return errs.Fail(&profiles.FormatError{Line: line, Found: found, Expected: "A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.",
+	syntax := func(found string) {
+		errs.Fail(&profiles.FormatError{Line: line, Found: found, Expected: "A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.",
 			Remedy: "Paste the whole list as Python prints it."})
 	}
 	for i := 0; i < len(data); i++ {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(poll.Err())
 		switch c := data[i]; {
 		case c == '\n':
 			line++
 		case c == ' ' || c == '\t' || c == '\r' || c == ',':
 		case depth == 0 && entries != nil:
-			return nil, syntax("there is more after the end of the list")
+			syntax("there is more after the end of the list")
 		case (c == '[' || c == '(') && depth < 2:
 			if depth++; depth == 2 {
 				if len(entries) > parse.MaxStageRows {
-					return nil, errs.Fail(parse.TooManyStages())
+					errs.Fail(parse.TooManyStages())
 				}
 				entries = append(entries, entry{line: line})
 			}
@@ -177,7 +166,7 @@ func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []e
 				i++
 			}
 			if i-start > parse.MostDigits {
-				return nil, syntax(fmt.Sprintf("there is a word of %d characters", i-start+1))
+				syntax(fmt.Sprintf("there is a word of %d characters", i-start+1))
 			}
 			word := string(data[start : i+1])
 			if word == "None" || word == "null" {
@@ -185,16 +174,16 @@ func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []e
 			}
 			e := &entries[len(entries)-1]
 			if e.cells = append(e.cells, word); len(e.cells) > len(fields) {
-				return nil, syntax("an entry has more than six numbers")
+				syntax("an entry has more than six numbers")
 			}
 		default:
-			return nil, syntax("there is " + quoteByte(data[i:]) + " where none can be")
+			syntax("there is " + quoteByte(data[i:]) + " where none can be")
 		}
 	}
 	if depth != 0 {
-		return nil, syntax("the list ends early")
+		syntax("the list ends early")
 	}
-	return entries, nil
+	return entries
 }
 
 // isWord tells the letters of numbers and names.

@@ -15,7 +15,7 @@ import (
 // chooseDevice takes the device that is asked for; otherwise, of those that hold
 // something, one on which a request found no room, then the one with the most memory,
 // then the one with the most events.
-func (s *snapshot) chooseDevice(traces, segments []pval, asked int) error {
+func (s *snapshot) chooseDevice(traces, segments []pval, asked int) {
 	all := map[int]*profiles.DeviceMemory{}
 	of := func(d int) *profiles.DeviceMemory {
 		if all[d] == nil {
@@ -45,26 +45,26 @@ func (s *snapshot) chooseDevice(traces, segments []pval, asked int) error {
 	for _, d := range slices.Sorted(maps.Keys(all)) {
 		s.devices = append(s.devices, *all[d])
 	}
-	return s.takeDevice(asked)
+	s.takeDevice(asked)
 }
 
-func (s *snapshot) takeDevice(asked int) error {
+func (s *snapshot) takeDevice(asked int) {
 	if asked == profiles.AnyDevice {
 		if len(s.devices) > 0 {
 			s.device = slices.MaxFunc(s.devices, deviceOrder).Device
 		}
-		return nil
+		return
 	}
 	var known []string
 	for _, d := range s.devices {
 		if d.Device == asked {
 			s.device = asked
-			return nil
+			return
 		}
 		known = append(known, fmt.Sprint(d.Device))
 	}
-	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The snapshot says nothing about device %d", asked),
-		Expected: "It covers " + strings.Join(known, ", ") + ".", Remedy: "Choose one of these."}
+	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The snapshot says nothing about device %d", asked),
+		Expected: "It covers " + strings.Join(known, ", ") + ".", Remedy: "Choose one of these."})
 }
 
 // deviceOrder puts the device that says most last. Of equal ones the first is taken.

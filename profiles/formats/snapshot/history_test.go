@@ -94,7 +94,7 @@ func TestLean(t *testing.T) {
 	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
 	u := newUnpickler(bytes.NewReader(data), len(data), kept, nil)
 	var err error
-	spent := formattest.Spent(func() { _, err = u.run() })
+	spent := formattest.Spent(func() { _, err = profiles.Try(u.run) })
 	const fixed = 4 << 20 // a window of the file, and what is kept open
 	if most := 2*memoRoom*events + eventRoom*kept + fixed; err != nil || u.built > most || spent > uint64(most) {
 		t.Errorf("%d events in %d bytes: %v; %d bytes counted and %d allocated, want at most %d", events, len(data), err, u.built, spent, most)

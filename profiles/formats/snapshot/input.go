@@ -116,42 +116,40 @@ func (t *texts) add(content []byte) pval {
 }
 
 // readText reads a text of n bytes.
-func (u *unpickler) readText(n uint64) error {
+func (u *unpickler) readText(n uint64) {
 	if n <= shortWindow {
 		content := u.peek(int(n))
 		if len(content) < int(n) {
-			return u.early()
+			u.early()
 		}
 		u.lo += int(n)
-		return u.pushText(content[:n])
+		u.pushText(content[:n])
+		return
 	}
 	content := make([]byte, 0, shortWindow)
 	if content = append(content, u.peek(textEnd)[:min(textEnd, u.hi-u.lo)]...); !u.skip(n - textEnd) {
-		return u.early()
+		u.early()
 	}
 	end := u.peek(textEnd)
 	if len(end) < textEnd {
-		return u.early()
+		u.early()
 	}
 	u.lo += textEnd
-	return u.pushText(append(content, end[:textEnd]...))
+	u.pushText(append(content, end[:textEnd]...))
 }
 
-func (u *unpickler) pushText(content []byte) error {
+func (u *unpickler) pushText(content []byte) {
 	if v, ok := u.texts.known[string(content)]; ok {
-		return u.push(v)
+		u.push(v)
+		return
 	}
-	if err := u.build(textRoom + len(content)); err != nil {
-		return err
-	}
+	u.build(textRoom + len(content))
 	v := u.texts.add(content)
 	if len(content) <= shortText && len(u.texts.known) < shortTexts {
-		if err := u.build(knownRoom); err != nil {
-			return err
-		}
+		u.build(knownRoom)
 		u.texts.known[string(content)] = v
 	}
-	return u.push(v)
+	u.push(v)
 }
 
 // text is the bytes of a text; nil of anything else.

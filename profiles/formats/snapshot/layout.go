@@ -97,13 +97,13 @@ func (s *snapshot) dismiss() {
 }
 
 // finish ends what is open, and lays the segments side by side.
-func (s *snapshot) finish() error {
+func (s *snapshot) finish() {
 	m := s.memory
 	end := len(m.Requests.Events)
 	if end == 0 {
-		return &profiles.FormatError{Format: "snapshot", Found: "The snapshot holds no buffer: nothing was in use and nothing was recorded",
+		profiles.End(&profiles.FormatError{Format: "snapshot", Found: "The snapshot holds no buffer: nothing was in use and nothing was recorded",
 			Expected: "At least one buffer is expected.",
-			Remedy:   "Call torch.cuda.memory._record_memory_history() before the training step, and dump after it."}
+			Remedy:   "Call torch.cuda.memory._record_memory_history() before the training step, and dump after it."})
 	}
 	for i := range m.Requests.Buffers {
 		b := &m.Requests.Buffers[i]
@@ -115,7 +115,7 @@ func (s *snapshot) finish() error {
 		}
 	}
 	if s.total > parse.MaxSum {
-		return s.wrong(fmt.Sprintf("the buffers add up to %.3g bytes", s.total))
+		s.wrong(fmt.Sprintf("the buffers add up to %.3g bytes", s.total))
 	}
 	s.closeRest(end)
 	l := &alloc.Layout{Addr: make([]engine.Bytes, len(s.at)), Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: s.failed}
@@ -123,11 +123,7 @@ func (s *snapshot) finish() error {
 		s.levels = s.levels[:n-1]
 	}
 	l.Reserved = s.levels
-	took, err := s.took()
-	if err != nil {
-		return err
-	}
-	l.Took = took
+	l.Took = s.took()
 	if s.failed != nil {
 		s.holes(l)
 	}
@@ -140,7 +136,6 @@ func (s *snapshot) finish() error {
 	slices.SortFunc(m.Segments, func(a, b profiles.Segment) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Size, b.Size))
 	})
-	return nil
 }
 
 // closeRest adds the segments of the end that the trace did not begin, and ends
@@ -173,7 +168,7 @@ func (s *snapshot) closeRest(end int) {
 // took is what each buffer occupies. PyTorch rounds to 512 bytes, and does not
 // split a rest of up to 1 MiB off a block of its large pool (CUDACachingAllocator,
 // round_size and should_split); the blocks of the end say it themselves.
-func (s *snapshot) took() ([]engine.Bytes, error) {
+func (s *snapshot) took() []engine.Bytes {
 	const round, small, unsplit = 512, 1 << 20, 1 << 20
 	q := s.memory.Requests
 	took := make([]engine.Bytes, len(s.at))
@@ -182,9 +177,7 @@ func (s *snapshot) took() ([]engine.Bytes, error) {
 		used.add(s.at[e.Buffer])
 	}
 	for i, e := range q.Events {
-		if err := s.u.poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(s.u.poll.Err())
 		at := s.at[e.Buffer]
 		if at < 0 {
 			continue
@@ -214,7 +207,7 @@ func (s *snapshot) took() ([]engine.Bytes, error) {
 			s.odd++
 		}
 	}
-	return took, nil
+	return took
 }
 
 // segmentEnds is the set of the ends of segments at an event.

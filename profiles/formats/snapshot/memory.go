@@ -62,7 +62,7 @@ func (s span) end() int64 { return s.at + s.size }
 const maxTrace = 1 << 20
 
 // newSnapshot reads the values of a device, profiles.AnyDevice or a number.
-func newSnapshot(u *unpickler, root pval, device int) (*snapshot, error) {
+func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
 		history: &profiles.History{}, asked: device != profiles.AnyDevice}
 	var traces, segments []pval
@@ -77,20 +77,19 @@ func newSnapshot(u *unpickler, root pval, device int) (*snapshot, error) {
 		e := &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
 			Expected: "A dictionary with segments and device_traces is expected.", Remedy: dumpAgain}
 		foreign(u.head, e)
-		return nil, e
+		profiles.End(e)
 	}
 	s.history.Settings = profiles.Clip(profiles.CleanText(string(u.text(u.conf))))
 	traces = traces[:min(len(traces), math.MaxInt16)]
-	if err := s.chooseDevice(traces, segments, device); err != nil {
-		return nil, err
-	}
+	s.chooseDevice(traces, segments, device)
 	if s.device < len(traces) {
 		s.trace = u.traceOf(traces[s.device])
 	}
 	if s.trace != nil && s.trace.bad != "" {
-		return nil, misplacedError("Event", s.trace.badAt, s.trace.bad)
+		failAt("Event", s.trace.badAt, s.trace.bad)
 	}
-	return s, s.readSegments(segments)
+	s.readSegments(segments)
+	return s
 }
 
 // record is a dictionary; nil if v is none.
@@ -102,14 +101,14 @@ func (s *snapshot) record(v pval) *record {
 }
 
 // place checks the address and the size of a record.
-func (s *snapshot) place(what string, i int, r *record) (span, error) {
+func (s *snapshot) place(what string, i int, r *record) span {
 	if r == nil {
-		return span{}, misplacedError(what, i, "is not a dictionary")
+		failAt(what, i, "is not a dictionary")
 	}
 	if bad := misplaced(r); bad != "" {
-		return span{}, misplacedError(what, i, bad)
+		failAt(what, i, bad)
 	}
-	return span{r.at, r.size}, nil
+	return span{r.at, r.size}
 }
 
 // misplaced says what is wrong with the address and the size of a record; empty if
@@ -128,59 +127,50 @@ func misplaced(r *record) string {
 	return ""
 }
 
-func misplacedError(what string, i int, found string) error {
-	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
-		Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain}
+// failAt ends at an item that has no place.
+func failAt(what string, i int, found string) {
+	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
+		Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain})
 }
 
-// wrong is the error of objects that make no sense together.
-func (s *snapshot) wrong(found string) error {
-	return &profiles.FormatError{Format: "snapshot", Found: "The snapshot makes no sense: " + found,
-		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain}
+// wrong ends where objects make no sense together.
+func (s *snapshot) wrong(found string) {
+	profiles.End(&profiles.FormatError{Format: "snapshot", Found: "The snapshot makes no sense: " + found,
+		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain})
 }
 
 // visit counts segments and blocks. There cannot be more than there are
 // dictionaries, unless the same ones are named again and again.
-func (s *snapshot) visit() error {
+func (s *snapshot) visit() {
 	if s.visited++; s.visited > s.u.dicts.n {
-		return s.wrong("segments or blocks stand in several places")
+		s.wrong("segments or blocks stand in several places")
 	}
-	return s.u.poll.Err()
+	profiles.End(s.u.poll.Err())
 }
 
 // readSegments reads the state at the end.
-func (s *snapshot) readSegments(list []pval) error {
+func (s *snapshot) readSegments(list []pval) {
 	var total float64
 	for i, v := range list {
-		if err := s.visit(); err != nil {
-			return err
-		}
+		s.visit()
 		r := s.record(v)
 		if r != nil && max(0, int(r.device)) != s.device {
 			continue
 		}
-		seg, err := s.place("Segment", i, r)
-		if err != nil {
-			return err
-		}
+		seg := s.place("Segment", i, r)
 		if total += float64(seg.size); total > parse.MaxSum {
-			return s.wrong("the segments add up to more than 2^62 bytes")
+			s.wrong("the segments add up to more than 2^62 bytes")
 		}
 		s.now = append(s.now, seg)
 		s.expandable = s.expandable || r.has&isExpandable != 0
 		at := seg.at
 		for k, v := range s.u.items(r.b) {
-			if err := s.visit(); err != nil {
-				return err
-			}
+			s.visit()
 			b := s.record(v)
 			if b != nil && b.has&hasAt == 0 { // before PyTorch 2.1
 				b.at, b.has = at, b.has|hasAt
 			}
-			where, err := s.place(fmt.Sprintf("Segment %d: block", i), k, b)
-			if err != nil {
-				return err
-			}
+			where := s.place(fmt.Sprintf("Segment %d: block", i), k, b)
 			at = where.end()
 			if b.is == stateUsed {
 				size := where.size
@@ -192,7 +182,6 @@ func (s *snapshot) readSegments(list []pval) error {
 		}
 	}
 	s.sortSegments()
-	return nil
 }
 
 // sortSegments orders the segments by address and drops those that overlap.
@@ -210,13 +199,11 @@ func (s *snapshot) sortSegments() {
 }
 
 // before is what was in use when the trace began, by address.
-func (s *snapshot) before() (blocks map[int64]block, err error) {
+func (s *snapshot) before() (blocks map[int64]block) {
 	blocks = make(map[int64]block, len(s.final))
 	maps.Copy(blocks, s.final)
 	for e := range s.trace.backward() {
-		if err := s.u.poll.Err(); err != nil {
-			return nil, err
-		}
+		profiles.End(s.u.poll.Err())
 		switch e.is {
 		case actionAlloc:
 			delete(blocks, e.at)
@@ -224,15 +211,12 @@ func (s *snapshot) before() (blocks map[int64]block, err error) {
 			blocks[e.at] = block{size: e.size, stream: e.stream}
 		}
 	}
-	return blocks, nil
+	return blocks
 }
 
 // play makes the buffers and their addresses.
-func (s *snapshot) play() error {
-	blocks, err := s.before()
-	if err != nil {
-		return err
-	}
+func (s *snapshot) play() {
+	blocks := s.before()
 	s.makeRoom(len(blocks))
 	for _, at := range slices.Sorted(maps.Keys(blocks)) {
 		s.begin(at, blocks[at])
@@ -247,9 +231,7 @@ func (s *snapshot) play() error {
 		}
 	}
 	for e := range s.trace.all() {
-		if err := s.u.poll.Err(); err != nil {
-			return err
-		}
+		profiles.End(s.u.poll.Err())
 		s.clock = max(s.clock, e.time)
 		switch e.is {
 		case actionAlloc:
@@ -268,7 +250,7 @@ func (s *snapshot) play() error {
 			}
 		}
 	}
-	return s.finish()
+	s.finish()
 }
 
 // makeRoom begins the requests, with room for those in use before the trace and all of it.

@@ -75,122 +75,110 @@ func newUnpickler(r io.Reader, total, events int, poll *engine.Poll) *unpickler 
 }
 
 // run executes the pickle and returns the value that it stops with.
-func (u *unpickler) run() (pval, error) {
+func (u *unpickler) run() pval {
 	for look := 0; ; {
 		if u.place() >= look {
-			if err := u.poll.Err(); err != nil {
-				return 0, err
-			}
+			profiles.End(u.poll.Err())
 			u.poll.Report(engine.Progress{Done: u.place(), Total: max(u.total, u.place())})
 			look = u.place() + lookEvery
 		}
-		if err := u.quick(lookEvery); err != nil {
-			return 0, err
-		}
-		op, operand, err := u.instruction()
-		if err != nil {
-			return 0, err
-		}
+		u.quick(lookEvery)
+		op, operand := u.instruction()
 		if op == '.' {
 			if len(u.stack) == 0 || len(u.marks) > 0 {
-				return 0, u.damaged("it stops without a value")
+				u.damaged("it stops without a value")
 			}
 			return u.finished(u.stack[len(u.stack)-1])
 		}
-		if err := u.step(op, operand); err != nil {
-			return 0, err
-		}
+		u.step(op, operand)
 	}
 }
 
 // instruction reads an instruction with its operand.
-func (u *unpickler) instruction() (op byte, operand uint64, err error) {
+func (u *unpickler) instruction() (op byte, operand uint64) {
 	head := u.peek(1 + mostOperand)
 	if u.op = u.place(); len(head) == 0 {
-		return 0, 0, u.early()
+		u.early()
 	}
 	op = head[0]
 	code := &pickleCodes[op]
 	if !code.read {
-		return 0, 0, u.refuse(op)
+		u.refuse(op)
 	}
 	if 1+code.operand > len(head) {
-		return 0, 0, u.early()
+		u.early()
 	}
 	for i := code.operand; i > 0; i-- {
 		operand = operand<<8 | uint64(head[i])
 	}
 	u.lo += 1 + code.operand
-	return op, operand, nil
+	return op, operand
 }
 
 // step executes one instruction.
-func (u *unpickler) step(op byte, operand uint64) error {
+func (u *unpickler) step(op byte, operand uint64) {
 	switch op {
 	case 0x80, 0x95: // PROTO, FRAME
-		return u.header(op, operand)
+		u.header(op, operand)
 	case '(': // MARK
 		if top := u.top(); top.kind() == pvOpenList && u.namedFrames(u.openLists.at(top.index())) {
-			return nil
+			return
 		}
 		if len(u.marks) == mostMarks {
-			return u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
+			u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
 		}
 		u.marks = append(u.marks, mark{len(u.stack), u.openDicts.n, u.openLists.n})
 	case 'N', 0x89, 'G', ')': // NONE, NEWFALSE, BINFLOAT, EMPTY_TUPLE
-		return u.push(pvOther)
+		u.push(pvOther)
 	case 0x88: // NEWTRUE
-		return u.push(pvTrue)
+		u.push(pvTrue)
 	case 'J': // BININT
-		return u.push(integer(int64(int32(operand))))
+		u.push(integer(int64(int32(operand))))
 	case 'K', 'M': // BININT1, BININT2
-		return u.push(indexed(pvInt, int(operand)))
+		u.push(indexed(pvInt, int(operand)))
 	case 0x8a: // LONG1
-		return u.long(int(operand))
+		u.long(int(operand))
 	case 0x8c, 'X': // SHORT_BINUNICODE, BINUNICODE
-		return u.readText(operand)
+		u.readText(operand)
 	case '}', ']': // EMPTY_DICT, EMPTY_LIST
-		return u.container(op)
+		u.container(op)
 	case 0x94, 'q', 'r', 'h', 'j': // MEMOIZE, BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
-		return u.remember(op, operand)
+		u.remember(op, operand)
 	case 0x85, 0x86, 0x87, 't': // TUPLE1, TUPLE2, TUPLE3, TUPLE
-		return u.tuple(op)
+		u.tuple(op)
 	case 'a', 'e': // APPEND, APPENDS
-		return u.extend(op == 'e')
+		u.extend(op == 'e')
 	case 's', 'u': // SETITEM, SETITEMS
-		return u.assign(op == 'u')
+		u.assign(op == 'u')
 	}
-	return nil
 }
 
-func (u *unpickler) header(op byte, operand uint64) error {
+func (u *unpickler) header(op byte, operand uint64) {
 	if op == 0x80 && operand > 5 {
-		return u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
+		u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
 	}
 	if op == 0x95 && u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
-		return u.early()
+		u.early()
 	}
-	return nil
 }
 
-func (u *unpickler) push(v pval) error {
+func (u *unpickler) push(v pval) {
 	if len(u.stack) == mostStack {
-		return u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
+		u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
 	}
 	u.stack = append(u.stack, v)
-	return nil
 }
 
 // pop takes n values off the stack, none of them from before the last mark. The
 // result is valid until the next push.
-func (u *unpickler) pop(n int) ([]pval, error) {
+func (u *unpickler) pop(n int) []pval {
 	base := 0
 	if len(u.marks) > 0 {
 		base = u.marks[len(u.marks)-1].stack
 	}
 	at := len(u.stack) - n
 	if at < base {
-		return nil, u.damaged("a value is missing")
+		u.damaged("a value is missing")
 	}
 	items := u.stack[at:]
 	u.stack = u.stack[:at]
@@ -200,24 +188,24 @@ func (u *unpickler) pop(n int) ([]pval, error) {
 	for n := u.openLists.n; n > 0 && int(u.openLists.at(n-1).slot) >= at; n-- {
 		u.openLists.n = n - 1
 	}
-	return items, nil
+	return items
 }
 
 // popMark takes what was pushed since the last mark. The result is valid until the next
 // push.
-func (u *unpickler) popMark() ([]pval, error) {
+func (u *unpickler) popMark() []pval {
 	if len(u.marks) == 0 {
-		return nil, u.damaged("a list ends that did not begin")
+		u.damaged("a list ends that did not begin")
 	}
 	m := u.marks[len(u.marks)-1]
 	u.marks = u.marks[:len(u.marks)-1]
 	items := u.stack[m.stack:]
 	u.stack, u.openDicts.n, u.openLists.n = u.stack[:m.stack], m.dicts, m.lists
-	return items, nil
+	return items
 }
 
 // operands takes the operands of an instruction: all since the last mark, or n.
-func (u *unpickler) operands(many bool, n int) ([]pval, error) {
+func (u *unpickler) operands(many bool, n int) []pval {
 	if many {
 		return u.popMark()
 	}
@@ -226,14 +214,15 @@ func (u *unpickler) operands(many bool, n int) ([]pval, error) {
 
 // long reads a little-endian integer in two's complement. None that is longer than 8
 // bytes is an address or a size.
-func (u *unpickler) long(n int) error {
+func (u *unpickler) long(n int) {
 	digits := u.peek(n)
 	if len(digits) < n {
-		return u.early()
+		u.early()
 	}
 	u.lo += n
 	if n > 8 {
-		return u.push(pvOther)
+		u.push(pvOther)
+		return
 	}
 	var v int64
 	for i := n - 1; i >= 0; i-- {
@@ -243,40 +232,36 @@ func (u *unpickler) long(n int) error {
 			v = v<<8 | int64(digits[i])
 		}
 	}
-	return u.push(integer(v))
+	u.push(integer(v))
 }
 
 // container begins a dictionary or a list. What many of them take that nothing has
 // taken up is counted.
-func (u *unpickler) container(op byte) error {
+func (u *unpickler) container(op byte) {
 	here := open{int32(len(u.stack)), noMemo}
 	if op == '}' {
 		if u.openDicts.full() {
-			if err := u.build(chunkSize * openRoom); err != nil {
-				return err
-			}
+			u.build(chunkSize * openRoom)
 		}
-		return u.push(indexed(pvOpenDict, u.openDicts.add(openDict{record{device: noDevice}, here})))
+		u.push(indexed(pvOpenDict, u.openDicts.add(openDict{record{device: noDevice}, here})))
+		return
 	}
 	if u.openLists.full() {
-		if err := u.build(chunkSize * openRoom); err != nil {
-			return err
-		}
+		u.build(chunkSize * openRoom)
 	}
 	i := u.openLists.next()
 	l := u.openLists.at(i)
 	*l = openList{items: l.items[:0], open: here, stack: noStack}
-	return u.push(indexed(pvOpenList, i))
+	u.push(indexed(pvOpenList, i))
 }
 
 // build counts what is built.
-func (u *unpickler) build(bytes int) error {
+func (u *unpickler) build(bytes int) {
 	if u.built += bytes; u.built > u.allowed() {
-		return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
+		profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
 			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
-			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."}
+			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."})
 	}
-	return nil
 }
 
 func (u *unpickler) allowed() int {
@@ -288,30 +273,25 @@ func (u *unpickler) allowed() int {
 
 // remember stores the top of the stack in the memo, or fetches from it. What is not
 // finished gets its place there when it is.
-func (u *unpickler) remember(op byte, operand uint64) error {
+func (u *unpickler) remember(op byte, operand uint64) {
 	if op == 'h' || op == 'j' {
 		if operand >= uint64(u.memo.n) {
-			return u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
+			u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
 		}
-		v, err := u.named(pval(*u.memo.at(int(operand))))
-		if err != nil {
-			return err
-		}
-		return u.push(v)
+		u.push(u.named(pval(*u.memo.at(int(operand)))))
+		return
 	}
 	if len(u.stack) == 0 {
-		return u.damaged("a value is missing")
+		u.damaged("a value is missing")
 	}
 	if op == 0x94 {
 		operand = uint64(u.memo.n)
 	}
 	switch {
 	case operand > uint64(u.memo.n):
-		return u.damaged(fmt.Sprintf("it numbers an object %d after %d objects", operand, u.memo.n))
+		u.damaged(fmt.Sprintf("it numbers an object %d after %d objects", operand, u.memo.n))
 	case operand == uint64(u.memo.n):
-		if err := u.build(memoRoom); err != nil {
-			return err
-		}
+		u.build(memoRoom)
 		u.memo.add(0)
 	default:
 		u.renamed = true
@@ -325,69 +305,49 @@ func (u *unpickler) remember(op byte, operand uint64) error {
 		o = &u.openLists.at(top.index()).open
 	default:
 		*u.memo.at(int(operand)) = packed(top)
-		return nil
+		return
 	}
 	u.patch(o.memo, top, pvOther) // one place is enough
 	o.memo, *u.memo.at(int(operand)) = int32(operand), packed(top)
-	return nil
 }
 
 // tuple forgets what is in a tuple: snapshots have only names of pools in them.
-func (u *unpickler) tuple(op byte) error {
-	items, err := u.operands(op == 't', int(op)-0x84)
-	if err != nil {
-		return err
-	}
+func (u *unpickler) tuple(op byte) {
+	items := u.operands(op == 't', int(op)-0x84)
 	for _, v := range items {
-		if _, err := u.finished(v); err != nil {
-			return err
-		}
+		u.finished(v)
 	}
-	return u.push(pvOther)
+	u.push(pvOther)
 }
 
-func (u *unpickler) extend(many bool) error {
-	items, err := u.operands(many, 1)
-	if err != nil {
-		return err
-	}
+func (u *unpickler) extend(many bool) {
+	items := u.operands(many, 1)
 	top := u.top()
 	if top.kind() != pvOpenList {
-		return u.damaged("something is appended to what is not a list")
+		u.damaged("something is appended to what is not a list")
 	}
 	l := u.openLists.at(top.index())
 	u.spread(l)
 	for _, v := range items {
-		if err := u.item(l, v); err != nil {
-			return err
-		}
+		u.item(l, v)
 	}
-	return u.build(itemRoom * (len(l.items) - l.counted(len(l.items))))
+	u.build(itemRoom * (len(l.items) - l.counted(len(l.items))))
 }
 
-func (u *unpickler) assign(many bool) error {
-	items, err := u.operands(many, 2)
-	if err != nil {
-		return err
-	}
+func (u *unpickler) assign(many bool) {
+	items := u.operands(many, 2)
 	top := u.top()
 	if top.kind() != pvOpenDict || len(items)%2 != 0 {
-		return u.damaged("a key and a value are given to what is not a dictionary")
+		u.damaged("a key and a value are given to what is not a dictionary")
 	}
 	r := &u.openDicts.at(top.index()).record
 	for i := 0; i+1 < len(items); i += 2 {
 		key, v := items[i], items[i+1]
 		if key.open() || v.open() {
-			if key, err = u.finished(key); err != nil {
-				return err
-			}
-			if v, err = u.finished(v); err != nil {
-				return err
-			}
+			key, v = u.finished(key), u.finished(v)
 		}
 		u.set(r, key, v)
 	}
-	return nil
 }
 
 // top is the value that an instruction works on.

@@ -48,8 +48,8 @@ var pickleCodes = [256]pickleCode{
 
 const dumpAgain = "Write the snapshot again with torch.cuda.memory._dump_snapshot, which writes plain data."
 
-// refuse is the error of an instruction that is not read.
-func (u *unpickler) refuse(op byte) error {
+// refuse ends at an instruction that is not read.
+func (u *unpickler) refuse(op byte) {
 	code := &pickleCodes[op]
 	e := &profiles.FormatError{Format: "snapshot", Remedy: dumpAgain,
 		Expected: "A memory snapshot consists of dictionaries, lists, texts and numbers."}
@@ -64,20 +64,18 @@ func (u *unpickler) refuse(op byte) error {
 		e.Found = fmt.Sprintf("Byte %d of the pickle is 0x%02x, which is not an instruction", u.op, op)
 		e.Remedy = "Copy or download the file again. " + dumpAgain
 	}
-	return e
+	profiles.End(e)
 }
 
-// early is the error of a file that is cut off.
-func (u *unpickler) early() error {
-	if u.err != nil {
-		return u.err
-	}
-	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
-		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."}
+// early ends a file that is cut off.
+func (u *unpickler) early() {
+	profiles.End(u.err)
+	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
+		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."})
 }
 
-// damaged is the error of a pickle that makes no sense at an instruction.
-func (u *unpickler) damaged(why string) error {
-	return &profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
-		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: "Copy or download the file again. " + dumpAgain}
+// damaged ends a pickle that makes no sense at an instruction.
+func (u *unpickler) damaged(why string) {
+	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
+		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: "Copy or download the file again. " + dumpAgain})
 }

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // quick executes the instructions that snapshots are full of, up to one that is not
 // among them, or that might be wrong: step knows all. It ends after some bytes.
-func (u *unpickler) quick(bytes int) error {
+func (u *unpickler) quick(bytes int) {
 	const longest = 10 // bytes that one takes here
 	buf, at, stack, memo, known := u.buf[:min(u.hi, u.lo+bytes)], u.lo, u.stack, u.memo.parts, u.memo.n
 scan:
@@ -46,9 +46,7 @@ scan:
 				}
 			}
 			u.stack, u.lo, u.op = stack, at+1, u.base+at
-			if err := u.step(b[0], 0); err != nil {
-				return err
-			}
+			u.step(b[0], 0)
 			stack, at, memo, known = u.stack, u.lo, u.memo.parts, u.memo.n
 			continue
 		default:
@@ -57,7 +55,6 @@ scan:
 		stack, at = append(stack, v), at+n
 	}
 	u.stack, u.lo = stack, at
-	return nil
 }
 
 // pairKey is a key as it is written: BINGET or LONG_BINGET with a number. The dictionaries

@@ -4,7 +4,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"io"
 	"slices"
 
@@ -36,13 +35,7 @@ module of PyTorch that it called.`,
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,
 		Match:      looksPickled,
-		Decode: func(name string, data []byte, poll *engine.Poll) (*profiles.Profile, error) {
-			return decodeSnapshot(name, bytes.NewReader(data), len(data), profiles.AnyDevice, poll)
-		},
-		Stream: func(name string, r io.Reader, total int, poll *engine.Poll) (*profiles.Profile, error) {
-			return decodeSnapshot(name, r, total, profiles.AnyDevice, poll)
-		},
-		Device: decodeSnapshot,
+		Stream:     decodeSnapshot,
 	})
 }
 
@@ -51,23 +44,14 @@ func looksPickled(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
-func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Poll) (*profiles.Profile, error) {
+func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Poll) *profiles.Profile {
 	u := newUnpickler(r, total, maxTrace, poll)
-	root, err := u.run()
-	if err != nil {
-		return nil, err
-	}
+	root := u.run()
 	u.forget()
-	b, err := newSnapshot(u, root, device)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.play(); err != nil {
-		return nil, err
-	}
-	p := &profiles.Profile{Name: name, Memory: b.memory, History: b.history, Warnings: b.warnings(),
+	b := newSnapshot(u, root, device)
+	b.play()
+	return &profiles.Profile{Name: name, Memory: b.memory, History: b.history, Warnings: b.warnings(),
 		Source: profiles.Source{Tool: "torch.cuda.memory", Sizes: profiles.Measured, Notes: b.notes()}}
-	return p, nil
 }
 
 // record is what is kept of a dictionary: the fields of segments, blocks,

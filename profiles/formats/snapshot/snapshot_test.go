@@ -83,6 +83,20 @@ func TestSnapshotBefore(t *testing.T) {
 	}
 }
 
+// played is what a pickle tells.
+func played(t *testing.T, u *unpickler) *snapshot {
+	t.Helper()
+	s, err := profiles.Try(func() *snapshot {
+		s := newSnapshot(u, u.run(), profiles.AnyDevice)
+		s.play()
+		return s
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // TestSnapshotCut: of a long recording the newest events are shown; what they
 // find in use is there from the beginning.
 func TestSnapshotCut(t *testing.T) {
@@ -92,17 +106,7 @@ func TestSnapshotCut(t *testing.T) {
 	}
 	data := pickle(4, pyDict{"segments", list(segment(0, 0, 2*miB)), "device_traces", list(list(events...))})
 	u := newUnpickler(bytes.NewReader(data), 0, 5, nil)
-	root, err := u.run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSnapshot(u, root, profiles.AnyDevice)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.play(); err != nil {
-		t.Fatal(err)
-	}
+	s := played(t, u)
 	want := []alloc.Event{{Buffer: 0}, {Buffer: 0, Free: true}, {Buffer: 1}, {Buffer: 1, Free: true}, {Buffer: 2}, {Buffer: 2, Free: true}}
 	if m := s.memory; !slices.Equal(m.Requests.Events, want) || m.Before != 1 || m.Recorded.Addr[0] != 7*512 ||
 		!slices.Equal(s.warnings(), []string{"The 15 oldest events were left out; shown are the 5 newest."}) {
@@ -321,7 +325,7 @@ func TestSnapshotDamaged(t *testing.T) {
 func TestSnapshotRoom(t *testing.T) {
 	u := newUnpickler(strings.NewReader("\x80\x04]("+strings.Repeat("}\x94", 1000)+"e."), 0, maxTrace, nil)
 	u.most = 40_000
-	_, err := u.run()
+	_, err := profiles.Try(u.run)
 	if err == nil || !strings.Contains(err.Error(), "would take more than") {
 		t.Errorf("1000 dictionaries in 40 kB: %v, want them refused", err)
 	}
@@ -352,17 +356,7 @@ func TestSnapshotHostile(t *testing.T) {
 	}
 	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
 	u := newUnpickler(bytes.NewReader(data), len(data), maxTrace, nil)
-	root, err := u.run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newSnapshot(u, root, profiles.AnyDevice)
-	if err == nil {
-		err = s.play()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := played(t, u)
 	if got, want := s.memory.Requests.Buffers[7].Name, profiles.Clip("x.py:8 "+long[:100]); got != want {
 		t.Errorf("the name is %q, want %q: the end of the path and the beginning of the function", got, want)
 	}

@@ -137,30 +137,27 @@ func (l *openList) counted(n int) (before int) {
 }
 
 // item adds a value to an open list.
-func (u *unpickler) item(l *openList, v pval) error {
+func (u *unpickler) item(l *openList, v pval) {
 	if v.kind() == pvOpenDict {
 		if d := u.openDicts.at(v.index()); d.has&isEvent != 0 {
 			u.patch(d.memo, v, pvOther)
-			return u.event(l, &d.record)
+			u.event(l, &d.record)
+			return
 		}
 	}
 	if v.open() {
-		var err error
-		if v, err = u.finished(v); err != nil {
-			return err
-		}
+		v = u.finished(v)
 	}
 	if l.trace != nil {
 		l.trace.skip(v)
-		return nil
+		return
 	}
 	l.framed = l.framed || v.kind() == pvFrame
 	l.items = append(l.items, v)
-	return nil
 }
 
 // event adds an event to an open list, which is that of a trace.
-func (u *unpickler) event(l *openList, r *record) error {
+func (u *unpickler) event(l *openList, r *record) {
 	if l.trace == nil {
 		l.trace = &trace{number: len(u.traces)}
 		for _, v := range l.items {
@@ -168,30 +165,27 @@ func (u *unpickler) event(l *openList, r *record) error {
 		}
 		l.items = l.items[:0]
 		u.traces = append(u.traces, l.trace)
-		if err := u.build(traceRoom); err != nil {
-			return err
-		}
+		u.build(traceRoom)
 	}
-	return u.build(eventRoom * l.trace.add(r, u.stackOf(r.a), u.events))
+	u.build(eventRoom * l.trace.add(r, u.stackOf(r.a), u.events))
 }
 
 // finished finishes a dictionary or a list that is taken up; other values stay what they
 // are.
-func (u *unpickler) finished(v pval) (pval, error) {
+func (u *unpickler) finished(v pval) pval {
 	memo, out := int32(noMemo), v
-	var err error
 	switch v.kind() {
 	case pvOpenDict:
 		d := u.openDicts.at(v.index())
 		memo = d.memo
-		out, err = u.finishedDict(&d.record)
+		out = u.finishedDict(&d.record)
 	case pvOpenList:
 		l := u.openLists.at(v.index())
 		memo = l.memo
-		out, err = u.finishedList(l)
+		out = u.finishedList(l)
 	}
 	u.patch(memo, v, out)
-	return out, err
+	return out
 }
 
 // patch puts what a value has become in its place in the memo, if it has one there.
@@ -203,42 +197,44 @@ func (u *unpickler) patch(memo int32, was, v pval) {
 
 // named is a value of the memo. What is named while it waits on the stack to be taken up
 // is finished: nothing in a snapshot contains itself. Events are not named again.
-func (u *unpickler) named(v pval) (pval, error) {
+func (u *unpickler) named(v pval) pval {
 	var o open
 	switch v.kind() {
 	case pvOpenDict:
 		d := u.openDicts.at(v.index())
 		if o = d.open; d.has&isEvent != 0 {
-			return pvOther, nil
+			return pvOther
 		}
 	case pvOpenList:
 		o = u.openLists.at(v.index()).open
 	default:
-		return v, nil
+		return v
 	}
-	out, err := u.finished(v)
+	out := u.finished(v)
 	u.stack[o.slot] = out
-	return out, err
+	return out
 }
 
-func (u *unpickler) finishedDict(r *record) (pval, error) {
+func (u *unpickler) finishedDict(r *record) pval {
 	if r.has&isFrame != 0 {
-		return indexed(pvFrame, int(u.frameOf(r))), nil
+		return indexed(pvFrame, int(u.frameOf(r)))
 	}
-	return indexed(pvDict, u.dicts.add(*r)), u.build(dictRoom)
+	u.build(dictRoom)
+	return indexed(pvDict, u.dicts.add(*r))
 }
 
-func (u *unpickler) finishedList(l *openList) (pval, error) {
+func (u *unpickler) finishedList(l *openList) pval {
 	switch {
 	case l.stack != noStack:
-		return indexed(pvStack, int(l.stack)), nil
+		return indexed(pvStack, int(l.stack))
 	case l.trace != nil:
-		return indexed(pvTrace, l.trace.number), nil
+		return indexed(pvTrace, l.trace.number)
 	case l.framed || len(l.items) == 0:
 		u.built -= itemRoom * l.counted(0)
-		return indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)]))), nil
+		return indexed(pvStack, int(u.stackFor(l.items[:min(len(l.items), mostDeep)])))
 	}
-	return indexed(pvList, u.lists.add(slices.Clone(l.items))), u.build(listRoom)
+	u.build(listRoom)
+	return indexed(pvList, u.lists.add(slices.Clone(l.items)))
 }
 
 // items are the items of a list; nil of anything else.

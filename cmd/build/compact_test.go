@@ -123,6 +123,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/pagetest"
 )

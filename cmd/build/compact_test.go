@@ -181,7 +181,7 @@ func TestDrawings(t *testing.T) {
 		visit(results.Out.Out[0], nil)
 	}
 
-	s := small(t)
+	s := pagetest.Small(t)
 	root.Starting = true
 	draw("starting", s)
 	root.Starting = false
@@ -208,7 +208,7 @@ func TestDrawings(t *testing.T) {
 	s.Sharing, s.View.CanSend = &state.Sharing{Exact: true, Note: "n"}, true
 	draw("share", s)
 	s.Sharing = nil
-	askAll(t, s, "smallest")
+	pagetest.Ask(t, s, "smallest")
 	s.View.LineList, s.View.Table, s.View.Layers.Open, s.View.Frame.Title = true, true, true, "title"
 	draw("open", s)
 	for _, m := range engine.Strategies() {

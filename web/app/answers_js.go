@@ -10,7 +10,7 @@ import (
 	"memtide/web/display"
 	"memtide/web/question"
 	"memtide/web/state"
-	"memtide/web/ui"
+	"memtide/web/ui/questions"
 )
 
 // answers draws the charts of the questions with ECharts.
@@ -129,7 +129,7 @@ func (c *answerChart) draw() {
 		c.plot = nil
 		return
 	}
-	if c.plot = (&ui.Question{S: c.s, Q: c.question}).Chart(k.width, k.height); c.plot == nil {
+	if c.plot = (&questions.Question{S: c.s, Q: c.question}).Chart(k.width, k.height); c.plot == nil {
 		c.show(nil, k.theme)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/input"
+	"memtide/web/ui/questions"
 )
 
 // controls carries out what is done with elements.
@@ -116,7 +117,7 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		a.Later(func() {
 			a.Do(c.Message(a.s))
 			after(focusDelay, func() { // when they are on the page
-				if title := call(global("document"), "getElementById", ui.AnswersTitle); exists(title) {
+				if title := call(global("document"), "getElementById", questions.AnswersTitle); exists(title) {
 					call(title, "focus")
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/plans"
 )
 
 // curve draws the trade-off curve with ECharts and listens to the pointer over it.
@@ -103,7 +104,7 @@ func (c *curve) draw() {
 func (c *curve) tell() {
 	s := c.s
 	c.toldAt = now()
-	c.caption(ui.SweepStatus(s))
+	c.caption(plans.SweepStatus(s))
 	running := s.Curve != nil && s.Curve.ID != 0 && s.Curve.Improving == 0
 	set(c.bar, "hidden", !running)
 	if running {
@@ -172,7 +173,7 @@ func (c *curve) move(x, y float64, e safejs.Value) {
 	}
 	if b := chart.OtherSide(c.s); b != nil && c.plot.OtherAt(x, y) { // nothing that this network could be set to
 		c.Do(state.Unhover{})
-		c.tip.show(ui.BesideWords(c.s, b, "\n"), e)
+		c.tip.show(plans.BesideWords(c.s, b, "\n"), e)
 	} else if pt, ok := c.plot.Nearest(x, y); ok {
 		if cursor == "default" && !c.view {
 			cursor = "pointer"

@@ -9,8 +9,8 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/answer"
+	"memtide/web/ui/timeline"
 )
 
 // embed talks with the page that a view is in. See docs/embedding.md for the
@@ -101,7 +101,7 @@ func (e *embed) sync() {
 	}
 	if name := s.View.SelectedName(s.Shown); name != e.selected {
 		e.selected = name
-		e.send("select", map[string]any{"name": name, "text": (&ui.Selection{S: s}).Sentence()})
+		e.send("select", map[string]any{"name": name, "text": (&timeline.Selection{S: s}).Sentence()})
 	}
 	problem, code := answer.Problem(s), "open"
 	if s.OverBudget != nil {

@@ -4,8 +4,9 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/input"
+	"memtide/web/ui/snapshot"
+	"memtide/web/ui/timeline"
 )
 
 // keyboard carries out what keys do.
@@ -78,7 +79,7 @@ func (a *keyboard) listen() {
 				a.Do(a.playStep())
 			}
 			a.Do(action.Act(a.s))
-			a.say((&ui.Selection{S: a.s}).Sentence())
+			a.say((&timeline.Selection{S: a.s}).Sentence())
 		})
 	})
 }
@@ -95,7 +96,7 @@ func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
 	call(e, "preventDefault")
 	a.Later(func() {
 		a.Do(m)
-		a.say(ui.FlameSentence(a.s))
+		a.say(snapshot.FlameSentence(a.s))
 	})
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/state"
-	"memtide/web/ui"
+	"memtide/web/ui/timeline"
 )
 
 // layerScroll is the part of the table of layers that scrolls: where it is decides
@@ -24,7 +24,7 @@ func (l *layerScroll) host(element safejs.Value) {
 	l.element = element
 	listen(element, "scroll", func(safejs.Value) {
 		l.Later(func() {
-			l.Do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / ui.LayerRowHeight})
+			l.Do(state.ScrollLayers{Top: int(number(element, "scrollTop")) / timeline.LayerRowHeight})
 			l.rows()
 		})
 	})
@@ -36,7 +36,7 @@ func (l *layerScroll) host(element safejs.Value) {
 		call(e, "preventDefault")
 		l.Later(func() {
 			l.Do(state.StepLayer{By: by})
-			l.say((&ui.Selection{S: l.s}).Sentence())
+			l.say((&timeline.Selection{S: l.s}).Sentence())
 			l.follow = true
 			l.sync()
 		})
@@ -50,7 +50,7 @@ func (l *layerScroll) sync() {
 	}
 	l.follow = false
 	head := number(call(l.element, "querySelector", "thead"), "offsetHeight")
-	if top := ui.LayerTop(l.s.LayerRow(), number(l.element, "scrollTop"), number(l.element, "clientHeight")-head); top >= 0 {
+	if top := timeline.LayerTop(l.s.LayerRow(), number(l.element, "scrollTop"), number(l.element, "clientHeight")-head); top >= 0 {
 		set(l.element, "scrollTop", top)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/input"
 )
 
@@ -34,7 +33,7 @@ func (p *picker) sync() {
 	if v.Active == p.active {
 		return
 	}
-	if e := call(document, "getElementById", ui.OptionElement(v.Active)); exists(e) {
+	if e := call(document, "getElementById", input.OptionElement(v.Active)); exists(e) {
 		call(e, "scrollIntoView", map[string]any{"block": "nearest"})
 	}
 	p.active = v.Active

@@ -12,8 +12,8 @@ import (
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/mount"
+	"memtide/web/ui/timeline"
 	"memtide/web/view"
 )
 
@@ -197,7 +197,7 @@ func (p *pictures) frame() {
 	if p.s.View.Play.On {
 		before := p.s.View.Selected
 		if p.Do(state.Tick{Now: p.Now()}); p.s.View.Selected != before { // it stays at a wait
-			p.say((&ui.Selection{S: p.s}).Sentence())
+			p.say((&timeline.Selection{S: p.s}).Sentence())
 		}
 		p.stale, p.overlay = p.stale || p.painted != p.s.Paint, true
 	}
@@ -391,9 +391,9 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	case flames:
 		p.tip.show(m.Sentence(target), event)
 	case places:
-		p.tip.show(ui.TipOfPlaces(m.Places, c.Picture, target, at), event)
+		p.tip.show(timeline.TipOfPlaces(m.Places, c.Picture, target, at), event)
 	case *draw.Model:
-		p.tip.show(strings.Join(ui.TipLines(m, target, at), "\n"), event)
+		p.tip.show(strings.Join(timeline.TipLines(m, target, at), "\n"), event)
 	}
 }
 

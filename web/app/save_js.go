@@ -13,6 +13,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/export"
+	"memtide/web/ui/snapshot"
 )
 
 // saver makes files of what is shown and has the browser save them.
@@ -59,8 +60,7 @@ func (a *saver) file(f export.File) {
 	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
 }
 
-// schedule has the second program write the schedule down, or find a plan, and saves the
-// file.
+// schedule has the schedule written down, or a plan found, and saves the file.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := export.Schedule(a.s, e)
 	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
@@ -68,17 +68,14 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		say = a.tell
 		say(ui.FindingPlan)
 	}
-	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
-		switch {
-		case !loaded:
-			say(ui.NoSecond(err))
-		case err != nil:
+	j.Export(e, a.address(), func(text []byte, err error) {
+		if err != nil {
 			say(format.Sentence(err.Error()))
-		default:
-			f.Bytes = text
-			a.file(f)
-			say(ui.Saved(f.Name))
+			return
 		}
+		f.Bytes = text
+		a.file(f)
+		say(ui.Saved(f.Name))
 	})
 }
 
@@ -91,7 +88,7 @@ func (a *saver) layers() {
 
 // flame saves the flame graph of a snapshot.
 func (a *saver) flame() {
-	if f, ok := ui.FlameFile(a.s); ok {
+	if f, ok := snapshot.FlameFile(a.s); ok {
 		a.file(f)
 	}
 }
@@ -99,7 +96,7 @@ func (a *saver) flame() {
 // copyLine puts a line that is to be typed elsewhere into the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
-	clip(line, tell(ui.LineCopied(line)), tell(ui.LineToType(line)))
+	clip(line, tell(snapshot.LineCopied(line)), tell(snapshot.LineToType(line)))
 }
 
 // shown saves what is shown as a picture, which opens it again.

@@ -6,7 +6,8 @@ import (
 	"memtide/web/known"
 	"memtide/web/question"
 	"memtide/web/state"
-	"memtide/web/ui"
+	"memtide/web/ui/questions"
+	"memtide/web/ui/timeline"
 	"memtide/web/view"
 )
 
@@ -53,9 +54,9 @@ func (t tables) sync(s *state.State) {
 			continue
 		}
 		h.key, h.filled = k, true
-		html := (&ui.Layers{S: s}).HTML
+		html := (&timeline.Layers{S: s}).HTML
 		if h.question != nil {
-			html = (&ui.Question{S: s, Q: h.question}).HTML
+			html = (&questions.Question{S: s, Q: h.question}).HTML
 		}
 		set(h.element, "innerHTML", string(html()))
 	}

@@ -18,6 +18,7 @@ import (
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/timeline"
 )
 
 func TestComparePanel(t *testing.T) {
@@ -241,7 +242,7 @@ func TestCompareHosts(t *testing.T) {
 		}
 	}
 	pagetest.Do(t, s, state.SetBudget{Bytes: engine.MiB, Settled: true}, state.EditSide{A: true})
-	pictures := Pictures{S: s}
+	pictures := timeline.Pictures{S: s}
 	if !pictures.Absent(true) || pictures.Absent(false) {
 		t.Errorf("B has no schedule: absent %v, A %v; want true, false", pictures.Absent(true), pictures.Absent(false))
 	}

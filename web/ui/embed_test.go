@@ -11,6 +11,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/timeline"
 	"memtide/web/view"
 )
 
@@ -72,7 +73,7 @@ func TestChangedKeys(t *testing.T) {
 			t.Errorf("%s=%s makes a page of the view", c.key, c.value)
 		}
 	}
-	g := graphPage(t, nil)
+	g := pagetest.Graph(t, nil)
 	g.View.Frame.Embed = true
 	l, m, notes := permalink.Changed(g, "v=1&kind=graph&s=window", map[string]string{"m": "1GiB"})
 	if len(notes) > 0 || l.Kind != "graph" || m.Choice.Source.Preset != "" || m.Choice.Budget.Bytes != 1<<30 {
@@ -90,7 +91,7 @@ func TestCaptionOfSelection(t *testing.T) {
 		t.Fatalf("the caption is %q; want the step time", before)
 	}
 	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnSpan, Index: 3}})
-	if got, want := c.Line(), (&Selection{S: s}).Sentence(); got != want || got == before {
+	if got, want := c.Line(), (&timeline.Selection{S: s}).Sentence(); got != want || got == before {
 		t.Errorf("with a selection the caption is %q; want %q", got, want)
 	}
 	s.Update(state.Dismiss{})
@@ -103,7 +104,7 @@ func TestCaptionOfSelection(t *testing.T) {
 func TestEmbedKeepsItsColours(t *testing.T) {
 	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
 	l, _, _ := permalink.Embedded(view.Frame{Embed: true}, asked)
-	s := showing(t, "vgg16-b64")
+	s := pagetest.Preset(t, "vgg16-b64")
 	for embed, want := range map[bool]string{true: strings.TrimSuffix(asked, "&theme=dark"), false: asked} {
 		s.View.Frame.Embed = embed
 		of := permalink.Of(s, l)

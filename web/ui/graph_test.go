@@ -15,64 +15,14 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/controls"
 	"memtide/web/ui/pagetest"
 )
-
-// skipFile is a graph of n operations with weights and their backward, as a file:
-// every other operation also reads what was made two operations before.
-func skipFile(n int) []byte {
-	var values, ops []string
-	value := func(name, role string, mib int) int {
-		values = append(values, fmt.Sprintf(`{"id":%d,"name":"%s","bytes":%d,"role":"%s"}`, len(values), name, mib<<20, role))
-		return len(values) - 1
-	}
-	op := func(name, pass string, in, out []int) {
-		list := func(ids []int) string { return strings.Join(strings.Fields(fmt.Sprint(ids)), ",") }
-		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.01,"in":%s,"out":%s}`, name, pass, list(in), list(out)))
-	}
-	made := []int{value("x0", "input", 64)}
-	var weights []int
-	reads := func(k int) []int {
-		in := []int{made[k-1], weights[k-1]}
-		if k > 2 && k%2 == 0 {
-			in = append(in, made[k-3])
-		}
-		return in
-	}
-	for k := 1; k <= n; k++ {
-		weights = append(weights, value(fmt.Sprint("w", k), "weight", 16))
-		in := reads(k)
-		made = append(made, value(fmt.Sprint("x", k), "activation", 64))
-		op(fmt.Sprint("conv", k), "forward", in, made[k:])
-	}
-	last := made[n]
-	for k := n; k >= 1; k-- {
-		grad := value(fmt.Sprint("g", k), "gradient", 64)
-		op(fmt.Sprint("conv", k, ".back"), "backward", append(reads(k), last), []int{grad})
-		last = grad
-	}
-	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
-}
-
-// graphPage is a page that shows a graph of operations from a file.
-func graphPage(t *testing.T, change func(*state.Choice)) *state.State {
-	t.Helper()
-	c := choice.Default()
-	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
-	if change != nil {
-		change(&c)
-	}
-	s, err := jobs.First(context.Background(), new(serve.Local), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // A graph that is no chain goes all the way: a strategy for graphs in place of
 // the default, pictures by operation, sums, a curve of what applies.
 func TestGraphPage(t *testing.T) {
-	s := graphPage(t, nil)
+	s := pagetest.Graph(t, nil)
 	if s.Choice.Strategy != choice.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
 		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, choice.GraphStrategy)
 	}
@@ -109,7 +59,7 @@ func TestGraphPage(t *testing.T) {
 
 func TestGraphStrategies(t *testing.T) {
 	for _, name := range []string{"window", "lms", "keepall"} {
-		s := graphPage(t, func(c *state.Choice) {
+		s := pagetest.Graph(t, func(c *state.Choice) {
 			c.Strategy = name
 			c.Budget.Share = 100 * choice.Percent
 		})
@@ -123,7 +73,7 @@ func TestGraphStrategies(t *testing.T) {
 // A link holds a graph from a file; of one that is too long it says what it is about,
 // and the page says what it shows instead.
 func TestGraphInLink(t *testing.T) {
-	s := graphPage(t, nil)
+	s := pagetest.Graph(t, nil)
 	l := permalink.Of(s, link.Link{})
 	back, _, notes := permalink.Follow(l.String())
 	if len(notes) > 0 || back.Profile == nil || len(back.Profile.Graph.Ops) != 24 || back.Kind != "graph" {
@@ -170,7 +120,7 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Network.Chain != nil || !(&Controls{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
+	if s.Network.Chain != nil || !(&controls.Details{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
 	}
 	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {
@@ -182,7 +132,7 @@ func TestFileOfTwoWays(t *testing.T) {
 // Where the order of operations is chosen, the page says what the two orders mean,
 // and the answer says how far it is from what the method has proven.
 func TestGraphOrder(t *testing.T) {
-	s := graphPage(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
+	s := pagetest.Graph(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
 	page := pageOf(t, s)
 	for _, want := range []string{"any order", "order kept", "the first runs come in the order in which they stand", "only data decides"} {
 		if !strings.Contains(page, want) {

@@ -10,6 +10,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/address"
 	"memtide/web/ui/panel"
 )
 
@@ -19,7 +20,7 @@ type Results struct{ S *state.State }
 // Numbers are the peak, the step time, and what is trained per second.
 func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
-		return memoryNumbers(c.S)
+		return address.Numbers(c.S)
 	}
 	out := []panel.Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
@@ -150,7 +151,7 @@ func (c *Results) VerdictTitle() string {
 	}
 	text += " An independent checker agrees on both."
 	if c.homeless() {
-		text += " The peak is a sum of bytes; for their addresses: " + (&Addressmap{S: c.S}).Outcome()
+		text += " The peak is a sum of bytes; for their addresses: " + (&address.Map{S: c.S}).Outcome()
 	}
 	return text + " " + c.ClaimTitle()
 }

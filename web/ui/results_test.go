@@ -14,6 +14,8 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/address"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
@@ -23,7 +25,7 @@ import (
 func TestAddressFailure(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
-	c := Addressmap{S: s}
+	c := address.Map{S: s}
 	f := s.Places.Placed.Failed
 	if f == nil {
 		t.Fatal("best fit serves all requests of the default example; the test needs another one")
@@ -109,5 +111,30 @@ func TestMemoryPage(t *testing.T) {
 	}
 	if want := []string{"6 MiB", "6 MiB", "0 %", "0 %", "2"}; !reflect.DeepEqual(results, want) {
 		t.Errorf("the result line is %q, want %q", results, want)
+	}
+}
+
+func TestWorking(t *testing.T) {
+	s := pagetest.First(t)
+	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
+	r := Results{S: s}
+	if got, want := answer.Work(s), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+		t.Errorf("work is %q; want %q", got, want)
+	}
+	if got, want := r.StopText(), "Stop and use this"; got != want {
+		t.Errorf("the button says %q; want %q", got, want)
+	}
+	s.Solving.Best, s.Solving.Progress = nil, proto.Progress{Done: 1, Total: 4}
+	if got, want := answer.Work(s), "Solving… 25 %"; got != want {
+		t.Errorf("work is %q; want %q", got, want)
+	}
+	for _, c := range []struct {
+		m    state.Loading
+		want string
+	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Solving… 25 %"}} {
+		s.Update(c.m)
+		if got := answer.Work(s); got != c.want {
+			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"memtide/web/draw"
 	"memtide/web/state"
 	"memtide/web/ui/mount"
+	"memtide/web/ui/timeline"
 )
 
 // posters are the widths of the prepared pictures in CSS pixels, by the class of
@@ -40,7 +41,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 	}
 	page := b.String()
 	for name, m := range mount.ByName {
-		if !m.Timed() || m.Second || m.Picture == draw.Life && (&Pictures{S: s}).NoLife(false) {
+		if !m.Timed() || m.Second || m.Picture == draw.Life && (&timeline.Pictures{S: s}).NoLife(false) {
 			continue
 		}
 		if page, err = withPoster(page, name, m.Picture, s); err != nil {

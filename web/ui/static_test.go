@@ -9,11 +9,8 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/state"
-	"memtide/web/ui/answer"
-	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -128,44 +125,39 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-func TestWorking(t *testing.T) {
-	s := pagetest.First(t)
-	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
-	r := Results{S: s}
-	if got, want := answer.Work(s), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
-		t.Errorf("work is %q; want %q", got, want)
+// With everything open the tree stays small enough to be drawn within a frame.
+func TestOpenTreeIsSmall(t *testing.T) {
+	s := pagetest.Small(t)
+	for _, q := range []string{"help", "smallest"} {
+		pagetest.Ask(t, s, q)
 	}
-	if got, want := r.StopText(), "Stop and use this"; got != want {
-		t.Errorf("the button says %q; want %q", got, want)
+	s.Update(state.ToggleLayers{})
+	s.Update(state.ToggleChain{})
+	env, err := vugu.NewBuildEnv()
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.Solving.Best, s.Solving.Progress = nil, proto.Progress{Done: 1, Total: 4}
-	if got, want := answer.Work(s), "Solving… 25 %"; got != want {
-		t.Errorf("work is %q; want %q", got, want)
-	}
-	for _, c := range []struct {
-		m    state.Loading
-		want string
-	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Solving… 25 %"}} {
-		s.Update(c.m)
-		if got := answer.Work(s); got != c.want {
-			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)
+	results := env.RunBuild(&Root{S: s})
+	elements := 0
+	var visit func(n *vugu.VGNode)
+	visit = func(n *vugu.VGNode) {
+		if n.Component != nil {
+			visit(results.ResultFor(n.Component).Out[0])
+			return
+		}
+		if n.Type == vugu.ElementNode && n.Data != "" { // vg-template is none
+			elements++
+		}
+		if n.InnerHTML != nil && len(*n.InnerHTML) > 15<<10 {
+			t.Errorf("the content of a %s is %d bytes long; want at most 15 KiB", n.Data, len(*n.InnerHTML))
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			visit(c)
 		}
 	}
-}
-
-func TestTableRows(t *testing.T) {
-	s := pagetest.First(t)
-	s.View.Table = true
-	table := Table{S: s}
-	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != input.TableRows {
-		t.Errorf("%d rows; want %d", n, input.TableRows)
+	visit(results.Out.Out[0])
+	if elements > 522 {
+		t.Errorf("with questions and layers open the page has %d elements; want at most 522", elements)
 	}
-	if !table.First() || table.Last() {
-		t.Errorf("first %v, last %v; want true, false", table.First(), table.Last())
-	}
-	total := s.Shown.Model().NumRows()
-	s.View.TableTop = total - 3
-	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != 3 || !table.Last() {
-		t.Errorf("on the last page %d rows, last %v; want 3, true", n, table.Last())
-	}
+	t.Logf("%d elements", elements)
 }

@@ -139,3 +139,6 @@ func Work(s *state.State) string {
 	}
 	return "Solving…"
 }
+
+// Words are the verdicts, with what follows them.
+var Words = map[string]string{Fits: "Fits: ", Probably: "Probably fits: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ", Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}

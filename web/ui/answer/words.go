@@ -22,6 +22,3 @@ const (
 	wordsMark     = "budget %s"
 	wordsLeft     = "%s left for CUDA and the allocator"
 )
-
-// Words are the verdicts, with what follows them.
-var Words = map[string]string{Fits: "Fits: ", Probably: "Probably fits: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ", Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}

@@ -89,3 +89,6 @@ const (
 	FunctionsJoined   = "joined"
 	FunctionsSeparate = "separate"
 )
+
+// OptionElement is the ID of the element of an entry.
+func OptionElement(id string) string { return "picker-" + id }

@@ -1,0 +1,221 @@
+package lanes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// keep is the strategy keepall where operations run on the network or the host: they are
+// queued in the order in which they stand, what the host reads is copied there as soon as
+// it is made, and what it makes is fetched as soon as it can be. Gathered weights and
+// all else that an operation makes stay to their last use, what nobody reads and weights
+// that are there at the start to the end.
+func keep(p *engine.Problem) (*engine.Solution, error) {
+	n := len(p.Graph.Values)
+	k := &keeper{places: newPlaces(p.Graph), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
+	for v := range k.g.Values {
+		if k.g.Values[v].Kind == engine.KindWeight && k.dev[v] {
+			k.uses[v] = 1 // to the end
+		}
+	}
+	k.in = k.inputs()
+	moves := k.countUses()
+	if moves && (p.Device.ToHost == 0 || p.Device.ToDev == 0) {
+		return nil, engine.ErrNeedsLink
+	}
+	for i := range k.g.Ops {
+		if err := k.add(engine.OpID(i)); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.settle(len(k.late)); err != nil {
+		return nil, err
+	}
+	sol, err := sim.Solution(p, k.steps)
+	switch _, stuck := errors.AsType[*sim.StuckError](err); {
+	case stuck:
+		why := "every value stays to its last use"
+		if t, err := sim.Play(p.WithBudget(engine.NoLimit), k.steps); err == nil {
+			why += ", and " + t.Peak.Text() + " would do"
+		}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Why: why}
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
+	}
+	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", n),
+		"Operations of the network and the host are queued in the order in which they stand."}
+	return sol, nil
+}
+
+// keeper walks over the operations once.
+type keeper struct {
+	*places
+	in   [][]engine.ValueID // by operation: what serves its inputs
+	uses []int              // by value: readers on the device and copies to the host that are to come, before it is made anew
+	anew [][]int            // by value: the same of each time that it is made again
+	made []bool             // by value
+	late engine.Schedule    // what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with their copies, and frees
+}
+
+// inputs are the values that serve what operations read: what is not made by itself is
+// read in what it is within.
+func (k *keeper) inputs() [][]engine.ValueID {
+	made := slices.Clone(k.dev)
+	for i := range k.g.Ops {
+		for _, v := range k.g.Ops[i].Out {
+			made[v] = true
+		}
+	}
+	out := make([][]engine.ValueID, len(k.g.Ops))
+	for i := range k.g.Ops {
+		for _, v := range k.g.Ops[i].In {
+			for n := 0; !made[v] && !k.host[v] && k.g.Values[v].PartOf != engine.NoValue && n < len(k.g.Values); n++ {
+				v = k.g.Values[v].PartOf
+			}
+			out[i] = append(out[i], v)
+		}
+	}
+	return out
+}
+
+// countUses counts them, and tells whether something has to be copied.
+func (k *keeper) countUses() (moves bool) {
+	sent, made := make([]bool, len(k.g.Values)), make([]bool, len(k.g.Values))
+	uses := func(v engine.ValueID) *int {
+		if n := len(k.anew[v]); n > 0 {
+			return &k.anew[v][n-1]
+		}
+		return &k.uses[v]
+	}
+	for i := range k.g.Ops {
+		op := &k.g.Ops[i]
+		for _, v := range k.in[i] {
+			if op.Lane != engine.LaneCPU {
+				*uses(v)++
+			} else if !k.host[v] && !sent[v] {
+				sent[v] = true
+				*uses(v)++
+			}
+		}
+		for _, v := range op.Out {
+			if op.Lane == engine.LaneNetwork && made[v] { // gathered again
+				k.anew[v] = append(k.anew[v], 0)
+			}
+			made[v] = true
+		}
+		if op.Lane == engine.LaneCPU {
+			for _, v := range op.Out {
+				sent[v] = true
+			}
+		}
+	}
+	for v := range sent {
+		moves = moves || sent[v] || k.host[v] && k.uses[v] > 0
+	}
+	return moves
+}
+
+// add puts an operation into the schedule, with what has to be moved for it.
+func (k *keeper) add(id engine.OpID) error {
+	op := &k.g.Ops[id]
+	wait := k.isLate(op)
+	if op.Lane == engine.LaneCPU {
+		for _, v := range k.in[id] {
+			wait = wait || !k.host[v] && k.coming[v]
+		}
+		if wait {
+			k.late = append(k.late, engine.Run(id))
+			return nil
+		}
+		return k.onHost(id)
+	}
+	if wait {
+		if err := k.settle(len(k.late)); err != nil {
+			return err
+		}
+	}
+	for _, v := range k.in[id] {
+		if k.dev[v] {
+			continue
+		}
+		if !k.host[v] {
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+		}
+		k.move(engine.Fetch(v, 0))
+	}
+	due := len(k.late)
+	for _, v := range op.Out {
+		if k.made[v] && len(k.anew[v]) > 0 {
+			k.uses[v], k.anew[v] = k.anew[v][0], k.anew[v][1:]
+		}
+		k.made[v] = true
+	}
+	k.run(engine.Run(id), k.in[id])
+	for _, v := range k.in[id] {
+		k.used(v)
+	}
+	if op.Lane == engine.LaneCompute {
+		return k.settle(due)
+	}
+	return nil
+}
+
+// isLate tells whether an operation needs one that is late.
+func (k *keeper) isLate(op *engine.Op) bool {
+	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
+		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
+		return st.Kind == engine.StepRun && (slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
+	})
+}
+
+// settle puts the first n of what is late into the schedule.
+func (k *keeper) settle(n int) error {
+	due := k.late[:n:n]
+	k.late = slices.Clone(k.late[n:])
+	for _, st := range due {
+		if st.Kind != engine.StepRun {
+			k.move(st)
+		} else if err := k.onHost(st.Op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onHost puts an operation of the CPU into the schedule, with the copies that it needs
+// and those of what it makes that the device needs.
+func (k *keeper) onHost(id engine.OpID) error {
+	op := &k.g.Ops[id]
+	for _, v := range op.In {
+		switch {
+		case k.host[v]:
+			continue
+		case !k.dev[v]:
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+		}
+		k.move(engine.Offload(v))
+		k.used(v)
+	}
+	k.run(engine.Run(id), nil) // what it reads is the copies of the host
+	for _, v := range op.Out {
+		if k.uses[v] > 0 {
+			k.move(engine.Fetch(v, 0))
+		}
+	}
+	return nil
+}
+
+// used counts a use, and frees the value at its last.
+func (k *keeper) used(v engine.ValueID) {
+	switch k.uses[v]--; {
+	case k.uses[v] > 0:
+	case k.coming[v]:
+		k.late = append(k.late, engine.Free(v))
+	default:
+		k.move(engine.Free(v))
+	}
+}

@@ -1,0 +1,425 @@
+// Package address is the address view: where the bytes of a schedule or of a file lie, and
+// whether all of them find room.
+package address
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine/alloc"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/mount"
+	"memtide/web/ui/panel"
+)
+
+// Map is the address view: where the bytes of the shown schedule, or of a
+// file, lie.
+type Map struct {
+	S     *state.State
+	Hosts mount.Hosts
+}
+
+// Open says whether there is anything below the heading.
+func (c *Map) Open() bool { return c.S.Allocator() != "" }
+
+// Expanded is for aria-expanded.
+func (c *Map) Expanded() string { return strconv.FormatBool(c.Open()) }
+
+// Height is the style of a host; the host memory of a file is unknown.
+func (c *Map) Height(name string) string {
+	if name == "host" && c.S.Memory != nil {
+		return "display:none"
+	}
+	return fmt.Sprintf("height:%gpx", mount.ByName[name].Picture.Height())
+}
+
+// Label is the accessible name of a picture.
+func (c *Map) Label(name string) string {
+	m := c.S.PlacesModel()
+	switch {
+	case m == nil:
+		return mount.ByName[name].Picture.Title()
+	case name == "map":
+		return m.MapSentence(m.Moment())
+	}
+	return mount.ByName[name].Picture.Title() + ". " + m.Summary()
+}
+
+// Allocators lists the allocators, what a file has recorded first.
+func (c *Map) Allocators() (out []panel.Option) {
+	name := c.S.Allocator()
+	if m := c.S.Memory; m != nil && m.Data.Recorded != nil {
+		out = append(out, panel.Option{ID: proto.Recorded, Title: "As recorded", Selected: name == proto.Recorded})
+	}
+	for _, a := range alloc.Allocators() {
+		out = append(out, panel.Option{ID: a.Name, Title: a.Title, Selected: a.Name == name})
+	}
+	return out
+}
+
+// Doc is the first sentence about the allocator.
+func (c *Map) Doc() string {
+	a := alloc.Lookup(c.S.Allocator())
+	if a == nil {
+		if c.S.Allocator() == proto.Recorded {
+			return "Where the file says that the buffers lay."
+		}
+		return ""
+	}
+	doc, _, _ := strings.Cut(a.Doc, "\n\n")
+	return strings.Join(strings.Fields(doc), " ")
+}
+
+// Params are the parameters of the allocator.
+func (c *Map) Params() []panel.Param {
+	a := alloc.Lookup(c.S.Allocator())
+	if a == nil {
+		return nil
+	}
+	return slices.DeleteFunc(panel.Params(c.S, a.Params, c.S.Choice.AllocArgs, "alloc-arg:"), func(p panel.Param) bool {
+		return p.Name == alloc.OrderParam && c.S.Memory != nil // a file has its own order
+	})
+}
+
+// Work says what is being worked on; empty if nothing is.
+func (c *Map) Work() string {
+	p := c.S.Placing
+	switch {
+	case p == nil:
+		return ""
+	case p.Progress.Total > 0:
+		return fmt.Sprintf("Placing… %s", format.Share(float64(p.Progress.Done)/float64(p.Progress.Total)))
+	}
+	return "Placing…"
+}
+
+// AgainText is the button that gives a search more time; empty if there is none.
+func (c *Map) AgainText() string {
+	p := c.S.Places
+	if p == nil || p.Failure == nil || p.Failure.Kind != proto.Deadline || c.S.Placing != nil {
+		return ""
+	}
+	if p.Placed == nil {
+		return "Place"
+	}
+	return "Search for a minute"
+}
+
+// Stale marks the pictures as those of another allocator or schedule.
+func (c *Map) Stale() string {
+	return strconv.FormatBool(c.S.Placing != nil || c.behind() != nil)
+}
+
+// behind is the schedule whose addresses are shown while the other pictures show a
+// preview; nil if they show the same.
+func (c *Map) behind() *known.Picture {
+	if c.S.Preview == nil || c.S.Memory != nil {
+		return nil
+	}
+	return c.S.Shown
+}
+
+func (c *Map) placed() *proto.Placed {
+	if p := c.S.Places; p != nil {
+		return p.Placed
+	}
+	return nil
+}
+
+// Facts are the numbers of the placement.
+func (c *Map) Facts() []panel.Fact {
+	p := c.placed()
+	if p == nil {
+		return nil
+	}
+	out := []panel.Fact{
+		{Label: "in use at the peak", Value: format.Bytes(p.Peak), Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
+		needed(p),
+		{Label: "over the peak", Value: extra(p), Title: "What the placement needs beyond that total"},
+	}
+	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
+		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved), Title: "The most that is taken from the device"})
+	} else {
+		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
+	}
+	l := c.S.PlacesModel().LevelShown()
+	when := "at the peak"
+	if p.Failed != nil {
+		when = "when it fails"
+	}
+	return append(out,
+		panel.Fact{Label: "largest hole " + when, Value: format.Bytes(l.Largest), Title: "The largest stretch of free addresses"},
+		panel.Fact{Label: "fragmentation " + when, Value: format.Share(l.Fragmentation()), Title: "1 − largest hole / free memory"},
+		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste), Title: "What buffers are rounded up by, at most at a moment"})
+}
+
+// needed is how much memory the allocator gets by with.
+func needed(p *proto.Placed) panel.Fact {
+	switch {
+	case p.Failed == nil:
+		return panel.Fact{Label: "needed", Value: format.Bytes(p.Top), Title: "The end of the highest block"}
+	case p.Needs > 0:
+		return panel.Fact{Label: "would be needed", Value: format.Bytes(p.Needs), Title: "The pool that this allocator finds by itself"}
+	}
+	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
+}
+
+func extra(p *proto.Placed) string {
+	top := p.Top
+	if p.Failed != nil {
+		top = p.Needs
+	}
+	if top <= 0 || p.Peak <= 0 {
+		return "–"
+	}
+	return format.Percent(float64(max(top, p.Peak))/float64(p.Peak) - 1)
+}
+
+func poolTitle(p *proto.Placed) string {
+	if p.Resident > 0 {
+		return fmt.Sprintf("The budget without the %s that are resident", format.Bytes(p.Resident))
+	}
+	return "All addresses there are"
+}
+
+// Outcome says in a sentence whether the buffers have found room.
+func (c *Map) Outcome() string {
+	at := c.S.Places
+	if at == nil {
+		return ""
+	}
+	p, f := at.Placed, at.Failure
+	if p == nil {
+		if f == nil {
+			return ""
+		}
+		return format.Sentence(f.Text)
+	}
+	total := p.Pool + p.Resident
+	switch {
+	case f != nil && p.Fixed && p.Top > p.Pool:
+		return fmt.Sprintf("Stopped: the best found so far needs a pool of %s, the pool has %s. Whether one fits is not decided.", format.BytesUp(p.Top), format.Bytes(p.Pool))
+	case f != nil:
+		return fmt.Sprintf("Stopped: the best found so far needs %s. A smaller one may exist.", format.BytesUp(p.Top))
+	case p.NoneFits:
+		return fmt.Sprintf("Proven: no placement fits into a pool of %s. The smallest needs %s; it is shown.", format.Bytes(p.Pool), format.BytesUp(p.Top))
+	case p.Failed != nil:
+		return c.failedText(p)
+	case p.Allocator == proto.Recorded:
+		return fmt.Sprintf("%s buffers, as recorded.", format.Count(c.S.Memory.Data.Count))
+	case p.Optimal && !p.Fixed:
+		return fmt.Sprintf("All %s buffers fit into %s: proven smallest.", format.Count(buffers(p)), format.BytesUp(p.Pool))
+	case p.Fixed && p.Resident > 0:
+		return fmt.Sprintf("All buffers find room: %s of the budget of %s are enough.", format.BytesUp(p.Top+p.Resident), format.Bytes(total))
+	}
+	return fmt.Sprintf("All %s buffers find room in %s.", format.Count(buffers(p)), format.BytesUp(p.Pool))
+}
+
+func (c *Map) failedText(p *proto.Placed) string {
+	text := "Does not fit: "
+	if m := c.S.PlacesModel(); m != nil {
+		text += m.FailureSentence() + "."
+	}
+	if p.Failed.Unreserved > 0 {
+		text += fmt.Sprintf(" The device has %s more, too little for a segment.", format.Bytes(p.Failed.Unreserved))
+	}
+	if p.Needs > 0 {
+		if c.S.Memory != nil {
+			return text + fmt.Sprintf(" A pool of %s would do.", format.BytesUp(p.Needs))
+		}
+		text += fmt.Sprintf(" A budget of %s would do for this schedule.", format.BytesUp(p.Needs+p.Resident))
+	}
+	return text
+}
+
+// buffers counts what has been placed.
+func buffers(p *proto.Placed) (n int) {
+	last := -1
+	for _, x := range p.Pieces {
+		if x.Buffer != last {
+			n, last = n+1, x.Buffer
+		}
+	}
+	return n
+}
+
+// Verdict says whether the layout that is shown has been checked. Whether all of it
+// fits, and into how little, is the sentence before it.
+func (c *Map) Verdict() string {
+	p := c.placed()
+	switch at := c.behind(); {
+	case p == nil:
+		return ""
+	case at != nil:
+		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
+	case p.Unchecked:
+		return "not checked"
+	case p.Verdict.Verified && p.Failed != nil:
+		return "checked up to the failure"
+	case p.Verdict.Verified && p.NoneFits:
+		return "checked, in the larger pool"
+	case p.Verdict.Verified:
+		return "✓ layout checked"
+	}
+	return "✗ check failed"
+}
+
+// VerdictClass colours the verdict.
+func (c *Map) VerdictClass() string {
+	p := c.placed()
+	switch {
+	case p == nil || p.Unchecked || c.behind() != nil, p.Verdict.Verified && (p.Failed != nil || p.NoneFits):
+		return "muted"
+	case p.Verdict.Verified:
+		return "good"
+	}
+	return "bad"
+}
+
+const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
+
+// VerdictTitle says what was checked.
+func (c *Map) VerdictTitle() string {
+	p := c.placed()
+	switch {
+	case p == nil:
+		return ""
+	case c.behind() != nil:
+		return "A click on the curve chooses the schedule that is previewed; its addresses are found then."
+	case p.Unchecked:
+		return "There are too many buffers to compare every one with every other."
+	case p.Verdict.Verified && p.Optimal:
+		return layoutChecked + " That none needs less is the search's own proof, which is not checked here."
+	case p.Verdict.Verified:
+		return layoutChecked
+	}
+	return p.Verdict.Problem
+}
+
+// OutcomeClass colours the sentence.
+func (c *Map) OutcomeClass() string {
+	if p := c.placed(); p != nil && (p.Failed != nil || p.NoneFits) || p == nil && c.S.Places != nil {
+		return "bad"
+	}
+	return ""
+}
+
+// RaiseText is the button that makes the budget large enough; empty if that is
+// not known or of no use.
+func (c *Map) RaiseText() string {
+	if b := input.Raise(c.S); b > 0 {
+		return "Set " + format.BytesUp(b)
+	}
+	return ""
+}
+
+// Density is the text of its field.
+func (c *Map) Density() string {
+	if d := c.S.Draft; d.Field == "density" {
+		return d.Text
+	}
+	return strconv.Itoa(c.S.Density())
+}
+
+// Offloads says whether anything is kept on the host.
+func (c *Map) Offloads() bool {
+	_, ok := c.S.Compression()
+	return ok && c.Open()
+}
+
+// Compression says what zero-value compression would save, and what it costs.
+func (c *Map) Compression() string {
+	s, ok := c.S.Compression()
+	if !ok {
+		return ""
+	}
+	if s.Saved() <= 0 {
+		return "Zero-value compression saves nothing here."
+	}
+	text := fmt.Sprintf("Zero-value compression saves %s of %s on the host (%s). Compressing takes one core %s per step; the copies take %s",
+		format.Bytes(s.Saved()), format.Bytes(s.Peak), format.Share(float64(s.Saved())/float64(s.Peak)), format.Duration(s.Core), format.Duration(s.Transfer))
+	if n := s.Cores(); n > 1 {
+		return text + fmt.Sprintf(": %d cores keep up.", n)
+	}
+	return text + ": one core keeps up."
+}
+
+// aliveRows is how many buffers the table lists.
+const aliveRows = 40
+
+// Moment is the heading of the table.
+func (c *Map) Moment() string {
+	if p := c.placed(); p != nil && p.Failed != nil {
+		return "Alive when it fails"
+	}
+	return "Alive at the peak"
+}
+
+// Orders are the ways to sort the table.
+func (c *Map) Orders() (out []panel.Option) {
+	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
+		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
+	}
+	return out
+}
+
+// Pressed is for aria-pressed.
+func (c *Map) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
+
+// HTML is the table of what is there at the peak. Everything in it is escaped.
+func (c *Map) HTML() vugu.HTML {
+	m := c.S.PlacesModel()
+	if m == nil {
+		return ""
+	}
+	rows := m.AliveAt(m.Moment(), c.S.View.AliveBy)
+	var b strings.Builder
+	b.WriteString(`<table><thead><tr><th scope="col">Buffer</th><th scope="col">Kind</th><th scope="col">Size</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">Until</th><th scope="col">Layer</th></tr></thead><tbody>`)
+	for _, r := range rows[:min(len(rows), aliveRows)] {
+		b.WriteString("<tr>")
+		for _, cell := range []string{r.Name, r.Kind, format.Bytes(r.Bytes), format.Bytes(r.Addr), r.Since, r.Until, r.Layer} {
+			b.WriteString("<td>" + html.EscapeString(strings.ToValidUTF8(cell, "�")) + "</td>")
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("</tbody></table>")
+	if n := len(rows) - aliveRows; n > 0 {
+		fmt.Fprintf(&b, `<p class="more">and %s more</p>`, format.Count(n))
+	}
+	return vugu.HTML(b.String())
+}
+
+// Numbers is the result line of a file about addresses.
+func Numbers(s *state.State) []panel.Number {
+	d := s.Memory.Data
+	peak := d.Peak
+	out := []panel.Number{
+		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
+		{ID: "reserved", Label: "reserved", Value: "–"},
+		{ID: "over-peak", Label: "over the peak", Value: "–"},
+		{ID: "fragmentation", Label: "fragmentation", Value: "–"},
+		{ID: "buffers", Label: "buffers", Value: format.Count(d.Count)},
+	}
+	if s.Places == nil || s.Places.Placed == nil {
+		return out
+	}
+	p := s.Places.Placed
+	out[1].Value, out[1].Title = format.Bytes(p.Reserved), "The most that is taken from the device"
+	over := math.Max(float64(p.Reserved)/math.Max(float64(peak), 1)-1, 0)
+	out[2].Value, out[2].Title = format.Percent(over), "What is reserved beyond the peak"
+	l := s.PlacesModel().LevelShown()
+	out[3].Value, out[3].Title = format.Share(l.Fragmentation()), "1 − largest hole / free memory, at the peak"
+	return out
+}

@@ -1,0 +1,157 @@
+// Package controls is what a person asks with: the network and what is chosen about it, the
+// device, the plan and its budget, the details of the model; and what is known about the
+// network and where that comes from.
+package controls
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/profiles"
+	"memtide/profiles/preset"
+	"memtide/web/format"
+	"memtide/web/state"
+	"memtide/web/ui/panel"
+)
+
+// Case is what is asked about, as a sentence whose words are controls. Words that a
+// source does not need are left out.
+type Case struct {
+	S        *state.State
+	Starting bool
+}
+
+// MaxBatch is the largest batch size of the preset.
+func (c *Case) MaxBatch() int {
+	if p, _, err := preset.Parse(source(c.S).Preset); err == nil {
+		return p.Largest()
+	}
+	return preset.MaxBatch
+}
+
+// Batch is the batch size of the preset; empty if there is none to choose.
+func (c *Case) Batch() string {
+	src := source(c.S).Preset
+	if d := c.S.Draft; d.Field == "batch" {
+		return d.Text
+	}
+	if p, batch, err := preset.Parse(src); err == nil && p.Largest() > 1 {
+		return strconv.Itoa(batch)
+	}
+	return ""
+}
+
+// Accept lists the usual endings of files that can be read.
+func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",") }
+
+// Unit is what the batch counts.
+func (c *Case) Unit() string {
+	word := "sample"
+	switch base, _ := source(c.S).Variant(); {
+	case base == nil:
+	case base.Sequences():
+		word = "sequence"
+	case base.Images():
+		word = "image"
+	}
+	if c.Batch() == "1" {
+		return word
+	}
+	return word + "s"
+}
+
+// Optimizer says whose states stay on the device; empty where the source does not tell.
+func (c *Case) Optimizer() string {
+	if base, _ := source(c.S).Variant(); base != nil && base.Optimizer != "" {
+		return "with " + base.Optimizer
+	}
+	return ""
+}
+
+// GPUs lists the devices, with the person's own first where none of them is meant.
+func (c *Case) GPUs() (out []panel.Option) {
+	chosen := c.S.Choice.GPU()
+	if chosen == nil {
+		out = append(out, panel.Option{ID: "", Title: "GPU of your own", Selected: true})
+	}
+	for _, d := range preset.Devices() {
+		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
+			out = append(out, panel.Option{ID: d.ID, Title: d.Name, Selected: selected})
+		}
+	}
+	return out
+}
+
+// GPUTitle says what choosing a GPU sets, and where its numbers come from.
+func (c *Case) GPUTitle() string {
+	text := "Sets the memory, the link to the host and, where they are computed, the times."
+	if d := c.S.Choice.GPU(); d != nil {
+		text += " " + d.Link + "; " + d.Source + "."
+	}
+	return text
+}
+
+// What can be chosen about the preset that is open stands beside its name. A list is empty
+// where there is nothing to choose.
+
+// Images are the sides of images that the papers measure with, the preset's own
+// and the one that the link names.
+func (c *Case) Images() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Images() {
+		return nil
+	}
+	return sizes(o.Image, []int{base.Options().Image, 224, 500, 1000}, "px", func(n int) bool {
+		with := o
+		with.Image = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// Tokens are lengths of sequences that the preset is built for.
+func (c *Case) Tokens() []panel.Option {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Sequences() {
+		return nil
+	}
+	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens", func(n int) bool {
+		with := o
+		with.Tokens = n
+		_, err := base.With(with)
+		return err == nil
+	})
+}
+
+// sizes lists the possible ones of some sizes in order, and the present one.
+func sizes(now int, usual []int, unit string, possible func(int) bool) (out []panel.Option) {
+	list := append(usual, now)
+	slices.Sort(list)
+	for _, n := range slices.Compact(list) {
+		if n == now || possible(n) {
+			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit, Selected: n == now})
+		}
+	}
+	return out
+}
+
+// Precisions are those of the activations.
+func (c *Case) Precisions() (out []panel.Option) {
+	base, o := source(c.S).Variant()
+	if base == nil || !base.Operators() {
+		return nil
+	}
+	for _, name := range []string{"f32", "f16", "bf16"} {
+		out = append(out, panel.Option{ID: name, Title: precisionName(name), Selected: name == o.Precision})
+	}
+	return out
+}
+
+// precisionName is what people call a precision.
+func precisionName(id string) string {
+	if id == "bf16" {
+		return id
+	}
+	return "fp" + id[1:]
+}

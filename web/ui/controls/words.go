@@ -1,0 +1,12 @@
+package controls
+
+// The words of the controls, in one place.
+const (
+	wordsOpen    = "Open your own model…"
+	wordsStays   = "it stays in this browser"
+	Policy       = "The page may not send anything anywhere: its content security policy forbids the browser to."
+	wordsPlan    = "Plan"
+	wordsBudget  = "Memory budget"
+	wordsSteps   = "Language models, whole training step"
+	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
+)

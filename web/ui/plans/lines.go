@@ -1,0 +1,71 @@
+package plans
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"memtide/web/chart"
+	"memtide/web/display"
+	"memtide/web/known"
+	"memtide/web/permalink"
+	"memtide/web/tradeoff"
+	"memtide/web/ui/panel"
+)
+
+// Title says what the curve shows.
+func (c *Tradeoff) Title() string {
+	if c.S.View.Axis == tradeoff.Throughput {
+		return "Speed against memory"
+	}
+	return "Step time against memory"
+}
+
+// Better says which way is better.
+func (c *Tradeoff) Better() string {
+	if c.S.View.Axis == tradeoff.Throughput {
+		return "up is better"
+	}
+	return "down is better"
+}
+
+// Axes lists what the curve may show upwards.
+func (c *Tradeoff) Axes() []panel.Option {
+	rate := "samples per second"
+	if n := c.S.Network; n != nil {
+		unit, count := known.Trained(c.S.Choice, n)
+		if rate = unit + " per second"; count == 0 {
+			rate = "steps per second"
+		}
+	}
+	titles := [tradeoff.NumAxes]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
+	var out []panel.Option
+	for i, title := range titles {
+		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: tradeoff.Axis(i) == c.S.View.Axis})
+	}
+	return out
+}
+
+// strokes are the classes of the colours that lines have.
+var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload", display.Recompute: "of-recompute", display.Fixed: "of-keep"}
+
+// sample is a piece of a strategy's line, or of a lower bound's, as SVG.
+func sample(line string) string {
+	class, dashes := "of-bound", []int{1, 3}
+	if line != tradeoff.BoundLine {
+		class, dashes = strokes[chart.Role(line)], chart.Dash(line)
+	}
+	dash := ""
+	if dashes != nil {
+		list := make([]string, len(dashes))
+		for i, n := range dashes {
+			list[i] = strconv.Itoa(n)
+		}
+		dash = ` stroke-dasharray="` + strings.Join(list, " ") + `"`
+	}
+	return fmt.Sprintf(`<svg width="26" height="8" aria-hidden="true"><path class="%s" d="M0 4H26"%s/></svg>`, class, dash)
+}
+
+// Sampled is the name of a strategy behind a piece of its line.
+func Sampled(strategy, name string) string { return sample(strategy) + html.EscapeString(name) }

@@ -1,0 +1,124 @@
+//go:build !js
+
+package plans
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/tradeoff"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+)
+
+func TestLineCommands(t *testing.T) {
+	s := pagetest.First(t)
+	for _, c := range []struct {
+		in   input.Command
+		want state.Message
+	}{
+		{input.Command{Do: "lines", Arg: "greedy", Settled: true}, state.ToggleLines{Names: []string{"greedy"}}},
+		{input.Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
+		{input.Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
+		{input.Command{Do: "lines-default", Settled: true}, state.SetLines{}},
+		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
+		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
+		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
+		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
+		{input.Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
+		{input.Command{Do: "find-next", Value: "layer3"}, state.Find{Text: "layer3"}},
+	} {
+		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
+		}
+	}
+	s.View.Selected = s.Shown.Model().Find("layer3.0", 0)
+	if m, ok := (input.Command{Do: "find-next", Value: "layer3"}).Message(s).(state.Find); !ok || m.After == 0 {
+		t.Errorf("with a layer selected the next one is looked for behind %d; want behind it", m.After)
+	}
+}
+
+// Lines and axis are in the link, the defaults are not; names that nobody knows
+// are dropped.
+func TestLinesInLink(t *testing.T) {
+	s := pagetest.First(t)
+	for _, c := range []struct {
+		lines []string
+		axis  tradeoff.Axis
+		want  string
+	}{
+		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32"},
+		{[]string{"bound", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&c=bound,rotor&y=time"},
+		{[]string{"all"}, tradeoff.Slowdown, "v=1&p=resnet101-b32&c=all&y=slowdown"},
+		{[]string{}, tradeoff.Throughput, "v=1&p=resnet101-b32&c=none"},
+	} {
+		s.View.Lines, s.View.Axis = c.lines, c.axis
+		l := permalink.Of(s, link.Link{})
+		if got := l.String(); got != c.want {
+			t.Errorf("lines %q, axis %d: %s; want %s", c.lines, c.axis, got, c.want)
+		}
+		_, m, notes := permalink.Follow(c.want)
+		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis || len(notes) > 0 {
+			t.Errorf("%s is read as lines %q, axis %d, notes %q; want %q, %d", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
+		}
+	}
+	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor", "bound"}) {
+		t.Errorf("lines %q; want the known ones", m.Lines)
+	}
+}
+
+func TestStrategyKeys(t *testing.T) {
+	s := pagetest.First(t)
+	for i, name := range input.KeyStrategies {
+		a, ok := input.KeyOf(input.Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
+		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
+			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)
+		}
+	}
+	a, _ := input.KeyOf(input.Key{Code: "Digit2", Key: "2"})
+	if got := a.Act(pagetest.Graph(t, nil)); got != nil {
+		t.Errorf("on a graph the key of rotor does %#v; want nothing", got)
+	}
+	for _, code := range []string{"Digit7", "Digit", "Digit12"} {
+		if _, ok := input.KeyOf(input.Key{Code: code}); ok {
+			t.Errorf("%s is taken", code)
+		}
+	}
+}
+
+// The tried values of a parameter: what fits is a line whose places can be
+// clicked, what does not is marked.
+func TestTuningPicture(t *testing.T) {
+	s := pagetest.First(t)
+	c := &Tuning{S: s}
+	if c.Shown() || c.HTML() != "" {
+		t.Error("values are shown for a strategy that has none to try")
+	}
+	ms := func(n int) *proto.Point { return &proto.Point{StepTime: time.Duration(n) * time.Millisecond} }
+	s.Choice.Args = engine.Args{"window": "200"}
+	s.Tuning = &tradeoff.Tuning{Budget: 3 * engine.GiB, Params: []tradeoff.Param{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
+		Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
+	html := string(c.HTML())
+	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1, "<title>200 MiB: 20 ms</title>": 1,
+		"fastest 20 ms with 200 MiB": 1, "slowest 30 ms": 1, `class="misfit"`: 1, "does not fit": 1, "tune-chosen": 1} {
+		if got := strings.Count(html, want); got != n {
+			t.Errorf("%q stands %d times in the picture; want %d\n%s", want, got, n, html)
+		}
+	}
+	if got, want := c.Title(), "Step time by window, in 3 GiB"; got != want {
+		t.Errorf("title %q; want %q", got, want)
+	}
+	s.Tuning.ID, s.Tuning.Done, s.Tuning.Total = 4, 2, 4
+	if got := c.Status(); got != "2 of 4 values" || !c.Running() || c.CanStart() {
+		t.Errorf("status %q, running %v, can start %v; want 2 of 4 values, true, false", got, c.Running(), c.CanStart())
+	}
+	pagetest.WellFormed(t, pagetest.HTML(t, &Tuning{S: s}))
+}

@@ -1,0 +1,119 @@
+//go:build !js
+
+package plans
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/known"
+	"memtide/web/state"
+	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
+)
+
+// swept gives a page a curve of two strategies with the bound of offloading, in
+// milliseconds, at the smaller of two budgets.
+func swept(s *state.State, bound int) *tradeoff.Curve {
+	point := func(gib, step, bound int) *proto.Point {
+		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond, Bound: time.Duration(bound) * time.Millisecond}
+	}
+	s.Curve = &tradeoff.Curve{
+		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
+		Points:  [][]*proto.Point{{point(1, 220, 164), point(4, 164, 164)}, {point(1, 500, bound), point(4, 164, 164)}},
+		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 164 * time.Millisecond}, Done: 4, Total: 4,
+	}
+	return s.Curve
+}
+
+// The sample of the lower bound has the name of its class, and is not there when there
+// is no bound to see.
+func TestBoundSample(t *testing.T) {
+	s := pagetest.First(t)
+	c, plans := &Tradeoff{S: s}, &Plans{S: s}
+	for _, x := range []struct {
+		name   string
+		bound  int
+		change func()
+		want   string // empty: there is none
+	}{
+		{"a bound", 480, func() {}, "lower bound, offloading only"},
+		{"no more than all operations", 164, func() {}, ""},
+		{"not known yet", 164, func() { s.Curve.ID, s.Curve.Done = 3, 1 }, "lower bound: no plan of its kind is faster"},
+		{"stopped before", 164, func() { s.Curve.Stopped, s.Curve.Done = true, 1 }, ""},
+		{"no curve", 164, func() { s.Curve = nil }, "lower bound: no plan of its kind is faster"},
+		{"lines of other classes", 480, func() { s.View.Lines = []string{"rotor", "bound"} }, ""},
+		{"taken away", 480, func() { s.View.Lines = []string{"dynprog"} }, ""},
+	} {
+		swept(s, x.bound)
+		s.View.Lines = nil
+		x.change()
+		got := ""
+		if plans.Bounded() {
+			got = plans.BoundTitle()
+		}
+		if got != x.want {
+			t.Errorf("%s: the sample of the lower bound is %q; want %q", x.name, got, x.want)
+		}
+		if label := c.Label(); strings.Contains(label, "lower bound, offloading only from 480 ms") != (x.want == "lower bound, offloading only") {
+			t.Errorf("%s: the curve is described by %q; want the bound in it if it is drawn", x.name, label)
+		}
+	}
+}
+
+// What is said of a comparison with another network: under the curve, to those who
+// cannot see it, and to those who point at it.
+func TestCurveOfAnotherNetwork(t *testing.T) {
+	s := pagetest.First(t)
+	swept(s, 480)
+	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
+	choice := s.Choice
+	choice.Source = state.Source{Preset: "vgg16-b64"}
+	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &known.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
+		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
+	s.View.Axis = tradeoff.Slowdown
+	note := "B is another network, at its slowdown against its own step time of keeping everything."
+	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
+		t.Errorf("under the curve stands %q; want %q", got, want)
+	}
+	label := (&Tradeoff{S: s}).Label()
+	for _, want := range []string{"; B, another network: VGG-16, batch 64: 330 ms per step in 5 GiB, ×1.1 against its own 300 ms, 194 samples/s; ", strings.TrimSuffix(note, ".")} {
+		if !strings.Contains(label, want) {
+			t.Errorf("the curve is described by %q; want %q in it", label, want)
+		}
+	}
+	s.Compare.Other.Shown.Network = s.Network
+	if got := SweepStatus(s); strings.Contains(got, "network") {
+		t.Errorf("of one network stands %q under the curve; want nothing about networks", got)
+	}
+	if label = (&Tradeoff{S: s}).Label(); !strings.Contains(label, "; B: 330 ms per step in 5 GiB") {
+		t.Errorf("of one network the curve is described by %q; want B in it", label)
+	}
+}
+
+func TestSweepStatus(t *testing.T) {
+	s := pagetest.First(t)
+	if got := SweepStatus(s); got != "" {
+		t.Errorf("before there is a curve its status is %q; want nothing", got)
+	}
+	s.Curve = &tradeoff.Curve{ID: 7, Done: 3, Total: 40}
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "3 of 40 points"},
+		{func() { s.Curve.ID, s.Curve.Stopped = 0, true }, "Stopped after 3 of 40 points"},
+		{func() { s.Curve.Failed = "The engine stopped." }, "The engine stopped."},
+		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 }, "Point at the curve to preview, click to use."},
+	} {
+		c.change()
+		if got := SweepStatus(s); got != c.want {
+			t.Errorf("status is %q; want %q", got, c.want)
+		}
+	}
+}

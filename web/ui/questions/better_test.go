@@ -1,0 +1,133 @@
+//go:build !js
+
+package questions
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/question"
+	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+)
+
+// helped is a page on which what would help was answered by the engine.
+func helped(t *testing.T, s *state.State) (*Better, *state.Answers) {
+	t.Helper()
+	pagetest.Ask(t, s, "help")
+	return &Better{S: s}, s.Answers(question.Lookup("help"))
+}
+
+// The rows are what is faster than now, the fastest first, at most five, each with the
+// time that is lost then as a share of what is lost now.
+func TestBetterRows(t *testing.T) {
+	s := pagetest.Small(t)
+	c := &Better{S: s}
+	if c.Hidden() || c.Title() != "What would help?" || len(c.Rows()) > 0 || c.AllText() != "Look now" {
+		t.Errorf("before it is answered: hidden %v, %q, %d rows, %q; want the title and nothing else", c.Hidden(), c.Title(), len(c.Rows()), c.AllText())
+	}
+	c, a := helped(t, s)
+	rows := c.Rows()
+	if len(rows) == 0 || len(rows) > mostBetter || !strings.HasPrefix(c.Caption(), "Time lost to the memory limit, now ") {
+		t.Fatalf("%d rows under %q; want one to five, and the time that is lost", len(rows), c.Caption())
+	}
+	last := time.Duration(0)
+	for _, o := range rows {
+		x := a.List[o.Answer]
+		want := float64(max(x.StepTime-a.KeepAll, 0)) / float64(a.Base-a.KeepAll)
+		if x.StepTime >= a.Base || x.StepTime < last || o.after != want || o.now != 1 {
+			t.Errorf("%+v of %+v behind %v; want it faster than %v, in order, with bars of 1 and %v", o, x, last, a.Base, want)
+		}
+		last = x.StepTime
+		if html := string(o.HTML()); strings.Count(html, "<rect") != 2 || !strings.Contains(html, o.title) {
+			t.Errorf("the row is %s; want two bars and %q", html, o.title)
+		}
+	}
+	if got := c.AllText(); !strings.HasPrefix(got, "All ") || !strings.HasSuffix(got, " answers") {
+		t.Errorf("the button says %q", got)
+	}
+	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
+	page := pagetest.HTML(t, &Better{S: s}) + pagetest.HTML(t, &Questions{S: s})
+	pagetest.WellFormed(t, page)
+	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
+		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
+	}
+	s.Update(state.Dismiss{})
+	a.Base = a.KeepAll
+	if got := c.Caption(); got != "Nothing: no time is lost to the memory limit." || len(c.Rows()) > 0 {
+		t.Errorf("without a loss: %q, %d rows; want that there is none", got, len(c.Rows()))
+	}
+}
+
+// Where nothing fits, the bars are bytes against the budget, and what has a schedule
+// is listed.
+func TestBetterThatFits(t *testing.T) {
+	s := pagetest.Small(t)
+	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
+	c, a := helped(t, s)
+	a.Base = 0
+	if c.Title() != "What would make it fit" || len(c.Rows()) == 0 {
+		t.Fatalf("%q with %d rows; want what would make it fit", c.Title(), len(c.Rows()))
+	}
+	for _, o := range c.Rows() {
+		if o.now != 0 || o.mark <= 0 || o.mark > 1 || o.after <= 0 || o.after > 1 || !strings.Contains(string(o.HTML()), "bar-mark") {
+			t.Errorf("%+v; want one bar, and the budget across it", o)
+		}
+	}
+}
+
+// A schedule that needs more than the device has is no reason to look for speed: the
+// question is asked about what the device is likely to serve, all plans among it.
+func TestBetterForTheDevice(t *testing.T) {
+	s := pagetest.Small(t)
+	s.Update(state.SetBudget{Bytes: 64 * engine.GiB, Settled: true})
+	p := *s.Shown
+	solved, trace := *p.Solved, *p.Solved.Trace
+	trace.Peak, solved.Trace, p.Solved, p.Choice = 20*engine.GiB, &trace, &solved, s.Choice
+	s.Shown, s.Solving = &p, nil
+	var asked *proto.Question
+	for _, e := range s.Update(state.StartQuestion{Name: "help"}) {
+		if q, ok := e.(state.Question); ok {
+			asked = &q.Request
+		}
+	}
+	if asked == nil || asked.Budget.Bytes != 13*engine.GiB || asked.Strategy != "keepall" || asked.Methods[0].Strategy != s.Choice.Strategy {
+		t.Errorf("asks %+v; want every plan in 13 of the 15.8 GiB of the V100", asked)
+	}
+	if c := (&Better{S: s}); c.Title() != "What would make it fit" || c.room() != state.DeviceOf(s.Choice).Memory {
+		t.Errorf("%q, kept to %d; want what would make it fit, and the device", c.Title(), c.room())
+	}
+}
+
+// Four questions have their answers in a few words on the page, and each opens.
+func TestHeadlines(t *testing.T) {
+	s := pagetest.Small(t)
+	c := &Questions{S: s}
+	if got := len(c.Short()); got != 4 {
+		t.Fatalf("%d short questions; want 4", got)
+	}
+	for _, q := range c.Short() {
+		if got := string(c.Headline(q)); !strings.Contains(got, "<b>…</b>") || strings.Contains(got, "<span></span><b>") {
+			t.Errorf("%s before it is answered: %s; want the question and that its answer comes", q.Name, got)
+		}
+		pagetest.Ask(t, s, q.Name)
+		got := string(c.Headline(q))
+		if strings.Contains(got, "…") || strings.Contains(got, "<b></b>") || strings.Contains(got, "<b>–</b>") || strings.HasSuffix(got, "<span></span>") {
+			t.Errorf("%s answered: %s; want a value and a line about it", q.Name, got)
+		}
+		if c.Expanded(q) != "true" || !(&Question{S: s, Q: q}).Open() {
+			t.Errorf("%s is not open", q.Name)
+		}
+	}
+	pagetest.WellFormed(t, pagetest.HTML(t, &Better{S: s})+pagetest.HTML(t, &Questions{S: s}))
+	q := question.Lookup("batch")
+	s.Update(state.OpenQuestion{Name: "batch"})
+	s.Update(state.OpenQuestion{Name: "batch"})
+	if s.OpenedQuestion() != nil || c.Expanded(q) != "false" {
+		t.Error("opened twice it is open; want it closed")
+	}
+}

@@ -1,0 +1,223 @@
+// Package snapshot is what is told about a memory snapshot: why memory ran out, who holds
+// it, what would have helped, what grows, and how another snapshot differs.
+package snapshot
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/doctor"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/panel"
+)
+
+// Answer is the answer about a memory snapshot: whether it ran out of memory and why,
+// and what was in use then and at the moment that is looked at.
+type Answer struct{ S *state.State }
+
+// Told says that there is a recording to tell about.
+func (c *Answer) Told() bool { return c.S.Doctor() != nil }
+
+// Kind is the sign of the verdict, see Answer.Kind.
+func (c *Answer) Kind() string {
+	switch r := report(c.S); {
+	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
+		return answer.Failed
+	case r == nil:
+		return answer.Working
+	case r.Failure != nil:
+		return answer.DoesNot
+	}
+	return answer.Unknown
+}
+
+// Word begins the sentence.
+func (c *Answer) Word() string {
+	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
+}
+
+// Sentence is the answer.
+func (c *Answer) Sentence() string {
+	r := report(c.S)
+	switch {
+	case c.Kind() == answer.Failed:
+		return format.Sentence(c.S.Doctor().Failed)
+	case r == nil:
+		return ""
+	case r.Failure == nil:
+		l := c.S.Memory.LevelAt(r.PeakAt)
+		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
+		return fmt.Sprintf(wordsHeldAtPeak, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
+	}
+	f := r.Failure
+	text := fmt.Sprintf(wordsAskedFor, format.BytesUp(f.Bytes))
+	if len(f.Holes) == 0 {
+		return text + wordsNothing
+	}
+	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"), format.Bytes(f.Holes[0].Bytes))
+}
+
+// Sub is who asked, and what to do once that is known.
+func (c *Answer) Sub() string {
+	r := report(c.S)
+	if r == nil {
+		return ""
+	}
+	text := ""
+	if f := r.Failure; f != nil {
+		text = fmt.Sprintf(wordsWhoAsked, f.Site, format.Bytes(f.DeviceFree)) + " "
+	}
+	return text + short(c.S)
+}
+
+// HTML is what stands in the section. Everything in it is escaped.
+func (c *Answer) HTML() vugu.HTML {
+	if !c.Told() {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<p class="say" data-testid="doctor-say"><span class="sign" aria-hidden="true"></span><b>%s</b>%s</p><p class="sub" data-testid="doctor-sub">%s</p>`,
+		c.Word(), html.EscapeString(c.Sentence()), html.EscapeString(c.Sub()))
+	c.between(&b)
+	c.devices(&b)
+	for _, u := range c.usages() {
+		u.html(&b)
+	}
+	return vugu.HTML(b.String())
+}
+
+// between says what the hole that was nearly large enough lies between: buttons that
+// show the buffers.
+func (c *Answer) between(b *strings.Builder) {
+	r := report(c.S)
+	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
+		return
+	}
+	h := &r.Failure.Holes[0]
+	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `, fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
+	for i, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
+		if i > 0 {
+			b.WriteString(" " + wordsAnd + " ")
+		}
+		if n.End {
+			b.WriteString(wordsSegEnd)
+			continue
+		}
+		text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
+		if n.Stays {
+			text += wordsKeptToEnd
+		}
+		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="%s">%s</button>`, n.Buffer, wordsLight, html.EscapeString(text))
+	}
+	b.WriteString("</p>")
+}
+
+// usage is what is in use at a moment, as a bar.
+type usage struct {
+	id, title, note string
+	parts           []panel.Piece
+	mark            panel.Piece
+}
+
+// html is the bar with what it means under it.
+func (u *usage) html(b *strings.Builder) {
+	var parts, key strings.Builder
+	label := u.title
+	for _, p := range u.parts {
+		fmt.Fprintf(&parts, `<span class="part %s" style="%s" title="%s"><span>%[3]s</span></span>`, p.Class, p.Style, p.Label)
+		fmt.Fprintf(&key, `<li><i class="sw %s"></i>%s</li>`, p.Class, p.Label)
+		label += ", " + p.Label
+	}
+	fmt.Fprintf(b, `<div class="usage" data-testid="%s"><div class="gauge" role="img" aria-label="%s"><span class="gauge-title">%s</span><div class="gauge-parts">%s</div>`, u.id, label, u.title, parts.String())
+	fmt.Fprintf(b, `<span class="gauge-mark %s" style="%s"><span>%s</span></span></div><ul class="gauge-key" aria-hidden="true">%s</ul><p class="note">%s</p></div>`,
+		u.mark.Class, u.mark.Style, u.mark.Label, key.String(), u.note)
+}
+
+// usages are the bars: of the failure or the peak, and of the moment that is looked at.
+func (c *Answer) usages() (out []usage) {
+	r := report(c.S)
+	if r == nil {
+		return nil
+	}
+	out = append(out, c.usage("usage", decisive(report(c.S)), r.Alive))
+	if a := c.S.Alive(); a != r.Alive {
+		out = append(out, c.usage("usage-at", wordsAtEvent, a))
+	}
+	return out
+}
+
+// usage is a bar on the scale that all have: what could be reserved, or was.
+func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
+	r, level := report(c.S), c.S.Memory.LevelAt(a.At)
+	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
+	u := usage{id: id, title: momentOf(words, a)}
+	at, guessed := engine.Bytes(0), engine.Bytes(0)
+	add := func(class, name string, to engine.Bytes) {
+		if to > at {
+			u.parts = append(u.parts, panel.Piece{Class: class, Label: name + " " + format.Bytes(to-at), Style: panel.Stretch(at, to, whole)})
+			at = to
+		}
+	}
+	for _, s := range a.Categories {
+		n := useNames[known.UseOf(s.Category)]
+		add(n.class, n.name, at+s.Bytes)
+		guessed += s.Guessed
+	}
+	add("lost", wordsRounded, level.Used)
+	add("free", wordsFree, level.Reserved)
+	if guessed > 0 {
+		u.note = fmt.Sprintf(wordsGuessed, format.Bytes(guessed))
+	}
+	end, text := r.Capacity, wordsCapacity
+	if end == 0 {
+		end, text = r.PeakReserved, wordsMostHeld
+	}
+	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: panel.Place(end, whole)}
+	return u
+}
+
+// devices lets people choose among those of the file that hold anything, if there are
+// several.
+func (c *Answer) devices(b *strings.Builder) {
+	r := report(c.S)
+	if r == nil {
+		return
+	}
+	options, n := "", 0
+	for _, d := range r.Devices {
+		text, selected := fmt.Sprintf(wordsDevice, d.Device), ""
+		switch {
+		case d.Failed:
+			text = fmt.Sprintf(wordsDeviceOut, d.Device)
+		case d.InUse > 0:
+			text = fmt.Sprintf(wordsDeviceHolds, d.Device, format.Bytes(d.InUse))
+		case d.Events == 0 && d.Device != r.Device:
+			continue
+		}
+		if d.Device == r.Device {
+			selected = " selected"
+		}
+		options += fmt.Sprintf(`<option value="%d"%s>%s</option>`, d.Device, selected, text)
+		n++
+	}
+	if n > 1 {
+		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="%s">%s</select>`, wordsWhichDevice, options)
+	}
+}
+
+// Late marks what is told about a moment before the one that is looked at.
+func (c *Answer) Late() string {
+	if c.S.Examining() == proto.PartAlive {
+		return "late"
+	}
+	return ""
+}

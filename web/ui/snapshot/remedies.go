@@ -1,0 +1,229 @@
+package snapshot
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/doctor"
+	"memtide/wasm/proto"
+	"memtide/web/display"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/state"
+	"memtide/web/ui/export"
+	"memtide/web/ui/mount"
+)
+
+// Remedies are what follows the pictures of a memory snapshot: what is held by call
+// stack, what other settings would have reserved, and what grows from step to step.
+type Remedies struct {
+	S     *state.State
+	Hosts mount.Hosts
+}
+
+// Hidden says that there is nothing to tell yet.
+func (c *Remedies) Hidden() bool { return report(c.S) == nil }
+
+// Head is the heading of the flame graph, with the moment that it is of.
+func (c *Remedies) Head() vugu.HTML {
+	if c.Hidden() {
+		return `<p class="sr" id="flame-help"></p>`
+	}
+	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
+		wordsFlame, wordsFlameOut, wordsFlameSave, moment(c.S), wordsFlameHelp))
+}
+
+// FlameHeight is the style of the graph's element.
+func (c *Remedies) FlameHeight() string {
+	if m := c.S.Flame(); m != nil {
+		return fmt.Sprintf("height:%gpx", m.Height())
+	}
+	return "height:0"
+}
+
+// FlameLabel is the accessible name of the graph.
+func (c *Remedies) FlameLabel() string {
+	if m := c.S.Flame(); m != nil {
+		return wordsFlame + ". " + m.Summary() + " " + m.Sentence(c.S.Flame().Marked())
+	}
+	return wordsFlame
+}
+
+// Tried is a setting with what it reserves at most.
+type Tried struct {
+	Line             string // environment variable and value; empty: nothing is set
+	title, words     string
+	good, bad        bool    // it is the one that is advised; a request finds no room
+	before, reserved float64 // lengths of the bars, shares of the longest
+}
+
+// tried are the settings that have been replayed: the one that is advised first and
+// then those that find room for all and reserve least, once all are there.
+func (c *Remedies) tried() (out []Tried) {
+	r, d := report(c.S), c.S.Doctor()
+	most, advised := r.PeakReserved, ""
+	for _, v := range d.Replays {
+		most = max(most, v.Reserved)
+	}
+	if d.Advice != nil {
+		advised = d.Advice.Line
+	}
+	for _, v := range d.Replays {
+		x := Tried{title: wordsDefault, words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most), reserved: share(v.Reserved, most)}
+		if v.Setting != "" {
+			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
+		}
+		if v.Fits != nil {
+			x.words += ", " + map[bool]string{true: wordsAllFit, false: wordsNoRoom}[*v.Fits]
+			x.bad = !*v.Fits
+		}
+		x.good = advised != "" && x.Line == advised
+		out = append(out, x)
+		for at := len(out) - 1; d.Advice != nil && at > 0 && x.precedes(&out[at-1]); at-- {
+			out[at], out[at-1] = out[at-1], out[at]
+		}
+	}
+	return out
+}
+
+// precedes says that a setting stands before another one.
+func (x *Tried) precedes(y *Tried) bool {
+	switch {
+	case x.good != y.good:
+		return x.good
+	case x.bad != y.bad:
+		return y.bad
+	}
+	return x.reserved < y.reserved
+}
+
+// mostTried is how many settings stand there unfolded.
+const mostTried = 5
+
+// Help is what other settings would have reserved, and what to do. Everything in it is
+// escaped.
+func (c *Remedies) Help() vugu.HTML {
+	if c.Hidden() {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps, html.EscapeString(advice(c.S)))
+	if line := html.EscapeString(line(c.S)); line != "" {
+		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
+	}
+	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(report(c.S).PeakReserved))
+	all := c.tried()
+	for i := range all {
+		if i == mostTried {
+			fmt.Fprintf(&b, `<details><summary class="unfold">%s</summary>`, profiles.Count(len(all)-i, "more setting"))
+		}
+		all[i].html(&b)
+	}
+	if len(all) > mostTried {
+		b.WriteString("</details>")
+	}
+	if n := len(all); c.S.Examining() == proto.PartReplay {
+		fmt.Fprintf(&b, `<p class="note">`+wordsReplaying+`</p>`, n, doctor.Settings)
+	}
+	b.WriteString("</div>")
+	return vugu.HTML(b.String())
+}
+
+// Under is how replays are stopped and go on, and what went wrong.
+func (c *Remedies) Under() vugu.HTML {
+	d := c.S.Doctor()
+	switch {
+	case c.Hidden():
+		return ""
+	case c.S.Examining() == proto.PartReplay:
+		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork + `<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
+	case d.Failed != "":
+		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
+	case d.Stopped && d.Advice == nil:
+		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
+	}
+	return ""
+}
+
+func share(part, whole engine.Bytes) float64 {
+	return float64(part) / math.Max(float64(whole), 1)
+}
+
+// html is a row: the setting, and the bars of the run and of the replay.
+func (x *Tried) html(b *strings.Builder) {
+	class, bar, off := "", "bar-after", ""
+	if x.good {
+		class = "good"
+	}
+	if x.bad {
+		class, bar = "bad", "bar-bad"
+	}
+	if x.Line == "" {
+		off = " disabled"
+	}
+	const width = 92
+	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="%s"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
+		x.Line, wordsCopyLine, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
+}
+
+// LineCopied says that a line was copied.
+func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
+
+// LineToType says that the browser copies nothing.
+func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
+
+// Below is what follows the flame graph.
+func (c *Remedies) Below() vugu.HTML { return c.Growth() + second(c.S) }
+
+// Growth says whether anything grows, and what. Everything in it is escaped.
+func (c *Remedies) Growth() vugu.HTML {
+	if c.Hidden() {
+		return ""
+	}
+	g, text, rows := report(c.S).Growth, wordsFewSteps, ""
+	if g != nil {
+		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
+	}
+	if g != nil && len(g.Leaks) > 0 {
+		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
+		for _, l := range g.Leaks {
+			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
+				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)), fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+		}
+		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
+	}
+	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
+}
+
+// FlameSentence says what the keyboard is at.
+func FlameSentence(s *state.State) string {
+	if m := s.Flame(); m != nil {
+		return m.Sentence(s.Flame().Marked())
+	}
+	return ""
+}
+
+// FlameFile is the flame graph as a picture; false if there is none.
+func FlameFile(s *state.State) (export.File, bool) {
+	m := s.Flame()
+	if m == nil {
+		return export.File{}, false
+	}
+	var scene, whole draw.Scene
+	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.Flame().Zoomed()})
+	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + moment(s)}})
+	theme := display.Light
+	var b bytes.Buffer
+	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
+		return export.File{}, false
+	}
+	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
+}

@@ -1,0 +1,155 @@
+//go:build !js
+
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/web/format"
+	"memtide/web/lookup"
+	"memtide/web/state"
+	"memtide/web/ui/address"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+)
+
+// shown is all that is told about a snapshot.
+func shown(t *testing.T, s *state.State) string {
+	t.Helper()
+	return pagetest.HTML(t, &Answer{S: s}) + pagetest.HTML(t, &Remedies{S: s})
+}
+
+// The answer about a snapshot comes first: the failed request, the holes, who holds
+// both sides of the largest, what is held by category, and what would have helped.
+func TestDoctorPage(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "a failure", page,
+		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
+		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
+		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
+		"46 MiB in 7 buffers when the request failed, event 33", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
+		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`, "100 MiB, all find room", "6 more settings",
+		"2 MiB more with each of 4 steps.", "log.py:4 keep_loss", "6 MiB in 3 buffers so far")
+	if strings.Contains(page, `data-testid="recording-device"`) {
+		t.Error("devices are offered, but the other one holds nothing")
+	}
+	var numbers []string
+	for _, n := range address.Numbers(s) {
+		numbers = append(numbers, n.Value)
+	}
+	if got := strings.Join(numbers, ", "); got != "80 MiB, 100 MiB, +25 %, 56 %, 21" {
+		t.Errorf("the numbers are %s; want the peak without the request that found no room", got)
+	}
+}
+
+// Where nothing failed, it is said what is held at the peak and what is not used.
+func TestDoctorWithoutFailure(t *testing.T) {
+	s := pagetest.Snapshot(t, "first.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
+	if strings.Contains(page, `data-testid="between"`) {
+		t.Error("a hole is named that no request was too large for")
+	}
+}
+
+// Another moment has a bar of its own beside that of the failure, and the flame graph is
+// of that moment; a buffer beside the hole is selected, and let go of by a second click.
+func TestDoctorMoments(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	m := s.PlacesModel()
+	pagetest.Do(t, s, state.SetPlayhead{At: 2 * time.Microsecond})
+	if a := s.Alive(); a.At != 2 {
+		t.Fatalf("told is event %d, want 2", a.At)
+	}
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 33", `data-testid="usage-at"`, `at event 2</p>`)
+	if strings.Count(page, "at event 2<") != 2 {
+		t.Error("want the moment at the second bar and at the flame graph")
+	}
+	show := input.Command{Do: "show-buffer", Index: 4}.Message(s)
+	pagetest.Do(t, s, show)
+	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
+		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
+	}
+	if pagetest.Do(t, s, show); s.View.Selected.Kind != lookup.Nothing {
+		t.Errorf("selected is still %+v", s.View.Selected)
+	}
+}
+
+// The flame graph is walked and zoomed by keys, and saved as a picture.
+func TestFlameKeys(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	begin := FlameSentence(s)
+	for _, step := range []struct{ key, want string }{
+		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
+		{"Enter", "net.py:8 __init__: 10 MiB, 22 % of all"}, {"Backspace", begin}, {"ArrowLeft", begin},
+	} {
+		pagetest.Do(t, s, input.FlameKey(input.Key{Key: step.key}, s))
+		if got := FlameSentence(s); got != step.want {
+			t.Errorf("after %s: %q, want %q", step.key, got, step.want)
+		}
+	}
+	if input.FlameKey(input.Key{Key: "x"}, s) != nil {
+		t.Error("x does something")
+	}
+	f, ok := FlameFile(s)
+	if !ok || f.Name != "snapshot.pickle-stacks.svg" {
+		t.Errorf("the file is %q, %t; want snapshot.pickle-stacks.svg", f.Name, ok)
+	}
+	pagetest.WellFormed(t, string(f.Bytes))
+	pagetest.Contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
+}
+
+// Settings that have been replayed stand in the order of use once all are there; what a
+// person is told while and after replays stop is true.
+func TestRemedies(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	d := s.Doctor()
+	c := &Remedies{S: s}
+	if got := c.tried(); len(got) != 11 || !got[0].good || got[0].title != "expandable_segments:True" || got[1].reserved > got[10].reserved {
+		t.Errorf("the settings are %+v; want the advised one and then those that reserve least", got)
+	}
+	d.Advice, d.Replays, d.Stopped = nil, d.Replays[:3], true
+	s.View.Playhead = 0
+	pagetest.Contains(t, "stopped", shown(t, s), "Replay the other 8")
+	d.Failed = "no room for <it>"
+	pagetest.Contains(t, "failed", shown(t, s), "No room for &lt;it&gt;.")
+	if got := c.tried(); got[0].title != "PyTorch&#39;s default" && got[0].title != wordsDefault || len(got) != 3 {
+		t.Errorf("while replays are missing the settings are %+v; want them as they came", got)
+	}
+}
+
+// Two snapshots: which holds more, both curves on one axis, what differs by place; and a
+// second file that is none.
+func TestDoctorCompares(t *testing.T) {
+	s := pagetest.Snapshot(t, "snapshot.pickle")
+	if page := shown(t, s); !strings.Contains(page, wordsSecondPick) || strings.Contains(page, "second-curves") {
+		t.Error("want a snapshot to be asked for, and nothing compared")
+	}
+	data, err := os.ReadFile(pagetest.Root(t) + "/cmd/memtide/testdata/first.pickle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Do(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	d := s.Doctor().Second.Comparison
+	if d == nil {
+		t.Fatalf("it is compared with %+v", s.Doctor().Second)
+	}
+	pagetest.Contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
+		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name, fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)), format.BytesChange(d.Sites[0].More())))
+	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
+		t.Errorf("%d curves of the second are drawn, want 1", n)
+	}
+	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
+	pagetest.Contains(t, "no snapshot", shown(t, s), "x.csv cannot be compared: ")
+}

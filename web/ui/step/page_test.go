@@ -1,0 +1,292 @@
+//go:build !js
+
+package step
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+)
+
+// told is a page that shows an answer made by hand.
+func told(t *testing.T, r proto.Stepped) *Page {
+	t.Helper()
+	s, e := pagetest.AskStep(t, "llama3-8b", nil)
+	if r.Phases == nil {
+		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
+	}
+	r.Done, r.Total = 5, 5
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
+	return &Page{S: s}
+}
+
+// Only what surely fits is green, and the word follows the middle of the range.
+func TestStepVerdicts(t *testing.T) {
+	const g = engine.GiB
+	for _, c := range []struct {
+		r    proto.Stepped
+		kind string
+		want string
+	}{
+		{proto.Stepped{Fit: proto.Fits, Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, answer.Fits, "Fits: 41 GiB of 80 GiB on each of 8 H100."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.Probably, "Probably fits: 71 to 79 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.Unsure, Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.MayNot, "May not fit: 77 to 85 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 91 to 100 GiB with CUDA; one H100 has 80 GiB."},
+		{proto.Stepped{Fit: proto.FitsNot, Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 1}, answer.DoesNot, "Does not fit: 120 GiB for weights, gradients and optimizer alone; one H100 has 80 GiB."},
+	} {
+		p := told(t, c.r)
+		if got := p.Word() + p.Sentence(); p.Kind() != c.kind || got != c.want {
+			t.Errorf("%+v:\ngot  %s: %s\nwant %s: %s", c.r, p.Kind(), got, c.kind, c.want)
+		}
+	}
+	if unsure := told(t, proto.Stepped{Fit: proto.Unsure, High: 77 * g, Memory: 80 * g, GPUs: 1}); !strings.Contains(unsure.Sub(), "5 %") {
+		t.Errorf("what is not sure is told as %q; want why", unsure.Sub())
+	}
+	s, e := pagetest.AskStep(t, "gpt2", nil)
+	if p := (&Page{S: s}); p.Kind() != answer.Working {
+		t.Errorf("before an answer: %s; want %s", p.Kind(), answer.Working)
+	}
+	s.Update(state.StepFailed{ID: e.ID, Text: "3 cards do not divide"})
+	if p := (&Page{S: s}); p.Kind() != answer.None || p.Word()+p.Sentence() != "No answer: 3 cards do not divide." || p.Answers()[0].answer != "–" {
+		t.Errorf("refused: %s, %s; want that there is no answer, and why", p.Kind(), p.Word()+p.Sentence())
+	}
+}
+
+// The pieces of the bar are all that is needed, and what is over lies over the last ones.
+func TestStepBar(t *testing.T) {
+	const g = engine.GiB
+	p := told(t, proto.Stepped{Fit: proto.FitsNot, Allocated: 60 * g, Low: 70 * g, High: 80 * g, Context: 2 * g, Memory: 41 * g, GPUs: 1})
+	var got []string
+	for _, part := range p.Parts() {
+		got = append(got, part.Label+" "+part.Style)
+	}
+	want := []string{"weights 60 GiB left:0%;width:73.1707%", "held by the allocator 10 GiB left:73.1707%;width:12.1951%", "perhaps held, by its settings 10 GiB left:85.3659%;width:12.1951%",
+		"CUDA and collectives 2 GiB left:97.561%;width:2.43902%", "over by 41 GiB left:50%;width:50%"}
+	if !slices.Equal(got, want) {
+		t.Errorf("parts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if marks := p.Marks(); len(marks) != 1 || marks[0].Label != "one H100 has 41 GiB" || marks[0].Style != "left:50%" {
+		t.Errorf("marks %+v; want that of the card alone", marks)
+	}
+}
+
+// What makes it fit comes before what does not by itself, and nothing twice; what is not
+// sure has no mark of what fits.
+func TestStepRows(t *testing.T) {
+	const g = engine.GiB
+	change := func(name string, fit proto.Fit, gpus int64) proto.StepChange {
+		return proto.StepChange{Names: strings.Split(name, "+"), Fit: fit, GPUs: gpus, Low: 30 * g, High: 30 * g, Time: 110}
+	}
+	p := told(t, proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 90 * g, Memory: 80 * g, GPUs: 1, Time: 100,
+		Fixes:   []proto.StepChange{change("bf16 states", proto.Fits, 1), change("a+b", proto.Fits, 2)},
+		Changes: []proto.StepChange{change("bf16 states", proto.Fits, 1), change("full", proto.Unsure, 1), change("norm", proto.FitsNot, 1)}})
+	var got []string
+	for _, r := range p.Rows() {
+		got = append(got, fmt.Sprintf("%s %d %s|%s|%s", r.Arg, r.Index, r.title, r.about, r.time))
+		if green := strings.Contains(string(r.HTML()), "turn-fits"); green != (r.fit == proto.Fits) {
+			t.Errorf("%s is %s and its bar is green: %v", r.title, r.fit, green)
+		}
+	}
+	want := []string{" 0 As it is||100 ns", "fix 0 bf16 states|fits|+10 %", "fix 1 A + b|fits, 2 cards|+10 %", "alone 1 Full|may fit|+10 %", "alone 2 Norm|not enough by itself|+10 %"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Everything that can be asked has one control: in the sentence, or among what is assumed.
+func TestStepControls(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	var got, want []string
+	for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
+		got = append(got, w.Name)
+	}
+	for _, o := range ask.Options {
+		if ask.Matters(s.Choice.StepArgs, o.Name) {
+			want = append(want, o.Name)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("controls of %q; want %q", got, want)
+	}
+}
+
+// A control changes the link; what it cannot take is told and changes nothing.
+func TestStepCommands(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024"})
+	do := func(c input.Command) {
+		if m := c.Message(s); m != nil {
+			s.Update(m)
+		}
+	}
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
+	if s.Choice.StepArgs["gpus"] != "" || (&Case{S: s}).Words()[6].Value != "8" {
+		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Case{S: s}).Words()[6].Value)
+	}
+	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
+	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
+	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
+		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
+	}
+	l := permalink.Of(s, link.Link{})
+	if got, want := l.String(), "v=1&step=gpt2&step.gpus=8&step.seq=1024"; got != want {
+		t.Errorf("the link is %s; want %s", got, want)
+	}
+	_, m, notes := permalink.Read(l.String())
+	if !m.Choice.Equal(s.Choice) || len(notes) > 0 {
+		t.Errorf("the link reads as %+v, %q; want what was chosen", m.Choice, notes)
+	}
+}
+
+// While nothing is known the page is whole, and says so.
+func TestStepStarts(t *testing.T) {
+	s, _ := pagetest.AskStep(t, "gpt2", nil)
+	page := pagetest.HTML(t, &Page{S: s})
+	if !strings.Contains(page, wordsStepBusy) || !strings.Contains(page, `aria-busy="true"`) {
+		t.Errorf("the page does not say %q, or not that it is busy", wordsStepBusy)
+	}
+	pagetest.WellFormed(t, page)
+}
+
+// A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
+func TestStepRanks(t *testing.T) {
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	c := &Page{S: s}
+	r := c.reply()
+	if len(r.Ranks) != 4 {
+		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
+	}
+	got := string(c.Ranks())
+	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 || strings.Count(got, "<svg") != 4 {
+		t.Errorf("want 4 rows with their passes, one of them marked; got\n%s", got)
+	}
+	if !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(c.Sub(), fmt.Sprintf("Rank %d is the fullest.", r.Full)) {
+		t.Errorf("the ranks say\n%s\nand the answer %q", got, c.Sub())
+	}
+	for _, w := range (&Case{S: s}).Words() {
+		if w.Name == "schedule" && w.Value == "1f1b" {
+			return
+		}
+	}
+	t.Error("the sentence has no order of passes")
+}
+
+// Where the step itself may fit, nothing is said to fit not.
+func TestStepNoneForSure(t *testing.T) {
+	for fit, want := range map[proto.Fit]string{proto.Unsure: wordsNoneSure, proto.FitsNot: wordsNone} {
+		if got := told(t, proto.Stepped{Fit: fit, Allocated: 1}).Answers()[0].answer; got != want {
+			t.Errorf("%s: the longest sequence is %q, want %q", fit, got, want)
+		}
+	}
+}
+
+// A refused step shows its sentence and its controls; all else stays where it was, hidden.
+func TestStepRefused(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
+	shown := func() (out []string) {
+		root := (&Page{S: s}).Build(nil).Out[0]
+		for n := root.FirstChild; n != nil; n = n.NextSibling {
+			if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
+				out = append(out, n.Attr[0].Val)
+			}
+		}
+		return out
+	}
+	if got, want := shown(), []string{"answer", "results", "asks", "halves", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
+		t.Errorf("an answer shows %q; want %q", got, want)
+	}
+	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
+		if e, ok := e.(state.AskStep); ok {
+			s.Update(state.StepFailed{ID: e.ID, Text: "12 heads do not divide among 7 ranks"})
+		}
+	}
+	if got, want := shown(), []string{"answer", "fold details"}; !slices.Equal(got, want) {
+		t.Errorf("a refusal shows %q; want %q", got, want)
+	}
+	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `data-testid="step-bar"`) != 1 || !strings.Contains(page, "No answer: ") {
+		t.Errorf("a refused step has lost its bar, or does not say why:\n%s", page)
+	}
+}
+
+// The pictures show the fullest rank until another one is chosen; the answer stays that of
+// the fullest.
+func TestStepRankChosen(t *testing.T) {
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	c := &Page{S: s}
+	r := c.reply()
+	other := (r.Full + 1) % len(r.Ranks)
+	peak, say := c.Numbers()[0].Value, c.Sentence()
+	if want := format.Bytes(r.Ranks[r.Full].Allocated); peak != want {
+		t.Errorf("the peak is %s; want that of the fullest rank, %s", peak, want)
+	}
+	s.Update(input.Command{Do: "step-rank", Index: other}.Message(s))
+	if got, want := c.Numbers()[0].Value, format.Bytes(r.Ranks[other].Allocated); got != want || got == peak {
+		t.Errorf("the peak of rank %d is told as %s; want %s", other, got, want)
+	}
+	if got := c.Phases()[r.Ranks[other].Phase].Class; got != "most" {
+		t.Errorf("the column of its peak is of class %q; want most", got)
+	}
+	if got := c.Sentence(); got != say {
+		t.Errorf("the answer is now %q; want %q as before", got, say)
+	}
+	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
+		t.Errorf("the page does not say that its pictures are of rank %d", other)
+	}
+	s.Update(state.PickRank{Rank: 99})
+	if got := s.Step.Rank(); got != r.Full {
+		t.Errorf("a rank that is not there is shown as %d; want the fullest, %d", got, r.Full)
+	}
+}
+
+// The policies of frameworks stand in a fold of their own, each with its words, and a click
+// asks for one.
+func TestStepPolicies(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	c := &Page{S: s}
+	rows := c.Policies()
+	if len(rows) < 13 {
+		t.Fatalf("%d policies; want 13 and more", len(rows))
+	}
+	for i, r := range rows {
+		if r.about == "" || r.Arg != input.PolicyRow || r.Index != i {
+			t.Errorf("row %d is %+v; want its words and its place", i, r)
+		}
+	}
+	full := slices.IndexFunc(rows, func(r Row) bool { return r.title == "Full checkpointing" })
+	s.Update(input.Command{Do: "step-change", Arg: input.PolicyRow, Index: full}.Message(s))
+	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
+		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
+	}
+	pagetest.WellFormed(t, pagetest.HTML(t, &Page{S: s}))
+}
+
+// The published run that is nearest stands among the origins, with its source and how well
+// it is met, and what differs from it.
+func TestStepNearest(t *testing.T) {
+	p := told(t, proto.Stepped{Allocated: 1, Nearest: &proto.StepMeasured{Model: "llama3-8b", Args: engine.Args{"gpus": "8", "ckpt": "sac_op"}, Where: "titan#822", URL: "https://example.org/822",
+		Bytes: 50 * engine.GiB, Low: 49 * engine.GiB, High: 52 * engine.GiB, Percent: -1.25, Differs: []string{"model", "seq"}}})
+	got := string(p.Origins())
+	for _, want := range []string{"50 GiB", "measured", "Llama 3 8B", "selective checkpointing", "here differs: model, tokens", "49 to 52 GiB", "−1.2 %", `href="https://example.org/822"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the origins do not contain %q:\n%s", want, got)
+		}
+	}
+	if line := p.OriginLine(); !strings.Contains(line, "met to −1.2 %") {
+		t.Errorf("the line of the fold is %q; want how well the run is met", line)
+	}
+}

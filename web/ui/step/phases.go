@@ -1,0 +1,174 @@
+package step
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/ui/panel"
+)
+
+// Column is a phase of a step: what is allocated at its peak, as a stack, which the
+// style sheet lays down where there is little width.
+type Column struct {
+	Name, Label, About string
+	Class              string // "most" for the phase of the peak
+	Parts              []panel.Piece
+}
+
+// tallest is what the height of the columns stands for.
+func (c *Page) tallest() engine.Bytes {
+	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
+}
+
+// Phases are the columns, in the order of the step.
+func (c *Page) Phases() (out []Column) {
+	r := c.pictured()
+	if r == nil {
+		return nil
+	}
+	for i, p := range r.Phases {
+		col := Column{Name: p.Name, Label: format.Bytes(p.Bytes), About: largest(p.Parts)}
+		if i == r.Phase {
+			col.Class = "most"
+		}
+		at := engine.Bytes(0)
+		for _, part := range p.Parts {
+			col.Parts = append(col.Parts, panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
+				Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()), panel.Percent(part.Bytes, c.tallest()))})
+			at += part.Bytes
+		}
+		out = append(out, col)
+	}
+	return out
+}
+
+// largest names the two largest uses of a phase.
+func largest(parts []proto.StepPart) string {
+	var first, second proto.StepPart
+	for _, p := range parts {
+		switch {
+		case p.Bytes > first.Bytes:
+			first, second = p, first
+		case p.Bytes > second.Bytes:
+			second = p
+		}
+	}
+	text := first.Name + " " + format.Bytes(first.Bytes)
+	if second.Bytes > 0 {
+		text += ", " + second.Name + " " + format.Bytes(second.Bytes)
+	}
+	return text
+}
+
+// Limit is where the line of what a card has for the program lies, LimitLabel what stands
+// at it.
+func (c *Page) Limit() string {
+	if c.reply() == nil {
+		return ""
+	}
+	return fmt.Sprintf("--share:%.4g", float64(c.reply().Memory-c.reply().Context)/float64(c.tallest()))
+}
+
+// LimitLabel is what stands at the line.
+func (c *Page) LimitLabel() string {
+	if c.reply() == nil {
+		return ""
+	}
+	return fmt.Sprintf(wordsForProgram, format.Bytes(c.reply().Memory-c.reply().Context))
+}
+
+// AssumedLine says what of the assumptions is not as usual.
+func (c *Page) AssumedLine() string {
+	var out []string
+	for _, w := range c.Assumed() {
+		if v, chosen := c.S.Choice.StepArgs[w.Name]; chosen {
+			out = append(out, w.Label+": "+ask.WordsIn(c.S.Choice.StepArgs, w.Name, v))
+		}
+	}
+	if len(out) == 0 {
+		return wordsAsUsual
+	}
+	return strings.Join(out, " · ")
+}
+
+// OriginLine counts the bytes by how they are known.
+func (c *Page) OriginLine() string {
+	if c.reply() == nil {
+		return ""
+	}
+	sums := map[proto.Origin]engine.Bytes{}
+	r := c.pictured()
+	for _, p := range r.Phases[r.Phase].Parts {
+		sums[p.Origin] += p.Bytes
+	}
+	line := fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
+	if n := r.Nearest; n != nil {
+		line += fmt.Sprintf(wordsNearestLine, signedPercent(n.Percent))
+	}
+	return line
+}
+
+// signedPercent is an error with its sign.
+func signedPercent(p float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f %%", p), "-", "−", 1)
+}
+
+// nearestWords say what was run, and in what the step here differs from that.
+func nearestWords(n *proto.StepMeasured) string {
+	out := []string{ask.Title(n.Model)}
+	for i := range ask.Options {
+		if name := ask.Options[i].Name; n.Args[name] != "" {
+			out = append(out, strings.ToLower(ask.Options[i].Title)+" "+ask.Words(name, n.Args[name]))
+		}
+	}
+	text := strings.Join(out, ", ")
+	var differs []string
+	for _, name := range n.Differs {
+		if o := ask.Option(name); o != nil {
+			name = o.Title
+		}
+		differs = append(differs, name)
+	}
+	if len(differs) == 0 {
+		return text + "; as here"
+	}
+	return text + "; here differs: " + strings.Join(differs, ", ")
+}
+
+// Origins is a table of every part at the peak, and of what stands beside it, with where
+// its number comes from.
+func (c *Page) Origins() vugu.HTML {
+	r := c.pictured()
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`<table class="origins"><thead><tr><th scope="col">At the peak</th><th scope="col">Size</th><th scope="col">Known</th><th scope="col">From</th></tr></thead><tbody>`)
+	row := func(name, size string, origin proto.Origin, why string) {
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td></tr>`, html.EscapeString(name), html.EscapeString(size), origin, html.EscapeString(why))
+	}
+	for _, p := range r.Phases[r.Phase].Parts {
+		row(p.Name, format.Bytes(p.Bytes), p.Origin, p.Why)
+	}
+	row("reserved for all of it", format.Range(r.Low, r.High), proto.Replayed, wordsSent)
+	if r.Experts {
+		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
+	}
+	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
+	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
+	row("time of the step", format.Duration(r.Time), proto.Estimated, wordsTimeWhy)
+	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
+	if n := r.Nearest; n != nil {
+		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
+	}
+	b.WriteString("</tbody></table>")
+	return vugu.HTML(b.String())
+}

@@ -1,0 +1,80 @@
+package step
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/ui/panel"
+)
+
+// Ranks are the ranks of a pipeline, a row each: what lies there at its peak against what
+// a card has for the program, and when its passes run. Empty without a pipeline.
+func (c *Page) Ranks() vugu.HTML {
+	r := c.reply()
+	if r == nil || len(r.Ranks) == 0 {
+		return ""
+	}
+	room := r.Memory - r.Context
+	whole := max(room, r.Ranks[r.Full].High)
+	var b strings.Builder
+	for i := range r.Ranks {
+		rank, class := &r.Ranks[i], ""
+		if i == r.Full {
+			class = "most"
+		}
+		fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
+			class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
+		at := engine.Bytes(0)
+		for _, p := range rank.Phases[rank.Phase].Parts {
+			b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
+			at += p.Bytes
+		}
+		b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(room, whole), "", ""))
+		fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span>%s</li>`, format.Bytes(rank.High), passesSVG(rank.Passes))
+	}
+	return vugu.HTML(b.String())
+}
+
+// rankWords say what a rank has and holds.
+func rankWords(r *proto.StepRank) string {
+	layers := strings.ReplaceAll(r.Layers, "-", "–")
+	word := "layers "
+	if !strings.ContainsAny(layers, "–,") {
+		word = "layer "
+	}
+	return word + layers + ", " + fmt.Sprintf(wordsInFlight, r.InFlight)
+}
+
+// passesSVG draws forwards above, backwards below, and those of weights as low ones.
+func passesSVG(list []proto.StepSpan) string {
+	top := map[string][2]int{"f": {0, 7}, "b": {7, 7}, "w": {10, 4}}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="passes" viewBox="0 0 %d 14" preserveAspectRatio="none" aria-hidden="true">`, proto.SpanScale)
+	for _, s := range list {
+		y := top[s.Kind]
+		fmt.Fprintf(&b, `<path class="pass-%s" d="M%d %dh%dv%dh-%dz"/>`, s.Kind, s.From, y[0], s.To-s.From, y[1], s.To-s.From)
+	}
+	return b.String() + "</svg>"
+}
+
+// RanksNote says in which order the passes run, and how long ranks wait.
+func (c *Page) RanksNote() string {
+	r := c.reply()
+	if r == nil || len(r.Ranks) == 0 {
+		return ""
+	}
+	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
+}
+
+// ranksView are the ranks under their title.
+func (c *Page) ranksView() *vugu.VGNode {
+	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
+		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
+	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
+}

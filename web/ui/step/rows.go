@@ -1,0 +1,145 @@
+package step
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/wasm/proto"
+	"memtide/web/format"
+	"memtide/web/ui/input"
+)
+
+// Row is a change of a training step as it is read: a button that takes it over. The
+// row of the step as it is has no Arg.
+type Row struct {
+	Arg   string // of rowLists
+	Index int    // in its list
+
+	title, about string
+	bytes, time  string
+	fit          proto.Fit
+	now          bool    // the step as it is
+	after, mark  float64 // the bytes and what a card has, shares of the longest bar
+
+	_ [0]func() // never compared, see choice.Field
+}
+
+// mostRows is how many changes are shown.
+const mostRows = 10
+
+// fixing says that bytes are what is missing.
+func (c *Page) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
+
+// Title is what the rows answer.
+func (c *Page) Title() string {
+	if c.fixing() {
+		return wordsWould
+	}
+	return wordsChanges
+}
+
+// Looking is for aria-busy of the rows.
+func (c *Page) Looking() string {
+	if c.Note() == "…" {
+		return "true"
+	}
+	return "false"
+}
+
+// Note says that changes are still being looked for, or that there are none.
+func (c *Page) Note() string {
+	switch r := c.reply(); {
+	case c.S.Step.Failed != "":
+		return ""
+	case r == nil || r.Done < 3:
+		return "…"
+	case len(r.Fixes)+len(r.Changes) == 0:
+		return wordsNoChange
+	case c.fixing() && len(r.Fixes) == 0:
+		return wordsNoFix
+	}
+	return ""
+}
+
+// Rows are the step as it is, what makes it fit, and the other changes by themselves, best
+// first.
+func (c *Page) Rows() (out []Row) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	out = append(out, Row{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
+	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
+	for i := range r.Fixes {
+		add(&r.Fixes[i], input.FixRow, i)
+	}
+	for i := range r.Changes {
+		x := &r.Changes[i]
+		fix := slices.ContainsFunc(r.Fixes, func(f proto.StepChange) bool { return slices.Equal(f.Names, x.Names) })
+		if !fix && len(out) <= mostRows {
+			add(x, input.AloneRow, i)
+		}
+	}
+	return c.scaled(out)
+}
+
+// row is a change that can be taken over.
+func (c *Page) row(x *proto.StepChange, list string, i int) Row {
+	r := c.reply()
+	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
+		after: float64(x.High + r.Context), fit: x.Fit, time: changed(r.Time, x.Time)}
+	if c.fixing() || x.Fit != proto.Fits {
+		o.about = changeFits[x.Fit]
+	}
+	if x.GPUs != r.GPUs {
+		o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")
+	}
+	return o
+}
+
+// scaled makes bytes shares of the longest bar.
+func (c *Page) scaled(rows []Row) []Row {
+	most := float64(max(c.reply().Memory, 1))
+	for _, o := range rows {
+		most = max(most, o.after)
+	}
+	for i := range rows {
+		rows[i].after, rows[i].mark = rows[i].after/most, float64(c.reply().Memory)/most
+	}
+	return rows
+}
+
+// Policies are what frameworks offer, a row each, in their own words.
+func (c *Page) Policies() (out []Row) {
+	r := c.reply()
+	if r == nil {
+		return nil
+	}
+	for i := range r.Policies {
+		o := c.row(&r.Policies[i], input.PolicyRow, i)
+		o.about = r.Policies[i].Words
+		out = append(out, o)
+	}
+	return c.scaled(out)
+}
+
+// HTML is what stands in a row.
+func (o Row) HTML() vugu.HTML {
+	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
+		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
+}
+
+// bar are the bytes with the line of what a card has.
+func (o Row) bar() string {
+	class := "turn-" + string(o.fit)
+	if o.now {
+		class = "bar-now"
+	}
+	const width = 200.0
+	return fmt.Sprintf(`<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true"><rect class="%s" y="4" width="%.1f" height="8"/><path class="bar-mark" d="M%.1f 0V16"/></svg>`,
+		class, max(width*o.after, 2), min(width*o.mark, width-1))
+}

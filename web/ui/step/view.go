@@ -1,0 +1,151 @@
+package step
+
+import (
+	"html"
+	"strconv"
+
+	"github.com/vugu/vugu"
+
+	"memtide/web/ui/names"
+)
+
+// The view of a training step is built here and not generated: nearly all of it is text
+// that changes as a whole, and generated code is half a kilobyte for each attribute.
+
+// control is the field of an option with an id or a name for tests.
+func (w Word) control(id, value string) *vugu.VGNode {
+	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
+	if w.Options == nil {
+		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min), "max", strconv.Itoa(w.Max), "value", w.Value))
+		property(n, "value", strconv.Quote(w.Value))
+		return n
+	}
+	var options []*vugu.VGNode
+	for _, o := range w.Options {
+		a := attr("value", o.ID)
+		if o.Selected {
+			a = append(a, "selected", "selected")
+		}
+		n := element("option", a, o.Title)
+		property(n, "selected", strconv.FormatBool(o.Selected))
+		options = append(options, n)
+	}
+	return element("select", attrs, options)
+}
+
+// Build is the part of the case's sentence that is about a training step.
+func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
+	var words []*vugu.VGNode
+	for _, w := range c.Words() {
+		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before), w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
+	}
+	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
+}
+
+// Build is the view.
+func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
+	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
+		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
+		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
+		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
+	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
+}
+
+// unless hides what says nothing where a step is refused: it stays in its place, so that
+// the control that was turned keeps the focus.
+func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
+
+// answerView is the verdict with its bar.
+func (c *Page) answerView() *vugu.VGNode {
+	parts, marks, key := "", "", ""
+	for _, p := range c.Parts() {
+		parts += span("part "+p.Class, p.Style, p.Title, span("", "", "", p.Label))
+	}
+	for _, m := range c.Marks() {
+		marks += span("gauge-mark "+m.Class, m.Style, "", span("", "", "", m.Label))
+	}
+	for _, p := range c.Key() {
+		key += `<li><i class="sw ` + p.Class + `"></i>` + span("", "", "", p.Label) + "</li>"
+	}
+	say := `<span class="sign" aria-hidden="true"></span><b>` + c.Word() + "</b>" + span("", "", "", html.EscapeString(c.Sentence()))
+	return element("div", attr("class", "answer", "data-kind", c.Kind()),
+		element("p", attr("class", "say", "role", "status", "data-testid", "step-say"), vugu.HTML(say)),
+		c.unless(element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub())),
+		c.unless(element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks))),
+		c.unless(element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key))))
+}
+
+// numbersHTML are the three numbers.
+func (c *Page) numbersHTML() vugu.HTML {
+	out := `<dl class="numbers">`
+	for _, n := range c.Numbers() {
+		out += `<div class="number" title="` + n.Title + `"><dt>` + n.Label + `</dt><dd data-testid="` + n.ID + `">` + n.Value + "</dd></div>"
+	}
+	return vugu.HTML(out + "</dl>")
+}
+
+// answersView are the buttons of the answers.
+func (c *Page) answersView() (out []*vugu.VGNode) {
+	for _, a := range c.Answers() {
+		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value, "data-testid", "step-"+a.ID), a.Off, a.HTML()))
+	}
+	return out
+}
+
+// changesView are the changes, a button each.
+func (c *Page) changesView() *vugu.VGNode {
+	rows := turns(c.Rows())
+	return element("section", attr("aria-labelledby", "turns-title"), element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows), element("p", attr("class", "note"), c.Note()))
+}
+
+// turns are rows as buttons.
+func turns(list []Row) (out []*vugu.VGNode) {
+	for _, r := range list {
+		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index", strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
+	}
+	return out
+}
+
+// policiesView are the policies of frameworks, folded.
+func (c *Page) policiesView() *vugu.VGNode {
+	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
+	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
+}
+
+// curve is the picture of the policies, which the second program draws.
+func (c *Page) curve() *vugu.VGNode {
+	svg := ""
+	if r := c.reply(); r != nil {
+		svg = r.Curve
+	}
+	return element("div", attr("class", "tried"), vugu.HTML(svg))
+}
+
+// phasesView are the phases as columns.
+func (c *Page) phasesView() *vugu.VGNode {
+	out := ""
+	for _, p := range c.Phases() {
+		out += `<li class="` + p.Class + `"><div class="col" aria-hidden="true">`
+		for _, b := range p.Parts {
+			out += span("part "+b.Class, b.Style, b.Title, "")
+		}
+		out += "</div><b>" + p.Label + "</b> " + span("", "", "", p.Name) + " <small>" + p.About + "</small></li>"
+	}
+	if limit := c.Limit(); limit != "" {
+		out += `<li class="col-mark" aria-hidden="true" style="` + limit + `">` + span("", "", "", c.LimitLabel()) + "</li>"
+	}
+	return element("section", attr("aria-labelledby", "phases-title"), element("h2", attr("id", "phases-title"), wordsByPhase), element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
+		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
+}
+
+// assumedView are the controls that do not stand in the sentence.
+func (c *Page) assumedView() *vugu.VGNode {
+	var fields []*vugu.VGNode
+	for _, w := range c.Assumed() {
+		id := "step-" + w.Name
+		fields = append(fields, element("div", attr("class", "control param"), element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
+	}
+	return element("details", attr("class", "fold details"), fold(wordsAssumed, c.AssumedLine()), element("div", attr("class", "controls"), fields))
+}

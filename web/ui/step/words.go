@@ -1,0 +1,58 @@
+package step
+
+import "memtide/wasm/proto"
+
+// The words about training steps.
+const (
+	wordsStepFits   = "%s of %s on %s."                                           // range, memory, cards
+	wordsStepOver   = "%s with CUDA; %s has %s."                                  // range, cards, memory
+	wordsStatesOver = "%s for weights, gradients and optimizer alone; %s has %s." // states, cards, memory
+	wordsStepBusy   = "Playing the step…"
+	wordsPyTorch    = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
+	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
+	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."
+	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
+	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
+
+	wordsOverhead   = "held by the allocator"
+	wordsUnsure     = "perhaps held, by its settings"
+	wordsUnsureLoad = "perhaps, by how busy experts are"
+	wordsCUDA       = "CUDA and collectives"
+	wordsPast       = "over by"
+	wordsCardHas    = "%s has %s" // cards, memory
+	wordsSpare      = "%s left"   // bytes
+	wordsExplore    = "What to keep, compute again or move"
+
+	wordsNone          = "none fits"
+	wordsNoneSure      = "none for sure"
+	wordsWould         = "What would make it fit"
+	wordsChanges       = "What changes it"
+	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
+	wordsNoChange      = "Nothing of what was tried makes a difference."
+	wordsNoFix         = "No combination of up to four changes was found that makes it fit."
+	wordsPolicies      = "Policies of frameworks"
+	wordsPoliciesHint  = "what their switches keep, compute again or move, each played, beside the optimum of whole blocks"
+	wordsNearest       = "nearest published run, reserved"
+	wordsNearestPlayed = "the same run, played here"
+	wordsNearestLine   = "; the nearest published run is met to %s"
+	wordsByPhase       = "What fills the card, phase by phase"
+	wordsPhaseNote     = "The most that is allocated in each phase."
+	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
+
+	wordsRanks     = "Every rank at its peak"
+	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards. A click on a rank shows its pictures."
+	wordsRank      = "Rank %d"
+	wordsInFlight  = "%d in flight"
+	wordsFullest   = "Rank %d is the fullest. "
+
+	wordsAssumed     = "Everything that is assumed"
+	wordsAsUsual     = "as the program does"
+	wordsOriginLine  = "%s exact, %s read in code; times are estimates"
+	wordsSent        = "the step's requests, sent through PyTorch's caching allocator by its default and with expandable segments"
+	wordsBusyExperts = "the range holds what was measured, up to 21 % above equal shares"
+	wordsContextWhy  = "a fixed size, to be changed above"
+	wordsTimeWhy     = "operations and bytes by the rates of the card and shares of them that were measured elsewhere"
+)
+
+// changeFits say what a change comes to where it does not fit now.
+var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit", proto.FitsNot: "not enough by itself"}

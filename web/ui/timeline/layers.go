@@ -1,0 +1,151 @@
+package timeline
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vugu/vugu"
+
+	"memtide/web/format"
+	"memtide/web/lookup"
+	"memtide/web/state"
+	"memtide/web/tell"
+	"memtide/web/ui/mount"
+)
+
+// Layers is the table of layers. Only the rows on screen are in it; empty rows
+// stand for those above and below them.
+type Layers struct {
+	S     *state.State
+	Hosts mount.Hosts
+}
+
+// LayerRowHeight is the height of a row in CSS pixels, as the style sheet has it;
+// layerRows how many there are at a time, more than are on screen.
+const (
+	LayerRowHeight = 26
+	layerRows      = 26
+	layerAbove     = 4 // of which above the first on screen
+)
+
+// layerHTML bounds the HTML of the rows.
+const layerHTML = 14 << 10
+
+// Open says whether the table is open.
+func (c *Layers) Open() bool { return c.S.View.Layers.Open }
+
+// Expanded is for aria-expanded.
+func (c *Layers) Expanded() string { return strconv.FormatBool(c.Open()) }
+
+// Count is the number of rows, with that of the headings.
+func (c *Layers) Count() string { return strconv.Itoa(len(c.S.LayerRows()) + 1) }
+
+// Head is the heading of a column, and the button that sorts by it.
+type Head struct{ Arg, Title, Doc, Sort string }
+
+// Heads are the headings.
+func (c *Layers) Heads() []Head {
+	if !c.Open() {
+		return nil
+	}
+	out := make([]Head, 0, tell.NumLayerColumns)
+	for by := range tell.NumLayerColumns {
+		h := Head{Arg: strconv.Itoa(int(by)), Title: by.Title(), Doc: by.Doc() + ". Sort by it.", Sort: "none"}
+		if t := c.S.View.Layers; t.By == by {
+			if h.Sort = "ascending"; t.Down {
+				h.Sort = "descending"
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// Status says how many rows there are.
+func (c *Layers) Status() string {
+	rows := len(c.S.LayerRows())
+	switch p := c.S.Visible(); {
+	case !c.Open() || p == nil:
+		return ""
+	case rows == 0:
+		return "No layer contains this."
+	case rows < p.Model().Stages():
+		return fmt.Sprintf("%s of %s rows", format.Count(rows), format.Count(p.Model().Stages()))
+	}
+	return format.Count(rows) + " rows"
+}
+
+// HTML is the rows on screen. Everything in them is escaped.
+func (c *Layers) HTML() vugu.HTML {
+	rows := c.S.LayerRows()
+	if len(rows) == 0 {
+		return ""
+	}
+	first := min(max(c.S.View.Layers.Top-layerAbove, 0), max(len(rows)-layerRows, 0))
+	first -= first % 2
+	selected := c.S.LayerRow()
+	var body strings.Builder
+	end := first
+	for ; end < min(first+layerRows, len(rows)); end++ {
+		row := layerHTMLRow(&rows[end], end, end == selected)
+		if body.Len()+len(row) > layerHTML {
+			break
+		}
+		body.WriteString(row)
+	}
+	return vugu.HTML(spacer(first) + body.String() + spacer(len(rows)-end))
+}
+
+// spacer stands for rows that are not there.
+func spacer(rows int) string {
+	if rows <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, tell.NumLayerColumns, rows*LayerRowHeight)
+}
+
+func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
+	mark := ""
+	if selected {
+		mark = ` class="selected" aria-current="true"`
+	}
+	why := html.EscapeString(r.Why)
+	return fmt.Sprintf(`<tr%s data-do="row" data-kind="%d" data-index="%d" aria-rowindex="%d"><td>%d</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td title="%s">%s</td></tr>`,
+		mark, lookup.OnStage, r.Stage, at+2, r.Stage, html.EscapeString(shorten(r.Name, 40)), tell.DecisionLetter(r.Decision),
+		format.Bytes(r.Size), timeCell(r.Forward), timeCell(r.Backward), timeCell(r.Recompute), timeCell(r.Copies), timeCell(r.Slack), timeCell(r.Waiting), why, why)
+}
+
+// timeCell is a duration, empty if there is none.
+func timeCell(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return format.Duration(d)
+}
+
+// shorten leaves out the middle of a long name.
+func shorten(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
+}
+
+// LayerTop is where the table has to be scrolled so that a row is on screen, for
+// what it is scrolled to now and the height that shows rows; below 0: it is.
+func LayerTop(row int, scrolled, height float64) float64 {
+	top := float64(row * LayerRowHeight)
+	switch {
+	case row < 0:
+		return -1
+	case top < scrolled:
+		return top
+	case top+LayerRowHeight > scrolled+height:
+		return top + LayerRowHeight - height
+	}
+	return -1
+}

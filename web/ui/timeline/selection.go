@@ -1,0 +1,131 @@
+package timeline
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/vugu/vugu"
+
+	"memtide/web/display"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/lookup"
+	"memtide/web/state"
+)
+
+// Selection explains what is selected: why it waited, or why the peak is where it is.
+type Selection struct{ S *state.State }
+
+// None says that there is no wait to go to.
+func (c *Selection) None() bool {
+	p := c.S.Visible()
+	return p == nil || len(p.Gaps()) == 0
+}
+
+// Count says which of the waits it is.
+func (c *Selection) Count() string {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	n := len(p.Gaps())
+	if i := c.S.View.Wait(); i >= 0 && i < n {
+		return fmt.Sprintf("%s of %s", format.Count(i+1), format.Count(n))
+	}
+	if n == 1 {
+		return "1 wait"
+	}
+	return format.Count(n) + " waits"
+}
+
+// Title is the question that is answered.
+func (c *Selection) Title() string {
+	p := c.S.Visible()
+	if p == nil {
+		return "Why"
+	}
+	return p.Model().Question(c.S.View.Selected)
+}
+
+// lensWidth is how wide the lens is laid out; the page scales it.
+const lensWidth = 324
+
+// Lens is the picture of the selected wait; empty if there is none.
+func (c *Selection) Lens() vugu.HTML {
+	p := c.S.Visible()
+	if p == nil || c.S.View.Wait() < 0 {
+		return ""
+	}
+	var scene draw.Scene
+	if !p.Model().Lens(&scene, c.S.View.Selected, lensWidth) {
+		return ""
+	}
+	var b strings.Builder
+	if err := scene.WriteSVG(&b, display.SVGOptions{ID: "lens"}); err != nil {
+		return ""
+	}
+	return vugu.HTML(b.String())
+}
+
+// peakParts is how many rows the table of the peak has.
+const peakParts = 5
+
+// HTML is the explanation: sentences with the colours of what they are about, and of
+// the peak what is largest. Names are escaped.
+func (c *Selection) HTML() vugu.HTML {
+	p := c.S.Visible()
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	m, t := p.Model(), c.S.View.Selected
+	b.WriteString(`<ol class="because">`)
+	for _, s := range m.Explain(t) {
+		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before), html.EscapeString(s.Name), html.EscapeString(s.After))
+	}
+	b.WriteString("</ol>")
+	if t.Kind == lookup.Nothing || t.Kind == lookup.OnBand || t.Kind == lookup.OnBudget {
+		b.WriteString(`<table class="parts"><caption class="sr">The largest at the peak</caption><tbody>`)
+		for _, part := range m.PeakParts(peakParts) {
+			fmt.Fprintf(&b, `<tr><th scope="row" class="by-%s">%s</th><td>%s</td></tr>`, part.Role, html.EscapeString(part.Name), format.Bytes(part.Bytes))
+		}
+		b.WriteString("</tbody></table>")
+	}
+	return vugu.HTML(b.String())
+}
+
+// Sentence is what is told of the selection where nothing can be seen.
+func (c *Selection) Sentence() string {
+	p := c.S.Visible()
+	switch {
+	case p == nil:
+		return ""
+	case c.S.View.Selected.Kind != lookup.Nothing:
+		return p.Model().Sentence(c.S.View.Selected)
+	}
+	var parts []string
+	for _, s := range p.Model().Explain(lookup.Target{}) {
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// HasCause says whether something let the selected thing start.
+func (c *Selection) HasCause() bool {
+	p := c.S.Visible()
+	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != lookup.Nothing
+}
+
+// ChainPressed is for aria-pressed.
+func (c *Selection) ChainPressed() string { return strconv.FormatBool(c.S.View.Chain) }
+
+// ChainSentence says what the critical chain consists of, while it is shown.
+func (c *Selection) ChainSentence() string {
+	p := c.S.Visible()
+	if p == nil || !c.S.View.Chain {
+		return ""
+	}
+	return p.Model().ChainSentence()
+}

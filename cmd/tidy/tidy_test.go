@@ -161,7 +161,7 @@ func components(f *file) bool {
 
 // pageOnly says that a package is of use to the page alone.
 func pageOnly(path string) bool {
-	return strings.HasPrefix(path, "memtide/web/ui/") || slices.Contains([]string{"memtide/web/state", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
+	return strings.HasPrefix(path, "memtide/web/ui/") || slices.Contains([]string{"memtide/web/state", "memtide/web/view", "memtide/web/known", "memtide/web/tradeoff", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
 }
 
 func TestNames(t *testing.T) {

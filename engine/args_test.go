@@ -69,13 +69,18 @@ func TestParsedPanics(t *testing.T) {
 // arguments that are refused. Without a Sweeper every budget is solved by itself.
 func TestSolveParses(t *testing.T) {
 	var calls []int // the number, by call
-	s := &Strategy{Name: "x", Params: testParams, Solver: func(p *Problem, args Parsed, _ *Poll) (*Solution, error) {
+	s := &Strategy{Name: "x", Graphs: true, Params: testParams, Solver: func(p *Problem, args Parsed, _ *Poll) (*Solution, error) {
 		calls = append(calls, args.Int("segments"))
 		return &Solution{Peak: p.Budget}, nil
 	}}
 	p := &Problem{Budget: 5}
 	if sol, err := s.Solve(p, Args{"segments": "3"}, nil); err != nil || sol.Peak != 5 {
 		t.Errorf("Solve: got %+v, %v; want what the solver returns", sol, err)
+	}
+	chains := *s
+	chains.Graphs = false
+	if sol, err := chains.Solve(p, nil, nil); sol != nil || err != ErrNeedsChain {
+		t.Errorf("Solve: a graph for a strategy of chains: got %+v, %v; want %v", sol, err, ErrNeedsChain)
 	}
 	if _, err := s.Solve(p, Args{"rule": "other"}, nil); err == nil {
 		t.Error("Solve: arguments that Parse refuses are no error")

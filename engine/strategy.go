@@ -25,7 +25,8 @@ type Strategy struct {
 	Mark int
 
 	// Graphs says that it works on any graph whose operations can run in the order in
-	// which they stand. The others return ErrNeedsChain where Problem.Chain is nil.
+	// which they stand. The others are given problems with a chain only: Solve and Sweep
+	// return ErrNeedsChain where Problem.Chain is nil.
 	Graphs bool
 
 	// Lanes says that it plans operations of the network and of the host's CPU. Where the
@@ -41,7 +42,8 @@ type Strategy struct {
 	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
 	// the solution, if not nil, is the best so far. p is shared with others and not
 	// changed; the solution is the caller's. The same problem and arguments give the
-	// same answer on every machine, unless poll ends the work. Others call Solve.
+	// same answer on every machine, unless poll ends the work; its time is not over when
+	// the Solver is called. Others call Solve.
 	Solver func(p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
 	// Sweeper solves p for many budgets and shares work between them; nil: there
@@ -168,26 +170,34 @@ func Lookup(name string) *Strategy {
 // that the strategy does not have are an error.
 func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-// Solve parses the arguments and runs the Solver: its errors, or that of Parse. Where
+// Solve parses the arguments and runs the Solver: its errors, those of Parse, or poll's. Where
 // operations run on the network or the host and the strategy does not plan those, it plans
 // the device alone, and package engine/lanes puts them in.
 func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
 	solve, parsed, err := s.accept(p, args)
+	if err == nil {
+		err = poll.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
 	return solve(p, parsed, poll)
 }
 
-// accept parses the arguments, and says what solves the problem. Operations of lanes are
-// refused where nobody plans them.
+// accept parses the arguments, and says what solves the problem. Graphs that are no chain
+// are refused for strategies that do not take them, operations of lanes where nobody plans
+// them.
 func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) (*Solution, error), Parsed, error) {
 	parsed, err := s.Parse(args)
-	if err != nil || !s.beside(p) {
-		return s.Solver, parsed, err
-	}
-	if !s.Graphs || planLanes == nil {
+	switch beside := s.beside(p); {
+	case err != nil:
+		return nil, Parsed{}, err
+	case beside && (!s.Graphs || planLanes == nil):
 		return nil, Parsed{}, ErrNeedsLanes
+	case !s.Graphs && p.Chain == nil:
+		return nil, Parsed{}, ErrNeedsChain
+	case !beside:
+		return s.Solver, parsed, nil
 	}
 	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) }, parsed, nil
 }
@@ -217,6 +227,10 @@ func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yie
 func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
 	for i, b := range budgets {
 		poll.Next()
+		if err := poll.Err(); err != nil {
+			yield(i, nil, err)
+			continue
+		}
 		sol, err := solve(p.WithBudget(b), args, poll)
 		yield(i, sol, err)
 	}

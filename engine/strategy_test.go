@@ -31,7 +31,7 @@ func TestDescribe(t *testing.T) {
 	defer func() { registry = nil }()
 	for _, sweeps := range []bool{true, false} {
 		registry = nil
-		Describe(&Strategy{Name: "far", Params: []Param{{Name: "n", Default: "1", Max: 9}}}, sweeps)
+		Describe(&Strategy{Name: "far", Graphs: true, Params: []Param{{Name: "n", Default: "1", Max: 9}}}, sweeps)
 		s := Lookup("far")
 		if s == nil || !s.Elsewhere || (s.Sweeper != nil) != sweeps {
 			t.Fatalf("described, sweeps %t: %+v; want it elsewhere", sweeps, s)

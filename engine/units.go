@@ -99,18 +99,7 @@ func (r Rate) Time(n Bytes) time.Duration {
 	if r <= 0 {
 		return math.MaxInt64
 	}
-	hi, lo := bits.Mul64(uint64(n), uint64(time.Second))
-	if hi >= uint64(r) {
-		return math.MaxInt64
-	}
-	q, rem := bits.Div64(hi, lo, uint64(r))
-	if rem > 0 {
-		q++
-	}
-	if q > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(q)
+	return time.Duration(MulDivUp(int64(n), int64(time.Second), int64(r)))
 }
 
 // Moved returns how many whole bytes have passed after d at rate r, rounded
@@ -119,15 +108,7 @@ func (r Rate) Moved(d time.Duration) Bytes {
 	if d <= 0 || r <= 0 {
 		return 0
 	}
-	hi, lo := bits.Mul64(uint64(d), uint64(r))
-	if hi >= uint64(time.Second) {
-		return NoLimit
-	}
-	q, _ := bits.Div64(hi, lo, uint64(time.Second))
-	if q > math.MaxInt64 {
-		return NoLimit
-	}
-	return Bytes(q)
+	return Bytes(MulDiv(int64(d), int64(r), int64(time.Second)))
 }
 
 // Text writes a bandwidth for people, to four digits.
@@ -138,6 +119,35 @@ func (r Rate) Text() string {
 		v /= 1000
 	}
 	return fmt.Sprintf("%.4g %s", v, units[k])
+}
+
+// MulDiv is a*b/c, rounded down, of numbers that are not negative; the largest number
+// where it is beyond that.
+func MulDiv(a, b, c int64) int64 {
+	q, _ := mulDiv(a, b, c)
+	return q
+}
+
+// MulDivUp is the same, rounded up.
+func MulDivUp(a, b, c int64) int64 {
+	q, rest := mulDiv(a, b, c)
+	if rest > 0 {
+		q++
+	}
+	return q
+}
+
+// mulDiv is a*b/c, rounded down, and the rest; none where the largest number is reached.
+func mulDiv(a, b, c int64) (q int64, rest uint64) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return math.MaxInt64, 0
+	}
+	all, rest := bits.Div64(hi, lo, uint64(c))
+	if all >= math.MaxInt64 {
+		return math.MaxInt64, 0
+	}
+	return int64(all), rest
 }
 
 // GCD is the greatest common divisor of two numbers that are not negative; 0 of two zeros.

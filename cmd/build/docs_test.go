@@ -75,7 +75,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 		} else if got := l.String(); got != anchor {
 			t.Errorf("%s: link\n  got  %s\n  want %s, as the page writes it", page, anchor, got)
 		} else if l.Step != "" {
-			q := &proto.Request{Op: proto.OpStep, Step: &proto.Step{Model: l.Step, Args: l.StepArgs, Chain: true}}
+			q := &proto.Step{Model: l.Step, Args: l.StepArgs, Chain: true}
 			if _, err := new(serve.Local).Do(t.Context(), q, nil); err != nil {
 				t.Errorf("%s links to ../#%s, which is no training step: %v", page, anchor, err)
 			}

@@ -153,6 +153,8 @@ var inlining = []string{
 	"-gcflags=memtide/profiles/formats/snapshot=",
 	"-gcflags=encoding/binary=",
 	"-gcflags=memtide/web/draw=",
+	"-gcflags=memtide/web/display=",
+	"-gcflags=memtide/web/lookup=",
 	"-gcflags=runtime=",
 	"-gcflags=internal/runtime/...=",
 	"-gcflags=internal/bytealg=",

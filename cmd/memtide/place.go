@@ -84,40 +84,29 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) error {
 	if solved.Trace == nil {
 		return fmt.Errorf("the schedule is not verified: %s", solved.Verdict.Problem)
 	}
-	req := &proto.Request{Op: proto.OpPlace, Place: &proto.Place{
+	p, err := placed(ctx, e, &proto.Place{
 		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
 		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
-	}}
-	answer, err := placed(ctx, e, req)
-	if err != nil {
+	})
+	if p == nil {
 		return err
 	}
-	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved, placed: answer.Placed, failure: answer.Failure}
+	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved, placed: p, failure: err}
 	fmt.Fprint(e.stdout, r.table())
 	return r.err()
 }
 
-// placed has buffers placed, with a bar on a terminal.
-func placed(ctx context.Context, e *env, req *proto.Request) (*proto.Reply, error) {
+// placed has buffers placed, with a bar on a terminal. With an error it is the best so far, if
+// there was one.
+func placed(ctx context.Context, e *env, q *proto.Place) (*proto.Placed, error) {
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
 	text := "Placing"
-	if a := alloc.Lookup(req.Place.Allocator); a != nil {
+	if a := alloc.Lookup(q.Allocator); a != nil {
 		text += " with " + a.Title
 	}
 	b.Set(0, 0, text)
-	var answer *proto.Reply
-	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
-		if r.Kind == proto.KindProgress {
-			b.Set(r.Progress.Done, r.Progress.Total, text)
-			return
-		}
-		answer = r
-	})
-	if answer.Placed == nil {
-		return nil, answer.Failure
-	}
-	return answer, nil
+	return proto.Do(ctx, new(serve.Server).Handle, q, func(p *proto.Progress) { b.Set(p.Done, p.Total, text) })
 }
 
 // err is why the buffers have no places, nil if they do.
@@ -139,7 +128,7 @@ type placement struct {
 	buffers int
 	solved  *proto.Solved // nil for files about addresses
 	placed  *proto.Placed
-	failure *proto.Failure // beside the best so far of a search
+	failure error // beside the best so far of a search
 }
 
 // table is the placement for people.

@@ -32,13 +32,12 @@ func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) erro
 	if in.link.Budget != (choice.Budget{}) {
 		pool = in.link.Budget.Of(m.Requests.AggregatePeak())
 	}
-	req := &proto.Request{Op: proto.OpPlace, Place: &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
-		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}}}
-	answer, err := placed(ctx, e, req)
-	if err != nil {
+	p, err := placed(ctx, e, &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
+		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}})
+	if p == nil {
 		return err
 	}
-	r := &placement{in: in, buffers: len(m.Requests.Buffers), placed: answer.Placed, failure: answer.Failure}
+	r := &placement{in: in, buffers: len(m.Requests.Buffers), placed: p, failure: err}
 	fmt.Fprint(e.stdout, r.fileTable())
 	return r.err()
 }

@@ -80,36 +80,28 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
 	b.Set(0, 0, "Solving with "+in.title())
-	req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-		Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit,
-	}}
+	q := &proto.Solve{Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit}
 	// The server itself rather than serve.Local, which drops what a strategy has
 	// found when it is cancelled.
-	var answer *proto.Reply
-	new(serve.Server).Handle(ctx, req, func(r *proto.Reply) {
-		if r.Kind != proto.KindProgress {
-			answer = r
-			return
-		}
-		if r.Solved != nil && r.Solved.Trace != nil {
-			best = r.Solved
+	solved, err := proto.Do(ctx, new(serve.Server).Handle, q, func(p *proto.Solving) {
+		if p.Best != nil && p.Best.Trace != nil {
+			best = p.Best
 		}
 		text := "Solving with " + in.title()
 		if best != nil {
 			text += ", best so far " + format.Duration(best.Trace.Makespan)
 		}
-		b.Set(r.Progress.Done, r.Progress.Total, text)
+		b.Set(p.Done, p.Total, text)
 	})
-	switch fail := answer.Failure; {
-	case fail == nil:
-		return answer.Solved, nil
-	case fail.Kind != proto.Deadline: // the best so far would not answer the question
-		return nil, fail
-	case answer.Solved != nil:
-		return answer.Solved, fail
-	default:
-		return best, fail
+	switch {
+	case err == nil:
+		return solved, nil
+	case proto.FailureOf(err).Kind != proto.Deadline: // the best so far would not answer the question
+		return nil, err
+	case solved != nil:
+		return solved, err
 	}
+	return best, err
 }
 
 // tellFailure says why there is no schedule, and with -json also says it to

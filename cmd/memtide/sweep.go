@@ -203,9 +203,9 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	s.points = make([]*proto.Point, len(s.methods)*len(s.budgets))
 	pool := new(serve.Local)
 	// The reference first: a sweep that is stopped would not tell it.
-	reply, err := pool.Do(ctx, &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+	all, err := proto.Do(ctx, pool.Do, &proto.Solve{
 		Setting: s.in.setting(), Method: proto.Method{Strategy: "keepall"}, Budget: choice.Budget{Bytes: engine.NoLimit},
-	}}, nil)
+	}, nil)
 	if errors.Is(err, context.Canceled) {
 		s.complete = false
 		return nil
@@ -213,17 +213,14 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	s.keepAll = reply.Solved.KeepAll
+	s.keepAll = all.KeepAll
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
 	b.Set(0, len(s.points), "")
-	_, err = pool.Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
-		Setting: s.in.setting(), Methods: s.methods, Budgets: s.budgets, Limit: limit,
-	}}, func(r *proto.Reply) {
-		if p := r.Point; p != nil {
-			s.points[p.Method*len(s.budgets)+p.Index] = p
-			b.Set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
-		}
+	q := &proto.Sweep{Setting: s.in.setting(), Methods: s.methods, Budgets: s.budgets, Limit: limit}
+	_, err = proto.Do(ctx, pool.Do, q, func(p *proto.Point) {
+		s.points[p.Method*len(s.budgets)+p.Index] = p
+		b.Set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
 	})
 	if errors.Is(err, context.Canceled) {
 		s.complete = false

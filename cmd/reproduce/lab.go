@@ -132,11 +132,9 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) ([][]
 	for _, b := range budgets {
 		q.Budgets = append(q.Budgets, choice.Budget{Bytes: b})
 	}
-	_, err := l.pool.Do(l.ctx, &proto.Request{Op: proto.OpSweep, Sweep: q}, func(r *proto.Reply) {
-		if p := r.Point; p != nil {
-			grid[p.Method][p.Index] = p
-			l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
-		}
+	_, err := proto.Do(l.ctx, l.pool.Do, q, func(p *proto.Point) {
+		grid[p.Method][p.Index] = p
+		l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
 	})
 	if err != nil {
 		return nil, err

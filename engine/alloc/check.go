@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 )
@@ -96,12 +97,7 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 
 // requestedFrom says whether buffer i is requested at an event or later.
 func requestedFrom(r *Requests, i, event int) bool {
-	for _, e := range r.Events[event:] {
-		if e.Buffer == i && !e.Free {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.Events[event:], Event{Buffer: i})
 }
 
 func (l *Layout) extent(r *Requests, i int) engine.Bytes {

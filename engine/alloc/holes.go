@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -60,12 +61,7 @@ func (h *Holes) drop(i int) {
 
 // Give makes [addr, addr+n) free and joins it with its neighbours.
 func (h *Holes) Give(addr, n engine.Bytes) {
-	i, _ := slices.BinarySearchFunc(*h, addr, func(x hole, a engine.Bytes) int {
-		if x.addr < a {
-			return -1
-		}
-		return 1
-	})
+	i, _ := slices.BinarySearchFunc(*h, addr, func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.addr, a), 1) })
 	*h = slices.Insert(*h, i, hole{addr, addr + n})
 	if i+1 < len(*h) && (*h)[i+1].addr == addr+n {
 		(*h)[i].end = (*h)[i+1].end

@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -136,18 +137,11 @@ func (w *watch) take(addr, n engine.Bytes) {
 
 // at is the hole that holds an address, -1 if it is in none.
 func (h Holes) at(addr engine.Bytes) int {
-	lo, hi := 0, len(h)
-	for lo < hi {
-		if mid := (lo + hi) / 2; h[mid].end <= addr {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo == len(h) || h[lo].addr > addr {
+	i, _ := slices.BinarySearchFunc(h, addr, func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.end, a), -1) })
+	if i == len(h) || h[i].addr > addr {
 		return -1
 	}
-	return lo
+	return i
 }
 
 // sizeAt is the size of the hole that holds an address.
@@ -166,18 +160,10 @@ func (h *Holes) take(addr, n engine.Bytes) (was engine.Bytes) {
 		return 0
 	}
 	x := (*h)[i]
-	before, after := hole{x.addr, addr}, hole{addr + n, x.end}
-	switch {
-	case before.addr < before.end && after.addr < after.end:
-		(*h)[i] = before
-		*h = append(*h, hole{})
-		copy((*h)[i+2:], (*h)[i+1:])
-		(*h)[i+1] = after
-	case before.addr < before.end:
-		(*h)[i] = before
-	default:
-		(*h)[i] = after
-		h.drop(i)
+	(*h)[i].end = addr
+	if addr+n < x.end {
+		*h = slices.Insert(*h, i+1, hole{addr + n, x.end})
 	}
+	h.drop(i)
 	return x.end - x.addr
 }

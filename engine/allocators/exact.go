@@ -56,6 +56,14 @@ type candidate struct {
 	buffer int32
 }
 
+// compare orders candidates by address, and then by rank.
+func (a candidate) compare(b candidate) int {
+	return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank))
+}
+
+// Before says which of two is placed first.
+func (a candidate) Before(b candidate) bool { return a.compare(b) < 0 }
+
 // change is what a step has overwritten.
 type change struct {
 	what  uint8
@@ -192,9 +200,7 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 	if len(mine) == 0 {
 		return found
 	}
-	slices.SortFunc(mine, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank))
-	})
+	slices.SortFunc(mine, candidate.compare)
 	for _, c := range mine {
 		if c.addr >= lowestTop && s.without&dominance == 0 { // and so for all that follow
 			break

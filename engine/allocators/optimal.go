@@ -190,50 +190,26 @@ func (o *optimum) greedy(poll *engine.Poll) error {
 func (o *optimum) dive(poll *engine.Poll) error {
 	s := o.search
 	s.reset()
-	next := lowestFirst(s.ranked(o.buffers))
+	next := engine.Heap[candidate](s.ranked(o.buffers)) // in the order of their ranks, with addresses of 0
 	addr := make([]int64, len(o.size))
 	var high int64
 	for len(next) > 0 {
 		if err := poll.Err(); err != nil {
 			return err
 		}
-		c := &next[0]
+		c := next.Pop()
 		if now := s.lowest[c.buffer]; now > c.addr { // it was raised meanwhile
 			c.addr = now
-			next.sink()
+			next.Push(c)
 			continue
 		}
-		s.place(*c)
+		s.place(c)
 		s.undo = s.undo[:0]
 		addr[c.buffer] = c.addr
 		high = max(high, c.addr+o.size[c.buffer])
-		next[0] = next[len(next)-1]
-		next = next[:len(next)-1]
-		next.sink()
 	}
 	o.keep(addr, high)
 	return nil
-}
-
-// lowestFirst is a heap of candidates by address and rank: candidates in the
-// order of their ranks, whose addresses are all 0, are one.
-type lowestFirst []candidate
-
-// sink moves the first one down to where it belongs.
-func (h lowestFirst) sink() {
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
-			if h[child].addr < h[least].addr || h[child].addr == h[least].addr && h[child].rank < h[least].rank {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
 }
 
 // stack is one greedy order.

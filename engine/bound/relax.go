@@ -1,8 +1,9 @@
 package bound
 
 import (
+	"cmp"
 	"math"
-	"math/bits"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -206,15 +207,8 @@ func (f *flow) total() engine.Bytes {
 
 // at is the run with the v-th byte; v must be from 1 to total.
 func (f *flow) at(v engine.Bytes) run {
-	lo, hi := 0, len(f.runs)-1
-	for lo < hi {
-		if mid := (lo + hi) / 2; f.runs[mid].sum >= v {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return f.runs[lo]
+	k, _ := slices.BinarySearchFunc(f.runs, v, func(r run, v engine.Bytes) int { return cmp.Compare(r.sum, v) })
+	return f.runs[k]
 }
 
 // passed is when the first v bytes have passed.
@@ -287,13 +281,5 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 
 // floorTime is how long v bytes take at rate r, rounded down.
 func floorTime(r engine.Rate, v engine.Bytes) time.Duration {
-	hi, lo := bits.Mul64(uint64(v), uint64(time.Second))
-	if hi >= uint64(r) {
-		return math.MaxInt64
-	}
-	q, _ := bits.Div64(hi, lo, uint64(r))
-	if q > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(q)
+	return time.Duration(engine.MulDiv(int64(v), int64(time.Second), int64(r)))
 }

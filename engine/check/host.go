@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -26,16 +28,12 @@ func (c *checker) hostUse() (points []sim.Point) {
 		}
 	}
 	held := make([]bool, len(c.g.Values))
-	var takes, gives []sim.Point // each in the order of time
 	take := func(v engine.ValueID, at time.Duration) {
 		if held[v] || c.g.Values[v].Initial&engine.OnHost != 0 {
 			return
 		}
 		held[v] = true
-		takes = append(takes, sim.Point{At: at, Used: c.g.Values[v].Size})
-		for k := len(takes) - 1; k > 0 && takes[k].At < takes[k-1].At; k-- { // of two lanes
-			takes[k], takes[k-1] = takes[k-1], takes[k]
-		}
+		points = append(points, sim.Point{At: at, Used: c.g.Values[v].Size})
 	}
 	for i := range c.s {
 		switch st := &c.s[i]; {
@@ -43,23 +41,18 @@ func (c *checker) hostUse() (points []sim.Point) {
 			take(st.Value, c.at(i).Start)
 		case st.Kind == engine.StepFetch && lastFetch[st.Value] == i+1 && held[st.Value]:
 			held[st.Value] = false
-			gives = append(gives, sim.Point{At: c.at(i).End, Used: -c.g.Values[st.Value].Size})
+			points = append(points, sim.Point{At: c.at(i).End, Used: -c.g.Values[st.Value].Size})
 		case st.Kind == engine.StepRun && c.g.Ops[st.Op].Lane == engine.LaneCPU:
 			for _, v := range c.g.Ops[st.Op].Out {
 				take(v, c.at(i).Start)
 			}
 		}
 	}
+	slices.SortStableFunc(points, func(a, b sim.Point) int { return cmp.Compare(a.At, b.At) })
 	var sum engine.Bytes
-	for len(takes)+len(gives) > 0 {
-		from := &takes
-		if len(takes) == 0 || len(gives) > 0 && gives[0].At <= takes[0].At {
-			from = &gives
-		}
-		next := (*from)[0]
-		*from = (*from)[1:]
-		sum += next.Used
-		points = append(points, sim.Point{At: next.At, Used: sum})
+	for i := range points {
+		sum += points[i].Used
+		points[i].Used = sum
 	}
 	return points
 }

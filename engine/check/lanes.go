@@ -116,22 +116,12 @@ func (c *checker) needs(i int, id sim.SpanID) bool {
 
 // reading tells whether an operation of another lane has yet to read a copy, or does.
 func (r *replayer) reading(cp *devCopy) bool {
-	for _, id := range cp.readers {
-		if !r.over[id] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return !r.over[id] })
 }
 
 // readAfter tells whether an operation of another lane reads a copy beyond a moment.
 func (c *checker) readAfter(cp *devCopy, at time.Duration) bool {
-	for _, id := range cp.readers {
-		if c.span(id).End > at {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return c.span(id).End > at })
 }
 
 // endsUse tells whether room comes with the end of an operation of the network: that of

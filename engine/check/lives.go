@@ -60,15 +60,9 @@ func (c *checker) expectedLives() []*sim.Life {
 func inOrder(lives []*sim.Life) {
 	slices.SortStableFunc(lives, func(a, b *sim.Life) int {
 		if a.From != b.From {
-			return int(a.From) - int(b.From)
+			return cmp.Compare(a.From, b.From)
 		}
-		if a.Op != b.Op {
-			return int(a.Op) - int(b.Op)
-		}
-		if a.Value != b.Value {
-			return int(a.Value) - int(b.Value)
-		}
-		return cmp.Compare(a.Start, b.Start)
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Start, b.Start))
 	})
 }
 

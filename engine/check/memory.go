@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -168,15 +167,8 @@ func (c *checker) checkBetween(in *instant, next int) *Refutation {
 
 // between is a + (b-a)*part/whole, rounded towards a.
 func between(a, b engine.Bytes, part, whole time.Duration) engine.Bytes {
-	d := b - a
-	if d < 0 {
-		hi, lo := bits.Mul64(uint64(-d), uint64(part))
-		q, _ := bits.Div64(hi, lo, uint64(whole))
-		return a - engine.Bytes(q)
-	}
-	hi, lo := bits.Mul64(uint64(d), uint64(part))
-	q, _ := bits.Div64(hi, lo, uint64(whole))
-	return a + engine.Bytes(q)
+	sign := engine.Bytes(cmp.Compare(b, a))
+	return a + sign*engine.Bytes(engine.MulDiv(int64(sign*(b-a)), int64(part), int64(whole)))
 }
 
 // checkPeak compares the peak with the memory in use.

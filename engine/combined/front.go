@@ -184,10 +184,7 @@ func (f *fronts) pareto(v []triple) []triple {
 		if a.time != b.time {
 			return cmp.Compare(a.time, b.time)
 		}
-		if a.peak != b.peak {
-			return cmp.Compare(a.peak, b.peak)
-		}
-		return cmp.Compare(a.due, b.due)
+		return cmp.Or(cmp.Compare(a.peak, b.peak), cmp.Compare(a.due, b.due))
 	})
 	// stair holds, of those that are no slower, the best by peak: due falls.
 	st := f.stair[:0]

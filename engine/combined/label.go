@@ -235,19 +235,8 @@ func (s *sweep) undominated(ls []label) []label {
 		if a.cost != b.cost {
 			return cmp.Compare(a.cost, b.cost)
 		}
-		if a.held != b.held {
-			return cmp.Compare(a.held, b.held)
-		}
-		if a.out != b.out {
-			return cmp.Compare(a.out, b.out)
-		}
-		if a.in != b.in {
-			return cmp.Compare(a.in, b.in)
-		}
-		if a.from != b.from {
-			return int(a.from) - int(b.from)
-		}
-		return int(a.segment) - int(b.segment)
+		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.out, b.out), cmp.Compare(a.in, b.in),
+			cmp.Compare(a.from, b.from), cmp.Compare(a.segment, b.segment))
 	})
 	kept := ls[:0]
 	f := newFilter(ls)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 )
 
 // lowerBound bounds from below what a plan still costs when it stands before stage i.
@@ -52,7 +53,7 @@ func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
 	}
 	if t.shared.floors == nil {
-		floors, err := t.floors(poll)
+		floors, err := remat.Floors(t.chain, poll)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +216,7 @@ func rematCost(h []breakpoint, r float64) float64 {
 
 // setFits finds, from the last stage to the first, how much room a plan needs
 // that offloads every input from stage i on.
-func (r *lowerBound) setFits(floors []int64) {
+func (r *lowerBound) setFits(floors [][]int64) {
 	n := r.n
 	r.fits = make([][2]int64, n+2)
 	for i := n; i >= 1; i-- {
@@ -228,7 +229,7 @@ func (r *lowerBound) setFits(floors []int64) {
 				if j == i {
 					need += z
 				}
-				best = min(best, max(need, z+floors[i*(n+1)+j], r.fits[j+1][0]))
+				best = min(best, max(need, z+floors[i][j], r.fits[j+1][0]))
 			}
 			r.fits[i][x] = best
 		}

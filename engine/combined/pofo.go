@@ -50,11 +50,7 @@ values have left. That can be slower than the model says.`,
 		Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
 		ID:      "https://papers.nips.cc/paper/2021/hash/c8461bf13fca8a2b9912ab2eb1668e4b-Abstract.html",
 		Section: "4, the recursions that are solved here",
-	}, {
-		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-		ID:      "arXiv:1911.13214",
-		Section: "4.2, the recursion that the backward parts of segments follow",
-	}, {
+	}, remat.Paper002("4.2, the recursion that the backward parts of segments follow"), {
 		Text:    "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020",
 		ID:      "10.1007/978-3-030-57675-2_10",
 		Section: "3, the model of transfers",
@@ -82,9 +78,6 @@ func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engin
 	if err := applies(p); err != nil {
 		return nil, err
 	}
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if p.Chain.Chain.HasUnsaved() {
 		return solveRecast(p, args, poll)
 	}
@@ -96,14 +89,8 @@ func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engin
 // sweepPofo shares between budgets what rotor shares, and what does not depend
 // on them. Budgets come in rotor's order.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if err := applies(p); err != nil {
-		for i := range budgets {
-			yield(i, nil, err)
-		}
-		return
-	}
-	if p.Chain.Chain.HasUnsaved() {
-		sweepRecast(p, args, budgets, poll, yield)
+	if applies(p) != nil || p.Chain.Chain.HasUnsaved() {
+		engine.SolveEach(solvePofo, p, args, budgets, poll, yield)
 		return
 	}
 	common := &shared{}
@@ -120,9 +107,6 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 
 // applies says why a problem cannot be solved whatever the budget.
 func applies(p *engine.Problem) error {
-	if p.Chain == nil {
-		return engine.ErrNeedsChain
-	}
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return engine.ErrNeedsLink
 	}

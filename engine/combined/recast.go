@@ -77,12 +77,10 @@ func (r *recast) solve(p *engine.Problem, args engine.Parsed, best *engine.Solut
 
 // solution is a solution for the other chain as one for this one.
 func (r *recast) solution(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
-	own := &engine.Solution{Schedule: r.schedule(sol.Schedule)}
-	trace, err := sim.Play(p, own.Schedule)
+	own, err := sim.Solution(p, r.schedule(sol.Schedule))
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
-	own.Makespan, own.Peak = trace.Makespan, trace.Peak
 	own.Notes = []string{fmt.Sprintf("No backward reads the outputs of %d stages: %s.", p.Chain.Chain.CountUnsaved(), r.note)}
 	return own, nil
 }
@@ -96,17 +94,4 @@ func claimed(p *engine.Problem, sol *engine.Solution) *engine.Solution {
 	sol.OptimalAmong, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
 	sol.Optimal = sol.Makespan == sol.Bound
 	return sol
-}
-
-// sweepRecast is sweepPofo for a chain with unsaved outputs.
-func sweepRecast(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	for i, b := range budgets {
-		poll.Next()
-		if err := poll.Err(); err != nil {
-			yield(i, nil, err)
-			continue
-		}
-		sol, err := solveRecast(p.WithBudget(b), args, poll)
-		yield(i, sol, err)
-	}
 }

@@ -9,7 +9,7 @@ import "memtide/engine"
 // others is solved as it is by itself. Nor does exact work count as effort.
 type shared struct {
 	shown     func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
-	floors    []int64
+	floors    [][]int64
 	rematOnly []rematOnly // exact; nil: not known
 	slack     int64       // of rematOnly
 	fronts    *fronts     // the last ones that were filled for a room, all triples of them

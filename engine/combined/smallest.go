@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 )
 
 // smallest is the least room that any plan fits into: all inputs are offloaded,
 // and waiting costs no memory. It is the program of section 3.2 without times.
 func (t *terms) smallest(poll *engine.Poll) (room int64, stage int, err error) {
-	floors, err := t.floors(poll)
+	floors, err := remat.Floors(t.chain, poll)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -44,35 +45,12 @@ func (t *terms) smallest(poll *engine.Poll) (room int64, stage int, err error) {
 				if j == i {
 					need += z
 				}
-				reach(j+1, 0, from, max(need, z+floors[i*(t.n+1)+j]), i)
+				reach(j+1, 0, from, max(need, z+floors[i][j]), i)
 			}
 		}
 	}
 	end := best[t.n+1][1]
 	return end.need, end.stage, nil
-}
-
-// floors are the least peaks of the backward parts of segments (i,j).
-func (t *terms) floors(poll *engine.Poll) ([]int64, error) {
-	least := make([]int64, (t.n+1)*(t.n+1))
-	for j := 1; j < t.n; j++ {
-		for i := j; i >= 1; i-- {
-			if err := poll.Err(); err != nil {
-				return nil, err
-			}
-			best := max(t.back(i), t.all(i, j))
-			if i < j {
-				best = max(best, t.saved[i]+least[(i+1)*(t.n+1)+j])
-			}
-			none := int64(0)
-			for k := i; k < j && none < best; k++ {
-				none = max(none, t.none(i, j, k))
-				best = min(best, max(none, least[i*(t.n+1)+k], t.act[k]+least[(k+1)*(t.n+1)+j]))
-			}
-			least[i*(t.n+1)+j] = best
-		}
-	}
-	return least, nil
 }
 
 // tooSmall is the error of a budget that no plan fits into; nil if one does.
@@ -84,13 +62,9 @@ func (t *terms) tooSmall(p *engine.Problem, poll *engine.Poll) error {
 	if least <= t.room {
 		return nil
 	}
-	name := p.Chain.Chain.Stages[stage-1].Name
-	if name == "" {
-		name = "a stage without a name"
-	}
 	return &engine.InfeasibleError{
 		Budget:   p.Budget,
 		Smallest: engine.Bytes(least) + p.Graph.Fixed,
-		Why:      fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", stage, name),
+		Why:      fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", stage, remat.StageName(p.Chain.Chain, stage)),
 	}
 }

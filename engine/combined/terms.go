@@ -14,6 +14,7 @@ import (
 // false: what is computed then is a lower bound, of a link that is faster by
 // less than the inverse of out.
 type terms struct {
+	chain      *engine.Chain
 	n          int
 	fwd, bwd   []int64 // [u_F, u_B]
 	act        []int64 // [|a^k|], k = 0..n
@@ -41,7 +42,7 @@ const tooLong = 1 << 59
 func newTerms(p *engine.Problem) (*terms, error) {
 	c := p.Chain.Chain
 	n := c.Len()
-	t := &terms{n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.KeepAllPeak()) - c.Resident.Total())}
+	t := &terms{chain: c, n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.KeepAllPeak()) - c.Resident.Total())}
 	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until, &t.base} {
 		*v = make([]int64, n+2)
 	}

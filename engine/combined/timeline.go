@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/ordered"
+	"memtide/engine/remat"
 )
 
 // timeline is when everything of a plan happens: its items are segments, of which the
@@ -33,16 +34,10 @@ func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, er
 // pass.
 func (t *timeline) list() (runs []ordered.Run, turn int) {
 	c := t.p.Chain.Chain
-	n := c.Len()
-	stored := t.p.Graph.Fixed // and the inputs of the segments so far
-	count := n
-	for x := range t.segs {
-		count += len(t.segs[x].backward)
-	}
-	runs = make([]ordered.Run, 0, count)
-	add := func(op engine.ChainOp, need engine.Bytes, segment int, entry bool) {
+	m := remat.NewMemory(c)
+	add := func(op engine.ChainOp, segment int, entry bool) {
 		st := &c.Stages[op.Stage-1]
-		r := ordered.Run{Lasts: st.Forward, Need: need, Item: segment}
+		r := ordered.Run{Lasts: st.Forward, Need: m.Run(op), Item: segment}
 		if op.Kind == engine.BStep {
 			r.Lasts = st.Back
 		}
@@ -52,32 +47,15 @@ func (t *timeline) list() (runs []ordered.Run, turn int) {
 		runs = append(runs, r)
 	}
 	for x := range t.segs {
-		seg := &t.segs[x]
-		stored += t.size(seg)
-		for _, op := range seg.forward() {
-			st := &c.Stages[op.Stage-1]
-			need := stored + c.HeldGrad(n) + st.FwdTemp
-			switch op.Kind {
-			case engine.FAll:
-				need += st.Saved
-			case engine.FNone:
-				need += c.Act(op.Stage - 1)
-				fallthrough
-			default:
-				need += st.Out
-			}
-			add(op, need, x, op.Stage == seg.first)
+		for y, op := range t.segs[x].forward() {
+			add(op, x, y == 0)
 		}
 	}
 	turn = len(runs)
-	beside := make([]bool, n+1)
 	for x := len(t.segs) - 1; x >= 0; x-- {
-		seg := &t.segs[x]
-		inside := newInside(c, seg, beside)
-		for y, op := range seg.backward {
-			add(op, stored+inside.need(op), x, y == 0)
+		for y, op := range t.segs[x].backward {
+			add(op, x, y == 0)
 		}
-		stored -= t.size(seg)
 	}
 	return runs, turn
 }
@@ -85,57 +63,6 @@ func (t *timeline) list() (runs []ordered.Run, turn int) {
 // size is the size of the input of a segment.
 func (t *timeline) size(s *segment) engine.Bytes {
 	return t.p.Graph.Values[s.input(t.p.Chain)].Size
-}
-
-// inside is the memory of the backward part of a segment, without inputs of segments.
-type inside struct {
-	c      *engine.Chain
-	first  int
-	held   engine.Bytes
-	beside []bool // by k: a^k lies beside, not within, abar^k
-}
-
-// newInside uses beside as room for its own.
-func newInside(c *engine.Chain, s *segment, beside []bool) *inside {
-	in := &inside{c: c, first: s.first, held: c.HeldGrad(s.last), beside: beside}
-	clear(beside)
-	if s.saved {
-		in.held += c.Saved(s.first)
-	}
-	return in
-}
-
-// drop frees a^k if it lies by itself.
-func (in *inside) drop(k int) {
-	if in.beside[k] {
-		in.held -= in.c.Act(k)
-		in.beside[k] = false
-	}
-}
-
-// need is what an operation needs; the memory is then as after it.
-func (in *inside) need(op engine.ChainOp) (need engine.Bytes) {
-	c, k := in.c, op.Stage
-	st := &c.Stages[k-1]
-	switch op.Kind {
-	case engine.FAll:
-		need = in.held + st.Saved + st.FwdTemp
-		in.held += st.Saved
-		in.drop(k)
-	case engine.BStep:
-		in.held += c.Grad(k) - c.HeldGrad(k)
-		need = in.held + c.Grad(k-1) + st.BwdTemp
-		in.held += c.Grad(k-1) - c.Grad(k) - st.Saved
-		in.drop(k - 1)
-	default:
-		need = in.held + st.Out + st.FwdTemp
-		in.held += st.Out
-		in.beside[k] = true
-		if op.Kind == engine.FNone {
-			in.drop(k - 1)
-		}
-	}
-	return need
 }
 
 // schedule writes the timeline down. The counter reaches an offload when its

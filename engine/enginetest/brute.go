@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration
 	s.done = map[state]bool{}
 	s.push(start, 0)
 	for len(s.open) > 0 {
-		at := heap.Pop(&s.open).(entry)
+		at := s.open.Pop()
 		if s.done[at.state] {
 			continue
 		}
@@ -79,17 +78,19 @@ type entry struct {
 	cost time.Duration
 }
 
+func (a entry) Before(b entry) bool { return a.cost < b.cost }
+
 type searcher struct {
 	c     *engine.Chain
 	room  engine.Bytes
 	class Class
-	open  queue
+	open  engine.Heap[entry]
 	done  map[state]bool
 }
 
 func (s *searcher) push(st state, cost time.Duration) {
 	if !s.done[st] {
-		heap.Push(&s.open, entry{st, cost})
+		s.open.Push(entry{st, cost})
 	}
 }
 
@@ -180,18 +181,4 @@ func (s *searcher) back(at entry, k int, mem engine.Bytes) {
 		next.grad = uint8(k - 1)
 		s.push(next, at.cost+stage.Back)
 	}
-}
-
-type queue []entry
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].cost < q[j].cost }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)        { *q = append(*q, x.(entry)) }
-
-func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return last
 }

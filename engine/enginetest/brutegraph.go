@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -27,9 +26,9 @@ func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Durat
 		return 0, false
 	}
 	s := &graphSearcher{g: g, budget: budget, kept: kept, seen: map[graphState]time.Duration{start: 0}}
-	heap.Push(&s.open, graphEntry{start, 0})
+	s.open.Push(graphEntry{start, 0})
 	for len(s.open) > 0 {
-		e := heap.Pop(&s.open).(graphEntry)
+		e := s.open.Pop()
 		if e.cost > s.seen[e.state] {
 			continue
 		}
@@ -64,24 +63,14 @@ type graphEntry struct {
 	cost  time.Duration
 }
 
-type graphHeap []graphEntry
-
-func (h graphHeap) Len() int           { return len(h) }
-func (h graphHeap) Less(i, j int) bool { return h[i].cost < h[j].cost }
-func (h graphHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *graphHeap) Push(x any)        { *h = append(*h, x.(graphEntry)) }
-func (h *graphHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
-}
+func (a graphEntry) Before(b graphEntry) bool { return a.cost < b.cost }
 
 type graphSearcher struct {
 	g      *engine.Graph
 	budget engine.Bytes
 	kept   bool
 	seen   map[graphState]time.Duration
-	open   graphHeap
+	open   engine.Heap[graphEntry]
 }
 
 func (s *graphSearcher) complete(st graphState) bool {
@@ -91,7 +80,7 @@ func (s *graphSearcher) complete(st graphState) bool {
 func (s *graphSearcher) reach(st graphState, cost time.Duration) {
 	if old, ok := s.seen[st]; !ok || cost < old {
 		s.seen[st] = cost
-		heap.Push(&s.open, graphEntry{st, cost})
+		s.open.Push(graphEntry{st, cost})
 	}
 }
 

@@ -1,8 +1,8 @@
 package enginetest
 
 import (
-	"container/heap"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -14,7 +14,8 @@ import (
 // widths, each operation reads a fifth of the layer before it, one in seven skips
 // layers. The operations stand in an order in which a few layers interleave.
 func Layered(r *rand.Rand, ops int) *engine.Graph {
-	width := sqrt(ops) + sqrt(ops)/10 + 1
+	root := int(engine.Int64(math.Ceil(math.Sqrt(float64(ops)))))
+	width := root + root/10 + 1
 	layers := [][]int{{0}}
 	for made := 1; made < ops-1; {
 		var layer []int
@@ -52,14 +53,14 @@ func Layered(r *rand.Rand, ops int) *engine.Graph {
 func laid(r *rand.Rand, reads, readers [][]int, key []float64) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	at, missing := make([]engine.ValueID, len(reads)), make([]int, len(reads))
-	ready := &byKey{key: key}
+	var ready engine.Heap[keyed]
 	for i := range reads {
 		if missing[i] = len(reads[i]); missing[i] == 0 {
-			heap.Push(ready, i)
+			ready.Push(keyed{i, key[i]})
 		}
 	}
-	for ready.Len() > 0 {
-		i := heap.Pop(ready).(int)
+	for len(ready) > 0 {
+		i := ready.Pop().op
 		at[i] = engine.ValueID(len(g.Values))
 		o := engine.Op{Name: fmt.Sprint(i), Time: time.Duration(r.IntN(1000)), Out: []engine.ValueID{at[i]}}
 		size := engine.Bytes(10 + 10*r.IntN(250) + 10*r.IntN(250))
@@ -70,33 +71,17 @@ func laid(r *rand.Rand, reads, readers [][]int, key []float64) *engine.Graph {
 		g.Ops = append(g.Ops, o)
 		for _, j := range readers[i] {
 			if missing[j]--; missing[j] == 0 {
-				heap.Push(ready, j)
+				ready.Push(keyed{j, key[j]})
 			}
 		}
 	}
 	return g
 }
 
-// byKey is a heap of operations.
-type byKey struct {
-	list []int
-	key  []float64
+// keyed is an operation that can come next.
+type keyed struct {
+	op  int
+	key float64
 }
 
-func (h *byKey) Len() int           { return len(h.list) }
-func (h *byKey) Less(a, b int) bool { return h.key[h.list[a]] < h.key[h.list[b]] }
-func (h *byKey) Swap(a, b int)      { h.list[a], h.list[b] = h.list[b], h.list[a] }
-func (h *byKey) Push(x any)         { h.list = append(h.list, x.(int)) }
-func (h *byKey) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	return last
-}
-
-func sqrt(n int) int {
-	k := 0
-	for k*k < n {
-		k++
-	}
-	return k
-}
+func (a keyed) Before(b keyed) bool { return a.key < b.key }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -68,18 +69,9 @@ func RandomChain(r *rand.Rand, s Shape) *engine.Chain {
 }
 
 func (s Shape) withDefaults() Shape {
-	if s.MinStages == 0 {
-		s.MinStages = 1
-	}
-	if s.MaxStages == 0 {
-		s.MaxStages = max(6, s.MinStages)
-	}
-	if s.MaxSize == 0 {
-		s.MaxSize = 8
-	}
-	if s.MaxTime == 0 {
-		s.MaxTime = 9
-	}
+	s.MinStages = cmp.Or(s.MinStages, 1)
+	s.MaxStages = cmp.Or(s.MaxStages, max(6, s.MinStages))
+	s.MaxSize, s.MaxTime = cmp.Or(s.MaxSize, 8), cmp.Or(s.MaxTime, 9)
 	return s
 }
 

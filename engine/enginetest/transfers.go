@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -46,8 +45,8 @@ func FastestTransfers(p *engine.Problem, order Order, below time.Duration) (s en
 		return nil, 0, false
 	}
 	t.reach(tryNode{tried: start, parent: -1, ended: none})
-	for len(t.open.index) > 0 {
-		k := heap.Pop(&t.open).(int32)
+	for len(t.open) > 0 {
+		k := t.open.Pop().index
 		n := t.nodes[k]
 		if t.seen[n.tried] < n.at {
 			continue
@@ -140,7 +139,7 @@ type tries struct {
 	ops    []tryOp
 	rest   []time.Duration // of the operations from one on
 	nodes  []tryNode
-	open   tryQueue
+	open   engine.Heap[tryOpen]
 	seen   map[tried]time.Duration
 }
 
@@ -148,7 +147,6 @@ func newTries(p *engine.Problem, order Order, below time.Duration) *tries {
 	g := p.Chain
 	n := g.Chain.Len()
 	t := &tries{p: p, order: order, below: below, full: p.Device.Duplex == engine.FullDuplex, acts: n + 1, seen: map[tried]time.Duration{}}
-	t.open.t = t
 	bit := map[engine.ValueID]int{}
 	add := func(v engine.ValueID) {
 		bit[v] = len(t.values)
@@ -368,7 +366,7 @@ func (t *tries) reach(n tryNode) {
 	}
 	t.seen[n.tried] = n.at
 	t.nodes = append(t.nodes, n)
-	heap.Push(&t.open, int32(len(t.nodes)-1))
+	t.open.Push(tryOpen{n.least, n.at, int32(len(t.nodes) - 1)})
 }
 
 // remaining is a lower bound on what a state still takes.
@@ -396,22 +394,13 @@ func (t *tries) remaining(s *tried) time.Duration {
 	return max(compute, link)
 }
 
-// tryQueue is a heap of nodes by their bounds.
-type tryQueue struct {
-	t     *tries
-	index []int32
+// tryOpen is a node that waits to be looked at: by its bound, the later moment first among
+// equals.
+type tryOpen struct {
+	least, at time.Duration
+	index     int32
 }
 
-func (q *tryQueue) Len() int      { return len(q.index) }
-func (q *tryQueue) Swap(i, j int) { q.index[i], q.index[j] = q.index[j], q.index[i] }
-func (q *tryQueue) Push(x any)    { q.index = append(q.index, x.(int32)) }
-func (q *tryQueue) Less(i, j int) bool {
-	a, b := &q.t.nodes[q.index[i]], &q.t.nodes[q.index[j]]
+func (a tryOpen) Before(b tryOpen) bool {
 	return a.least < b.least || a.least == b.least && a.at > b.at
-}
-
-func (q *tryQueue) Pop() any {
-	x := q.index[len(q.index)-1]
-	q.index = q.index[:len(q.index)-1]
-	return x
 }

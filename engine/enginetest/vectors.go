@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -85,16 +86,10 @@ type AllocEvent struct {
 
 // UnmarshalJSON reads a list of 2 or 4 parts.
 func (e *AllocEvent) UnmarshalJSON(data []byte) error {
-	var parts []json.RawMessage
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return err
-	}
 	var what string
-	into := []any{&what, (*anyID)(&e.ID), &e.Size, &e.High}
-	for i := range min(len(parts), len(into)) {
-		if err := json.Unmarshal(parts[i], into[i]); err != nil {
-			return fmt.Errorf("event %s, part %d: %w", data, i, err)
-		}
+	parts := []any{&what, (*anyID)(&e.ID), &e.Size, &e.High}
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return fmt.Errorf("event %s: %w", data, err)
 	}
 	e.Free = what == "f"
 	if !(what == "a" && len(parts) == 4) && !(what == "f" && len(parts) == 2) {
@@ -120,23 +115,17 @@ type SequenceOp engine.ChainOp
 
 // UnmarshalJSON reads a pair of name and stage.
 func (o *SequenceOp) UnmarshalJSON(data []byte) error {
-	var pair []json.RawMessage
-	if err := json.Unmarshal(data, &pair); err != nil {
-		return err
-	}
-	if len(pair) != 2 {
-		return fmt.Errorf("operation %s has %d parts; expected a name and a stage", data, len(pair))
-	}
 	var name string
-	if err := json.Unmarshal(pair[0], &name); err != nil {
-		return err
+	pair := []any{&name, &o.Stage}
+	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 {
+		return fmt.Errorf("operation %s is not a name and a stage", data)
 	}
 	kind, ok := map[string]engine.ChainOpKind{"Fall": engine.FAll, "Fck": engine.FCk, "Fn": engine.FNone, "B": engine.BStep}[name]
 	if !ok {
 		return fmt.Errorf("operation %s is called %q; expected Fall, Fck, Fn or B", data, name)
 	}
 	o.Kind = kind
-	return json.Unmarshal(pair[1], &o.Stage)
+	return nil
 }
 
 // Load reads one of the vector files that belong to the project, such as
@@ -175,9 +164,7 @@ func Read(r io.Reader) ([]Vector, error) {
 		return nil, fmt.Errorf("cannot read the vectors: %w", err)
 	}
 	for i := range file.Vectors {
-		if file.Vectors[i].Bandwidth == 0 {
-			file.Vectors[i].Bandwidth = 1
-		}
+		file.Vectors[i].Bandwidth = cmp.Or(file.Vectors[i].Bandwidth, 1)
 	}
 	return file.Vectors, nil
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"memtide/engine"
 )
@@ -48,23 +49,23 @@ type (
 		Pinned    engine.Bytes `json:"pinned_bytes"`
 	}
 	fileStage struct {
-		Name    string       `json:"name"`
-		Kind    string       `json:"kind,omitempty"`
-		Forward int64        `json:"forward_ns"`
-		Back    int64        `json:"backward_ns"`
-		Out     engine.Bytes `json:"output_bytes"`
-		Saved   engine.Bytes `json:"saved_bytes"`
-		Unsaved bool         `json:"output_unsaved,omitempty"`
-		Grad    engine.Bytes `json:"grad_bytes"`
-		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
-		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
-		Fast    *fileFast    `json:"fast,omitempty"`
+		Name    string        `json:"name"`
+		Kind    string        `json:"kind,omitempty"`
+		Forward time.Duration `json:"forward_ns"`
+		Back    time.Duration `json:"backward_ns"`
+		Out     engine.Bytes  `json:"output_bytes"`
+		Saved   engine.Bytes  `json:"saved_bytes"`
+		Unsaved bool          `json:"output_unsaved,omitempty"`
+		Grad    engine.Bytes  `json:"grad_bytes"`
+		FwdTemp engine.Bytes  `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes  `json:"backward_temp_bytes"`
+		Fast    *fileFast     `json:"fast,omitempty"`
 	}
 	fileFast struct {
-		Forward int64        `json:"forward_ns"`
-		Back    int64        `json:"backward_ns"`
-		FwdTemp engine.Bytes `json:"forward_temp_bytes"`
-		BwdTemp engine.Bytes `json:"backward_temp_bytes"`
+		Forward time.Duration `json:"forward_ns"`
+		Back    time.Duration `json:"backward_ns"`
+		FwdTemp engine.Bytes  `json:"forward_temp_bytes"`
+		BwdTemp engine.Bytes  `json:"backward_temp_bytes"`
 	}
 	fileGraph struct {
 		Fixed  engine.Bytes `json:"fixed_bytes"`
@@ -80,28 +81,28 @@ type (
 		Within  string       `json:"within,omitempty"`
 	}
 	fileOp struct {
-		Name  string       `json:"name"`
-		Pass  string       `json:"pass"`
-		Stage int          `json:"stage,omitempty"`
-		Time  int64        `json:"time_ns"`
-		Temp  engine.Bytes `json:"temp_bytes"`
-		In    []string     `json:"in,omitempty"`
-		Out   []string     `json:"out,omitempty"`
-		Lean  []string     `json:"lean"` // null: it cannot run lean; empty: then it writes nothing
-		Alt   *fileAlt     `json:"alt,omitempty"`
+		Name  string        `json:"name"`
+		Pass  string        `json:"pass"`
+		Stage int           `json:"stage,omitempty"`
+		Time  time.Duration `json:"time_ns"`
+		Temp  engine.Bytes  `json:"temp_bytes"`
+		In    []string      `json:"in,omitempty"`
+		Out   []string      `json:"out,omitempty"`
+		Lean  []string      `json:"lean"` // null: it cannot run lean; empty: then it writes nothing
+		Alt   *fileAlt      `json:"alt,omitempty"`
 	}
 	fileAlt struct {
-		Time int64        `json:"time_ns"`
-		Temp engine.Bytes `json:"temp_bytes"`
+		Time time.Duration `json:"time_ns"`
+		Temp engine.Bytes  `json:"temp_bytes"`
 	}
 	fileStep struct {
-		Do        string `json:"do"`
-		Op        string `json:"op,omitempty"`
-		Lean      bool   `json:"lean,omitempty"`
-		Alt       bool   `json:"alt,omitempty"`
-		Value     string `json:"value,omitempty"`
-		NotBefore int64  `json:"not_before_ns,omitempty"`
-		Reserve   bool   `json:"reserve,omitempty"`
+		Do        string        `json:"do"`
+		Op        string        `json:"op,omitempty"`
+		Lean      bool          `json:"lean,omitempty"`
+		Alt       bool          `json:"alt,omitempty"`
+		Value     string        `json:"value,omitempty"`
+		NotBefore time.Duration `json:"not_before_ns,omitempty"`
+		Reserve   bool          `json:"reserve,omitempty"`
 	}
 	file struct {
 		fileHead
@@ -205,12 +206,8 @@ func chainOf(c *engine.Chain, name string) *fileChain {
 }
 
 func stageOf(s *engine.Stage) fileStage {
-	f := fileStage{Name: s.Name, Kind: s.Kind, Forward: int64(s.Forward), Back: int64(s.Back), Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved,
-		Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
-	if a := s.Fast; a != nil {
-		f.Fast = &fileFast{Forward: int64(a.Forward), Back: int64(a.Back), FwdTemp: a.FwdTemp, BwdTemp: a.BwdTemp}
-	}
-	return f
+	return fileStage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved,
+		Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
 }
 
 func valueOf(p *engine.Problem, v *engine.Value) fileValue {
@@ -235,16 +232,12 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 		}
 		return list
 	}
-	f := fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: int64(op.Time), Temp: op.Temp,
-		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly)}
-	if a := op.Alt; a != nil {
-		f.Alt = &fileAlt{Time: int64(a.Time), Temp: a.Temp}
-	}
-	return f
+	return fileOp{Name: op.Name, Pass: passes[op.Pass], Stage: op.Stage, Time: op.Time, Temp: op.Temp,
+		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: (*fileAlt)(op.Alt)}
 }
 
 func stepOf(p *engine.Problem, s *engine.Step) fileStep {
-	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: int64(s.NotBefore), Reserve: s.Reserve}
+	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: s.NotBefore, Reserve: s.Reserve}
 	if s.Kind == engine.StepRun {
 		f.Op = opName(p, s.Op)
 	} else {

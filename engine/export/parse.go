@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"memtide/engine"
 )
@@ -100,12 +99,8 @@ func (r *reader) chain() *engine.Chain {
 		c.Name = f.Name
 	}
 	for _, s := range r.f.Stages {
-		st := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: time.Duration(s.Forward), Back: time.Duration(s.Back),
-			Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp}
-		if a := s.Fast; a != nil {
-			st.Fast = &engine.Algorithm{Forward: time.Duration(a.Forward), Back: time.Duration(a.Back), FwdTemp: a.FwdTemp, BwdTemp: a.BwdTemp}
-		}
-		c.Stages = append(c.Stages, st)
+		c.Stages = append(c.Stages, engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved,
+			Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*engine.Algorithm)(s.Fast)})
 	}
 	return c
 }
@@ -153,13 +148,9 @@ func (r *reader) graph() *engine.Graph {
 	}
 	for i, o := range f.Ops {
 		where := fmt.Sprintf("ops[%d]", i)
-		op := engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)), Stage: o.Stage,
-			Time: time.Duration(o.Time), Temp: o.Temp,
-			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)}
-		if a := o.Alt; a != nil {
-			op.Alt = &engine.Alt{Time: time.Duration(a.Time), Temp: a.Temp}
-		}
-		g.Ops = append(g.Ops, op)
+		g.Ops = append(g.Ops, engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)), Stage: o.Stage,
+			Time: o.Time, Temp: o.Temp, Alt: (*engine.Alt)(o.Alt),
+			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)})
 	}
 	return g
 }
@@ -179,7 +170,7 @@ func (r *reader) step(i int) engine.Step {
 	f := &r.f.Steps[i]
 	where := fmt.Sprintf("steps[%d]", i)
 	s := engine.Step{Kind: engine.StepKind(r.word(where+".do", f.Do, doing)), Op: engine.NoOp, Value: engine.NoValue,
-		OutputOnly: f.Lean, Alt: f.Alt, NotBefore: time.Duration(f.NotBefore), Reserve: f.Reserve}
+		OutputOnly: f.Lean, Alt: f.Alt, NotBefore: f.NotBefore, Reserve: f.Reserve}
 	var ok bool
 	if s.Kind == engine.StepRun {
 		if s.Op, ok = r.ops[f.Op]; !ok {

@@ -363,16 +363,16 @@ func (c *chainOf) most() int {
 	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 }
 
-// evenly keeps so many points of a front, evenly chosen, the ends among them.
-func evenly(front []point, most int) []point {
-	n := len(front)
+// evenly keeps so many of a list, evenly chosen, the ends among them.
+func evenly[T any](list []T, most int) []T {
+	n := len(list)
 	if n <= most {
-		return front
+		return list
 	}
 	for k := range most {
-		front[k] = front[k*(n-1)/(most-1)]
+		list[k] = list[k*(n-1)/(most-1)]
 	}
-	return front[:most]
+	return list[:most]
 }
 
 // build appends the runs of a plan for the blocks from s to t.

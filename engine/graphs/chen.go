@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 )
@@ -61,14 +62,6 @@ func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	}
 	return func(v int32) bool {
 		own := segment[m.maker[v]]
-		if own == last {
-			return true
-		}
-		for _, u := range m.users[v] {
-			if segment[u] != own && segment[u] != n {
-				return true
-			}
-		}
-		return false
+		return own == last || slices.ContainsFunc(m.users[v], func(u int32) bool { return segment[u] != own && segment[u] != n })
 	}
 }

@@ -160,20 +160,13 @@ func (r *online) own(v int32) time.Duration { return r.m.kinds[r.m.maker[v]].tim
 
 // leave lets go of a value. What must not or cannot be made again, and will be read, stays.
 func (r *online) leave(v int32) {
-	if r.m.maker[v] == r.m.source() {
-		if r.uses[v] > 0 || r.remakes(v) {
-			return
-		}
-	} else if r.m.once[r.m.maker[v]] && r.remakes(v) {
+	given := r.m.maker[v] == r.m.source()
+	if (given || r.m.once[r.m.maker[v]]) && r.remakes(v) {
 		return
 	}
-	r.there[v], r.missing[v] = false, true
+	r.there[v], r.missing[v] = false, !given
 	r.used -= r.m.size[v]
-	if r.m.maker[v] == r.m.source() {
-		r.missing[v] = false
-		return
-	}
-	if r.heuristic == "classes" {
+	if !given && r.heuristic == "classes" {
 		r.class[v], r.cost[v] = v, r.own(v)
 		r.beside(v, func(u int32) {
 			if a, b := r.find(u), r.find(v); a != b {

@@ -53,9 +53,6 @@ func within(args engine.Parsed) string {
 }
 
 func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	m, err := newModelOfWays(p.Graph)
 	if err != nil {
 		return nil, err

@@ -61,9 +61,6 @@ type joint struct {
 }
 
 func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	j := &joint{p: p, args: args, poll: poll}
 	j.lower = bound.Joint(p, false, poll)
 	m, err := newModelOfWays(p.Graph)

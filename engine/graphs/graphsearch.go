@@ -57,9 +57,6 @@ func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
 }
 
 func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	m, err := newModelOfWays(p.Graph)
 	if err != nil {
 		return nil, err

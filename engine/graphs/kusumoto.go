@@ -120,14 +120,7 @@ func (m *model) family(forward []int32) []*lowerSet {
 	}
 	slices.SortStableFunc(family, func(a, b *lowerSet) int { return cmp.Compare(a.size, b.size) })
 	family = slices.CompactFunc(family, func(a, b *lowerSet) bool { return slices.Equal(a.holds, b.holds) })
-	if len(family) <= maxFamily {
-		return family
-	}
-	thin := make([]*lowerSet, maxFamily)
-	for k := range thin {
-		thin[k] = family[k*(len(family)-1)/(maxFamily-1)]
-	}
-	return thin
+	return evenly(family, maxFamily)
 }
 
 // join finds the steps between the sets of a family; false if poll ended it.
@@ -229,14 +222,7 @@ func thinned(list []tradeOff) (front []tradeOff) {
 			front = append(front, q)
 		}
 	}
-	if len(front) <= maxFront {
-		return front
-	}
-	thin := make([]tradeOff, maxFront)
-	for k := range thin {
-		thin[k] = front[k*(len(front)-1)/(maxFront-1)]
-	}
-	return thin
+	return evenly(front, maxFront)
 }
 
 // canonical is the sequence of a chain of lower sets.

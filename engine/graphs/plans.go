@@ -44,9 +44,6 @@ type maker func(l *plans, args engine.Parsed, poll *engine.Poll)
 // ones within the budget as they are made. The error wraps engine.ErrUnsupported or is poll's, in
 // which case the plans are those so far.
 func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll, show bool) (*plans, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	m, err := newModel(p.Graph)
 	if err != nil {
 		return nil, err
@@ -77,19 +74,12 @@ func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 // sweep makes the plans once for all budgets.
 func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	l, err := mk.plans(p, args, poll, false)
-	for i, b := range budgets {
-		poll.Next()
-		stopped := err
-		if stopped == nil {
-			stopped = poll.Err()
+	engine.SolveEach(func(p *engine.Problem, _ engine.Parsed, _ *engine.Poll) (*engine.Solution, error) {
+		if err != nil {
+			return nil, err
 		}
-		if stopped != nil {
-			yield(i, nil, stopped)
-			continue
-		}
-		sol, none := l.best(b)
-		yield(i, sol, none)
-	}
+		return l.best(p.Budget)
+	}, p, args, budgets, poll, yield)
 }
 
 // best is the solution of the fastest plan within a budget.

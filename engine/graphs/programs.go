@@ -16,7 +16,7 @@ type programs struct {
 	poll  *engine.Poll
 	nodes []programNode
 	index map[machine]int32
-	open  frontier
+	open  engine.Heap[entry]
 	limit int
 }
 
@@ -73,7 +73,7 @@ func (s *programs) find() (steps engine.Schedule, ok bool) {
 		if s.poll.Err() != nil || len(s.nodes) > s.limit {
 			return nil, false
 		}
-		e := s.open.pop()
+		e := s.open.Pop()
 		if goals[e.node] && e.took == e.least {
 			return s.trace(e.node), true
 		}
@@ -85,7 +85,7 @@ func (s *programs) find() (steps engine.Schedule, ok bool) {
 			if took, ok := s.drain(n.machine); ok {
 				goals[e.node] = true
 				all := n.took + time.Duration(took)
-				s.open.push(entry{all, all, e.node})
+				s.open.Push(entry{all, all, e.node})
 			}
 			continue
 		}
@@ -113,7 +113,7 @@ func (s *programs) visit(n programNode) {
 			left += time.Duration(t)
 		}
 	}
-	s.open.push(entry{left, n.took, at})
+	s.open.Push(entry{left, n.took, at})
 }
 
 // expand visits what can come next.

@@ -29,9 +29,6 @@ that runs one operation after the other.`,
 }
 
 func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	m, err := newModel(p.Graph)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package graphs
 import (
 	"errors"
 	"math/bits"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -31,7 +32,7 @@ type space struct {
 
 	nodes []node
 	index map[[2]uint64]int32
-	open  frontier
+	open  engine.Heap[entry]
 	limit int // of nodes
 }
 
@@ -115,7 +116,7 @@ func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 		if err := s.poll.Err(); err != nil {
 			return nil, err
 		}
-		e := s.open.pop()
+		e := s.open.Pop()
 		n := s.nodes[e.node]
 		if e.took > n.took {
 			continue
@@ -147,10 +148,8 @@ func (s *space) expand(from int32, n node, id kindID, budget engine.Bytes, any b
 	if after := s.useful(s.write[id], n.ran|bit); n.ran&bit != 0 && after&^n.have == 0 {
 		return // it makes nothing that is not there
 	}
-	for _, served := range s.needs[k.op] {
-		if n.have&served == 0 {
-			return
-		}
+	if !s.serves(n.have, k.op) {
+		return
 	}
 	next := node{ran: n.ran | bit, took: n.took, parent: from, kind: id}
 	if !any {
@@ -231,7 +230,7 @@ func (s *space) visit(n node, any bool) {
 	} else {
 		s.nodes[at] = n
 	}
-	s.open.push(entry{n.took + left, n.took, at})
+	s.open.Push(entry{n.took + left, n.took, at})
 }
 
 // left is how long the step takes from a state on if memory did not run out: the
@@ -285,60 +284,18 @@ func (s *space) bytes(have uint64) (sum engine.Bytes) {
 
 // trace is the sequence that leads to a node.
 func (s *space) trace(at int32) []kindID {
-	count := 0
-	for i := at; s.nodes[i].parent != none; i = s.nodes[i].parent {
-		count++
+	seq := []kindID{}
+	for ; s.nodes[at].parent != none; at = s.nodes[at].parent {
+		seq = append(seq, s.nodes[at].kind)
 	}
-	seq := make([]kindID, count)
-	for ; count > 0; at = s.nodes[at].parent {
-		count--
-		seq[count] = s.nodes[at].kind
-	}
+	slices.Reverse(seq)
 	return seq
 }
 
-// less is the order in which states are looked at: of equal ones first that which
+// Before is the order in which states are looked at: of equal ones first that which
 // has come further.
-func (e entry) less(o entry) bool {
+func (e entry) Before(o entry) bool {
 	return e.least < o.least || e.least == o.least && (e.took > o.took || e.took == o.took && e.node > o.node)
-}
-
-// frontier is a heap of the nodes that wait.
-type frontier []entry
-
-func (f *frontier) push(e entry) {
-	h := append(*f, e)
-	*f = h
-	for i := len(h) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !h[i].less(h[up]) {
-			break
-		}
-		h[i], h[up] = h[up], h[i]
-		i = up
-	}
-}
-
-func (f *frontier) pop() entry {
-	h := *f
-	top, last := h[0], len(h)-1
-	h[0] = h[last]
-	h = h[:last]
-	*f = h
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= last {
-			return top
-		}
-		if c+1 < last && h[c+1].less(h[c]) {
-			c++
-		}
-		if !h[c].less(h[i]) {
-			return top
-		}
-		h[i], h[c] = h[c], h[i]
-		i = c
-	}
 }
 
 // smallest is the least budget with which there is a sequence, and one. It does not

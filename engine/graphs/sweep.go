@@ -27,7 +27,11 @@ func sweepUp(solve solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, 
 		var before *engine.Solution
 		for _, i := range rising(budgets) {
 			poll.Next()
-			sol, err := solve(p.WithBudget(budgets[i]), args, poll)
+			var sol *engine.Solution
+			err := poll.Err()
+			if err == nil {
+				sol, err = solve(p.WithBudget(budgets[i]), args, poll)
+			}
 			switch {
 			case err != nil && poll.Err() != nil:
 				sol = nil

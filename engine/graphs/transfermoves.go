@@ -1,6 +1,10 @@
 package graphs
 
-import "memtide/engine"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 // freeTransfer narrows the range of places of a transfer: a value is fetched after it
 // has left, and leaves from the copy that it would leave from now.
@@ -197,12 +201,7 @@ func (s *state) owns(x, v int32) bool {
 
 // leavesAfter tells whether a value leaves, or is waited for, after a place.
 func (s *state) leavesAfter(v, p int32) bool {
-	for _, y := range s.runs[s.m.kinds[s.m.offload[v]].op] {
-		if s.place[y] > p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.runs[s.m.kinds[s.m.offload[v]].op], func(y int32) bool { return s.place[y] > p })
 }
 
 // proposeFetch fetches what runs again to be made, instead.

@@ -54,14 +54,7 @@ func (c *chainOf) slopes() (list []float64) {
 		}
 	}
 	slices.Sort(list)
-	if len(list) <= prices {
-		return list
-	}
-	some := make([]float64, prices)
-	for k := range some {
-		some[k] = list[k*(len(list)-1)/(prices-1)]
-	}
-	return some
+	return evenly(list, prices)
 }
 
 // choice is the option of every block at a price.

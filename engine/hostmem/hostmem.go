@@ -7,7 +7,6 @@
 package hostmem
 
 import (
-	"math/bits"
 	"time"
 
 	"memtide/engine"
@@ -40,21 +39,11 @@ func (z ZeroValue) Size(b engine.Bytes) engine.Bytes {
 		return 0
 	}
 	n := ceil(b, element)
-	words := ceil(n, maskBits) + share(n, engine.Bytes(min(max(z.Density, 0), 100)), 100)
+	words := ceil(n, maskBits) + engine.Bytes(engine.MulDivUp(int64(n), int64(min(max(z.Density, 0), 100)), 100))
 	return min(words*element, b)
 }
 
 func ceil(a, b engine.Bytes) engine.Bytes { return (a + b - 1) / b }
-
-// share is n*part/whole, rounded up; n is not negative, part at most whole.
-func share(n, part, whole engine.Bytes) engine.Bytes {
-	hi, lo := bits.Mul64(uint64(n), uint64(part))
-	q, rest := bits.Div64(hi, lo, uint64(whole))
-	if rest > 0 {
-		q++
-	}
-	return engine.Bytes(q)
-}
 
 // Held is the host memory over time if every value in it is compressed. Each
 // point of a trace's Host differs from the one before it by one value. The

@@ -11,7 +11,7 @@ import (
 // temporary of its readers, who read these instead: whoever runs them gathers again. All
 // other operations of the network and the host stay, as if the device ran them in no time.
 type device struct {
-	g       *engine.Graph // of other lanes
+	of      *engine.Graph // with other lanes
 	plain   *engine.Graph
 	ops     []engine.OpID   // by operation of plain
 	gathers [][]engine.OpID // by value: the operations that gather it; nil of values that are none
@@ -19,7 +19,7 @@ type device struct {
 
 // seen is what the device sees of a graph.
 func seen(g *engine.Graph) *device {
-	d := &device{g: g, gathers: gathers(g)}
+	d := &device{of: g, gathers: gathers(g)}
 	plain := *g
 	plain.Ops = nil
 	d.plain = &plain

@@ -16,5 +16,5 @@ func init() {
 	engine.LinkLanes(plan)
 	sim.LinkLanes()
 	check.LinkLanes()
-	remat.LinkLanes()
+	remat.LinkLanes(keep)
 }

@@ -69,30 +69,21 @@ func refusal(p, q *engine.Problem, err error) error {
 // lifter walks over a plan for the device once.
 type lifter struct {
 	*device
-	plan  engine.Schedule // with the graph's operations
-	steps engine.Schedule
-	at    int // in the plan
-
-	dev    []bool        // by value: on the device or on its way there
-	coming []bool        // by value: maybe on its way
-	host   []bool        // by value: on the host or on its way there
-	ran    []bool        // by operation: it has run or is queued
-	late   []engine.Step // steps that wait for something to arrive, put behind the next run
+	*places
+	plan engine.Schedule // with the graph's operations
+	at   int             // in the plan
+	ran  []bool          // by operation: it has run or is queued
+	late []engine.Step   // steps that wait for something to arrive, put behind the next run
 }
 
 // lift is a plan for the device with the operations of other lanes.
 func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
-	n := len(d.g.Values)
-	l := &lifter{device: d, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), ran: make([]bool, len(d.g.Ops))}
+	l := &lifter{device: d, places: newPlaces(d.of), ran: make([]bool, len(d.of.Ops))}
 	for _, st := range plan {
 		if st.Kind == engine.StepRun {
 			st.Op = d.ops[st.Op]
 		}
 		l.plan = append(l.plan, st)
-	}
-	for v := range d.g.Values {
-		at := d.g.Values[v].Initial
-		l.dev[v], l.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
 	}
 	for i, st := range l.plan {
 		l.at = i
@@ -100,7 +91,8 @@ func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 			return nil, err
 		}
 	}
-	return l.steps, l.settle()
+	l.settle()
+	return l.steps, nil
 }
 
 // step puts one step of the plan into the schedule.
@@ -110,9 +102,7 @@ func (l *lifter) step(st engine.Step) error {
 		return nil
 	}
 	if l.blocked(st) {
-		if err := l.settle(); err != nil {
-			return err
-		}
+		l.settle()
 	}
 	if st.Kind != engine.StepRun {
 		l.move(st)
@@ -164,7 +154,7 @@ func (l *lifter) blocked(st engine.Step) bool {
 }
 
 // settle puts all late steps into the schedule, each with a wait for what it needs.
-func (l *lifter) settle() error {
+func (l *lifter) settle() {
 	due := l.late
 	l.late = nil
 	for _, st := range due {
@@ -174,47 +164,12 @@ func (l *lifter) settle() error {
 		}
 		l.onHost(st, &l.g.Ops[st.Op])
 	}
-	return nil
-}
-
-// move is a step about a value, which is whole before it is freed or copied.
-func (l *lifter) move(st engine.Step) {
-	v := st.Value
-	switch st.Kind {
-	case engine.StepFree:
-		l.whole(v)
-		l.dev[v] = false
-	case engine.StepOffload:
-		l.whole(v)
-		l.host[v] = true
-	case engine.StepFetch:
-		l.dev[v], l.coming[v] = true, true
-	case engine.StepWait:
-		l.coming[v] = false
-	}
-	l.steps = append(l.steps, st)
-}
-
-// whole waits for a value that may be on its way.
-func (l *lifter) whole(v engine.ValueID) {
-	if l.coming[v] {
-		l.steps, l.coming[v] = append(l.steps, engine.Wait(v)), false
-	}
 }
 
 // run is a run, of whatever lane.
 func (l *lifter) run(st engine.Step, op *engine.Op) {
-	l.steps, l.ran[st.Op] = append(l.steps, st), true
-	for _, v := range op.In {
-		l.coming[v] = l.coming[v] && op.Lane == engine.LaneNetwork
-	}
-	for _, v := range op.Out {
-		if op.Lane == engine.LaneCPU {
-			l.host[v] = true
-		} else {
-			l.dev[v], l.coming[v] = true, op.Lane == engine.LaneNetwork
-		}
-	}
+	l.ran[st.Op] = true
+	l.places.run(st, op.In)
 }
 
 // onHost is a run on the host, with copies of what it reads there, and of what it makes
@@ -254,10 +209,10 @@ func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 			l.move(engine.Free(v))
 		}
 	}
-	if due == 0 {
-		return nil
+	if due > 0 {
+		l.settle()
 	}
-	return l.settle()
+	return nil
 }
 
 // next is the next run of the plan on the device; nil if there is none.

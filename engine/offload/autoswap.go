@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,7 +37,7 @@ first.`,
 }
 
 func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +149,7 @@ func (sc *scores) rank(score, into []float64) {
 		sc.sorted[c] = c
 	}
 	slices.SortFunc(sc.sorted, func(a, b int) int {
-		switch {
-		case score[a] < score[b]:
-			return -1
-		case score[a] > score[b]:
-			return 1
-		}
-		return a - b
+		return cmp.Or(cmp.Compare(score[a], score[b]), cmp.Compare(a, b))
 	})
 	for k, c := range sc.sorted {
 		into[c] = float64(k)

@@ -9,33 +9,20 @@ import (
 )
 
 // begin is the step of a problem, or why no set of values can be offloaded in it:
-// there is no chain, or no link where one is needed, or the budget is too small for
-// any set, or time is over.
-func begin(p *engine.Problem, poll *engine.Poll) (*step, error) {
-	s, err := usable(p)
-	if err != nil {
-		return nil, err
-	}
-	return s, poll.Err()
-}
-
-// usable says whether sets of values can be offloaded on a problem at all.
-func usable(p *engine.Problem) (*step, error) {
+// there is no link where one is needed, or the budget is too small for any set.
+func begin(p *engine.Problem) (*step, error) {
 	s, err := linked(p)
 	if err != nil {
 		return nil, err
 	}
-	if least := s.smallest(); p.Budget < least {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.tightest()}
+	if least, why := s.tightest(false); p.Budget < least {
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: why}
 	}
 	return s, nil
 }
 
 // linked says whether values can move at all, if they have to.
 func linked(p *engine.Problem) (*step, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	s := newStep(p)
 	if s.peak() <= p.Budget {
 		return s, nil
@@ -43,23 +30,36 @@ func linked(p *engine.Problem) (*step, error) {
 	return s, p.Linked()
 }
 
-// tightest names the operation that needs the most even if all that is not in
-// use is away.
-func (s *step) tightest() string {
-	least := s.smallest()
-	var before engine.Bytes
+// tightest is the least budget that any set fits into, and what needs it: while F_i and
+// B_i run, everything before x_i can be away, and nothing else. With any, schedules of
+// every order count, not sets alone: the gradient of the loss can be away too, and x_i
+// where the two do not read it.
+func (s *step) tightest(any bool) (least engine.Bytes, why string) {
+	g := s.p.Chain
+	var before, seed engine.Bytes // what can be away
+	if any {
+		seed = g.Chain.HeldGrad(s.n)
+		least, why = s.before(0), "the step begins with it"
+	}
 	for i := range s.n {
+		unread := any && g.Chain.Unsaved(i)
+		if unread {
+			before += s.size[i]
+		}
 		for _, need := range []struct {
 			bytes engine.Bytes
 			op    engine.OpID
-		}{{s.needF[i], s.p.Chain.Fwd(i + 1)}, {s.needB[i], s.p.Chain.Bwd(i + 1)}} {
-			if need.bytes-before == least {
-				return fmt.Sprintf("%s needs it, even with everything else on the host", s.p.Graph.Ops[need.op].Name)
+		}{{s.needF[i] - seed, g.Fwd(i + 1)}, {s.needB[i], g.Bwd(i + 1)}} {
+			if need.bytes-before > least {
+				least = need.bytes - before
+				why = fmt.Sprintf("%s needs it, even with everything else on the host", g.Ops[need.op].Name)
 			}
 		}
-		before += s.size[i]
+		if !unread {
+			before += s.size[i]
+		}
 	}
-	return ""
+	return least, why
 }
 
 // mustPlan is plan for sets that fit.

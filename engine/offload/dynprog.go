@@ -60,11 +60,8 @@ func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
 // [Algorithm 1 of paper 000]. The errors are those of a strategy; when time runs
 // out, the best set so far comes with the context's error.
 func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
-	s, err := usable(p)
+	s, err := begin(p)
 	if err != nil {
-		return nil, err
-	}
-	if err := poll.Err(); err != nil {
 		return nil, err
 	}
 	return bestFluidSet(s, poll), poll.Err()
@@ -91,14 +88,14 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	least := int64(m.nanoseconds(m.relax())) * m.tick // step times are whole nanoseconds
 	sr := newSearch(m, firstValues(s.size, m.excess), least, fluidEvaluations*100/max(100, s.n), poll)
 	sr.steepest()
-	sr.lighten(m.weight)
+	sr.lighten()
 	best := newLabels(m, sr.best, true, tieWork, poll)
 	best.run()
 	proven := func() int64 { return max(least, min(best.best, best.cut)) }
 	bound, ties := proven(), best.cut > best.best
 	if bound < best.best && poll.Err() == nil {
 		sr.iterate(rand.New(rand.NewPCG(fluidSeed, 0)), sr.left)
-		sr.lighten(m.weight)
+		sr.lighten()
 		if sr.value < best.best {
 			best = newLabels(m, sr.best, true, tieWork, poll)
 			best.run()
@@ -118,7 +115,7 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 }
 
 func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package offload
 
 import (
 	"cmp"
-	"container/heap"
 	"time"
 
 	"memtide/engine"
@@ -26,7 +25,7 @@ type exact struct {
 	over    []engine.Bytes  // what is too much in an operation if nothing is away
 	rest    []time.Duration // of the operations from k on
 	nodes   []visit
-	open    openNodes
+	open    engine.Heap[openNode]
 	seen    map[moment]time.Duration
 	limit   time.Duration // only what is faster is of interest
 	least   time.Duration // no schedule is faster; limit if none is faster than that
@@ -73,25 +72,16 @@ type visit struct {
 	out, in int8 // and these transfers, or -1
 }
 
-// openNodes is a heap of nodes by their bounds, the later moment first among
-// equals.
-type openNodes struct {
-	nodes *[]visit
-	index []int32
+// openNode is a node that waits to be looked at: by its bound, the later moment first
+// among equals.
+type openNode struct {
+	bound, at time.Duration
+	index     int32
 }
 
-func (o *openNodes) Len() int      { return len(o.index) }
-func (o *openNodes) Swap(a, b int) { o.index[a], o.index[b] = o.index[b], o.index[a] }
-func (o *openNodes) Push(x any)    { o.index = append(o.index, x.(int32)) }
-func (o *openNodes) Pop() any {
-	last := len(o.index) - 1
-	x := o.index[last]
-	o.index = o.index[:last]
-	return x
-}
-func (o *openNodes) Less(a, b int) bool {
-	x, y := &(*o.nodes)[o.index[a]], &(*o.nodes)[o.index[b]]
-	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(y.at, x.at), cmp.Compare(o.index[a], o.index[b])) < 0
+// Before is the order in which nodes are looked at.
+func (x openNode) Before(y openNode) bool {
+	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(y.at, x.at), cmp.Compare(x.index, y.index)) < 0
 }
 
 // newExact looks for schedules that take less than limit, all of them or, if not
@@ -101,7 +91,6 @@ func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact
 	full := s.p.Device.Duplex == engine.FullDuplex
 	e := &exact{s: s, poll: poll, full: full, gaps: gaps && full, limit: limit, least: limit,
 		seen: map[moment]time.Duration{}, rest: make([]time.Duration, 2*s.n+1), readers: make([][]int, 2*s.n)}
-	e.open.nodes = &e.nodes
 	for k := range 2 * s.n {
 		e.over = append(e.over, s.need(k)-s.p.Budget)
 	}
@@ -131,14 +120,14 @@ func (e *exact) start() visit {
 // least says what is proven, also if the search stops early.
 func (e *exact) run() *written {
 	e.reach(e.start())
-	for len(e.open.index) > 0 {
-		k := e.open.index[0]
+	for len(e.open) > 0 {
+		k := e.open[0].index
 		nd := e.nodes[k]
 		if e.poll.Err() != nil || len(e.nodes) > maxExactStates {
 			e.least = nd.bound
 			return nil
 		}
-		heap.Pop(&e.open)
+		e.open.Pop()
 		if e.seen[nd.m] < nd.at {
 			continue
 		}
@@ -166,7 +155,7 @@ func (e *exact) reach(nd visit) {
 	}
 	e.seen[nd.m] = nd.at
 	e.nodes = append(e.nodes, nd)
-	heap.Push(&e.open, int32(len(e.nodes)-1))
+	e.open.Push(openNode{nd.bound, nd.at, int32(len(e.nodes) - 1)})
 }
 
 // away is what is not on the device.

@@ -24,7 +24,6 @@ import (
 type frontier struct {
 	m, ideal *model
 	rem      []remainder
-	rest     []int64          // nanoseconds of the operations from i on
 	needs    [][]engine.Bytes // what has to be away during operations from i on: sorted, without repetition
 	poll     *engine.Poll
 	work     int // comparisons that are left
@@ -73,10 +72,9 @@ const maxMoments = 2_000_000
 // newFrontier starts from a set that fits and its step time.
 func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *engine.Poll) *frontier {
 	f := &frontier{m: m, ideal: ideal, rem: ideal.bounds(), poll: poll, work: work, value: value, best: slices.Clone(start),
-		rest: make([]int64, m.n+1), needs: make([][]engine.Bytes, m.n+1)}
+		needs: make([][]engine.Bytes, m.n+1)}
 	var needs []engine.Bytes
 	for i := m.n - 1; i >= 0; i-- {
-		f.rest[i] = f.rest[i+1] + m.timeF[i] + m.timeB[i]
 		for _, v := range []engine.Bytes{m.overF[i], m.overB[i]} {
 			if k, ok := slices.BinarySearch(needs, v); v > 0 && !ok {
 				needs = slices.Insert(needs, k, v)
@@ -210,7 +208,7 @@ func (f *frontier) send(p *partial, i int, there int64) {
 func (f *frontier) offer(i int, p *partial) {
 	tick := f.ideal.tick
 	e, eB := p.ends*tick, p.endsB*tick
-	p.least = max(p.joined*tick, e+eB+f.rest[i]*tick+f.rem[i].atLeast(f.ideal, p.away, p.idle-e, p.idleB-eB))
+	p.least = max(p.joined*tick, e+eB+f.m.rest[i]*tick+f.rem[i].atLeast(f.ideal, p.away, p.idle-e, p.idleB-eB))
 	if p.least <= (f.value-1)*tick {
 		f.next = append(f.next, *p)
 	}
@@ -220,19 +218,14 @@ func (f *frontier) offer(i int, p *partial) {
 // just been decided.
 func (f *frontier) undominated(i int) {
 	slices.SortFunc(f.next, func(a, b partial) int {
-		switch {
-		case a.away != b.away:
+		if a.away != b.away {
 			return cmp.Compare(b.away, a.away)
-		case a.least != b.least:
-			return cmp.Compare(a.least, b.least)
-		case a.ends+a.endsB != b.ends+b.endsB:
-			return cmp.Compare(a.ends+a.endsB, b.ends+b.endsB)
-		case a.from != b.from:
-			return int(a.from - b.from)
-		case b.sent:
-			return -1
 		}
-		return 1
+		before := -1 // that which stays
+		if a.sent {
+			before = 1
+		}
+		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.ends+a.endsB, b.ends+b.endsB), cmp.Compare(a.from, b.from), before)
 	})
 	before := f.now
 	rows, table := f.rows, f.spare[:0]

@@ -22,11 +22,8 @@ up to whole values can cost time.`,
 }
 
 func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := usable(p)
+	s, err := begin(p)
 	if err != nil {
-		return nil, err
-	}
-	if err := poll.Err(); err != nil {
 		return nil, err
 	}
 	// No set that starts at x_0 has to be extended to become feasible. If F_i or

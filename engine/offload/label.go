@@ -205,18 +205,12 @@ func (l *labels) undominated(all []label) []label {
 
 // compareLabels orders labels so that none is dominated by a later one.
 func compareLabels(a, b label) int {
-	sumA, sumB := a.idle+a.pend, b.idle+b.pend
-	switch {
-	case a.away != b.away:
+	if a.away != b.away {
 		return cmp.Compare(b.away, a.away)
-	case a.idle != b.idle:
-		return cmp.Compare(a.idle, b.idle)
-	case sumA != sumB:
-		return cmp.Compare(sumA, sumB)
-	case a.pendB != b.pendB: // that of all three, and that of idle and pendB
-		return cmp.Compare(a.pendB, b.pendB)
 	}
-	return cmp.Compare(a.tie, b.tie)
+	return cmp.Or(cmp.Compare(a.idle, b.idle), cmp.Compare(a.pend, b.pend),
+		cmp.Compare(a.pendB, b.pendB), // that of all three, and that of idle and pendB
+		cmp.Compare(a.tie, b.tie))
 }
 
 // dominated looks for a kept label that is nowhere above one; all kept ones have

@@ -18,9 +18,6 @@ const (
 // SolveExact is the Solver of the strategy offloadexact, which has a package of its own:
 // what few ask for is no part of the program that every visit loads.
 func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	s, err := linked(p)
 	if err != nil {
 		return nil, err
@@ -34,7 +31,7 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	case s.n > maxExactStages:
 		return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
 	}
-	if least, why := s.smallestExact(); p.Budget < least {
+	if least, why := s.tightest(true); p.Budget < least {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: why}
 	}
 	sol, ordered := s.firstExact(poll)
@@ -107,33 +104,6 @@ func (c claim) take(w *written) {
 		note = fmt.Sprintf("Offloads %d activations and %d gradients.", w.activations, w.gradients)
 	}
 	c.Notes = []string{note}
-}
-
-// smallestExact is the least budget that any schedule fits into, and what needs
-// it: smallest, but the gradient of the loss can be away too.
-func (s *step) smallestExact() (least engine.Bytes, why string) {
-	seed := s.p.Chain.Chain.HeldGrad(s.n)
-	least, why = s.before(0), "the step begins with it"
-	var before engine.Bytes // what the two operations do not read, and what can be away
-	for i := range s.n {
-		unsaved := s.p.Chain.Chain.Unsaved(i)
-		if unsaved {
-			before += s.size[i]
-		}
-		for _, need := range []struct {
-			bytes engine.Bytes
-			op    engine.OpID
-		}{{s.needF[i] - seed, s.p.Chain.Fwd(i + 1)}, {s.needB[i], s.p.Chain.Bwd(i + 1)}} {
-			if need.bytes-before > least {
-				least = need.bytes - before
-				why = fmt.Sprintf("%s needs it, even with everything else on the host", s.p.Graph.Ops[need.op].Name)
-			}
-		}
-		if !unsaved {
-			before += s.size[i]
-		}
-	}
-	return least, why
 }
 
 // lasts is how long operation k takes, k = 0..2n-1.

@@ -64,14 +64,9 @@ func (s *step) peak() (peak engine.Bytes) {
 	return peak
 }
 
-// smallest is the least budget that any set fits into: while F_i and B_i run,
-// everything before x_i can be away, and nothing else.
-func (s *step) smallest() (least engine.Bytes) {
-	var before engine.Bytes
-	for i := range s.n {
-		least = max(least, s.needF[i]-before, s.needB[i]-before)
-		before += s.size[i]
-	}
+// smallest is the least budget that any set fits into.
+func (s *step) smallest() engine.Bytes {
+	least, _ := s.tightest(false)
 	return least
 }
 

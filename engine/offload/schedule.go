@@ -1,17 +1,26 @@
 package offload
 
-import "memtide/engine"
+import (
+	"memtide/engine"
+	"memtide/engine/ordered"
+)
 
 // Schedule writes the plan down. The counter reaches an offload of x_i when
 // F_{i-1} has ended, and its release when F_i has; it reaches a fetch at the end
 // of an operation that is over by the fetch's planned start, with the next one
 // still running then. So transfers start exactly when they are planned to.
 func (p *Plan) Schedule() engine.Schedule {
+	return p.write(func(k int, t *ordered.Transfer) bool { return t.FetchAt < p.Runs[k].End })
+}
+
+// write writes the plan down; due says whether the fetch that comes next is queued before
+// operation k.
+func (p *Plan) write(due func(k int, t *ordered.Transfer) bool) engine.Schedule {
 	g, n := p.step.p.Chain, p.step.n
 	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
 	fetch := len(p.Transfers) - 1
 	queue := func(k int) {
-		for ; fetch >= 0 && p.Transfers[fetch].FetchAt < p.Runs[k].End; fetch-- {
+		for ; fetch >= 0 && due(k, &p.Transfers[fetch]); fetch-- {
 			t := &p.Transfers[fetch]
 			sched = append(sched, engine.Fetch(item(g, t.Item), t.FetchAt))
 		}

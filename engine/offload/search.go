@@ -211,7 +211,8 @@ func (s *search) descend() int64 {
 			if s.left <= 0 || s.poll.Err() != nil {
 				return at
 			}
-			if t := s.tryFrom(a, i, at); t < at {
+			some := s.order[a+1 : min(len(s.order), a+1+partners)]
+			if t := s.try(i, some, at, nil); t < at {
 				at, again = t, true
 			}
 		}
@@ -219,33 +220,35 @@ func (s *search) descend() int64 {
 	return at
 }
 
-// tryFrom flips the a-th value of the order, or exchanges it with a partner after it,
-// if that takes less than at; otherwise it leaves the set as it is.
-func (s *search) tryFrom(a, i int, at int64) int64 {
+// try flips x_i, or exchanges it with one of some partners that may take its place, if
+// that takes less than limit; otherwise it leaves the set as it is. Where may is nil all
+// of them may, for as long as evaluations are left.
+func (s *search) try(i int, partners []int, limit int64, may func(j int) bool) int64 {
 	s.flip(i)
-	if t := s.below(at); t < at {
+	if t := s.below(limit); t < limit {
 		return t
 	}
-	for _, j := range s.order[a+1 : min(len(s.order), a+1+partners)] {
-		if s.set[j] != s.set[i] || s.hopeless(j, at) {
+	for _, j := range partners {
+		if s.set[j] != s.set[i] || may != nil && !may(j) || s.hopeless(j, limit) {
 			continue
 		}
 		s.flip(j)
-		if t := s.below(at); t < at {
+		if t := s.below(limit); t < limit {
 			return t
 		}
 		s.flip(j)
-		if s.left <= 0 {
+		if may == nil && s.left <= 0 {
 			break
 		}
 	}
 	s.flip(i)
-	return at
+	return limit
 }
 
-// lighten lowers the sum of weights of the best set without making it slower, by
-// changes of one value and exchanges of two.
-func (s *search) lighten(weight func(i int, size engine.Bytes) int64) {
+// lighten lowers the sum of weights of the best set without making it slower, by taking
+// one value out of it or putting one of less weight in its place.
+func (s *search) lighten() {
+	weight := func(i int) int64 { return s.m.weight(i, s.m.size[i]) }
 	s.restart()
 	limit := s.value + 1
 	for again := true; again; {
@@ -254,31 +257,11 @@ func (s *search) lighten(weight func(i int, size engine.Bytes) int64) {
 			if s.poll.Err() != nil {
 				return
 			}
-			if s.set[i] && s.lighter(i, limit, weight) {
+			lighter := func(j int) bool { return j != i && weight(j) < weight(i) }
+			if s.set[i] && s.try(i, s.order, limit, lighter) < limit {
 				again = true
 			}
 		}
 	}
 	copy(s.best, s.set)
-}
-
-// lighter takes x_i out of the set, or puts a value of less weight in its place,
-// if the step time stays below limit.
-func (s *search) lighter(i int, limit int64, weight func(int, engine.Bytes) int64) bool {
-	s.flip(i)
-	if s.below(limit) < limit {
-		return true
-	}
-	for _, j := range s.order {
-		if s.set[j] || j == i || weight(j, s.m.size[j]) >= weight(i, s.m.size[i]) || s.hopeless(j, limit) {
-			continue
-		}
-		s.flip(j)
-		if s.below(limit) < limit {
-			return true
-		}
-		s.flip(j)
-	}
-	s.flip(i)
-	return false
 }

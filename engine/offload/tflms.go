@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/ordered"
+	"memtide/engine/sim"
 )
 
 func init() { engine.Register(tflms) }
@@ -40,9 +41,6 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	if err != nil {
 		return nil, err
 	}
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if s.n > maxAhead {
 		return nil, fmt.Errorf("%w: the network has %s; every number of tensors is tried with every distance for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxAhead)
 	}
@@ -51,9 +49,12 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	case found.tensors >= 0:
 		a := newAhead(s)
 		plan := a.plan(found.tensors, found.ahead)
-		plan.Peak = a.peak()
+		played, err := sim.Solution(p, a.schedule())
+		if err != nil {
+			return nil, fmt.Errorf("offload: a plan of TFLMS cannot be played: %w", err)
+		}
 		sol := plan.solution()
-		sol.Schedule = a.schedule()
+		sol.Schedule, sol.Peak = played.Schedule, played.Peak
 		if found.tensors > 0 {
 			sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads the first %d values and fetches each %d operations before it is used.", found.tensors, found.ahead))
 		}
@@ -138,7 +139,7 @@ func newAhead(s *step) *ahead {
 
 // plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of
 // x_j when B_{j+ahead} starts, or at the end of the forward pass if there is no
-// such operation. Its peak is not set: see peak.
+// such operation.
 func (a *ahead) plan(tensors, ahead int) *Plan {
 	s, p := a.s, &a.p
 	a.ahead = ahead
@@ -181,33 +182,20 @@ func (a *ahead) plan(tensors, ahead int) *Plan {
 	return p
 }
 
-// peak is that of the plan as it is played. A fetch that has been queued when an
-// operation starts, and starts then, is beside it even if the operation takes no
-// time.
-func (a *ahead) peak() engine.Bytes {
-	return a.beside(func(i int) int { return i - a.ahead })
-}
-
 // room is what the plan has to fit into. It is more than the peak where several
 // operations at one moment take no time: the method does not say in which order
 // a fetch and they take their room, so it must be there for all; and where
 // transfers are streamed, because a fetch stands still without room for the next
 // byte.
 func (a *ahead) room() engine.Bytes {
-	if a.s.streamed && a.p.Before(len(a.p.Transfers)) > 0 {
-		return a.peak() + 1
-	}
-	return a.beside(func(int) int { return 0 })
-}
-
-// beside is the peak. Of the values whose fetches start when B_i does, those
-// before x_later(i) count as away.
-func (a *ahead) beside(later func(i int) int) engine.Bytes {
 	s, p := a.s, &a.p
 	p.Measure()
-	peak := p.Peak
-	if s.streamed {
-		return peak // no byte has arrived yet
+	room := p.Peak
+	if s.streamed { // no byte has arrived yet
+		if p.Before(len(p.Transfers)) > 0 {
+			room++
+		}
+		return room
 	}
 	left, back := 0, len(p.Transfers) // transfers that have left, and that have not begun to come back
 	for i := s.n - 1; i >= 0; i-- {
@@ -221,35 +209,12 @@ func (a *ahead) beside(later func(i int) int) engine.Bytes {
 		for back > 0 && p.Transfers[back-1].FetchAt <= at {
 			back--
 		}
-		away := max(back, min(later(i), len(p.Transfers)))
-		peak = max(peak, s.needB[i]-p.Before(min(left, away)))
+		room = max(room, s.needB[i]-p.Before(min(left, back)))
 	}
-	return peak
+	return room
 }
 
 // schedule writes the plan down: fetches are queued where the method queues them.
 func (a *ahead) schedule() engine.Schedule {
-	g, n := a.s.p.Chain, a.s.n
-	var sched engine.Schedule
-	for i := range n {
-		if a.p.Set[i] {
-			sched = append(sched, engine.Offload(item(g, i)))
-		}
-		sched = append(sched, engine.Run(g.Fwd(i+1)))
-		if a.p.Set[i] {
-			sched = append(sched, engine.Free(item(g, i)))
-		}
-		sched = letGo(sched, g, i)
-	}
-	next := len(a.p.Transfers) - 1
-	for i := n - 1; i >= 0; i-- {
-		for ; next >= 0 && next >= i-a.ahead; next-- {
-			sched = append(sched, engine.Fetch(item(g, next), a.p.Transfers[next].FetchAt))
-		}
-		if a.p.Set[i] {
-			sched = holdFor(sched, g, i)
-		}
-		sched = append(sched, engine.Run(g.Bwd(i+1)), engine.Free(g.Grad(i+1)), engine.Free(g.Saved(i+1)))
-	}
-	return append(sched, engine.Free(g.Act(0)))
+	return a.p.write(func(k int, t *ordered.Transfer) bool { return t.Item >= 2*a.s.n-1-k-a.ahead && k >= a.s.n })
 }

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/bound"
+	"memtide/engine/sim"
 )
 
 func init() {
@@ -91,12 +92,6 @@ as vDNN does.`,
 }
 
 func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	s := newStep(p)
 	sets := []string{args.Word("set")}
 	if sets[0] == "dynamic" {
@@ -128,12 +123,13 @@ func ByLayers(p *engine.Problem, set []bool, async bool) (*engine.Solution, erro
 
 // fastest is the solution of the fastest candidate that fits, the first of equals.
 func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {
-	var best *layered
+	var best *engine.Solution
+	var of *layered
 	var err error
 	refused := &engine.InfeasibleError{Budget: p.Budget}
 	for _, l := range candidates {
-		if unlinked := l.linked(); unlinked != nil {
-			err = unlinked
+		if slices.ContainsFunc(l.offloaded(), func(i int) bool { return l.size[i] > 0 }) && p.Linked() != nil {
+			err = p.Linked()
 			continue
 		}
 		need, op := l.need()
@@ -144,13 +140,19 @@ func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error)
 			}
 			continue
 		}
-		if l.measure(); best == nil || l.makespan < best.makespan {
-			best = l
+		schedule := l.schedule()
+		trace, bad := sim.Play(p, schedule)
+		if bad != nil {
+			panic(fmt.Sprintf("offload: %s within %d bytes: %v", l.what, p.Budget, bad))
+		}
+		if best == nil || trace.Makespan < best.Makespan {
+			best, of = &engine.Solution{Schedule: schedule, Makespan: trace.Makespan, Peak: trace.Peak}, l
 		}
 	}
 	switch {
 	case best != nil:
-		return best.solution(), nil
+		of.claim(best)
+		return best, nil
 	case refused.Smallest > 0 && err == nil:
 		return nil, refused
 	}
@@ -172,26 +174,27 @@ func (s *step) layers(which string) []bool {
 // conv says whether x_i is the input of a convolution.
 func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv" }
 
-func (l *layered) solution() *engine.Solution {
+// claim says what is known of the schedule.
+func (l *layered) claim(sol *engine.Solution) {
 	lower, name := bound.Of(l.p, engine.MayOffload)
-	sol := &engine.Solution{Schedule: l.schedule(), Makespan: l.makespan, Peak: l.peak,
-		Optimal: l.makespan <= lower, OptimalAmong: withinAll, Bound: lower}
+	sol.Optimal, sol.OptimalAmong, sol.Bound = sol.Makespan <= lower, withinAll, lower
 	if l.fast.what != "" {
 		sol.Notes = append(sol.Notes, l.fast.what)
 	}
-	if l.count() == 0 {
+	count := len(l.offloaded())
+	if count == 0 {
 		sol.Notes = append(sol.Notes, "Nothing is offloaded.")
-		return sol
+		return
 	}
-	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", l.count(), l.n, l.what), fmt.Sprintf("Lower bound: %s.", name))
-	return sol
+	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", count, l.n, l.what), fmt.Sprintf("Lower bound: %s.", name))
 }
 
-func (l *layered) count() (n int) {
-	for _, in := range l.set {
+// offloaded are the indices of the set.
+func (l *layered) offloaded() (list []int) {
+	for i, in := range l.set {
 		if in {
-			n++
+			list = append(list, i)
 		}
 	}
-	return n
+	return list
 }

@@ -1,11 +1,6 @@
 package offload
 
-import (
-	"fmt"
-	"time"
-
-	"memtide/engine"
-)
+import "memtide/engine"
 
 // layered is a schedule of vDNN or vDNN++: what leaves does so during its layer,
 // and comes back one value per layer.
@@ -16,24 +11,11 @@ import (
 // the host are over by then.
 type layered struct {
 	*step
-	what     string // the set, for people
-	set      []bool // x_i is offloaded, also if it has no bytes
-	fast     ways   // which operations run by their second way
-	near     bool   // fetches look no further than the next convolution that is offloaded
-	async    bool
-	makespan time.Duration
-	peak     engine.Bytes
-}
-
-// linked says whether the set can move.
-func (l *layered) linked() error {
-	for i, in := range l.set {
-		if in && l.size[i] > 0 {
-			_, err := linked(l.p.WithBudget(-1)) // as if it had to
-			return err
-		}
-	}
-	return nil
+	what  string // the set, for people
+	set   []bool // x_i is offloaded, also if it has no bytes
+	fast  ways   // which operations run by their second way
+	near  bool   // fetches look no further than the next convolution that is offloaded
+	async bool
 }
 
 // back calls visit for every stage of the backward pass, from the last, with the
@@ -106,70 +88,6 @@ func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 		}
 	})
 	return need, op
-}
-
-// measure finds the step time and the peak; the budget must be no less than need.
-func (l *layered) measure() {
-	var at, link time.Duration
-	l.peak, _ = l.need()
-	if l.async {
-		at, link = l.forward()
-	} else {
-		for i, in := range l.set {
-			end := at + l.timeF[i]
-			if in {
-				link = at + l.p.Device.ToHost.Time(l.size[i])
-				end = max(end, link)
-			}
-			at = end
-		}
-	}
-	fetch := func(x int) time.Duration {
-		link = max(link, at) + l.p.Device.ToDev.Time(l.size[x])
-		return link
-	}
-	ready := make([]time.Duration, l.n)
-	l.back(func(i, own, next int) {
-		if own >= 0 {
-			ready[own] = fetch(own)
-			if !l.async {
-				at = ready[own]
-			}
-		}
-		if next >= 0 {
-			ready[next] = fetch(next)
-		}
-		at = max(at, ready[i]) + l.timeB[i]
-		if !l.async && next >= 0 {
-			at = max(at, ready[next])
-		}
-	})
-	l.makespan = max(at, link)
-}
-
-// forward is the forward pass of vDNN++, which is that of all sets here: as
-// early as possible, and then the barrier. Its peak is more than what is needed
-// if copies are still under way where there is room for them.
-func (l *layered) forward() (at, link time.Duration) {
-	ps, ok := l.played(l.set).Forward()
-	if !ok {
-		panic(fmt.Sprintf("offload: the forward pass of %v does not fit into %d bytes", l.set, l.p.Budget))
-	}
-	var away engine.Bytes // of the first k values, which have left
-	k := 0
-	for i := range l.n {
-		start := ps.Ends[i] - l.timeF[i]
-		for ; k < len(ps.Moves) && ps.Moves[k].Gone <= start; k++ {
-			away += ps.Moves[k].Size
-		}
-		held := l.needF[i] - away
-		if l.streamed && k < len(ps.Moves) && ps.Moves[k].Item < i {
-			held -= ps.Rate.Moved(start - ps.Moves[k].Start)
-		}
-		l.peak = max(l.peak, held)
-	}
-	link, gone := ps.Last()
-	return max(ps.Ends[l.n-1], gone), link
 }
 
 // schedule writes the program down.

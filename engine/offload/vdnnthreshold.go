@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -33,7 +34,7 @@ and so on of those above the threshold.`,
 }
 
 func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	s, err := begin(p, poll)
+	s, err := begin(p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 // that. No schedule does it: the value would be on the device twice. It is the
 // same for most instances. ok is false if nothing fits.
 func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
-	s, err := usable(p)
+	s, err := begin(p)
 	if err != nil {
 		return 0, false
 	}
@@ -118,11 +119,5 @@ func everySecond(set []bool) []bool {
 func (s *step) comparePerByte(a, b int) int {
 	hi1, lo1 := bits.Mul64(uint64(s.timeF[a]), uint64(s.size[b]))
 	hi2, lo2 := bits.Mul64(uint64(s.timeF[b]), uint64(s.size[a]))
-	switch {
-	case hi1 < hi2 || hi1 == hi2 && lo1 < lo2:
-		return -1
-	case hi1 == hi2 && lo1 == lo2:
-		return 0
-	}
-	return 1
+	return cmp.Or(cmp.Compare(hi1, hi2), cmp.Compare(lo1, lo2))
 }

@@ -54,7 +54,7 @@ type Step struct {
 	budget            engine.Bytes
 	streamed          bool
 	least             time.Duration // of the backward pass, without waiting
-	forward, backward Pass
+	forward, backward pass
 }
 
 // New is a step of a problem, with whole or streamed transfers as it says. The runs
@@ -73,29 +73,22 @@ func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *S
 // exists: compare Proposition 1 of paper 000, which is right for fetches only in
 // reversed time.
 func (s *Step) Play(overlap bool, longest time.Duration) bool {
-	fwd, ok := s.Forward()
-	if !ok || fwd.Ends[s.Turn-1] > longest-s.least {
+	fwd, bwd := &s.forward, &s.backward
+	if !s.walk(fwd, s.Runs[:s.Turn], s.device.ToHost, false) || fwd.ends[s.Turn-1] > longest-s.least {
 		return false
 	}
-	bwd := &s.backward
-	if !s.pass(bwd, s.Runs[s.Turn:], s.device.ToDev, true) {
+	if !s.walk(bwd, s.Runs[s.Turn:], s.device.ToDev, true) {
 		return false
 	}
 	total := s.join(fwd, bwd, overlap)
 	s.Transfers = s.Transfers[:0]
-	for k, m := range fwd.Moves {
-		b := &bwd.Moves[k]
+	for k, m := range fwd.moves {
+		b := &bwd.moves[k]
 		s.Transfers = append(s.Transfers, Transfer{Item: m.Item, Bytes: m.Size, Before: m.before, OffloadAt: m.Start,
 			OffloadEnd: m.End, Gone: m.Gone, FetchAt: total - b.End, FetchEnd: total - b.Start})
 	}
 	s.replay(fwd)
 	return true
-}
-
-// Forward is the forward pass, as early as possible; false if it does not fit. It is
-// overwritten by the next one.
-func (s *Step) Forward() (*Pass, bool) {
-	return &s.forward, s.pass(&s.forward, s.Runs[:s.Turn], s.device.ToHost, false)
 }
 
 // join is how long the step takes. Without overlap the passes follow each other.
@@ -104,22 +97,22 @@ func (s *Step) Forward() (*Pass, bool) {
 // begun before it ends; the offloads that must have ended before an operation of
 // the backward pass starts, and then the rest of that pass. What moves is enough for
 // each, or the pass of that operation would have failed.
-func (s *Step) join(fwd, bwd *Pass, overlap bool) time.Duration {
-	endF, endB := fwd.Ends[len(fwd.Ends)-1], bwd.Ends[len(bwd.Ends)-1]
-	offloads, gone := fwd.Last()
-	fetches, _ := bwd.Last()
+func (s *Step) join(fwd, bwd *pass, overlap bool) time.Duration {
+	endF, endB := fwd.ends[len(fwd.ends)-1], bwd.ends[len(bwd.ends)-1]
+	offloads, gone := fwd.last()
+	fetches, _ := bwd.last()
 	if !overlap {
 		return max(endF, gone) + max(endB, fetches)
 	}
 	total := endF + endB
-	if len(fwd.Moves) > 0 {
-		for x := range fwd.Ends {
+	if len(fwd.moves) > 0 {
+		for x := range fwd.ends {
 			off, _ := bwd.off(s.Runs[x].Need - s.budget)
-			total = max(total, fwd.Ends[x]+off)
+			total = max(total, fwd.ends[x]+off)
 		}
-		for x := range bwd.Ends {
+		for x := range bwd.ends {
 			off, _ := fwd.off(s.Runs[len(s.Runs)-1-x].Need - s.budget)
-			total = max(total, bwd.Ends[x]+off)
+			total = max(total, bwd.ends[x]+off)
 		}
 	}
 	s.Fluid = max(total, offloads+fetches)
@@ -133,11 +126,11 @@ func (s *Step) join(fwd, bwd *Pass, overlap bool) time.Duration {
 // replay finds when the operations really run. The plan lets those of the backward
 // pass start as late as they can; they start as early as they can, which is possible
 // because a fetch that has begun is in the plan's memory for every later operation.
-func (s *Step) replay(fwd *Pass) {
+func (s *Step) replay(fwd *pass) {
 	var at time.Duration
 	for x := range s.Runs[:s.Turn] {
 		r := &s.Runs[x]
-		at = fwd.Ends[x]
+		at = fwd.ends[x]
 		r.Start, r.End = at-r.Lasts, at
 	}
 	next := len(s.Transfers) - 1

@@ -6,29 +6,29 @@ import (
 	"memtide/engine"
 )
 
-// Pass is one pass of a step: the forward pass, or the backward pass seen from the
+// pass is one pass of a step: the forward pass, or the backward pass seen from the
 // end of the step, where fetches look like offloads that begin at the reversed end
 // of their operation.
-type Pass struct {
-	Rate     engine.Rate
-	Ends     []time.Duration // of the runs, in the order of the pass
-	Moves    []Move
+type pass struct {
+	rate     engine.Rate
+	ends     []time.Duration // of the runs, in the order of the pass
+	moves    []move
 	backward bool
 	streamed bool
 }
 
-// Move is one transfer of a pass.
-type Move struct {
+// move is one transfer of a pass.
+type move struct {
 	Item             int
 	Start, End, Gone time.Duration // Gone as Transfer.Gone
 	Size             engine.Bytes
 	before           engine.Bytes
 }
 
-// pass runs through operations as early as possible: each waits until enough of
+// walk runs through operations as early as possible: each waits until enough of
 // the items before has left. It is false if that never happens.
-func (s *Step) pass(ps *Pass, runs []Run, rate engine.Rate, backward bool) bool {
-	*ps = Pass{Rate: rate, backward: backward, streamed: s.streamed, Ends: ps.Ends[:0], Moves: ps.Moves[:0]}
+func (s *Step) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) bool {
+	*ps = pass{rate: rate, backward: backward, streamed: s.streamed, ends: ps.ends[:0], moves: ps.moves[:0]}
 	var at, link time.Duration
 	var before engine.Bytes
 	for x := range runs {
@@ -42,42 +42,42 @@ func (s *Step) pass(ps *Pass, runs []Run, rate engine.Rate, backward bool) bool 
 			return false
 		}
 		at = max(at, off) + r.Lasts
-		ps.Ends = append(ps.Ends, at)
+		ps.ends = append(ps.ends, at)
 		if !s.Sends(r) {
 			continue
 		}
 		if backward {
 			there = at
 		}
-		m := Move{Item: r.Item, Start: max(link, there), before: before, Size: r.Moves}
+		m := move{Item: r.Item, Start: max(link, there), before: before, Size: r.Moves}
 		m.End = m.Start + rate.Time(m.Size)
 		m.Gone = m.End
 		if !backward {
 			m.Gone = max(m.End, at)
 		}
 		link, before = m.End, before+m.Size
-		ps.Moves = append(ps.Moves, m)
+		ps.moves = append(ps.moves, m)
 	}
 	return true
 }
 
 // off is the first moment at which v bytes are away; ok is false if there is none.
-func (ps *Pass) off(v engine.Bytes) (at time.Duration, ok bool) {
+func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	if v <= 0 {
 		return 0, true
 	}
-	k, hi := 0, len(ps.Moves) // the first with which v bytes are away
+	k, hi := 0, len(ps.moves) // the first with which v bytes are away
 	for k < hi {
-		if mid := (k + hi) / 2; ps.Moves[mid].before+ps.Moves[mid].Size >= v {
+		if mid := (k + hi) / 2; ps.moves[mid].before+ps.moves[mid].Size >= v {
 			hi = mid
 		} else {
 			k = mid + 1
 		}
 	}
-	if k == len(ps.Moves) {
+	if k == len(ps.moves) {
 		return 0, false
 	}
-	m := &ps.Moves[k]
+	m := &ps.moves[k]
 	switch v -= m.before; {
 	case !ps.streamed:
 		return m.Gone, true
@@ -85,16 +85,16 @@ func (ps *Pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 		// In real time this is when a fetch has used up the room of the other
 		// size-v bytes: it may not go on to the next byte, and on a slow link it
 		// would stand still in between.
-		return m.End - min(ps.Rate.Time(m.Size-v), ps.Rate.Time(m.Size-v+1)-1), true
+		return m.End - min(ps.rate.Time(m.Size-v), ps.rate.Time(m.Size-v+1)-1), true
 	}
-	return m.Start + ps.Rate.Time(v), true
+	return m.Start + ps.rate.Time(v), true
 }
 
-// Last returns when the last transfer ends, and when the last item is gone.
-func (ps *Pass) Last() (end, gone time.Duration) {
-	if len(ps.Moves) == 0 {
+// last returns when the last transfer ends, and when the last item is gone.
+func (ps *pass) last() (end, gone time.Duration) {
+	if len(ps.moves) == 0 {
 		return 0, 0
 	}
-	m := &ps.Moves[len(ps.Moves)-1]
+	m := &ps.moves[len(ps.moves)-1]
 	return m.End, m.Gone
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,9 +113,7 @@ func New(name string, p Plan) (*Schedule, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("there is no schedule %q; known are %s", name, strings.Join(Names(), ", "))
 	}
-	if p.Chunks == 0 {
-		p.Chunks = 2
-	}
+	p.Chunks = cmp.Or(p.Chunks, 2)
 	if p.Ranks < 1 || p.Micro < 1 || p.Chunks < 1 || p.Ranks > most || p.Micro > most || p.Chunks > most || p.Ranks*p.Micro > most/p.Chunks {
 		return nil, fmt.Errorf("%d ranks, %d micro batches and %d stages a rank; want at least one of each and no more than %d passes", p.Ranks, p.Micro, p.Chunks, most)
 	}
@@ -206,7 +205,7 @@ func interleaved(p *Plan) (*Schedule, error) {
 func zeroBubble(limit func(*Plan) int) func(*Plan) (*Schedule, error) {
 	return func(p *Plan) (*Schedule, error) {
 		s := straight(p)
-		return s, search(s, p, func(rank, stage int) int { return limit(p) })
+		return search(s, p, func(int) int { return limit(p) })
 	}
 }
 
@@ -217,7 +216,7 @@ func zeroBubbleV(p *Plan) (*Schedule, error) {
 	for stage := range s.stages {
 		s.Rank = append(s.Rank, min(stage, s.stages-1-stage))
 	}
-	return s, search(s, p, func(rank, stage int) int { return p.Ranks })
+	return search(s, p, func(int) int { return p.Ranks })
 }
 
 // dualPipe sends half of the micro batches each way; each way holds what 1F1B holds,
@@ -230,7 +229,7 @@ func dualPipe(p *Plan) (*Schedule, error) {
 	for stage := range 2 * p.Ranks {
 		s.Rank = append(s.Rank, min(stage, 2*p.Ranks-1-stage))
 	}
-	return s, search(s, p, func(rank, stage int) int { return p.Ranks - stage%p.Ranks })
+	return search(s, p, func(stage int) int { return p.Ranks - stage%p.Ranks })
 }
 
 // path are the stages of a micro batch, in their order.

@@ -10,25 +10,23 @@ import "time"
 type searching struct {
 	s     *Schedule
 	p     *Plan
-	limit func(rank, stage int) int
+	limit func(stage int) int
 
 	free    []time.Duration // when each rank is
 	done    map[Pass]time.Duration
-	next    []map[int]int // by rank and stage: forwards that have run
-	back    []map[int]int // backwards of inputs that have run
-	weights [][]Pass      // by rank: that wait
-	inside  []map[int]int // by rank and entry stage: micro batches that are held
-	mine    [][]int       // by rank: its stages
+	next    []int    // by stage: forwards that have run
+	back    []int    // by stage: backwards of inputs that have run
+	inside  []int    // by entry stage: micro batches that are held
+	weights [][]Pass // by rank: that wait
+	mine    [][]int  // by rank: its stages
 }
 
 // search fills the orders of a schedule whose stages have ranks. limit is how many micro
 // batches a rank may hold of those that come in at a stage.
-func search(s *Schedule, p *Plan, limit func(rank, stage int) int) error {
+func search(s *Schedule, p *Plan, limit func(stage int) int) (*Schedule, error) {
 	w := &searching{s: s, p: p, limit: limit, free: make([]time.Duration, p.Ranks), done: map[Pass]time.Duration{},
-		weights: make([][]Pass, p.Ranks), mine: make([][]int, p.Ranks)}
-	for range p.Ranks {
-		w.next, w.back, w.inside = append(w.next, map[int]int{}), append(w.back, map[int]int{}), append(w.inside, map[int]int{})
-	}
+		weights: make([][]Pass, p.Ranks), mine: make([][]int, p.Ranks),
+		next: make([]int, len(s.Rank)), back: make([]int, len(s.Rank)), inside: make([]int, len(s.Rank))}
 	for stage, r := range s.Rank {
 		w.mine[r] = append(w.mine[r], stage)
 	}
@@ -39,7 +37,7 @@ func search(s *Schedule, p *Plan, limit func(rank, stage int) int) error {
 	for left := 3 * p.Micro * stages; left > 0; left-- {
 		w.step()
 	}
-	return nil
+	return s, nil
 }
 
 // step runs the pass that can start first, of the rank that can start it first.
@@ -67,7 +65,7 @@ func (w *searching) pick(r int) (best Pass, start time.Duration, ok bool) {
 	}
 	mine := w.mine[r]
 	for i := len(mine) - 1; i >= 0; i-- { // what is nearer to the end of its path goes first
-		if pass, ready, can := w.backward(r, mine[i]); can {
+		if pass, ready, can := w.backward(mine[i]); can {
 			better(pass, ready)
 		}
 	}
@@ -84,26 +82,24 @@ func (w *searching) pick(r int) (best Pass, start time.Duration, ok bool) {
 
 // micro is the n-th micro batch that passes a stage; -1 if there is none.
 func (w *searching) micro(stage, n int) int {
-	if !w.s.Twice {
-		if n < w.p.Micro {
-			return n
-		}
+	all, first := w.p.Micro, 0
+	if w.s.Twice {
+		all, first = all/2, stage/w.s.stages*(all/2)
+	}
+	if n >= all {
 		return -1
 	}
-	if n >= w.p.Micro/2 {
-		return -1
-	}
-	return stage/w.s.stages*(w.p.Micro/2) + n
+	return first + n
 }
 
 // forward is the next forward of a stage, and when its input is there.
 func (w *searching) forward(r, stage int) (Pass, time.Duration, bool) {
-	m := w.micro(stage, w.next[r][stage])
+	m := w.micro(stage, w.next[stage])
 	if m < 0 {
 		return Pass{}, 0, false
 	}
 	entry := w.entry(r, stage)
-	if stage == entry && w.inside[r][entry] >= w.limit(r, stage) {
+	if stage == entry && w.inside[entry] >= w.limit(stage) {
 		return Pass{}, 0, false
 	}
 	ready, ok := w.s.ready(w.p, Pass{Forward, m, stage}, w.done)
@@ -119,8 +115,8 @@ func (w *searching) entry(r, stage int) int {
 }
 
 // backward is the next backward of inputs of a stage.
-func (w *searching) backward(r, stage int) (Pass, time.Duration, bool) {
-	m := w.micro(stage, w.back[r][stage])
+func (w *searching) backward(stage int) (Pass, time.Duration, bool) {
+	m := w.micro(stage, w.back[stage])
 	if m < 0 {
 		return Pass{}, 0, false
 	}
@@ -136,17 +132,17 @@ func (w *searching) run(r int, pass Pass, at time.Duration) {
 	entry := w.entry(r, pass.Stage)
 	switch pass.Kind {
 	case Forward:
-		w.next[r][pass.Stage]++
+		w.next[pass.Stage]++
 		if pass.Stage == entry {
-			w.inside[r][entry]++
+			w.inside[entry]++
 		}
 	case Inputs:
-		w.back[r][pass.Stage]++
+		w.back[pass.Stage]++
 		w.weights[r] = append(w.weights[r], Pass{Weights, pass.Micro, pass.Stage})
 	case Weights:
 		w.weights[r] = w.weights[r][1:]
 		if pass.Stage == entry { // the last of its passes here
-			w.inside[r][entry]--
+			w.inside[entry]--
 		}
 	}
 }

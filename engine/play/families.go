@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -89,12 +90,7 @@ func jaxPlan(l *layout, n int) []*Segment {
 		case 3:
 			return weights || op == "bmm" || op == "baddbmm"
 		}
-		for _, name := range names[:n-policies] {
-			if name == s {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(names[:n-policies], s)
 	})
 }
 

@@ -1,6 +1,10 @@
 package play
 
-import "slices"
+import (
+	"cmp"
+
+	"slices"
+)
 
 // pass is one walk over events of the forward: all of them, or those of a frame that
 // is filled again.
@@ -141,10 +145,7 @@ func (f *pass) die(op int) {
 
 func (f *pass) operator(i int) {
 	p, op := f.p, &f.p.t.Ops[i]
-	o := f.opened
-	if o == nil {
-		o = f.fill
-	}
+	o := cmp.Or(f.opened, f.fill)
 	saved := o != nil && o.saves(op.Name, o == f.fill)
 	if saved && o == f.fill { // it was kept: nothing runs
 		for _, n := range op.New {

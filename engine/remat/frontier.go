@@ -1,5 +1,10 @@
 package remat
 
+import (
+	"cmp"
+	"slices"
+)
+
 // frontier bounds from below what a schedule has paid for recomputation when
 // it stands before stage s with m left: cost(s,m). It knows a few hundred cells
 // of m per stage; within a cell it assumes the least cost and the most memory.
@@ -119,17 +124,11 @@ func (f *frontier[T]) highest(s int, cost T) T {
 		return -1
 	}
 	cells := f.at(s)
-	lo, hi := 0, int(top>>f.shift)
-	if cells[hi] <= cost {
+	last := int(top >> f.shift)
+	if cells[last] <= cost {
 		return top
 	}
-	for lo < hi { // costs rise with the cell
-		mid := int(uint(lo+hi) >> 1)
-		if cells[mid] <= cost {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return T(lo)<<f.shift - 1
+	// Costs rise with the cell: this is the first that is dearer.
+	k, _ := slices.BinarySearchFunc(cells[:last], cost, func(c, cost T) int { return cmp.Or(cmp.Compare(c, cost), -1) })
+	return T(k)<<f.shift - 1
 }

@@ -17,20 +17,13 @@ step there is, and the largest peak. Every other strategy is compared with it. A
 output that no backward reads goes once the next forward has read it, as in plain
 training. On a graph every value stays to its last use, and weights to the end. Operations of
 the network and of the host are queued as they stand, with the copies that they need.`,
-		Cites: []engine.Cite{{
-			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-			ID:      "arXiv:1911.13214",
-			Section: "3.1, every stage with F_all",
-		}},
+		Cites:  []engine.Cite{Paper002("3.1, every stage with F_all")},
 		Graphs: true, Lanes: true,
 		Solver: solveKeepAll,
 	})
 }
 
 func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
 	if p.Chain == nil {
 		return keepGraph(p)
 	}

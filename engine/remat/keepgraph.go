@@ -3,10 +3,17 @@ package remat
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"memtide/engine"
+	"memtide/engine/sim"
 )
+
+// keepOthers keeps everything of a graph with other lanes; nil in a program that does not
+// know them.
+var keepOthers func(p *engine.Problem) (*engine.Solution, error)
+
+// LinkLanes makes the program know other lanes: see package engine/lanes.
+func LinkLanes(keep func(p *engine.Problem) (*engine.Solution, error)) { keepOthers = keep }
 
 // keepGraph keeps every value of a graph from when it is made to its last use,
 // and weights to the end of the step. Nothing moves, so the step takes as long as
@@ -16,36 +23,34 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 		return keepOthers(p)
 	}
 	g := p.Graph
-	k := &keeper{g: g, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values)), used: g.Fixed}
+	k := &keeper{g: g, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values))}
 	for v := range g.Values {
-		if k.there[v] = g.Values[v].Initial&engine.OnDevice != 0; k.there[v] {
-			k.used += g.Values[v].Size
-		}
+		k.there[v] = g.Values[v].Initial&engine.OnDevice != 0
 	}
-	k.peak = k.used
 	if err := k.countUses(); err != nil {
 		return nil, err
 	}
-	var total time.Duration
 	for i := range g.Ops {
 		k.run(engine.OpID(i))
-		total += g.Ops[i].Time
 	}
-	if k.peak > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: k.peak, Why: "every value stays to its last use"}
+	sol, err := sim.Solution(p.WithBudget(engine.NoLimit), k.steps)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
+	case sol.Peak > p.Budget:
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: "every value stays to its last use"}
 	}
-	return &engine.Solution{Schedule: k.steps, Makespan: total, Peak: k.peak, Optimal: true,
-		OptimalAmong: "schedules that keep everything", Bound: total,
-		Notes: []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}}, nil
+	sol.Optimal, sol.OptimalAmong, sol.Bound = true, "schedules that keep everything", sol.Makespan
+	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}
+	return sol, nil
 }
 
-// keeper walks over the operations once and keeps account of memory.
+// keeper walks over the operations once.
 type keeper struct {
-	g          *engine.Graph
-	there      []bool // on the device
-	uses       []int  // of the values that are made, until the end of the step
-	steps      engine.Schedule
-	used, peak engine.Bytes
+	g     *engine.Graph
+	there []bool // on the device
+	uses  []int  // of the values that are made, until the end of the step
+	steps engine.Schedule
 }
 
 // server is the value whose copy a reader of v reads: v itself if something
@@ -87,15 +92,6 @@ func (k *keeper) countUses() error {
 // run runs an operation and frees what is not used again.
 func (k *keeper) run(id engine.OpID) {
 	op := &k.g.Ops[id]
-	beside := op.Temp
-	for _, v := range op.Out {
-		if size := k.g.Values[v].Size; k.there[v] { // a fresh copy beside the old one
-			beside += size
-		} else {
-			k.used += size
-		}
-	}
-	k.peak = max(k.peak, k.used+beside)
 	k.steps = append(k.steps, engine.Run(id))
 	var touched []engine.ValueID
 	for _, v := range op.In {
@@ -109,7 +105,6 @@ func (k *keeper) run(id engine.OpID) {
 		if k.uses[v]--; k.uses[v] == 0 && k.g.Values[v].Kind != engine.KindWeight {
 			k.steps = append(k.steps, engine.Free(v))
 			k.there[v] = false
-			k.used -= k.g.Values[v].Size
 		}
 	}
 }

@@ -23,11 +23,7 @@ With n = 0, all numbers from 1 to the number of layers are tried and the fastest
 fits is taken; among equally fast ones, the lowest number.`,
 		Class: engine.MayRecompute,
 		Cites: []engine.Cite{
-			{
-				Text:    "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
-				ID:      "arXiv:1604.06174",
-				Section: "3",
-			},
+			sublinear("3"),
 			{
 				Text:    "Korthikanti, Casper, Lym, McAfee, Andersch, Shoeybi, Catanzaro: Reducing Activation Recomputation in Large Transformer Models",
 				ID:      "arXiv:2205.05198",
@@ -57,9 +53,6 @@ func again(every bool, n, layer int) bool {
 }
 
 func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c, every, asked := p.Chain.Chain, args.Is("which", "every"), args.Int("n")
 	most := c.Len() - 1 // the last stage keeps everything
 	if asked > max(most, 1) {
@@ -86,11 +79,7 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	if asked != 0 {
 		why = fmt.Sprintf("with n = %d", asked)
 	}
-	peak := func(n int) engine.Bytes {
-		_, peak := Replay(c, layersSequence(c, every, n))
-		return peak
-	}
-	return fastest(p, tries, poll, peak, why, func(n int) ([]engine.ChainOp, string) {
+	return fastest(p, tries, map[int]engine.Bytes{}, poll, why, func(n int) ([]engine.ChainOp, string) {
 		count := 0
 		for k := 1; k <= most; k++ {
 			if again(every, n, k) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/sim"
 )
 
 // maxNonpersistentStages bounds the states of memory, whose number is three to
@@ -40,11 +41,7 @@ printed. The printed pairs come out exactly if every backward needs a buffer of
 3 and the loss one of 1, which the paper does not mention. That persistency is
 not optimal stands.`,
 	Class: engine.MayRecompute,
-	Cites: []engine.Cite{{
-		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-		ID:      "arXiv:1911.13214",
-		Section: "4.1 and Figure 2, with the operations of Table 1",
-	}},
+	Cites: []engine.Cite{Paper002("4.1 and Figure 2, with the operations of Table 1")},
 	Params: []engine.Param{{
 		Name: "drop", Title: "Drop anything at any time", Default: "no", Choices: []string{"no", "yes"},
 		Doc: "Also lets an output or a saved set go without an operation that consumes it, which Table 1 does not offer.",
@@ -53,9 +50,6 @@ not optimal stands.`,
 }
 
 func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	n := c.Len()
 	if n > maxNonpersistentStages {
@@ -104,8 +98,8 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 		sol.Notes = []string{"No sequence is faster than the best persistent one."}
 	default:
 		sol = s.play(p, path)
-		if sol.Makespan != least+time.Duration(extra) || sol.Peak > p.Budget {
-			panic(fmt.Sprintf("remat: the moves take %v and %d bytes, the search says %v within %d", sol.Makespan, sol.Peak, least+time.Duration(extra), p.Budget))
+		if sol.Makespan != least+time.Duration(extra) {
+			panic(fmt.Sprintf("remat: the moves take %v, the search says %v", sol.Makespan, least+time.Duration(extra)))
 		}
 		sol.Notes = []string{"No persistent schedule fits."}
 		if persistent != nil {
@@ -140,39 +134,23 @@ func (s *states) smallest(p *engine.Problem) error {
 	}
 }
 
-// play turns moves into a schedule and measures them.
+// play turns moves into a schedule and measures it.
 func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 	g, c := p.Chain, s.c
-	sol := &engine.Solution{}
-	held := c.Resident.Total() + c.Input + c.HeldGrad(s.n)
-	sol.Peak = held
+	var steps engine.Schedule
 	saved := make([]bool, s.n+1)
 	grad := s.n // k of the one delta^k that is alive
-	free := func(k int) {
-		held -= c.Act(k)
-		sol.Schedule = append(sol.Schedule, engine.Free(g.Act(k)))
-	}
+	free := func(k int) { steps = append(steps, engine.Free(g.Act(k))) }
 	for _, by := range path {
 		k := by.stage()
 		switch by.kind() {
 		case dropOutput:
 			free(k)
-			continue
 		case dropSaved:
-			held -= c.Saved(k)
 			saved[k] = false
-			sol.Schedule = append(sol.Schedule, engine.Free(g.Saved(k)))
-			continue
-		}
-		st := &c.Stages[k-1]
-		switch by.kind() {
+			steps = append(steps, engine.Free(g.Saved(k)))
 		case allFresh, allMerging:
-			sol.Peak = max(sol.Peak, held+st.Saved+c.Beside(k)+st.FwdTemp)
-			held += st.Saved + c.Beside(k)
-			if by.kind() == allMerging {
-				held -= st.Out
-			}
-			sol.Schedule = append(sol.Schedule, engine.Run(g.Fwd(k)))
+			steps = append(steps, engine.Run(g.Fwd(k)))
 			if c.Unsaved(k - 1) {
 				free(k - 1)
 			}
@@ -180,26 +158,22 @@ func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 			if c.Unsaved(k) && (k == grad || saved[k+1]) {
 				free(k)
 			}
-			sol.Makespan += st.Forward
 		case keepIn, useIn:
-			sol.Peak = max(sol.Peak, held+st.Out+st.FwdTemp)
-			held += st.Out
-			sol.Schedule = append(sol.Schedule, engine.RunOutputOnly(g.Fwd(k)))
+			steps = append(steps, engine.RunOutputOnly(g.Fwd(k)))
 			if by.kind() == useIn {
 				free(k - 1)
 			}
-			sol.Makespan += st.Forward
 		case backOutput, backSaved:
-			held += c.Grad(k) - c.HeldGrad(k) // a seed that is born
-			sol.Peak = max(sol.Peak, held+c.Grad(k-1)+st.BwdTemp)
-			held += c.Grad(k-1) - c.Grad(k) - st.Saved
-			sol.Schedule = append(sol.Schedule, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
+			steps = append(steps, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
 			grad, saved[k] = k-1, false
 			if by.kind() == backOutput {
 				free(k - 1)
 			}
-			sol.Makespan += st.Back
 		}
+	}
+	sol, err := sim.Solution(p, steps)
+	if err != nil {
+		panic("remat: the moves that were found cannot be played: " + err.Error())
 	}
 	return sol
 }

@@ -72,16 +72,34 @@ type sweep struct {
 	extra map[engine.Bytes]int64 // of what is solved, in units of the terms
 }
 
-// sweepPersistent is Strategy.Sweep of what persistent solves. finish completes
-// a solution as Solve does.
-func sweepPersistent(p *engine.Problem, build func(*engine.Chain, engine.Bytes) *terms, finish func(*engine.Solution, error),
-	budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error),
-) {
+// inBytes is a method that finds the optimum of its terms in exact bytes.
+type inBytes struct {
+	terms  func(c *engine.Chain, budget engine.Bytes) *terms
+	finish func(c *engine.Chain, sol *engine.Solution, err error) // names what a solution is optimal in
+}
+
+func (m inBytes) solve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	c := p.Chain.Chain
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	sol, err := persistent(p, m.terms(c, p.Budget), poll)
+	if sol != nil {
+		m.finish(c, sol, err)
+	}
+	return sol, err
+}
+
+func (m inBytes) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	if solvable(p.Chain.Chain) != nil {
+		engine.SolveEach(m.solve, p, args, budgets, poll, yield)
+		return
+	}
 	at := map[engine.Bytes][]int{}
 	for i, b := range budgets {
 		at[b] = append(at[b], i)
 	}
-	s := sweep{p: p, terms: build, poll: poll, extra: map[engine.Bytes]int64{}}
+	s := sweep{p: p, terms: m.terms, poll: poll, extra: map[engine.Bytes]int64{}}
 	s.yield = func(b engine.Bytes, sol *engine.Solution, err error) {
 		for _, i := range at[b] {
 			if sol == nil {
@@ -90,7 +108,7 @@ func sweepPersistent(p *engine.Problem, build func(*engine.Chain, engine.Bytes) 
 			}
 			own := *sol // every answer may be changed by itself
 			own.Schedule, own.Notes = slices.Clone(sol.Schedule), slices.Clone(sol.Notes)
-			finish(&own, err)
+			m.finish(p.Chain.Chain, &own, err)
 			yield(i, &own, err)
 		}
 	}

@@ -1,60 +1,97 @@
 package remat
 
 import (
+	"cmp"
 	"time"
 
 	"memtide/engine"
 )
 
-// Replay walks a valid sequence of Table 1, or the beginning of one, and
-// returns its time and its peak, resident memory included: what an operation
-// needs is everything in memory, its outputs and its temporaries.
-func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
-	n := c.Len()
-	held := c.Resident.Total() + c.Input + c.HeldGrad(n)
-	peak = held
-	alone := make([]bool, n+1) // a^k lies beside, not within, abar^k
-	alone[0] = true
-	saved := make([]bool, n+1)
-	grad := n // k of the one delta^k that is alive
-	drop := func(k int) {
-		if alone[k] {
-			held -= c.Act(k)
-			alone[k] = false
-		}
+// Paper002 cites a section of the paper on optimal recomputation.
+func Paper002(section string) engine.Cite {
+	return engine.Cite{
+		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
+		ID:      "arXiv:1911.13214",
+		Section: section,
 	}
+}
+
+// sublinear cites a section of the paper on checkpoints of segments.
+func sublinear(section string) engine.Cite {
+	return engine.Cite{Text: "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: section}
+}
+
+// Memory is what lies on the device between the operations of a sequence of Table 1,
+// resident memory included.
+type Memory struct {
+	c     *engine.Chain
+	held  engine.Bytes
+	alone []bool // a^k lies beside, not within, abar^k
+	saved []bool // abar^k is there
+	grad  int    // k of the one delta^k that is alive
+}
+
+// NewMemory is that before a step.
+func NewMemory(c *engine.Chain) *Memory {
+	n := c.Len()
+	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1), saved: make([]bool, n+1), grad: n}
+	m.alone[0] = true
+	return m
+}
+
+func (m *Memory) drop(k int) {
+	if m.alone[k] {
+		m.held -= m.c.Act(k)
+		m.alone[k] = false
+	}
+}
+
+// Run is what the next operation of a valid sequence needs: everything in memory, its
+// outputs and its temporaries. The memory is then as after it.
+func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
+	c, k := m.c, op.Stage
+	st := &c.Stages[k-1]
+	switch op.Kind {
+	case engine.FAll:
+		need = m.held + st.Saved + c.Beside(k) + st.FwdTemp
+		m.held += st.Saved
+		m.drop(k) // merged into abar^k, or an older copy
+		m.saved[k] = true
+		if c.Unsaved(k) && m.grad != k && !m.saved[k+1] {
+			m.held += st.Out
+			m.alone[k] = true
+		}
+		if c.Unsaved(k - 1) {
+			m.drop(k - 1)
+		}
+	case engine.FCk, engine.FNone:
+		need = m.held + st.Out + st.FwdTemp
+		m.held += st.Out
+		m.alone[k] = true
+		if op.Kind == engine.FNone {
+			m.drop(k - 1)
+		}
+	case engine.BStep:
+		m.held += c.Grad(k) - c.HeldGrad(k) // a seed that is born
+		need = m.held + c.Grad(k-1) + st.BwdTemp
+		m.held += c.Grad(k-1) - c.Grad(k) - st.Saved
+		m.drop(k - 1)
+		m.grad, m.saved[k] = k-1, false
+	}
+	return need
+}
+
+// Replay is the time and the peak of a valid sequence of Table 1, or of the beginning of
+// one.
+func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
+	m := NewMemory(c)
+	peak = m.held
 	for _, op := range seq {
-		k := op.Stage
-		st := &c.Stages[k-1]
-		switch op.Kind {
-		case engine.FAll:
-			peak = max(peak, held+st.Saved+c.Beside(k)+st.FwdTemp)
-			held += st.Saved
-			drop(k) // merged into abar^k, or an older copy
-			saved[k] = true
-			if c.Unsaved(k) && grad != k && !saved[k+1] {
-				held += st.Out
-				alone[k] = true
-			}
-			if c.Unsaved(k - 1) {
-				drop(k - 1)
-			}
-			total += st.Forward
-		case engine.FCk, engine.FNone:
-			peak = max(peak, held+st.Out+st.FwdTemp)
-			held += st.Out
-			alone[k] = true
-			if op.Kind == engine.FNone {
-				drop(k - 1)
-			}
-			total += st.Forward
-		case engine.BStep:
-			held += c.Grad(k) - c.HeldGrad(k) // a seed that is born
-			peak = max(peak, held+c.Grad(k-1)+st.BwdTemp)
-			held += c.Grad(k-1) - c.Grad(k) - st.Saved
-			drop(k - 1)
-			grad, saved[k] = k-1, false
-			total += st.Back
+		peak = max(peak, m.Run(op))
+		if op.Kind == engine.BStep {
+			total += c.Stages[op.Stage-1].Back
+		} else {
+			total += c.Stages[op.Stage-1].Forward
 		}
 	}
 	return total, peak
@@ -70,10 +107,7 @@ func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	return &engine.Solution{Schedule: schedule, Makespan: total, Peak: peak}
 }
 
-// stageName is how messages call stage k.
-func stageName(c *engine.Chain, k int) string {
-	if name := c.Stages[k-1].Name; name != "" {
-		return name
-	}
-	return "a stage without a name"
+// StageName is how messages call stage k.
+func StageName(c *engine.Chain, k int) string {
+	return cmp.Or(c.Stages[k-1].Name, "a stage without a name")
 }

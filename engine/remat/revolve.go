@@ -28,45 +28,18 @@ has kept something, it stays where it is until the backward that needs it.`,
 			ID:      "10.1145/347837.347846",
 			Section: "2, the chain of equal stages",
 		},
-		{
-			Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-			ID:      "arXiv:1911.13214",
-			Section: "5.3, the strategy \"revolve\", with the terms of 4.2",
-		},
+		Paper002("5.3, the strategy \"revolve\", with the terms of 4.2"),
 	},
-	Solver:  solveRevolve,
-	Sweeper: sweepRevolve,
+	Solver:  inBytes{outputOnlyTerms, finishRevolve}.solve,
+	Sweeper: inBytes{outputOnlyTerms, finishRevolve}.sweep,
 }
 
 // withinOutputs names the sequences that revolve chooses from.
 const withinOutputs = "persistent recomputation that keeps outputs only"
 
-func solveRevolve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
-	c := p.Chain.Chain
-	if err := solvable(c); err != nil {
-		return nil, err
-	}
-	sol, err := persistent(p, outputOnlyTerms(c, p.Budget), poll)
-	if sol != nil {
-		finishRevolve(sol, err)
-	}
-	return sol, err
-}
-
-func finishRevolve(sol *engine.Solution, err error) {
+func finishRevolve(_ *engine.Chain, sol *engine.Solution, err error) {
 	sol.OptimalAmong = withinOutputs
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
 	}
-}
-
-func sweepRevolve(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if p.Chain == nil || solvable(p.Chain.Chain) != nil {
-		engine.SolveEach(solveRevolve, p, args, budgets, poll, yield)
-		return
-	}
-	sweepPersistent(p, outputOnlyTerms, finishRevolve, budgets, poll, yield)
 }

@@ -38,11 +38,7 @@ lets go of such an input, a checkpoint of one is still a checkpoint, and the
 optimum ranges over sequences that run no stage while the saved set of a later one
 is there.`,
 	Class: engine.MayRecompute,
-	Cites: []engine.Cite{{
-		Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-		ID:      "arXiv:1911.13214",
-		Section: "4.2, Theorem 1 and Algorithms 1 and 2",
-	}},
+	Cites: []engine.Cite{Paper002("4.2, Theorem 1 and Algorithms 1 and 2")},
 	Params: []engine.Param{{
 		Name: "slots", Title: "Memory slots", Default: "0", Min: 0, Max: maxSlots,
 		Doc: "Counts memory in this many slots, rounding every size up; 500 as published. 0 counts exact bytes.",
@@ -55,13 +51,15 @@ is there.`,
 }
 
 func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	if p.Chain == nil || args.Int("slots") > 0 || args.Is("printed", "yes") || solvable(p.Chain.Chain) != nil {
+	if args.Int("slots") > 0 || args.Is("printed", "yes") {
 		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
 		return
 	}
-	finish := func(sol *engine.Solution, err error) { finishRotor(p.Chain.Chain, sol, err) }
-	sweepPersistent(p, rotorTerms, finish, budgets, poll, yield)
+	exactRotor.sweep(p, args, budgets, poll, yield)
 }
+
+// exactRotor is rotor without slots.
+var exactRotor = inBytes{rotorTerms, finishRotor}
 
 func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	return newTerms(c, budget, outputCounted)
@@ -76,9 +74,6 @@ func finishRotor(c *engine.Chain, sol *engine.Solution, err error) {
 }
 
 func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err
@@ -88,7 +83,7 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 	if slots := args.Int("slots"); slots > 0 {
 		sol, err = solveSlots(p, slots, poll)
 	} else {
-		sol, err = solveBytes(p, poll)
+		sol, err = exactRotor.solve(p, args, poll)
 	}
 	if err != nil {
 		return sol, err
@@ -104,15 +99,6 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 		sol.Notes = append(sol.Notes, note)
 	}
 	return sol, nil
-}
-
-// solveBytes solves in exact bytes.
-func solveBytes(p *engine.Problem, poll *engine.Poll) (*engine.Solution, error) {
-	sol, err := persistent(p, rotorTerms(p.Chain.Chain, p.Budget), poll)
-	if sol != nil {
-		finishRotor(p.Chain.Chain, sol, err)
-	}
-	return sol, err
 }
 
 // The sequences of Theorem 1 go segment by segment: a stage runs forward only where

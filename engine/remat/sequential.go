@@ -25,16 +25,8 @@ With 0 segments, all numbers from 1 to L are tried and the fastest that fits is
 taken; among equally fast ones, the one with the fewest segments.`,
 		Class: engine.MayRecompute,
 		Cites: []engine.Cite{
-			{
-				Text:    "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
-				ID:      "arXiv:1604.06174",
-				Section: "3",
-			},
-			{
-				Text:    "Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains",
-				ID:      "arXiv:1911.13214",
-				Section: "5, the strategy \"sequential\"",
-			},
+			sublinear("3"),
+			Paper002("5, the strategy \"sequential\""),
 		},
 		Params: []engine.Param{{
 			Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: engine.MaxStages,
@@ -45,35 +37,20 @@ taken; among equally fast ones, the one with the fewest segments.`,
 	})
 }
 
+func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	return solveSegments(p, args, poll, map[int]engine.Bytes{})
+}
+
 // sweepSequential walks every segmentation once, and not once per budget.
 func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
 	peaks := map[int]engine.Bytes{}
-	for i, b := range budgets {
-		poll.Next()
-		sol, err := solveSegments(p.WithBudget(b), args, poll, func(segments int) engine.Bytes {
-			peak, ok := peaks[segments]
-			if !ok {
-				_, peak = Replay(p.Chain.Chain, SegmentSequence(p.Chain.Chain, segments))
-				peaks[segments] = peak
-			}
-			return peak
-		})
-		yield(i, sol, err)
-	}
-}
-
-func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	return solveSegments(p, args, poll, func(segments int) engine.Bytes {
-		_, peak := Replay(p.Chain.Chain, SegmentSequence(p.Chain.Chain, segments))
-		return peak
-	})
+	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		return solveSegments(p, args, poll, peaks)
+	}, p, args, budgets, poll, yield)
 }
 
 // solveSegments takes the fastest segmentation whose peak fits.
-func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, peakOf func(segments int) engine.Bytes) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
+func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, peaks map[int]engine.Bytes) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	tries, err := segmentations(c, args.Int("segments"))
 	if err != nil {
@@ -83,22 +60,29 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 	if len(tries) > 1 {
 		why = "with any number of equal segments"
 	}
-	return fastest(p, tries, poll, peakOf, why, func(segments int) ([]engine.ChainOp, string) {
+	return fastest(p, tries, peaks, poll, why, func(segments int) ([]engine.ChainOp, string) {
 		return SegmentSequence(c, segments), fmt.Sprintf("%d segments of %d layers; the last one has %d.", segments,
 			c.Layers()/segments, c.Layers()-(segments-1)*(c.Layers()/segments))
 	})
 }
 
-// fastest takes the first of some tries whose peak fits. why says what was tried, and
-// build makes the sequence of a number, with a note about it.
-func fastest(p *engine.Problem, tries []try, poll *engine.Poll, peakOf func(int) engine.Bytes, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
+// fastest takes the first of some tries whose peak fits. Peaks that are known already need
+// not be found again. why says what was tried, and build makes the sequence of a number,
+// with a note about it.
+func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
 	smallest := engine.NoLimit
 	for i, t := range tries {
 		if err := poll.Err(); err != nil {
 			return nil, err
 		}
 		poll.Report(engine.Progress{Done: i, Total: len(tries)})
-		if peak := peakOf(t.number); peak > p.Budget {
+		peak, known := peaks[t.number]
+		if !known {
+			seq, _ := build(t.number)
+			_, peak = Replay(p.Chain.Chain, seq)
+			peaks[t.number] = peak
+		}
+		if peak > p.Budget {
 			smallest = min(smallest, peak)
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"memtide/engine"
 )
@@ -29,16 +28,8 @@ func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 		t.room = -1
 		return t
 	}
-	up := func(b engine.Bytes) engine.Bytes {
-		hi, lo := bits.Mul64(uint64(b), uint64(slots))
-		if hi >= uint64(memory) { // more than everything; sums stay in range
-			return math.MaxInt32
-		}
-		q, rem := bits.Div64(hi, lo, uint64(memory))
-		if rem > 0 {
-			q++
-		}
-		return engine.Bytes(min(q, math.MaxInt32))
+	up := func(b engine.Bytes) engine.Bytes { // no more than what keeps sums in range
+		return engine.Bytes(min(engine.MulDivUp(int64(b), int64(slots), int64(memory)), math.MaxInt32))
 	}
 	d := *c
 	d.Input, d.InputGrad, d.Resident = up(c.Input), up(c.InputGrad), engine.Resident{}

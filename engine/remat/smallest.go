@@ -16,6 +16,13 @@ type floors struct {
 	found func(*optimum) // told of the schedules of groups; nil: nobody waits for them
 }
 
+// Floors are the least bytes, beside its input, with which the stages from one to another
+// can be done at all, by the first and the last.
+func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
+	f, err := newFloors(byStage(c, outputCounted), poll)
+	return f.least, err
+}
+
 // newFloors fills the table, in a time of the cube of the length.
 func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 	f := &floors{t: t}
@@ -120,7 +127,7 @@ func (f *floors) why(c *engine.Chain) string {
 	if f.t.held[u]+f.t.allFwd[s] > f.t.allBwd[s] {
 		pass = "forward"
 	}
-	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, stageName(c, s))
+	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, StageName(c, s))
 }
 
 // whyForward names the stage among s..u-1 whose forward needs m_none(s,u).
@@ -131,5 +138,5 @@ func (f *floors) whyForward(c *engine.Chain, s, u int) string {
 			worst, need = j, f.t.mid[j]
 		}
 	}
-	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, stageName(c, worst))
+	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, StageName(c, worst))
 }

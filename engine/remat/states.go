@@ -2,6 +2,7 @@ package remat
 
 import (
 	"math"
+	"slices"
 
 	"memtide/engine"
 )
@@ -66,7 +67,7 @@ type states struct {
 
 	layers []layer
 	g      int // the layer that is being expanded
-	open   openStates
+	open   engine.Heap[openState]
 	held   [maxNonpersistentStages + 1]uint8 // of the state that is expanded, by stage
 	memory engine.Bytes                      // of that state
 	from   int64                             // its cost
@@ -141,7 +142,7 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 	if s.peaks {
 		first.cost[s.code] = int64(start)
 	}
-	s.open = openStates{{first.cost[s.code], s.code}}
+	s.open = engine.Heap[openState]{{first.cost[s.code], s.code}}
 	for ; s.g > 0; s.g-- {
 		if err := s.expandLayer(); err != nil {
 			return 0, nil, false, err
@@ -152,7 +153,7 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 		}
 		for code, cost := range s.layers[s.g-1].cost {
 			if cost != unreached {
-				s.open.push(openState{cost, uint32(code)})
+				s.open.Push(openState{cost, uint32(code)})
 			}
 		}
 		if len(s.open) == 0 {
@@ -167,7 +168,7 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 func (s *states) expandLayer() error {
 	l := s.layer(s.g)
 	for len(s.open) > 0 {
-		at := s.open.pop()
+		at := s.open.Pop()
 		if at.cost > l.cost[at.code] {
 			continue // it was reached for less since
 		}
@@ -274,7 +275,7 @@ func (s *states) back() {
 func (s *states) stay(by move, code uint32, cost int64, need engine.Bytes) {
 	l := &s.layers[s.g]
 	if s.reach(l, by, code, cost, need) {
-		s.open.push(openState{l.cost[code], code})
+		s.open.Push(openState{l.cost[code], code})
 	}
 }
 
@@ -328,9 +329,7 @@ func (s *states) path(code uint32) []move {
 			code = s.before(code, by)
 		}
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 
@@ -360,50 +359,7 @@ type openState struct {
 	code uint32
 }
 
-// openStates is a binary heap by cost, and by number where costs are equal.
-type openStates []openState
-
-func (a openState) before(b openState) bool {
+// Before orders them by cost, and by number where costs are equal.
+func (a openState) Before(b openState) bool {
 	return a.cost < b.cost || a.cost == b.cost && a.code < b.code
-}
-
-func (q *openStates) push(x openState) {
-	h := append(*q, x)
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !x.before(h[up]) {
-			break
-		}
-		h[i] = h[up]
-		i = up
-	}
-	h[i] = x
-	*q = h
-}
-
-func (q *openStates) pop() openState {
-	h := *q
-	top, x := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	i := 0
-	for {
-		down := 2*i + 1
-		if down >= len(h) {
-			break
-		}
-		if down+1 < len(h) && h[down+1].before(h[down]) {
-			down++
-		}
-		if !h[down].before(x) {
-			break
-		}
-		h[i] = h[down]
-		i = down
-	}
-	if len(h) > 0 {
-		h[i] = x
-	}
-	*q = h
-	return top
 }

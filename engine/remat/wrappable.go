@@ -24,12 +24,8 @@ it again at once would only take longer.
 It is a dynamic program over the memory that is held at every border, in exact bytes:
 of two ways to a border one is forgotten if it is slower and holds more. The optimal
 strategy without this restriction is rotor, which may drop things again within a run.`,
-		Class: engine.MayRecompute,
-		Cites: []engine.Cite{{
-			Text:    "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
-			ID:      "arXiv:1604.06174",
-			Section: "4.3; the exact program is ours",
-		}},
+		Class:  engine.MayRecompute,
+		Cites:  []engine.Cite{sublinear("4.3; the exact program is ours")},
 		Solver: solveWrappable,
 	})
 }
@@ -60,9 +56,6 @@ type wrapping struct {
 }
 
 func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	if p.Chain == nil {
-		return nil, engine.ErrNeedsChain
-	}
 	c := p.Chain.Chain
 	if err := solvable(c); err != nil {
 		return nil, err

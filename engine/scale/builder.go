@@ -2,7 +2,6 @@ package scale
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"memtide/engine"
@@ -100,14 +99,4 @@ func (s scaling) time(d time.Duration) time.Duration {
 }
 
 // of is v*to/from, rounded up; the largest number if that is beyond it.
-func (s scaling) of(v int64) int64 {
-	hi, lo := bits.Mul64(uint64(v), uint64(s.to))
-	if hi >= uint64(s.from) {
-		return int64(engine.NoLimit)
-	}
-	q, rem := bits.Div64(hi, lo, uint64(s.from))
-	if rem > 0 {
-		q++
-	}
-	return int64(min(q, uint64(engine.NoLimit)))
-}
+func (s scaling) of(v int64) int64 { return engine.MulDivUp(v, int64(s.to), int64(s.from)) }

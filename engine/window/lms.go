@@ -37,7 +37,7 @@ that are not given are searched for: up to 24 distances and 18 leads.`,
 }
 
 func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	n, err := begin(p, poll)
+	n, err := newNetwork(p, poll)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +75,13 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 }
 
 // ByLMS is the schedule of two numbers. An ahead of 0 fetches just before the use,
-// which the strategy does not try. The errors are those of a strategy.
+// which the strategy does not try. The error is as that of ByWindow.
 func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
-	n, err := newNetwork(p)
+	n, err := newNetwork(p, nil)
 	if err != nil {
 		return nil, err
 	}
-	var b best
-	w := n.lms(max(threshold, 1), ahead)
-	b.try(n, w, lmsNote(threshold, ahead))
-	return b.solution(n, w)
+	return n.given(n.lms(max(threshold, 1), ahead), lmsNote(threshold, ahead))
 }
 
 func lmsNote(threshold, ahead int) string {

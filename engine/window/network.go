@@ -27,12 +27,12 @@ type function struct {
 	rewrites    []engine.ValueID // outputs that exist already and are not read: their fetches have to be over
 }
 
-// newNetwork reads the graph of a problem. A graph whose order of operations
+// newNetwork reads the graph of a problem. poll stops its walks. A graph whose order of operations
 // does not make every value before it is read, or that makes a value both by
 // itself and as a part of another one, is not supported.
-func newNetwork(p *engine.Problem) (*network, error) {
+func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	g := p.Graph
-	n := &network{p: p, link: p.Linked()}
+	n := &network{p: p, link: p.Linked(), poll: poll}
 	made := make([]bool, len(g.Values)) // by an operation, or there from the beginning
 	for i, v := range g.Values {
 		made[i] = v.Initial != 0

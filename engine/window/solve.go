@@ -70,16 +70,3 @@ func (n *network) refusal(least walk) error {
 	return &engine.InfeasibleError{Budget: n.p.Budget, Smallest: r.need,
 		Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
 }
-
-// begin reads the graph of a problem.
-func begin(p *engine.Problem, poll *engine.Poll) (*network, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
-	n, err := newNetwork(p)
-	if err != nil {
-		return nil, err
-	}
-	n.poll = poll
-	return n, nil
-}

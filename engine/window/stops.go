@@ -2,29 +2,29 @@ package window
 
 import "memtide/engine"
 
-// WindowStops is the operation at which the schedule of a window does not fit into
-// the budget; ok is false if it fits.
-func WindowStops(p *engine.Problem, bytes engine.Bytes) (op engine.OpID, ok bool, err error) {
-	n, err := newNetwork(p)
-	if err != nil {
-		return engine.NoOp, false, err
-	}
-	return n.stops(n.windowed(bytes))
+// StopError says at which operation a schedule of given numbers does not fit into the
+// budget.
+type StopError struct {
+	At  engine.OpID
+	Err error // of a strategy
 }
 
-// LMSStops is the same for the two numbers of ByLMS.
-func LMSStops(p *engine.Problem, threshold, ahead int) (op engine.OpID, ok bool, err error) {
-	n, err := newNetwork(p)
-	if err != nil {
-		return engine.NoOp, false, err
-	}
-	return n.stops(n.lms(max(threshold, 1), ahead))
-}
+func (e *StopError) Error() string { return e.Err.Error() }
 
-func (n *network) stops(w walk) (op engine.OpID, ok bool, err error) {
-	r, fits := w(n.p.Budget)
-	if fits {
-		return engine.NoOp, false, nil
+// Unwrap is the error of a strategy.
+func (e *StopError) Unwrap() error { return e.Err }
+
+// given is the solution of one walk, or a *StopError.
+func (n *network) given(w walk, note string) (*engine.Solution, error) {
+	var b best
+	fits := b.try(n, w, note)
+	if err := n.poll.Err(); err != nil {
+		return nil, err
 	}
-	return engine.OpID(r.at), true, nil
+	sol, err := b.solution(n, w)
+	if !fits {
+		r, _ := w(n.p.Budget)
+		err = &StopError{engine.OpID(r.at), err}
+	}
+	return sol, err
 }

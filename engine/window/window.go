@@ -33,12 +33,12 @@ and the largest that fits, and then closer to the fastest of them.`,
 }
 
 func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	n, err := begin(p, poll)
+	n, err := newNetwork(p, poll)
 	if err != nil {
 		return nil, err
 	}
 	if mib := args.Int("window"); mib > 0 {
-		return n.ofWindow(engine.Bytes(mib) << 20)
+		return n.given(n.windowOf(engine.Bytes(mib) << 20))
 	}
 	var b best
 	n.searchWindow(&b)
@@ -54,23 +54,18 @@ func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 
 // ByWindow is the schedule of one size of the window, in bytes, which the
 // strategy takes in MiB only. 0 looks no further than the operation itself. The
-// errors are those of a strategy.
+// error is that of a strategy, or a *StopError that wraps one.
 func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
-	n, err := newNetwork(p)
+	n, err := newNetwork(p, nil)
 	if err != nil {
 		return nil, err
 	}
-	return n.ofWindow(bytes)
+	return n.given(n.windowOf(bytes))
 }
 
-func (n *network) ofWindow(bytes engine.Bytes) (*engine.Solution, error) {
-	var b best
-	w := n.windowed(bytes)
-	b.try(n, w, fmt.Sprintf("The window is %s.", bytes.Text()))
-	if err := n.poll.Err(); err != nil {
-		return nil, err
-	}
-	return b.solution(n, w)
+// windowOf is a walk with what there is to say about it.
+func (n *network) windowOf(bytes engine.Bytes) (walk, string) {
+	return n.windowed(bytes), fmt.Sprintf("The window is %s.", bytes.Text())
 }
 
 // searchSteps is how many sizes of the window are tried evenly, and refineSteps

@@ -11,13 +11,13 @@ import (
 // queue puts a job where it belongs: a file that is opened before everything else,
 // what somebody waits for before sweeps and questions. The caller holds the lock.
 func (p *Pool) queue(j *job) {
-	switch j.req.Op {
-	case proto.OpSweep, proto.OpQuestion:
+	switch j.req.(type) {
+	case *proto.Sweep, *proto.Question:
 		p.patient = append(p.patient, j)
-	case proto.OpOpen:
-		at := 0
-		for at < len(p.urgent) && p.urgent[at].req.Op == proto.OpOpen {
-			at++
+	case *proto.Open:
+		at := slices.IndexFunc(p.urgent, func(j *job) bool { _, file := j.req.(*proto.Open); return !file })
+		if at < 0 {
+			at = len(p.urgent)
 		}
 		p.urgent = slices.Insert(p.urgent, at, j)
 	default:
@@ -51,10 +51,13 @@ func (p *Pool) preempt() {
 	}
 	for slot := len(p.workers) - 1; slot >= 0 && need > 0; slot-- {
 		w := p.workers[slot]
-		if w == nil || w.job == nil || w.job.given || w.job.req.Op != proto.OpSweep {
+		if w == nil || w.job == nil || w.job.given {
 			continue
 		}
 		j := w.job
+		if _, ok := j.req.(*proto.Sweep); !ok {
+			continue
+		}
 		payload, err := proto.EncodeRequest(j.req) // what was sent is gone
 		if err != nil {
 			continue // not what happens: it was encoded before

@@ -23,28 +23,37 @@ type desk struct {
 
 func newDesk() *desk {
 	d := &desk{lies: map[string]chan bool{}}
-	d.behave = func(req *proto.Request, e events, end chan bool) {
+	d.behave = func(req proto.Request, e events, end chan bool) {
 		select {
 		case <-d.of(nameOf(req)):
 		case <-end:
 			return
 		}
-		if q := req.Sweep; q != nil {
+		if q, ok := req.(*proto.Sweep); ok {
 			for i := range q.Budgets {
-				say(e, &proto.Reply{Kind: proto.KindProgress, Point: &proto.Point{Index: i, Budget: q.Budgets[i].Bytes}})
+				say(e, &proto.Reply{Value: &proto.Point{Index: i, Budget: q.Budgets[i].Bytes}})
 			}
 		}
-		say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+		result(e, req)
 	}
 	return d
 }
 
-// nameOf is the name that a test gave to a request; of a sweep its strategy's.
-func nameOf(req *proto.Request) string {
-	if req.Sweep != nil {
-		return req.Sweep.Methods[0].Strategy
+// nameOf is the name that a test gave to a request.
+func nameOf(req proto.Request) string {
+	switch q := req.(type) {
+	case *proto.Solve:
+		return q.Strategy
+	case *proto.Sweep:
+		return q.Methods[0].Strategy
+	case *proto.Question:
+		return q.Name
+	case *proto.Place:
+		return q.Allocator
+	case *proto.Open:
+		return q.Preset
 	}
-	return req.Test
+	return ""
 }
 
 func (d *desk) of(name string) chan bool {
@@ -72,22 +81,22 @@ func (d *desk) asked() string {
 }
 
 // ask asks and waits until the pool has taken notice. What comes back is counted.
-func ask(p *Pool, done *sync.WaitGroup, op proto.Op, name string) {
-	req := &proto.Request{Op: op, Test: name}
-	if op == proto.OpOpen {
-		req.Open = &proto.Open{Bytes: []byte("a file")}
-	}
+func ask(p *Pool, done *sync.WaitGroup, req proto.Request) {
 	done.Go(func() { _, _ = p.Do(context.Background(), req, nil) })
 	synctest.Wait()
 }
 
-func sweepOf(name string, points int) *proto.Request {
+func sweepOf(name string, points int) *proto.Sweep {
 	q := &proto.Sweep{Methods: []proto.Method{{Strategy: name}}}
 	for i := range points {
 		q.Budgets = append(q.Budgets, choice.Budget{Bytes: engine.Bytes(1000 + i)})
 	}
-	return &proto.Request{Op: proto.OpSweep, Sweep: q}
+	return q
 }
+
+func fileOf(name string) *proto.Open { return &proto.Open{Preset: name, Bytes: []byte("a file")} }
+
+func placeOf(name string) *proto.Place { return &proto.Place{Allocator: name} }
 
 // A file that is opened comes before all that waits; files among themselves, and
 // all else, come in the order in which they were asked for.
@@ -99,18 +108,17 @@ func TestFilesFirst(t *testing.T) {
 		p.workers = p.workers[:1]
 		p.mu.Unlock()
 		var done sync.WaitGroup
-		ask(p, &done, proto.OpSolve, "busy")
-		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
-		synctest.Wait()
-		ask(p, &done, proto.OpPlace, "a")
-		ask(p, &done, proto.OpSolve, "b")
-		ask(p, &done, proto.OpOpen, "c")
-		ask(p, &done, proto.OpOpen, "d")
+		ask(p, &done, request("busy"))
+		ask(p, &done, sweepOf("curve", 1))
+		ask(p, &done, placeOf("a"))
+		ask(p, &done, request("b"))
+		ask(p, &done, fileOf("c"))
+		ask(p, &done, fileOf("d"))
 		for _, name := range []string{"busy", "a", "b", "c", "d", "curve"} {
 			d.of(name) <- true
 		}
 		done.Wait()
-		const want = "solvebusy openc opend placea solveb sweep"
+		const want = "solvebusy openc opend placea solveb sweepcurve"
 		if got := d.asked(); got != want {
 			t.Errorf("the worker was given %q; want %q", got, want)
 		}
@@ -120,7 +128,8 @@ func TestFilesFirst(t *testing.T) {
 // Where all workers are busy, a point of a sweep makes room for what somebody waits
 // for, and is computed again: no point is lost and none is told twice.
 func TestPreempt(t *testing.T) {
-	for _, op := range []proto.Op{proto.OpOpen, proto.OpSolve, proto.OpPlace} {
+	for _, wanted := range []proto.Request{fileOf("wanted"), request("wanted"), placeOf("wanted")} {
+		op := wanted.Op()
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk()
 			p := newPool(2, d.start) // three workers
@@ -128,21 +137,21 @@ func TestPreempt(t *testing.T) {
 			var points []string
 			var sweeps sync.WaitGroup
 			sweeps.Go(func() {
-				_, err := p.Do(t.Context(), sweepOf("curve", 40), func(r *proto.Reply) {
-					points = append(points, fmt.Sprint(r.Point.Index))
+				_, err := p.Do(t.Context(), sweepOf("curve", 40), func(v any) {
+					points = append(points, fmt.Sprint(v.(*proto.Point).Index))
 				})
 				if err != nil {
 					t.Errorf("the sweep: %v", err)
 				}
 			})
 			synctest.Wait()
-			ask(p, &done, proto.OpSolve, "long")
+			ask(p, &done, request("long"))
 			before := d.asked()
-			ask(p, &done, op, "wanted")
+			ask(p, &done, wanted)
 			if d.killed != 1 {
 				t.Errorf("%s: %d workers were ended; want one of the sweep's two", op, d.killed)
 			}
-			if got, want := d.asked(), before+" "+string(op)+"wanted"; got != want {
+			if got, want := d.asked(), before+" "+op+"wanted"; got != want {
 				t.Errorf("%s: workers were given %q; want %q", op, got, want)
 			}
 			d.answer("wanted", 1)
@@ -167,19 +176,18 @@ func TestPreemptsNothingElse(t *testing.T) {
 		d := newDesk()
 		p := newPool(1, d.start) // two workers
 		var done sync.WaitGroup
-		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
-		synctest.Wait()
-		ask(p, &done, proto.OpOpen, "a") // starts the second worker
+		ask(p, &done, sweepOf("curve", 1))
+		ask(p, &done, fileOf("a")) // starts the second worker
 		d.answer("a", 1)
-		ask(p, &done, proto.OpOpen, "b")
+		ask(p, &done, fileOf("b"))
 		d.answer("b", 1)
 		d.answer("curve", 1)
 		if d.killed != 0 {
 			t.Errorf("%d workers were ended for what a free one could do; want none", d.killed)
 		}
-		ask(p, &done, proto.OpQuestion, "question")
-		ask(p, &done, proto.OpSolve, "c")
-		ask(p, &done, proto.OpOpen, "d")
+		ask(p, &done, &proto.Question{Name: "question"})
+		ask(p, &done, request("c"))
+		ask(p, &done, fileOf("d"))
 		if d.killed != 0 {
 			t.Errorf("%d workers were ended that answered a question and a solve; want none", d.killed)
 		}
@@ -199,14 +207,14 @@ func TestPreemptedAndCancelled(t *testing.T) {
 		var done sync.WaitGroup
 		done.Go(func() { _, _ = p.Do(ctx, sweepOf("curve", 1), nil) })
 		synctest.Wait()
-		ask(p, &done, proto.OpSolve, "a")
-		ask(p, &done, proto.OpOpen, "b")
+		ask(p, &done, request("a"))
+		ask(p, &done, fileOf("b"))
 		cancel()
 		synctest.Wait()
 		d.answer("b", 1)
 		d.answer("a", 1)
 		done.Wait()
-		if got, want := d.asked(), "sweep solvea openb"; got != want {
+		if got, want := d.asked(), "sweepcurve solvea openb"; got != want {
 			t.Errorf("workers were given %q; want %q", got, want)
 		}
 	})
@@ -220,9 +228,8 @@ func TestHold(t *testing.T) {
 		p := newPool(1, d.start)
 		var done sync.WaitGroup
 		first, second := p.Hold(), p.Hold()
-		done.Go(func() { _, _ = p.Do(context.Background(), sweepOf("curve", 1), nil) })
-		synctest.Wait()
-		ask(p, &done, proto.OpSolve, "a")
+		ask(p, &done, sweepOf("curve", 1))
+		ask(p, &done, request("a"))
 		d.answer("a", 1)
 		first()
 		first()
@@ -233,7 +240,7 @@ func TestHold(t *testing.T) {
 		second()
 		d.answer("curve", 1)
 		done.Wait()
-		if got, want := d.asked(), "solvea sweep"; got != want {
+		if got, want := d.asked(), "solvea sweepcurve"; got != want {
 			t.Errorf("after that they were given %q; want %q", got, want)
 		}
 	})

@@ -54,7 +54,7 @@ type Pool struct {
 
 	heartbeat, cancelGrace, debounce, soloStart time.Duration
 
-	tamper func(*proto.Request) *proto.Request // changes requests in self-tests; nil otherwise
+	spoil func(proto.Request) proto.Request // what is sent instead of a request in self-tests; nil otherwise
 
 	mu          sync.Mutex
 	workers     []*worker   // one per slot; nil where none runs
@@ -69,7 +69,7 @@ type Pool struct {
 	asked       time.Time   // when the last solve came
 	several     bool        // it came shortly after the one before
 	resume      *time.Timer // pumps when the debounce is over; nil if nothing waits for that
-	onSilence   func(*proto.Request, time.Duration)
+	onSilence   func(proto.Request, time.Duration)
 	notices     inbox // calls of onSilence, in the order in which they were decided
 }
 
@@ -82,19 +82,14 @@ type worker struct {
 }
 
 type job struct {
-	req        *proto.Request
-	payload    []byte
-	handle     any // that goes with it
-	onProgress func(*proto.Reply)
-	done       chan answer
-	given      bool      // up: the answer goes nowhere
-	heard      time.Time // last sign of life; zero while it is queued
-	silent     bool      // the page was told so
-}
-
-type answer struct {
-	reply *proto.Reply
-	err   error
+	req     proto.Request
+	payload []byte
+	handle  any       // that goes with it
+	tell    func(any) // see proto.Pool.Do
+	done    chan *proto.Reply
+	given   bool      // up: the answer goes nowhere
+	heard   time.Time // last sign of life; zero while it is queued
+	silent  bool      // the page was told so
 }
 
 // newPool starts the first worker; the others follow when it has answered, or
@@ -113,36 +108,37 @@ func newPool(width int, start func(events) (port, error)) *Pool {
 func (p *Pool) Size() int { return p.width }
 
 // OnSilence implements proto.Pool.
-func (p *Pool) OnSilence(f func(*proto.Request, time.Duration)) {
+func (p *Pool) OnSilence(f func(proto.Request, time.Duration)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.onSilence = f
 }
 
 // Do implements proto.Pool. Sweeps are spread over the workers.
-func (p *Pool) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
-	if req.Op == proto.OpSweep && req.Sweep != nil {
-		return serve.Spread(ctx, req.Sweep, p.width, p.one, onProgress)
+func (p *Pool) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
+	if q, ok := req.(*proto.Sweep); ok {
+		return serve.Spread(ctx, q, p.width, p.one, tell)
 	}
-	return p.one(ctx, req, onProgress)
+	return p.one(ctx, req, tell)
 }
 
-func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+func (p *Pool) one(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p.tamper != nil {
-		req = p.tamper(req)
+	sent := req
+	if p.spoil != nil {
+		sent = p.spoil(req)
 	}
-	payload, err := proto.EncodeRequest(req)
+	payload, err := proto.EncodeRequest(sent)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	if r := p.takeSpeculative(req, payload); r != nil {
-		return serve.Answer(r)
+		return r.Result()
 	}
-	j := &job{req: req, payload: payload, onProgress: onProgress, done: make(chan answer, 1)}
-	if file := req.File(); file != nil {
+	j := &job{req: req, payload: payload, tell: tell, done: make(chan *proto.Reply, 1)}
+	if file := proto.FileOf(req); file != nil {
 		j.handle = file.Handle
 	}
 	p.enqueue(j)
@@ -150,8 +146,8 @@ func (p *Pool) one(ctx context.Context, req *proto.Request, onProgress func(*pro
 	defer tick.Stop()
 	for {
 		select {
-		case a := <-j.done:
-			return a.reply, a.err
+		case r := <-j.done:
+			return r.Result()
 		case <-ctx.Done():
 			p.giveUp(j)
 			return nil, ctx.Err()
@@ -165,7 +161,8 @@ func (p *Pool) enqueue(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.queue(j)
-	if now := time.Now(); j.req.Op == proto.OpSolve {
+	if _, ok := j.req.(*proto.Solve); ok {
+		now := time.Now()
 		p.asked, p.several = now, now.Sub(p.asked) < p.debounce
 	}
 	if p.broken != "" { // a person asked again: so do we
@@ -275,7 +272,7 @@ func (p *Pool) startFailed(slot int, detail string) {
 	}
 	p.broken = detail
 	for _, j := range append(p.urgent, p.patient...) {
-		j.done <- answer{err: cannotStart(detail)}
+		j.done <- proto.Ended(nil, cannotStart(detail))
 	}
 	p.urgent, p.patient = nil, nil
 }
@@ -313,36 +310,52 @@ func (p *Pool) followFirst() {
 }
 
 func (p *Pool) onMessage(w *worker, b []byte) {
-	reply, err := proto.DecodeReply(b)
-	p.mu.Lock()
-	j := w.job
-	if p.workers[w.slot] != w || j == nil {
-		p.mu.Unlock()
+	j := p.jobOf(w)
+	if j == nil {
 		return
+	}
+	reply, err := proto.DecodeReply(j.req, b)
+	if err != nil {
+		reply = proto.Ended(nil, proto.Fail(proto.Crash, "The engine's answer cannot be read: %v", err))
+	}
+	switch {
+	case !p.hear(w, j, reply.Final):
+	case reply.Final:
+		j.done <- reply
+	case j.tell != nil:
+		j.tell(reply.Value)
+	}
+}
+
+// jobOf is what a worker works on; nil if it is of no use any more.
+func (p *Pool) jobOf(w *worker) *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[w.slot] != w {
+		return nil
+	}
+	return w.job
+}
+
+// hear notes that the worker of a job has replied; final: it is free. It says whether
+// somebody waits for the reply.
+func (p *Pool) hear(w *worker, j *job, final bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.workers[w.slot] != w || w.job != j { // it was ended while the reply was read
+		return false
 	}
 	j.heard = time.Now()
 	if j.silent && !j.given {
 		p.tell(j, 0)
 	}
 	j.silent = false
-	final := err != nil || reply.Kind != proto.KindProgress
 	if final {
 		w.job, w.proven, p.failed = nil, true, 0
 		p.followFirst()
 		p.pump()
 	}
-	given := j.given
-	p.mu.Unlock()
-	switch {
-	case given:
-	case err != nil:
-		j.done <- answer{err: &proto.Failure{Kind: proto.Crash, Text: "The engine's answer cannot be read: " + err.Error()}}
-	case final:
-		r, err := serve.Answer(reply)
-		j.done <- answer{r, err}
-	case j.onProgress != nil:
-		j.onProgress(reply)
-	}
+	return !j.given
 }
 
 func (p *Pool) onDeath(w *worker, detail string) {
@@ -357,7 +370,7 @@ func (p *Pool) onDeath(w *worker, detail string) {
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
 	if j := w.job; j != nil && !j.given {
-		j.done <- answer{err: crashed(detail)}
+		j.done <- proto.Ended(nil, crashed(detail))
 	}
 	p.workers[w.slot] = nil
 	w.kill()

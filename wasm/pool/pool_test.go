@@ -22,8 +22,8 @@ type stage struct {
 	running int
 	most    int // that worked at the same time
 
-	broken   bool                                              // workers die before they are ready
-	behave   func(req *proto.Request, e events, end chan bool) // what a worker does; nil: answer at once
+	broken   bool                                             // workers die before they are ready
+	behave   func(req proto.Request, e events, end chan bool) // what a worker does; nil: answer at once
 	requests []string
 }
 
@@ -63,11 +63,11 @@ func (s *stage) of(n *int) int {
 	return *n
 }
 
-func (s *stage) work(req *proto.Request, e events, end chan bool) {
+func (s *stage) work(req proto.Request, e events, end chan bool) {
 	s.mu.Lock()
 	s.running++
 	s.most = max(s.most, s.running)
-	s.requests = append(s.requests, string(req.Op)+req.Test)
+	s.requests = append(s.requests, req.Op()+nameOf(req))
 	s.mu.Unlock()
 	defer func() { s.mu.Lock(); s.running--; s.mu.Unlock() }()
 	if s.behave != nil {
@@ -75,7 +75,19 @@ func (s *stage) work(req *proto.Request, e events, end chan bool) {
 		return
 	}
 	time.Sleep(10 * time.Millisecond)
-	say(e, &proto.Reply{Kind: proto.KindResult, Opened: &proto.Opened{Preset: req.Test}})
+	result(e, req)
+}
+
+// result answers a request; of a solve with its name.
+func result(e events, req proto.Request) {
+	switch req.(type) {
+	case *proto.Solve:
+		say(e, proto.Ended(&proto.Solved{Strategy: nameOf(req)}, nil))
+	case *proto.Sweep:
+		say(e, proto.Ended(new(proto.Swept), nil))
+	default:
+		say(e, proto.Ended(nil, nil))
+	}
 }
 
 func say(e events, r *proto.Reply) {
@@ -86,12 +98,10 @@ func say(e events, r *proto.Reply) {
 	e.message(b)
 }
 
-func request(test string) *proto.Request {
-	return &proto.Request{Op: proto.OpSolve, Test: test, Solve: &proto.Solve{}}
-}
+func request(name string) *proto.Solve { return &proto.Solve{Method: proto.Method{Strategy: name}} }
 
-func sweep(points int) *proto.Request {
-	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Methods: []proto.Method{{Strategy: "x"}}, Budgets: make([]choice.Budget, points)}}
+func sweep(points int) *proto.Sweep {
+	return &proto.Sweep{Methods: []proto.Method{{}}, Budgets: make([]choice.Budget, points)}
 }
 
 // Every answer goes to who asked.
@@ -103,8 +113,8 @@ func TestAnswers(t *testing.T) {
 		for i := range 50 {
 			wg.Go(func() {
 				name := fmt.Sprint(i)
-				r, err := p.Do(t.Context(), request(name), nil)
-				if err != nil || r.Opened.Preset != name {
+				r, err := proto.Do(t.Context(), p.Do, request(name), nil)
+				if err != nil || r.Strategy != name {
 					t.Errorf("request %s: got %+v, %v", name, r, err)
 				}
 			})
@@ -139,9 +149,9 @@ func TestOthersFollowFirst(t *testing.T) {
 		{"a sweep for two workers", func(p *Pool) { go p.Do(context.Background(), sweep(10), nil) }, needs / 2, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+			s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
 				time.Sleep(needs)
-				say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+				result(e, req)
 			}}
 			p := newPool(2, s.start)
 			synctest.Wait()
@@ -179,9 +189,9 @@ func TestSweepAfterFirstAnswer(t *testing.T) {
 // Sweeps leave one worker for a solve, which goes first.
 func TestSolveBeforeSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
 			time.Sleep(time.Second)
-			say(e, &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{}})
+			result(e, req)
 		}}
 		p := newPool(2, s.start)
 		done := make(chan error)
@@ -216,14 +226,14 @@ func TestCrash(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{}
-			s.behave = func(req *proto.Request, e events, end chan bool) {
-				if req.Test == "crash" {
+			s.behave = func(req proto.Request, e events, end chan bool) {
+				if nameOf(req) == "crash" {
 					e.died(detail)
-					e.died("twice")                              // the browser may tell it in two ways
-					say(e, &proto.Reply{Kind: proto.KindResult}) // and late
+					e.died("twice") // the browser may tell it in two ways
+					result(e, req)  // and late
 					return
 				}
-				say(e, &proto.Reply{Kind: proto.KindResult})
+				result(e, req)
 			}
 			p := newPool(1, s.start)
 			for range 10 {
@@ -253,10 +263,10 @@ func TestCancel(t *testing.T) {
 		killed int
 	}{{cancelGrace / 2, 0}, {time.Hour, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &stage{behave: func(req *proto.Request, e events, end chan bool) {
+			s := &stage{behave: func(req proto.Request, e events, end chan bool) {
 				select {
 				case <-time.After(c.needs):
-					say(e, &proto.Reply{Kind: proto.KindResult})
+					result(e, req)
 				case <-end:
 				}
 			}}
@@ -264,7 +274,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { time.Sleep(time.Millisecond); cancel() }()
 			start := time.Now()
-			_, err := p.Do(ctx, request(""), func(*proto.Reply) { t.Error("progress after the end") })
+			_, err := p.Do(ctx, request(""), func(any) { t.Error("progress after the end") })
 			if !errors.Is(err, context.Canceled) || time.Since(start) != time.Millisecond {
 				t.Errorf("got %v after %v, want cancelled after 1ms", err, time.Since(start))
 			}
@@ -280,9 +290,9 @@ func TestCancel(t *testing.T) {
 // A request that is cancelled in the queue is never sent.
 func TestCancelQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
 			time.Sleep(time.Second)
-			say(e, &proto.Reply{Kind: proto.KindResult})
+			result(e, req)
 		}}
 		p := newPool(1, s.start)
 		for range 2 {
@@ -359,17 +369,17 @@ func TestStillStarting(t *testing.T) {
 // A silent request is told once per period, and again when it speaks.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req *proto.Request, e events, _ chan bool) {
+		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
 			time.Sleep(25 * time.Second)
-			say(e, &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{}})
+			say(e, &proto.Reply{Value: new(proto.Solving)})
 			time.Sleep(time.Second)
-			say(e, &proto.Reply{Kind: proto.KindResult})
+			result(e, req)
 		}}
 		p := newPool(1, s.start)
 		var told []string
-		p.OnSilence(func(_ *proto.Request, d time.Duration) { told = append(told, d.String()) })
+		p.OnSilence(func(_ proto.Request, d time.Duration) { told = append(told, d.String()) })
 		progress := 0
-		if _, err := p.Do(t.Context(), request(""), func(*proto.Reply) { progress++ }); err != nil {
+		if _, err := p.Do(t.Context(), request(""), func(any) { progress++ }); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -396,8 +406,7 @@ func TestSweepsWaitForCalm(t *testing.T) {
 		sweep := func(want time.Duration, why string) {
 			begun := time.Now()
 			go func() {
-				_, err := p.Do(t.Context(), &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
-					Methods: []proto.Method{{Strategy: "a"}}, Budgets: []choice.Budget{{Bytes: 1}}}}, nil)
+				_, err := p.Do(t.Context(), sweep(1), nil)
 				done <- err
 			}()
 			if err := <-done; err != nil {

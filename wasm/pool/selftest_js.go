@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -13,7 +14,7 @@ import (
 
 // What follows is there only on a page that was opened with ?selftest, for the
 // browser tests: they prove that each way to fail shows as an error and that
-// the next request works. A page without it ignores Request.Test.
+// the next request works. Workers of a page without it refuse proto.Break.
 
 func selftestAllowed(self safejs.Value) bool {
 	v, err := self.Get("selftest")
@@ -53,10 +54,9 @@ func deeper(a, b int) int {
 
 // publish lets scripts send requests and spoil those of the page:
 //
-//	memtide.request(json, onProgress)  a promise of the reply as JSON (without
-//	    schedule and trace, but with their lengths), rejected with the failure as
-//	    JSON. The promise has a function cancel. The profile of a network, which is
-//	    not in the JSON of a request, is a field "profile" beside the others.
+//	memtide.request(message, tell)     a promise of the result as JSON (without schedule
+//	    and trace, but with their lengths), rejected with the failure as JSON. The promise
+//	    has a function cancel. The message is what proto.EncodeRequest writes, in base64.
 //	memtide.breakNext = "panic"        the worker of the next solve fails that way
 func publish(p *Pool) error {
 	page, err := spoil(p)
@@ -79,34 +79,32 @@ func publish(p *Pool) error {
 // spoil lets scripts spoil the requests of the page.
 func spoil(p *Pool) (page safejs.Value, err error) {
 	page, err = safejs.Global().Get("memtide")
-	p.tamper = func(req *proto.Request) *proto.Request { return spoiled(page, req) }
+	p.spoil = func(req proto.Request) proto.Request { return spoiled(page, req) }
 	return page, err
 }
 
-// spoiled is the request, with the way to fail that memtide.breakNext names.
-func spoiled(page safejs.Value, req *proto.Request) *proto.Request {
+// spoiled is the request, or for a solve the way to fail that memtide.breakNext names.
+func spoiled(page safejs.Value, req proto.Request) proto.Request {
 	how, err := stringField(page, "breakNext")
-	if err != nil || req.Op != proto.OpSolve {
+	if _, ok := req.(*proto.Solve); err != nil || !ok {
 		return req
 	}
 	if err := page.Delete("breakNext"); err != nil {
 		return req
 	}
-	bad := *req
-	bad.Test = how
-	return &bad
+	return &proto.Break{How: how}
 }
 
-func (p *Pool) promise(text string, onProgress safejs.Value) safejs.Value {
+func (p *Pool) promise(text string, tell safejs.Value) safejs.Value {
 	ctx, cancel := context.WithCancel(context.Background())
 	start, err := safejs.FuncOf(func(_ safejs.Value, settle []safejs.Value) any {
 		go func() {
-			reply, err := p.scripted(ctx, text, onProgress)
+			result, err := p.scripted(ctx, text, tell)
 			if err != nil {
 				_, _ = settle[1].Invoke(jsonOf(err))
 				return
 			}
-			_, _ = settle[0].Invoke(jsonOf(reply))
+			_, _ = settle[0].Invoke(jsonOf(result))
 		}()
 		return nil
 	})
@@ -127,28 +125,27 @@ func (p *Pool) promise(text string, onProgress safejs.Value) safejs.Value {
 	return promise
 }
 
-func (p *Pool) scripted(ctx context.Context, text string, onProgress safejs.Value) (*proto.Reply, error) {
-	var req struct {
-		proto.Request
-		Profile json.RawMessage `json:"profile"`
-	}
-	if err := json.Unmarshal([]byte(text), &req); err != nil {
+func (p *Pool) scripted(ctx context.Context, text string, tell safejs.Value) (any, error) {
+	message, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
 		return nil, err
 	}
-	if to := req.Request.Profile(); to != nil && req.Profile != nil {
-		*to = req.Profile
+	req, err := proto.DecodeRequest(message)
+	if err != nil {
+		return nil, err
 	}
-	return p.Do(ctx, &req.Request, func(r *proto.Reply) { _, _ = onProgress.Invoke(jsonOf(r)) })
+	return p.Do(ctx, req, func(v any) { _, _ = tell.Invoke(jsonOf(v)) })
 }
 
 func jsonOf(v any) string {
-	if err, ok := v.(error); ok {
-		if _, isFailure := v.(*proto.Failure); !isFailure {
-			v = map[string]string{"text": err.Error()}
+	switch x := v.(type) {
+	case *proto.Failure:
+	case error:
+		v = map[string]string{"text": x.Error()}
+	case *proto.Solved:
+		if x.Trace != nil {
+			v = map[string]any{"solved": x, "spans": len(x.Trace.Spans), "steps": len(x.Schedule)}
 		}
-	}
-	if r, ok := v.(*proto.Reply); ok && r.Solved != nil && r.Solved.Trace != nil {
-		v = map[string]any{"reply": r, "spans": len(r.Solved.Trace.Spans), "steps": len(r.Solved.Schedule)}
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

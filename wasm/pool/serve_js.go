@@ -21,7 +21,7 @@ const warmUps = 5
 // other, and never returns. The first worker of a page answers ahead what the
 // page is going to ask, which expect tells from its address: nil if it asks nothing.
 // While nobody asks, at first, a worker warms itself up.
-func Serve(expect func(search, hash string) *proto.Request) {
+func Serve(expect func(search, hash string) proto.Request) {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
 	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
@@ -85,7 +85,7 @@ type worksite struct {
 
 // lookAhead solves what the page will ask first. The page is told, and if it had
 // asked before it heard of it, it is answered with the same.
-func (w *worksite) lookAhead(expect func(search, hash string) *proto.Request) {
+func (w *worksite) lookAhead(expect func(search, hash string) proto.Request) {
 	first, err := w.self.Get("first")
 	if err != nil || first.IsUndefined() {
 		return
@@ -121,22 +121,24 @@ func (w *worksite) answer(r asked) {
 		return
 	}
 	req, err := proto.DecodeRequest(r.body)
-	if err == nil && req.File() != nil && !r.file.IsUndefined() {
-		req.File().Content, err = newFile(r.file)
+	if err == nil && !r.file.IsUndefined() {
+		if file := proto.FileOf(req); file != nil {
+			file.Content, err = newFile(r.file)
+		}
 	}
 	if err != nil {
-		w.emit(&proto.Reply{Kind: proto.KindFailure, Failure: proto.Fail(proto.BadRequest, "%v", err)})
+		w.say(proto.Ended(nil, proto.Fail(proto.BadRequest, "%v", err)))
 		return
 	}
-	if w.selftest && req.Test != "" {
-		breakDown(req.Test)
+	if b, ok := req.(*proto.Break); ok && w.selftest {
+		breakDown(b.How)
 	}
-	w.server.Handle(context.Background(), req, w.emit)
+	w.say(proto.Ended(w.server.Handle(context.Background(), req, func(p any) { w.say(&proto.Reply{Value: p}) })))
 }
 
-// emit panics if the page cannot be told: then nothing else can be said either,
+// say panics if the page cannot be told: then nothing else can be said either,
 // and a dead worker is noticed.
-func (w *worksite) emit(r *proto.Reply) {
+func (w *worksite) say(r *proto.Reply) {
 	b, err := proto.EncodeReply(r)
 	if err == nil {
 		err = post(w.self, "reply", b, nil)
@@ -149,12 +151,12 @@ func (w *worksite) emit(r *proto.Reply) {
 // warmUp solves a toy problem with a server of its own.
 func (w *worksite) warmUp() {
 	var s serve.Server
-	s.Handle(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+	_, _ = s.Handle(context.Background(), &proto.Solve{
 		Setting: proto.Setting{
 			Network: proto.Network{Preset: "resnet50-b1"},
 			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
 		},
 		Method: proto.Method{Strategy: "rotor"},
 		Budget: choice.Budget{Share: 60 * choice.Percent},
-	}}, func(*proto.Reply) {})
+	}, nil)
 }

@@ -23,18 +23,17 @@ const speculativeLimit = 150 * time.Millisecond
 
 // speculate answers a request; without a reply if that is not done within
 // speculativeLimit.
-func speculate(s *serve.Server, req *proto.Request) (a speculative, err error) {
+func speculate(s *serve.Server, req proto.Request) (a speculative, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), speculativeLimit)
 	defer cancel()
 	request, err := proto.EncodeRequest(req)
 	if err != nil {
 		return speculative{}, err
 	}
-	var last *proto.Reply
-	s.Handle(ctx, req, func(r *proto.Reply) { last = r })
+	last := proto.Ended(s.Handle(ctx, req, nil))
 	// Where no timer fires while a solver is busy, only the solver knows that it
 	// was stopped. What it had found by then is not what the page asks for.
-	if ctx.Err() != nil || last == nil || last.Failure != nil && last.Failure.Kind == proto.Deadline {
+	if ctx.Err() != nil || last.Failure != nil && last.Failure.Kind == proto.Deadline {
 		return speculative{request: request}, nil
 	}
 	reply, err := proto.EncodeReply(last)
@@ -76,10 +75,10 @@ func (p *Pool) onSpeculative(b []byte) {
 
 // takeSpeculative is the reply to a request if there is one already; only the first
 // solve can have one.
-func (p *Pool) takeSpeculative(req *proto.Request, payload []byte) *proto.Reply {
+func (p *Pool) takeSpeculative(req proto.Request, payload []byte) *proto.Reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if req.Op != proto.OpSolve || len(p.speculative.reply) == 0 {
+	if _, ok := req.(*proto.Solve); !ok || len(p.speculative.reply) == 0 {
 		return nil
 	}
 	a := p.speculative
@@ -87,7 +86,7 @@ func (p *Pool) takeSpeculative(req *proto.Request, payload []byte) *proto.Reply 
 	if !a.answers(payload) {
 		return nil
 	}
-	reply, err := proto.DecodeReply(a.reply)
+	reply, err := proto.DecodeReply(req, a.reply)
 	if err != nil {
 		return nil // it is asked for, and the error found again
 	}

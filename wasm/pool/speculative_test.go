@@ -13,24 +13,24 @@ import (
 	"memtide/web/choice"
 )
 
-func question(budget int) *proto.Request {
-	return &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+func question(budget int) *proto.Solve {
+	return &proto.Solve{
 		Setting: proto.Setting{Network: proto.Network{Preset: "resnet50-b1"}, Device: engine.Device{ToHost: 1 << 30, ToDev: 1 << 30}},
 		Method:  proto.Method{Strategy: "revolve"},
 		Budget:  choice.Budget{Share: choice.Share(budget) * choice.Percent / 100},
-	}}
+	}
 }
 
 // What was solved ahead answers the first solve, if that asks just this.
 func TestAhead(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		ask  *proto.Request
+		ask  proto.Request
 		want string // what reaches a worker
 	}{
 		{"the same", question(9000), ""},
-		{"another budget", question(9500), "solve"},
-		{"another kind", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{Preset: "resnet50-b1"}}, "open"},
+		{"another budget", question(9500), "solverevolve"},
+		{"another kind", fileOf("resnet50-b1"), "openresnet50-b1"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a, err := speculate(new(serve.Server), question(9000))
@@ -50,7 +50,7 @@ func TestAhead(t *testing.T) {
 			if got := strings.Join(s.requests, " "); got != c.want {
 				t.Errorf("%s: the workers were asked %q; want %q", c.name, got, c.want)
 			}
-			if c.want == "" && (r.Solved == nil || r.Solved.Schedule == nil) {
+			if solved, ok := r.(*proto.Solved); c.want == "" && (!ok || solved.Schedule == nil) {
 				t.Errorf("%s: the answer is %+v; want a schedule", c.name, r)
 			}
 			if _, err := p.Do(t.Context(), question(9000), nil); err != nil {
@@ -79,7 +79,7 @@ func TestAheadStopped(t *testing.T) {
 			}})
 		for _, limit := range []time.Duration{0, time.Nanosecond} { // until speculativeLimit is over, and the request's own limit
 			req := question(10000)
-			req.Solve.Method.Strategy, req.Solve.Limit = "testslow", limit
+			req.Strategy, req.Limit = "testslow", limit
 			a, err := speculate(new(serve.Server), req)
 			if err != nil || a.reply != nil {
 				t.Errorf("solved ahead with a limit of %v: a reply of %d bytes, %v; want none", limit, len(a.reply), err)

@@ -43,6 +43,9 @@ func (c *codec) take(n int) []byte {
 	return b
 }
 
+// room makes room for n bytes at once, not for every row or column.
+func (c *codec) room(n int) { c.buf = slices.Grow(c.buf, n) }
+
 // grow appends n bytes to what is written and returns them.
 func (c *codec) grow(n int) []byte {
 	c.buf = append(c.buf, make([]byte, n)...)
@@ -116,12 +119,39 @@ func scalar[T integer](c *codec, v *T) {
 	}
 }
 
+// raw is bytes that nobody looks at. Those that are read are not copied; none is nil.
+func (c *codec) raw(b *[]byte) {
+	if !c.reading {
+		c.room(w32 + len(*b))
+		c.write(w32, []int64{int64(len(*b))})
+		c.buf = append(c.buf, *b...)
+	} else if n := c.take(w32); n != nil {
+		if *b = c.take(int(le.Uint32(n))); len(*b) == 0 {
+			*b = nil
+		}
+	}
+}
+
+// optional is a value that may be missing; the caller says so, or makes it if it is to be read.
+func (c *codec) optional(there bool) bool {
+	if c.reading {
+		b := c.take(w8)
+		return b != nil && b[0] != 0
+	}
+	n := byte(0)
+	if there {
+		n = 1
+	}
+	c.buf = append(c.buf, n)
+	return there
+}
+
 // table starts an array: its length. rows is allocated when reading. perRow is
 // the least number of bytes of a row: it keeps a wrong length from allocating
 // more than a small multiple of the message.
 func table[R any](c *codec, rows *[]R, perRow int) {
 	if !c.reading {
-		c.buf = slices.Grow(c.buf, w32+perRow*len(*rows)) // once, not for every column
+		c.room(w32 + perRow*len(*rows))
 		c.write(w32, []int64{int64(len(*rows))})
 		return
 	}
@@ -175,6 +205,13 @@ func flags[R any](c *codec, rows []R, field func(*R) *bool) {
 	}
 	for i := range rows {
 		*field(&rows[i]) = b[i] != 0
+	}
+}
+
+// fail notes what went wrong, if nothing did before.
+func (c *codec) fail(err error) {
+	if c.err == nil {
+		c.err = err
 	}
 }
 

@@ -1,10 +1,6 @@
 package proto
 
-import (
-	"fmt"
-
-	"memtide/profiles/doctor"
-)
+import "memtide/profiles/doctor"
 
 // Part is what is asked of a recording.
 type Part string
@@ -23,12 +19,18 @@ const (
 // its workers: the second program does. It keeps what it opened last at hand, and reads the file
 // again if that is another one.
 type Doctor struct {
+	brings[*Examined, *Nothing]
 	File    Open `json:"file"` // as it was opened
 	Part    Part `json:"part"`
 	At      int  `json:"at,omitempty"`
 	Setting int  `json:"setting,omitempty"` // below doctor.Settings
 	With    int  `json:"with,omitempty"`    // of PartCompare
 }
+
+// Op implements Request.
+func (*Doctor) Op() string { return "doctor" }
+
+func (d *Doctor) columns(c *codec) { d.File.columns(c) }
 
 // Examined is what there is to say; what was not asked for is nil.
 type Examined struct {
@@ -40,21 +42,13 @@ type Examined struct {
 	Comparison *doctor.Comparison `json:"comparison,omitempty"` // without replays and flame graphs
 }
 
-// File is where a request keeps the file that it is about; nil if there is none.
-func (r *Request) File() *Open {
-	switch {
-	case r.Open != nil:
-		return r.Open
-	case r.Doctor != nil:
-		return &r.Doctor.File
+// FileOf is where a request keeps the file that it is about; nil if there is none.
+func FileOf(r Request) *Open {
+	switch r := r.(type) {
+	case *Open:
+		return r
+	case *Doctor:
+		return &r.File
 	}
-	return nil
-}
-
-func (q *Open) take(blobs [][]byte) error {
-	if len(blobs) != 1 {
-		return fmt.Errorf("reading a message: %d blobs for a file; expected 1", len(blobs))
-	}
-	q.Bytes = blobs[0]
 	return nil
 }

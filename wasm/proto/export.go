@@ -1,10 +1,6 @@
 package proto
 
-import (
-	"fmt"
-
-	"memtide/engine"
-)
+import "memtide/engine"
 
 // Form is what a schedule is written as.
 type Form string
@@ -20,6 +16,7 @@ const (
 // is then a file of kind operators as it was opened, and there is no schedule. The page
 // itself does not answer it, nor do its workers: the second program does, see serve.
 type Export struct {
+	brings[*Exported, *Nothing]
 	Setting
 	Method
 	Budget   engine.Bytes    `json:"budget"` // that the schedule was solved for
@@ -28,23 +25,17 @@ type Export struct {
 	Schedule engine.Schedule `json:"-"`
 }
 
+// Op implements Request.
+func (*Export) Op() string { return "export" }
+
+func (e *Export) columns(c *codec) {
+	e.Setting.columns(c)
+	c.schedule(&e.Schedule)
+}
+
 // Exported is the content of such a file.
 type Exported struct {
 	Text []byte `json:"-"`
 }
 
-func (e *Export) take(blobs [][]byte) (err error) {
-	if len(blobs) != 1 {
-		return fmt.Errorf("reading a message: %d blobs for a schedule to export; expected 1", len(blobs))
-	}
-	e.Schedule, err = DecodeSchedule(blobs[0])
-	return err
-}
-
-func (e *Exported) take(blobs [][]byte) error {
-	if len(blobs) != 1 {
-		return fmt.Errorf("reading a message: %d blobs for an exported schedule; expected 1", len(blobs))
-	}
-	e.Text = blobs[0]
-	return nil
-}
+func (e *Exported) columns(c *codec) { c.raw(&e.Text) }

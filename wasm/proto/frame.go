@@ -1,197 +1,121 @@
 package proto
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 )
 
 const magic = "mtp1"
 
-// Profile is where a request keeps the profile of its network; nil if it names no
-// network.
-func (r *Request) Profile() *json.RawMessage {
-	switch {
-	case r.Solve != nil:
-		return &r.Solve.Network.Profile
-	case r.Sweep != nil:
-		return &r.Sweep.Network.Profile
-	case r.Place != nil:
-		return &r.Place.Network.Profile
-	case r.Question != nil:
-		return &r.Question.Network.Profile
-	case r.Export != nil:
-		return &r.Export.Network.Profile
-	}
-	return nil
+// Reply is a message of a worker about its request: how far it is, or how it ended.
+type Reply struct {
+	Final   bool
+	Value   any      // the request's result, or what it tells; of a failure its best so far, or nil
+	Failure *Failure // why there is no result; nil if there is one, or not yet
 }
 
-// Profile is where a reply keeps the profile that was read; nil if none was.
-func (r *Reply) Profile() *json.RawMessage {
-	switch {
-	case r.Opened != nil:
-		return &r.Opened.Profile
-	case r.Stepped != nil:
-		return &r.Stepped.Profile
+// Ended is the last reply of a request.
+func Ended(result any, err error) *Reply {
+	r := &Reply{Final: true, Value: result}
+	if err != nil {
+		r.Failure = FailureOf(err)
 	}
-	return nil
+	return r
 }
+
+// Result is what Pool.Do returns after a last reply.
+func (r *Reply) Result() (any, error) {
+	if r.Failure == nil {
+		return r.Value, nil
+	}
+	return r.Value, r.Failure
+}
+
+// head is the JSON of a message.
+type head struct {
+	Op      string   `json:"op,omitempty"`    // of a request
+	Final   bool     `json:"final,omitempty"` // of a reply
+	Failure *Failure `json:"failure,omitempty"`
+	Value   any      `json:"value,omitempty"`
+}
+
+// columnar is a value of which something is no JSON. It is the same description of what
+// that is for writing and for reading, after the JSON has been read.
+type columnar interface{ columns(*codec) }
 
 // EncodeRequest writes a request as one message.
-func EncodeRequest(r *Request) ([]byte, error) {
-	var blobs [][]byte
-	switch {
-	case r.File() != nil:
-		blobs = [][]byte{r.File().Bytes}
-	case r.Place != nil:
-		blobs = r.Place.blobs()
-	case r.Export != nil:
-		blobs = [][]byte{EncodeSchedule(r.Export.Schedule)}
-	}
-	return encode(r, r.Profile(), blobs)
+func EncodeRequest(r Request) ([]byte, error) { return encode(&head{Op: r.Op(), Value: r}) }
+
+// EncodeReply writes a reply as one message.
+func EncodeReply(r *Reply) ([]byte, error) {
+	return encode(&head{Final: r.Final, Failure: r.Failure, Value: r.Value})
 }
 
 // DecodeRequest reads what EncodeRequest wrote. The bytes of a file or a profile
 // are not copied.
-func DecodeRequest(b []byte) (*Request, error) {
-	r := new(Request)
-	blobs, err := decode(b, r, r.Profile)
-	if err != nil {
-		return nil, err
-	}
-	if file := r.File(); file != nil {
-		return r, file.take(blobs)
-	}
-	if r.Place != nil {
-		return r, r.Place.take(blobs)
-	}
-	if r.Export != nil {
-		return r, r.Export.take(blobs)
-	}
-	return r, nil
-}
-
-// EncodeReply writes a reply as one message.
-func EncodeReply(r *Reply) ([]byte, error) {
-	var blobs [][]byte
-	if r.Solved != nil {
-		var trace []byte // empty: sim refused the schedule
-		if r.Solved.Trace != nil {
-			trace = EncodeTrace(r.Solved.Trace)
+func DecodeRequest(b []byte) (Request, error) {
+	c := &codec{buf: b, reading: true}
+	h, value := c.head()
+	for _, r := range Requests() {
+		if r.Op() == h.Op && c.err == nil {
+			return r, c.value(value, r)
 		}
-		blobs = append(blobs, EncodeSchedule(r.Solved.Schedule), trace, encodePoints(r.Solved.Ghost))
 	}
-	switch {
-	case r.Placed != nil:
-		blobs = append(blobs, encodePlaced(r.Placed))
-	case r.Opened != nil && r.Opened.Memory != nil:
-		blobs = append(blobs, r.Opened.Memory.blobs()...)
-	case r.Exported != nil:
-		blobs = append(blobs, r.Exported.Text)
-	}
-	return encode(r, r.Profile(), blobs)
+	c.fail(fmt.Errorf("no request is called %q", h.Op))
+	return nil, c.end("a message")
 }
 
-// DecodeReply reads what EncodeReply wrote. The bytes of a profile are not copied.
-func DecodeReply(b []byte) (*Reply, error) {
-	r := new(Reply)
-	blobs, err := decode(b, r, r.Profile)
-	switch {
-	case err != nil:
-		return r, err
-	case r.Placed != nil:
-		if len(blobs) != 1 {
-			return nil, fmt.Errorf("reading a message: %d blobs for a placement; expected 1", len(blobs))
-		}
-		return r, decodePlaced(blobs[0], r.Placed)
-	case r.Opened != nil && r.Opened.Memory != nil:
-		return r, r.Opened.Memory.take(blobs)
-	case r.Exported != nil:
-		return r, r.Exported.take(blobs)
-	case r.Solved == nil:
-		return r, nil
+// DecodeReply reads a reply to a request. The bytes of a profile are not copied.
+func DecodeReply(to Request, b []byte) (*Reply, error) {
+	c := &codec{buf: b, reading: true}
+	h, value := c.head()
+	r := &Reply{Final: h.Final, Failure: h.Failure}
+	if value == nil {
+		return r, c.end("a message")
 	}
-	if len(blobs) != 3 {
-		return nil, fmt.Errorf("reading a message: %d blobs for a schedule, its trace and its ghost; expected 3", len(blobs))
+	result, progress := to.replies()
+	if r.Value = progress; r.Final {
+		r.Value = result
 	}
-	if r.Solved.Schedule, err = DecodeSchedule(blobs[0]); err != nil {
-		return nil, err
-	}
-	if r.Solved.Ghost, err = decodePoints(blobs[2]); err == nil && len(blobs[1]) > 0 {
-		r.Solved.Trace, err = DecodeTrace(blobs[1])
-	}
-	return r, err
+	return r, c.value(value, r.Value)
 }
 
-// head is the JSON of a message. The message itself is a raw field so that the
-// lengths of the blobs do not show in the types. The profile of a large network is
-// megabytes of JSON, which goes with every request: it is a blob too, the first, so
-// that nobody looks at it who does not want the network.
-type head struct {
-	Message json.RawMessage `json:"message"`
-	Profile int             `json:"profile,omitempty"` // its length
-	Blobs   []int           `json:"blobs,omitempty"`   // the lengths of the others
-}
-
-func encode(message any, profile *json.RawMessage, blobs [][]byte) ([]byte, error) {
-	raw, err := json.Marshal(message)
-	if err != nil {
-		return nil, fmt.Errorf("writing a message: %w", err)
-	}
-	h := head{Message: raw}
-	if profile != nil {
-		h.Profile = len(*profile)
-	}
-	total := h.Profile
-	for _, b := range blobs {
-		h.Blobs = append(h.Blobs, len(b))
-		total += len(b)
-	}
+func encode(h *head) ([]byte, error) {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
 	}
-	out := make([]byte, 0, len(magic)+w32+len(text)+total)
-	out = append(out, magic...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(text)))
-	out = append(out, text...)
-	if profile != nil {
-		out = append(out, *profile...)
+	c := &codec{buf: make([]byte, 0, len(magic)+w32+len(text))}
+	c.buf = append(c.buf, magic...)
+	c.buf = le.AppendUint32(c.buf, uint32(len(text)))
+	c.buf = append(c.buf, text...)
+	if v, ok := h.Value.(columnar); ok {
+		v.columns(c)
 	}
-	for _, b := range blobs {
-		out = append(out, b...)
-	}
-	return out, nil
+	return c.buf, nil
 }
 
-// decode fills in a message and the profile in it, and returns the other blobs.
-func decode(b []byte, message any, profile func() *json.RawMessage) ([][]byte, error) {
-	c := &codec{buf: b, reading: true}
+// head reads the beginning of a message, with its value as it is written.
+func (c *codec) head() (h head, value json.RawMessage) {
 	if m := c.take(len(magic)); m != nil && string(m) != magic {
 		c.err = fmt.Errorf("it begins with %q; expected %q", m, magic)
 	}
-	var text []byte
 	if n := c.take(w32); n != nil {
-		text = c.take(int(binary.LittleEndian.Uint32(n)))
-	}
-	var h head
-	if c.err == nil {
-		c.err = json.Unmarshal(text, &h)
-	}
-	native := c.take(h.Profile)
-	var blobs [][]byte
-	for _, n := range h.Blobs {
-		blobs = append(blobs, c.take(n))
-	}
-	if c.err == nil {
-		c.err = json.Unmarshal(h.Message, message)
-	}
-	if c.err == nil && len(native) > 0 {
-		to := profile()
-		if to == nil {
-			return nil, fmt.Errorf("reading a message: a profile of %d bytes comes with what has no network", len(native))
+		if text := c.take(int(le.Uint32(n))); text != nil {
+			h.Value = &value
+			c.err = json.Unmarshal(text, &h)
 		}
-		*to = native
 	}
-	return blobs, c.end("a message")
+	return h, value
+}
+
+// value reads what a message is about, to its end.
+func (c *codec) value(text json.RawMessage, v any) error {
+	if c.err == nil {
+		c.err = json.Unmarshal(text, v)
+	}
+	if v, ok := v.(columnar); ok {
+		v.columns(c)
+	}
+	return c.end("a message")
 }

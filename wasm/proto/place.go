@@ -1,8 +1,8 @@
 package proto
 
 import (
+	"cmp"
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"memtide/engine"
@@ -13,6 +13,7 @@ import (
 // Place asks where the buffers of a training step lie. The buffers are those of
 // a schedule of a network or, if Buffers is not nil, these ones.
 type Place struct {
+	brings[*Placed, *Progress]
 	Setting
 	Budget engine.Bytes `json:"budget,omitempty"` // device memory; the pool is this less what is resident
 	// Pool is the pool for Buffers; 0: the allocator finds one.
@@ -23,6 +24,18 @@ type Place struct {
 
 	Schedule engine.Schedule `json:"-"`
 	Buffers  *Buffers        `json:"-"`
+}
+
+// Op implements Request.
+func (*Place) Op() string { return "place" }
+
+func (p *Place) columns(c *codec) {
+	p.Setting.columns(c)
+	c.schedule(&p.Schedule)
+	if c.optional(p.Buffers != nil) {
+		p.Buffers = cmp.Or(p.Buffers, new(Buffers))
+		c.buffers(p.Buffers, false)
+	}
 }
 
 // Buffers are buffers with their lives, on a clock that ticks for the pictures.
@@ -44,6 +57,16 @@ type Memory struct {
 	Peak     engine.Bytes `json:"peak"`               // the largest sum of what lives at a moment
 	Count    int          `json:"count"`
 	Told     bool         `json:"told,omitempty"` // it is a recording, which Doctor can be asked about
+}
+
+func (m *Memory) columns(c *codec) {
+	if c.optional(m.Buffers != nil) {
+		m.Buffers = cmp.Or(m.Buffers, new(Buffers))
+		c.buffers(m.Buffers, true)
+	}
+	if m.Recorded != nil {
+		m.Recorded.columns(c)
+	}
 }
 
 // Recorded is the Placed.Allocator of what a file has recorded.
@@ -100,48 +123,6 @@ type Moment struct {
 	Asked, Used, Reserved, Largest engine.Bytes
 }
 
-// blobs of the columns. Their order is that of the fields.
-func (p *Place) blobs() [][]byte {
-	out := [][]byte{EncodeSchedule(p.Schedule)}
-	if p.Buffers != nil {
-		out = append(out, encodeBuffers(p.Buffers, false))
-	}
-	return out
-}
-
-func (p *Place) take(blobs [][]byte) (err error) {
-	if len(blobs) < 1 || len(blobs) > 2 {
-		return fmt.Errorf("reading a message: %d blobs for a placement; expected 1 or 2", len(blobs))
-	}
-	if p.Schedule, err = DecodeSchedule(blobs[0]); err != nil || len(blobs) == 1 {
-		return err
-	}
-	p.Buffers, err = decodeBuffers(blobs[1])
-	return err
-}
-
-func (m *Memory) blobs() [][]byte {
-	out := [][]byte{encodeBuffers(m.Buffers, true)}
-	if m.Recorded != nil {
-		out = append(out, encodePlaced(m.Recorded))
-	}
-	return out
-}
-
-func (m *Memory) take(blobs [][]byte) (err error) {
-	want := 1
-	if m.Recorded != nil {
-		want = 2
-	}
-	if len(blobs) != want {
-		return fmt.Errorf("reading a message: %d blobs for buffers; expected %d", len(blobs), want)
-	}
-	if m.Buffers, err = decodeBuffers(blobs[0]); err == nil && want == 2 {
-		err = decodePlaced(blobs[1], m.Recorded)
-	}
-	return err
-}
-
 // What follows is in rows instead of columns, each written and read by a loop of
 // its own: a recording has a million of them, and the page reads them between two
 // frames.
@@ -156,9 +137,13 @@ const (
 
 var le = binary.LittleEndian
 
-func encodePlaced(p *Placed) []byte {
-	out := make([]byte, 0, 2*w32+len(p.Pieces)*pieceRow+len(p.Moments)*momentRow)
-	out = le.AppendUint32(out, uint32(len(p.Pieces)))
+func (p *Placed) columns(c *codec) {
+	if c.reading {
+		c.readPlaced(p)
+		return
+	}
+	c.room(2*w32 + len(p.Pieces)*pieceRow + len(p.Moments)*momentRow)
+	out := le.AppendUint32(c.buf, uint32(len(p.Pieces)))
 	for i := range p.Pieces {
 		x := &p.Pieces[i]
 		out = le.AppendUint32(out, uint32(x.Buffer))
@@ -174,11 +159,10 @@ func encodePlaced(p *Placed) []byte {
 		out = le.AppendUint64(out, uint64(m.Reserved))
 		out = le.AppendUint64(out, uint64(m.Largest))
 	}
-	return out
+	c.buf = out
 }
 
-func decodePlaced(data []byte, p *Placed) error {
-	c := &codec{buf: data, reading: true}
+func (c *codec) readPlaced(p *Placed) {
 	table(c, &p.Pieces, pieceRow)
 	if b := c.take(len(p.Pieces) * pieceRow); b != nil {
 		for i := range p.Pieces {
@@ -194,15 +178,18 @@ func decodePlaced(data []byte, p *Placed) error {
 				Reserved: engine.Bytes(le.Uint64(r[24:])), Largest: engine.Bytes(le.Uint64(r[32:]))}
 		}
 	}
-	return c.end("a placement")
 }
 
-// encodeBuffers writes buffers; names are left out where nobody reads them.
-func encodeBuffers(b *Buffers, names bool) []byte {
-	out := make([]byte, 0, 3*w64+len(b.List)*(bufferRow+nameRow))
-	out = le.AppendUint64(out, uint64(b.Tick))
-	out = le.AppendUint64(out, uint64(b.Zero))
-	out = le.AppendUint32(out, uint32(len(b.List)))
+// buffers are buffers; their names are left out where nobody reads them.
+func (c *codec) buffers(b *Buffers, names bool) {
+	scalar(c, &b.Tick)
+	scalar(c, &b.Zero)
+	if c.reading {
+		c.readBuffers(b)
+		return
+	}
+	c.room(2*w32 + len(b.List)*(bufferRow+nameRow))
+	out := le.AppendUint32(c.buf, uint32(len(b.List)))
 	for i := range b.List {
 		x := &b.List[i]
 		out = le.AppendUint64(out, uint64(x.Bytes))
@@ -214,17 +201,14 @@ func encodeBuffers(b *Buffers, names bool) []byte {
 		}
 		out = append(out, high, byte(x.Kind))
 	}
-	if !names || len(b.List) == 0 {
-		return le.AppendUint32(out, 0)
+	if names && len(b.List) > 0 {
+		c.buf = appendNames(out, b.List)
+	} else {
+		c.buf = le.AppendUint32(out, 0)
 	}
-	return appendNames(out, b.List)
 }
 
-func decodeBuffers(data []byte) (*Buffers, error) {
-	c := &codec{buf: data, reading: true}
-	b := new(Buffers)
-	scalar(c, &b.Tick)
-	scalar(c, &b.Zero)
+func (c *codec) readBuffers(b *Buffers) {
 	table(c, &b.List, bufferRow)
 	if rows := c.take(len(b.List) * bufferRow); rows != nil {
 		for i := range b.List {
@@ -234,10 +218,6 @@ func decodeBuffers(data []byte) (*Buffers, error) {
 		}
 	}
 	c.names(b.List)
-	if err := c.end("buffers"); err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
 // appendNames writes each name once: those of a recording repeat.

@@ -3,38 +3,60 @@ package proto
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/profiles/doctor"
-	"memtide/web/choice"
+	"memtide/profiles"
 )
 
-// fill sets every field that it can reach to a random number that survives the
-// width of its column, so that a forgotten or a mixed-up column shows.
-func fill(rng *rand.Rand, v reflect.Value) {
+// fill sets every field that it can reach to a random value that survives the width of its
+// column, so that a forgotten or a mixed-up column shows. Depth ends what holds itself.
+func fill(rng *rand.Rand, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Buffers]() {
+			v.Set(reflect.ValueOf(*buffersOf(rng)))
+			return
+		}
 		for i := range v.NumField() {
-			fill(rng, v.Field(i))
+			fill(rng, v.Field(i), depth)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			fill(rng, v.Index(i))
+			fill(rng, v.Index(i), depth)
 		}
 	case reflect.Slice:
-		if n := rng.IntN(5); n > 0 {
+		if n := rng.IntN(5); n > 0 && depth > 0 {
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 			for i := range n {
-				fill(rng, v.Index(i))
+				fill(rng, v.Index(i), depth-1)
 			}
 		}
+	case reflect.Pointer:
+		if rng.IntN(2) == 1 && depth > 0 && v.Type() != reflect.TypeFor[*profiles.Profile]() { // which stays where it is
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(rng, v.Elem(), depth-1)
+		}
+	case reflect.Map:
+		if rng.IntN(2) == 1 {
+			v.Set(reflect.ValueOf(engine.Args{"slots": fmt.Sprint(rng.IntN(9))}))
+		}
+	case reflect.Interface: // of the browser, which stays there
+	case reflect.String:
+		v.SetString([]string{"", "rotor", "größte <&>"}[rng.IntN(3)])
 	case reflect.Bool:
 		v.SetBool(rng.IntN(2) == 1)
+	case reflect.Float64:
+		v.SetFloat(rng.NormFloat64())
 	case reflect.Uint8:
 		v.SetUint(uint64(rng.IntN(256)))
 	case reflect.Int32, reflect.Int: // int: indices into the schedule and event numbers
@@ -46,15 +68,29 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-func randomTrace(rng *rand.Rand) *sim.Trace {
-	t := new(sim.Trace)
-	fill(rng, reflect.ValueOf(t).Elem())
-	return t
+// filled is a random value of the type of v.
+func filled[T any](rng *rand.Rand, v T) T {
+	out := reflect.New(reflect.TypeOf(v).Elem())
+	fill(rng, out.Elem(), 4)
+	return out.Interface().(T)
 }
 
-func randomSchedule(rng *rand.Rand) (s engine.Schedule) {
-	fill(rng, reflect.ValueOf(&s).Elem())
-	return s
+func randomTrace(rng *rand.Rand) *sim.Trace { return filled(rng, new(sim.Trace)) }
+
+func randomSchedule(rng *rand.Rand) engine.Schedule { return *filled(rng, new(engine.Schedule)) }
+
+// written is what a description writes of a value.
+func written[T any](as func(*codec, T), v T) []byte {
+	var c codec
+	as(&c, v)
+	return c.buf
+}
+
+// again writes one value and reads it into another one.
+func again[T any](as func(*codec, T), from, to T) error {
+	c := &codec{buf: written(as, from), reading: true}
+	as(c, to)
+	return c.end("it")
 }
 
 // Every field of a trace and of a schedule comes back exactly.
@@ -62,12 +98,12 @@ func TestTraceRoundTrip(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		want, wantS := randomTrace(rng), randomSchedule(rng)
-		got, err := DecodeTrace(EncodeTrace(want))
-		if err != nil || !reflect.DeepEqual(got, want) {
+		got := new(sim.Trace)
+		if err := again((*codec).trace, want, got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("seed %d: trace\n got %+v (%v)\nwant %+v", seed, got, err, want)
 		}
-		gotS, err := DecodeSchedule(EncodeSchedule(wantS))
-		if err != nil || !reflect.DeepEqual(gotS, wantS) {
+		var gotS engine.Schedule
+		if err := again((*codec).schedule, &wantS, &gotS); err != nil || !reflect.DeepEqual(gotS, wantS) {
 			t.Fatalf("seed %d: schedule\n got %+v (%v)\nwant %+v", seed, gotS, err, wantS)
 		}
 	}
@@ -75,122 +111,141 @@ func TestTraceRoundTrip(t *testing.T) {
 
 // A blob that is cut anywhere, or that is too long, is an error and no panic.
 func TestTraceTruncated(t *testing.T) {
-	full := EncodeTrace(randomTrace(rand.New(rand.NewPCG(7, 7))))
-	for n := range full {
-		if tr, err := DecodeTrace(full[:n]); err == nil {
-			t.Fatalf("%d of %d bytes: got %+v, want an error", n, len(full), tr)
+	full := append(written((*codec).trace, randomTrace(rand.New(rand.NewPCG(7, 7)))), 0) // one byte too many
+	for n := range len(full) + 1 {
+		c, tr := &codec{buf: full[:n], reading: true}, new(sim.Trace)
+		if c.trace(tr); (c.end("a trace") == nil) != (n == len(full)-1) {
+			t.Fatalf("%d bytes of a trace that has %d: got %+v, %v; want an error for all but that", n, len(full)-1, tr, c.err)
 		}
-	}
-	if _, err := DecodeTrace(append(bytes.Clone(full), 0)); err == nil {
-		t.Fatal("one byte too many: got no error")
 	}
 }
 
-func TestReplyRoundTrip(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	solved := &Solved{
-		Strategy: "rotor", Budget: 12 * engine.GiB,
-		Claim:   Claim{StepTime: 612 * time.Millisecond, Peak: 11 * engine.GiB, Optimal: true, Within: "persistent", Notes: []string{"exact"}},
-		Verdict: Verdict{Verified: true}, Bounds: []Bound{{"compute", time.Second}}, KeepAll: Reference{time.Second, 20 * engine.GiB},
-		Schedule: randomSchedule(rng), Trace: randomTrace(rng),
-	}
-	refused := *solved
-	refused.Trace, refused.Verdict = nil, Verdict{Problem: "deadlock"}
-	for _, want := range []*Reply{
-		{Kind: KindResult, Solved: solved},
-		{Kind: KindResult, Solved: &refused},
-		{Kind: KindProgress, Solved: solved, Progress: &Progress{Done: 3, Total: 9, Best: true}},
-		{Kind: KindFailure, Failure: &Failure{Kind: Infeasible, Text: "no", Budget: 3, Smallest: 5}},
-		{Kind: KindProgress, Point: &Point{Method: 1, Index: 2, Done: 3, Total: 40, Strategy: "greedy", Budget: engine.NoLimit, Failure: Fail(Unsupported, "no link")}},
-		{Kind: KindResult, Opened: &Opened{Profile: json.RawMessage(`{"format":"memtide/1"}`), Format: "csv", Lint: []string{"é"}, Totals: Totals{Stages: 3}}},
-		{Kind: KindResult, Swept: &Swept{Points: 80}},
-		{Kind: KindResult, Exported: &Exported{Text: []byte("PROGRAM = 'F1'\n\xff")}},
-		{Kind: KindResult, Examined: &Examined{Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Category: doctor.Weights, Bytes: 9}},
-			Replay: &doctor.Replay{Setting: "expandable_segments:True", Fits: new(bool)}, More: true}},
-	} {
-		b, err := EncodeReply(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeReply(b)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("reply\n got %+v (%v)\nwant %+v", got, err, want)
-		}
-		for n := range b {
-			if _, err := DecodeReply(b[:n]); err == nil {
-				t.Fatalf("%d of %d bytes of a reply: got no error", n, len(b))
+// Every field of every request, and of what it brings, comes back exactly, and what was cut
+// is an error.
+func TestRoundTrip(t *testing.T) {
+	for _, kind := range Requests() {
+		for seed := range uint64(20) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			req := filled(rng, kind)
+			if p, ok := req.(*Place); ok && p.Buffers != nil { // whose allocators know no names
+				for i := range p.Buffers.List {
+					p.Buffers.List[i].Name = ""
+				}
+			}
+			messages := [][]byte{sent(t, req)}
+			result, progress := kind.replies()
+			for _, r := range []*Reply{
+				{Value: filled(rng, progress)},
+				{Final: true, Value: filled(rng, result)},
+				{Final: true, Value: filled(rng, result), Failure: filled(rng, new(Failure))},
+				{Final: true, Failure: filled(rng, new(Failure))},
+			} {
+				messages = append(messages, roundTrip(t, kind, r))
+			}
+			if seed > 0 {
+				continue
+			}
+			cut(t, messages[0], func(b []byte) error { _, err := DecodeRequest(b); return err })
+			for _, m := range messages[1:] {
+				cut(t, m, func(b []byte) error { _, err := DecodeReply(kind, b); return err })
 			}
 		}
 	}
 }
 
-func TestRequestRoundTrip(t *testing.T) {
-	setting := Setting{Network: Network{Preset: "resnet101-b32"}, Device: engine.Device{Name: "V100", ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}, Transfers: engine.Streamed}
-	method := Method{Strategy: "rotor", Args: engine.Args{"slots": "500"}}
-	for _, want := range []*Request{
-		{Op: OpOpen, Open: &Open{File: "a.csv", Bytes: []byte{0, 1, 255}}},
-		{Op: OpOpen, Open: &Open{Preset: "vgg16-b64", Bytes: []byte{}}},
-		{Op: OpSolve, Solve: &Solve{Setting: setting, Method: method, Budget: choice.Budget{Share: 60 * choice.Percent}, Limit: time.Second}},
-		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Methods: []Method{method}, Budgets: []choice.Budget{{Bytes: 7}, {Share: 1}}}},
-		{Op: OpDoctor, Doctor: &Doctor{File: Open{File: "a.pickle", Bytes: []byte{0x80, 4}, Keep: 7, Device: new(int)}, Part: PartAlive, At: 11}},
-		{Op: OpExport, Export: &Export{Setting: setting, Method: method, Budget: 7, Form: FormPython, Schedule: randomSchedule(rand.New(rand.NewPCG(5, 6)))}},
-	} {
-		b, err := EncodeRequest(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeRequest(b)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("request\n got %+v (%v)\nwant %+v", got, err, want)
+// cut reads every beginning of a message, none of which is one.
+func cut(t *testing.T, b []byte, read func([]byte) error) {
+	t.Helper()
+	for n := range b {
+		if read(b[:n]) == nil {
+			t.Fatalf("%d of %d bytes of a message: got no error", n, len(b))
 		}
 	}
 }
 
-// The profile of a network goes beside the JSON of every request that has one, byte
-// for byte, and what has no network refuses one.
-func TestProfileRoundTrip(t *testing.T) {
-	native := json.RawMessage(`{"format":"memtide/1",  "name":"<é>"}` + "\n")
-	setting := Setting{Network: Network{Profile: native, Graph: true}}
-	schedule := randomSchedule(rand.New(rand.NewPCG(8, 9)))
-	for _, want := range []*Request{
-		{Op: OpSolve, Solve: &Solve{Setting: setting}},
-		{Op: OpSweep, Sweep: &Sweep{Setting: setting, Budgets: []choice.Budget{{Bytes: 7}}}},
-		{Op: OpPlace, Place: &Place{Setting: setting, Allocator: "caching", Schedule: schedule}},
-		{Op: OpQuestion, Question: &Question{Setting: setting, Name: "help"}},
-		{Op: OpExport, Export: &Export{Setting: setting, Schedule: schedule}},
-	} {
-		b, err := EncodeRequest(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodeRequest(b)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\n got %+v (%v)\nwant %+v", want.Op, got, err, want)
-		}
-		for _, n := range []int{len(b) - 1, len(b) - len(native)} {
-			if _, err := DecodeRequest(b[:n]); err == nil {
-				t.Errorf("%d of %d bytes of %s: got no error", n, len(b), want.Op)
-			}
-		}
-	}
-	b, err := encode(&Request{Op: OpOpen, Open: &Open{Preset: "x"}}, &native, [][]byte{nil})
+// roundTrip writes a reply to a request and reads it again. It returns the message.
+func roundTrip(t *testing.T, to Request, want *Reply) []byte {
+	t.Helper()
+	b, err := EncodeReply(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := DecodeRequest(b); err == nil {
-		t.Errorf("a profile with a request to open: got %+v, want an error", r)
+	got, err := DecodeReply(to, b)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("reply to %q\n got %+v (%v)\nwant %+v", to.Op(), got, err, want)
+	}
+	return b
+}
+
+// sent writes a request and reads it again. It returns the message.
+func sent(t *testing.T, want Request) []byte {
+	t.Helper()
+	b, err := EncodeRequest(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeRequest(b)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("request %q\n got %+v (%v)\nwant %+v", want.Op(), got, err, want)
+	}
+	return b
+}
+
+// Every type with a name for messages is among those that can be read, under a name of its own.
+func TestRequests(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func \((\*\w+)\) Op\(\)`).FindAllStringSubmatch(string(text), -1) {
+			want = append(want, strings.Replace(m[1], "*", "*proto.", 1))
+		}
+	}
+	names := map[string]bool{}
+	for _, r := range Requests() {
+		got = append(got, fmt.Sprintf("%T", r))
+		names[r.Op()] = true
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(names) != len(got) {
+		t.Errorf("%d names for %q; want one for each of %q", len(names), got, want)
+	}
+}
+
+// A profile goes beside the JSON, byte for byte, and what has no network refuses one.
+func TestProfileIsNotTouched(t *testing.T) {
+	native := json.RawMessage(`{"format":"memtide/1",  "name":"<é>"}` + "\n")
+	network := Setting{Network: Network{Profile: native, Graph: true}}
+	for _, q := range []Request{&Solve{Setting: network}, &Sweep{Setting: network}, &Place{Setting: network}, &Question{Setting: network}, &Export{Setting: network}} {
+		if b := sent(t, q); !bytes.Contains(b, native) {
+			t.Errorf("%q does not hold the profile as it is", q.Op())
+		}
+	}
+	b, err := EncodeRequest(new(Step))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := DecodeRequest(append(b, written((*codec).raw, (*[]byte)(&native))...)); err == nil {
+		t.Errorf("a profile with a request that has no network: got %+v, want an error", r)
 	}
 }
 
 func FuzzDecodeReply(f *testing.F) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	b, err := EncodeReply(&Reply{Kind: KindResult, Solved: &Solved{Schedule: randomSchedule(rng), Trace: randomTrace(rng)}})
+	b, err := EncodeReply(&Reply{Final: true, Value: &Solved{Schedule: randomSchedule(rng), Trace: randomTrace(rng)}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := DecodeReply(b)
+		r, err := DecodeReply(new(Solve), b)
 		if err != nil {
 			return
 		}
@@ -198,7 +253,7 @@ func FuzzDecodeReply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%+v was read but cannot be written: %v", r, err)
 		}
-		if r2, err := DecodeReply(again); err != nil || !reflect.DeepEqual(r, r2) {
+		if r2, err := DecodeReply(new(Solve), again); err != nil || !reflect.DeepEqual(r, r2) {
 			t.Fatalf("got %+v (%v), want %+v", r2, err, r)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 // Question asks something about a problem that takes several schedules to answer.
 type Question struct {
+	brings[*Answered, *Answering]
 	Setting
 	Method
 	Budget   choice.Budget `json:"budget"`
@@ -16,6 +17,15 @@ type Question struct {
 	Methods  []Method      `json:"others,omitempty"`   // that the question takes besides, or compares
 	Slowdown int           `json:"slowdown,omitempty"` // accepted, in hundredths of a per cent
 	Limit    time.Duration `json:"limit,omitempty"`    // per schedule, or for a search; 0 is as long as it needs
+}
+
+// Op implements Request.
+func (*Question) Op() string { return "ask" }
+
+// Answering is an answer, or how much was tried for the next one.
+type Answering struct {
+	Progress
+	Answer *Answer `json:"answer,omitempty"`
 }
 
 // Answer is one answer to a Question, and how many have been given. It is solved

@@ -11,10 +11,14 @@ import (
 // answer it, nor do its workers: the second program does, see serve. What is known comes as
 // progress, each time with more of Stepped.
 type Step struct {
+	brings[*Stepped, *Stepped]
 	Model string      `json:"model"`          // a known one, or the text of its config.json
 	Args  engine.Args `json:"args,omitempty"` // see package ask
 	Chain bool        `json:"chain,omitempty"`
 }
+
+// Op implements Request.
+func (*Step) Op() string { return "step" }
 
 // Fit is the verdict of a step.
 type Fit string
@@ -70,6 +74,8 @@ type Stepped struct {
 	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the most and the fewest, the policies, what strategies find
 	Total int `json:"total"` // of them
 }
+
+func (s *Stepped) columns(c *codec) { c.raw((*[]byte)(&s.Profile)) }
 
 // StepPhase is a phase of a step with what lies there at its peak.
 type StepPhase struct {

@@ -7,40 +7,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// EncodeTrace writes a trace as columns.
-func EncodeTrace(t *sim.Trace) []byte {
-	c := &codec{}
-	c.trace(t)
-	return c.buf
-}
-
-// DecodeTrace reads what EncodeTrace wrote. The ids in it are not checked
-// against any graph: the data comes from a worker of the same build.
-func DecodeTrace(b []byte) (*sim.Trace, error) {
-	c := &codec{buf: b, reading: true}
-	t := new(sim.Trace)
-	c.trace(t)
-	if err := c.end("a trace"); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// EncodeSchedule writes a schedule as columns.
-func EncodeSchedule(s engine.Schedule) []byte {
-	c := &codec{}
-	c.schedule(&s)
-	return c.buf
-}
-
-// DecodeSchedule reads what EncodeSchedule wrote.
-func DecodeSchedule(b []byte) (engine.Schedule, error) {
-	c := &codec{buf: b, reading: true}
-	var s engine.Schedule
-	c.schedule(&s)
-	return s, c.end("a schedule")
-}
-
+// schedule is the layout of a schedule.
 func (c *codec) schedule(s *engine.Schedule) {
 	table(c, (*[]engine.Step)(s), 20)
 	rows := []engine.Step(*s)
@@ -54,7 +21,8 @@ func (c *codec) schedule(s *engine.Schedule) {
 }
 
 // trace is the layout of a trace: scalars in the order of the type, then the
-// tables spans, gaps, memory, host, lives, decisions.
+// tables spans, gaps, memory, host, lives, decisions. The ids in it are not checked against any
+// graph: the data comes from a worker of the same build.
 func (c *codec) trace(t *sim.Trace) {
 	scalar(c, &t.Makespan)
 	scalar(c, &t.Peak)
@@ -78,18 +46,6 @@ func (c *codec) points(p *[]sim.Point) {
 	table(c, p, 16)
 	column(c, *p, w64, func(r *sim.Point) *time.Duration { return &r.At })
 	column(c, *p, w64, func(r *sim.Point) *engine.Bytes { return &r.Used })
-}
-
-func encodePoints(p []sim.Point) []byte {
-	c := &codec{}
-	c.points(&p)
-	return c.buf
-}
-
-func decodePoints(b []byte) (p []sim.Point, err error) {
-	c := &codec{buf: b, reading: true}
-	c.points(&p)
-	return p, c.end("amounts over time")
 }
 
 func (c *codec) spans(s *[]sim.Span) {

@@ -14,23 +14,18 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
 		b.Run("net="+preset, func(b *testing.B) {
 			var s Server
-			req := &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
-				Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: choice.Budget{Share: 60 * choice.Percent},
-			}}
+			q := &proto.Solve{Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: choice.Budget{Share: 60 * choice.Percent}}
 			size := 0
 			for b.Loop() {
-				s.Handle(context.Background(), req, func(r *proto.Reply) {
-					if r.Failure != nil {
-						b.Fatal(r.Failure)
-					}
-					message, err := proto.EncodeReply(r)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if r.Kind == proto.KindResult {
-						size = len(message)
-					}
-				})
+				r := proto.Ended(s.Handle(context.Background(), q, nil))
+				if r.Failure != nil {
+					b.Fatal(r.Failure)
+				}
+				message, err := proto.EncodeReply(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				size = len(message)
 			}
 			b.ReportMetric(float64(size), "message-bytes")
 		})

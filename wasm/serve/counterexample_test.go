@@ -30,12 +30,12 @@ func TestCounterexamples(t *testing.T) {
 			link = preset.DefaultDevice().ToHost
 		}
 		for strategy, want := range known[p.ID] {
-			r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+			solved, fail, _ := ask(t, new(Server), &proto.Solve{
 				Setting: proto.Setting{Network: proto.Network{Preset: preset.Ref(p.ID, 1)}, Device: engine.Device{ToHost: link, ToDev: link}},
 				Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Bytes: p.Suggest.Budget},
-			}})
-			if r.Failure != nil || !r.Solved.Verdict.Verified || r.Solved.Trace.Makespan != want*time.Millisecond {
-				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy, p.Suggest.Budget, r.Solved, r.Failure, want*time.Millisecond)
+			})
+			if fail != nil || !solved.Verdict.Verified || solved.Trace.Makespan != want*time.Millisecond {
+				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy, p.Suggest.Budget, solved, fail, want*time.Millisecond)
 			}
 		}
 	}

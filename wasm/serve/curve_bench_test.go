@@ -13,7 +13,7 @@ import (
 
 // curveRequest asks for the points of a strategy on a curve like the page's: 40
 // budgets from what some operation needs by itself to what keeping all needs.
-func curveRequest(b *testing.B, preset, strategy string) *proto.Request {
+func curveRequest(b *testing.B, preset, strategy string) *proto.Sweep {
 	b.Helper()
 	q := &proto.Sweep{Setting: setting(preset), Methods: []proto.Method{{Strategy: strategy}}}
 	nw, fail := new(Server).network(&q.Setting.Network)
@@ -33,7 +33,7 @@ func curveRequest(b *testing.B, preset, strategy string) *proto.Request {
 	for i := range engine.Bytes(40) {
 		q.Budgets = append(q.Budgets, choice.Budget{Bytes: low + (nw.share()-low)*(i+1)/40})
 	}
-	return &proto.Request{Op: proto.OpSweep, Sweep: q}
+	return q
 }
 
 // BenchmarkCurve is what the trade-off curve of one strategy costs a worker: 40
@@ -46,32 +46,30 @@ func BenchmarkCurve(b *testing.B) {
 				continue
 			}
 			b.Run("net="+preset+"/strategy="+s.Name, func(b *testing.B) {
-				req := curveRequest(b, preset, s.Name)
+				q := curveRequest(b, preset, s.Name)
 				for b.Loop() {
-					benchmarkCurve(b, req)
+					benchmarkCurve(b, q)
 				}
 			})
 		}
 	}
 }
 
-func benchmarkCurve(b *testing.B, req *proto.Request) {
+func benchmarkCurve(b *testing.B, q *proto.Sweep) {
 	var server Server
 	var slowest time.Duration
 	var above float64
 	points := 0
-	server.Handle(context.Background(), req, func(r *proto.Reply) {
-		if r.Failure != nil {
-			b.Fatal(r.Failure)
-		}
-		if p := r.Point; p != nil {
-			slowest = max(slowest, p.Took)
-			if p.StepTime > 0 {
-				points++
-				above += 100 * (float64(p.StepTime)/float64(p.Bound) - 1)
-			}
+	_, err := proto.Do(context.Background(), server.Handle, q, func(p *proto.Point) {
+		slowest = max(slowest, p.Took)
+		if p.StepTime > 0 {
+			points++
+			above += 100 * (float64(p.StepTime)/float64(p.Bound) - 1)
 		}
 	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportMetric(slowest.Seconds()*1e3, "slowest-ms")
 	b.ReportMetric(float64(points), "points")
 	b.ReportMetric(above/float64(max(points, 1)), "%above")

@@ -59,9 +59,9 @@ func TestOpenDecoded(t *testing.T) {
 }
 
 func openHere(t *testing.T, q proto.Open) *proto.Opened {
-	r, err := new(Local).Do(context.Background(), &proto.Request{Op: proto.OpOpen, Open: &q}, nil)
+	r, err := proto.Do(context.Background(), new(Local).Do, &q, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", q.File, err)
 	}
-	return r.Opened
+	return r
 }

@@ -12,20 +12,14 @@ import (
 // compared with, of proto.PartCompare.
 type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
 
-// newExaminer is nil in a program without an examiner, like the page. Then examine is
-// nil too, so that such a program does not hold it.
-var (
-	newExaminer func(*profiles.Profile) (Examiner, error)
-	examine     func(*Server, context.Context, *proto.Doctor) (*proto.Examined, *proto.Failure)
-)
+// newExaminer is nil in a program without an examiner, like the page.
+var newExaminer func(*profiles.Profile) (Examiner, error)
 
 // RegisterExaminer makes this program one that examines recordings: see package
-// serve/examine. of may write into the buffers what each is for. It panics if there is an examiner already.
+// serve/examine. of may write into the buffers what each is for.
 func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
-	if newExaminer != nil {
-		panic("serve: an examiner is registered twice")
-	}
-	newExaminer, examine = of, (*Server).examine
+	Register((*Server).examine)
+	newExaminer = of
 }
 
 // kept is the recording that was read last, under its number.
@@ -44,15 +38,8 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 	}
 }
 
-// examined answers about a recording. A program without an examiner asks the second program.
-func (s *Server) examined(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
-	if examine == nil {
-		return nil, proto.Fail(proto.BadRequest, "this program cannot examine recordings")
-	}
-	return examine(s, ctx, q)
-}
-
-func (s *Server) examine(ctx context.Context, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
+// examine answers about a recording, which it reads if it is not the one at hand.
+func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Nothing)) (*proto.Examined, *proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
 	if q.Part == proto.PartCompare {
 		return s.compare(ctx, q, poll)

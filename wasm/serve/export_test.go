@@ -15,20 +15,20 @@ import (
 )
 
 // exported has a server write down what it has solved.
-func exported(t *testing.T, req *proto.Request, change func(*proto.Export)) (*proto.Solved, []byte, error) {
+func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*proto.Solved, []byte, error) {
 	t.Helper()
 	var pool Local
-	r, err := pool.Do(context.Background(), req, nil)
+	solved, err := proto.Do(context.Background(), pool.Do, req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &proto.Export{Setting: req.Solve.Setting, Method: req.Solve.Method, Budget: r.Solved.Budget, Form: proto.FormPython, Schedule: r.Solved.Schedule}
+	q := &proto.Export{Setting: req.Setting, Method: req.Method, Budget: solved.Budget, Form: proto.FormPython, Schedule: solved.Schedule}
 	change(q)
-	e, err := pool.Do(context.Background(), &proto.Request{Op: proto.OpExport, Export: q}, nil)
+	e, err := proto.Do(context.Background(), pool.Do, q, nil)
 	if err != nil {
-		return r.Solved, nil, err
+		return solved, nil, err
 	}
-	return r.Solved, e.Exported.Text, nil
+	return solved, e.Text, nil
 }
 
 // What a page gets is what package export writes: the JSON reads back as the
@@ -68,10 +68,10 @@ func TestExport(t *testing.T) {
 func TestExportRefuses(t *testing.T) {
 	rotor := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	streamed := solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})
-	streamed.Solve.Transfers = engine.Streamed
+	streamed.Transfers = engine.Streamed
 	for _, c := range []struct {
 		name   string
-		req    *proto.Request
+		req    *proto.Solve
 		change func(*proto.Export)
 		want   string
 	}{
@@ -106,11 +106,11 @@ func TestExportPlan(t *testing.T) {
 	there := p.Chain.Resident.Total() + p.Chain.Input
 	ask := func(file []byte, budget engine.Bytes, class string) ([]byte, error) {
 		q := &proto.Export{Setting: proto.Setting{Network: proto.Network{Profile: file}}, Budget: budget, Form: proto.FormPlan, Class: class}
-		r, err := new(Local).Do(context.Background(), &proto.Request{Op: proto.OpExport, Export: q}, nil)
+		r, err := proto.Do(context.Background(), new(Local).Do, q, nil)
 		if err != nil {
 			return nil, err
 		}
-		return r.Exported.Text, nil
+		return r.Text, nil
 	}
 	const step = 4 << 20
 	first, err := ask(packed, there+step, "wrappable")

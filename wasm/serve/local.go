@@ -19,46 +19,27 @@ type Local struct {
 }
 
 // Do implements proto.Pool.
-func (l *Local) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
-	if req.Op == proto.OpSweep && req.Sweep != nil {
-		return Spread(ctx, req.Sweep, l.Size(), l.one, onProgress)
+func (l *Local) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
+	if q, ok := req.(*proto.Sweep); ok {
+		return Spread(ctx, q, l.Size(), l.one, tell)
 	}
-	return l.one(ctx, req, onProgress)
+	return l.one(ctx, req, tell)
 }
 
 // Size implements proto.Pool.
 func (l *Local) Size() int { return runtime.GOMAXPROCS(0) }
 
 // OnSilence implements proto.Pool; nothing is watched.
-func (l *Local) OnSilence(func(*proto.Request, time.Duration)) {}
+func (l *Local) OnSilence(func(proto.Request, time.Duration)) {}
 
-func (l *Local) one(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+func (l *Local) one(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	s := l.take()
 	defer l.give(s)
-	var answer *proto.Reply
-	s.Handle(ctx, req, func(r *proto.Reply) {
-		switch {
-		case r.Kind != proto.KindProgress:
-			answer = r
-		case onProgress != nil:
-			onProgress(r)
-		}
-	})
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	result, err := s.Handle(ctx, req, tell)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return Answer(answer)
-}
-
-// Answer splits a final reply into what proto.Pool.Do returns.
-func Answer(r *proto.Reply) (*proto.Reply, error) {
-	if r.Failure == nil {
-		return r, nil
-	}
-	if r.Solved == nil && r.Placed == nil {
-		return nil, r.Failure
-	}
-	return r, r.Failure
+	return result, err
 }
 
 func (l *Local) take() *Server {

@@ -36,12 +36,7 @@ func placed(t *testing.T, q *proto.Place) (*proto.Placed, error) {
 }
 
 func placedIn(ctx context.Context, q *proto.Place) (*proto.Placed, error) {
-	var pool Local
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpPlace, Place: q}, nil)
-	if r == nil {
-		return nil, err
-	}
-	return r.Placed, err
+	return proto.Do(ctx, new(Local).Do, q, nil)
 }
 
 func TestPlaceBuffers(t *testing.T) {
@@ -127,24 +122,23 @@ func TestPlaceChunks(t *testing.T) {
 // The lives of a schedule: the pool is the budget less what is resident, and
 // buffers are in the order of the trace's lives.
 func TestPlaceSchedule(t *testing.T) {
-	var pool Local
-	r, err := pool.Do(context.Background(), solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
+	r, err := proto.Do(context.Background(), new(Local).Do, solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &proto.Place{Setting: setting("resnet50-b8"), Budget: r.Solved.Budget, Schedule: r.Solved.Schedule, Allocator: "optimal"}
+	q := &proto.Place{Setting: setting("resnet50-b8"), Budget: r.Budget, Schedule: r.Schedule, Allocator: "optimal"}
 	p, err := placedIn(engine.LimitCalls(t.Context(), 100_000), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Resident+p.Peak != r.Solved.Trace.Peak || p.PeakAt != r.Solved.Trace.PeakAt {
-		t.Errorf("%d bytes resident and %d at the peak at %v; want %d together at %v", p.Resident, p.Peak, p.PeakAt, r.Solved.Trace.Peak, r.Solved.Trace.PeakAt)
+	if p.Resident+p.Peak != r.Trace.Peak || p.PeakAt != r.Trace.PeakAt {
+		t.Errorf("%d bytes resident and %d at the peak at %v; want %d together at %v", p.Resident, p.Peak, p.PeakAt, r.Trace.Peak, r.Trace.PeakAt)
 	}
-	if p.Pool != r.Solved.Budget-p.Resident || p.Top > p.Pool || !p.Verdict.Verified {
-		t.Errorf("a pool of %d of which %d are needed, %+v; want %d, verified", p.Pool, p.Top, p.Verdict, r.Solved.Budget-p.Resident)
+	if p.Pool != r.Budget-p.Resident || p.Top > p.Pool || !p.Verdict.Verified {
+		t.Errorf("a pool of %d of which %d are needed, %+v; want %d, verified", p.Pool, p.Top, p.Verdict, r.Budget-p.Resident)
 	}
 	for i, x := range p.Pieces {
-		if want := r.Solved.Trace.Lives[x.Buffer].Bytes; x.Bytes != want {
+		if want := r.Trace.Lives[x.Buffer].Bytes; x.Bytes != want {
 			t.Errorf("piece %d of buffer %d has %d bytes, want %d", i, x.Buffer, x.Bytes, want)
 		}
 	}
@@ -152,16 +146,15 @@ func TestPlaceSchedule(t *testing.T) {
 
 // The order of requests is an argument of the allocator, and it is heeded.
 func TestPlaceOrder(t *testing.T) {
-	var pool Local
 	req := solveWith("greedy", choice.Budget{Bytes: 1120 * engine.MiB})
-	req.Solve.Setting = setting("alexnet-b128")
-	r, err := pool.Do(context.Background(), req, nil)
+	req.Setting = setting("alexnet-b128")
+	r, err := proto.Do(context.Background(), new(Local).Do, req, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pieces := map[string][]proto.Piece{}
 	for _, order := range []string{"", "as-played", "derivative-first", "prefetch-first"} {
-		q := &proto.Place{Setting: setting("alexnet-b128"), Budget: engine.NoLimit, Schedule: r.Solved.Schedule, Allocator: "high-end"}
+		q := &proto.Place{Setting: setting("alexnet-b128"), Budget: engine.NoLimit, Schedule: r.Schedule, Allocator: "high-end"}
 		if order != "" {
 			q.Args = engine.Args{"order": order}
 		}

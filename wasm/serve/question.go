@@ -10,9 +10,11 @@ import (
 	"memtide/web/question"
 )
 
-// question answers a question with one progress reply per answer. An answer
-// without a schedule says why; a bad request fails all.
-func (s *Server) question(ctx context.Context, q *proto.Question, emit func(*proto.Reply)) (*proto.Answered, *proto.Failure) {
+func init() { Register((*Server).question) }
+
+// question tells the answers to a question, each when it is found. An answer without a
+// schedule says why; a bad request fails all.
+func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answering)) (*proto.Answered, *proto.Failure) {
 	def := question.Lookup(q.Name)
 	if def == nil {
 		var names []string
@@ -31,11 +33,9 @@ func (s *Server) question(ctx context.Context, q *proto.Question, emit func(*pro
 			if err != nil {
 				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)
 			}
-			emit(&proto.Reply{Kind: proto.KindProgress, Answer: a})
+			tell(&proto.Answering{Answer: a})
 		},
-		Report: func(tried int) {
-			emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: tried}})
-		},
+		Report: func(tried int) { tell(&proto.Answering{Progress: proto.Progress{Done: tried}}) },
 	}
 	for i := range q.Methods {
 		m, fail := s.task(&q.Setting, &q.Methods[i], q.Budget)

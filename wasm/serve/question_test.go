@@ -11,42 +11,42 @@ import (
 )
 
 // questionAbout asks about resnet50-b8 at 60 % with greedy.
-func questionAbout(q proto.Question) *proto.Request {
+func questionAbout(q proto.Question) *proto.Question {
 	q.Setting, q.Budget = setting("resnet50-b8"), choice.Budget{Share: 60 * choice.Percent}
 	if q.Strategy == "" {
 		q.Strategy = "greedy"
 	}
-	return &proto.Request{Op: proto.OpQuestion, Question: &q}
+	return &q
 }
 
 // answers are those of a question that has a result.
-func answers(t *testing.T, req *proto.Request) (out []proto.Answer) {
+func answers(t *testing.T, q *proto.Question) (out []proto.Answer) {
 	t.Helper()
-	last, progress := ask(t, new(Server), req)
-	if last.Answered == nil {
-		t.Fatalf("%+v: got the failure %v, want answers", req.Question, last.Failure)
+	last, fail, told := ask(t, new(Server), q)
+	if fail != nil {
+		t.Fatalf("%+v: got the failure %v, want answers", q, fail)
 	}
-	for _, r := range progress {
-		if r.Answer != nil {
-			out = append(out, *r.Answer)
+	for _, p := range told {
+		if p.Answer != nil {
+			out = append(out, *p.Answer)
 		}
 	}
-	if len(out) != last.Answered.Answers {
-		t.Fatalf("%+v: %d answers, the result says %d", req.Question, len(out), last.Answered.Answers)
+	if len(out) != last.Answers {
+		t.Fatalf("%+v: %d answers, the result says %d", q, len(out), last.Answers)
 	}
 	return out
 }
 
 // stepTime solves the question's problem after a change.
-func stepTime(t *testing.T, req *proto.Request, change func(*proto.Solve)) *proto.Solved {
+func stepTime(t *testing.T, about *proto.Question, change func(*proto.Solve)) *proto.Solved {
 	t.Helper()
-	q := &proto.Solve{Setting: req.Question.Setting, Method: req.Question.Method, Budget: req.Question.Budget}
+	q := &proto.Solve{Setting: about.Setting, Method: about.Method, Budget: about.Budget}
 	change(q)
-	r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: q})
-	if r.Solved == nil {
-		t.Fatalf("solving %+v: %v", q, r.Failure)
+	solved, fail, _ := ask(t, new(Server), q)
+	if solved == nil {
+		t.Fatalf("solving %+v: %v", q, fail)
 	}
-	return r.Solved
+	return solved
 }
 
 // What would help is what solving the changed problem gives.
@@ -131,9 +131,9 @@ func TestQuestionFails(t *testing.T) {
 		{proto.Question{Name: "why"}, `no question "why"`},
 		{proto.Question{Name: "help", Methods: []proto.Method{{Strategy: "none"}}}, `no strategy "none"`},
 	} {
-		last, _ := ask(t, new(Server), questionAbout(c.q))
-		if last.Failure == nil || last.Failure.Kind != proto.BadRequest || !strings.Contains(last.Failure.Text, c.want) {
-			t.Errorf("%+v: got %+v, want a bad request with %q", c.q, last.Failure, c.want)
+		_, fail, _ := ask(t, new(Server), questionAbout(c.q))
+		if fail == nil || fail.Kind != proto.BadRequest || !strings.Contains(fail.Text, c.want) {
+			t.Errorf("%+v: got %+v, want a bad request with %q", c.q, fail, c.want)
 		}
 	}
 }
@@ -142,27 +142,27 @@ func TestQuestionFails(t *testing.T) {
 // the step times of solving them.
 func TestLargestBatch(t *testing.T) {
 	req := questionAbout(proto.Question{Name: "batch", Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}}})
-	req.Question.Budget = choice.Budget{Bytes: 2 * engine.GiB}
+	req.Budget = choice.Budget{Bytes: 2 * engine.GiB}
 	got := answers(t, req)
 	n := len(got) / 2 // the largest, and 1 to 1024
 	if n != 12 {
 		t.Fatalf("%d answers, want 12 of each: %+v", len(got), got)
 	}
-	solve := func(strategy string, batch int) *proto.Reply {
-		q := &proto.Solve{Setting: setting(fmt.Sprintf("resnet50-b%d", batch)), Method: proto.Method{Strategy: strategy}, Budget: req.Question.Budget}
-		r, _ := ask(t, new(Server), &proto.Request{Op: proto.OpSolve, Solve: q})
-		return r
+	solve := func(strategy string, batch int) (*proto.Solved, *proto.Failure) {
+		q := &proto.Solve{Setting: setting(fmt.Sprintf("resnet50-b%d", batch)), Method: proto.Method{Strategy: strategy}, Budget: req.Budget}
+		solved, fail, _ := ask(t, new(Server), q)
+		return solved, fail
 	}
 	for i, strategy := range []string{"keepall", "rotor"} {
 		most, four, many := got[n*i], got[n*i+3], got[n*i+11]
-		if r := solve(strategy, most.Batch); !most.Largest || most.Strategy != strategy || r.Solved == nil || r.Solved.Trace.Makespan != most.StepTime {
-			t.Errorf("%s: largest batch %+v; solving it gives %+v", strategy, most, r.Solved)
+		if r, _ := solve(strategy, most.Batch); !most.Largest || most.Strategy != strategy || r == nil || r.Trace.Makespan != most.StepTime {
+			t.Errorf("%s: largest batch %+v; solving it gives %+v", strategy, most, r)
 		}
-		if r := solve(strategy, most.Batch+1); r.Failure == nil || r.Failure.Kind != proto.Infeasible {
+		if r, fail := solve(strategy, most.Batch+1); fail == nil || fail.Kind != proto.Infeasible {
 			t.Errorf("%s: batch %d is the largest, but %d gives %+v; want infeasible", strategy, most.Batch, most.Batch+1, r)
 		}
-		if r := solve(strategy, 4); r.Solved == nil || r.Solved.Trace.Makespan != four.StepTime || four.Batch != 4 {
-			t.Errorf("%s at batch 4: answer %+v; solving it gives %+v", strategy, four, r.Solved)
+		if r, _ := solve(strategy, 4); r == nil || r.Trace.Makespan != four.StepTime || four.Batch != 4 {
+			t.Errorf("%s at batch 4: answer %+v; solving it gives %+v", strategy, four, r)
 		}
 		if many.Batch != 1024 || many.Failure == nil || many.Failure.Kind != proto.Infeasible || many.Failure.Smallest == 0 {
 			t.Errorf("%s at batch 1024: answer %+v, want infeasible with what would do", strategy, many)

@@ -21,7 +21,7 @@ import (
 // Strategies that fail on purpose.
 func init() {
 	fail := func(name string, solve func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error)) {
-		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Solver: solve})
+		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Graphs: true, Solver: solve})
 	}
 	fail("testpanic", func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		var none []int
@@ -58,12 +58,12 @@ func setting(preset string) proto.Setting {
 	return proto.Setting{Network: proto.Network{Preset: preset}, Device: engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}}
 }
 
-func solveWith(strategy string, b choice.Budget) *proto.Request {
-	return &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{Setting: setting("resnet50-b8"), Method: proto.Method{Strategy: strategy}, Budget: b}}
+func solveWith(strategy string, b choice.Budget) *proto.Solve {
+	return &proto.Solve{Setting: setting("resnet50-b8"), Method: proto.Method{Strategy: strategy}, Budget: b}
 }
 
-// ask returns the final reply and the progress replies.
-func ask(t *testing.T, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {
+// ask returns how a request ended and what was told before.
+func ask[Q proto.Asks[R, P], R, P any](t *testing.T, s *Server, req Q) (R, *proto.Failure, []P) {
 	t.Helper()
 	return askIn(t, t.Context(), s, req)
 }
@@ -74,33 +74,25 @@ func ticking(t *testing.T) context.Context {
 	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
 
-func askIn(t *testing.T, ctx context.Context, s *Server, req *proto.Request) (*proto.Reply, []*proto.Reply) {
+func askIn[Q proto.Asks[R, P], R, P any](t *testing.T, ctx context.Context, s *Server, req Q) (result R, fail *proto.Failure, told []P) {
 	t.Helper()
-	var all []*proto.Reply
-	s.Handle(ctx, req, func(r *proto.Reply) { all = append(all, r) })
-	if len(all) == 0 {
-		t.Fatal("got no reply")
+	result, err := proto.Do(ctx, s.Handle, req, func(p P) { told = append(told, p) })
+	if any(result) == any(*new(R)) && err == nil {
+		t.Fatal("got neither a result nor an error")
 	}
-	for _, r := range all[:len(all)-1] {
-		if r.Kind != proto.KindProgress {
-			t.Fatalf("got a reply of kind %q before the last", r.Kind)
-		}
+	if err != nil {
+		fail = err.(*proto.Failure)
 	}
-	last := all[len(all)-1]
-	if (last.Kind == proto.KindFailure) != (last.Failure != nil) || last.Kind == proto.KindProgress {
-		t.Fatalf("the last reply is of kind %q with the failure %v", last.Kind, last.Failure)
-	}
-	return last, all[:len(all)-1]
+	return result, fail, told
 }
 
 func TestSolve(t *testing.T) {
 	for _, strategy := range []string{"keepall", "sequential", "rotor"} {
-		r, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
-		if r.Solved == nil || r.Solved.Trace == nil || !r.Solved.Verdict.Verified {
-			t.Errorf("%s at 100 %%: got %+v %v, want a verified schedule", strategy, r.Solved, r.Failure)
+		s, fail, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
+		if s == nil || s.Trace == nil || !s.Verdict.Verified {
+			t.Errorf("%s at 100 %%: got %+v %v, want a verified schedule", strategy, s, fail)
 			continue
 		}
-		s := r.Solved
 		if s.Trace.Makespan != s.Claim.StepTime || s.Trace.Peak > s.Budget || s.Budget != s.KeepAll.Peak || len(s.Schedule) == 0 {
 			t.Errorf("%s: step time %v (claimed %v), peak %d, budget %d, keeping everything %+v, %d steps", strategy,
 				s.Trace.Makespan, s.Claim.StepTime, s.Trace.Peak, s.Budget, s.KeepAll, len(s.Schedule))
@@ -114,19 +106,19 @@ func TestSolve(t *testing.T) {
 // The ways to fail are told apart.
 func TestFailures(t *testing.T) {
 	noLink := solveWith("greedy", choice.Budget{Share: 60 * choice.Percent})
-	noLink.Solve.Device = engine.Device{}
+	noLink.Device = engine.Device{}
 	tooSmall := solveWith("rotor", choice.Budget{Bytes: 1})
 	slow := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
-	slow.Solve.Limit = 20 * time.Millisecond
+	slow.Limit = 20 * time.Millisecond
 	badArgs := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
-	badArgs.Solve.Args = engine.Args{"nonsense": "1"}
+	badArgs.Args = engine.Args{"nonsense": "1"}
 	noNetwork := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
-	noNetwork.Solve.Network = proto.Network{}
+	noNetwork.Network = proto.Network{}
 	noPreset := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
-	noPreset.Solve.Network.Preset = "resnet51-b8"
+	noPreset.Network.Preset = "resnet51-b8"
 	for _, c := range []struct {
 		name string
-		req  *proto.Request
+		req  proto.Request
 		kind proto.FailureKind
 		text string
 	}{
@@ -140,18 +132,19 @@ func TestFailures(t *testing.T) {
 		{"no network", noNetwork, proto.BadRequest, "no network"},
 		{"unknown preset", noPreset, proto.BadRequest, "resnet51"},
 		{"negative budget", solveWith("rotor", choice.Budget{Bytes: -1}), proto.BadRequest, "budget"},
-		{"nothing asked", &proto.Request{Op: proto.OpSolve}, proto.BadRequest, "solve"},
-		{"bad file", &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "x.csv", Bytes: []byte("no profile")}}, proto.BadRequest, ""},
+		{"nothing asked", new(proto.Solve), proto.BadRequest, "no network"},
+		{"what nobody answers", new(proto.Break), proto.Elsewhere, `does not answer the request "break"`},
+		{"bad file", &proto.Open{File: "x.csv", Bytes: []byte("no profile")}, proto.BadRequest, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var s Server
-			r, _ := askIn(t, ticking(t), &s, c.req)
-			if r.Failure == nil || r.Failure.Kind != c.kind || !strings.Contains(r.Failure.Text, c.text) || r.Failure.Text == "" {
-				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, r.Failure, c.kind, c.text)
+			_, err := s.Handle(ticking(t), c.req, nil)
+			if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != c.kind || !strings.Contains(f.Text, c.text) || f.Text == "" {
+				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, err, c.kind, c.text)
 			}
 			// The server is of use afterwards.
-			if r, _ := ask(t, &s, solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})); r.Failure != nil {
-				t.Errorf("%s: the next request: got %v, want an answer", c.name, r.Failure)
+			if _, fail, _ := ask(t, &s, solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})); fail != nil {
+				t.Errorf("%s: the next request: got %v, want an answer", c.name, fail)
 			}
 		})
 	}
@@ -160,14 +153,14 @@ func TestFailures(t *testing.T) {
 // A budget that is too small names the smallest that would do, and that one does.
 func TestSmallest(t *testing.T) {
 	var s Server
-	r, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: 1}))
-	if r.Failure == nil || r.Failure.Smallest <= 0 || r.Failure.Budget != 1 {
-		t.Fatalf("got %+v, want the smallest budget", r.Failure)
+	_, fail, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: 1}))
+	if fail == nil || fail.Smallest <= 0 || fail.Budget != 1 {
+		t.Fatalf("got %+v, want the smallest budget", fail)
 	}
-	if again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: r.Failure.Smallest})); again.Failure != nil {
-		t.Errorf("at the smallest budget, %d: got %v, want a schedule", r.Failure.Smallest, again.Failure)
+	if _, again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: fail.Smallest})); again != nil {
+		t.Errorf("at the smallest budget, %d: got %v, want a schedule", fail.Smallest, again)
 	}
-	if again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: r.Failure.Smallest - 1})); again.Failure == nil {
+	if _, again, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: fail.Smallest - 1})); again == nil {
 		t.Errorf("one byte below the smallest budget: got a schedule, want a failure")
 	}
 }
@@ -176,17 +169,17 @@ func TestSmallest(t *testing.T) {
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
-		req.Solve.Limit = 5 * engine.ReportEvery / 2
+		req.Limit = 5 * engine.ReportEvery / 2
 		asked := time.Now()
-		r, progress := askIn(t, ticking(t), new(Server), req)
-		if took := time.Since(asked); took != req.Solve.Limit {
-			t.Errorf("stopped after %v, want %v", took, req.Solve.Limit)
+		solved, fail, progress := askIn(t, ticking(t), new(Server), req)
+		if took := time.Since(asked); took != req.Limit {
+			t.Errorf("stopped after %v, want %v", took, req.Limit)
 		}
-		if r.Failure == nil || r.Failure.Kind != proto.Deadline || r.Solved == nil || !r.Solved.Verdict.Verified {
-			t.Errorf("got %v and %+v, want a deadline and a verified best so far", r.Failure, r.Solved)
+		if fail == nil || fail.Kind != proto.Deadline || solved == nil || !solved.Verdict.Verified {
+			t.Errorf("got %v and %+v, want a deadline and a verified best so far", fail, solved)
 		}
-		if len(progress) != 3 || progress[0].Progress == nil || !progress[0].Progress.Best || progress[0].Solved == nil {
-			t.Errorf("got %d progress replies, want 3, the first with the best so far", len(progress))
+		if len(progress) != 3 || progress[0].Best == nil {
+			t.Errorf("got %d times how far it is, want 3, the first with the best so far", len(progress))
 		}
 	})
 }
@@ -197,12 +190,12 @@ func TestUnseen(t *testing.T) {
 	for preset, want := range map[string][]bool{"resnet50-b8": {false, true}, "gpt2-xl-graph-b2": {true}} {
 		synctest.Test(t, func(t *testing.T) {
 			req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
-			req.Solve.Network.Preset = preset
-			req.Solve.Limit = 5 * engine.ReportEvery / 2
-			_, progress := askIn(t, ticking(t), &Server{Unseen: engine.ReportEvery / 2}, req)
+			req.Network.Preset = preset
+			req.Limit = 5 * engine.ReportEvery / 2
+			_, _, progress := askIn(t, ticking(t), &Server{Unseen: engine.ReportEvery / 2}, req)
 			var got []bool
 			for _, r := range progress {
-				got = append(got, r.Progress.Best && r.Solved != nil)
+				got = append(got, r.Best != nil)
 			}
 			if got = got[:min(len(got), len(want))]; !slices.Equal(got, want) {
 				t.Errorf("%s: replies with a best so far: %v; want %v", preset, got, want)
@@ -214,9 +207,9 @@ func TestUnseen(t *testing.T) {
 // What a strategy claims and does is not believed.
 func TestUnbelieved(t *testing.T) {
 	for strategy, want := range map[string]string{"testliar": "claims a step time", "testnonsense": "cannot be played"} {
-		r, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
-		if r.Solved == nil || r.Solved.Verdict.Verified || !strings.Contains(r.Solved.Verdict.Problem, want) {
-			t.Errorf("%s: got %+v %v, want a verdict that says %q", strategy, r.Solved, r.Failure, want)
+		s, fail, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
+		if s == nil || s.Verdict.Verified || !strings.Contains(s.Verdict.Problem, want) {
+			t.Errorf("%s: got %+v %v, want a verdict that says %q", strategy, s, fail, want)
 		}
 	}
 }
@@ -225,42 +218,41 @@ func TestUnbelieved(t *testing.T) {
 // file, are the same network.
 func TestOpen(t *testing.T) {
 	var s Server
-	first, _ := ask(t, &s, &proto.Request{Op: proto.OpOpen, Open: &proto.Open{Preset: "resnet50-b8"}})
-	if first.Failure != nil {
-		t.Fatal(first.Failure)
+	first, fail, _ := ask(t, &s, &proto.Open{Preset: "resnet50-b8"})
+	if fail != nil {
+		t.Fatal(fail)
 	}
-	if tot := first.Opened.Totals; tot.Stages == 0 || tot.KeepAllPeak <= 0 || tot.Forward <= 0 || first.Opened.NoChain != "" {
-		t.Errorf("got the totals %+v, %q; want a chain", tot, first.Opened.NoChain)
+	if tot := first.Totals; tot.Stages == 0 || tot.KeepAllPeak <= 0 || tot.Forward <= 0 || first.NoChain != "" {
+		t.Errorf("got the totals %+v, %q; want a chain", tot, first.NoChain)
 	}
-	second, _ := ask(t, &s, &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "x", Bytes: first.Opened.Profile}})
-	if second.Failure != nil || string(second.Opened.Profile) != string(first.Opened.Profile) || second.Opened.Totals != first.Opened.Totals {
-		t.Fatalf("opened again: got %+v %v, want the same profile and totals", second.Opened, second.Failure)
+	second, fail, _ := ask(t, &s, &proto.Open{File: "x", Bytes: first.Profile})
+	if fail != nil || string(second.Profile) != string(first.Profile) || second.Totals != first.Totals {
+		t.Fatalf("opened again: got %+v %v, want the same profile and totals", second, fail)
 	}
-	preset, _ := ask(t, &s, solveWith("rotor", choice.Budget{Share: 60 * choice.Percent}))
+	preset, fail, _ := ask(t, &s, solveWith("rotor", choice.Budget{Share: 60 * choice.Percent}))
+	if fail != nil {
+		t.Fatal(fail)
+	}
 	req := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
-	req.Solve.Network = proto.Network{Profile: first.Opened.Profile}
-	file, _ := ask(t, &s, req)
-	if file.Failure != nil || preset.Failure != nil || file.Solved.Claim.StepTime != preset.Solved.Claim.StepTime || file.Solved.Budget != preset.Solved.Budget {
-		t.Errorf("solved as a file: %+v (%v); as a preset: %+v (%v)", file.Solved, file.Failure, preset.Solved, preset.Failure)
+	req.Network = proto.Network{Profile: first.Profile}
+	if file, fail, _ := ask(t, &s, req); fail != nil || file.Claim.StepTime != preset.Claim.StepTime || file.Budget != preset.Budget {
+		t.Errorf("solved as a file: %+v (%v); as a preset: %+v", file, fail, preset)
 	}
 }
 
-func sweepRequest() *proto.Request {
-	return &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{
+func sweepRequest() *proto.Sweep {
+	return &proto.Sweep{
 		Setting: setting("resnet50-b8"),
 		Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}, {Strategy: "testpanic"}},
 		Budgets: []choice.Budget{{Bytes: 1}, {Share: 50 * choice.Percent}, {Share: 100 * choice.Percent}},
-	}}
+	}
 }
 
 // Alone or spread over many, a sweep has the same points.
 func TestSweep(t *testing.T) {
-	ask := func(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
-		return new(Local).one(ctx, req, onProgress) // the crash of one point ends the sweep
-	}
 	q := sweepRequest()
-	q.Sweep.Methods = q.Sweep.Methods[:2]
-	alone := points(t, ask, q)
+	q.Methods = q.Methods[:2]
+	alone := points(t, new(Local).one, q) // where the crash of one point ends the sweep
 	spread := points(t, new(Local).Do, q)
 	if len(alone) != 6 || fmt.Sprint(alone) != fmt.Sprint(spread) {
 		t.Errorf("alone:  %v\nspread: %v", alone, spread)
@@ -274,13 +266,12 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func points(t *testing.T, do Doer, req *proto.Request) map[string]string {
+func points(t *testing.T, do proto.Doer, req *proto.Sweep) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	done := 0
-	r, err := do(context.Background(), req, func(r *proto.Reply) {
-		p := r.Point
-		if done++; p.Done != done || p.Total != len(req.Sweep.Methods)*len(req.Sweep.Budgets) {
+	r, err := proto.Do(context.Background(), do, req, func(p *proto.Point) {
+		if done++; p.Done != done || p.Total != len(req.Methods)*len(req.Budgets) {
 			t.Errorf("progress %d: done %d of %d", done, p.Done, p.Total)
 		}
 		verdict := "wrong"
@@ -292,7 +283,7 @@ func points(t *testing.T, do Doer, req *proto.Request) map[string]string {
 		}
 		out[fmt.Sprint(p.Strategy, " ", p.Index)] = verdict
 	})
-	if err != nil || r.Swept == nil || r.Swept.Points != done || r.Swept.KeepAll.StepTime <= 0 {
+	if err != nil || r.Points != done || r.KeepAll.StepTime <= 0 {
 		t.Fatalf("got %+v, %v after %d points", r, err, done)
 	}
 	return out
@@ -301,9 +292,9 @@ func points(t *testing.T, do Doer, req *proto.Request) map[string]string {
 // A bad network fails a sweep once, not at every point.
 func TestSweepBadNetwork(t *testing.T) {
 	req := sweepRequest()
-	req.Sweep.Network = proto.Network{Profile: json.RawMessage(`{"format":"memtide/1"}`)}
+	req.Network = proto.Network{Profile: json.RawMessage(`{"format":"memtide/1"}`)}
 	n := 0
-	_, err := new(Local).Do(context.Background(), req, func(*proto.Reply) { n++ })
+	_, err := new(Local).Do(context.Background(), req, func(any) { n++ })
 	var fail *proto.Failure
 	if !errors.As(err, &fail) || fail.Kind != proto.BadRequest || n != 0 {
 		t.Errorf("got %v and %d points, want one bad request", err, n)
@@ -313,11 +304,11 @@ func TestSweepBadNetwork(t *testing.T) {
 func TestSpreadCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	_, err := Spread(ctx, sweepRequest().Sweep, 2, func(ctx context.Context, _ *proto.Request, on func(*proto.Reply)) (*proto.Reply, error) {
+	_, err := Spread(ctx, sweepRequest(), 2, func(ctx context.Context, _ proto.Request, _ func(any)) (any, error) {
 		cancel()
 		<-ctx.Done()
 		return nil, ctx.Err()
-	}, func(*proto.Reply) { n++ })
+	}, func(any) { n++ })
 	if !errors.Is(err, context.Canceled) || n != 0 {
 		t.Errorf("got %v and %d points, want a cancelled sweep", err, n)
 	}
@@ -329,13 +320,13 @@ func TestWhoseFailure(t *testing.T) {
 	broken := []proto.Method{{Strategy: "testbroken"}}
 	set := setting("resnet50-b8")
 	var s Server
-	_, all := ask(t, &s, &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: set, Methods: broken, Budgets: []choice.Budget{{Share: 60 * choice.Percent}}}})
-	if len(all) == 0 || all[len(all)-1].Point == nil || all[len(all)-1].Point.Failure == nil || all[len(all)-1].Point.Failure.Kind != proto.Crash {
+	_, _, all := ask(t, &s, &proto.Sweep{Setting: set, Methods: broken, Budgets: []choice.Budget{{Share: 60 * choice.Percent}}})
+	if len(all) == 0 || all[len(all)-1].Failure == nil || all[len(all)-1].Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	_, all = ask(t, &s, &proto.Request{Op: proto.OpQuestion, Question: &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}}})
-	if len(all) == 0 || all[0].Answer == nil || all[0].Answer.Failure == nil || all[0].Answer.Failure.Kind != proto.Crash {
-		t.Errorf("question: got %+v, want a failure of the program", all)
+	_, _, told := ask(t, &s, &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}})
+	if len(told) == 0 || told[0].Answer == nil || told[0].Answer.Failure == nil || told[0].Answer.Failure.Kind != proto.Crash {
+		t.Errorf("question: got %+v, want a failure of the program", told)
 	}
 	if f := failure(fmt.Errorf("at batch 7: %w", scale.ErrBatch), engine.Lookup("rotor"), engine.GiB); f.Kind != proto.BadRequest {
 		t.Errorf("a batch that there is not: %+v; want it to be the request's", f)

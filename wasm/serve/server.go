@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -22,61 +21,56 @@ type Server struct {
 	kept kept
 }
 
-// Handle answers req by calling emit: any number of times with progress, then
-// once with a result or a failure. It never panics: a panic of a strategy is a
-// failure of kind Crash. When ctx is cancelled the answer is the failure of the
-// strategy that noticed; its kind is Deadline.
-func (s *Server) Handle(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) {
+// handler answers the requests of one type.
+type handler func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure)
+
+// handlers are what this program answers requests with, by their names. What it has not is
+// for the other program: a package that answers a request registers that where it is linked.
+var handlers = map[string]handler{}
+
+// Register has f answer requests of a type. It panics if something else does.
+func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R, *proto.Failure)) {
+	var q Q
+	if handlers[q.Op()] != nil {
+		panic("serve: two packages answer the request " + q.Op())
+	}
+	handlers[q.Op()] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure) {
+		r, fail := f(s, ctx, req.(Q), func(p P) {
+			if tell != nil {
+				tell(p)
+			}
+		})
+		if none := *new(R); any(r) == any(none) { // as a value it would be one
+			return nil, fail
+		}
+		return r, fail
+	}
+}
+
+// Answers says whether this program answers requests like this one.
+func Answers(req proto.Request) bool { return handlers[req.Op()] != nil }
+
+// Handle answers req as proto.Pool.Do says. It never panics: a panic of a strategy is a
+// failure of kind Crash. When ctx is cancelled the error is the failure of the strategy that
+// noticed; its kind is Deadline.
+func (s *Server) Handle(ctx context.Context, req proto.Request, tell func(any)) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.last, s.kept = network{}, kept{} // they may be half built
-			emit(&proto.Reply{Kind: proto.KindFailure, Failure: &proto.Failure{
-				Kind:   proto.Crash,
-				Text:   fmt.Sprintf("The program failed: %v", r),
-				Detail: panicSite(string(debug.Stack())),
-			}})
+			f := proto.Fail(proto.Crash, "The program failed: %v", r)
+			f.Detail = panicSite(string(debug.Stack()))
+			result, err = nil, f
 		}
 	}()
-	reply, fail := s.answer(ctx, req, emit)
-	if fail != nil {
-		if reply == nil {
-			reply = &proto.Reply{}
-		}
-		reply.Kind, reply.Failure = proto.KindFailure, fail
-	} else {
-		reply.Kind = proto.KindResult
+	answer := handlers[req.Op()]
+	if answer == nil {
+		return nil, proto.Fail(proto.Elsewhere, "this program does not answer the request %q", req.Op())
 	}
-	emit(reply)
-}
-
-func (s *Server) answer(ctx context.Context, req *proto.Request, emit func(*proto.Reply)) (*proto.Reply, *proto.Failure) {
-	switch {
-	case req.Op == proto.OpOpen && req.Open != nil:
-		opened, fail := s.open(ctx, req.Open, emit)
-		return &proto.Reply{Opened: opened}, fail
-	case req.Op == proto.OpSolve && req.Solve != nil:
-		solved, fail := s.solve(ctx, req.Solve, emit)
-		return &proto.Reply{Solved: solved}, fail
-	case req.Op == proto.OpSweep && req.Sweep != nil:
-		swept, fail := s.sweep(ctx, req.Sweep, emit)
-		return &proto.Reply{Swept: swept}, fail
-	case req.Op == proto.OpPlace && req.Place != nil:
-		placed, fail := s.place(ctx, req.Place, emit)
-		return &proto.Reply{Placed: placed}, fail
-	case req.Op == proto.OpQuestion && req.Question != nil:
-		answered, fail := s.question(ctx, req.Question, emit)
-		return &proto.Reply{Answered: answered}, fail
-	case req.Op == proto.OpExport && req.Export != nil:
-		exported, fail := s.export(req.Export)
-		return &proto.Reply{Exported: exported}, fail
-	case req.Op == proto.OpDoctor && req.Doctor != nil:
-		examined, fail := s.examined(ctx, req.Doctor)
-		return &proto.Reply{Examined: examined}, fail
-	case req.Op == proto.OpStep && req.Step != nil:
-		stepped, fail := s.step(ctx, req.Step, emit)
-		return &proto.Reply{Stepped: stepped}, fail
+	result, fail := answer(s, ctx, req, tell)
+	if fail != nil { // a nil one in an error would be none
+		return result, fail
 	}
-	return nil, proto.Fail(proto.BadRequest, "the request %q is unknown or has no content; expected open, solve, sweep, place, ask, export, doctor or step", req.Op)
+	return result, nil
 }
 
 // panicSite keeps the part of a stack that tells where a panic came from: what

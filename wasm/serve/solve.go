@@ -50,7 +50,9 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 // done within Unseen anyway.
 const longSolves = 1000
 
-func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Reply)) (*proto.Solved, *proto.Failure) {
+func init() { Register((*Server).solve) }
+
+func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Solving)) (*proto.Solved, *proto.Failure) {
 	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
 	if fail != nil {
 		return nil, fail
@@ -61,17 +63,16 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, emit func(*proto.Rep
 	}
 	var best *engine.Solution // that was not played yet
 	return t.run(ctx, q.Limit, func(pr engine.Progress) {
-		reply := &proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}}
+		far := &proto.Solving{Progress: proto.Progress{Done: pr.Done, Total: pr.Total}}
 		if pr.Best != nil {
 			best = pr.Best
 		}
 		if start := time.Now(); best != nil && !start.Before(quiet) {
-			reply.Solved, best = t.measure(best), nil
-			reply.Progress.Best = true
+			far.Best, best = t.measure(best), nil
 			// Playing takes the solver's time: a tenth of it at most.
 			quiet = time.Now().Add(10 * time.Since(start))
 		}
-		emit(reply)
+		tell(far)
 	})
 }
 

@@ -9,19 +9,16 @@ import (
 	"memtide/web/choice"
 )
 
-// Doer sends a request and waits for its answer, like proto.Pool.
-type Doer func(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error)
-
 // Spread answers a sweep by asking do for parts of it, at most parallel at a
 // time: all budgets together of a method that shares work between them, some
 // points of others. Coarse points come before fine ones, and slow methods last.
 // What the caller sees is one sweep; points whose worker died are points that
 // failed. A method that has said that it does not apply has failed everywhere and
-// is not asked again.
-func Spread(ctx context.Context, q *proto.Sweep, parallel int, do Doer, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+// is not asked again. It tells and returns what proto.Pool.Do would.
+func Spread(ctx context.Context, q *proto.Sweep, parallel int, do proto.Doer, tell func(any)) (any, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := spread{sweep: q, do: do, stop: stop, onProgress: onProgress, plan: newPlan(q)}
+	s := spread{sweep: q, do: do, stop: stop, tell: tell, plan: newPlan(q)}
 	var wg sync.WaitGroup
 	for range min(max(parallel, 1), max(s.total(), 1)) {
 		wg.Go(func() {
@@ -38,14 +35,14 @@ func Spread(ctx context.Context, q *proto.Sweep, parallel int, do Doer, onProgre
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return &proto.Reply{Kind: proto.KindResult, Swept: &proto.Swept{Points: s.done, KeepAll: s.keepAll}}, nil
+	return &proto.Swept{Points: s.done, KeepAll: s.keepAll}, nil
 }
 
 type spread struct {
-	sweep      *proto.Sweep
-	do         Doer
-	stop       context.CancelCauseFunc
-	onProgress func(*proto.Reply)
+	sweep *proto.Sweep
+	do    proto.Doer
+	stop  context.CancelCauseFunc
+	tell  func(any) // of the caller; may be nil
 
 	mu      sync.Mutex
 	plan    *plan
@@ -76,8 +73,8 @@ func (s *spread) work(ctx context.Context, w part) {
 	}
 	var pointless []int
 	var refused *proto.Failure
-	reply, err := s.do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &q}, func(r *proto.Reply) {
-		if p := r.Point; p != nil && p.Index < len(open) && open[p.Index] && ctx.Err() == nil {
+	swept, err := proto.Do(ctx, s.do, &q, func(p *proto.Point) {
+		if p.Index < len(open) && open[p.Index] && ctx.Err() == nil {
 			open[p.Index] = false
 			if useless := s.answered(w.method, w.budgets[p.Index], *p); len(useless) > 0 {
 				pointless, refused = useless, p.Failure
@@ -88,11 +85,9 @@ func (s *spread) work(ctx context.Context, w part) {
 	switch {
 	case err == nil:
 		fail = proto.Fail(proto.Crash, "The worker stopped before the curve was complete.")
-		if reply != nil && reply.Swept != nil {
-			s.mu.Lock()
-			s.keepAll = reply.Swept.KeepAll
-			s.mu.Unlock()
-		}
+		s.mu.Lock()
+		s.keepAll = swept.KeepAll
+		s.mu.Unlock()
 	case !errors.As(err, &fail) || fail.Kind != proto.Crash:
 		s.stop(err) // cancelled, or the network itself is bad: every point would fail alike
 		return
@@ -121,10 +116,10 @@ func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
 	defer s.mu.Unlock()
 	pointless = s.plan.learn(method, &p)
 	s.done++
-	if s.onProgress != nil { // under the lock, so that the caller sees Done grow by one each time
+	if s.tell != nil { // under the lock, so that the caller sees Done grow by one each time
 		p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()
 		p.Strategy = s.sweep.Methods[method].Strategy
-		s.onProgress(&proto.Reply{Kind: proto.KindProgress, Point: &p})
+		s.tell(&p)
 	}
 	return pointless
 }

@@ -48,13 +48,13 @@ func init() {
 
 func TestSweepTogether(t *testing.T) {
 	q := sweepRequest()
-	q.Sweep.Methods = []proto.Method{{Strategy: "testtogether"}, {Strategy: "keepall"}}
-	for name, do := range map[string]Doer{"alone": new(Local).one, "spread": new(Local).Do} {
+	q.Methods = []proto.Method{{Strategy: "testtogether"}, {Strategy: "keepall"}}
+	for name, do := range map[string]proto.Doer{"alone": new(Local).one, "spread": new(Local).Do} {
 		got := points(t, do, q)
 		if len(got) != 6 {
 			t.Errorf("%s: got %v; want 6 points", name, got)
 		}
-		for i := range q.Sweep.Budgets {
+		for i := range q.Budgets {
 			if a, b := got[fmt.Sprint("testtogether ", i)], got[fmt.Sprint("keepall ", i)]; a != b {
 				t.Errorf("%s: budget %d together %q, alone %q", name, i, a, b)
 			}
@@ -65,7 +65,7 @@ func TestSweepTogether(t *testing.T) {
 // Points that were there before a crash stay, the others have failed.
 func TestCrashInTheMiddle(t *testing.T) {
 	q := sweepRequest()
-	q.Sweep.Methods = []proto.Method{{Strategy: "testhalf"}, {Strategy: "rotor"}}
+	q.Methods = []proto.Method{{Strategy: "testhalf"}, {Strategy: "rotor"}}
 	got := points(t, new(Local).Do, q)
 	for point, want := range map[string]string{"testhalf 2": "verified", "testhalf 1": "crash", "testhalf 0": "crash", "rotor 2": "verified"} {
 		if got[point] != want {
@@ -77,21 +77,21 @@ func TestCrashInTheMiddle(t *testing.T) {
 // A method that does not apply is asked once and has failed everywhere.
 func TestRefusedOnce(t *testing.T) {
 	q := sweepRequest()
-	q.Sweep.Methods = []proto.Method{{Strategy: "testrefuse"}, {Strategy: "keepall"}}
-	spread := func(ctx context.Context, req *proto.Request, on func(*proto.Reply)) (*proto.Reply, error) {
-		return Spread(ctx, req.Sweep, 1, new(Local).one, on)
+	q.Methods = []proto.Method{{Strategy: "testrefuse"}, {Strategy: "keepall"}}
+	spread := func(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
+		return Spread(ctx, req.(*proto.Sweep), 1, new(Local).one, tell)
 	}
-	for name, do := range map[string]Doer{"alone": new(Local).one, "spread": spread} {
+	for name, do := range map[string]proto.Doer{"alone": new(Local).one, "spread": spread} {
 		refusals.Store(0)
 		got := points(t, do, q)
 		if n := refusals.Load(); n != 1 {
 			t.Errorf("%s: asked %d times; want once", name, n)
 		}
 		budgets := map[engine.Bytes]bool{}
-		if _, err := do(context.Background(), q, func(r *proto.Reply) { budgets[r.Point.Budget] = true }); err != nil || len(budgets) != 3 {
+		if _, err := proto.Do(context.Background(), do, q, func(p *proto.Point) { budgets[p.Budget] = true }); err != nil || len(budgets) != 3 {
 			t.Errorf("%s: %v, budgets %v; want all 3 in bytes, also where nobody was asked", name, err, budgets)
 		}
-		for i := range q.Sweep.Budgets {
+		for i := range q.Budgets {
 			if v := got[fmt.Sprint("testrefuse ", i)]; v != "unsupported" {
 				t.Errorf("%s: budget %d: %q; want unsupported", name, i, v)
 			}
@@ -105,8 +105,8 @@ type scripted struct {
 	log []string // "method budget", in the order of asking
 }
 
-func (s *scripted) do(_ context.Context, req *proto.Request, on func(*proto.Reply)) (*proto.Reply, error) {
-	q := req.Sweep
+func (s *scripted) do(_ context.Context, req proto.Request, tell func(any)) (any, error) {
+	q := req.(*proto.Sweep)
 	for i, b := range q.Budgets {
 		p := &proto.Point{Index: i, Budget: b.Bytes, Took: time.Millisecond}
 		if q.Methods[0].Strategy == "slow" {
@@ -115,9 +115,9 @@ func (s *scripted) do(_ context.Context, req *proto.Request, on func(*proto.Repl
 		s.mu.Lock()
 		s.log = append(s.log, fmt.Sprint(q.Methods[0].Strategy, " ", b.Bytes))
 		s.mu.Unlock()
-		on(&proto.Reply{Point: p})
+		tell(p)
 	}
-	return &proto.Reply{Swept: &proto.Swept{Points: len(q.Budgets)}}, nil
+	return &proto.Swept{Points: len(q.Budgets)}, nil
 }
 
 // The first method leads, coarse points come before fine ones for all methods,
@@ -129,8 +129,8 @@ func TestSpreadOrder(t *testing.T) {
 	}
 	var s scripted
 	seen := map[string]int{}
-	_, err := Spread(context.Background(), q, 1, s.do, func(r *proto.Reply) {
-		seen[fmt.Sprint(r.Point.Method, " ", r.Point.Index)]++
+	_, err := Spread(context.Background(), q, 1, s.do, func(p any) {
+		seen[fmt.Sprint(p.(*proto.Point).Method, " ", p.(*proto.Point).Index)]++
 	})
 	if err != nil || len(seen) != 4*17 || len(s.log) != 4*17 {
 		t.Fatalf("%d different points, %d asked for, %v; want each of %d once", len(seen), len(s.log), err, 4*17)
@@ -160,10 +160,10 @@ func TestSpreadOrder(t *testing.T) {
 // A worker that says less than it was asked for does not hold up the sweep.
 func TestSpreadMissingPoints(t *testing.T) {
 	failed := 0
-	_, err := Spread(context.Background(), sweepRequest().Sweep, 2, func(context.Context, *proto.Request, func(*proto.Reply)) (*proto.Reply, error) {
-		return &proto.Reply{Swept: &proto.Swept{}}, nil
-	}, func(r *proto.Reply) {
-		if r.Point.Failure != nil && r.Point.Failure.Kind == proto.Crash {
+	_, err := Spread(context.Background(), sweepRequest(), 2, func(context.Context, proto.Request, func(any)) (any, error) {
+		return new(proto.Swept), nil
+	}, func(p any) {
+		if f := p.(*proto.Point).Failure; f != nil && f.Kind == proto.Crash {
 			failed++
 		}
 	})

@@ -12,27 +12,24 @@ import (
 	_ "memtide/wasm/serve/step"
 )
 
-// stepped is the answer about a step and what came before it.
+// stepped is the answer about a step and what came before it, as they come to the page.
 func stepped(t *testing.T, q *proto.Step) (last *proto.Stepped, before []*proto.Stepped, fail *proto.Failure) {
 	t.Helper()
-	new(serve.Server).Handle(context.Background(), &proto.Request{Op: proto.OpStep, Step: q}, func(r *proto.Reply) {
-		text, err := proto.EncodeReply(r) // as it comes to the page
+	again := func(r *proto.Reply) *proto.Reply {
+		text, err := proto.EncodeReply(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err = proto.DecodeReply(text); err != nil {
+		if r, err = proto.DecodeReply(q, text); err != nil {
 			t.Fatal(err)
 		}
-		switch r.Kind {
-		case proto.KindProgress:
-			before = append(before, r.Stepped)
-		case proto.KindResult:
-			last = r.Stepped
-		default:
-			fail = r.Failure
-		}
-	})
-	return last, before, fail
+		return r
+	}
+	end := again(proto.Ended(new(serve.Server).Handle(context.Background(), q, func(p any) {
+		before = append(before, again(&proto.Reply{Value: p}).Value.(*proto.Stepped))
+	})))
+	last, _ = end.Value.(*proto.Stepped)
+	return last, before, end.Failure
 }
 
 // An answer comes in stages, and every byte of it is a part with an origin.

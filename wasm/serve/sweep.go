@@ -10,10 +10,12 @@ import (
 	"memtide/wasm/proto"
 )
 
-// sweep answers every point with one progress reply: methods one after the
+func init() { Register((*Server).sweep) }
+
+// sweep tells every point once: methods one after the
 // other, and inside a method in an order of its own. A point that fails does not
 // end the sweep, except for a bad network or setting, which fails all.
-func (s *Server) sweep(ctx context.Context, q *proto.Sweep, emit func(*proto.Reply)) (*proto.Swept, *proto.Failure) {
+func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Point)) (*proto.Swept, *proto.Failure) {
 	nw, fail := s.network(&q.Setting.Network)
 	if fail != nil {
 		return nil, fail
@@ -24,7 +26,7 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, emit func(*proto.Rep
 		s.sweepMethod(ctx, q, m, func(p *proto.Point) {
 			done++
 			p.Done, p.Total = done, total
-			emit(&proto.Reply{Kind: proto.KindProgress, Point: p})
+			tell(p)
 		})
 		if ctx.Err() != nil {
 			return nil, proto.Fail(proto.Deadline, "the sweep was stopped after %d of %d points", done, total)

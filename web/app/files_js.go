@@ -97,7 +97,7 @@ func (a *files) read(files safejs.Value) {
 // second compares the recording that is open with a file.
 func (a *files) second(file safejs.Value) {
 	if exists(file) {
-		a.content(file, func(p state.PickFile) { a.Post(state.PickSecond{Name: p.Name, Bytes: p.Bytes, Handle: p.Handle}) })
+		a.content(file, func(p state.PickFile) { a.Post(state.PickSecond(p)) })
 	}
 }
 

@@ -83,8 +83,8 @@ func Main(module safejs.Value) {
 }
 
 // silence shows that a solve has given no sign of life for a while.
-func (a *app) silence(req *proto.Request, silent time.Duration) {
-	if req.Op == proto.OpSolve {
+func (a *app) silence(req proto.Request, silent time.Duration) {
+	if _, ok := req.(*proto.Solve); ok {
 		a.Post(state.Silent{Quiet: silent > 0})
 	}
 }

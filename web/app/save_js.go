@@ -60,8 +60,7 @@ func (a *saver) file(f export.File) {
 	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
 }
 
-// schedule has the second program write the schedule down, or find a plan, and saves the
-// file.
+// schedule has the schedule written down, or a plan found, and saves the file.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := export.Schedule(a.s, e)
 	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
@@ -69,17 +68,14 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		say = a.tell
 		say(ui.FindingPlan)
 	}
-	j.Export(e, a.address(), func(text []byte, loaded bool, err error) {
-		switch {
-		case !loaded:
-			say(ui.NoSecond(err))
-		case err != nil:
+	j.Export(e, a.address(), func(text []byte, err error) {
+		if err != nil {
 			say(format.Sentence(err.Error()))
-		default:
-			f.Bytes = text
-			a.file(f)
-			say(ui.Saved(f.Name))
+			return
 		}
+		f.Bytes = text
+		a.file(f)
+		say(ui.Saved(f.Name))
 	})
 }
 

@@ -34,17 +34,13 @@ func manySteps(t *testing.T, network, strategy string, slices int) (*proto.Solve
 		t.Fatal(err)
 	}
 	device := preset.DefaultDevice()
-	var s serve.Server
-	var out *proto.Solved
-	s.Handle(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+	out, err := proto.Do(context.Background(), new(serve.Server).Handle, &proto.Solve{
 		Setting: proto.Setting{Network: proto.Network{Preset: network}, Device: device.Device},
 		Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Share: 70 * choice.Percent},
-	}}, func(r *proto.Reply) {
-		if r.Failure != nil {
-			t.Fatal(r.Failure)
-		}
-		out = r.Solved
-	})
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := out.Trace
 	all := *one
 	all.Spans, all.Gaps, all.Memory, all.Lives = nil, nil, nil, nil
@@ -108,7 +104,7 @@ func TestMeasureMillion(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			solved, problem := manySteps(t, network, "greedy", n)
 			start := time.Now()
-			message, err := proto.EncodeReply(&proto.Reply{Kind: proto.KindResult, Solved: solved})
+			message, err := proto.EncodeReply(proto.Ended(solved, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,12 +120,12 @@ func TestMeasureMillion(t *testing.T) {
 
 func loadNatively(t *testing.T, message []byte, problem *engine.Problem) {
 	start := time.Now()
-	reply, err := proto.DecodeReply(message)
+	reply, err := proto.DecodeReply(new(proto.Solve), message)
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := time.Now()
-	m := draw.NewModel(problem, reply.Solved.Trace)
+	m := draw.NewModel(problem, reply.Value.(*proto.Solved).Trace)
 	arranged := time.Now()
 	var scene draw.Scene
 	for _, pic := range []draw.Picture{draw.Strip, draw.Timeline, draw.Memory} {

@@ -43,12 +43,12 @@ func TestMeasureSolvers(t *testing.T) {
 			}
 			p := ready(t) // whose workers have not solved with this strategy yet
 			for _, percent := range []int{30, 50, 75} {
-				req := solveRequest("", m.Strategy, percent*100, "")
-				req.Solve.Method = m
-				req.Solve.Network = proto.Network{Profile: text.Bytes()}
-				req.Solve.Device = engine.Device{ToHost: 1e9, ToDev: 1e9}
-				req.Solve.Limit = 20 * time.Second
-				measureSolver(t, p, fmt.Sprintf("%s%s L=%d %d %%", m.Strategy, given(m.Args), n, percent), req.Solve)
+				req := solveRequest("", m.Strategy, percent*100)
+				req.Method = m
+				req.Network = proto.Network{Profile: text.Bytes()}
+				req.Device = engine.Device{ToHost: 1e9, ToDev: 1e9}
+				req.Limit = 20 * time.Second
+				measureSolver(t, p, fmt.Sprintf("%s%s L=%d %d %%", m.Strategy, given(m.Args), n, percent), req)
 			}
 		}
 	}
@@ -72,15 +72,11 @@ func given(args engine.Args) (text string) {
 // measureSolver logs the times of one request.
 func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 	t.Helper()
-	point := &proto.Request{Op: proto.OpSweep, Sweep: &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []choice.Budget{q.Budget}, Limit: q.Limit}}
+	point := &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []choice.Budget{q.Budget}, Limit: q.Limit}
 	var local serve.Local
 	native := repeatedly(func(int) time.Duration {
 		took := time.Duration(0)
-		_, err := local.Do(context.Background(), point, func(r *proto.Reply) {
-			if r.Point != nil {
-				took = r.Point.Took
-			}
-		})
+		_, err := proto.Do(context.Background(), local.Do, point, func(p *proto.Point) { took = p.Took })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,11 +86,11 @@ func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 		id := fmt.Sprintf("%s point %d", name, i)
 		send(p, id, point)
 		settled(p, id, time.Minute)
-		return time.Duration(Eval[float64](p, fmt.Sprintf(`got[%q].progress.reduce((took, r) => r.point ? r.point.took : took, 0)`, id)))
+		return time.Duration(Eval[float64](p, fmt.Sprintf(`got[%q].progress.reduce((took, p) => p.took ?? took, 0)`, id)))
 	})
 	trip := repeatedly(func(i int) time.Duration {
 		id := fmt.Sprintf("%s %d", name, i)
-		send(p, id, &proto.Request{Op: proto.OpSolve, Solve: q})
+		send(p, id, q)
 		settled(p, id, time.Minute)
 		return time.Duration(1e6 * Eval[float64](p, fmt.Sprintf(`got[%q].ms`, id)))
 	})

@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,28 +23,21 @@ func ready(t *testing.T) *Page {
 	return p
 }
 
-func solveRequest(preset, strategy string, basisPoints int, test string) *proto.Request {
-	return &proto.Request{Op: proto.OpSolve, Test: test, Solve: &proto.Solve{
+func solveRequest(preset, strategy string, basisPoints int) *proto.Solve {
+	return &proto.Solve{
 		Setting: proto.Setting{
 			Network: proto.Network{Preset: preset},
 			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
 		},
 		Method: proto.Method{Strategy: strategy},
 		Budget: choice.Budget{Share: choice.Share(basisPoints) * choice.Percent / 100},
-	}}
+	}
 }
 
-// send starts a request; answers gather in window.got[name] = {reply, failure, progress}.
-func send(p *Page, name string, req *proto.Request) {
+// send starts a request; answers gather in window.got[name] = {result, failure, progress}.
+func send(p *Page, name string, req proto.Request) {
 	p.t.Helper()
-	var profile json.RawMessage
-	if network := req.Profile(); network != nil {
-		profile = *network
-	}
-	text, err := json.Marshal(struct {
-		*proto.Request
-		Profile json.RawMessage `json:"profile,omitempty"`
-	}{req, profile})
+	message, err := proto.EncodeRequest(req)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -51,14 +45,14 @@ func send(p *Page, name string, req *proto.Request) {
 		const mine = ((window.got ||= {})[%[1]q] = {progress: [], start: performance.now()});
 		const end = (key) => (v) => { mine[key] = JSON.parse(v); mine.ms = performance.now() - mine.start; };
 		mine.promise = memtide.request(%[2]q, (r) => mine.progress.push(JSON.parse(r)));
-		mine.promise.then(end("reply"), end("failure"));
+		mine.promise.then(end("result"), end("failure"));
 		return true;
-	})()`, name, text))
+	})()`, name, base64.StdEncoding.EncodeToString(message)))
 }
 
 func settled(p *Page, name string, limit time.Duration) {
 	p.t.Helper()
-	p.Wait(fmt.Sprintf(`got[%[1]q].reply || got[%[1]q].failure`, name), limit)
+	p.Wait(fmt.Sprintf(`got[%[1]q].result || got[%[1]q].failure`, name), limit)
 }
 
 // countRequests counts the requests that never end, of all that workers are asked
@@ -66,12 +60,12 @@ func settled(p *Page, name string, limit time.Duration) {
 const countRequests = `(() => {
 	const post = Worker.prototype.postMessage;
 	globalThis.requests = 0;
-	Worker.prototype.postMessage = function (...all) { requests += all[0].type === "request" && new TextDecoder().decode(all[0].body).includes('"test":"loop"'); post.apply(this, all); };
+	Worker.prototype.postMessage = function (...all) { requests += all[0].type === "request" && new TextDecoder().decode(all[0].body).includes('"how":"loop"'); post.apply(this, all); };
 	return true;
 })()`
 
 type solved struct {
-	Reply        proto.Reply
+	Solved       proto.Solved
 	Spans, Steps int
 }
 
@@ -79,16 +73,16 @@ type solved struct {
 func solveNow(p *Page) {
 	p.t.Helper()
 	name := "now " + Eval[string](p, `String(Object.keys(window.got ?? {}).length)`)
-	send(p, name, solveRequest("resnet50-b8", "rotor", 6000, ""))
+	send(p, name, solveRequest("resnet50-b8", "rotor", 6000))
 	settled(p, name, 20*time.Second)
 	if got := Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || null)`, name)); got != "null" {
 		p.t.Fatalf("a solve: got the failure %s, want an answer", got)
 	}
 	var s solved
-	if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].reply)`, name))), &s); err != nil {
+	if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].result)`, name))), &s); err != nil {
 		p.t.Fatal(err)
 	}
-	if s.Spans == 0 || s.Reply.Solved == nil || !s.Reply.Solved.Verdict.Verified {
+	if s.Spans == 0 || !s.Solved.Verdict.Verified {
 		p.t.Fatalf("a solve: got %+v, want a verified schedule", s)
 	}
 }
@@ -105,27 +99,27 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	p := ready(t)
 	q := &proto.Sweep{
-		Setting: solveRequest("resnet50-b8", "", 1, "").Solve.Setting,
+		Setting: solveRequest("resnet50-b8", "", 1).Setting,
 		Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "sequential"}, {Strategy: "rotor"}},
 	}
 	for b := 1000; b <= 10000; b += 1000 {
 		q.Budgets = append(q.Budgets, choice.Budget{Share: choice.Share(b) * choice.Percent / 100})
 	}
-	send(p, "sweep", &proto.Request{Op: proto.OpSweep, Sweep: q})
+	send(p, "sweep", q)
 	solveNow(p)
 	settled(p, "sweep", 60*time.Second)
-	var points []proto.Reply
+	var points []proto.Point
 	if err := json.Unmarshal([]byte(Eval[string](p, `JSON.stringify(got.sweep.progress)`)), &points); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[[2]int]bool{}
-	for i, r := range points {
-		if r.Point == nil || r.Point.Done != i+1 || r.Point.Total != 30 {
-			t.Fatalf("progress %d: got %+v, want point %d of 30", i, r.Point, i+1)
+	for i, x := range points {
+		if x.Done != i+1 || x.Total != 30 {
+			t.Fatalf("progress %d: got %+v, want point %d of 30", i, x, i+1)
 		}
-		seen[[2]int{r.Point.Method, r.Point.Index}] = true
-		if f := r.Point.Failure; f == nil && !r.Point.Verdict.Verified || f != nil && f.Kind != proto.Infeasible {
-			t.Errorf("%s at %d bytes: got %+v, want a verified schedule or infeasible", r.Point.Strategy, r.Point.Budget, r.Point)
+		seen[[2]int{x.Method, x.Index}] = true
+		if f := x.Failure; f == nil && !x.Verdict.Verified || f != nil && f.Kind != proto.Infeasible {
+			t.Errorf("%s at %d bytes: got %+v, want a verified schedule or infeasible", x.Strategy, x.Budget, x)
 		}
 	}
 	if len(seen) != 30 {
@@ -140,7 +134,7 @@ func TestCancel(t *testing.T) {
 	p := ready(t)
 	solveNow(p)
 	Eval[bool](p, countRequests)
-	send(p, "stuck", solveRequest("resnet50-b8", "rotor", 6000, "loop"))
+	send(p, "stuck", &proto.Break{How: "loop"})
 	p.Wait(`requests === 1`)
 	Eval[bool](p, `got.stuck.cancelled = performance.now(); got.stuck.promise.cancel(); true`)
 	settled(p, "stuck", 5*time.Second)
@@ -157,7 +151,7 @@ func TestCancelAll(t *testing.T) {
 	p := ready(t)
 	Eval[bool](p, countRequests)
 	for i := range 5 {
-		send(p, fmt.Sprintf("stuck%d", i), solveRequest("resnet50-b8", "rotor", 6000, "loop"))
+		send(p, fmt.Sprintf("stuck%d", i), &proto.Break{How: "loop"})
 	}
 	p.Wait(`requests === Math.min(Math.max(navigator.hardwareConcurrency - 1, 1), 4) + 1`) // see pool.New
 	Eval[bool](p, `for (const name in got) if (name.startsWith("stuck")) got[name].promise.cancel(); true`)
@@ -178,7 +172,7 @@ func TestCrashes(t *testing.T) {
 			solveNow(p)
 			for round := range 2 {
 				name := fmt.Sprintf("%s%d", how, round)
-				send(p, name, solveRequest("resnet50-b8", "rotor", 6000, how))
+				send(p, name, &proto.Break{How: how})
 				settled(p, name, 30*time.Second)
 				var f proto.Failure
 				if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || {})`, name))), &f); err != nil {

@@ -12,51 +12,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Names of the dots of what is shown and of the other side of a comparison.
-const (
-	shownName = "shown"
-	otherName = "other side"
-)
-
 // anotherName stands behind the letter of a side that is of another network.
 const anotherName = ", another network"
-
-// Beside is the other side of a comparison, beside the curve of this one.
-type Beside struct {
-	Letter  string             // A or B
-	Another bool               // it is of another network, whose own measure counts
-	At      tradeoff.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
-	Words   string             // its numbers
-	Note    string             // how to read its place, or why it has none; empty for a schedule of this network
-}
-
-// OtherSide is the other side of a comparison; nil without one, and while it has
-// no schedule.
-func OtherSide(s *state.State) *Beside {
-	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {
-		return nil
-	}
-	o := s.Compare.Other.Shown
-	_, letter := letters(s)
-	step := o.Solved.Trace.Makespan
-	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},
-		Words: format.Duration(step) + " per step in " + format.Bytes(o.Solved.Budget)}
-	own := o.Solved.KeepAll.StepTime
-	if own > 0 {
-		b.Words += ", " + format.Ratio(float64(step)/float64(own))
-		if b.Another {
-			b.Words += " against its own " + format.Duration(own)
-		}
-	}
-	unit, n := known.Trained(o.Choice, o.Network)
-	if n > 0 {
-		b.Words += ", " + format.Throughput(n, unit, step)
-	}
-	if b.Another {
-		b.measure(s, own, unit, n)
-	}
-	return b
-}
 
 // measure puts a schedule of another network where its own measure is on the axis
 // of this one; own is its step time when everything is kept, 0 if that is not known.
@@ -169,4 +126,32 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 	return node{"show": true, "position": position, "formatter": name, "color": look.Colours[display.Ink],
 		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font,
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
+}
+
+// OtherSide is the other side of a comparison; nil without one, and while it has
+// no schedule.
+func OtherSide(s *state.State) *Beside {
+	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {
+		return nil
+	}
+	o := s.Compare.Other.Shown
+	_, letter := letters(s)
+	step := o.Solved.Trace.Makespan
+	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},
+		Words: format.Duration(step) + " per step in " + format.Bytes(o.Solved.Budget)}
+	own := o.Solved.KeepAll.StepTime
+	if own > 0 {
+		b.Words += ", " + format.Ratio(float64(step)/float64(own))
+		if b.Another {
+			b.Words += " against its own " + format.Duration(own)
+		}
+	}
+	unit, n := known.Trained(o.Choice, o.Network)
+	if n > 0 {
+		b.Words += ", " + format.Throughput(n, unit, step)
+	}
+	if b.Another {
+		b.measure(s, own, unit, n)
+	}
+	return b
 }

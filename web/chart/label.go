@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
@@ -22,36 +21,12 @@ type label struct {
 	lines float64 // pixels of lines that are behind it
 }
 
-// labelHeight is the least distance between two labels.
-const labelHeight = 13.0
-
 // roomForLabels is the least width in CSS pixels at which lines have their names; on
 // a telephone the table of plans is the key.
 const roomForLabels = 420.0
 
-// named is an end of a line with its name.
-type named struct {
-	name   string
-	x, y   float64
-	chosen bool
-	gone   bool // the whole line lies beside the plot
-}
-
 // place is a place of the plot in CSS pixels.
 type place struct{ x, y float64 }
-
-// BoundTitle names the lower bound of a class, and thereby the schedules that it
-// says nothing about: what also recomputes may well be faster than the bound of
-// offloading only.
-func BoundTitle(class engine.Class) string {
-	switch class {
-	case engine.MayOffload:
-		return "lower bound, offloading only"
-	case engine.MayRecompute:
-		return "lower bound, recomputing only"
-	}
-	return "lower bound, recomputing and offloading"
-}
 
 // ends are the ends of the bounds and of the lines.
 func (p *Plot) ends() []named {
@@ -264,9 +239,6 @@ func (p *Plot) marked() (out []rect) {
 	}
 	return append(out, p.letterRects()...)
 }
-
-// width is about how wide a name is, in CSS pixels.
-func (n named) width() float64 { return 8 + 6.3*float64(len(n.name)) }
 
 func endLabel(at label, name string, look Look, r display.Role) map[string]any {
 	align := "left"

@@ -3,7 +3,6 @@ package chart
 import (
 	"math"
 
-	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/tradeoff"
@@ -56,9 +55,6 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 
 // markWidth is the room that the name of the budget needs at its side.
 const markWidth = 96.0
-
-// showsDevice says whether what the device has lies in the plot.
-func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
 
 // beyondName stands in the region beyond the device, if it is wide enough.
 func (p *Plot) beyondName() string {
@@ -121,12 +117,4 @@ func (p *Plot) shownAway() int {
 		return -12
 	}
 	return 12
-}
-
-// uprights are the lines across the plot: the budget's and the device's.
-func (p *Plot) uprights() []engine.Bytes {
-	if p.showsDevice() {
-		return []engine.Bytes{p.Budget, p.Device}
-	}
-	return []engine.Bytes{p.Budget}
 }

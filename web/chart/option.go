@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -24,19 +23,6 @@ const (
 	seriesLine         // the line of a strategy
 	seriesDot          // a single point
 )
-
-// Look is how a chart is dressed.
-type Look struct {
-	Colours []string // by display.Role
-	Font    string
-}
-
-// dashes tell the strategies of a class, which share a colour, apart: by Strategy.Mark.
-// They never change places; more may follow.
-var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6}, {16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}
-
-// node is an object of an option.
-type node = map[string]any
 
 // Option is the chart as an ECharts option.
 func (p *Plot) Option(look Look) ([]byte, error) {
@@ -108,11 +94,6 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// keepAllName stands at the square of keeping everything.
-const keepAllName = "keep everything"
-
 // keepAllLabel stands below the square, or above where upwards is fast: nothing is
 // faster, so no line is there. It ends with the square, which is near the right
 // edge.
@@ -131,10 +112,6 @@ func (p *Plot) unit() (float64, string) {
 		return float64(engine.GiB), "GiB"
 	}
 	return float64(engine.MiB), "MiB"
-}
-
-func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
-	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
 // data goes from the largest budget to the smallest, so that the label of a
@@ -168,27 +145,4 @@ func draws(s node, strategy, chosen, colour string) {
 	if d := Dash(strategy); d != nil {
 		set(s, d, "lineStyle", "type")
 	}
-}
-
-// Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS
-// pixels: always the same, whatever else is drawn or registered. Nil is a solid line.
-func Dash(strategy string) []int {
-	if s := engine.Lookup(strategy); s != nil {
-		return dashes[s.Mark%len(dashes)]
-	}
-	return dashes[0]
-}
-
-// Role is the colour of a strategy's line: that of its class.
-func Role(strategy string) display.Role {
-	s := engine.Lookup(strategy)
-	switch {
-	case s == nil, s.Class == engine.MayRecompute|engine.MayOffload:
-		return display.Forward
-	case s.Class == engine.MayOffload:
-		return display.Transfer
-	case s.Class == engine.MayRecompute:
-		return display.Recompute
-	}
-	return display.Fixed
 }

@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 
+	"memtide/engine"
 	"memtide/web/tradeoff"
 )
 
@@ -109,4 +110,12 @@ func (r rect) widened(by float64) rect { return rect{r.x0 - by, r.y0 - by, r.x1 
 // around is the least rectangle with a stroke.
 func (s rect) around() rect {
 	return rect{min(s.x0, s.x1), min(s.y0, s.y1), max(s.x0, s.x1), max(s.y0, s.y1)}
+}
+
+// uprights are the lines across the plot: the budget's and the device's.
+func (p *Plot) uprights() []engine.Bytes {
+	if p.showsDevice() {
+		return []engine.Bytes{p.Budget, p.Device}
+	}
+	return []engine.Bytes{p.Budget}
 }

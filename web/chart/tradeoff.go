@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -10,39 +9,9 @@ import (
 
 	"memtide/engine"
 	"memtide/web/format"
-	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
-
-// Plot is the trade-off curve: budgets to the right, slowdown against keeping
-// everything upwards, or what Axis says, in a picture of Width times Height CSS
-// pixels.
-type Plot struct {
-	Width, Height float64
-	Axis          tradeoff.Axis
-	Batch         int    // what a step trains with, in Unit; 0 if unknown
-	Unit          string // samples or tokens
-
-	Lines   []tradeoff.Line
-	Bounds  []tradeoff.Line
-	KeepAll tradeoff.LinePoint // zero if it is not known
-	Chosen  string             // name of the chosen strategy
-	Budget  engine.Bytes
-	Now     tradeoff.LinePoint // what is shown; zero if nothing is
-	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
-	Another bool               // Other is of another network
-	Letters [2]string          // of what is shown and of the other side; empty without a comparison
-	Device  engine.Bytes       // what the device has; 0 if that is not known
-	Name    string             // of the device, as it is written at its line
-
-	From, To    engine.Bytes // of the horizontal axis
-	Low, Top    float64      // of the vertical axis, in its unit
-	Least, Most float64      // the slowdowns at its ends
-	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
-
-	wide float64 // the room that the labels of the vertical axis need
-}
 
 // Margins of the plot in CSS pixels; the left one at least.
 const (
@@ -56,36 +25,6 @@ const (
 // what is shown is slower. What lies beyond leaves the picture: it is of no use, and
 // would flatten everything else.
 const slowest = 1 / 0.65
-
-// New lays the curve of a state out. It returns nil if there is none yet.
-func New(s *state.State, width, height float64) *Plot {
-	c := s.Curve
-	if c == nil || s.Network == nil {
-		return nil
-	}
-	lines, _ := s.Lines()
-	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
-		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
-	if v := s.Visible(); v != nil && v.Network == s.Network {
-		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
-	}
-	for i := range p.Lines { // what is shown is a point of its line
-		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen && maps.Equal(l.Method.Args, s.Choice.Args) {
-			*l = l.With(p.Now)
-		}
-	}
-	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
-	if d := state.DeviceOf(s.Choice); d != nil {
-		p.Device, p.Name = d.Memory, "one "+d.Short()
-	}
-	if c.Complete() {
-		p.Fits = c.Smallest()
-	}
-	p.layBudgets(s.BudgetRange())
-	p.compare(s)
-	p.layAxis()
-	return p
-}
 
 // layBudgets has the horizontal axis go from a little below the smallest plan to a
 // little beyond keeping everything, with the budget and what is shown on it.
@@ -111,34 +50,6 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 func keepAll(s *state.State) tradeoff.LinePoint {
 	all := s.KeepAll()
 	return tradeoff.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
-}
-
-// Bounds are the lower bounds that the curve of a state draws, with the names of
-// their classes: that of the chosen strategy's class, and those of the classes of
-// which a line is drawn. One that says no more than "at least the time of all
-// operations" is left out.
-func Bounds(s *state.State) (out []tradeoff.Line) {
-	lines, bounds := s.Lines()
-	drawn := map[engine.Class]bool{classOf(s.Choice.Strategy): true}
-	for _, l := range lines {
-		drawn[classOf(l.Method.Strategy)] = true
-	}
-	all := keepAll(s).StepTime
-	for _, b := range bounds {
-		if class := classOf(b.Method.Strategy); drawn[class] && all > 0 && len(b.Points) > 1 && b.Points[0].StepTime > all {
-			b.Title = BoundTitle(class)
-			out = append(out, b)
-		}
-	}
-	return out
-}
-
-// classOf is the class of a strategy; 0 if there is none of this name.
-func classOf(strategy string) engine.Class {
-	if st := engine.Lookup(strategy); st != nil {
-		return st.Class
-	}
-	return 0
 }
 
 // layAxis finds the ends of the vertical axis.
@@ -328,4 +239,39 @@ func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
 		}
 	}
 	return found, best <= reach
+}
+
+// showsDevice says whether what the device has lies in the plot.
+func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
+
+func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
+	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
+}
+
+// Bounds are the lower bounds that the curve of a state draws, with the names of
+// their classes: that of the chosen strategy's class, and those of the classes of
+// which a line is drawn. One that says no more than "at least the time of all
+// operations" is left out.
+func Bounds(s *state.State) (out []tradeoff.Line) {
+	lines, bounds := s.Lines()
+	drawn := map[engine.Class]bool{classOf(s.Choice.Strategy): true}
+	for _, l := range lines {
+		drawn[classOf(l.Method.Strategy)] = true
+	}
+	all := keepAll(s).StepTime
+	for _, b := range bounds {
+		if class := classOf(b.Method.Strategy); drawn[class] && all > 0 && len(b.Points) > 1 && b.Points[0].StepTime > all {
+			b.Title = BoundTitle(class)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// classOf is the class of a strategy; 0 if there is none of this name.
+func classOf(strategy string) engine.Class {
+	if st := engine.Lookup(strategy); st != nil {
+		return st.Class
+	}
+	return 0
 }

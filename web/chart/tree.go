@@ -3,6 +3,7 @@ package chart
 import (
 	"strconv"
 
+	"memtide/engine"
 	"memtide/web/display"
 )
 
@@ -74,3 +75,30 @@ func set(at any, value any, path ...string) {
 		}
 	}
 }
+
+// Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS
+// pixels: always the same, whatever else is drawn or registered. Nil is a solid line.
+func Dash(strategy string) []int {
+	if s := engine.Lookup(strategy); s != nil {
+		return dashes[s.Mark%len(dashes)]
+	}
+	return dashes[0]
+}
+
+// Role is the colour of a strategy's line: that of its class.
+func Role(strategy string) display.Role {
+	s := engine.Lookup(strategy)
+	switch {
+	case s == nil, s.Class == engine.MayRecompute|engine.MayOffload:
+		return display.Forward
+	case s.Class == engine.MayOffload:
+		return display.Transfer
+	case s.Class == engine.MayRecompute:
+		return display.Recompute
+	}
+	return display.Fixed
+}
+
+// dashes tell the strategies of a class, which share a colour, apart: by Strategy.Mark.
+// They never change places; more may follow.
+var dashes = [][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6}, {16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/web/format"
 )
 
@@ -108,23 +107,6 @@ func Reserved(peak engine.Bytes) engine.Bytes {
 // GiB, rounded down; 0 if there is none.
 func Usable(memory engine.Bytes) engine.Bytes {
 	return max(memory-contextBytes, 0) * 100 / (100 + allocatorPart) / engine.GiB * engine.GiB
-}
-
-// Fitted is c with the budget of its device, where that is known: what the device
-// is likely to serve, if keeping all bytes is more than that. If it is not, the
-// budget is all of them if always, and else stays.
-func (c Choice) Fitted(all engine.Bytes, always bool) Choice {
-	d := preset.LookupDevice(c.Device)
-	if d == nil || Usable(d.Memory) == 0 {
-		return c
-	}
-	switch {
-	case Reserved(all) > d.Memory:
-		c.Budget = Budget{Bytes: Usable(d.Memory)}
-	case always:
-		c.Budget = Budget{Bytes: (all + engine.GiB - 1) / engine.GiB * engine.GiB}
-	}
-	return c
 }
 
 // parseShare reads per cent, with an exponent if there is one ("5e-3"), rounded

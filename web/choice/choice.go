@@ -262,3 +262,20 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 	}
 	return out
 }
+
+// Fitted is c with the budget of its device, where that is known: what the device
+// is likely to serve, if keeping all bytes is more than that. If it is not, the
+// budget is all of them if always, and else stays.
+func (c Choice) Fitted(all engine.Bytes, always bool) Choice {
+	d := preset.LookupDevice(c.Device)
+	if d == nil || Usable(d.Memory) == 0 {
+		return c
+	}
+	switch {
+	case Reserved(all) > d.Memory:
+		c.Budget = Budget{Bytes: Usable(d.Memory)}
+	case always:
+		c.Budget = Budget{Bytes: (all + engine.GiB - 1) / engine.GiB * engine.GiB}
+	}
+	return c
+}

@@ -6,42 +6,10 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/profiles"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
-
-// Where the network of side B is, if it is not A's: Said.From.
-const (
-	FromBlob = "link" // in b.d
-	FromFile = "file" // in a file that no link holds
-)
-
-// Said is what a link or flags say of a choice; of side B, what differs from A. The
-// zero value of a field says nothing.
-type Said struct {
-	Preset  string            // reference of a preset, "resnet101-b32"
-	Profile *profiles.Profile // from a link or a file; nil if the source is a preset
-	Ops     string            // of Profile, as Source has them; they have not been looked at
-	From    string            // of side B: FromBlob or FromFile if its network is neither A's nor a preset
-	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
-
-	Device    string // id of a device
-	Budget    Budget
-	Strategy  string
-	Args      engine.Args
-	ToDev     engine.Rate // 0: the device's
-	ToHost    engine.Rate // 0: as ToDev, or the device's
-	Duplex    string      // "half", "full" or ""
-	Transfers string      // "whole", "streamed" or ""
-
-	Alloc     string // allocator of the address view, which is open; "": it is closed
-	AllocArgs engine.Args
-
-	Step     string      // language model whose whole training step is asked about, or the text of its config.json; "": a schedule is asked for
-	StepArgs engine.Args // what is chosen about it, see package ask
-}
 
 // Named says whether a network, or a model, is named.
 func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil || s.Step != "" }

@@ -209,3 +209,24 @@ func subsequence(old, next []node, pair []int) {
 		}
 	}
 }
+
+// Update makes the results of a build the tree, and returns the instructions that
+// bring the page there, and the new hosts in the order of the page. What it
+// returns is valid until it is called again.
+func (t *Tree) Update(r *vugu.BuildResults) (instructions []byte, made []Host, err error) {
+	var top []node
+	if top, err = grow(nil, r, r.Out); err != nil {
+		return nil, nil, err
+	}
+	next := &top[0]
+	t.out, t.made = append(t.out[:0], '['), t.made[:0]
+	if t.root == nil || !alike(t.root, next) {
+		t.begin("adopt")
+		t.node(next)
+		t.end()
+	} else {
+		t.patch(t.root, next)
+	}
+	t.root = next
+	return append(t.out, ']'), t.made, nil
+}

@@ -15,7 +15,7 @@ import (
 // without curve. The error says why there is no schedule.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
-	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, nil) })
+	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, ignored) })
 	s.Curve = nil
 	switch {
 	case s.Alert != nil:
@@ -30,23 +30,26 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 
 // Expected is the schedule that a page with a certain address asks for first, with
 // the search and the hash as the browser has them; nil if it asks none of this program.
-func Expected(search, hash string) *proto.Request {
+func Expected(search, hash string) proto.Request {
 	_, start, notes := permalink.Follow(link.Of(search, hash))
 	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong
 		return nil
 	}
-	var first *proto.Request
+	var first *proto.Solve
 	play(context.Background(), new(serve.Local), state.New(), start, func(e state.Solve) state.Message {
 		if first == nil {
-			first = &proto.Request{Op: proto.OpSolve, Solve: &e.Request}
+			first = &e.Request
 		}
 		return nil
 	})
-	if first != nil && !here(first) {
+	if first == nil || !here(first) {
 		return nil
 	}
 	return first
 }
+
+// ignored is what comes on the way where nobody looks.
+func ignored(state.Message) {}
 
 // play starts a page, opens what it wants to open and has its schedules solved.
 // What else follows is left out.
@@ -56,7 +59,7 @@ func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Star
 		var m state.Message
 		switch e := queue[0].(type) {
 		case state.Open:
-			m = Open(ctx, pool, e, nil)
+			m = Open(ctx, pool, e, ignored)
 		case state.Solve:
 			m = solved(e)
 		}

@@ -92,7 +92,7 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 func TestExpected(t *testing.T) {
 	for strategy, want := range map[string]bool{"rotor": true, "testfar": false} {
 		got := Expected("", "#v=1&p=resnet101-b32&s="+strategy)
-		if (got != nil) != want || got != nil && got.Solve.Strategy != strategy {
+		if q, ok := got.(*proto.Solve); ok != want || ok && q.Strategy != strategy || !ok && got != nil {
 			t.Errorf("%s: expects %+v; want a request: %t", strategy, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -11,73 +10,68 @@ import (
 	"memtide/web/state"
 )
 
-// Open asks a pool to read a profile.
-func Open(ctx context.Context, pool proto.Pool, e state.Open, onProgress func(*proto.Reply)) state.Message {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpOpen, Open: &e.Request}, onProgress)
+// Each function asks a pool for what an effect is about, and tells what comes on the way.
+
+// Open asks to read a profile.
+func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.OpenProgressed{ID: e.ID, Progress: *p}) })
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
 		return state.OpenFailed{ID: e.ID, Text: err.Error()}
 	}
-	if r.Opened.Memory != nil {
-		return state.Opened{ID: e.ID, Reply: r.Opened}
+	if r.Memory != nil {
+		return state.Opened{ID: e.ID, Reply: r}
 	}
-	p := r.Opened.Decoded
+	p := r.Decoded
 	if p == nil { // a worker has read it
-		if p, err = profiles.Decode("", profiles.Bytes(r.Opened.Profile), (*engine.Poll)(nil)); err != nil {
+		if p, err = profiles.Decode("", profiles.Bytes(r.Profile), (*engine.Poll)(nil)); err != nil {
 			return state.OpenFailed{ID: e.ID, Text: err.Error()}
 		}
 	}
-	return state.Opened{ID: e.ID, Reply: r.Opened, Profile: p}
+	return state.Opened{ID: e.ID, Reply: r, Profile: p}
 }
 
-// Solve asks a pool for a schedule.
-func Solve(ctx context.Context, pool proto.Pool, e state.Solve, onProgress func(*proto.Reply)) state.Message {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpSolve, Solve: &e.Request}, onProgress)
+// Solve asks for a schedule.
+func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Solving) {
+		tell(state.Progressed{ID: e.ID, Progress: p.Progress, Best: p.Best})
+	})
 	if ctx.Err() != nil {
 		return nil
 	}
 	if err != nil {
-		m := state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: failure(err)}
-		if r != nil {
-			m.Best = r.Solved
-		}
-		return m
+		return state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: proto.FailureOf(err), Best: r}
 	}
-	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r.Solved}
+	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r}
 }
 
-// Place asks a pool for a placement.
-func Place(ctx context.Context, pool proto.Pool, e state.Place, onProgress func(*proto.Reply)) state.Message {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpPlace, Place: &e.Request}, onProgress)
-	if err == nil {
-		return state.Placed{ID: e.ID, Placed: r.Placed}
+// Place asks for a placement.
+func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
+	if err != nil {
+		return state.PlaceFailed{ID: e.ID, Failure: proto.FailureOf(err), Best: r}
 	}
-	m := state.PlaceFailed{ID: e.ID, Failure: failure(err)}
-	if r != nil {
-		m.Best = r.Placed
-	}
-	return m
+	return state.Placed{ID: e.ID, Placed: r}
 }
 
-// failure is an error of a pool as the kinds of the protocol tell them apart.
-func failure(err error) *proto.Failure {
-	var f *proto.Failure
-	if !errors.As(err, &f) {
-		f = proto.Fail(proto.Crash, "%v", err)
+// Sweep asks for points.
+func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Point) { tell(state.SweptPoint{ID: e.ID, Point: *p}) })
+	if err != nil {
+		return state.SweepFailed{ID: e.ID, Text: err.Error()}
 	}
-	return f
+	return state.Swept{ID: e.ID, KeepAll: r.KeepAll}
 }
 
-// Question asks a pool a question and tells what it answers.
+// Question asks a question.
 func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
-	_, err := pool.Do(ctx, &proto.Request{Op: proto.OpQuestion, Question: &e.Request}, func(r *proto.Reply) {
-		switch {
-		case r.Answer != nil:
-			tell(state.Answered{ID: e.ID, Answer: *r.Answer})
-		case r.Progress != nil:
-			tell(state.QuestionProgressed{ID: e.ID, Progress: *r.Progress})
+	_, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Answering) {
+		if p.Answer != nil {
+			tell(state.Answered{ID: e.ID, Answer: *p.Answer})
+		} else {
+			tell(state.QuestionProgressed{ID: e.ID, Progress: p.Progress})
 		}
 	})
 	m := state.QuestionEnded{ID: e.ID}
@@ -87,24 +81,36 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 	return m
 }
 
-// Examine asks a pool about a recording.
+// Examine asks about a recording.
 func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpDoctor, Doctor: &e.Request}, nil)
+	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
 		return state.ExamineFailed{ID: e.ID, Text: err.Error()}
 	}
-	return state.Examined{ID: e.ID, Reply: r.Examined}
+	return state.Examined{ID: e.ID, Reply: r}
 }
 
-// Export has a pool write a schedule down, and puts the address of what is shown
-// into the text.
+// Step asks about a training step.
+func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state.Message)) state.Message {
+	r, err := proto.Do(ctx, pool.Do, &e.Request, func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
+	switch {
+	case err != nil:
+		return state.StepFailed{ID: e.ID, Text: err.Error()}
+	case e.Request.Chain:
+		return state.StepChained{ID: e.ID, Profile: r.Profile}
+	}
+	return state.StepAnswered{ID: e.ID, Stepped: r, Whole: true}
+}
+
+// Export asks to write a schedule down, and puts the address of what is shown into the
+// text.
 func Export(ctx context.Context, pool proto.Pool, e state.Export, address string) ([]byte, error) {
-	r, err := pool.Do(ctx, &proto.Request{Op: proto.OpExport, Export: &e.Request}, nil)
+	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
 		return nil, err
 	}
 	if e.Request.Form != proto.FormPython {
-		return link.WithJSON(r.Exported.Text, address), nil
+		return link.WithJSON(r.Text, address), nil
 	}
-	return link.WithFirstLine(r.Exported.Text, address), nil
+	return link.WithFirstLine(r.Text, address), nil
 }

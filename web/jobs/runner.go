@@ -40,8 +40,8 @@ type Runner struct {
 }
 
 // sweepDelay is how long a setting must rest until its curve is asked for, in
-// milliseconds, while a slider is being dragged. The pool begins it only when no
-// solve was asked for lately.
+// milliseconds, while a slider is being dragged, and a picture until its addresses are. The
+// pool begins a curve only when no solve was asked for lately.
 const sweepDelay = 60
 
 // idleDelay is how long nothing may have changed until a question begins that nobody
@@ -63,15 +63,15 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		j.sweep(e)
+		j.request(e.ID, j.untilSweep(e), func(ctx context.Context) state.Message { return Sweep(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Place:
-		j.place(e)
+		j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message { return Place(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Question:
 		j.question(e)
 	case state.Examine:
-		j.examine(e)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) }, nothing)
 	case state.AskStep:
-		j.step(e)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Step(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -156,11 +156,7 @@ func (j *Runner) open(e state.Open) {
 			}
 			held = append(held, hold(p))
 		}
-		return Open(ctx, orSecond{p, j}, e, func(r *proto.Reply) {
-			if r.Progress != nil {
-				j.Page.Post(state.OpenProgressed{ID: e.ID, Progress: *r.Progress})
-			}
-		})
+		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
 	}, func() { // the sweep of what was shown before has been given up, if the file could be read
 		for _, release := range held {
 			release()
@@ -184,11 +180,11 @@ func (j *Runner) solve(e state.Solve) {
 	ctx := j.context(e.ID)
 	go func() {
 		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
-		m := Solve(ctx, pool, e, func(r *proto.Reply) {
-			if r.Progress != nil && e.Slot != state.ForPreview && e.Slot != state.ForStory {
-				j.Page.Post(state.Progressed{ID: e.ID, Progress: *r.Progress, Best: r.Solved})
-			}
-		})
+		tell := j.Page.Post
+		if e.Slot == state.ForPreview || e.Slot == state.ForStory {
+			tell = ignored
+		}
+		m := Solve(ctx, pool, e, tell)
 		j.Page.Later(func() { j.solved(e, m) })
 	}()
 	runtime.Gosched() // the request is with its worker before the page is drawn, and not after
@@ -204,34 +200,12 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 	j.Page.Do(m)
 }
 
-// place asks for addresses once the picture rests: a slider that is dragged shows
-// many pictures.
-func (j *Runner) place(e state.Place) {
-	j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
-		return Place(ctx, j.pool(nil), e, func(r *proto.Reply) {
-			if r.Progress != nil {
-				j.Page.Post(state.PlaceProgressed{ID: e.ID, Progress: *r.Progress})
-			}
-		})
-	}, nothing)
-}
-
-func (j *Runner) sweep(e state.Sweep) {
-	delay := sweepDelay
+// untilSweep is how many milliseconds a sweep waits.
+func (j *Runner) untilSweep(e state.Sweep) int {
 	if !e.Soon || !j.dragged {
-		delay = 0 // when what is shown now has been drawn: it needs the processor more
+		return 0 // when what is shown now has been drawn: it needs the processor more
 	}
-	j.request(e.ID, delay, func(ctx context.Context) state.Message {
-		r, err := j.pool(nil).Do(ctx, &proto.Request{Op: proto.OpSweep, Sweep: &e.Request}, func(r *proto.Reply) {
-			if r.Point != nil {
-				j.Page.Post(state.SweptPoint{ID: e.ID, Point: *r.Point})
-			}
-		})
-		if err != nil {
-			return state.SweepFailed{ID: e.ID, Text: err.Error()}
-		}
-		return state.Swept{ID: e.ID, KeepAll: r.Swept.KeepAll}
-	}, nothing)
+	return sweepDelay
 }
 
 func (j *Runner) question(e state.Question) {
@@ -250,28 +224,10 @@ func (j *Runner) question(e state.Question) {
 	}, nothing)
 }
 
-// examine asks the second program about a recording.
-func (j *Runner) examine(e state.Examine) {
-	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
-		p, err := j.Second.load(ctx)
-		if err != nil {
-			return state.ExamineFailed{ID: e.ID, Text: j.NoSecond(err)}
-		}
-		return Examine(ctx, p, e)
-	}, nothing)
-}
-
-// Export has the second program write a schedule down and gives its text, with an address
-// in it, to the page. An error of loading the second program is told apart by loaded.
-func (j *Runner) Export(e state.Export, address string, done func(text []byte, loaded bool, err error)) {
+// Export has a schedule written down and gives its text, with an address in it, to the page.
+func (j *Runner) Export(e state.Export, address string, done func(text []byte, err error)) {
 	go func() {
-		ctx := context.Background()
-		p, err := j.Second.load(ctx)
-		if err != nil {
-			j.Page.Later(func() { done(nil, false, err) })
-			return
-		}
-		text, err := Export(ctx, p, e, address)
-		j.Page.Later(func() { done(text, true, err) })
+		text, err := Export(context.Background(), j.pool(nil), e, address)
+		j.Page.Later(func() { done(text, err) })
 	}()
 }

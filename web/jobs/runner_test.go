@@ -62,23 +62,23 @@ func (p *paper) rest() {
 type worker struct {
 	serve.Local
 	mu     sync.Mutex
-	asked  []proto.Op
+	asked  []string
 	under  int // requests under way
 	answer chan error
 }
 
-func (w *worker) Do(ctx context.Context, req *proto.Request, _ func(*proto.Reply)) (*proto.Reply, error) {
-	w.count(req.Op, 1)
+func (w *worker) Do(ctx context.Context, req proto.Request, _ func(any)) (any, error) {
+	w.count(req.Op(), 1)
 	defer w.count("", -1)
 	select {
 	case err := <-w.answer:
-		return &proto.Reply{}, err
+		return nil, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (w *worker) count(op proto.Op, by int) {
+func (w *worker) count(op string, by int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.under += by; op != "" {
@@ -87,7 +87,7 @@ func (w *worker) count(op proto.Op, by int) {
 }
 
 // sofar are the requests so far.
-func (w *worker) sofar() []proto.Op {
+func (w *worker) sofar() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.asked)
@@ -190,7 +190,7 @@ func TestPlaceWaits(t *testing.T) {
 		p.work()
 		before := len(w.sofar())
 		p.rest()
-		if got := w.sofar(); before != 0 || !reflect.DeepEqual(got, []proto.Op{proto.OpPlace}) {
+		if got := w.sofar(); before != 0 || !reflect.DeepEqual(got, []string{"place"}) {
 			t.Errorf("at once %d requests, then %v; want none, then one for addresses", before, got)
 		}
 		j.Start(state.Cancel{ID: 2})

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/wasm/serve"
 )
 
 // Second does what this program does not link, by a second program that is loaded when
@@ -31,25 +31,6 @@ func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 		return own, nil
 	}
 	return r.load(ctx)
-}
-
-// orSecond answers with a pool, and with the second program what that says is for it.
-type orSecond struct {
-	proto.Pool
-	j *Runner
-}
-
-// Do implements proto.Pool.
-func (p orSecond) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
-	r, err := p.Pool.Do(ctx, req, onProgress)
-	if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != proto.Elsewhere {
-		return r, err
-	}
-	second, err := p.j.Second.load(ctx)
-	if err != nil {
-		return nil, errors.New(p.j.NoSecond(err))
-	}
-	return second.Do(ctx, req, onProgress)
 }
 
 // load is the pool of the second program, which is fetched and started the first
@@ -82,7 +63,7 @@ func (r *Second) loaded() proto.Pool {
 }
 
 // either answers with the workers of this program, which it embeds, or with those of
-// the second one if only that has a strategy or an allocator that is asked for, or what
+// the second one if only that answers the request, has a strategy that is asked for, or what
 // the network needs.
 type either struct {
 	proto.Pool
@@ -92,9 +73,9 @@ type either struct {
 }
 
 // Do implements proto.Pool.
-func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+func (p either) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	if here(req) {
-		r, err := p.Pool.Do(ctx, req, onProgress)
+		r, err := p.Pool.Do(ctx, req, tell)
 		if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != proto.Elsewhere {
 			return r, err
 		}
@@ -109,7 +90,7 @@ func (p either) Do(ctx context.Context, req *proto.Request, onProgress func(*pro
 	if err != nil {
 		return nil, proto.Fail(proto.Crash, "%s", p.sorry(err))
 	}
-	return second.Do(ctx, req, onProgress)
+	return second.Do(ctx, req, tell)
 }
 
 // other is the pool of the second program.
@@ -121,22 +102,19 @@ func (p either) other(ctx context.Context) (proto.Pool, error) {
 	return p.second.load(ctx)
 }
 
-// here says whether this program has the solvers of all strategies, and the allocator,
-// that a request names.
-func here(req *proto.Request) bool {
+// here says whether this program answers a request, and has the solvers of all strategies
+// that it names.
+func here(req proto.Request) bool {
 	var asked []proto.Method
-	switch {
-	case req.Place != nil:
-		a := alloc.Lookup(req.Place.Allocator)
-		return a == nil || !a.Elsewhere
-	case req.Solve != nil:
-		asked = append(asked, req.Solve.Method)
-	case req.Sweep != nil:
-		asked = req.Sweep.Methods
-	case req.Question != nil:
-		asked = append([]proto.Method{req.Question.Method}, req.Question.Methods...)
+	switch q := req.(type) {
+	case *proto.Solve:
+		asked = []proto.Method{q.Method}
+	case *proto.Sweep:
+		asked = q.Methods
+	case *proto.Question:
+		asked = append([]proto.Method{q.Method}, q.Methods...)
 	}
-	return !slices.ContainsFunc(asked, func(m proto.Method) bool {
+	return serve.Answers(req) && !slices.ContainsFunc(asked, func(m proto.Method) bool {
 		s := engine.Lookup(m.Strategy)
 		return s != nil && s.Elsewhere
 	})

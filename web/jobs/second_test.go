@@ -11,25 +11,24 @@ import (
 	"testing/synctest"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
 	"memtide/wasm/proto"
+	_ "memtide/wasm/serve/addresses" // answers requests for places, as nobody here does about recordings
 	"memtide/web/state"
 )
 
 func init() {
 	engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, true)
-	alloc.Describe(&alloc.Allocator{Name: "testfar", Title: "Far"})
 }
 
-// far are requests with a strategy or an allocator that this program does not have, by
-// what they are.
+// far are requests with a strategy that this program does not have, or that it does not
+// answer, by what they are.
 func far() map[string]state.Effect {
 	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
 	return map[string]state.Effect{
 		"solve":               state.Solve{ID: 1, Request: proto.Solve{Method: far}},
 		"sweep":               state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near, far}}},
 		"question":            state.Question{ID: 1, Request: proto.Question{Method: far}},
-		"place":               state.Place{ID: 1, Request: proto.Place{Allocator: "testfar"}},
+		"examine":             state.Examine{ID: 1},
 		"question among many": state.Question{ID: 1, Request: proto.Question{Method: near, Methods: []proto.Method{near, far}}},
 	}
 }
@@ -110,7 +109,7 @@ func TestSolveElsewhere(t *testing.T) {
 	j := &Second{pool: second}
 	own.answer <- proto.Fail(proto.Elsewhere, "not here")
 	second.answer <- errors.New("enough")
-	_, err := either{own, j, nil, nil}.Do(t.Context(), &proto.Request{Solve: &proto.Solve{Method: proto.Method{Strategy: "keepall"}}}, nil)
+	_, err := either{own, j, nil, nil}.Do(t.Context(), &proto.Solve{Method: proto.Method{Strategy: "keepall"}}, nil)
 	if err == nil || err.Error() != "enough" || len(own.answer) != 0 {
 		t.Errorf("got %v, the page's workers asked %t; want the answer of the second, after they were asked", err, len(own.answer) == 0)
 	}
@@ -199,8 +198,8 @@ func TestNoSecondProgram(t *testing.T) {
 func said(told []state.Message) (text string) {
 	for _, m := range told {
 		switch m := m.(type) {
-		case state.PlaceFailed:
-			text += m.Failure.Text
+		case state.ExamineFailed:
+			text += m.Text
 		case state.SolveFailed:
 			text += m.Failure.Text
 		case state.SweepFailed:

@@ -19,13 +19,13 @@ type MainThread struct {
 }
 
 // Do implements proto.Pool.
-func (h *MainThread) Do(ctx context.Context, req *proto.Request, onProgress func(*proto.Reply)) (*proto.Reply, error) {
+func (h *MainThread) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
 	h.turn.Lock()
 	defer h.turn.Unlock()
-	return h.Local.Do(context.WithValue(ctx, engine.Yield{}, h.breathe), req, func(r *proto.Reply) {
+	return h.Local.Do(context.WithValue(ctx, engine.Yield{}, h.breathe), req, func(progress any) {
 		h.breathe()
-		if onProgress != nil {
-			onProgress(r)
+		if tell != nil {
+			tell(progress)
 		}
 	})
 }

@@ -27,15 +27,6 @@ import (
 // The length comes early so that a link that was cut says how much arrived, and
 // the checksum makes sure that a damaged one never shows a wrong schedule.
 
-const (
-	blobMagic    = 'm'
-	plainVersion = 1
-	blobVersion  = 2
-	graphVersion = 3
-	maxInflated  = 4 << 20 // bytes of a body, unpacked, and of the names and texts of a link
-	maxMemory    = 64 << 20
-)
-
 var base64url = base64.RawURLEncoding.Strict()
 
 // lastBlobs remember the blobs of two profiles, A's and B's: the page writes its
@@ -78,36 +69,6 @@ func encodeBlob(p *profiles.Profile) string {
 	head = binary.LittleEndian.AppendUint32(head, checksum(codec, sent))
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
-
-// packer makes raw deflate of bytes, again and again: a new compressor is large.
-type packer struct {
-	w   *flate.Writer
-	out bytes.Buffer
-}
-
-func newPacker() *packer {
-	w, err := flate.NewWriter(nil, flate.BestCompression)
-	if err != nil {
-		panic("link: " + err.Error()) // only for a level that does not exist
-	}
-	return &packer{w: w}
-}
-
-// deflate packs b. The result is overwritten by the next call.
-func (p *packer) deflate(b []byte) []byte {
-	p.out.Reset()
-	p.w.Reset(&p.out)
-	_, err := p.w.Write(b)
-	if err == nil {
-		err = p.w.Close()
-	}
-	if err != nil {
-		panic("link: " + err.Error()) // a buffer does not fail
-	}
-	return p.out.Bytes()
-}
-
-var errDamaged = choice.Sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")
 
 // newBudget is what a link may take.
 func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMemory) }

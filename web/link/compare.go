@@ -2,16 +2,6 @@ package link
 
 import "memtide/web/choice"
 
-// side is side B while it is read: its keys stand behind "b.", and what is not
-// written of it is as in A.
-type side struct {
-	said    choice.Said
-	fields  choice.Table // of said
-	any     bool         // there is a B
-	sawData bool
-	notes
-}
-
 // side takes a key of side B, given without "b."; false if it is none.
 func (r *reader) side(key, value string) bool {
 	b := &r.b

@@ -15,10 +15,6 @@ import (
 // value before: so blocks that repeat are the same bytes, in the order of the forward
 // and in that of the backward, which deflate writes once.
 
-// LongestGraph is the most characters that the blob of a graph has in a link; a
-// longer one does not go into links.
-const LongestGraph = Longest - 2_000
-
 // near is how far back a reference counts from what was made last.
 const near = 48
 
@@ -173,16 +169,6 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
 	}
 	return p, nil
-}
-
-// small reads a number of at most most.
-func (r *bodyReader) small(most int) int {
-	n := r.uint()
-	if n > uint64(most) {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	return int(n)
 }
 
 // within says that a number that a column has is from 0 to most; otherwise the body

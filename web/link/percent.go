@@ -1,6 +1,9 @@
 package link
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // EscapeValue writes a value so that it can stand in a fragment: letters, digits
 // and -_.~$+=:@ as they are, every other byte as %XX. It is what
@@ -53,4 +56,18 @@ func lower(c byte) byte {
 
 func isAlphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= lower(c) && lower(c) <= 'z'
+}
+
+// escape leaves readable what may stand in a fragment and in chat messages.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~@:,/", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }

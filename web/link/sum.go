@@ -15,10 +15,6 @@ import (
 // written by hand is read like any other, and one that was changed by hand is
 // shown as it is, with a word about it.
 
-// keySum is the key of the checksum: the first six digits of the CRC-32 (IEEE) of
-// the settings, in hexadecimal.
-const keySum = "sum"
-
 // summed says whether a key is covered. Blobs have a checksum of their own, and
 // what only says how a view sits in its page is put there by that page.
 func summed(key string) bool {

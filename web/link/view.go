@@ -113,10 +113,6 @@ func (s *slowdown) Set(value string) error {
 	return nil
 }
 
-// Range is the visible stretch of time, written "120-480.5" in milliseconds; the
-// zero value is all of it.
-type Range struct{ From, To time.Duration }
-
 // String is the form in links.
 func (r *Range) String() string {
 	if *r == (Range{}) {

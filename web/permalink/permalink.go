@@ -1,13 +1,11 @@
 package permalink
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"memtide/engine"
 	"memtide/web/choice"
-	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -58,14 +56,6 @@ func Of(s *state.State, keep link.Link) link.Link {
 	return l
 }
 
-// opsOf are the operators that a link holds beside the chain of a network, if any.
-func opsOf(n *known.Network) string {
-	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
-		return ""
-	}
-	return n.Source.Ops
-}
-
 // ChoiceOf is what a link asks for. The notes, for people, say what in it is
 // not known here; its default is used instead.
 func ChoiceOf(l link.Link) (state.Choice, []string) {
@@ -77,35 +67,6 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 	}
 	c, problems := l.Resolve(l.Base())
 	return c, notesOf("", problems)
-}
-
-// notesOf says what of a link cannot be taken.
-func notesOf(side string, problems []choice.Problem) (notes []string) {
-	for i := range problems {
-		what, p := "arguments", &problems[i]
-		switch p.Key {
-		case "d":
-			notes = append(notes, side+p.Err.Error())
-			continue
-		case "p":
-			notes = append(notes, side+p.Err.Error()+".")
-			continue
-		case "dev":
-			what = "device"
-		case "s":
-			what = "strategy"
-		case "alloc":
-			what = "allocator"
-		case "step":
-			what = "language model"
-		}
-		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
-		if p.Name == "" {
-			text = fmt.Sprintf("The link's %s are not used: %v.", what, p.Err)
-		}
-		notes = append(notes, side+text)
-	}
-	return notes
 }
 
 // AxisNames are the axes of the curve in links and lists.

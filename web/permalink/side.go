@@ -1,7 +1,10 @@
 package permalink
 
 import (
+	"fmt"
+
 	"memtide/web/choice"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 )
@@ -68,4 +71,41 @@ func BackToB(said *choice.Said, a state.Choice, file state.Source) *state.Choice
 		b.Source = file
 	}
 	return b
+}
+
+// notesOf says what of a link cannot be taken.
+func notesOf(side string, problems []choice.Problem) (notes []string) {
+	for i := range problems {
+		what, p := "arguments", &problems[i]
+		switch p.Key {
+		case "d":
+			notes = append(notes, side+p.Err.Error())
+			continue
+		case "p":
+			notes = append(notes, side+p.Err.Error()+".")
+			continue
+		case "dev":
+			what = "device"
+		case "s":
+			what = "strategy"
+		case "alloc":
+			what = "allocator"
+		case "step":
+			what = "language model"
+		}
+		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
+		if p.Name == "" {
+			text = fmt.Sprintf("The link's %s are not used: %v.", what, p.Err)
+		}
+		notes = append(notes, side+text)
+	}
+	return notes
+}
+
+// opsOf are the operators that a link holds beside the chain of a network, if any.
+func opsOf(n *known.Network) string {
+	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
+		return ""
+	}
+	return n.Source.Ops
 }

@@ -175,10 +175,10 @@ func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers,
 			c = s.Opening.Choice
 		}
 		device := engine.Device{ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex}
-		r, err := new(serve.Local).Do(t.Context(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+		r, err := proto.Do(t.Context(), new(serve.Local).Do, &proto.Solve{
 			Setting: proto.Setting{Network: proto.Network{Preset: c.Source.Preset}, Device: device, Transfers: c.Transfers},
-			Method:  proto.Method{Strategy: c.Strategy, Args: c.Args}, Budget: c.Budget}}, nil)
-		if err != nil || r.Solved.Trace.Makespan != x.StepTime || c.Strategy != x.Strategy {
+			Method:  proto.Method{Strategy: c.Strategy, Args: c.Args}, Budget: c.Budget}, nil)
+		if err != nil || r.Trace.Makespan != x.StepTime || c.Strategy != x.Strategy {
 			t.Errorf("%s of %s: using %+v chooses %+v, which gives %+v, %v; want the schedule of the answer", q.Name, preset, x, c, r, err)
 		}
 	}
@@ -267,14 +267,14 @@ func TestQuestionsStop(t *testing.T) {
 				cancel()
 			}
 			var answers []*proto.Answer
-			r, err := new(serve.Local).Do(ctx, &proto.Request{Op: proto.OpQuestion, Question: &e.Request}, func(r *proto.Reply) {
-				if r.Answer != nil {
-					answers = append(answers, r.Answer)
+			r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(p *proto.Answering) {
+				if p.Answer != nil {
+					answers = append(answers, p.Answer)
 					cancel()
 				}
 			})
 			cancel()
-			if len(answers) != after || err == nil && r.Answered.Answers != answers[0].Total {
+			if len(answers) != after || err == nil && r.Answers != answers[0].Total {
 				t.Errorf("%s, stopped after %d answers: %d answers, %v", q.Name, after, len(answers), err)
 			}
 			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects, state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {

@@ -30,19 +30,12 @@ type Answers struct {
 func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }
 
 // cancel stops the request of the question, if it is at work.
-func (a *Answers) cancel() []Effect {
-	if a.ID == 0 {
-		return nil
-	}
-	id := a.ID
-	a.ID = 0
-	return []Effect{Cancel{id}}
-}
+func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
 
 // questions is the part of the state about questions.
 type questions struct {
-	answers []*Answers       // about the present choice, at most one of a question
-	known   recent[*Answers] // complete ones
+	answers  []*Answers       // about the present choice, at most one of a question
+	complete recent[*Answers] // complete ones, by their key
 
 	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }

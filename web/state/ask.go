@@ -8,47 +8,35 @@ import (
 	"memtide/web/lookup"
 )
 
-// open asks for a profile. The choice becomes the page's when it has been
-// read; until then nothing that is shown changes.
-func (s *State) open(c Choice, content []byte, h History) []Effect {
+// open asks for a profile, that of a file or, if that is nil, the one that the choice
+// says. The choice becomes the page's when it has been read; until then nothing that is
+// shown changes.
+func (s *State) open(c Choice, file *File, h History) []Effect {
 	s.DOM++
 	if c.Step != "" {
 		return s.openStep(c, h)
 	}
 	s.Alert, s.next = nil, nil
-	return s.read(&s.Side, c, content, h)
+	return s.read(&s.Side, c, file, h)
 }
 
-// read asks for the profile of a choice of a side, instead of the one that is being
-// read. Content is that of a file; nil: the choice says it all.
-func (s *State) read(o *Side, c Choice, content []byte, h History) []Effect {
+// read asks for the profile of a choice of a side, as open does, instead of the one that
+// is being read.
+func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 	out := o.cancelOpening()
-	name, req := c.Source.File, proto.Open{File: c.Source.File, Bytes: content}
+	name, req := c.Source.File, proto.Open{File: c.Source.File}
 	switch {
+	case file != nil:
+		req.Bytes, req.Handle = file.Bytes, file.Handle
 	case c.Source.Preset != "":
 		name = c.Source.Preset
 		req = proto.Open{Preset: name}
-	case content == nil:
+	default:
 		req.Bytes, req.Decoded = c.Source.Profile, c.Source.Decoded
 	}
-	o.Opening = &Opening{ID: s.newID(), Name: name, Choice: c, History: h}
-	req.Keep = o.Opening.ID
-	o.Opening.file = req
-	return append(out, Open{ID: o.Opening.ID, Request: req})
-}
-
-// byHandle has a worker read the file that the last of some effects opens; nil: it is
-// there.
-func (o *Side) byHandle(out []Effect, handle any) []Effect {
-	if handle == nil {
-		return out
-	}
-	if e, ok := out[len(out)-1].(Open); ok {
-		e.Request.Bytes, e.Request.Handle = nil, handle
-		o.Opening.file = e.Request
-		out[len(out)-1] = e
-	}
-	return out
+	req.Keep = s.newID()
+	o.Opening = &Opening{ID: req.Keep, Name: name, Choice: c, History: h, file: req}
+	return append(out, Open{ID: req.Keep, Request: req})
 }
 
 // openVariant opens a preset with these options. The link to the host is that of

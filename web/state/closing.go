@@ -23,10 +23,9 @@ func (s *State) closeNetwork() []Effect {
 
 func (t *byBudget) cancelSweep() []Effect {
 	c := t.Curve
-	if c == nil || c.ID == 0 {
+	if c == nil {
 		return nil
 	}
-	id := c.ID
-	c.ID, c.Improving = 0, 0
-	return []Effect{Cancel{id}}
+	c.Improving = 0
+	return cancel(&c.ID)
 }

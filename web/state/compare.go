@@ -36,8 +36,7 @@ func (SwapSides) apply(s *State) []Effect {
 		return nil
 	}
 	s.Compare.OnA = !s.Compare.OnA
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // EditSide turns the controls to A or to B.
@@ -75,19 +74,19 @@ func (s *State) dropOther(why string) {
 }
 
 // setOther makes c the choice of the other side and asks for what it needs.
-// Content is that of a file which has not been read; nil: c says it all.
-func (s *State) setOther(c Choice, content []byte) []Effect {
+// File is one that has not been read; nil: c says it all.
+func (s *State) setOther(c Choice, file *File) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
 	o.Choice, o.Failed, o.OverBudget = c, "", nil
 	s.touch()
 	switch {
-	case content == nil && s.Network != nil && c.Source.Same(s.Network.Source):
+	case file == nil && s.Network != nil && c.Source.Same(s.Network.Source):
 		o.Network = s.Network
-	case content == nil && o.Network != nil && c.Source.Same(o.Network.Source):
+	case file == nil && o.Network != nil && c.Source.Same(o.Network.Source):
 	default:
 		o.Network, o.Shown = nil, nil
-		return append(out, s.read(o, c, content, Leave)...)
+		return append(out, s.read(o, c, file, Leave)...)
 	}
 	c.Source = o.Network.Source
 	o.take(c)
@@ -121,13 +120,13 @@ func (s *State) openNext() []Effect {
 		return nil
 	}
 	c := n.choice
-	if n.content != nil {
+	if n.file != nil {
 		c = s.Choice
-		c.Source, c.Graph = n.choice.Source, false
+		c.Source, c.Graph = Source{File: n.file.Name}, false
 	}
 	if s.Compare == nil {
 		s.Compare = &Compare{}
 	}
 	s.Compare.OnA = true
-	return s.Compare.Other.byHandle(s.setOther(c, n.content), n.handle)
+	return s.setOther(c, n.file)
 }

@@ -38,8 +38,8 @@ func (s *State) followCurve() []Effect {
 	if len(c.Budgets) == 0 || !s.grow(c) {
 		return out
 	}
-	if s.Shown != nil && s.Shown.Network == s.Network {
-		c.KeepAll = s.Shown.Solved.KeepAll
+	if p := s.current(); p != nil {
+		c.KeepAll = p.Solved.KeepAll
 	}
 	s.Curve = c
 	s.curves.put(key, c)
@@ -112,8 +112,7 @@ type ToggleLineList struct{}
 
 func (ToggleLineList) apply(s *State) []Effect {
 	s.View.LineList = !s.View.LineList
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // SetLines chooses what the curve draws, nil for the default.

@@ -21,8 +21,11 @@
 //	opened, solved, sweep           answers: networks, schedules, points
 //	opening, compare, picker, adopt what a person opens, compares, takes over
 //	choosing                        the choice, and all that follows it
-//	curve, question, place, doctor  what is asked about it
-//	ask, step                       what is asked for: profiles, schedules, training steps
+//	curve, tuning, question, story  what is asked about it, of itself or by a person
+//	place, doctor                   where its bytes lie; what a recording tells
+//	ask, step, closing              what is asked for in place of what is open
+//	view, selection, layers, play   how it is looked at
+//	share, export                   how it is given away
 //	shown, plans, lines             what can be read from the state
 //	state, side, answers, training  what the page knows
 //	effect                          what the browser side has to do

@@ -177,12 +177,8 @@ type ZoomOut struct{}
 func (ZoomOut) apply(s *State) []Effect { return ZoomCall{s.Flame().Zoomed().Index}.apply(s) }
 
 // PickSecond compares the recording that is open with another one: a file that was
-// chosen, or the second one of two that were dropped. The fields are those of PickFile.
-type PickSecond struct {
-	Name   string
-	Bytes  []byte
-	Handle any
-}
+// picked, or the second one of two that were dropped.
+type PickSecond File
 
 func (m PickSecond) apply(s *State) []Effect {
 	d := s.Doctor()

@@ -120,3 +120,13 @@ func (Save) effect()          {}
 func (SaveTheme) effect()     {}
 func (SaveShortcuts) effect() {}
 func (AskLabels) effect()     {}
+
+// cancel gives up the request of an ID, which is 0 then; nothing if it is 0 already.
+func cancel(id *int) []Effect {
+	if *id == 0 {
+		return nil
+	}
+	out := []Effect{Cancel{*id}}
+	*id = 0
+	return out
+}

@@ -17,8 +17,7 @@ type SetLabels struct{ Labels map[string]string }
 
 func (m SetLabels) apply(s *State) []Effect {
 	s.View.KeyLabels = m.Labels
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // Tell shows one line that tells what a shortcut did.
@@ -26,8 +25,7 @@ type Tell struct{ Text string }
 
 func (m Tell) apply(s *State) []Effect {
 	s.View.Note = m.Text
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // ToggleHelp opens the list of shortcuts and closes it.

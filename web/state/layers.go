@@ -22,8 +22,7 @@ func (m SortLayers) apply(s *State) []Effect {
 		return nil
 	}
 	s.View.Layers.Sort(m.By)
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // FindLayers leaves out rows that do not contain a text.
@@ -31,8 +30,7 @@ type FindLayers struct{ Text string }
 
 func (m FindLayers) apply(s *State) []Effect {
 	s.View.Layers.Find, s.View.Layers.Top = m.Text, 0
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // ScrollLayers says which row is the first on screen.
@@ -50,8 +48,7 @@ func (m StepLayer) apply(s *State) []Effect {
 	rows, at := s.LayerRows(), s.LayerRow()
 	switch {
 	case len(rows) == 0:
-		s.DOM++
-		return nil
+		return s.touchDOM()
 	case at >= 0:
 		at = min(max(at+m.By, 0), len(rows)-1)
 	case m.By < 0:
@@ -68,8 +65,7 @@ type ToggleChain struct{}
 
 func (ToggleChain) apply(s *State) []Effect {
 	s.View.Chain = !s.View.Chain
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // LayerRows are the rows of the table of layers, see view.View.

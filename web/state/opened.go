@@ -32,8 +32,8 @@ func (m Opened) apply(s *State) []Effect {
 	case memory && own:
 		next := s.next
 		out := append(s.closeOther(), s.openedMemory(o, m.Reply)...)
-		if next != nil && next.content != nil { // of two files
-			out = append(out, PickSecond{Name: next.choice.Source.File, Bytes: next.content, Handle: next.handle}.apply(s)...)
+		if next != nil && next.file != nil { // of two files
+			out = append(out, PickSecond(*next.file).apply(s)...)
 		}
 		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
@@ -200,8 +200,8 @@ func (m OpenFailed) apply(s *State) []Effect {
 	a.File = file
 	var out []Effect
 	switch {
-	case next != nil && next.content != nil: // the second of two files may be a good one
-		out = PickFile{Name: next.choice.Source.File, Bytes: next.content, Handle: next.handle}.apply(s)
+	case next != nil && next.file != nil: // the second of two files may be a good one
+		out = PickFile(*next.file).apply(s)
 	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		c, about := s.Choice, "The example is shown."
 		if c.Budget != choice.DefaultBudget {

@@ -84,18 +84,13 @@ func (m PickPreset) apply(s *State) []Effect {
 	return s.open(s.keepBudget(s.Choice.Moved(Source{Preset: m.ID})), nil, Push)
 }
 
-// PickFile opens a file that was chosen, dropped or pasted.
-type PickFile struct {
-	Name   string
-	Title  string // instead of the network's own name; empty: that
-	Bytes  []byte
-	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
-}
+// PickFile opens a file.
+type PickFile File
 
 func (m PickFile) apply(s *State) []Effect {
-	out := s.open(s.Choice.Moved(Source{File: m.Name}), m.Bytes, Push)
+	out := s.open(s.Choice.Moved(Source{File: m.Name}), (*File)(&m), Push)
 	s.Opening.Title = m.Title
-	return s.Side.byHandle(out, m.Handle)
+	return out
 }
 
 // PickFiles opens two files, the first as A and the second as B.
@@ -103,9 +98,6 @@ type PickFiles struct{ A, B PickFile }
 
 func (m PickFiles) apply(s *State) []Effect {
 	out := append(s.closeOther(), m.A.apply(s)...)
-	s.next = &waiting{choice: Choice{Source: Source{File: m.B.Name}}, content: m.B.Bytes, handle: m.B.Handle}
-	if m.B.Handle != nil {
-		s.next.content = []byte{}
-	}
+	s.next = &waiting{file: (*File)(&m.B)}
 	return out
 }

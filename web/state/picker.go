@@ -35,8 +35,7 @@ func (m FilterPresets) apply(s *State) []Effect {
 	p := &s.View.Picker
 	p.Query = m.Text
 	p.Active = p.Best()
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // StepPreset moves to another preset of those found, within the list.
@@ -44,8 +43,7 @@ type StepPreset struct{ By int }
 
 func (m StepPreset) apply(s *State) []Effect {
 	s.View.Picker.Active = s.View.Picker.Step(m.By)
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // SetVariant changes what is not zero in the options of the open preset; an

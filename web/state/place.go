@@ -41,7 +41,7 @@ func (s *State) Allocator() string {
 // page shows. It is asked after every message.
 func (s *State) followPlaces() []Effect {
 	name := s.Allocator()
-	ready := s.Memory != nil || s.Shown != nil && s.Shown.Network == s.Network && !(s.Shown.Partial && s.Solving != nil)
+	ready := s.Memory != nil || s.current() != nil && !(s.Shown.Partial && s.Solving != nil)
 	if name == "" || !ready {
 		if name == "" {
 			s.Places = nil
@@ -114,8 +114,7 @@ func (m SetAllocArg) apply(s *State) []Effect {
 
 func (s *State) chooseAllocator(name string, args engine.Args) []Effect {
 	s.Choice.Alloc, s.Choice.AllocArgs, s.Draft = name, args, Draft{}
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // SortAlive sorts the table of what is there at the peak.
@@ -123,8 +122,7 @@ type SortAlive struct{ By draw.AliveBy }
 
 func (m SortAlive) apply(s *State) []Effect {
 	s.View.AliveBy = m.By
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // SetPlayhead chooses the moment that the map shows.
@@ -132,8 +130,7 @@ type SetPlayhead struct{ At time.Duration }
 
 func (m SetPlayhead) apply(s *State) []Effect {
 	s.View.Playhead = m.At
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // SetDensity says how much of an offloaded value is not zero, in per cent.
@@ -151,8 +148,7 @@ type StopPlacing struct{}
 func (StopPlacing) apply(s *State) []Effect {
 	p := s.Placing
 	if p == nil {
-		s.DOM++
-		return nil
+		return s.touchDOM()
 	}
 	s.Places = &known.Places{Of: p.of, Allocator: s.Allocator(), Failure: proto.Fail(proto.Deadline, "Given up before there was a placement.")}
 	s.Paint++
@@ -166,8 +162,7 @@ func (PlaceAgain) apply(s *State) []Effect {
 	if p := s.Places; p != nil && p.Failure != nil && s.Placing == nil {
 		return s.askPlaces(p.Of, longLimit)
 	}
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // PlaceProgressed is an allocator at work.

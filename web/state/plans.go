@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"memtide/engine"
 	"memtide/profiles/preset"
@@ -29,9 +28,7 @@ type Plan struct {
 	Drawn    bool // the curve has its line
 	First    bool // it is in the list while that is folded
 
-	StepTime time.Duration  // 0: no schedule is known
-	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
-	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
+	tradeoff.Found
 }
 
 // planGroups are the kinds of plans in their order.
@@ -86,54 +83,20 @@ func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
 	case s.Network == nil:
 	case chosen && s.OverBudget != nil:
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: s.OverBudget.Smallest}
-	case chosen && s.Shown != nil && s.Shown.Network == s.Network && s.Shown.Choice.Equal(s.Choice):
+	case chosen && s.current() != nil && s.Shown.Choice.Equal(s.Choice):
 		p.StepTime, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Partial
 	case st.Name == "keepall" && all.StepTime > 0 && all.Peak > s.Budget():
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: all.Peak}
 	case st.Name == "keepall":
 		p.StepTime = all.StepTime
 	default:
-		if !p.answered(s) {
-			p.swept(s.Curve, s.Budget())
+		if a, ok := s.found(st.Name); ok {
+			p.Found = tradeoff.Found{StepTime: a.StepTime, AtMost: a.Partial, Failure: a.Failure}
+		} else if s.Curve != nil {
+			p.Found = s.Curve.Found(st.Name, s.Budget())
 		}
 	}
 	return p
-}
-
-// answered takes what an answer about what would help found for the plan in this
-// budget; false if there is none.
-func (p *Plan) answered(s *State) bool {
-	a, ok := s.found(p.Strategy.Name)
-	if ok {
-		p.StepTime, p.AtMost, p.Failure = a.StepTime, a.Partial, a.Failure
-	}
-	return ok
-}
-
-// swept takes what the curve found: the best in this budget or a smaller one.
-func (p *Plan) swept(c *tradeoff.Curve, budget engine.Bytes) {
-	if c == nil {
-		return
-	}
-	row := slices.IndexFunc(c.Methods, func(m proto.Method) bool { return m.Strategy == p.Strategy.Name && len(m.Args) == 0 })
-	if row < 0 {
-		return
-	}
-	for i, pt := range c.Points[row] {
-		switch {
-		case c.Budgets[i] > budget && pt != nil && pt.StepTime > 0 && p.Failure != nil && p.Failure.Kind == proto.Infeasible && p.Failure.Smallest == 0:
-			p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: pt.Budget}
-			return
-		case c.Budgets[i] > budget || pt == nil:
-		case pt.StepTime > 0 && (p.StepTime == 0 || pt.StepTime <= p.StepTime):
-			p.StepTime, p.AtMost, p.Failure = pt.StepTime, pt.Budget < budget || pt.Partial(), nil
-		case p.StepTime == 0 && pt.Failure != nil:
-			p.Failure = pt.Failure
-		}
-	}
-	if f := p.Failure; f != nil && f.Kind == proto.Infeasible && f.Smallest > 0 && f.Smallest <= budget {
-		p.Failure = nil // it may do in this budget: the curve has been asked about smaller ones only
-	}
 }
 
 // KeepAll is keeping everything; zero while it is not known.
@@ -141,8 +104,8 @@ func (s *State) KeepAll() proto.Reference {
 	if c := s.Curve; c != nil && c.KeepAll.StepTime > 0 {
 		return c.KeepAll
 	}
-	if s.Shown != nil && s.Shown.Network == s.Network {
-		return s.Shown.Solved.KeepAll
+	if p := s.current(); p != nil {
+		return p.Solved.KeepAll
 	}
 	return proto.Reference{}
 }

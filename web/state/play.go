@@ -40,8 +40,7 @@ func (m Tick) apply(s *State) []Effect {
 	if !s.View.Play.On || !s.View.Advance(m.Now, s.End(), s.selectWaitAt) {
 		return nil
 	}
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // selectWaitAt selects the wait that starts at a moment, if what is shown can be
@@ -73,6 +72,5 @@ func (m Scrub) apply(s *State) []Effect {
 	if !m.Settled {
 		return nil
 	}
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }

@@ -75,7 +75,7 @@ func (s *State) about(a *Answers, key string) bool {
 func (s *State) followQuestions() (out []Effect) {
 	for _, q := range question.All() {
 		a := s.Answers(q)
-		if a == nil && len(s.known.keys) == 0 {
+		if a == nil && len(s.complete.keys) == 0 {
 			continue
 		}
 		key := s.answersKey(q)
@@ -86,8 +86,8 @@ func (s *State) followQuestions() (out []Effect) {
 			out = append(out, s.forget(a)...)
 			s.DOM++
 		}
-		if known, ok := s.known.get(key); ok && s.about(known, key) {
-			s.answers = append(s.answers, known)
+		if a, ok := s.complete.get(key); ok && s.about(a, key) {
+			s.answers = append(s.answers, a)
 			s.DOM++
 		}
 	}
@@ -207,7 +207,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	out = s.forget(s.Answers(q))
 	a := &Answers{ID: s.newID(), Question: q, Idle: idle, key: s.answersKey(q), found: s.foundKey()}
 	a.Strategy, a.Slowdown = s.Choice.Strategy, s.Slowdown()
-	if p := s.Shown; p != nil && p.Network == s.Network {
+	if p := s.current(); p != nil {
 		a.KeepAll = p.Solved.KeepAll.StepTime
 		if p.Choice.Equal(s.Choice) {
 			a.Base = p.Solved.Trace.Makespan
@@ -294,7 +294,7 @@ func (m QuestionEnded) apply(s *State) []Effect {
 		a.ID, a.Failed = 0, headline(m.Failed)
 		s.DOM++
 		if m.Failed == "" {
-			s.known.put(a.key, a)
+			s.complete.put(a.key, a)
 		}
 	}
 	return nil

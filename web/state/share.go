@@ -13,8 +13,7 @@ func (m ToggleShare) apply(s *State) []Effect {
 		}
 	}
 	s.View.Help = false
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // SetExact changes Sharing.Exact.
@@ -96,8 +95,7 @@ type SetOpener struct{ Origin string }
 
 func (m SetOpener) apply(s *State) []Effect {
 	s.View.Frame.Opener = m.Origin
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // Retitle changes what is shown instead of the network's name.

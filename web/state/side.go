@@ -72,6 +72,14 @@ func offer(smallest engine.Bytes) engine.Bytes {
 // busy says whether the side waits for anything.
 func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
 
+// current is what is shown, if it is of the network that is open; nil if not.
+func (o *Side) current() *known.Picture {
+	if o.Shown != nil && o.Shown.Network == o.Network {
+		return o.Shown
+	}
+	return nil
+}
+
 // Progress is that of what the side waits for.
 func (o *Side) Progress() (p proto.Progress) {
 	switch {
@@ -120,11 +128,7 @@ func (o *Side) take(c Choice) {
 
 // cancel gives up what the side waits for.
 func (o *Side) cancel() []Effect {
-	out := append(o.cancelOpening(), o.cancelSolving()...)
-	if o.fallback != 0 {
-		out, o.fallback = append(out, Cancel{o.fallback}), 0
-	}
-	return out
+	return append(append(o.cancelOpening(), o.cancelSolving()...), cancel(&o.fallback)...)
 }
 
 func (o *Side) cancelOpening() (out []Effect) {

@@ -26,8 +26,7 @@ func (m Progressed) apply(s *State) []Effect {
 		job.Best = m.Best
 		s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
 	}
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }
 
 // Silent says that the worker of a request has gone quiet, or is back.
@@ -200,7 +199,7 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != choice.DefaultBudget {
 		return c, false // it is compared as it is
 	}
-	if c.Budget != choice.DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.Shown != nil && s.Shown.Network == s.Network {
+	if c.Budget != choice.DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.current() != nil {
 		return c, false
 	}
 	r := s.BudgetRange()
@@ -214,7 +213,7 @@ func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
 // seen above the line. In a comparison that picture may be the other side's, and the
 // one to compare is the smallest.
 func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
-	here := s.Compare == nil && s.Shown != nil && s.Shown.Network == s.Network
+	here := s.Compare == nil && s.current() != nil
 	if here && s.Shown.Choice.MethodKey() == s.Choice.MethodKey() {
 		return nil
 	}
@@ -233,7 +232,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 // does not apply and there is no picture of this network: what it looks like
 // can be seen all the same.
 func (s *State) fallBackToKeeping() []Effect {
-	if s.Shown != nil && s.Shown.Network == s.Network {
+	if s.current() != nil {
 		return nil
 	}
 	s.Shown = nil

@@ -43,7 +43,7 @@ func New() *State {
 		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
 		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
 		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
-		questions: questions{known: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
+		questions: questions{complete: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
 
@@ -66,6 +66,18 @@ func (r *redraw) touch() []Effect {
 	r.DOM++
 	r.Paint++
 	return nil
+}
+
+// touchDOM has the components drawn again, and not the pictures.
+func (r *redraw) touchDOM() []Effect {
+	r.DOM++
+	return nil
+}
+
+// looked has what is looked at drawn again, and the address say it.
+func (r *redraw) looked() []Effect {
+	r.touch()
+	return []Effect{WriteURL{Replace}}
 }
 
 // Alert is an error for people, with at most one way on.
@@ -101,9 +113,16 @@ type Compare struct {
 // waiting is a side B that is opened when A has been read: from a link, or the
 // second of two files.
 type waiting struct {
-	choice  Choice // of a file: its source only, the rest is A's
-	content []byte // of a file; nil: choice says it all
-	handle  any    // as PickFile.Handle; content is empty then
+	choice Choice
+	file   *File // the rest is A's choice; nil: choice says it all
+}
+
+// File is a file that was chosen, dropped or pasted.
+type File struct {
+	Name   string
+	Title  string // instead of the network's own name; empty: that
+	Bytes  []byte
+	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
 }
 
 // byBudget is the part of the state about step time against budget.

@@ -78,8 +78,7 @@ func (m SetStep) apply(s *State) []Effect {
 	c := s.Choice
 	if c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value); c.StepKey() == s.Choice.StepKey() {
 		s.Draft = Draft{}
-		s.DOM++
-		return nil
+		return s.touchDOM()
 	}
 	return s.openStep(c, Push)
 }
@@ -136,12 +135,8 @@ func (ExploreStep) apply(s *State) []Effect {
 	}
 	s.Step.chain = s.newID()
 	s.DOM++
-	out := []Effect{AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}}}
-	if s.Step.id != 0 { // the second program has one request at a time
-		out = append([]Effect{Cancel{s.Step.id}}, out...)
-		s.Step.id = 0
-	}
-	return out
+	out := cancel(&s.Step.id) // the second program has one request at a time
+	return append(out, AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}})
 }
 
 // StepAnswered is an answer, or as much of it as is known.

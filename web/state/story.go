@@ -2,7 +2,6 @@ package state
 
 import (
 	"memtide/engine"
-	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/view"
@@ -33,7 +32,7 @@ func (s *State) HasStory() bool {
 
 // StoryLimit is what the device has; 0 if nobody knows.
 func (s *State) StoryLimit() engine.Bytes {
-	if d := preset.LookupDevice(s.Choice.Device); d != nil {
+	if d := DeviceOf(s.Choice); d != nil {
 		return d.Memory
 	}
 	return 0

@@ -51,6 +51,5 @@ func (m SweepFailed) apply(s *State) []Effect {
 	default:
 		return nil
 	}
-	s.DOM++
-	return nil
+	return s.touchDOM()
 }

@@ -36,12 +36,4 @@ func (t *Step) Rank() int {
 }
 
 // cancel gives up what is under way.
-func (t *Step) cancel() (out []Effect) {
-	for _, id := range []*int{&t.id, &t.chain} {
-		if *id != 0 {
-			out = append(out, Cancel{*id})
-			*id = 0
-		}
-	}
-	return out
-}
+func (t *Step) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }

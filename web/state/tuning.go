@@ -39,10 +39,9 @@ func (s *State) cancelTuning() []Effect {
 	if t == nil || t.ID == 0 {
 		return nil
 	}
-	id := t.ID
-	t.ID, t.Key = 0, "" // it is not complete: asked again, it begins again
+	t.Key = "" // it is not complete: asked again, it begins again
 	s.DOM++
-	return []Effect{Cancel{id}}
+	return cancel(&t.ID)
 }
 
 // StartTuning tries the values of the strategy's parameters again.

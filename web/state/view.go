@@ -10,8 +10,7 @@ type ToggleTable struct{}
 
 func (ToggleTable) apply(s *State) []Effect {
 	s.View.Table = !s.View.Table
-	s.touch()
-	return []Effect{WriteURL{Replace}}
+	return s.looked()
 }
 
 // ToggleSides shows the memory of both sides side by side, or in one picture.
@@ -19,7 +18,7 @@ type ToggleSides struct{}
 
 func (ToggleSides) apply(s *State) []Effect {
 	s.View.Sides = !s.View.Sides
-	return append(s.touch(), WriteURL{Replace})
+	return s.looked()
 }
 
 // ScrollTable says which row of it is the first on screen.
@@ -51,8 +50,7 @@ func (m Dismiss) apply(s *State) []Effect {
 		s.Alert, s.Draft = nil, Draft{}
 	case s.Sharing != nil:
 		s.Sharing = nil
-		s.DOM++
-		return nil
+		return s.touchDOM()
 	case v.Picker.Open:
 		v.Picker = view.Picker{}
 	case s.Draft.Field != "":

@@ -165,6 +165,39 @@ func (c *Curve) End(keepAll proto.Reference) {
 	c.KeepAll, c.Done = keepAll, c.Total
 }
 
+// Found is what is known of a strategy in a budget.
+type Found struct {
+	StepTime time.Duration  // 0: no schedule is known
+	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
+	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
+}
+
+// Found is what the curve knows of a strategy with its default arguments: its best in
+// the budget or a smaller one.
+func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
+	row := c.row(proto.Method{Strategy: strategy})
+	if row < 0 {
+		return f
+	}
+	infeasible := func() bool { return f.Failure != nil && f.Failure.Kind == proto.Infeasible }
+	for i, p := range c.Points[row] {
+		switch {
+		case c.Budgets[i] > budget && p != nil && p.StepTime > 0 && infeasible() && f.Failure.Smallest == 0:
+			f.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget}
+			return f
+		case c.Budgets[i] > budget || p == nil:
+		case p.StepTime > 0 && (f.StepTime == 0 || p.StepTime <= f.StepTime):
+			f = Found{StepTime: p.StepTime, AtMost: p.Budget < budget || p.Partial()}
+		case f.StepTime == 0 && p.Failure != nil:
+			f.Failure = p.Failure
+		}
+	}
+	if infeasible() && f.Failure.Smallest > 0 && f.Failure.Smallest <= budget {
+		f.Failure = nil // it may do in this budget: the curve has been asked about smaller ones only
+	}
+	return f
+}
+
 // Point is a place on the curve.
 type Point struct {
 	Strategy string

@@ -69,7 +69,7 @@ func TestRunFromOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpOpen, Open: &proto.Open{File: "mlp.json", Bytes: data}}, nil)
+	opened, err := proto.Do(context.Background(), new(serve.Local).Do, &proto.Open{File: "mlp.json", Bytes: data}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRunFromOperators(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := s.Update(state.PickFile{Name: "mlp.json", Bytes: data})[0].(state.Open).ID
-	s.Update(state.Opened{ID: id, Reply: opened.Opened, Profile: profile})
+	s.Update(state.Opened{ID: id, Reply: opened, Profile: profile})
 	if r := (Run{S: s}); !strings.Contains(r.Does(), wordsHere) {
 		t.Errorf("the text does not say that a plan can be found: %s", r.Does())
 	}

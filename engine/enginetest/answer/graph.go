@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
-
 	"memtide/engine"
 	_ "memtide/engine/graphs"
 
 	"memtide/engine/enginetest"
-	"memtide/engine/sim"
 )
 
 func init() { algorithms["graph"], algorithms["graph-joint"] = graph, graphJoint }
@@ -26,45 +23,25 @@ func graph(v *enginetest.Vector) (fields, error) {
 }
 
 func recomputed(p *engine.Problem, args engine.Args) (fields, error) {
-	exact := engine.Lookup("graphexact")
-	f := fields{"feasible": false, "time": nil}
-	var infeasible *engine.InfeasibleError
-	if _, err := exact.Solve(p.WithBudget(0), args, nil); errors.As(err, &infeasible) {
-		f["min_budget"] = infeasible.Smallest
-	} else if err != nil {
-		return nil, err
-	} else {
-		f["min_budget"] = 0
-	}
-	sol, err := exact.Solve(p, args, nil)
-	if errors.As(err, &infeasible) {
-		return f, nil
-	}
+	_, err := engine.Lookup("graphexact").Solve(p.WithBudget(0), args, nil)
+	least, err := leastBudget(err)
 	if err != nil {
 		return nil, err
 	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
+	trace, err := solve(p, "graphexact", args)
+	f := fields{"feasible": trace != nil, "time": nil, "min_budget": least}
+	if trace != nil {
+		f["time"] = int64(trace.Makespan)
 	}
-	f["feasible"], f["time"] = true, int64(trace.Makespan)
-	return f, nil
+	return f, err
 }
 
 // graphJoint answers the step time of what recomputes, reorders and moves, as it is played.
 func graphJoint(v *enginetest.Vector) (fields, error) {
-	p := v.GraphProblem()
-	sol, err := engine.Lookup("graphpofo").Solve(p, engine.Args{"effort": "3"}, nil)
-	var infeasible *engine.InfeasibleError
-	if errors.As(err, &infeasible) {
-		return fields{"feasible": false, "time": nil}, nil
+	trace, err := solve(v.GraphProblem(), "graphpofo", engine.Args{"effort": "3"})
+	f := fields{"feasible": trace != nil, "time": nil}
+	if trace != nil {
+		f["time"] = v.Units(trace.Makespan)
 	}
-	if err != nil {
-		return nil, err
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	return fields{"feasible": true, "time": v.Units(trace.Makespan)}, nil
+	return f, err
 }

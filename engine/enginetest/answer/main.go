@@ -12,11 +12,14 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/sim"
 )
 
 func main() {
@@ -32,6 +35,32 @@ type fields map[string]any
 // algorithms says how vectors are answered, by their algorithm. Each file of
 // this package adds its own in an init function.
 var algorithms = map[string]func(v *enginetest.Vector) (fields, error){}
+
+// solve plays what a strategy finds; nil without an error if nothing fits.
+func solve(p *engine.Problem, strategy string, args engine.Args) (*sim.Trace, error) {
+	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
+	return play(p, sol, err)
+}
+
+// play plays a solution that came with an error; nil without one if that is that nothing
+// fits.
+func play(p *engine.Problem, sol *engine.Solution, err error) (*sim.Trace, error) {
+	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sim.Play(p, sol.Schedule)
+}
+
+// leastBudget is the smallest budget that an error names; 0 if there is no error.
+func leastBudget(err error) (engine.Bytes, error) {
+	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
+		return small.Smallest, nil
+	}
+	return 0, err
+}
 
 func answer(in io.Reader, out io.Writer) error {
 	vectors, err := enginetest.Read(in)

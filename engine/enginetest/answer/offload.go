@@ -9,7 +9,6 @@ import (
 	"memtide/engine/enginetest"
 	"memtide/engine/offload"
 	_ "memtide/engine/offload/exact"
-	"memtide/engine/sim"
 )
 
 func init() {
@@ -18,15 +17,24 @@ func init() {
 	algorithms["offload-gadget"] = offloadAll
 }
 
-// offloadSet evaluates a set of offloaded values of paper 000, with whole
-// transfers and with fractional communications. A nanosecond is one scaled unit.
-func offloadSet(v *enginetest.Vector) (fields, error) {
+// offloaded is the set of a vector by stage.
+func offloaded(v *enginetest.Vector) ([]bool, error) {
 	set := make([]bool, len(v.Stages))
 	for _, i := range v.Set {
 		if i < 0 || i >= len(set) {
 			return nil, fmt.Errorf("the set names x_%d; expected 0 to %d", i, len(set)-1)
 		}
 		set[i] = true
+	}
+	return set, nil
+}
+
+// offloadSet evaluates a set of offloaded values of paper 000, with whole
+// transfers and with fractional communications. A nanosecond is one scaled unit.
+func offloadSet(v *enginetest.Vector) (fields, error) {
+	set, err := offloaded(v)
+	if err != nil {
+		return nil, err
 	}
 	whole, ok := offload.NewPlan(v.Problem(engine.Whole), set)
 	if !ok {
@@ -48,12 +56,12 @@ func offloadAll(v *enginetest.Vector) (fields, error) {
 	if lb, ok := bound.LB(p); ok {
 		f["lb_scaled"] = int64(lb)
 	}
-	var infeasible *engine.InfeasibleError
-	if _, err := offload.BestFluid(p.WithBudget(0), nil); errors.As(err, &infeasible) {
-		f["min_budget"] = infeasible.Smallest
+	_, err := offload.BestFluid(p.WithBudget(0), nil)
+	if least, err := leastBudget(err); err == nil && least > 0 {
+		f["min_budget"] = least
 	}
 	best, err := offload.BestFluid(p, nil)
-	if errors.As(err, &infeasible) {
+	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
 			f[field] = nil
 		}
@@ -91,17 +99,9 @@ func offloadAll(v *enginetest.Vector) (fields, error) {
 // within is the step time of a strategy's schedule as it is played, as an object
 // with one field: null if nothing fits.
 func within(p *engine.Problem, strategy, field string) (any, error) {
-	sol, err := engine.Lookup(strategy).Solve(p, nil, nil)
-	var infeasible *engine.InfeasibleError
-	if errors.As(err, &infeasible) {
-		return fields{field: nil}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
+	trace, err := solve(p, strategy, nil)
+	if trace == nil {
+		return fields{field: nil}, err
 	}
 	return fields{field: int64(trace.Makespan)}, nil
 }
@@ -110,14 +110,11 @@ func within(p *engine.Problem, strategy, field string) (any, error) {
 // the chain is too long for that, or the search was stopped.
 func trueOptimum(p *engine.Problem) (any, error) {
 	sol, err := engine.Lookup("offloadexact").Solve(p, nil, nil)
-	if errors.Is(err, engine.ErrUnsupported) {
+	if errors.Is(err, engine.ErrUnsupported) || sol != nil && !sol.Optimal {
 		return nil, nil
 	}
-	if err != nil || !sol.Optimal {
-		return nil, err
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
+	trace, err := play(p, sol, err)
+	if trace == nil {
 		return nil, err
 	}
 	return int64(trace.Makespan), nil

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"memtide/engine"
 	_ "memtide/engine/combined"
 	"memtide/engine/enginetest"
-	"memtide/engine/sim"
 )
 
 func init() { algorithms["pofo"] = pofo }
@@ -17,29 +15,21 @@ func init() { algorithms["pofo"] = pofo }
 func pofo(v *enginetest.Vector) (fields, error) {
 	p := v.Problem(engine.Streamed)
 	f := fields{"feasible": true, "makespan_scaled": nil, "rotor_makespan_scaled": nil}
-	var infeasible *engine.InfeasibleError
-	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
-	switch {
-	case err == nil:
-		f["rotor_makespan_scaled"] = int64(rotor.Makespan)
-	case !errors.As(err, &infeasible):
+	rotor, err := solve(p, "rotor", nil)
+	if err != nil {
 		return nil, err
+	}
+	if rotor != nil {
+		f["rotor_makespan_scaled"] = int64(rotor.Makespan)
 	}
 	sol, err := engine.Lookup("pofo").Solve(p, nil, nil)
-	if errors.As(err, &infeasible) {
-		f["feasible"] = false
-		return f, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if sol.Bound != sol.Makespan {
+	if err == nil && sol.Bound != sol.Makespan {
 		return nil, fmt.Errorf("the step time %d is not proven: the bound is %d", sol.Makespan, sol.Bound)
 	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
+	trace, err := play(p, sol, err)
+	if trace != nil {
+		f["makespan_scaled"] = int64(trace.Makespan)
 	}
-	f["makespan_scaled"] = int64(trace.Makespan)
-	return f, nil
+	f["feasible"] = trace != nil
+	return f, err
 }

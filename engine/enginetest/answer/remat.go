@@ -23,16 +23,14 @@ func simulate(v *enginetest.Vector) (fields, error) {
 	p := v.Problem(engine.Whole)
 	ops := v.Ops()
 	schedule, owner, err := p.Chain.CompileSequence(ops)
-	var bad *engine.SequenceError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*engine.SequenceError](err); ok {
 		return fields{"valid": false, "fail_op": min(bad.Index, firstTooLarge(p, ops[:bad.Index]))}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	trace, err := sim.Play(p, schedule)
-	var stuck *sim.StuckError
-	if errors.As(err, &stuck) {
+	if stuck, ok := errors.AsType[*sim.StuckError](err); ok {
 		return fields{"valid": false, "fail_op": owner[stuck.Step]}, nil
 	}
 	if err != nil {
@@ -92,18 +90,9 @@ func sequential(v *enginetest.Vector) (fields, error) {
 
 // played solves a vector and plays the schedule: feasible, makespan and peak.
 func played(v *enginetest.Vector, strategy string, args engine.Args) (fields, error) {
-	p := v.Problem(engine.Whole)
-	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
-	var infeasible *engine.InfeasibleError
-	if errors.As(err, &infeasible) {
-		return fields{"feasible": false, "makespan": nil, "peak": nil}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	trace, err := sim.Play(p, sol.Schedule)
-	if err != nil {
-		return nil, err
+	trace, err := solve(v.Problem(engine.Whole), strategy, args)
+	if trace == nil {
+		return fields{"feasible": false, "makespan": nil, "peak": nil}, err
 	}
 	return fields{"feasible": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}, nil
 }

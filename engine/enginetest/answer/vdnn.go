@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/offload"
@@ -15,12 +13,9 @@ func init() { algorithms["vdnn"] = vdnn }
 // asynchronous without a limit and within the peak of the synchronous one. A
 // nanosecond is one scaled unit.
 func vdnn(v *enginetest.Vector) (fields, error) {
-	set := make([]bool, len(v.Stages))
-	for _, i := range v.Set {
-		if i < 0 || i >= len(set) {
-			return nil, fmt.Errorf("the set names x_%d; expected 0 to %d", i, len(set)-1)
-		}
-		set[i] = true
+	set, err := offloaded(v)
+	if err != nil {
+		return nil, err
 	}
 	f := fields{}
 	play := func(name string, async bool, budget engine.Bytes) (peak engine.Bytes, err error) {

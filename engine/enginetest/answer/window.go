@@ -6,34 +6,19 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
-	"memtide/engine/sim"
 	"memtide/engine/window"
 )
 
 func init() { algorithms["window"] = answerWindow }
 
-// windowMethod is a method of paper 004 with its numbers: its schedule, or the
-// function at which that does not fit.
-type windowMethod struct {
-	solve func(p *engine.Problem) (*engine.Solution, error)
-	stops func(p *engine.Problem) (engine.OpID, bool, error)
-}
-
-func windowMethods(v *enginetest.Vector) map[string]windowMethod {
-	methods := map[string]windowMethod{"window": {
-		func(p *engine.Problem) (*engine.Solution, error) { return window.ByWindow(p, engine.Bytes(v.Window)) },
-		func(p *engine.Problem) (engine.OpID, bool, error) {
-			return window.WindowStops(p, engine.Bytes(v.Window))
-		},
-	}}
+// windowMethods are the methods of paper 004 with the numbers of a vector.
+func windowMethods(v *enginetest.Vector) map[string]func(p *engine.Problem) (*engine.Solution, error) {
+	methods := map[string]func(p *engine.Problem) (*engine.Solution, error){
+		"window": func(p *engine.Problem) (*engine.Solution, error) { return window.ByWindow(p, engine.Bytes(v.Window)) },
+	}
 	if l := v.LMS; l != nil {
-		methods["lms"] = windowMethod{
-			func(p *engine.Problem) (*engine.Solution, error) {
-				return window.ByLMS(p, l.SwapoutThreshold, l.SwapinAhead)
-			},
-			func(p *engine.Problem) (engine.OpID, bool, error) {
-				return window.LMSStops(p, l.SwapoutThreshold, l.SwapinAhead)
-			},
+		methods["lms"] = func(p *engine.Problem) (*engine.Solution, error) {
+			return window.ByLMS(p, l.SwapoutThreshold, l.SwapinAhead)
 		}
 	}
 	return methods
@@ -45,24 +30,16 @@ func windowMethods(v *enginetest.Vector) map[string]windowMethod {
 func answerWindow(v *enginetest.Vector) (fields, error) {
 	g := v.Graph()
 	f := fields{}
-	for name, m := range windowMethods(v) {
+	for name, solve := range windowMethods(v) {
 		answer := fields{"feasible": true}
 		for field, duplex := range map[string]engine.Duplex{"makespan": engine.FullDuplex, "makespan_half_duplex": engine.HalfDuplex} {
 			p := &engine.Problem{Graph: g, Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
-			sol, err := m.solve(p)
-			var infeasible *engine.InfeasibleError
-			if errors.As(err, &infeasible) {
-				op, _, err := m.stops(p)
-				if err != nil {
-					return nil, err
-				}
-				answer = fields{"feasible": false, "fail_function": op}
+			sol, err := solve(p)
+			if stop, stops := errors.AsType[*window.StopError](err); stops {
+				answer = fields{"feasible": false, "fail_function": stop.At}
 				break
 			}
-			if err != nil {
-				return nil, err
-			}
-			trace, err := sim.Play(p, sol.Schedule)
+			trace, err := play(p, sol, err)
 			if err != nil {
 				return nil, err
 			}

@@ -30,9 +30,5 @@ from the best ordered schedule and looks only at what can still be faster. Other
 methods are there for chains of realistic length.`,
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{offload.Paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
-	Solver: solve,
-}
-
-func solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	return offload.SolveExact(p, args, poll)
+	Solver: offload.SolveExact,
 }

@@ -20,7 +20,10 @@ import (
 	"memtide/wasm/serve"
 )
 
-func init() { serve.RegisterPlacer(serve.Placer{Place: place, Open: open}) }
+func init() {
+	serve.Register(place)
+	serve.RegisterMemory(open)
+}
 
 // maxChecked is how many buffers a placement may have to be checked, all
 // against all: half a second or so in a browser.
@@ -42,7 +45,7 @@ type placement struct {
 	segments  []alloc.Segment // of recordings
 }
 
-func place(ctx context.Context, q *proto.Place, network func(*proto.Network) (engine.Problem, *proto.Failure), emit func(*proto.Reply)) (*proto.Placed, *proto.Failure) {
+func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*proto.Progress)) (*proto.Placed, *proto.Failure) {
 	p := &placement{pool: engine.NoLimit, allocator: alloc.Lookup(q.Allocator), args: q.Args}
 	if p.allocator == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no allocator %q", q.Allocator)
@@ -53,7 +56,7 @@ func place(ctx context.Context, q *proto.Place, network func(*proto.Network) (en
 	}
 	if q.Buffers != nil {
 		err = p.takeBuffers(q)
-	} else if fail := p.takeSchedule(q, network); fail != nil {
+	} else if fail := p.takeSchedule(s, q); fail != nil {
 		return nil, fail
 	}
 	if err != nil {
@@ -64,9 +67,7 @@ func place(ctx context.Context, q *proto.Place, network func(*proto.Network) (en
 		ctx, cancel = context.WithTimeout(ctx, q.Limit)
 		defer cancel()
 	}
-	return p.run(ctx, engine.NewPoll(ctx, func(pr engine.Progress) {
-		emit(&proto.Reply{Kind: proto.KindProgress, Progress: &proto.Progress{Done: pr.Done, Total: pr.Total}})
-	}))
+	return p.run(ctx, engine.NewPoll(ctx, func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) }))
 }
 
 func (p *placement) takeBuffers(q *proto.Place) (err error) {
@@ -92,8 +93,8 @@ func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration 
 }
 
 // takeSchedule plays the schedule: the buffers are the lives of its trace.
-func (p *placement) takeSchedule(q *proto.Place, network func(*proto.Network) (engine.Problem, *proto.Failure)) *proto.Failure {
-	problem, fail := network(&q.Network)
+func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) *proto.Failure {
+	_, problem, fail := s.Problem(&q.Network)
 	if fail != nil {
 		return fail
 	}

@@ -3,6 +3,8 @@
 package export
 
 import (
+	"context"
+
 	"memtide/engine"
 	"memtide/engine/check"
 	"memtide/engine/export"
@@ -11,10 +13,10 @@ import (
 	"memtide/wasm/serve"
 )
 
-func init() { serve.RegisterExporter(write) }
+func init() { serve.Register(write) }
 
 // write refuses a schedule that the second opinion does not believe.
-func write(q *proto.Export, network func(*proto.Network) (string, engine.Problem, *proto.Failure)) (*proto.Exported, *proto.Failure) {
+func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.Nothing)) (*proto.Exported, *proto.Failure) {
 	switch q.Form {
 	case proto.FormPlan:
 		return plan(q)
@@ -22,7 +24,7 @@ func write(q *proto.Export, network func(*proto.Network) (string, engine.Problem
 	default:
 		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected python, json or plan", q.Form)
 	}
-	name, p, fail := network(&q.Network)
+	name, p, fail := s.Problem(&q.Network)
 	if fail != nil {
 		return nil, fail
 	}

@@ -4,6 +4,7 @@ package step
 
 import (
 	"bytes"
+	"context"
 
 	"memtide/engine"
 	"memtide/profiles/formats/native"
@@ -13,9 +14,9 @@ import (
 	"memtide/wasm/serve"
 )
 
-func init() { serve.RegisterStepper(answer) }
+func init() { serve.Register(answer) }
 
-func answer(q *proto.Step, poll *engine.Poll, tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) {
+func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) {
 	m, config, err := model(q.Model)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
@@ -27,11 +28,12 @@ func answer(q *proto.Step, poll *engine.Poll, tell func(*proto.Stepped)) (*proto
 	if q.Chain {
 		return chain(a)
 	}
-	out := &proto.Stepped{Config: config}
+	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
 	_, err = a.Plan(poll, func(p *llm.Plan) {
 		fill(out, p)
 		if p.Done < llm.PlanStages {
-			tell(out)
+			so := *out
+			tell(&so)
 		}
 	})
 	switch {

@@ -43,11 +43,11 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 			var m state.Message
 			switch e := queue[0].(type) {
 			case state.Open:
-				m = jobs.Open(ctx, pool, e, nil)
+				m = jobs.Open(ctx, pool, e, func(state.Message) {})
 			case state.Solve:
-				m = jobs.Solve(ctx, pool, e, nil)
+				m = jobs.Solve(ctx, pool, e, func(state.Message) {})
 			case state.Place:
-				m = jobs.Place(ctx, pool, e, nil)
+				m = jobs.Place(ctx, pool, e, func(state.Message) {})
 			case state.Examine:
 				m = jobs.Examine(ctx, pool, e)
 			default:
@@ -77,11 +77,11 @@ func AskStep(t *testing.T, model string, args engine.Args) (*state.State, state.
 func Step(t *testing.T, model string, args engine.Args) *state.State {
 	t.Helper()
 	s, e := AskStep(t, model, args)
-	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpStep, Step: &e.Request}, nil)
+	r, err := proto.Do(context.Background(), new(serve.Local).Do, &e.Request, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Update(state.StepAnswered{ID: e.ID, Stepped: r.Stepped, Whole: true})
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: r, Whole: true})
 	return s
 }
 

@@ -72,13 +72,13 @@ func TestPlanResults(t *testing.T) {
 		plan state.Plan
 		want string
 	}{
-		{"a schedule", state.Plan{Strategy: engine.Lookup("rotor"), StepTime: 108 * time.Millisecond}, "108 ms +8 %"},
-		{"of less memory", state.Plan{Strategy: engine.Lookup("rotor"), StepTime: 108 * time.Millisecond, AtMost: true}, "≤ 108 ms +8 %"},
-		{"too much", state.Plan{Strategy: engine.Lookup("rotor"), Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: 102 * engine.GiB}}, "does not fit 102 GiB"},
-		{"too much, nobody knows how much", state.Plan{Strategy: engine.Lookup("rotor"), Failure: &proto.Failure{Kind: proto.Infeasible}}, "does not fit"},
-		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Unsupported, "odd")}, "does not apply"},
-		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Deadline, "stopped")}, "out of time"},
-		{"broken", state.Plan{Strategy: engine.Lookup("rotor"), Failure: proto.Fail(proto.Crash, "panic")}, "failed"},
+		{"a schedule", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{StepTime: 108 * time.Millisecond}}, "108 ms +8 %"},
+		{"of less memory", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{StepTime: 108 * time.Millisecond, AtMost: true}}, "≤ 108 ms +8 %"},
+		{"too much", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: 102 * engine.GiB}}}, "does not fit 102 GiB"},
+		{"too much, nobody knows how much", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible}}}, "does not fit"},
+		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Unsupported, "odd")}}, "does not apply"},
+		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Deadline, "stopped")}}, "out of time"},
+		{"broken", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Crash, "panic")}}, "failed"},
 		{"not known", state.Plan{Strategy: engine.Lookup("rotor")}, "–"},
 	} {
 		time, more := Result(s, &c.plan)

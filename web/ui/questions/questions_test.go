@@ -37,13 +37,13 @@ func TestSmallestAnswer(t *testing.T) {
 	}
 	pagetest.WellFormed(t, pagetest.HTML(t, &Questions{S: s}))
 	s.Update(state.UseAnswer{Name: "smallest"})
-	r, err := new(serve.Local).Do(context.Background(), &proto.Request{Op: proto.OpSolve, Solve: &proto.Solve{
+	r, err := proto.Do(context.Background(), new(serve.Local).Do, &proto.Solve{
 		Setting: proto.Setting{Network: s.Network.Ref(), Device: engine.Device{ToHost: s.Choice.ToHost, ToDev: s.Choice.ToDev, Duplex: s.Choice.Duplex}, Transfers: s.Choice.Transfers},
-		Method:  proto.Method{Strategy: s.Choice.Strategy}, Budget: s.Choice.Budget}}, nil)
+		Method:  proto.Method{Strategy: s.Choice.Strategy}, Budget: s.Choice.Budget}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, most := r.Solved.Trace.Makespan, r.Solved.KeepAll.StepTime*11/10; got > most {
+	if got, most := r.Trace.Makespan, r.KeepAll.StepTime*11/10; got > most {
 		t.Errorf("with the budget that is set the step takes %v; want at most %v", got, most)
 	}
 }

@@ -1,4 +1,4 @@
-package remat
+package lanes
 
 import (
 	"errors"
@@ -9,23 +9,15 @@ import (
 	"memtide/engine/sim"
 )
 
-// keepOthers is keepLanes in a program that knows other lanes.
-var keepOthers func(p *engine.Problem) (*engine.Solution, error)
-
-// LinkLanes makes the program know other lanes: see package engine/lanes.
-func LinkLanes() { keepOthers = keepLanes }
-
-// keepLanes is keepGraph where operations run on the network or the host: they are
+// keep is the strategy keepall where operations run on the network or the host: they are
 // queued in the order in which they stand, what the host reads is copied there as soon as
 // it is made, and what it makes is fetched as soon as it can be. Gathered weights and
 // all else that an operation makes stay to their last use, what nobody reads and weights
 // that are there at the start to the end.
-func keepLanes(p *engine.Problem) (*engine.Solution, error) {
+func keep(p *engine.Problem) (*engine.Solution, error) {
 	n := len(p.Graph.Values)
-	k := &queuer{g: p.Graph, dev: make([]bool, n), coming: make([]bool, n), host: make([]bool, n), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
+	k := &keeper{places: newPlaces(p.Graph), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
 	for v := range k.g.Values {
-		at := k.g.Values[v].Initial
-		k.dev[v], k.host[v] = at&engine.OnDevice != 0, at&engine.OnHost != 0
 		if k.g.Values[v].Kind == engine.KindWeight && k.dev[v] {
 			k.uses[v] = 1 // to the end
 		}
@@ -43,10 +35,9 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	if err := k.settle(len(k.late)); err != nil {
 		return nil, err
 	}
-	t, err := sim.Play(p, k.steps)
-	var stuck *sim.StuckError
-	switch {
-	case errors.As(err, &stuck):
+	sol, err := sim.Solution(p, k.steps)
+	switch _, stuck := errors.AsType[*sim.StuckError](err); {
+	case stuck:
 		why := "every value stays to its last use"
 		if t, err := sim.Play(p.WithBudget(engine.NoLimit), k.steps); err == nil {
 			why += ", and " + t.Peak.Text() + " would do"
@@ -55,36 +46,24 @@ func keepLanes(p *engine.Problem) (*engine.Solution, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
 	}
-	return &engine.Solution{Schedule: k.steps, Makespan: t.Makespan, Peak: t.Peak, Notes: []string{
-		fmt.Sprintf("%d values stay from when they are made to their last use.", n),
-		"Operations of the network and the host are queued in the order in which they stand."}}, nil
+	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", n),
+		"Operations of the network and the host are queued in the order in which they stand."}
+	return sol, nil
 }
 
-// queuer walks over the operations once.
-type queuer struct {
-	g      *engine.Graph
-	in     [][]engine.ValueID // by operation: what serves its inputs
-	steps  engine.Schedule
-	dev    []bool  // by value: on the device or on its way there
-	coming []bool  // by value: maybe on its way
-	host   []bool  // by value: on the host or on its way there
-	uses   []int   // by value: readers on the device and copies to the host that are to come, before it is made anew
-	anew   [][]int // by value: the same of each time that it is made again
-	made   []bool  // by value
-	late   []late
-}
-
-// late is what has to wait for something to arrive on the device, so it is put behind
-// the next operation there: a copy to the host for an operation of the CPU, or a value
-// to be freed.
-type late struct {
-	op   engine.OpID // NoOp: free the value
-	free engine.ValueID
+// keeper walks over the operations once.
+type keeper struct {
+	*places
+	in   [][]engine.ValueID // by operation: what serves its inputs
+	uses []int              // by value: readers on the device and copies to the host that are to come, before it is made anew
+	anew [][]int            // by value: the same of each time that it is made again
+	made []bool             // by value
+	late engine.Schedule    // what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with their copies, and frees
 }
 
 // inputs are the values that serve what operations read: what is not made by itself is
 // read in what it is within.
-func (k *queuer) inputs() [][]engine.ValueID {
+func (k *keeper) inputs() [][]engine.ValueID {
 	made := slices.Clone(k.dev)
 	for i := range k.g.Ops {
 		for _, v := range k.g.Ops[i].Out {
@@ -104,7 +83,7 @@ func (k *queuer) inputs() [][]engine.ValueID {
 }
 
 // countUses counts them, and tells whether something has to be copied.
-func (k *queuer) countUses() (moves bool) {
+func (k *keeper) countUses() (moves bool) {
 	sent, made := make([]bool, len(k.g.Values)), make([]bool, len(k.g.Values))
 	uses := func(v engine.ValueID) *int {
 		if n := len(k.anew[v]); n > 0 {
@@ -141,7 +120,7 @@ func (k *queuer) countUses() (moves bool) {
 }
 
 // add puts an operation into the schedule, with what has to be moved for it.
-func (k *queuer) add(id engine.OpID) error {
+func (k *keeper) add(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	wait := k.isLate(op)
 	if op.Lane == engine.LaneCPU {
@@ -149,7 +128,7 @@ func (k *queuer) add(id engine.OpID) error {
 			wait = wait || !k.host[v] && k.coming[v]
 		}
 		if wait {
-			k.late = append(k.late, late{op: id})
+			k.late = append(k.late, engine.Run(id))
 			return nil
 		}
 		return k.onHost(id)
@@ -166,18 +145,17 @@ func (k *queuer) add(id engine.OpID) error {
 		if !k.host[v] {
 			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
 		}
-		k.fetch(v)
+		k.move(engine.Fetch(v, 0))
 	}
 	due := len(k.late)
-	k.steps = append(k.steps, engine.Run(id))
 	for _, v := range op.Out {
 		if k.made[v] && len(k.anew[v]) > 0 {
 			k.uses[v], k.anew[v] = k.anew[v][0], k.anew[v][1:]
 		}
-		k.dev[v], k.coming[v], k.made[v] = true, op.Lane == engine.LaneNetwork, true
+		k.made[v] = true
 	}
+	k.run(engine.Run(id), k.in[id])
 	for _, v := range k.in[id] {
-		k.coming[v] = k.coming[v] && op.Lane == engine.LaneNetwork
 		k.used(v)
 	}
 	if op.Lane == engine.LaneCompute {
@@ -187,38 +165,30 @@ func (k *queuer) add(id engine.OpID) error {
 }
 
 // isLate tells whether an operation needs one that is late.
-func (k *queuer) isLate(op *engine.Op) bool {
-	for _, l := range k.late {
-		if l.op == engine.NoOp {
-			continue
-		}
-		if slices.Contains(op.After, l.op) || slices.ContainsFunc(k.g.Ops[l.op].Out, func(v engine.ValueID) bool { return slices.Contains(op.In, v) }) {
-			return true
-		}
-	}
-	return false
+func (k *keeper) isLate(op *engine.Op) bool {
+	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
+		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
+		return st.Kind == engine.StepRun && (slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
+	})
 }
 
 // settle puts the first n of what is late into the schedule.
-func (k *queuer) settle(n int) error {
+func (k *keeper) settle(n int) error {
 	due := k.late[:n:n]
-	k.late = append([]late(nil), k.late[n:]...)
-	for _, l := range due {
-		if l.op != engine.NoOp {
-			if err := k.onHost(l.op); err != nil {
-				return err
-			}
-			continue
+	k.late = slices.Clone(k.late[n:])
+	for _, st := range due {
+		if st.Kind != engine.StepRun {
+			k.move(st)
+		} else if err := k.onHost(st.Op); err != nil {
+			return err
 		}
-		k.whole(l.free)
-		k.free(l.free)
 	}
 	return nil
 }
 
 // onHost puts an operation of the CPU into the schedule, with the copies that it needs
 // and those of what it makes that the device needs.
-func (k *queuer) onHost(id engine.OpID) error {
+func (k *keeper) onHost(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	for _, v := range op.In {
 		switch {
@@ -227,45 +197,25 @@ func (k *queuer) onHost(id engine.OpID) error {
 		case !k.dev[v]:
 			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
 		}
-		k.whole(v)
-		k.steps = append(k.steps, engine.Offload(v))
-		k.host[v] = true
+		k.move(engine.Offload(v))
 		k.used(v)
 	}
-	k.steps = append(k.steps, engine.Run(id))
+	k.run(engine.Run(id), nil) // what it reads is the copies of the host
 	for _, v := range op.Out {
-		k.host[v] = true
 		if k.uses[v] > 0 {
-			k.fetch(v)
+			k.move(engine.Fetch(v, 0))
 		}
 	}
 	return nil
 }
 
-func (k *queuer) fetch(v engine.ValueID) {
-	k.steps = append(k.steps, engine.Fetch(v, 0))
-	k.dev[v], k.coming[v] = true, true
-}
-
-// whole waits for a value that may be on its way.
-func (k *queuer) whole(v engine.ValueID) {
-	if k.coming[v] {
-		k.steps, k.coming[v] = append(k.steps, engine.Wait(v)), false
-	}
-}
-
 // used counts a use, and frees the value at its last.
-func (k *queuer) used(v engine.ValueID) {
+func (k *keeper) used(v engine.ValueID) {
 	switch k.uses[v]--; {
 	case k.uses[v] > 0:
 	case k.coming[v]:
-		k.late = append(k.late, late{op: engine.NoOp, free: v})
+		k.late = append(k.late, engine.Free(v))
 	default:
-		k.free(v)
+		k.move(engine.Free(v))
 	}
-}
-
-func (k *queuer) free(v engine.ValueID) {
-	k.steps = append(k.steps, engine.Free(v))
-	k.dev[v] = false
 }

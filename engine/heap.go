@@ -1,0 +1,41 @@
+package engine
+
+// Heap is a binary heap: that which comes before all others is taken first. The order of
+// those of which neither comes before the other follows from the order of the calls.
+type Heap[T interface{ Before(T) bool }] []T
+
+// Push adds x.
+func (h *Heap[T]) Push(x T) {
+	q := append(*h, x)
+	*h = q
+	for i := len(q) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !q[i].Before(q[up]) {
+			break
+		}
+		q[i], q[up] = q[up], q[i]
+		i = up
+	}
+}
+
+// Pop takes the first one. It panics if there is none.
+func (h *Heap[T]) Pop() T {
+	q, last := *h, len(*h)-1
+	top := q[0]
+	q[0] = q[last]
+	*h = q[:last]
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			return top
+		}
+		if down+1 < last && q[down+1].Before(q[down]) {
+			down++
+		}
+		if !q[down].Before(q[i]) {
+			return top
+		}
+		q[i], q[down] = q[down], q[i]
+		i = down
+	}
+}

@@ -1,0 +1,46 @@
+package proto
+
+import (
+	"errors"
+	"fmt"
+
+	"memtide/engine"
+)
+
+// FailureKind keeps the ways to fail apart.
+type FailureKind string
+
+// The ways to fail.
+const (
+	Infeasible  FailureKind = "infeasible"  // no schedule of the strategy fits; Smallest would do, if known
+	Unsupported FailureKind = "unsupported" // the strategy cannot work on this problem at all
+	Deadline    FailureKind = "deadline"    // Limit passed
+	BadRequest  FailureKind = "bad-request" // the profile, an argument or the request is wrong; Text says what and where
+	Crash       FailureKind = "crash"       // the program failed: a panic, the stack, memory, or the worker died
+	Elsewhere   FailureKind = "elsewhere"   // only the other program can do it, see web/jobs
+	NoWorker    FailureKind = "no-worker"   // the browser starts no worker for this page
+)
+
+// Failure is why there is no result. It is an error.
+type Failure struct {
+	Kind     FailureKind  `json:"kind"`
+	Text     string       `json:"text"`               // for people
+	Detail   string       `json:"detail,omitempty"`   // of a crash: the last lines that the program wrote
+	Budget   engine.Bytes `json:"budget,omitempty"`   // of Infeasible: the budget in bytes, resolved
+	Smallest engine.Bytes `json:"smallest,omitempty"` // of Infeasible; 0 if unknown
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// Fail is a failure with a formatted text.
+func Fail(kind FailureKind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// FailureOf is an error of a Pool as a failure; what is none is a crash.
+func FailureOf(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	return Fail(Crash, "%v", err)
+}

@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"memtide/engine"
+	"memtide/web/tradeoff"
+)
+
+// Plot is the trade-off curve: budgets to the right, slowdown against keeping
+// everything upwards, or what Axis says, in a picture of Width times Height CSS
+// pixels.
+type Plot struct {
+	Width, Height float64
+	Axis          tradeoff.Axis
+	Batch         int    // what a step trains with, in Unit; 0 if unknown
+	Unit          string // samples or tokens
+
+	Lines   []tradeoff.Line
+	Bounds  []tradeoff.Line
+	KeepAll tradeoff.LinePoint // zero if it is not known
+	Chosen  string             // name of the chosen strategy
+	Budget  engine.Bytes
+	Now     tradeoff.LinePoint // what is shown; zero if nothing is
+	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
+	Another bool               // Other is of another network
+	Letters [2]string          // of what is shown and of the other side; empty without a comparison
+	Device  engine.Bytes       // what the device has; 0 if that is not known
+	Name    string             // of the device, as it is written at its line
+
+	From, To    engine.Bytes // of the horizontal axis
+	Low, Top    float64      // of the vertical axis, in its unit
+	Least, Most float64      // the slowdowns at its ends
+	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
+
+	wide float64 // the room that the labels of the vertical axis need
+}
+
+// BoundTitle names the lower bound of a class, and thereby the schedules that it
+// says nothing about: what also recomputes may well be faster than the bound of
+// offloading only.
+func BoundTitle(class engine.Class) string {
+	switch class {
+	case engine.MayOffload:
+		return "lower bound, offloading only"
+	case engine.MayRecompute:
+		return "lower bound, recomputing only"
+	}
+	return "lower bound, recomputing and offloading"
+}
+
+// Beside is the other side of a comparison, beside the curve of this one.
+type Beside struct {
+	Letter  string             // A or B
+	Another bool               // it is of another network, whose own measure counts
+	At      tradeoff.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
+	Words   string             // its numbers
+	Note    string             // how to read its place, or why it has none; empty for a schedule of this network
+}

@@ -1,0 +1,321 @@
+package link
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/web/choice"
+)
+
+type writer struct {
+	b    []byte
+	pack *packer
+}
+
+func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
+
+func (w *writer) text(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
+
+// What is seldom so: the seed is born, the chain has a name of its own.
+const (
+	flagBorn = 1 << iota
+	flagNamed
+)
+
+func (w *writer) flags(p *profiles.Profile, c *engine.Chain) {
+	var flags uint64
+	if c.LossGradAllocated {
+		flags |= flagBorn
+	}
+	if c.Name == p.Name {
+		w.uint(flags)
+		return
+	}
+	w.uint(flags | flagNamed)
+	w.text(c.Name)
+}
+
+func (w *writer) texts(list []string) {
+	w.uint(uint64(len(list)))
+	for _, s := range list {
+		w.text(s)
+	}
+}
+
+func (w *writer) device(d *engine.Device) {
+	if d == nil {
+		w.uint(0)
+		return
+	}
+	w.uint(1)
+	w.text(d.Name)
+	for _, n := range []uint64{uint64(d.Memory), uint64(d.ToHost), uint64(d.ToDev), uint64(d.Duplex)} {
+		w.uint(n)
+	}
+}
+
+// predict is what predictor k says of row i of a column: nothing (0), the row
+// before (1), or an earlier column, taken once or twice.
+func predict(k int, earlier [][]int64, column []int64, i int) int64 {
+	switch {
+	case k >= 2:
+		return earlier[(k-2)/2][i] * int64(1+k%2)
+	case k == 1 && i > 0:
+		return column[i-1]
+	}
+	return 0
+}
+
+func predictors(earlier [][]int64) int { return 2 + 2*len(earlier) }
+
+// column writes a column with the predictor that makes it shortest: what
+// remains has its least value taken off and its divisor taken out.
+func (w *writer) column(earlier [][]int64, values []int64) {
+	some := values[:min(len(values), tried)]
+	var best []byte
+	var least, predictor, packing int
+	for k := range predictors(earlier) {
+		head, rest := residue(k, earlier, some)
+		for i, pack := range packings {
+			b := pack(head, rest)
+			if n := len(w.pack.deflate(b)); best == nil || n < least {
+				best, least, predictor, packing = b, n, k, i
+			}
+		}
+	}
+	if len(some) < len(values) {
+		best = packings[packing](residue(predictor, earlier, values))
+	}
+	w.b = append(w.b, best...)
+}
+
+// tried is how many of a column's values decide how all of them are written:
+// trying is most of what a long profile's link costs.
+const tried = 2048
+
+var packings = [...]func(head []byte, values []int64) []byte{appendVarints, appendBits}
+
+// residue is what predictor k leaves of a column, from 0 on and divided by its
+// greatest common divisor, and a head that says so.
+func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int64) {
+	rest = make([]int64, len(values))
+	for i, v := range values {
+		rest[i] = v - predict(k, earlier, values, i)
+	}
+	low := slices.Min(rest)
+	var g uint64
+	for i := range rest {
+		rest[i] -= low
+		g = engine.GCD(g, uint64(rest[i]))
+	}
+	head = binary.AppendVarint([]byte{byte(k)}, low)
+	head = binary.AppendUvarint(head, g)
+	for i := range rest {
+		rest[i] /= int64(max(g, 1))
+	}
+	return head, rest
+}
+
+// appendVarints writes numbers that repeat, so that deflate finds them: the
+// width 0 and a varint each. Where all are 0 only the width is written: their
+// divisor is 0.
+func appendVarints(head []byte, values []int64) []byte {
+	b := append(slices.Clone(head), 0)
+	if slices.Max(values) == 0 {
+		return b
+	}
+	for _, v := range values {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	return b
+}
+
+// appendBits writes noise, which deflate can only make longer: the width of the
+// largest number in bits, and then every number in that many bits.
+func appendBits(head []byte, values []int64) []byte {
+	width := bits.Len64(uint64(slices.Max(values)))
+	b := append(slices.Clone(head), byte(width))
+	from := 8 * len(b)
+	b = append(b, make([]byte, (len(values)*width+7)/8)...)
+	for i, v := range values {
+		at := from + i*width
+		for end := at + width; at < end; { // what is left of a byte at a time
+			b[at/8] |= byte(v << (at % 8))
+			v >>= 8 - at%8
+			at += 8 - at%8
+		}
+	}
+	return b
+}
+
+// bodyReader reads what writer wrote; bad is set once something does not fit, err
+// if it is known what.
+type bodyReader struct {
+	b      []byte
+	bad    bool
+	err    error
+	budget *profiles.Budget
+}
+
+// refuse ends the reading with what is beyond a limit.
+func (r *bodyReader) refuse(e *profiles.FormatError) {
+	if r.err == nil {
+		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found, e.Expected)
+	}
+	r.bad, r.b = true, nil
+}
+
+func (r *bodyReader) uint() uint64 {
+	n, k := binary.Uvarint(r.b)
+	if k <= 0 || n > 1<<62 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+func (r *bodyReader) int() int64 {
+	n, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+// count reads a number of things that take at least size bytes each.
+func (r *bodyReader) count(size int) int {
+	n := r.uint()
+	if n > uint64(len(r.b)/size) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// name and text read what is charged to the budget; what says whose it is.
+func (r *bodyReader) name(what string) string {
+	n := r.count(1)
+	if e := r.budget.Name(what, n); e != nil {
+		r.refuse(e)
+		return ""
+	}
+	return r.take(n)
+}
+
+func (r *bodyReader) text(what string) string {
+	n := r.count(1)
+	if e := r.budget.Text(what, n); e != nil {
+		r.refuse(e)
+		return ""
+	}
+	return r.take(n)
+}
+
+func (r *bodyReader) take(n int) string {
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return profiles.CleanText(s)
+}
+
+func (r *bodyReader) texts(what string) (list []string) {
+	n := r.count(1)
+	if n > profiles.MaxNotes {
+		r.refuse(&profiles.FormatError{Found: strconv.Itoa(n) + " " + what, Expected: "At most " + strconv.Itoa(profiles.MaxNotes) + " are read."})
+		return nil
+	}
+	for range n {
+		list = append(list, r.text("one of the "+what))
+	}
+	return list
+}
+
+func (r *bodyReader) device() *engine.Device {
+	if r.uint() == 0 {
+		return nil
+	}
+	d := &engine.Device{Name: r.name("the name of the device")}
+	d.Memory, d.ToHost, d.ToDev = engine.Bytes(r.uint()), engine.Rate(r.uint()), engine.Rate(r.uint())
+	d.Duplex = engine.Duplex(r.uint() & 1)
+	return d
+}
+
+func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
+	out := make([]int64, n)
+	k, least, g, width := r.uint(), r.int(), r.uint(), int(r.uint())
+	if k >= uint64(predictors(earlier)) || width > 64 || len(r.b) < (n*width+7)/8 {
+		r.bad, r.b = true, nil
+		return out
+	}
+	packed := r.b
+	r.b = r.b[(n*width+7)/8:]
+	for i := range out {
+		rest := least
+		if g > 0 {
+			var v uint64
+			if width == 0 {
+				v = r.uint()
+			}
+			for j := range width {
+				bit := i*width + j
+				v |= uint64(packed[bit/8]>>(bit%8)&1) << j
+			}
+			if v > (1<<62)/g {
+				r.bad, r.b = true, nil
+				return out
+			}
+			rest += int64(v * g)
+		}
+		// Sums may wrap on hostile input: Validate refuses what comes of it.
+		out[i] = rest + predict(int(k), earlier, out, i)
+	}
+	return out
+}
+
+// small reads a number of at most most.
+func (r *bodyReader) small(most int) int {
+	n := r.uint()
+	if n > uint64(most) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+// packer makes raw deflate of bytes, again and again: a new compressor is large.
+type packer struct {
+	w   *flate.Writer
+	out bytes.Buffer
+}
+
+func newPacker() *packer {
+	w, err := flate.NewWriter(nil, flate.BestCompression)
+	if err != nil {
+		panic("link: " + err.Error()) // only for a level that does not exist
+	}
+	return &packer{w: w}
+}
+
+// deflate packs b. The result is overwritten by the next call.
+func (p *packer) deflate(b []byte) []byte {
+	p.out.Reset()
+	p.w.Reset(&p.out)
+	_, err := p.w.Write(b)
+	if err == nil {
+		err = p.w.Close()
+	}
+	if err != nil {
+		panic("link: " + err.Error()) // a buffer does not fail
+	}
+	return p.out.Bytes()
+}
+
+var errDamaged = choice.Sentence("This link is damaged: its checksum does not match. Ask for it again, or open the file itself.")

@@ -1,6 +1,8 @@
-// Package ui is what the page shows and says: Vugu components of the State. Every component is one .vugu file with the markup and one .go
-// file with what the markup asks for; *_gen.go is generated from the .vugu
-// (go tool vugugen -skip-go-mod -skip-main web/ui) and committed.
+// Package ui is the whole page: Vugu components of the State, its head, comparisons and
+// dialogs here, and the packages below it for the rest. Every component is one .vugu file
+// with the markup and one .go file with what the markup asks for; *_gen.go is generated from
+// the .vugu (go tool vugugen -skip-go-mod -skip-main FOLDER) and committed. A component of
+// another package is used by the package's name, which the .vugu imports at its end.
 //
 // Components are pure: they read *state.State and hold nothing else, so that
 // the same ones are rendered natively, for the tests and for the first view

@@ -16,8 +16,6 @@ var byTheClock = map[string]string{
 	"web/browsertest/":                    "a browser has no other clock",
 	"web/browsertest/engines/":            "ends a browser that hangs",
 	"cmd/wasmopt/passes/programs_test.go": "ends another process a little before go test's own limit ends the test",
-	"wasm/proto/place_test.go":            "limits are written and read there, and nothing runs",
-	"wasm/proto/proto_test.go":            "limits are written and read there, and nothing runs",
 }
 
 // clockUses are the functions by which a test depends on how fast the machine is.

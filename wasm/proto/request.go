@@ -35,16 +35,6 @@ func Requests() []Request {
 	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor), new(Step), new(Break)}
 }
 
-// Break has a worker fail in a way of its own, on a page that was opened for self-tests (see
-// package pool). Nobody answers it.
-type Break struct {
-	brings[*Nothing, *Nothing]
-	How string `json:"how"`
-}
-
-// Op implements Request.
-func (*Break) Op() string { return "break" }
-
 // Progress is how far a request is, in units of who answers it.
 type Progress struct {
 	Done  int `json:"done"`

@@ -225,3 +225,5 @@ func (c *codec) end(what string) error {
 	}
 	return nil
 }
+
+var le = binary.LittleEndian

@@ -2,7 +2,6 @@ package proto
 
 import (
 	"cmp"
-	"encoding/binary"
 	"time"
 
 	"memtide/engine"
@@ -134,8 +133,6 @@ const (
 	bufferRow = 3*w64 + 2*w8
 	nameRow   = 2 * w32
 )
-
-var le = binary.LittleEndian
 
 func (p *Placed) columns(c *codec) {
 	if c.reading {

@@ -30,11 +30,6 @@ func newLike(nowhere any) any { return reflect.New(reflect.TypeOf(nowhere).Elem(
 // Nothing is what is told on the way to a result that comes at once.
 type Nothing struct{}
 
-// Requests has one of each. What is not among them cannot be read.
-func Requests() []Request {
-	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor), new(Step), new(Break)}
-}
-
 // Progress is how far a request is, in units of who answers it.
 type Progress struct {
 	Done  int `json:"done"`

@@ -8,10 +8,6 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Examiner answers about one recording, one request at a time. second is what it is
-// compared with, of proto.PartCompare.
-type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
-
 // newExaminer is nil in a program without an examiner, like the page.
 var newExaminer func(*profiles.Profile) (Examiner, error)
 
@@ -20,12 +16,6 @@ var newExaminer func(*profiles.Profile) (Examiner, error)
 func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 	Register((*Server).examine)
 	newExaminer = of
-}
-
-// kept is the recording that was read last, under its number.
-type kept struct {
-	number  int
-	examine Examiner
 }
 
 // keep has what was read at hand for what is asked about it later, if this program

@@ -11,17 +11,6 @@ import (
 	"memtide/wasm/proto"
 )
 
-// network is a profile that was read, ready to be solved.
-type network struct {
-	preset  string // the request it answers: this, or
-	source  []byte // this,
-	graph   bool   // and the operations of a profile that has a chain too
-	profile *profiles.Profile
-	problem engine.Problem // without device and budget
-	keepAll proto.Reference
-	ghost   []sim.Point
-}
-
 // share is what 100 % of keep-everything means.
 func (nw *network) share() engine.Bytes { return nw.keepAll.Peak }
 

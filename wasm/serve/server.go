@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
@@ -84,4 +87,25 @@ func panicSite(stack string) string {
 		stack = stack[:most]
 	}
 	return stack
+}
+
+// kept is the recording that was read last, under its number.
+type kept struct {
+	number  int
+	examine Examiner
+}
+
+// Examiner answers about one recording, one request at a time. second is what it is
+// compared with, of proto.PartCompare.
+type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
+
+// network is a profile that was read, ready to be solved.
+type network struct {
+	preset  string // the request it answers: this, or
+	source  []byte // this,
+	graph   bool   // and the operations of a profile that has a chain too
+	profile *profiles.Profile
+	problem engine.Problem // without device and budget
+	keepAll proto.Reference
+	ghost   []sim.Point
 }

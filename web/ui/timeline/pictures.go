@@ -15,7 +15,7 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Pictures holds the hosts of the three pictures that share a time axis.
+// Pictures holds the hosts of the pictures that share a time axis.
 type Pictures struct {
 	S     *state.State
 	Hosts mount.Hosts

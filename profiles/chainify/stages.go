@@ -144,7 +144,7 @@ func (l *linearizer) mayBeKept(end int) bool {
 	return l.ops[end].Is(Guessed)
 }
 
-// StageName joins the kinds of the operators, or the ends of a long list.
+// stageName joins the kinds of the operators, or the ends of a long list.
 func (l *linearizer) stageName(members []int, end int) string {
 	var kinds []string
 	for _, i := range members {

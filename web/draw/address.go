@@ -127,7 +127,7 @@ func (x *Places) sort(order []int32) {
 	})
 }
 
-// Fill makes the columns, in an order.
+// fill makes the columns, in an order.
 func (x *Places) fill(order []int32) {
 	n := len(order)
 	x.from, x.to, x.lo, x.size = make([]int64, n), make([]int64, n), make([]float64, n), make([]float64, n)

@@ -282,7 +282,7 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 	halo(s, display.Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, display.Middle, label)
 }
 
-// Outline frames the blocks of a buffer.
+// outline frames the blocks of a buffer.
 func (x *Places) outline(s *Scene, f *frame, buffer int, st display.Style) {
 	sc := x.scale(f)
 	for i := range x.p.Blocks {

@@ -70,7 +70,7 @@ func (s *Scene) keep(f *frame, y float64) {
 	s.placed = append(s.placed, box{f.left, y - 1.5, f.right, y + 1.5})
 }
 
-// Halo writes a text that is legible on everything.
+// halo writes a text that is legible on everything.
 func halo(s *Scene, r display.Role, x, y float64, a display.Anchor, str string) {
 	s.AddText(r, x, y, display.Text{S: str, Anchor: a, Halo: true})
 }

@@ -93,7 +93,7 @@ func (b *Beside) budget() engine.Bytes {
 	return b.Budget
 }
 
-// End is where the time axis ends: with the longer of two steps.
+// end is where the time axis ends: with the longer of two steps.
 func (v *View) end(own time.Duration) time.Duration {
 	if v.Beside == nil {
 		return own

@@ -197,7 +197,7 @@ func (m *Model) Find(text string, after int) Target {
 	return Target{}
 }
 
-// decision is what happens to stage k's activation; kept if nobody says.
+// Decision is what happens to stage k's activation; kept if nobody says.
 func (m *Model) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {
 		return m.decisions[k-1]

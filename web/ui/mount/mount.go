@@ -84,7 +84,7 @@ func (m Mount) Controlled(s *state.State) bool {
 	return s.Compare == nil || s.Compare.OnA != m.Second
 }
 
-// Other is the place of the same picture on the Other side.
+// Other is the place of the same picture on the other side.
 func (m Mount) Other() Mount { return Mount{m.Picture, !m.Second} }
 
 // Budget is the budget of what the place shows.

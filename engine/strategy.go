@@ -19,6 +19,19 @@ type Strategy struct {
 	Cites  []Cite  // where it was published, in the order of importance; at least one
 	Params []Param // in the order of the form
 
+	// Short is its name in lists of plans and beside lines, for readers who do not know
+	// the paper. Title stands there where it is empty; see Name.
+	Short string
+
+	// Rank is its place among the strategies that are offered first, and Cost is what a
+	// schedule costs to find. Lists, the curve, keys and questions go by these two.
+	Rank Rank
+	Cost Cost
+
+	// Plans is the class of plans (package play) that runs its schedules on an unmodified
+	// PyTorch model, where that is not the one of its Class: see PlanClass.
+	Plans string
+
 	// Mark tells it apart from the others of its class in pictures that give a class
 	// one colour: a number from 0 on that no other of the class has. It never changes,
 	// so that a picture looks the same when a strategy is added.

@@ -101,7 +101,7 @@ func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
 	methods = slices.DeleteFunc(methods, func(m proto.Method) bool {
 		return in.graph && !engine.Lookup(m.Strategy).Graphs
 	})
-	return append([]proto.Method{{Strategy: "keepall"}}, methods...)
+	return append([]proto.Method{{Strategy: engine.KeepAll}}, methods...)
 }
 
 // builder says how the network gets other batches, up to which, and by which

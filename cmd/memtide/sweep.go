@@ -174,7 +174,7 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	pool := new(serve.Local)
 	// The reference first: a sweep that is stopped would not tell it.
 	all, err := proto.Do(ctx, pool.Do, &proto.Solve{
-		Setting: s.in.setting(), Method: proto.Method{Strategy: "keepall"}, Budget: choice.Budget{Bytes: engine.NoLimit},
+		Setting: s.in.setting(), Method: proto.Method{Strategy: engine.KeepAll}, Budget: choice.Budget{Bytes: engine.NoLimit},
 	}, nil)
 	if errors.Is(err, context.Canceled) {
 		s.complete = false

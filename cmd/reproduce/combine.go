@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"memtide/engine/combined"
+	"memtide/engine/remat"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +21,7 @@ const combineBudgets = 20
 
 func combination() *experiment {
 	return &experiment{
-		name:  "pofo",
+		name:  combined.Pofo.Name,
 		title: "Recomputing and offloading together: step time against memory",
 		source: `Beaumont, Eyraud-Dubois and Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs.
 NeurIPS 2021 (no doi; papers.nips.cc, c8461bf13fca8a2b9912ab2eb1668e4b), abstract and supplement`,
@@ -56,9 +58,9 @@ func (l *lab) trio(ref string) *trio {
 	for i := int64(1); i <= combineBudgets; i++ {
 		s.budgets = append(s.budgets, n.activations(i, combineBudgets))
 	}
-	grid := l.solve(n, methods(append([]string{"rotor", "pofo"}, anyOffload...)...), s.budgets)
+	grid := l.solve(n, methods(append([]string{remat.Rotor.Name, combined.Pofo.Name}, anyOffload...)...), s.budgets)
 	s.rotor, s.pofo = grid[0], grid[1]
-	model := l.solve(n.streamed(), methods("pofo"), s.budgets)
+	model := l.solve(n.streamed(), methods(combined.Pofo.Name), s.budgets)
 	s.model = model[0]
 	for b := range s.budgets {
 		s.offload = append(s.offload, fastest(grid[2:], b))

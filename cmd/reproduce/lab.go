@@ -54,7 +54,7 @@ func (l *lab) open(ref string) *network {
 	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: preset.DefaultDevice().Device}
 	n.device.Duplex = engine.HalfDuplex
 	n = n.over(paperLink)
-	grid := l.solve(n, methods("keepall"), []engine.Bytes{n.chain.KeepAllPeak()})
+	grid := l.solve(n, methods(engine.KeepAll), []engine.Bytes{n.chain.KeepAllPeak()})
 	n.keepAll = proto.Reference{StepTime: grid[0][0].StepTime, Peak: grid[0][0].Peak}
 	return n
 }

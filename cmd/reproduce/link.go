@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"memtide/engine/remat"
 	"strings"
 	"text/tabwriter"
 
@@ -76,10 +77,10 @@ func measureLinks(l *lab, refs []string) *findings {
 func (l *lab) race(ref string) *race {
 	n := l.open(ref)
 	r := &race{net: n, offload: map[int64][]*proto.Point{}}
-	least := l.smallest(n, methods("rotor"))
+	least := l.smallest(n, methods(remat.Rotor.Name))
 	r.least = l.smallest(n, methods(anyOffload...))
 	r.budgets = spread(min(least, r.least), n.keepAll.Peak, linkBudgets)
-	r.rotor = l.solve(n, methods("rotor"), r.budgets)[0]
+	r.rotor = l.solve(n, methods(remat.Rotor.Name), r.budgets)[0]
 	for _, q := range links {
 		grid := l.solve(n.over(halves(q)), methods(anyOffload...), r.budgets)
 		best := make([]*proto.Point, linkBudgets)

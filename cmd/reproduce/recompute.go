@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"memtide/engine/remat"
 	"strings"
 	"text/tabwriter"
 
@@ -94,7 +95,7 @@ func (l *lab) segments(ref string) *segments {
 		s.points = append(s.points, row[0])
 		peaks = append(peaks, row[0].Peak)
 	}
-	grid = l.solve(n, methods("rotor", "revolve"), peaks)
+	grid = l.solve(n, methods(remat.Rotor.Name, "revolve"), peaks)
 	s.rotor, s.revolve = grid[0], grid[1]
 	return s
 }
@@ -146,7 +147,7 @@ func (l *lab) limits(n *network) *limits {
 	for i := int64(1); i <= recomputeLimits; i++ {
 		s.budgets = append(s.budgets, n.activations(i, recomputeLimits))
 	}
-	grid := l.solve(n, methods("rotor", "revolve"), s.budgets)
+	grid := l.solve(n, methods(remat.Rotor.Name, "revolve"), s.budgets)
 	s.rotor, s.revolve = grid[0], grid[1]
 	return s
 }

@@ -134,7 +134,7 @@ func (l *lab) swap(ref string) *swapped {
 		return &engine.Problem{Graph: profile.Graph}, nil
 	}
 	s.rows = []*swapRow{
-		{name: "keepall", strategy: engine.Lookup("keepall")},
+		{name: engine.KeepAll, strategy: engine.Lookup(engine.KeepAll)},
 		{name: "lms", strategy: engine.Lookup("lms")},
 		{name: "window", strategy: engine.Lookup("window")},
 		{name: "window, best fit", strategy: engine.Lookup("window"), allocator: "best-fit"},

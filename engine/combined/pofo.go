@@ -45,6 +45,9 @@ nothing is proven about the result.
 Whole transfers, as programs make them, follow the same plan and wait until whole
 values have left. That can be slower than the model says.`,
 	Class: engine.MayRecompute | engine.MayOffload,
+	Short: "Recompute + offload",
+	Rank:  engine.Rank{Chain: 1},
+	Cost:  engine.CostTable,
 	// The first paper has neither a doi nor an arXiv number.
 	Cites: []engine.Cite{{
 		Text:    "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",

@@ -29,6 +29,8 @@ counts memory in slots. Blocks with many values to save are tried along one gree
 order only, and of the trade-offs between memory and time of a part of the chain at most
 2000 are kept, in long chains and those of many different blocks fewer, so plans need not be the best there are.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Rank: engine.Rank{Graph: 1},
+	Cost: engine.CostTable,
 	Cites: []engine.Cite{
 		{Text: "Zhao, Hellard, Eyraud-Dubois, Gusak and Beaumont: Rockmate: an Efficient, Fast, Automatic and Generic Tool for Re-materialization in PyTorch. ICML 2023", ID: "arXiv:2307.01236", Section: "3 (blocks and their options)"},
 		{Text: "Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova: Optimal Re-Materialization Strategies for Heterogeneous Chains", ID: "arXiv:1911.13214", Section: "4.2 (the recursion)"}},

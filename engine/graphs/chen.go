@@ -25,6 +25,7 @@ this: every number of segments up to 64.
 In a graph that does not name its passes, the forward pass is what stands before the
 most crowded operation.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Plans: "wrappable",
 	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: "4 (algorithms 2 and 3)"}},
 	Params: []engine.Param{{Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: 1000,
 		Doc: "The number of segments; 0 tries up to 64 and takes the fastest within the budget."}},

@@ -28,6 +28,7 @@ The paper's runs begin with a budget. Here budgets between what the largest oper
 needs and what keeping everything takes are tried, and the fastest run whose peak is
 within the budget is taken, so that more memory is never slower.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Rank:  engine.Rank{Graph: 2},
 	Cites: []engine.Cite{{Text: "Kirisame, Lyubomirsky, Haan, Brennan, He, Roesch, Chen and Tatlock: Dynamic Tensor Rematerialization. ICLR 2021", ID: "arXiv:2006.09616", Section: "3 and appendix C (heuristics)"}},
 	Params: []engine.Param{{Name: "heuristic", Title: "Cost of a value", Default: "classes", Choices: []string{"local", "neighbourhood", "classes"},
 		Doc: "What letting go of a value is taken to cost: its own operation; with all that is missing around it; or with the classes of what is missing beside it."}},

@@ -26,6 +26,7 @@ It is there to hold other methods against, and takes graphs of up to 64 operatio
 and 64 values; about 24 operations take a second or two. Checkmate (Jain et al.) finds
 the same optimum by integer linear programming.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Cost:   engine.CostExact,
 	Cites:  []engine.Cite{checkmate, moccasin},
 	Params: []engine.Param{orderParam},
 	Solver: solveGraphExact,

@@ -34,6 +34,7 @@ transfers. The lower bound takes the operation beside which most is above the bu
 which costs its time, or leave before it and come back after it. The combination of recomputation and offloading is that of POFO, on chains;
 no method for graphs is published.`,
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
+	Cost: engine.CostSearch,
 	Cites: []engine.Cite{
 		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
 			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},

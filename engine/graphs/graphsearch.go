@@ -25,6 +25,8 @@ The search begins with the fastest that fits of what blocks and dtr find; a chai
 counts what has to be made again beside the most crowded operations. The problem,
 with the order kept, is that of Moccasin, which solves it by constraint programming.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Rank:   engine.Rank{Graph: 5},
+	Cost:   engine.CostSearch,
 	Cites:  []engine.Cite{moccasin, checkmate},
 	Params: []engine.Param{orderParam, effortParam, seedParam},
 	Solver: solveGraphSearch, Sweeper: sweepGraphSearch,

@@ -28,6 +28,7 @@ step twice. On graphs that hold their gradients it is too high, so chains are fo
 under 20 limits for what is kept, played, and chosen by what they take. What a step
 lost is made again one by one, not all at once, which never needs more.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Cost:   engine.CostTable,
 	Cites:  []engine.Cite{{Text: "Kusumoto, Inoue, Watanabe, Akiba and Koyama: A Graph Theoretic Framework of Recomputation Algorithms for Memory-Efficient Backpropagation. NeurIPS 2019", ID: "arXiv:1905.11722", Section: "3 (canonical strategies) and 4 (dynamic programming)"}},
 	Solver: maker(kusumotoPlans).solve, Sweeper: maker(kusumotoPlans).sweep,
 }

@@ -34,6 +34,7 @@ PyTorch knows operations by type. Here they are expensive if their names say so
 for their bytes than the average. Rules about the fusion of kernels are left out, and
 with them the level between the default and the expensive operations.`,
 	Class: engine.MayRecompute, Graphs: true,
+	Cost:  engine.CostTable,
 	Cites: []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_functorch/partitioners.py, min_cut_rematerialization_partition", ID: "10.1145/3620665.3640366", Section: "AOTAutograd"}},
 	Params: []engine.Param{
 		{Name: "share", Title: "Memory budget", Default: "-1", Min: -1, Max: 100,

@@ -11,6 +11,7 @@ func init() { engine.Register(reorder) }
 var reorder = &engine.Strategy{
 	Name:  "reorder",
 	Title: "Reorder only (search)",
+	Cost:  engine.CostSearch,
 	Mark:  2,
 	Doc: `Searches for an order of the operations that needs less memory; nothing runs again.
 

@@ -25,6 +25,7 @@ remarks; try a few. The picked set is played as paper 000 plays sets. Ranks of
 equal scores are equal, and of equal priorities the earlier activation goes
 first.`,
 	Class: engine.MayOffload,
+	Cost:  engine.CostSearch,
 	Cites: []engine.Cite{
 		{Text: "Zhang, Yeung, Shu, He and Wang: Efficient Memory Management for GPU-based Deep Learning Systems", ID: "arXiv:1903.06631", Section: "SmartPool and AutoSwap: priority scores and Bayesian optimisation"},
 		Paper000("5 (AUTOSWAP)"),

@@ -26,6 +26,9 @@ rest it proves the result; where that is too much it follows the most promising
 few. Then the set is the best one found, and the bound says how much faster
 another one could be. It is ours; no paper has it.`,
 	Class: engine.MayOffload,
+	Short: "Best set found",
+	Rank:  engine.Rank{Chain: 7},
+	Cost:  engine.CostSearch,
 	Cites: []engine.Cite{Paper000("3.2 and 4: the schedule of a set")},
 	Params: []engine.Param{
 		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.", Default: "1", Min: 0, Max: 1_000_000},

@@ -64,6 +64,8 @@ it chooses between them too. Dynamic tries what to offload with p everywhere,
 with p for each operation for which there is room, and with m everywhere, and
 keeps the fastest that fits.`,
 	Class:  engine.MayOffload,
+	Short:  "vDNN",
+	Rank:   engine.Rank{Chain: 8},
 	Cites:  []engine.Cite{citeVDNN, citeVDNNPP},
 	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
 	Solver: func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -84,6 +86,7 @@ once, and waits for nothing but its own values. It fits wherever vDNN with the
 same set fits, and is never slower. It chooses between two algorithms of a stage
 as vDNN does.`,
 	Class:  engine.MayOffload,
+	Short:  "vDNN++",
 	Cites:  []engine.Cite{citeVDNNPP, citeVDNN},
 	Params: []engine.Param{paramSet, paramAlgo, paramAhead},
 	Solver: func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {

@@ -8,8 +8,9 @@ import (
 
 func init() {
 	engine.Register(&engine.Strategy{
-		Name:  "keepall",
+		Name:  engine.KeepAll,
 		Title: "Keep everything",
+		Rank:  engine.Rank{Chain: 6, Graph: 6},
 		Doc: `Keeps every activation from its forward to its backward.
 
 This is what a training step does when nothing is done about memory: the fastest

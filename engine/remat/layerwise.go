@@ -22,6 +22,7 @@ loss. They look at neither sizes nor times.
 With n = 0, all numbers from 1 to the number of layers are tried and the fastest that
 fits is taken; among equally fast ones, the lowest number.`,
 		Class: engine.MayRecompute,
+		Plans: "unit",
 		Cites: []engine.Cite{
 			sublinear("3"),
 			{

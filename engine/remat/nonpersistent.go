@@ -41,6 +41,7 @@ printed. The printed pairs come out exactly if every backward needs a buffer of
 3 and the loss one of 1, which the paper does not mention. That persistency is
 not optimal stands.`,
 	Class: engine.MayRecompute,
+	Cost:  engine.CostTable,
 	Cites: []engine.Cite{Paper002("4.1 and Figure 2, with the operations of Table 1")},
 	Params: []engine.Param{{
 		Name: "drop", Title: "Drop anything at any time", Default: "no", Choices: []string{"no", "yes"},

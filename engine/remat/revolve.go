@@ -22,6 +22,7 @@ paper without the branch that keeps saved sets. Sizes are exact bytes.
 No persistent schedule of this kind is faster: once such a schedule
 has kept something, it stays where it is until the backward that needs it.`,
 	Class: engine.MayRecompute,
+	Cost:  engine.CostTable,
 	Cites: []engine.Cite{
 		{
 			Text:    "Griewank, Walther: Algorithm 799: Revolve: An Implementation of Checkpointing for the Reverse or Adjoint Mode of Computational Differentiation",

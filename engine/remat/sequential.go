@@ -24,6 +24,9 @@ backward. It looks at neither sizes nor times.
 With 0 segments, all numbers from 1 to L are tried and the fastest that fits is
 taken; among equally fast ones, the one with the fewest segments.`,
 		Class: engine.MayRecompute,
+		Short: "Equal segments",
+		Rank:  engine.Rank{Chain: 3},
+		Plans: "wrappable",
 		Cites: []engine.Cite{
 			sublinear("3"),
 			Paper002("5, the strategy \"sequential\""),

@@ -25,6 +25,8 @@ It is a dynamic program over the memory that is held at every border, in exact b
 of two ways to a border one is forgotten if it is slower and holds more. The optimal
 strategy without this restriction is rotor, which may drop things again within a run.`,
 		Class:  engine.MayRecompute,
+		Cost:   engine.CostTable,
+		Plans:  "wrappable",
 		Cites:  []engine.Cite{sublinear("4.3; the exact program is ours")},
 		Solver: solveWrappable,
 	})

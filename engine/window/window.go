@@ -24,6 +24,8 @@ first. A larger window fetches earlier and moves less, but needs more memory.
 The window is searched for unless its size is given: up to 65 sizes between none
 and the largest that fits, and then closer to the fastest of them.`,
 	Class: engine.MayOffload, Graphs: true,
+	Short: "Adaptive window",
+	Rank:  engine.Rank{Chain: 5, Graph: 3},
 	Cites: []engine.Cite{paper004},
 	Params: []engine.Param{{
 		Name: "window", Title: "Window, MiB", Doc: "How far to look ahead, in MiB; 0 searches for the fastest within the budget.",

@@ -11,6 +11,8 @@ import (
 // Curve is what a strategy for chains finds for a step, over what a card has to have.
 type Curve struct {
 	Method string // name of the strategy
+	Class  engine.Class
+	Title  string // what it chooses
 	Spots  []Spot // from the least memory up
 }
 
@@ -20,11 +22,14 @@ type Spot struct {
 	Time     time.Duration
 }
 
-// optima are the strategies that stand beside the policies of frameworks: they choose for
-// each block what to keep, to compute again and to move.
-var optima = []struct{ method, title, words string }{
-	{"rotor", "the optimum of recomputing whole blocks", "rotor, arXiv:1911.13214, on the chain of the step"},
-	{"pofo", "recomputing and moving whole blocks together", "POFO, NeurIPS 2021, on the chain of the step"},
+// optima are the classes whose first strategy (engine.Best) stands beside the policies of
+// frameworks: it chooses for each block what to keep, to compute again and to move.
+var optima = []struct {
+	class engine.Class
+	title string
+}{
+	{engine.MayRecompute, "the optimum of recomputing whole blocks"},
+	{engine.MayRecompute | engine.MayOffload, "recomputing and moving whole blocks together"},
 }
 
 // spots is at how many budgets a curve is looked at, besides those of the policies.
@@ -50,7 +55,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	m.problem = engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
 	fits := m.budget(engine.Bytes(engine.Int64(float64(own.Capacity) / (1 + uncertain))))
 	for _, o := range optima {
-		strategy := engine.Lookup(o.method)
+		strategy := engine.Best(o.class, false)
 		if strategy == nil {
 			continue
 		}
@@ -59,7 +64,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 			return rows, curves, poll.Now()
 		}
 		if sol != nil {
-			rows = append(rows, Change{Names: []string{o.title}, Words: o.words, Method: o.method, Answer: m.answer(sol), GPUs: a.GPUs})
+			rows = append(rows, Change{Names: []string{o.title}, Words: strategy.Title + ", on the chain of the step", Method: strategy.Name, Answer: m.answer(sol), GPUs: a.GPUs})
 		}
 		var small *engine.InfeasibleError
 		least := fits
@@ -68,7 +73,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 		} else if sol == nil {
 			continue
 		}
-		curves = append(curves, Curve{o.method, m.curve(strategy, least, policies, poll)})
+		curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies, poll)})
 		if err := poll.Now(); err != nil {
 			return rows, curves, err
 		}

@@ -156,7 +156,7 @@ func (w *worksite) warmUp() {
 			Network: proto.Network{Preset: "resnet50-b1"},
 			Device:  engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000},
 		},
-		Method: proto.Method{Strategy: "rotor"},
+		Method: proto.Method{Strategy: choice.DefaultStrategy},
 		Budget: choice.Budget{Share: 60 * choice.Percent},
 	}, nil)
 }

@@ -113,9 +113,9 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 // keepEverything is the reference that slowdowns and budgets in per cent are
 // measured against: the schedule of the strategy keepall, without any limit.
 func keepEverything(p *engine.Problem) (*sim.Trace, error) {
-	keepall := engine.Lookup("keepall")
+	keepall := engine.Lookup(engine.KeepAll)
 	if keepall == nil {
-		panic("serve: the strategy keepall is not registered")
+		panic("serve: the strategy " + engine.KeepAll + " is not registered")
 	}
 	if p.Graph.HasLanes() { // copies that the host needs take no time to speak of
 		linked := *p

@@ -30,7 +30,7 @@ func init() {
 			return "Most " + s.kind() + " at once in " + format.Bytes(s.Budget)
 		},
 		Headline: batchHeadline,
-		Methods:  against("keepall", "rotor", "dynprog", "pofo"),
+		Methods:  against(0, recomputing, offloading, both),
 		Answer:   answerBatches,
 		Sentence: batchSentence,
 		Early:    true,

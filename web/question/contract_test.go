@@ -197,7 +197,7 @@ func TestQuestions(t *testing.T) {
 			for _, preset := range networks {
 				s := page(t, preset)
 				a, e := asked(t, s, q)
-				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.TitleFor(s.Subject().Graph), preset, len(a.List), e.Request.Methods)
+				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.Title, preset, len(a.List), e.Request.Methods)
 				b.WriteString(reading(t, q, &a.Answers, s.Subject()) + "\n")
 				clicks(t, q, preset, a, s.Subject())
 			}

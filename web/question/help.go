@@ -20,14 +20,11 @@ func init() {
 	register(&Question{
 		Name: "help", Order: 1, Title: "What would help?", Idle: true, Limit: solves,
 		Methods: func(s Subject) (out []proto.Method) {
-			for _, st := range s.Usable {
+			for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
 				if st.Name != s.Method.Strategy {
 					out = append(out, proto.Method{Strategy: st.Name})
 				}
 			}
-			slices.SortStableFunc(out, func(a, b proto.Method) int {
-				return cmp.Compare(uint(slices.Index(promising, a.Strategy)), uint(slices.Index(promising, b.Strategy)))
-			})
 			return out
 		},
 		Answer: func(ctx context.Context, w *Work) error {
@@ -49,9 +46,6 @@ func init() {
 		Table:    helpTable,
 	})
 }
-
-// promising are the strategies that help most often, which are tried first.
-var promising = []string{"pofo", "rotor", "blocks", "graphsearch", "offloadsearch", "window"}
 
 // ByGain are the indices of the answers by step time, those without a schedule
 // last.

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ import (
 )
 
 // The smallest budget in which the network can be trained at all, however slowly: one
-// answer for the chosen method and for each that gets by with little.
+// answer for the chosen method, then one for each other that applies, the cheapest first.
 func init() {
 	register(&Question{
 		Name: "least", Order: 3, Title: "What is the least memory that trains it?",
@@ -34,18 +35,12 @@ func init() {
 			return format.BytesUp(best.Budget), about
 		},
 		Methods: func(s Subject) (out []proto.Method) {
-			for _, st := range s.Usable {
-				switch {
-				case st.Name == s.Method.Strategy:
-					out = append(out, s.Method)
-				case slices.Contains(frugal, st.Name):
+			for _, st := range slices.SortedFunc(slices.Values(s.Usable), cheapest(s.Graph)) {
+				if st.Name != s.Method.Strategy {
 					out = append(out, proto.Method{Strategy: st.Name})
 				}
 			}
-			if len(out) == 0 || s.Method.Strategy == "keepall" {
-				out = append(out, s.Method)
-			}
-			return out
+			return append([]proto.Method{s.Method}, out...)
 		},
 		Answer: func(ctx context.Context, w *Work) error {
 			w.Total = len(w.Methods)
@@ -61,8 +56,11 @@ func init() {
 	})
 }
 
-// frugal are the methods that get by with the least memory.
-var frugal = []string{"blocks", "dtr", "lms", "pofo", "rotor", "window"}
+// cheapest orders strategies by what a schedule costs to find, then by rank.
+func cheapest(graph bool) func(a, b *engine.Strategy) int {
+	ranked := engine.ByRank(graph)
+	return func(a, b *engine.Strategy) int { return cmp.Or(cmp.Compare(a.Cost, b.Cost), ranked(a, b)) }
+}
 
 // least answers for one method; false if no more answers are wanted.
 func (w *Work) least(ctx context.Context, m whatif.Method) bool {

@@ -18,11 +18,10 @@ import (
 func init() {
 	register(&Question{
 		Name: "links", Order: 5, Title: "From which bandwidth on is offloading faster?",
-		GraphTitle: "Which bandwidth does offloading need?", // nothing recomputes a graph
-		Varies:     Bandwidth | Strategy, Limit: solves, Idle: true,
+		Varies: Bandwidth | Strategy, Limit: solves, Idle: true,
 		Short:    func(Subject, *Answers) string { return "Offloading helps from a link of" },
 		Headline: linksHeadline,
-		Methods:  against("rotor", "dynprog", "pofo"), // of paper 000's figure 3 recomputing, offloading and both
+		Methods:  against(recomputing, offloading, both), // as in figure 3 of paper 000
 		Answer:   answerLinks,
 		Sentence: linksSentence,
 		Chart:    linksChart,
@@ -61,11 +60,9 @@ func answerLinks(ctx context.Context, w *Work) error {
 // linksSentence says where offloading begins to beat recomputing.
 func linksSentence(a *Answers, _ Subject) string {
 	var parts []string
-	for _, fast := range []string{"dynprog", "pofo"} {
-		if above, from, ok := a.crossing(fast, "rotor"); ok {
-			st, slow := choice.PlanName(fast), choice.PlanName("rotor")
-			parts = append(parts, fromSomewhere(st+" is faster than "+slow, st+" is not faster than "+slow, above, from))
-		}
+	for _, c := range a.crossings() {
+		fast, slow := c.fast.Label(), c.slow.Label()
+		parts = append(parts, fromSomewhere(fast+" is faster than "+slow, fast+" is not faster than "+slow, c.above, c.from))
 	}
 	if len(parts) == 0 {
 		return a.enoughSentence()
@@ -75,17 +72,14 @@ func linksSentence(a *Answers, _ Subject) string {
 
 // linksHeadline is from which bandwidth on any way of offloading beats recomputing.
 func linksHeadline(a *Answers, s Subject) (value, about string) {
-	found, least := false, engine.Rate(0)
-	for _, fast := range []string{"dynprog", "pofo"} {
-		if _, from, ok := a.crossing(fast, "rotor"); ok {
-			found = true
-			if from > 0 && (least == 0 || from < least) {
-				least = from
-			}
+	list, least := a.crossings(), engine.Rate(0)
+	for _, c := range list {
+		if c.from > 0 && (least == 0 || c.from < least) {
+			least = c.from
 		}
 	}
 	switch {
-	case !found:
+	case len(list) == 0:
 		return "", ""
 	case least == 0:
 		return "none", "no bandwidth makes it faster than recomputing"
@@ -130,6 +124,30 @@ func (a *Answers) times(strategy string) (out map[engine.Rate]time.Duration, som
 		}
 	}
 	return out, some
+}
+
+// crossed is a strategy that is faster than another from a bandwidth on; see threshold.
+type crossed struct {
+	fast, slow  *engine.Strategy
+	above, from engine.Rate
+}
+
+// crossings returns where the strategies that offload become faster than the one that only
+// recomputes, of those that are set against each other.
+func (a *Answers) crossings() (out []crossed) {
+	for _, graph := range []bool{false, true} {
+		slow := engine.Best(recomputing, graph)
+		for _, class := range []engine.Class{offloading, both} {
+			fast := engine.Best(class, graph)
+			if fast == nil || slow == nil {
+				continue
+			}
+			if above, from, ok := a.crossing(fast.Name, slow.Name); ok {
+				out = append(out, crossed{fast, slow, above, from})
+			}
+		}
+	}
+	return out
 }
 
 // crossing is the threshold of one strategy being faster than another; ok is false

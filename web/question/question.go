@@ -10,10 +10,9 @@ import (
 
 // Question is one thing to ask. Functions that may be nil say so.
 type Question struct {
-	Name       string // in requests and in data-testids; never changed
-	Order      int    // on the page, from the top; no two are equal
-	Title      string // as people ask it
-	GraphTitle string // of a network that is no chain; empty: Title
+	Name  string // in requests and in data-testids; never changed
+	Order int    // on the page, from the top; no two are equal
+	Title string // as people ask it
 
 	// Slowdown says that the answers depend on how much slower than keeping
 	// everything a step may be. The page has a field for it.
@@ -86,14 +85,6 @@ type Answers struct {
 	KeepAll  time.Duration  // step time without a limit; 0 if it is not known
 }
 
-// TitleFor is the title for a network.
-func (q *Question) TitleFor(graph bool) string {
-	if graph && q.GraphTitle != "" {
-		return q.GraphTitle
-	}
-	return q.Title
-}
-
 // solves is the time for one schedule of a question that needs many.
 const solves = 1500 * time.Millisecond
 
@@ -125,18 +116,21 @@ func Lookup(name string) *Question {
 	return nil
 }
 
-// against are the methods of a chart: the chosen one, and some by name, of a graph
-// those that take graphs.
-func against(names ...string) func(Subject) []proto.Method {
+// The classes of strategies that charts set against each other.
+const (
+	recomputing = engine.MayRecompute
+	offloading  = engine.MayOffload
+	both        = engine.MayRecompute | engine.MayOffload
+)
+
+// against returns the methods of a chart: the chosen one, and of each class the strategy
+// that is offered first.
+func against(classes ...engine.Class) func(Subject) []proto.Method {
 	return func(s Subject) []proto.Method {
-		list := names
-		if s.Graph {
-			list = []string{"keepall", "window", "lms"}
-		}
 		out := []proto.Method{s.Method}
-		for _, name := range list {
-			if st := engine.Lookup(name); st != nil && name != s.Method.Strategy && (st.Graphs || !s.Graph) {
-				out = append(out, proto.Method{Strategy: name})
+		for _, class := range classes {
+			if st := engine.Best(class, s.Graph); st != nil && st.Name != s.Method.Strategy {
+				out = append(out, proto.Method{Strategy: st.Name})
 			}
 		}
 		return out

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -42,31 +41,21 @@ var planGroups = []struct {
 	{"Baseline", 0},
 }
 
-// What is in the folded list, in this order, beside what is chosen or drawn.
-var (
-	firstOfChain = []string{"pofo", "rotor", "sequential", "offloadsearch", "window", "vdnn", "keepall"}
-	firstOfGraph = []string{"blocks", "graphsearch", "dtr", "window", "lms", "keepall"}
-)
-
-// Plans are the plans that apply, by kind, with what is known of each.
+// Plans are the plans that apply, by kind, with what is known of each. Those of a rank
+// stay while the list is folded, beside what is chosen or drawn.
 func (s *State) Plans() []PlanGroup {
 	var out []PlanGroup
-	first := firstOfChain
-	if s.Network != nil && s.Network.Chain == nil {
-		first = firstOfGraph
-	}
+	graph := s.Network != nil && s.Network.Chain == nil
 	strategies := engine.Strategies()
-	slices.SortStableFunc(strategies, func(a, b *engine.Strategy) int {
-		return cmp.Compare(uint(slices.Index(first, a.Name)), uint(slices.Index(first, b.Name)))
-	})
+	slices.SortFunc(strategies, engine.ByRank(graph))
 	usable := s.CurveStrategies()
 	for _, g := range planGroups {
 		group := PlanGroup{Title: g.title}
 		for _, st := range strategies {
 			chosen := st.Name == s.Choice.Strategy
-			if st.Class == g.class && (chosen || st.Name == "keepall" || slices.Contains(usable, st)) {
+			if st.Class == g.class && (chosen || st.Name == engine.KeepAll || slices.Contains(usable, st)) {
 				p := s.plan(st, chosen)
-				p.First = chosen || p.Drawn || slices.Contains(first, st.Name)
+				p.First = chosen || p.Drawn || st.Rank.Of(graph) > 0
 				group.Plans = append(group.Plans, p)
 			}
 		}
@@ -85,9 +74,9 @@ func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: s.OverBudget.Smallest}
 	case chosen && s.current() != nil && s.Shown.Choice.Equal(s.Choice):
 		p.StepTime, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Partial
-	case st.Name == "keepall" && all.StepTime > 0 && all.Peak > s.Budget():
+	case st.Name == engine.KeepAll && all.StepTime > 0 && all.Peak > s.Budget():
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: all.Peak}
-	case st.Name == "keepall":
+	case st.Name == engine.KeepAll:
 		p.StepTime = all.StepTime
 	default:
 		if a, ok := s.found(st.Name); ok {

@@ -127,8 +127,8 @@ func TestStory(t *testing.T) {
 		t.Fatalf("there is a story: %v, and it is the reader's own: %v; want one that is not", p.HasStory(), p.StoryOwn())
 	}
 	again := last[Solve](t, p)
-	if again.Choice.Strategy != recomputing || again.Slot != ForStory || again.Choice.Budget != p.Choice.Budget {
-		t.Fatalf("asked for %+v; want %s in the same budget", again, recomputing)
+	if again.Choice.Strategy != choice.DefaultStrategy || again.Slot != ForStory || again.Choice.Budget != p.Choice.Budget {
+		t.Fatalf("asked for %+v; want %s in the same budget", again, choice.DefaultStrategy)
 	}
 	p.play(answer(again, 15))
 	if p.Visible() != p.Shown {
@@ -136,7 +136,7 @@ func TestStory(t *testing.T) {
 	}
 	p.play(TellStory{Step: view.StoryKeepAll})
 	p.play(answer(last[Solve](t, p), 10))
-	for step, want := range map[view.StoryStep]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: recomputing, view.StoryPlan: "testoffload"} {
+	for step, want := range map[view.StoryStep]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: choice.DefaultStrategy, view.StoryPlan: "testoffload"} {
 		p.play(TellStory{Step: step})
 		if got := p.Visible().Choice.Strategy; got != want {
 			t.Errorf("step %d shows %s; want %s", step, got, want)
@@ -175,8 +175,8 @@ func TestStoryOverBudget(t *testing.T) {
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: engine.GiB}})
 	p.play(answer(last[Solve](t, p), 30))
-	if e := last[Solve](t, p); e.Slot != ForStory || e.Choice.Strategy != recomputing || e.Choice.Budget.Bytes != 1 {
-		t.Errorf("with the smallest budget's schedule shown, asked for %+v; want %s for the story, in the chosen budget", e.Choice, recomputing)
+	if e := last[Solve](t, p); e.Slot != ForStory || e.Choice.Strategy != choice.DefaultStrategy || e.Choice.Budget.Bytes != 1 {
+		t.Errorf("with the smallest budget's schedule shown, asked for %+v; want %s for the story, in the chosen budget", e.Choice, choice.DefaultStrategy)
 	}
 }
 

@@ -233,9 +233,9 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	case s.Exceeds() != nil: // any plan that the device is likely to serve would help
 		a.found, a.Base = "", 0
 		req.Budget = choice.Budget{Bytes: max(choice.Usable(s.Exceeds().Memory), 1)}
-		if req.Method.Strategy != "keepall" {
+		if req.Method.Strategy != engine.KeepAll {
 			req.Methods = append([]proto.Method{req.Method}, req.Methods...)
-			req.Method = proto.Method{Strategy: "keepall"}
+			req.Method = proto.Method{Strategy: engine.KeepAll}
 		}
 	default:
 		req.Methods, a.List = s.knownMethods(req.Methods)

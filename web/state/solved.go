@@ -237,7 +237,7 @@ func (s *State) fallBackToKeeping() []Effect {
 	}
 	s.Shown = nil
 	c := s.Choice
-	c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
+	c.Strategy, c.Args, c.Budget = engine.KeepAll, nil, choice.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
 	return s.fallBack(c)
 }
 

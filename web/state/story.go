@@ -7,9 +7,6 @@ import (
 	"memtide/web/view"
 )
 
-// recomputing is the strategy of the step that only recomputes.
-const recomputing = "rotor"
-
 // TellStory shows a step of the story.
 type TellStory struct{ Step view.StoryStep }
 
@@ -47,9 +44,9 @@ func (s *State) storyChoice(step view.StoryStep) (c Choice, ok bool) {
 	c = s.Choice
 	switch step {
 	case view.StoryKeepAll, view.StoryOverLine:
-		c.Strategy, c.Args, c.Budget = "keepall", nil, choice.Budget{Bytes: s.Network.Totals.KeepAllPeak}
+		c.Strategy, c.Args, c.Budget = engine.KeepAll, nil, choice.Budget{Bytes: s.Network.Totals.KeepAllPeak}
 	case view.StoryRecompute:
-		c.Strategy, c.Args = recomputing, nil
+		c.Strategy, c.Args = choice.DefaultStrategy, nil
 	default:
 		return c, false
 	}

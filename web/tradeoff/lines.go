@@ -17,21 +17,18 @@ const (
 	BoundLine = "bound"
 )
 
-// What a curve draws of which nobody has chosen the lines: of a chain the best of
-// each kind, the oldest idea, and what bounds them; of a graph what needs no long search.
+// DefaultLines returns what the curve of a chain, or of a graph, draws unless a person says
+// otherwise: the lower bounds and the strategies of the first places (engine.DrawnRanks).
 // Keeping everything, which is a point, and the chosen strategy are always drawn.
-var (
-	chainLines = []string{BoundLine, "dynprog", "pofo", "rotor", "sequential"}
-	graphLines = []string{BoundLine, "blocks", "dtr", "lms", "window"}
-)
-
-// DefaultLines is what the curve of a chain, or of a graph, draws unless a person says
-// otherwise.
 func DefaultLines(graph bool) []string {
-	if graph {
-		return graphLines
+	lines := []string{BoundLine}
+	for _, st := range engine.Ranked(graph) {
+		if st.Class != 0 && st.Rank.Of(graph) <= engine.DrawnRanks {
+			lines = append(lines, st.Name)
+		}
 	}
-	return chainLines
+	slices.Sort(lines)
+	return lines
 }
 
 // Axis is what the curve shows upwards.

@@ -20,7 +20,7 @@ type Help struct {
 // Keys is the list of keys.
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder
-	for _, k := range input.KeyRows {
+	for _, k := range input.KeyRows() {
 		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does + "</dd></div>")
 	}
 	return vugu.HTML(b.String())

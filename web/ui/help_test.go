@@ -36,7 +36,7 @@ func TestHelpNamesTheKeys(t *testing.T) {
 			t.Errorf("the key %s does nothing; it is in the list of this test", k)
 		}
 		found := false
-		for _, row := range input.KeyRows {
+		for _, row := range input.KeyRows() {
 			for _, word := range strings.Fields(row.Keys) {
 				found = found || word == k
 			}

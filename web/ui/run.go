@@ -8,7 +8,6 @@ import (
 	"memtide/engine/play"
 	"memtide/web/permalink"
 	"memtide/web/state"
-	"memtide/web/ui/input"
 )
 
 // Run is the code that runs a plan of the chosen kind, in the memory that is left to it,
@@ -70,7 +69,7 @@ var deedsOf = map[play.Class]string{
 
 // Does says what the code does, and what of the plan that is shown it does not.
 func (c *Run) Does() string {
-	class := input.PlanClass(c.S.Choice)
+	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
 	text := fmt.Sprintf(wordsClass, class, deedsOf[class], strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if c.S.HasOperators() {
@@ -81,7 +80,7 @@ func (c *Run) Does() string {
 
 // Code is what to type, in Python but for one line of a shell.
 func (c *Run) Code() string {
-	class := input.PlanClass(c.S.Choice)
+	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
 	how := string(class)
 	if class == play.ClassOffload {

@@ -29,6 +29,8 @@ two operations, to make room for a fetch until an offload has made it. It starts
 from the best ordered schedule and looks only at what can still be faster. Other
 methods are there for chains of realistic length.`,
 	Class:  engine.MayOffload,
+	Short:  "Best order, short chains",
+	Cost:   engine.CostExact,
 	Cites:  []engine.Cite{offload.Paper000("2 (Problem 1) and 3.2 (Lemma 3)")},
 	Solver: solve,
 }

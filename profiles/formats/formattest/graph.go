@@ -34,7 +34,7 @@ func CompareWithWeights(t *testing.T, p *profiles.Profile) {
 		t.Errorf("the graph: %v", err)
 	}
 	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
-	SolveGraph(t, "keepall", problem)
+	SolveGraph(t, engine.KeepAll, problem)
 }
 
 // CompareWithChain holds the graph against the chain of the same operators.

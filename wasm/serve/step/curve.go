@@ -18,9 +18,6 @@ const (
 	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 50.0, 36.0
 )
 
-// curveLegend are the words for the lines, by strategy.
-var curveLegend = map[string]string{"rotor": "optimum of recomputing whole blocks", "pofo": "recomputing and moving them"}
-
 // axes are the ranges of a picture: bytes with the context, and times.
 type axes struct {
 	context    engine.Bytes
@@ -92,7 +89,11 @@ func (a *axes) frame(b *strings.Builder, card engine.Bytes) {
 
 // line is a curve with its word in the legend.
 func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
-	fmt.Fprintf(b, `<path class="%s" d="`, c.Method)
+	style := "recomputes"
+	if c.Class&engine.MayOffload != 0 {
+		style = "moves"
+	}
+	fmt.Fprintf(b, `<path class="%s" d="`, style)
 	for k, s := range c.Spots {
 		step := "L"
 		if k == 0 {
@@ -100,8 +101,8 @@ func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
 		}
 		fmt.Fprintf(b, "%s%.1f %.1f", step, a.x(s.Reserved+a.context), a.y(s.Time))
 	}
-	fmt.Fprintf(b, `"/><path class="%s" d="M%g %gh16"/>`, c.Method, curveLeft, legendY(i)-3.5)
-	legend(b, i, curveLegend[c.Method])
+	fmt.Fprintf(b, `"/><path class="%s" d="M%g %gh16"/>`, style, curveLeft, legendY(i)-3.5)
+	legend(b, i, c.Title)
 }
 
 // legendY is where the words of a line of the legend stand.

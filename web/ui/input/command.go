@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/engine/play"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -106,7 +105,7 @@ func (c Command) button(s *state.State) (state.Message, bool) {
 	case "act", "smallest":
 		return c.wayOn(s), true
 	case "save-plan":
-		return state.SavePlan{Class: string(PlanClass(s.Choice))}, true
+		return state.SavePlan{Class: s.Choice.PlanClass()}, true
 	}
 	return nil, false
 }
@@ -120,20 +119,6 @@ func (c Command) wayOn(s *state.State) state.Message {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
 	return nil
-}
-
-// PlanClass is the class of plans that the chosen one is of, or comes nearest to.
-func PlanClass(c state.Choice) play.Class {
-	switch c.Strategy {
-	case "layerwise":
-		return play.ClassUnit
-	case "sequential", "wrappable", "chen":
-		return play.ClassWrappable
-	}
-	if st := engine.Lookup(c.Strategy); st != nil && st.Class&engine.MayOffload != 0 && c.ToHost > 0 {
-		return play.ClassOffload
-	}
-	return play.ClassNested
 }
 
 func nextTheme(theme string) string {

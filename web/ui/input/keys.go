@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
@@ -49,8 +48,11 @@ type Action struct {
 	play    bool    // play the step or stop it: the browser knows what time it is
 }
 
-// KeyStrategies are the strategies of the keys 1 to 6.
-var KeyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "window", "pofo"}
+// KeyStrategies returns the strategies of the keys 1 to 6: those of the first ranks of a chain.
+func KeyStrategies() []*engine.Strategy {
+	list := engine.Ranked(false)
+	return list[:min(6, len(list))]
+}
 
 // KeyRow are keys as they stand on a keyboard of the United States, and what they
 // do. Keys that are known by their place have the names of the places, in the
@@ -58,39 +60,41 @@ var KeyStrategies = [6]string{"keepall", "rotor", "sequential", "dynprog", "wind
 type KeyRow struct{ Keys, Does, places string }
 
 // KeyRows are all keys, in the order in which the help lists them.
-var KeyRows = []KeyRow{
-	{"W S or + −", "zoom in, out", "KeyW KeyS"},
-	{"A D or Shift ← →", "pan", "KeyA KeyD"},
-	{"0", "show the whole step", ""},
-	{"← →", "operation before, after", ""},
-	{"↑ ↓", "lane above, below", ""},
-	{"N P", "next, previous wait", ""},
-	{"I", "jump to its cause", ""},
-	{"Backspace", "back along the causes", ""},
-	{"K", "show the critical chain", ""},
-	{"Space", "play the step, or stop it", ""},
-	{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight"},
-	{"F", "zoom to the selection", ""},
-	{"G", "go to the peak", ""},
-	{"T", "table", ""},
-	{"M", "choose a network (model)", ""},
-	{"/", "find a layer", ""},
-	{"C", "compare, or close", ""},
-	{"X", "swap A and B", ""},
-	{"1 … 6", "plan: " + keyTitles(), ""},
-	{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", ""},
-	{"Y", "copy the link", ""},
-	{"Ctrl S", "save what is shown as a picture", ""},
-	{"Ctrl O", "open a file", ""},
-	{"?", "this help", ""},
-	{"Esc", "close, deselect", ""},
+func KeyRows() []KeyRow {
+	return []KeyRow{
+		{"W S or + −", "zoom in, out", "KeyW KeyS"},
+		{"A D or Shift ← →", "pan", "KeyA KeyD"},
+		{"0", "show the whole step", ""},
+		{"← →", "operation before, after", ""},
+		{"↑ ↓", "lane above, below", ""},
+		{"N P", "next, previous wait", ""},
+		{"I", "jump to its cause", ""},
+		{"Backspace", "back along the causes", ""},
+		{"K", "show the critical chain", ""},
+		{"Space", "play the step, or stop it", ""},
+		{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight"},
+		{"F", "zoom to the selection", ""},
+		{"G", "go to the peak", ""},
+		{"T", "table", ""},
+		{"M", "choose a network (model)", ""},
+		{"/", "find a layer", ""},
+		{"C", "compare, or close", ""},
+		{"X", "swap A and B", ""},
+		{"1 … 6", "plan: " + keyTitles(), ""},
+		{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", ""},
+		{"Y", "copy the link", ""},
+		{"Ctrl S", "save what is shown as a picture", ""},
+		{"Ctrl O", "open a file", ""},
+		{"?", "this help", ""},
+		{"Esc", "close, deselect", ""},
+	}
 }
 
 // keyTitles are the plans of the number keys.
 func keyTitles() string {
 	var out []string
-	for _, name := range KeyStrategies {
-		title := choice.PlanName(name)
+	for _, st := range KeyStrategies() {
+		title := st.Label()
 		out = append(out, strings.ToLower(title[:1])+title[1:])
 	}
 	return strings.Join(out, ", ")
@@ -137,7 +141,9 @@ func KeyOf(k Key) (Action, bool) {
 		return Action{message: state.SetRange{}}, true
 	}
 	if n := strings.Index("123456", strings.TrimPrefix(k.Code, "Digit")); n >= 0 && len(k.Code) == len("Digit1") {
-		return Action{choose: KeyStrategies[n]}, true
+		if list := KeyStrategies(); n < len(list) {
+			return Action{choose: list[n].Name}, true
+		}
 	}
 	return letterOf(k, steps)
 }
@@ -205,7 +211,7 @@ func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.
 
 // KeyPlaces are the places of all keys that are known by their place.
 func KeyPlaces() (out []string) {
-	for _, r := range KeyRows {
+	for _, r := range KeyRows() {
 		out = append(out, strings.Fields(r.places)...)
 	}
 	return out

@@ -77,7 +77,8 @@ func TestLinesInLink(t *testing.T) {
 
 func TestStrategyKeys(t *testing.T) {
 	s := pagetest.First(t)
-	for i, name := range input.KeyStrategies {
+	for i, st := range input.KeyStrategies() {
+		name := st.Name
 		a, ok := input.KeyOf(input.Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
 		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
 			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)

@@ -95,7 +95,7 @@ func (c *Question) answers() *state.Answers {
 
 // Title is the question.
 func (c *Question) Title() string {
-	return c.Q.TitleFor(c.S.Network != nil && c.S.Network.Chain == nil)
+	return c.Q.Title
 }
 
 // FieldID is the id of the field of the accepted slowdown.

@@ -1,0 +1,56 @@
+//go:build !js
+
+// Package web_test adds a strategy as one file would, and looks for it where people meet it.
+package web_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/question"
+	"memtide/web/tradeoff"
+	"memtide/web/ui/pagetest"
+	"memtide/web/ui/plans"
+)
+
+// added is a strategy that keeps everything and says that it recomputes. It is drawn by the
+// curve at once, before every other of its class on a chain.
+var added = &engine.Strategy{
+	Name: "added", Title: "Added by a test", Short: "Added", Doc: "Keeps everything.",
+	Class: engine.MayRecompute, Rank: engine.Rank{Chain: 1}, Mark: 200, Plans: "unit",
+}
+
+func TestAddedStrategy(t *testing.T) {
+	added.Solver = func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		return engine.Lookup(engine.KeepAll).Solve(p, nil, poll)
+	}
+	engine.Register(added)
+
+	if lines := tradeoff.DefaultLines(false); !slices.Contains(lines, added.Name) {
+		t.Errorf("the curve of a chain draws %q; want %s among them, whose rank is 1", lines, added.Name)
+	}
+	if lines := tradeoff.DefaultLines(true); slices.Contains(lines, added.Name) {
+		t.Errorf("the curve of a graph draws %q; want no %s, which has no rank there", lines, added.Name)
+	}
+	s := pagetest.First(t)
+	menu := plans.Plans{S: s}
+	if html := pagetest.HTML(t, &menu); !strings.Contains(html, ">Added<") {
+		t.Errorf("the plans of the page are\n%s\nwant the new one", html)
+	}
+	for name, place := range map[string]int{"help": 0, "links": 1, "batch": 2} {
+		q := question.Lookup(name)
+		methods := q.Methods(s.Subject())
+		if at := slices.IndexFunc(methods, func(m proto.Method) bool { return m.Strategy == added.Name }); at != place {
+			t.Errorf("%s asks %v; want the new strategy at %d", name, methods, place)
+		}
+	}
+	c := choice.Default()
+	c.Strategy = added.Name
+	if got := choice.PlanName(added.Name) + " " + c.PlanClass(); got != "Added unit" {
+		t.Errorf("its name and class of plans are %q; want %q", got, "Added unit")
+	}
+}

@@ -14,6 +14,7 @@ type Param struct {
 	Default          string   // in the spelling of Args
 	Min, Max         int      // of a whole number, both included
 	Choices          []string // of a word; nil for a number
+	Tried            string   // unit of a number whose values the page tries and shows, MiB or operations; or empty
 }
 
 // Args are values of parameters by name, as people and links spell them; a

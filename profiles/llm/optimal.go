@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,7 +65,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 			return rows, curves, poll.Now()
 		}
 		if sol != nil {
-			rows = append(rows, Change{Names: []string{o.title}, Words: strategy.Title + ", on the chain of the step", Method: strategy.Name, Answer: m.answer(sol), GPUs: a.GPUs})
+			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: m.answer(sol), GPUs: a.GPUs})
 		}
 		var small *engine.InfeasibleError
 		least := fits

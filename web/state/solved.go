@@ -180,7 +180,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 func (a *Alert) offerStrategy(n *known.Network, failed string) {
 	name := choice.DefaultStrategy
 	if failed == name {
-		name = "sequential"
+		name = firstOfPasses(name)
 	}
 	if n.Chain == nil {
 		name = choice.GraphStrategy
@@ -188,6 +188,17 @@ func (a *Alert) offerStrategy(n *known.Network, failed string) {
 	if s := engine.Lookup(name); s != nil {
 		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
 	}
+}
+
+// firstOfPasses returns the first strategy for chains that takes a few passes, and so a
+// chain of any length; instead where there is none.
+func firstOfPasses(instead string) string {
+	for _, st := range engine.Ranked(false) {
+		if st.Class != 0 && st.Cost == engine.CostPasses {
+			return st.Name
+		}
+	}
+	return instead
 }
 
 // budgetInstead is the present choice with a budget that fits, half-way to

@@ -35,10 +35,16 @@ type Param struct {
 	Points []*proto.Point
 }
 
-// tuned are the parameters of strategies whose values are tried.
-var tuned = map[string][]Param{
-	"window": {{Name: "window", Unit: "MiB"}},
-	"lms":    {{Name: "threshold", Unit: "operations"}, {Name: "ahead", Unit: "operations"}},
+// tuned returns the parameters of a strategy whose values are tried.
+func tuned(strategy string) (out []Param) {
+	if st := engine.Lookup(strategy); st != nil {
+		for _, p := range st.Params {
+			if p.Tried != "" {
+				out = append(out, Param{Name: p.Name, Unit: p.Tried})
+			}
+		}
+	}
+	return out
 }
 
 const (
@@ -47,12 +53,12 @@ const (
 )
 
 // Tunable says whether a strategy has parameters whose values are tried.
-func Tunable(strategy string) bool { return len(tuned[strategy]) > 0 }
+func Tunable(strategy string) bool { return len(tuned(strategy)) > 0 }
 
 // TuningKey identifies the tuning of a choice in a budget: its strategy has to be
 // tunable. Arguments that the tried values replace do not matter.
 func TuningKey(c choice.Choice, budget engine.Bytes) string {
-	if params := tuned[c.Strategy]; len(params) == 1 {
+	if params := tuned(c.Strategy); len(params) == 1 {
 		c.Args = choice.WithArg(c.Strategy, c.Args, params[0].Name, "0")
 	}
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), budget)
@@ -61,7 +67,7 @@ func TuningKey(c choice.Choice, budget engine.Bytes) string {
 // NewTuning is the tuning of a choice in a budget, of which nothing has been asked.
 func NewTuning(c choice.Choice, budget engine.Bytes, g *engine.Graph) *Tuning {
 	t := &Tuning{Key: TuningKey(c, budget), Budget: budget}
-	for _, p := range tuned[c.Strategy] {
+	for _, p := range tuned(c.Strategy) {
 		if p.Unit == "MiB" {
 			p.sizes(int(sequence(g) >> 20))
 		} else {

@@ -13,7 +13,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -106,7 +106,7 @@ func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
 
 // builder says how the network gets other batches, up to which, and by which
 // model, for people.
-func (in *input) builder(most int) (build scale.Builder, largest int, model string) {
+func (in *input) builder(most int) (build whatif.Builder, largest int, model string) {
 	if most < 1 {
 		fail("-most is %d; expected 1 or more", most)
 	}
@@ -137,7 +137,7 @@ type grown struct {
 	in       *input
 	budget   engine.Bytes
 	methods  []proto.Method
-	build    scale.Builder
+	build    whatif.Builder
 	most     int
 	model    string // built or scaled
 	batches  []int
@@ -147,9 +147,9 @@ type grown struct {
 
 // batchRow is what a strategy trains.
 type batchRow struct {
-	largest *scale.Answer
-	points  []scale.Point // by batch
-	err     error         // why there is nothing: the strategy does not apply
+	largest *whatif.LargestAnswer
+	points  []whatif.BatchPoint // by batch
+	err     error               // why there is nothing: the strategy does not apply
 }
 
 // run asks every strategy. Being stopped is no error: the answer is not complete.
@@ -161,10 +161,10 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		if _, err := s.Parse(m.Args); err != nil {
 			return bad("%v", err)
 		}
-		q := &scale.Question{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.choice.Transfers,
+		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.choice.Transfers,
 			Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
-		row, err := g.row(ctx, q, func(p scale.Progress) {
+		row, err := g.row(ctx, q, func(p whatif.BatchProgress) {
 			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
 		})
 		if errors.Is(err, context.Canceled) {
@@ -179,9 +179,9 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	return nil
 }
 
-func (g *grown) row(ctx context.Context, q *scale.Question, report func(scale.Progress)) (row batchRow, err error) {
-	if row.largest, err = scale.Largest(ctx, q, report); err == nil {
-		err = scale.Curve(ctx, q, g.batches, func(p scale.Point) { row.points = append(row.points, p) })
+func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(whatif.BatchProgress)) (row batchRow, err error) {
+	if row.largest, err = whatif.LargestBatch(ctx, q, report); err == nil {
+		err = whatif.BatchCurve(ctx, q, g.batches, func(p whatif.BatchPoint) { row.points = append(row.points, p) })
 	}
 	if errors.Is(err, engine.ErrUnsupported) {
 		return batchRow{err: err}, nil

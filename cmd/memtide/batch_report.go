@@ -9,7 +9,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 	"memtide/web/format"
 )
 
@@ -150,7 +150,7 @@ func (g *grown) json() *batchReport {
 		} else {
 			row.Fails, row.Gaps, row.Undecided = r.largest.Fails, r.largest.Gaps, append(row.Undecided, r.largest.Undecided...)
 			if r.largest.Batch > 0 {
-				point := pointOf(r.largest.Point)
+				point := pointOf(r.largest.BatchPoint)
 				row.Largest = &point
 			}
 			for _, p := range r.points {
@@ -162,7 +162,7 @@ func (g *grown) json() *batchReport {
 	return out
 }
 
-func pointOf(p scale.Point) batchPointReport {
+func pointOf(p whatif.BatchPoint) batchPointReport {
 	return batchPointReport{Batch: p.Batch, costReport: costReport{int64(p.StepTime), p.Peak}, SamplesPerS: p.Throughput(),
 		SmallestBytes: p.Smallest, Complete: !p.Partial}
 }

@@ -11,21 +11,21 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 )
 
 // The remarks of a row say what its numbers cannot.
 func TestBatchCells(t *testing.T) {
-	point := scale.Point{Batch: 7, StepTime: 2 * time.Second, Peak: engine.GiB}
+	point := whatif.BatchPoint{Batch: 7, StepTime: 2 * time.Second, Peak: engine.GiB}
 	for _, c := range []struct {
 		row  batchRow
 		want string
 	}{
 		{batchRow{err: engine.ErrNeedsLink}, "–|–|–|–|does not apply: the device has no link to the host"},
-		{batchRow{largest: &scale.Answer{Point: scale.Point{Smallest: engine.GiB}, Fails: 1}}, "none|–|–|–|one sample needs 1 GiB"},
-		{batchRow{largest: &scale.Answer{Point: point, Fails: 8}}, "7|2 s|3.5|1 GiB|"},
-		{batchRow{largest: &scale.Answer{Point: point}}, "7|2 s|3.5|1 GiB|no more than 9 are looked at"},
-		{batchRow{largest: &scale.Answer{Point: point, Fails: 8, Gaps: true, Undecided: []int{8, 9}}},
+		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: whatif.BatchPoint{Smallest: engine.GiB}, Fails: 1}}, "none|–|–|–|one sample needs 1 GiB"},
+		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point, Fails: 8}}, "7|2 s|3.5|1 GiB|"},
+		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point}}, "7|2 s|3.5|1 GiB|no more than 9 are looked at"},
+		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point, Fails: 8, Gaps: true, Undecided: []int{8, 9}}},
 			"7|2 s|3.5|1 GiB|some smaller batches do not train; no answer in time at 2 batches"},
 	} {
 		if got := strings.ReplaceAll(c.row.cells(9), "\t", "|"); got != c.want {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 )
 
 // docsFile is a page of the documentation.
@@ -160,7 +160,7 @@ func TestKeptClaim(t *testing.T) {
 	at := func(shares map[int]float64) *swapRow {
 		r := &swapRow{name: "row"}
 		for _, b := range paperBatches {
-			p := swapPoint{Point: scale.Point{Batch: b}}
+			p := swapPoint{BatchPoint: whatif.BatchPoint{Batch: b}}
 			if x := shares[b]; x > 0 {
 				p.StepTime = time.Duration(float64(b) / x * 1e9)
 			}

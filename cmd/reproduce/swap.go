@@ -11,8 +11,8 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/engine/scale"
 	"memtide/engine/sim"
+	"memtide/engine/whatif"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 )
@@ -63,7 +63,7 @@ those that work in place.`, nvlinkDevice, placedBudgets),
 type swapped struct {
 	ref     string
 	device  engine.Device
-	build   scale.Builder
+	build   whatif.Builder
 	most    int
 	batches []int
 	rows    []*swapRow
@@ -82,7 +82,7 @@ type swapRow struct {
 
 // swapPoint is a batch, with the budget that was scheduled for.
 type swapPoint struct {
-	scale.Point
+	whatif.BatchPoint
 	budget engine.Bytes
 }
 
@@ -152,7 +152,7 @@ func (l *lab) swap(ref string) *swapped {
 // follow from that of keeping everything.
 func (s *swapped) fill(l *lab, r *swapRow) {
 	if r.allocator == "" {
-		a := cli.Must(scale.Largest(l.ctx, s.question(r), nil))
+		a := cli.Must(whatif.LargestBatch(l.ctx, s.question(r), nil))
 		r.largest = a.Batch
 		if a.Fails > 0 {
 			r.tightest = s.tight(r, a.Fails)
@@ -171,8 +171,8 @@ func (s *swapped) fill(l *lab, r *swapRow) {
 	}
 }
 
-func (s *swapped) question(r *swapRow) *scale.Question {
-	return &scale.Question{Build: s.build, Strategy: r.strategy, Device: s.device, Budget: s.device.Memory, Most: s.most}
+func (s *swapped) question(r *swapRow) *whatif.BatchQuestion {
+	return &whatif.BatchQuestion{Build: s.build, Strategy: r.strategy, Device: s.device, Budget: s.device.Memory, Most: s.most}
 }
 
 // tight says what does not fit at a batch.
@@ -188,12 +188,12 @@ func (s *swapped) tight(r *swapRow, batch int) string {
 
 func (s *swapped) point(l *lab, r *swapRow, batch int) swapPoint {
 	if batch > s.most {
-		return swapPoint{Point: scale.Point{Batch: batch}}
+		return swapPoint{BatchPoint: whatif.BatchPoint{Batch: batch}}
 	}
 	if r.allocator != "" {
 		return s.placed(l, r, batch)
 	}
-	return swapPoint{cli.Must(scale.At(l.ctx, s.question(r), batch)), s.device.Memory}
+	return swapPoint{cli.Must(whatif.AtBatch(l.ctx, s.question(r), batch)), s.device.Memory}
 }
 
 // placedBudgets are the budgets that are scheduled for until the buffers of one
@@ -203,7 +203,7 @@ const placedBudgets = 16
 // placed schedules for smaller and smaller budgets until the buffers fit into
 // what the device has beside what stays; without a step time nothing does.
 func (s *swapped) placed(l *lab, r *swapRow, batch int) swapPoint {
-	none := swapPoint{Point: scale.Point{Batch: batch}}
+	none := swapPoint{BatchPoint: whatif.BatchPoint{Batch: batch}}
 	p := cli.Must(s.build(batch))
 	p.Device = s.device
 	var least *engine.InfeasibleError
@@ -224,7 +224,7 @@ func (s *swapped) placed(l *lab, r *swapRow, batch int) swapPoint {
 		pool := s.device.Memory - p.Graph.Fixed
 		layout := cli.Must(alloc.Lookup(r.allocator).Place(alloc.FromTrace(trace, alloc.AsPlayed), pool, r.args, nil))
 		if layout.Failed == nil {
-			return swapPoint{cli.Must(scale.At(l.ctx, q, batch)), budgets[i]} // checks the schedule as well
+			return swapPoint{cli.Must(whatif.AtBatch(l.ctx, q, batch)), budgets[i]} // checks the schedule as well
 		}
 	}
 	return none

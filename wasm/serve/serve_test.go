@@ -13,7 +13,7 @@ import (
 
 	"memtide/engine"
 	_ "memtide/engine/all" // also in the browser's program
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -328,7 +328,7 @@ func TestWhoseFailure(t *testing.T) {
 	if len(told) == 0 || told[0].Answer == nil || told[0].Answer.Failure == nil || told[0].Answer.Failure.Kind != proto.Crash {
 		t.Errorf("question: got %+v, want a failure of the program", told)
 	}
-	if f := failure(fmt.Errorf("at batch 7: %w", scale.ErrBatch), engine.Lookup("rotor"), engine.GiB); f.Kind != proto.BadRequest {
+	if f := failure(fmt.Errorf("at batch 7: %w", whatif.ErrBatch), engine.Lookup("rotor"), engine.GiB); f.Kind != proto.BadRequest {
 		t.Errorf("a batch that there is not: %+v; want it to be the request's", f)
 	}
 }

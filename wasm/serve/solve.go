@@ -9,8 +9,8 @@ import (
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/engine/check"
-	"memtide/engine/scale"
 	"memtide/engine/sim"
+	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -114,7 +114,7 @@ func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure 
 		return proto.Fail(proto.Unsupported, "%v", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", s.Title)
-	case errors.Is(err, scale.ErrBatch):
+	case errors.Is(err, whatif.ErrBatch):
 		return proto.Fail(proto.BadRequest, "%v", err)
 	}
 	return failed(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
@@ -42,7 +42,7 @@ func init() {
 // Builder says how a network gets other batches, and up to which: a preset, if one
 // is named, is built, and a profile is scaled from the batch that it states. graph
 // says that its operations are meant, and not its chain.
-func Builder(ref string, p *profiles.Profile, graph bool) (build scale.Builder, most int, err error) {
+func Builder(ref string, p *profiles.Profile, graph bool) (build whatif.Builder, most int, err error) {
 	if ref != "" {
 		known, _, err := preset.Parse(ref)
 		if err != nil {
@@ -51,14 +51,14 @@ func Builder(ref string, p *profiles.Profile, graph bool) (build scale.Builder, 
 		return known.Problem, known.Largest(), nil
 	}
 	if graph {
-		build, err = scale.OfGraph(p.Graph, p.Batch)
+		build, err = whatif.ScaleGraph(p.Graph, p.Batch)
 	} else {
-		build, err = scale.OfChain(p.Chain)
+		build, err = whatif.ScaleChain(p.Chain)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("%v; a profile says it in its field batch", err)
 	}
-	return build, scale.MaxBatch, nil
+	return build, whatif.MaxBatch, nil
 }
 
 func answerBatches(ctx context.Context, w *Work) error {
@@ -70,7 +70,7 @@ func answerBatches(ctx context.Context, w *Work) error {
 	list := batches(most, w.Profile.Batch)
 	w.Total = len(w.Methods) * (1 + len(list))
 	for _, m := range w.Methods {
-		q := &scale.Question{Build: build, Strategy: m.Strategy, Args: m.Args, Device: p.Device, Transfers: p.Transfers, Budget: p.Budget, Most: most, Limit: w.Limit}
+		q := &whatif.BatchQuestion{Build: build, Strategy: m.Strategy, Args: m.Args, Device: p.Device, Transfers: p.Transfers, Budget: p.Budget, Most: most, Limit: w.Limit}
 		a, err := largest(ctx, q)
 		if !w.give(ctx, a, err) {
 			return nil
@@ -100,9 +100,9 @@ func batches(most, now int) (out []int) {
 }
 
 // largest is the answer about the largest batch of a method.
-func largest(ctx context.Context, q *scale.Question) (proto.Answer, error) {
+func largest(ctx context.Context, q *whatif.BatchQuestion) (proto.Answer, error) {
 	a := proto.Answer{Strategy: q.Strategy.Name, Budget: q.Budget, Largest: true}
-	found, err := scale.Largest(ctx, q, nil)
+	found, err := whatif.LargestBatch(ctx, q, nil)
 	if found != nil {
 		a.Batch, a.StepTime, a.Peak = found.Batch, found.StepTime, found.Peak
 		a.Partial = found.Partial || found.Gaps || len(found.Undecided) > 0
@@ -114,8 +114,8 @@ func largest(ctx context.Context, q *scale.Question) (proto.Answer, error) {
 }
 
 // at is the answer about one batch of a method.
-func at(ctx context.Context, q *scale.Question, batch int) (proto.Answer, error) {
-	p, err := scale.At(ctx, q, batch)
+func at(ctx context.Context, q *whatif.BatchQuestion, batch int) (proto.Answer, error) {
+	p, err := whatif.AtBatch(ctx, q, batch)
 	a := proto.Answer{Strategy: q.Strategy.Name, Budget: q.Budget, Batch: batch, StepTime: p.StepTime, Peak: p.Peak, Partial: p.Partial}
 	if p.StepTime == 0 {
 		a.Failure = unfit(q, p.Partial, p.Smallest, fmt.Sprintf("a batch of %d does not fit", batch))
@@ -124,7 +124,7 @@ func at(ctx context.Context, q *scale.Question, batch int) (proto.Answer, error)
 }
 
 // unfit is why there is no schedule: the time was over, or the text.
-func unfit(q *scale.Question, stopped bool, smallest engine.Bytes, text string) *proto.Failure {
+func unfit(q *whatif.BatchQuestion, stopped bool, smallest engine.Bytes, text string) *proto.Failure {
 	if stopped {
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", q.Strategy.Title)
 	}

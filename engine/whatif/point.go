@@ -1,4 +1,4 @@
-package scale
+package whatif
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// Question is about a network, a strategy and a device.
-type Question struct {
+// BatchQuestion is about a network, a strategy and a device.
+type BatchQuestion struct {
 	Build     Builder
 	Strategy  *engine.Strategy
 	Args      engine.Args // nil: the defaults
@@ -26,7 +26,7 @@ type Question struct {
 // MaxBatch is the largest batch that is looked at where nobody says.
 const MaxBatch = 1 << 16
 
-func (q *Question) most() int {
+func (q *BatchQuestion) most() int {
 	if q.Most > 0 {
 		return q.Most
 	}
@@ -41,7 +41,7 @@ type batchError struct{ error }
 
 func (e batchError) Unwrap() []error { return []error{e.error, ErrBatch} }
 
-func (q *Question) problem(batch int) (*engine.Problem, error) {
+func (q *BatchQuestion) problem(batch int) (*engine.Problem, error) {
 	p, err := q.Build(batch)
 	if err != nil {
 		return nil, batchError{err}
@@ -54,7 +54,7 @@ func (q *Question) problem(batch int) (*engine.Problem, error) {
 }
 
 // solve solves within the limit. stopped says that the limit stopped it, and not ctx.
-func (q *Question) solve(ctx context.Context, p *engine.Problem) (sol *engine.Solution, stopped bool, err error) {
+func (q *BatchQuestion) solve(ctx context.Context, p *engine.Problem) (sol *engine.Solution, stopped bool, err error) {
 	limited := ctx
 	if q.Limit > 0 {
 		var cancel context.CancelFunc
@@ -68,8 +68,8 @@ func (q *Question) solve(ctx context.Context, p *engine.Problem) (sol *engine.So
 	return sol, errors.Is(err, context.DeadlineExceeded), err
 }
 
-// Point is what a batch costs.
-type Point struct {
+// BatchPoint is what a batch costs.
+type BatchPoint struct {
 	Batch    int
 	StepTime time.Duration // of the schedule as it is played and checked; 0: there is none
 	Peak     engine.Bytes  // resident memory included
@@ -78,19 +78,19 @@ type Point struct {
 }
 
 // Throughput is in samples per second; 0 if there is no schedule.
-func (p *Point) Throughput() float64 {
+func (p *BatchPoint) Throughput() float64 {
 	if p.StepTime <= 0 {
 		return 0
 	}
 	return float64(p.Batch) / p.StepTime.Seconds()
 }
 
-// At solves one batch, plays the schedule and checks it. A batch that does not
+// AtBatch solves one batch, plays the schedule and checks it. A batch that does not
 // fit, or has no schedule within the limit, is a point without step time. The
 // error says why the strategy does not apply, why the batch cannot be built, or
 // what the checker refutes.
-func At(ctx context.Context, q *Question, batch int) (Point, error) {
-	at := Point{Batch: batch}
+func AtBatch(ctx context.Context, q *BatchQuestion, batch int) (BatchPoint, error) {
+	at := BatchPoint{Batch: batch}
 	p, err := q.problem(batch)
 	if err != nil {
 		return at, err
@@ -123,14 +123,14 @@ func At(ctx context.Context, q *Question, batch int) (Point, error) {
 	return at, nil
 }
 
-// Curve solves several batches and gives each to yield as it is known. It stops
-// at the first error, which is ctx's or one of At.
-func Curve(ctx context.Context, q *Question, batches []int, yield func(Point)) error {
+// BatchCurve solves several batches and gives each to yield as it is known. It stops
+// at the first error, which is ctx's or one of AtBatch.
+func BatchCurve(ctx context.Context, q *BatchQuestion, batches []int, yield func(BatchPoint)) error {
 	for _, b := range batches {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at, err := At(ctx, q, b)
+		at, err := AtBatch(ctx, q, b)
 		if err != nil {
 			return err
 		}

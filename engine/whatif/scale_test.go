@@ -1,4 +1,4 @@
-package scale_test
+package whatif_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/engine/enginetest"
-	"memtide/engine/scale"
+	"memtide/engine/whatif"
 )
 
 // TestOfChain scales by hand: sizes and times of two samples for three.
@@ -26,7 +26,7 @@ func TestOfChain(t *testing.T) {
 				Fast: &engine.Algorithm{Forward: 5000, Back: 5002, FwdTemp: 9, BwdTemp: 2}},
 			{Name: "act", Forward: 40, Back: 0, Out: 2, Saved: 2, Grad: 2},
 		}}
-	build, err := scale.OfChain(c)
+	build, err := whatif.ScaleChain(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestOfChain(t *testing.T) {
 	if _, err := build(0); err == nil {
 		t.Error("a batch of 0 is built; want an error")
 	}
-	if _, err := scale.OfChain(&engine.Chain{Name: "net"}); err == nil {
+	if _, err := whatif.ScaleChain(&engine.Chain{Name: "net"}); err == nil {
 		t.Error("a chain without a batch is scaled; want an error")
 	}
 }
@@ -62,7 +62,7 @@ func TestOfGraph(t *testing.T) {
 		{Name: "w", Kind: engine.KindWeight, Size: 3, PartOf: engine.NoValue, Initial: engine.OnHost},
 		{Name: "d", Kind: engine.KindGradient, Size: 4, PartOf: engine.NoValue}},
 		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2}, Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
-	build, err := scale.OfGraph(g, 2)
+	build, err := whatif.ScaleGraph(g, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,19 +78,19 @@ func TestOfGraph(t *testing.T) {
 	if g.Values[0].Size != 3 || g.Ops[0].Alt.Time != 6000 {
 		t.Error("the graph itself was changed")
 	}
-	if _, err := scale.OfGraph(g, 0); err == nil {
+	if _, err := whatif.ScaleGraph(g, 0); err == nil {
 		t.Error("a graph without a batch is scaled; want an error")
 	}
 }
 
 // question is about a random chain, with a strategy.
-func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.Bytes) *scale.Question {
+func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.Bytes) *whatif.BatchQuestion {
 	t.Helper()
-	build, err := scale.OfChain(c)
+	build, err := whatif.ScaleChain(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scale.Question{Build: build, Strategy: s, Device: enginetest.Device(engine.HalfDuplex), Budget: budget, Most: 40}
+	return &whatif.BatchQuestion{Build: build, Strategy: s, Device: enginetest.Device(engine.HalfDuplex), Budget: budget, Most: 40}
 }
 
 // TestLargest compares with solving every batch, for every strategy.
@@ -107,13 +107,13 @@ func TestLargest(t *testing.T) {
 		}
 		for _, s := range engine.Strategies() {
 			q := question(t, c, s, budget)
-			got, err := scale.Largest(t.Context(), q, nil)
+			got, err := whatif.LargestBatch(t.Context(), q, nil)
 			if err != nil {
 				t.Fatalf("seed %d chain %d: %s: %v", seed, i, s.Name, err)
 			}
 			var trains []int
 			for b := 1; b <= q.Most; b++ {
-				at, err := scale.At(t.Context(), q, b)
+				at, err := whatif.AtBatch(t.Context(), q, b)
 				if err != nil {
 					t.Fatalf("seed %d chain %d: %s at %d: %v", seed, i, s.Name, b, err)
 				}
@@ -169,12 +169,12 @@ func oneByte() *engine.Chain {
 // TestGaps: a strategy that refuses a batch between others that it solves.
 func TestGaps(t *testing.T) {
 	q := question(t, oneByte(), pretend(func(b int) bool { return b >= 8 && b < 10 || b > 21 }), 100)
-	got, err := scale.Largest(t.Context(), q, nil)
+	got, err := whatif.LargestBatch(t.Context(), q, nil)
 	if err != nil || got.Batch != 21 || got.Fails != 22 || !got.Gaps {
 		t.Errorf("got %+v, %v; want batch 21 with gaps below it", got, err)
 	}
 	// 21 samples take 10 us and 20 us less the fixed parts, 21 times.
-	if want := 2*scale.Launch + 21*(30*time.Microsecond-2*scale.Launch); got.StepTime != want || got.Throughput() != 21/want.Seconds() {
+	if want := 2*whatif.Launch + 21*(30*time.Microsecond-2*whatif.Launch); got.StepTime != want || got.Throughput() != 21/want.Seconds() {
 		t.Errorf("21 samples take %v, %v samples/s; want %v", got.StepTime, got.Throughput(), want)
 	}
 }
@@ -193,11 +193,11 @@ func TestUndecided(t *testing.T) {
 	}
 	q := question(t, oneByte(), s, 100)
 	limited := engine.LimitCalls(t.Context(), 1000)
-	got, err := scale.Largest(limited, q, nil)
+	got, err := whatif.LargestBatch(limited, q, nil)
 	if err != nil || got.Batch != 4 || got.Fails != 5 || !slices.Contains(got.Undecided, 5) {
 		t.Errorf("got %+v, %v; want batch 4, and 5 undecided", got, err)
 	}
-	at, err := scale.At(limited, q, 5)
+	at, err := whatif.AtBatch(limited, q, 5)
 	if err != nil || !at.Partial || at.StepTime != 0 || at.Smallest != 0 {
 		t.Errorf("batch 5: got %+v, %v; want no answer", at, err)
 	}
@@ -206,16 +206,16 @@ func TestUndecided(t *testing.T) {
 		q := *q
 		q.Limit = 10 * time.Millisecond
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
-		if at, err := scale.At(ticking, &q, 5); err != nil || !at.Partial || at.StepTime != 0 {
+		if at, err := whatif.AtBatch(ticking, &q, 5); err != nil || !at.Partial || at.StepTime != 0 {
 			t.Errorf("batch 5 in %v: got %+v, %v; want no answer", q.Limit, at, err)
 		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := scale.Largest(ctx, q, nil); !errors.Is(err, context.Canceled) {
+	if got, err := whatif.LargestBatch(ctx, q, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %+v, %v", got, err)
 	}
-	if err := scale.Curve(ctx, q, []int{1}, func(scale.Point) { t.Error("cancelled, and a point comes") }); !errors.Is(err, context.Canceled) {
+	if err := whatif.BatchCurve(ctx, q, []int{1}, func(whatif.BatchPoint) { t.Error("cancelled, and a point comes") }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }
@@ -225,14 +225,14 @@ func TestUndecided(t *testing.T) {
 func TestErrors(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 14, MaxStages: 14})
 	c.Batch = 1
-	if got, err := scale.Largest(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
+	if got, err := whatif.LargestBatch(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("offloadexact on 14 stages: got %+v, %v; want that it does not apply", got, err)
 	}
 	q := question(t, c, engine.Lookup("greedy"), 3*c.KeepAllPeak())
 	q.Device = engine.Device{}
 	keep := question(t, c, engine.Lookup("keepall"), q.Budget)
-	got, err := scale.Largest(t.Context(), q, nil)
-	want, _ := scale.Largest(t.Context(), keep, nil)
+	got, err := whatif.LargestBatch(t.Context(), q, nil)
+	want, _ := whatif.LargestBatch(t.Context(), keep, nil)
 	if err != nil || got.Batch != want.Batch || got.Batch < 2 {
 		t.Errorf("without a link: got %+v, %v; want the %d of keeping everything", got, err, want.Batch)
 	}
@@ -243,7 +243,7 @@ func TestErrors(t *testing.T) {
 		sol.Makespan--
 		return sol, err
 	}
-	if at, err := scale.At(t.Context(), question(t, oneByte(), s, 100), 1); err == nil {
+	if at, err := whatif.AtBatch(t.Context(), question(t, oneByte(), s, 100), 1); err == nil {
 		t.Errorf("a false claim: got %+v, want an error", at)
 	}
 }
@@ -251,8 +251,8 @@ func TestErrors(t *testing.T) {
 // TestCurve gives every batch once, in order, and shows what does not fit.
 func TestCurve(t *testing.T) {
 	q := question(t, oneByte(), engine.Lookup("keepall"), 30)
-	var got []scale.Point
-	if err := scale.Curve(t.Context(), q, []int{1, 10, 20, 30, 40}, func(p scale.Point) { got = append(got, p) }); err != nil {
+	var got []whatif.BatchPoint
+	if err := whatif.BatchCurve(t.Context(), q, []int{1, 10, 20, 30, 40}, func(p whatif.BatchPoint) { got = append(got, p) }); err != nil {
 		t.Fatal(err)
 	}
 	// Input, saved activations and gradient are a byte each: 30 bytes hold 10 samples.
@@ -271,13 +271,13 @@ func TestCurve(t *testing.T) {
 func TestBeyondRange(t *testing.T) {
 	c := &engine.Chain{Batch: 1, Stages: []engine.Stage{{Forward: engine.MaxTime / 1000, Out: 1, Saved: 1}}}
 	q := question(t, c, engine.Lookup("keepall"), engine.NoLimit)
-	q.Most = scale.MaxBatch
-	got, err := scale.Largest(t.Context(), q, nil)
+	q.Most = whatif.MaxBatch
+	got, err := whatif.LargestBatch(t.Context(), q, nil)
 	if err != nil || got.Batch < 900 || got.Batch > 1100 || got.Fails != got.Batch+1 || !slices.Contains(got.Undecided, got.Fails) {
 		t.Errorf("got %+v, %v; want about 1000 samples, and the next one undecided", got, err)
 	}
-	_, err = scale.At(t.Context(), q, 2000)
-	if !errors.Is(err, scale.ErrBatch) || !errors.Is(err, engine.ErrRange) || !strings.HasPrefix(err.Error(), "at batch 2000: the times add up to 208 days") {
+	_, err = whatif.AtBatch(t.Context(), q, 2000)
+	if !errors.Is(err, whatif.ErrBatch) || !errors.Is(err, engine.ErrRange) || !strings.HasPrefix(err.Error(), "at batch 2000: the times add up to 208 days") {
 		t.Errorf("batch 2000: got %v, want what is too large", err)
 	}
 }

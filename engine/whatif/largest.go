@@ -1,4 +1,4 @@
-package scale
+package whatif
 
 import (
 	"context"
@@ -7,27 +7,27 @@ import (
 	"memtide/engine"
 )
 
-// Answer is the largest batch that was found to train.
-type Answer struct {
-	Point           // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
-	Fails     int   // the batch above it that does not train; 0: the largest that is looked at trains
-	Undecided []int // batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not train
-	Gaps      bool  // a smaller batch does not train although this one does
-	Tried     int   // how many batches were looked at
+// LargestAnswer is the largest batch that was found to train.
+type LargestAnswer struct {
+	BatchPoint       // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
+	Fails      int   // the batch above it that does not train; 0: the largest that is looked at trains
+	Undecided  []int // batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not train
+	Gaps       bool  // a smaller batch does not train although this one does
+	Tried      int   // how many batches were looked at
 }
 
-// Progress is what Largest says while it works.
-type Progress struct {
+// BatchProgress is what LargestBatch says while it works.
+type BatchProgress struct {
 	Trains int // the largest batch that trains so far
 	Fails  int // the smallest above it that does not; 0 if none is known
 	Tried  int
 }
 
-// Largest finds the largest batch that trains within the budget; the package
+// LargestBatch finds the largest batch that trains within the budget; the package
 // comment says how far that is certain. report may be nil. The error is that of
-// At, or ctx's; with ctx's the answer is what was known by then, without step
+// AtBatch, or ctx's; with ctx's the answer is what was known by then, without step
 // time.
-func Largest(ctx context.Context, q *Question, report func(Progress)) (*Answer, error) {
+func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgress)) (*LargestAnswer, error) {
 	s := &search{ctx: ctx, q: q, report: report, known: map[int]bool{}}
 	for start := 1; ; {
 		s.gallop(start)
@@ -46,22 +46,22 @@ func Largest(ctx context.Context, q *Question, report func(Progress)) (*Answer, 
 		return &s.a, s.err
 	case s.trains == 0:
 		// What one sample needs, or why the strategy does not apply.
-		at, err := At(ctx, q, 1)
+		at, err := AtBatch(ctx, q, 1)
 		s.a.Smallest = at.Smallest
 		return &s.a, err
 	}
-	at, err := At(ctx, q, s.trains)
-	s.a.Point = at
+	at, err := AtBatch(ctx, q, s.trains)
+	s.a.BatchPoint = at
 	return &s.a, err
 }
 
 // search is a search for the largest batch.
 type search struct {
 	ctx    context.Context
-	q      *Question
-	report func(Progress)
+	q      *BatchQuestion
+	report func(BatchProgress)
 	known  map[int]bool
-	a      Answer
+	a      LargestAnswer
 	err    error
 
 	trains int // the largest that trains
@@ -112,7 +112,7 @@ func (s *search) try(b int) bool {
 		s.fails = b
 	}
 	if s.report != nil {
-		s.report(Progress{Trains: s.trains, Fails: s.fails, Tried: len(s.known)})
+		s.report(BatchProgress{Trains: s.trains, Fails: s.fails, Tried: len(s.known)})
 	}
 	return ok
 }

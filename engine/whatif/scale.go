@@ -1,4 +1,4 @@
-package scale
+package whatif
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ type Builder func(batch int) (*engine.Problem, error)
 // the start of a kernel.
 const Launch = 5 * time.Microsecond
 
-// OfChain scales a chain of a stated batch (see the package comment). The error
+// ScaleChain scales a chain of a stated batch (see the package comment). The error
 // says that it states none.
-func OfChain(c *engine.Chain) (Builder, error) {
+func ScaleChain(c *engine.Chain) (Builder, error) {
 	if c.Batch < 1 {
 		return nil, fmt.Errorf("the profile of %q does not say its batch; other batches are scaled from it", c.Name)
 	}
@@ -39,9 +39,9 @@ func OfChain(c *engine.Chain) (Builder, error) {
 	}, nil
 }
 
-// OfGraph scales a graph of a batch: its activations and their gradients, but not
+// ScaleGraph scales a graph of a batch: its activations and their gradients, but not
 // its weights.
-func OfGraph(g *engine.Graph, batch int) (Builder, error) {
+func ScaleGraph(g *engine.Graph, batch int) (Builder, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("the profile does not say its batch; other batches are scaled from it")
 	}

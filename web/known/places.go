@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/hostmem"
+	"memtide/engine/offload"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 )
@@ -79,13 +79,13 @@ func (p *Places) Model(density int) *draw.Places {
 	}
 	if p.model == nil || p.density != density && p.Of.Memory == nil {
 		p.density = density
-		p.model = draw.NewPlaces(p.placement(hostmem.ZeroValue{Density: density}))
+		p.model = draw.NewPlaces(p.placement(offload.ZeroValue{Density: density}))
 	}
 	return p.model
 }
 
 // placement is the placement in the terms of the pictures.
-func (p *Places) placement(z hostmem.ZeroValue) draw.Placement {
+func (p *Places) placement(z offload.ZeroValue) draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))
 	if m := p.Of.Memory; m != nil {

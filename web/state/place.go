@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/hostmem"
+	"memtide/engine/offload"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
@@ -226,13 +226,13 @@ func (s *State) Density() int {
 
 // Compression is what zero-value compression on the host would mean to the
 // schedule that is shown; false if nothing is offloaded.
-func (s *State) Compression() (hostmem.Step, bool) {
+func (s *State) Compression() (offload.Compression, bool) {
 	p := s.Shown
 	if p == nil || p.Solved.Trace == nil || p.Solved.Trace.HostPeak == 0 {
-		return hostmem.Step{}, false
+		return offload.Compression{}, false
 	}
 	values := p.Network.Graph.Values
-	step := hostmem.ZeroValue{Density: s.Density()}.Of(p.Solved.Trace, func(v engine.ValueID) engine.Bytes {
+	step := offload.ZeroValue{Density: s.Density()}.Of(p.Solved.Trace, func(v engine.ValueID) engine.Bytes {
 		if v < 0 || int(v) >= len(values) {
 			return 0
 		}

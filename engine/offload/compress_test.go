@@ -1,4 +1,4 @@
-package hostmem
+package offload
 
 import (
 	"fmt"
@@ -122,7 +122,7 @@ func TestOf(t *testing.T) {
 	}
 	z := ZeroValue{Density: 50}
 	got := z.Of(tr, func(engine.ValueID) engine.Bytes { return 4096 })
-	want := Step{Peak: 8192, Compressed: 2 * 2176, Offloaded: 8192, Transfer: 4, Core: 4096}
+	want := Compression{Peak: 8192, Compressed: 2 * 2176, Offloaded: 8192, Transfer: 4, Core: 4096}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -136,7 +136,7 @@ func TestOf(t *testing.T) {
 	if last := held[len(held)-1]; last != (sim.Point{At: 12}) {
 		t.Errorf("in the end %+v is held, want nothing", last)
 	}
-	if c := (&Step{Core: time.Second}).Cores(); c != 0 {
+	if c := (&Compression{Core: time.Second}).Cores(); c != 0 {
 		t.Errorf("without transfers %d cores, want 0", c)
 	}
 }

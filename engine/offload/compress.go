@@ -1,10 +1,4 @@
-// Package hostmem is about the host memory that holds offloaded values, and about
-// keeping them there in compressed form.
-//
-// Paper 003 is Shriram, Garg and Kulkarni (vDNN++, doi:10.1109/IPDPS.2019.00030);
-// section IV-C is the compression: outputs of rectifiers are full of zeros, and
-// cores of the host that stand idle leave them out of what was offloaded.
-package hostmem
+package offload
 
 import (
 	"time"
@@ -63,8 +57,10 @@ func (z ZeroValue) Held(points []sim.Point) []sim.Point {
 	return out
 }
 
-// Step is what compression means to one training step.
-type Step struct {
+// Compression is what compressing the offloaded values means to one training step. Outputs
+// of rectifiers are full of zeros, and idle cores of the host leave them out of what was
+// offloaded: paper 003, section IV-C.
+type Compression struct {
 	Peak, Compressed engine.Bytes  // the most host memory, without compression and with it
 	Offloaded        engine.Bytes  // all that is copied to the host
 	Transfer         time.Duration // the link is busy with that
@@ -72,20 +68,20 @@ type Step struct {
 }
 
 // Saved is how much less host memory is needed.
-func (s *Step) Saved() engine.Bytes { return s.Peak - s.Compressed }
+func (c *Compression) Saved() engine.Bytes { return c.Peak - c.Compressed }
 
 // Cores is how many cores compress as fast as the link copies, at least 1; 0 if
 // nothing is copied, or in no time.
-func (s *Step) Cores() int {
-	if s.Offloaded == 0 || s.Transfer <= 0 {
+func (c *Compression) Cores() int {
+	if c.Offloaded == 0 || c.Transfer <= 0 {
 		return 0
 	}
-	return int((s.Core + s.Transfer - 1) / s.Transfer)
+	return int((c.Core + c.Transfer - 1) / c.Transfer)
 }
 
 // Of measures a trace; size is the size of a value.
-func (z ZeroValue) Of(t *sim.Trace, size func(engine.ValueID) engine.Bytes) Step {
-	s := Step{Peak: t.HostPeak}
+func (z ZeroValue) Of(t *sim.Trace, size func(engine.ValueID) engine.Bytes) Compression {
+	s := Compression{Peak: t.HostPeak}
 	for _, p := range z.Held(t.Host) {
 		s.Compressed = max(s.Compressed, p.Used)
 	}

@@ -37,8 +37,7 @@ var policy = strings.Join([]string{
 // page fills in index.html.
 func (s *site) page() {
 	tmpl := s.template("index.html")
-	var first string
-	cli.Within("the first picture", func() { first = firstPicture() })
+	first := cli.Must(run(s.root, nil, "go", "run", "memtide/cmd/build/first"))
 	var out bytes.Buffer
 	cli.Check(tmpl.Execute(&out, struct {
 		*site

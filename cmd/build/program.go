@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +32,7 @@ func (s *site) componentFolders() (out []string) {
 }
 
 // generate regenerates the components. The files are committed, so that the
-// module builds without this step. stale says that any has changed, and with them this
-// command, which draws the first picture with them.
+// module builds without this step. stale says that any has changed.
 //
 // The generator works on a copy, and files that changed are put in place one by
 // one: two builds at a time do not see each other's half-written components.
@@ -122,12 +120,7 @@ var programs = [2]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}}
 func (s *site) program() {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-build-"))
 	defer os.RemoveAll(tmp)
-	parts := s.compactComponents()
-	maps.Copy(parts, descriptions(s.root))
-	list, leftOut := overlay(goroot(), tmp, parts)
-	for _, err := range leftOut {
-		s.say("the programs are larger than they could be: %v", err)
-	}
+	list := described(s.root, tmp)
 	var names [len(programs)]string
 	for i, p := range programs {
 		data := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)

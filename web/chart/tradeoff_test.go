@@ -61,7 +61,7 @@ func TestDashesDiffer(t *testing.T) {
 		d, _ := json.Marshal(Dash(st.Name))
 		key := fmt.Sprint(st.Class, " ", string(d))
 		if other, ok := seen[key]; ok {
-			t.Errorf("%s and %s both have the dash %s", other, st.Name, d)
+			t.Errorf("%s and %s (Mark %d of %d) both have the dash %s; want a Mark that is free in their class", other, st.Name, st.Mark, engine.Marks, d)
 		}
 		seen[key] = st.Name
 	}

@@ -254,7 +254,8 @@ func TestQuestionsStop(t *testing.T) {
 			})
 			cancel()
 			if len(answers) != after || err == nil && r.Answers != answers[0].Total {
-				t.Errorf("%s, stopped after %d answers: %d answers, %v", q.Name, after, len(answers), err)
+				t.Errorf("%s: the context ended after %d answers, and %d were given (%v); want no more of them: "+
+					"Answer returns when w.give says false, and asks ctx.Err() before it gives what no solver had to find", q.Name, after, len(answers), err)
 			}
 			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects, state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {
 				t.Errorf("%s: stopping it does %+v; want its request cancelled", q.Name, effects)

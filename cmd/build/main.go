@@ -4,12 +4,21 @@
 // directory, with names that change when the content does.
 //
 //	go run ./cmd/build [-out dist] [-release]
+//	go run ./cmd/build -watch localhost:8080
 //
 // It regenerates the Vugu components, compiles the program to WebAssembly,
 // bundles the chart library with esbuild, solves the first picture with the
 // very code that the page runs, and fills in index.html. Nothing third-party is
 // kept in the repository: Go's and Vugu's scripts come from where they are
 // installed, the charts from npm by package-lock.json.
+//
+// # Watching
+//
+// With -watch (make watch) the page is served from a folder of its own, as the compiler
+// leaves the program, and whatever is changed in a component, a Go file, a script or a
+// style sheet is built and loaded again by the open pages (watch.go). What this command
+// itself is compiled with stays as it was at the start: the picture before any script
+// runs, the colours, the lists of strategies and formats.
 //
 // # Size
 //
@@ -68,11 +77,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -85,10 +96,17 @@ func main() {
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components are up to date")
 	generate := flag.Bool("generate", false, "only bring the generated components up to date")
+	watched := flag.String("watch", "", "serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
 	flag.Parse()
 	start := time.Now()
 	err := cli.Try(func() {
 		s := newSite(*out)
+		if *watched != "" {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			watch(ctx, s.root, *watched)
+			return
+		}
 		switch stale := s.generate(); {
 		case stale && *check:
 			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s", components)

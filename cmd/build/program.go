@@ -123,7 +123,7 @@ func (s *site) program() {
 	list := described(s.root, tmp)
 	var names [len(programs)]string
 	for i, p := range programs {
-		data := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)
+		data := s.rewrite(p.name, s.compile(p, filepath.Join(tmp, p.name+".wasm"), list))
 		if i == 0 {
 			s.WasmSize = len(data)
 		}
@@ -132,7 +132,7 @@ func (s *site) program() {
 	s.Wasm, s.Second = names[0], names[1]
 }
 
-// compile makes a program for the browser, in a file.
+// compile makes a program for the browser, in a file, and returns it.
 func (s *site) compile(p program, file, overlay string) []byte {
 	// The page reads one format itself, but its file picker offers all.
 	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
@@ -140,7 +140,7 @@ func (s *site) compile(p program, file, overlay string) []byte {
 		"-buildvcs=false"} // otherwise the name would change with every commit
 	args = append(append(args, inlining...), p.pkg)
 	cli.Must(run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...))
-	return s.rewrite(p.name, cli.Must(os.ReadFile(file)))
+	return cli.Must(os.ReadFile(file))
 }
 
 // rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of ours

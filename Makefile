@@ -31,7 +31,11 @@ build: tools ## build the site into dist/
 generate: ## regenerate the components (build does it too)
 	$(GO) run ./cmd/build -generate
 
-test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in three browsers
+# Two parts run at a time, because neither keeps two cores busy: a browser waits, a test
+# is compiled. What a part writes is printed when it ends, the last one at the end; a part
+# that fails does not stop the others.
+test: tools chromium firefox webkit ## run all tests: native, WebAssembly in Node, the page in three browsers
+	@$(MAKE) --no-print-directory -k -j2 -O test-browser test-native test-wasm || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
 
 test-native:
 	$(GO) vet ./...

@@ -14,7 +14,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
+.PHONY: help serve watch build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -22,13 +22,20 @@ help: ## print this list
 serve: build ## build the site and serve it on http://localhost:8080 (PORT=...)
 	$(GO) run ./cmd/memtide serve -dir $(DIST) -addr localhost:$(PORT)
 
+watch: tools ## serve the page on http://localhost:8080 and bring changes of its sources into the open pages
+	$(GO) run ./cmd/build -watch localhost:$(PORT)
+
 build: tools ## build the site into dist/
 	$(GO) run ./cmd/build -out $(DIST)
 
 generate: ## regenerate the components (build does it too)
 	$(GO) run ./cmd/build -generate
 
-test: tools test-native test-wasm test-browser ## run all tests: native, WebAssembly in Node, the page in three browsers
+# Two parts run at a time, because neither keeps two cores busy: a browser waits, a test
+# is compiled. What a part writes is printed when it ends, the last one at the end; a part
+# that fails does not stop the others.
+test: tools chromium firefox webkit ## run all tests: native, WebAssembly in Node, the page in three browsers
+	@$(MAKE) --no-print-directory -k -j2 -O test-browser test-native test-wasm || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
 
 test-native:
 	$(GO) vet ./...

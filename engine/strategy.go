@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// Marks is the number of marks that strategies of one class can have: charts draw as
+// many kinds of lines.
+const Marks = 15
+
 // Strategy is a published method, or one of our own, as a value. A file adds one by
 // calling Register in its init; forms, links, documentation and the contract test
 // (engine/all) follow from the fields. It is not changed after that.
@@ -33,8 +37,8 @@ type Strategy struct {
 	Plans string
 
 	// Mark tells it apart from the others of its class in pictures that give a class
-	// one colour: a number from 0 on that no other of the class has. It never changes,
-	// so that a picture looks the same when a strategy is added.
+	// one colour: a number from 0 to Marks-1 that no other of the class has. It never
+	// changes, so that a picture looks the same when a strategy is added.
 	Mark int
 
 	// Graphs says that it works on any graph whose operations can run in the order in

@@ -4,6 +4,7 @@
 // directory, with names that change when the content does.
 //
 //	go run ./cmd/build [-out dist] [-release]
+//	go run ./cmd/build -watch localhost:8080
 //
 // It regenerates the Vugu components, compiles the program to WebAssembly,
 // bundles the chart library with esbuild, solves the first picture with the
@@ -11,23 +12,31 @@
 // kept in the repository: Go's and Vugu's scripts come from where they are
 // installed, the charts from npm by package-lock.json.
 //
+// # Watching
+//
+// With -watch (make watch) the page is served from a folder of its own, as the compiler
+// leaves the program, and whatever is changed in a component, a Go file, a script or a
+// style sheet is built and loaded again by the open pages (watch.go). What this command
+// itself is compiled with stays as it was at the start: the picture before any script
+// runs, the colours, the lists of strategies and formats.
+//
 // # Size
 //
-// The page's program is 1.50 MB with brotli (2.15 MB with gzip), and all that a first
-// visit loads 1.67 MB, charts included. What makes it smaller than the compiler leaves
+// The page's program is 1.60 MB with brotli (2.31 MB with gzip), and all that a first
+// visit loads 1.76 MB, charts included. What makes it smaller than the compiler leaves
 // it, after compression:
 //
 //   - functions are inlined only where that pays (inlining, 9 %);
-//   - nine files of the standard library are replaced (overlay.go, 6 %);
-//   - the compiler reads the components in a shorter form (compact.go, 1 %, and 260 KB
-//     of WebAssembly less to compile at every visit);
 //   - the linked program is rewritten (cmd/wasmopt, 29 %);
 //   - brotli gets its largest window (1 %);
 //   - of the chart library only lines, marks and axes of numbers are in the bundle
 //     (charts.go, 35 KB).
 //
-// Whatever of these depends on a version of Go is verified, and left out with a word for
-// another; the ceilings in guard_test.go then say how much that is. A page without the
+// Replacing files of the standard library, and the generated components by shorter ones,
+// would take 6 % more, which is not worth what it costs to keep up with both.
+//
+// What cmd/wasmopt does depends on the version of Go: it is verified, and left out with a
+// word for another; the ceilings in guard_test.go then say how much that is. A page without the
 // solvers would weigh 12 % less before it can be used, but a second program for the
 // solvers would bring the runtime again.
 //
@@ -68,11 +77,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -85,20 +96,21 @@ func main() {
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components are up to date")
 	generate := flag.Bool("generate", false, "only bring the generated components up to date")
-	again := flag.Bool("again", false, "this is the second run, after the components were regenerated")
+	watched := flag.String("watch", "", "serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
 	flag.Parse()
 	start := time.Now()
 	err := cli.Try(func() {
 		s := newSite(*out)
+		if *watched != "" {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			watch(ctx, s.root, *watched)
+			return
+		}
 		switch stale := s.generate(); {
-		case *generate:
 		case stale && *check:
 			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s", components)
-		case *check:
-		case stale && *again:
-			cli.Fail("the components have been regenerated")
-		case stale:
-			buildAgain()
+		case *generate, *check:
 		default:
 			s.build(*release)
 			s.report(os.Stdout)
@@ -118,13 +130,6 @@ func newSite(out string) *site {
 		out = filepath.Join(root, out)
 	}
 	return &site{root: root, dir: out}
-}
-
-// buildAgain runs this command again, compiled with the new components.
-func buildAgain() {
-	cmd := exec.Command("go", append([]string{"run", "memtide/cmd/build", "-again"}, os.Args[1:]...)...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cli.Check(cmd.Run())
 }
 
 // build runs the steps in order, and says of an error which step it ended.

@@ -37,13 +37,14 @@ var policy = strings.Join([]string{
 // page fills in index.html.
 func (s *site) page() {
 	tmpl := s.template("index.html")
-	var first string
-	cli.Within("the first picture", func() { first = firstPicture() })
+	if s.First == "" {
+		s.First = cli.Must(run(s.root, nil, "go", "run", "memtide/cmd/build/first"))
+	}
 	var out bytes.Buffer
 	cli.Check(tmpl.Execute(&out, struct {
 		*site
-		Policy, First string
-	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1), first}))
+		Policy string
+	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1)}))
 	// Without this file GitHub Pages would run the site through Jekyll.
 	s.put(".nojekyll", nil)
 	s.put("index.html", out.Bytes())

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +32,7 @@ func (s *site) componentFolders() (out []string) {
 }
 
 // generate regenerates the components. The files are committed, so that the
-// module builds without this step. stale says that any has changed, and with them this
-// command, which draws the first picture with them.
+// module builds without this step. stale says that any has changed.
 //
 // The generator works on a copy, and files that changed are put in place one by
 // one: two builds at a time do not see each other's half-written components.
@@ -122,15 +120,10 @@ var programs = [2]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}}
 func (s *site) program() {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-build-"))
 	defer os.RemoveAll(tmp)
-	parts := s.compactComponents()
-	maps.Copy(parts, descriptions(s.root))
-	list, leftOut := overlay(goroot(), tmp, parts)
-	for _, err := range leftOut {
-		s.say("the programs are larger than they could be: %v", err)
-	}
+	list := described(s.root, tmp)
 	var names [len(programs)]string
 	for i, p := range programs {
-		data := s.compile(p, filepath.Join(tmp, p.name+".wasm"), list)
+		data := s.rewrite(p.name, s.compile(p, filepath.Join(tmp, p.name+".wasm"), list))
 		if i == 0 {
 			s.WasmSize = len(data)
 		}
@@ -139,7 +132,7 @@ func (s *site) program() {
 	s.Wasm, s.Second = names[0], names[1]
 }
 
-// compile makes a program for the browser, in a file.
+// compile makes a program for the browser, in a file, and returns it.
 func (s *site) compile(p program, file, overlay string) []byte {
 	// The page reads one format itself, but its file picker offers all.
 	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
@@ -147,7 +140,7 @@ func (s *site) compile(p program, file, overlay string) []byte {
 		"-buildvcs=false"} // otherwise the name would change with every commit
 	args = append(append(args, inlining...), p.pkg)
 	cli.Must(run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...))
-	return s.rewrite(p.name, cli.Must(os.ReadFile(file)))
+	return cli.Must(os.ReadFile(file))
 }
 
 // rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of ours

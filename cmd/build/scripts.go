@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -28,7 +29,7 @@ func (s *site) scripts() {
 	if err != nil {
 		cli.Fail("the script of the Go installation is not where it is expected: %w", err)
 	}
-	page := append([][]byte{wasmExec}, s.static(pageScripts...)...)
+	page := slices.Concat([][]byte{wasmExec}, s.static(pageScripts...), s.extra)
 	s.Script = s.putHashed("page", ".js", small("page.js", joinScripts(page)))
 	workers := s.static("worker.js", "start.js")
 	s.Worker = s.putHashed("worker", ".js", small("worker.js", joinScripts([][]byte{wasmExec, workers[0]})))

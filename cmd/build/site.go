@@ -25,6 +25,9 @@ type site struct {
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
 	WasmSize                                               int
 	Start                                                  string // a script that stands in the page
+	First                                                  string // #app, as cmd/build/first prints it
+
+	extra [][]byte // scripts that only the page of watch has
 
 	complaints io.Writer // what is not as it could be; nil: os.Stderr
 }

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -16,10 +18,21 @@ import (
 	"memtide/engine/alloc"
 )
 
-// descriptions are the strategies and allocators that the page's program does not link,
-// as a file of it, by its name: what forms, links and lists need of them is taken from
-// the registries, so that nothing has to be said twice.
-func descriptions(root string) map[string]string {
+// described writes descriptions into dir, as a file that the compiler reads with those
+// of the page's program, and returns the list that it finds it by (go help build, -overlay).
+func described(root, dir string) (list string) {
+	text, list := filepath.Join(dir, "strategies_js.go"), filepath.Join(dir, "overlay.json")
+	cli.Check(os.WriteFile(text, []byte(descriptions(root)), 0o644))
+	read := filepath.Join(root, filepath.FromSlash(programs[0].pkg), filepath.Base(text))
+	replace := map[string]map[string]string{"Replace": {read: text}}
+	cli.Check(os.WriteFile(list, cli.Must(json.Marshal(replace)), 0o644))
+	return list
+}
+
+// descriptions returns the strategies and allocators that the page's program does not
+// link, as the text of a file of it: what forms, links and lists need of them is taken
+// from the registries, so that nothing has to be said twice.
+func descriptions(root string) string {
 	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)))
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"memtide/engine\"\n\t\"memtide/engine/alloc\"\n)\n\nfunc init() {\n")
@@ -40,7 +53,7 @@ func descriptions(root string) map[string]string {
 		fmt.Fprintf(&b, "\talloc.Describe(&%#v)\n", known)
 	}
 	b.WriteString("}\n")
-	return map[string]string{filepath.Join(root, filepath.FromSlash(programs[0].pkg), "strategies_js.go"): b.String()}
+	return b.String()
 }
 
 // packageOf is the import path of the package that a function is in.

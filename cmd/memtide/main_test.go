@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +16,11 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/llm"
 	"memtide/profiles/preset"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // outcome is what a run leaves behind.
 type outcome struct {
@@ -62,8 +60,8 @@ func words(line string) (list []string) {
 	return list
 }
 
-// golden are runs that are compared as a whole, in testdata.
-var golden = []struct{ name, line string }{
+// goldenRuns are runs that are compared as a whole, in testdata.
+var goldenRuns = []struct{ name, line string }{
 	{"help", "help"},
 	{"help-presets", "help presets"},
 	{"help-devices", "help devices"},
@@ -188,25 +186,13 @@ var golden = []struct{ name, line string }{
 // TestGolden compares runs with what testdata/golden says of them: each file is
 // a command line and what it leaves behind. -update writes them anew.
 func TestGolden(t *testing.T) {
-	for _, c := range golden {
+	for _, c := range goldenRuns {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir("testdata")
 			o := memtide(t, t.Context(), words(c.line)...)
 			got := fmt.Sprintf("$ memtide %s\nexit %d\n--- stdout\n%s--- stderr\n%s", c.line, o.code, o.stdout, o.stderr)
 			file := filepath.Join("golden", c.name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v; go test ./cmd/memtide -update writes it", err)
-			}
-			if got != string(want) {
-				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: go test ./cmd/memtide -update", got, want)
-			}
+			golden.File(t, file, got)
 			if wrong := strings.HasPrefix(c.name, "error-"); wrong != (o.code != cli.OK) {
 				t.Errorf("memtide %s: exit status %d; want 0 unless it is an error", c.line, o.code)
 			}
@@ -221,7 +207,7 @@ func TestGoldenFiles(t *testing.T) {
 		t.Fatalf("no golden files: %v", err)
 	}
 	cases := map[string]bool{}
-	for _, c := range golden {
+	for _, c := range goldenRuns {
 		cases[c.name] = true
 	}
 	for _, f := range files {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/web/choice"
 )
 
@@ -18,18 +19,7 @@ func TestReadmePicture(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.stderr)
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(got.stdout), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got.stdout {
-		t.Errorf("%s is out of date; go test ./cmd/memtide -update draws it anew: look at it then", file)
-	}
+	golden.File(t, file, got.stdout)
 }
 
 // Every command line that the README shows does what it says.

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"math"
 	"os"
 	"strings"
@@ -16,10 +15,9 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
 )
-
-var update = flag.Bool("update", false, "write REPRODUCTIONS.md anew")
 
 // outcome is what a run leaves behind.
 type outcome struct {
@@ -82,17 +80,7 @@ func TestReproductions(t *testing.T) {
 				t.Fatal(o.stderr)
 			}
 			from, to := block(t, string(text), x.name)
-			if *update {
-				text := string(text[:from]) + o.stdout + string(text[to:])
-				if err := os.WriteFile(reproductions, []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want := string(text[from:to]); want != o.stdout {
-				t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: MEMTIDE_LONG=1 go test ./cmd/reproduce -run Reproductions -update; then read the remarks again",
-					o.stdout, want)
-			}
+			golden.File(t, reproductions, string(text[:from])+o.stdout+string(text[to:]))
 		})
 	}
 }
@@ -103,7 +91,7 @@ func TestReproducedSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
+	if *golden.Update {
 		t.Skip("TestReproductions writes")
 	}
 	for _, x := range experiments() {

@@ -146,9 +146,9 @@ func forbidden(f *file, path string) string {
 		return "components hold no jobs"
 	case f.dir() == "web/jobs" && (strings.HasPrefix(path, "memtide/web/ui") || path == "memtide/web/format"):
 		return "jobs hold no words"
-	case slices.Contains([]string{"web/choice", "web/format", "web/link", "web/draw", "web/display", "web/lookup", "web/tell", "web/question", "web/qr"}, f.dir()) && pageOnly(path):
+	case slices.Contains([]string{"web/choice", "web/format", "web/link", "web/draw", "web/display", "web/lookup", "web/tell", "web/question"}, f.dir()) && pageOnly(path):
 		return "what the command line needs too stands apart from the page"
-	case top == "cmd" && f.dir() != "cmd/build" && pageOnly(path):
+	case top == "cmd" && !strings.HasPrefix(f.dir(), "cmd/build") && pageOnly(path):
 		return "commands need no page"
 	}
 	return ""

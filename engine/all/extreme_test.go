@@ -15,6 +15,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/enginetest/golden"
 )
 
 // Extreme numbers: sizes, times and rates from nothing to the ends of the range
@@ -54,10 +55,9 @@ func TestExtreme(t *testing.T) {
 		}
 	}
 	path := filepath.Join("testdata", "extreme.txt")
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if *golden.Update {
+		golden.File(t, path, got.Bytes())
+		return
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestExtreme(t *testing.T) {
 	if lines := bytes.SplitAfter(want, []byte("\n")); len(lines) > cases {
 		want = bytes.Join(lines[:1+cases], nil)
 	}
-	compareLines(t, got.Bytes(), want)
+	golden.Text(t, path, got.String(), string(want))
 }
 
 // TestExtremeLong is the same for many more problems, whose answers are not stored.

@@ -3,7 +3,6 @@ package all_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,17 +11,16 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/engine/sim"
 	"memtide/profiles/preset"
 )
-
-var update = flag.Bool("update", false, "write the golden table anew")
 
 // held are the strategies whose answers are stored: those of the golden table, or all
 // if it is written anew. What is stored of them stays when a strategy is added.
 var held = sync.OnceValue(func() []*engine.Strategy {
 	all := engine.Strategies()
-	if *update {
+	if *golden.Update {
 		return all
 	}
 	table, err := os.ReadFile(goldenTable)
@@ -53,16 +51,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(goldenTable, got.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(goldenTable)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareLines(t, got.Bytes(), want)
+	golden.File(t, goldenTable, got.Bytes())
 }
 
 func goldenRow(t *testing.T, s *engine.Strategy, p *engine.Problem) string {
@@ -82,21 +71,4 @@ func goldenRow(t *testing.T, s *engine.Strategy, p *engine.Problem) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("%d %d %d %d %v", trace.Makespan, trace.RecomputeTime, trace.WaitingTotal(), trace.Peak, sol.Optimal)
-}
-
-func compareLines(t *testing.T, got, want []byte) {
-	t.Helper()
-	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range max(len(g), len(w)) {
-		var a, b []byte
-		if i < len(g) {
-			a = g[i]
-		}
-		if i < len(w) {
-			b = w[i]
-		}
-		if !bytes.Equal(a, b) {
-			t.Errorf("line %d:\n got %s\nwant %s", i+1, a, b)
-		}
-	}
 }

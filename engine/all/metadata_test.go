@@ -62,12 +62,12 @@ func TestMarks(t *testing.T) {
 			of = map[int]string{}
 			taken[s.Class] = of
 		}
-		if other, ok := of[s.Mark]; ok || s.Mark < 0 {
+		if other, ok := of[s.Mark]; ok || s.Mark < 0 || s.Mark >= engine.Marks {
 			free := 0
 			for slices.ContainsFunc(engine.Strategies(), func(o *engine.Strategy) bool { return o.Class == s.Class && o.Mark == free }) {
 				free++
 			}
-			t.Errorf("%s has the mark %d, which is that of %q; %d is free in its class", s.Name, s.Mark, other, free)
+			t.Errorf("%s has the mark %d (%q has the same); want one from 0 to %d that is free in its class, such as %d", s.Name, s.Mark, other, engine.Marks-1, free)
 		}
 		of[s.Mark] = s.Name
 	}

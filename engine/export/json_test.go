@@ -2,8 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,10 +9,9 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/enginetest/golden"
 	"memtide/engine/export"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // same compares two plans but for the strategy's arguments, nil or empty.
 func same(a, b *export.Plan) bool {
@@ -77,7 +74,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compare(t, "testdata/small.json", string(text))
+	golden.File(t, "testdata/small.json", string(text))
 }
 
 // small is a plan that has one of everything.
@@ -100,22 +97,6 @@ func small() *export.Plan {
 		{Kind: engine.StepRun, Op: g.Fwd(1), Value: engine.NoValue, Alt: true},
 		engine.Run(g.Bwd(1)), engine.Free(g.Grad(1)), engine.Free(g.Saved(1)), engine.Free(g.Act(0)),
 	}}
-}
-
-func compare(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; go test ./engine/export -update writes it", err)
-	}
-	if got != string(want) {
-		t.Errorf("got:\n%s\nwant:\n%s\nIf the change is meant: go test ./engine/export -update", got, want)
-	}
 }
 
 func TestRefusals(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memtide/engine/enginetest/golden"
 )
 
 // TestPythonData compares what stands between the marks: the rest is the executor.
@@ -21,7 +23,7 @@ func TestPythonData(t *testing.T) {
 	if !ok {
 		t.Fatalf("the file has lost its marks:\n%s", text)
 	}
-	compare(t, "testdata/small.data", data)
+	golden.File(t, "testdata/small.data", data)
 	if strings.Contains(rest, "SCHEDULE = {") || !strings.Contains(rest, "class Executor:") {
 		t.Error("the executor does not follow the schedule")
 	}

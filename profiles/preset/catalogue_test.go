@@ -3,11 +3,11 @@ package preset
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 )
 
@@ -35,24 +35,7 @@ func TestSizes(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/sizes.golden", got.Bytes())
-}
-
-// golden compares with a file, which -update writes.
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("what is built differs from %s; if it is right, run go test -update\ngot:\n%s\nwant:\n%s", path, got, want)
-	}
+	golden.File(t, "testdata/sizes.golden", got.Bytes())
 }
 
 // TestParameters compares the trained numbers with published counts: those of

@@ -2,18 +2,15 @@ package preset
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 )
-
-var update = flag.Bool("update", false, "write testdata/totals.golden anew")
 
 // batches are those of the sizes that the preset is built for, each once.
 func batches(p *Preset, sizes ...int) (out []int) {
@@ -81,19 +78,7 @@ func TestTotals(t *testing.T) {
 				mib(out), mib(saved), mib(fwdTemp), mib(bwdTemp), mib(c.Resident.Total()), mib(c.KeepAllPeak()))
 		}
 	}
-	const golden = "testdata/totals.golden"
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("totals differ from %s; if the new ones are right, run go test -update\ngot:\n%s\nwant:\n%s", golden, got.Bytes(), want)
-	}
+	golden.File(t, "testdata/totals.golden", got.Bytes())
 }
 
 // TestProfile checks what every network must say about itself, and the shape

@@ -3,7 +3,6 @@ package chart
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
 	"memtide/web/chart/template"
 	"memtide/web/display"
@@ -24,15 +24,8 @@ func TestQuestionTemplateIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	if *update {
-		if err := os.WriteFile("question.template.json", got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		questionTemplate = got
-	}
-	if !bytes.Equal(got, questionTemplate) {
-		t.Errorf("question.template.json is not what package template makes (go test -run Template -update rewrites it):\n%s", got)
-	}
+	golden.File(t, "question.template.json", got)
+	questionTemplate = got // what is written with -update is used by the other tests
 	checkSeries(t, got, map[int]string{seriesPresent: "present", seriesMethod: "strategy", seriesMark: "point"})
 }
 
@@ -74,18 +67,7 @@ func TestAnswerGoldens(t *testing.T) {
 			t.Errorf("%s: a placeholder of the template is left", name)
 		}
 		file := filepath.Join("testdata", name+".json")
-		if *update {
-			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("%s: the option differs from %s (go test -run Golden -update rewrites it):\n%s", name, file, got.String())
-		}
+		golden.File(t, file, got.Bytes())
 	}
 }
 

@@ -1,11 +1,10 @@
 package chart
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/web/chart/template"
 )
 
@@ -16,15 +15,8 @@ func TestTemplateIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	if *update {
-		if err := os.WriteFile("tradeoff.template.json", got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		tradeOffTemplate = got
-	}
-	if !bytes.Equal(got, tradeOffTemplate) {
-		t.Errorf("tradeoff.template.json is not what package template makes (go test -run Template -update rewrites it):\n%s", got)
-	}
+	golden.File(t, "tradeoff.template.json", got)
+	tradeOffTemplate = got // what is written with -update is used by the other tests
 	checkSeries(t, got, map[int]string{seriesMarks: "budget", seriesBound: "bound", seriesLine: "strategy", seriesDot: "point"})
 }
 

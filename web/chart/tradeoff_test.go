@@ -3,22 +3,19 @@ package chart
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"memtide/engine"
 	_ "memtide/engine/all"
+	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
 	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const ms = time.Millisecond
 
@@ -54,19 +51,7 @@ func TestOptionGolden(t *testing.T) {
 		t.Fatalf("the option is no JSON: %v", err)
 	}
 	got.WriteByte('\n')
-	file := filepath.Join("testdata", "tradeoff.json")
-	if *update {
-		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("the option differs from %s (go test -update rewrites it, then look at it):\n%s", file, got.String())
-	}
+	golden.File(t, filepath.Join("testdata", "tradeoff.json"), got.Bytes())
 }
 
 // Strategies of one class share a colour, so their dashes differ.
@@ -76,7 +61,7 @@ func TestDashesDiffer(t *testing.T) {
 		d, _ := json.Marshal(Dash(st.Name))
 		key := fmt.Sprint(st.Class, " ", string(d))
 		if other, ok := seen[key]; ok {
-			t.Errorf("%s and %s both have the dash %s", other, st.Name, d)
+			t.Errorf("%s and %s (Mark %d of %d) both have the dash %s; want a Mark that is free in their class", other, st.Name, st.Mark, engine.Marks, d)
 		}
 		seen[key] = st.Name
 	}

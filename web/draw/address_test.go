@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/lookup"
@@ -78,7 +79,7 @@ func TestAddressScenes(t *testing.T) {
 		if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
 			t.Errorf("%s: a coordinate is no number", c.file)
 		}
-		golden(t, c.file, b.Bytes())
+		golden.File(t, "testdata/"+c.file, b.Bytes())
 	}
 }
 

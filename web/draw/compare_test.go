@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/lookup"
@@ -57,7 +58,7 @@ func TestCompareScenes(t *testing.T) {
 		if err := s.WriteSVG(&out, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.file, out.Bytes())
+		golden.File(t, "testdata/"+c.file, out.Bytes())
 	}
 }
 
@@ -173,7 +174,7 @@ func TestFigureOfBoth(t *testing.T) {
 	if err := s.WriteSVG(&out, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "compare-figure.svg", out.Bytes())
+	golden.File(t, "testdata/compare-figure.svg", out.Bytes())
 	for _, want := range []string{"A: Peak 850 MiB", "B: Peak 950 MiB", "A Layers", "B Device memory"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the figure does not contain %q", want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/web/display"
 	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
@@ -113,7 +114,7 @@ func TestGraphScenes(t *testing.T) {
 		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.file, b.Bytes())
+		golden.File(t, "testdata/"+c.file, b.Bytes())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/web/display"
 )
 
@@ -61,7 +62,7 @@ func TestHeadedGolden(t *testing.T) {
 	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &dark, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "heading.svg", b.Bytes())
+	golden.File(t, "testdata/heading.svg", b.Bytes())
 	Headed(&s, &legend, Heading{})
 	if s.Height != legend.Height+2*FileMargin {
 		t.Errorf("without a heading it is %v high, want the picture's %v and two margins", s.Height, legend.Height)

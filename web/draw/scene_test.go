@@ -3,41 +3,19 @@ package draw
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 	"memtide/web/tell"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run the test with -update", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from what is drawn now; look at both and run the test with -update if it is right\ngot:\n%s", path, got)
-	}
-}
 
 // The pictures of the small trace: with a selected gap, zoomed, over the budget
 // and narrow as a telephone.
@@ -65,7 +43,7 @@ func TestScenes(t *testing.T) {
 		if err := s.WriteSVG(&b, c.opts); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.file, b.Bytes())
+		golden.File(t, "testdata/"+c.file, b.Bytes())
 	}
 	var s Scene
 	var b bytes.Buffer
@@ -73,13 +51,13 @@ func TestScenes(t *testing.T) {
 	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "memory-two-scales.svg", b.Bytes())
+	golden.File(t, "testdata/memory-two-scales.svg", b.Bytes())
 	b.Reset()
 	m.Page(&s, View{Width: 640, Selected: gap, Cursor: 120 * ms})
 	if err := s.WriteSVG(&b, display.SVGOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "page.svg", b.Bytes())
+	golden.File(t, "testdata/page.svg", b.Bytes())
 }
 
 // Every SVG is well-formed, whatever the names are, and an element for a page
@@ -232,7 +210,7 @@ func TestLegend(t *testing.T) {
 	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Surface: true}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "figure.svg", b.Bytes())
+	golden.File(t, "testdata/figure.svg", b.Bytes())
 }
 
 // emptyModel is a graph without stages, spans and samples.

@@ -2,7 +2,6 @@ package link
 
 import (
 	"bufio"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -12,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 )
-
-var update = flag.Bool("update", false, "write testdata/links/meaning.txt")
 
 // oldLinks are the links of all versions.
 func oldLinks(t *testing.T) (out []string) {
@@ -61,19 +59,7 @@ func TestOldLinks(t *testing.T) {
 			}
 		}
 	}
-	const file = "testdata/links/meaning.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("old links mean something else:\ngot\n%s\nwant\n%s", got.String(), want)
-	}
+	golden.File(t, "testdata/links/meaning.txt", got.String())
 }
 
 // meaning is a profile of an old link in short. It is written again as it was.

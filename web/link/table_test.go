@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/web/choice"
 )
 
@@ -88,23 +89,7 @@ func TestDocumentedKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := documented(string(b))
-	if string(b) == want {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(docsFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got := strings.Split(string(b), "\n")
-	for i, line := range strings.Split(want, "\n") {
-		if i >= len(got) || got[i] != line {
-			t.Fatalf("docs/links.md, line %d: got\n%s\nwant, as the table of fields has it (-update writes it)\n%s", i+1, got[min(i, len(got)-1)], line)
-		}
-	}
-	t.Fatal("docs/links.md has more than the tables of fields; -update writes it")
+	golden.File(t, docsFile, documented(string(b)))
 }
 
 // Words are about keys that there are.

@@ -2,9 +2,7 @@ package question_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
@@ -20,8 +19,6 @@ import (
 	"memtide/web/question"
 	"memtide/web/state"
 )
-
-var update = flag.Bool("update", false, "write the goldens")
 
 // Strategies that fail, each in its way.
 var failures = map[proto.FailureKind]error{
@@ -201,26 +198,8 @@ func TestQuestions(t *testing.T) {
 				b.WriteString(reading(t, q, &a.Answers, s.Subject()) + "\n")
 				clicks(t, q, preset, a, s.Subject())
 			}
-			golden(t, q.Name, b.String())
+			golden.File(t, filepath.Join("testdata", q.Name+".golden"), b.String())
 		})
-	}
-}
-
-// golden compares with what was written down.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; go test ./web/question -update writes it", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (go test ./web/question -update writes it): got\n%s\nwant\n%s", file, got, want)
 	}
 }
 
@@ -275,7 +254,8 @@ func TestQuestionsStop(t *testing.T) {
 			})
 			cancel()
 			if len(answers) != after || err == nil && r.Answers != answers[0].Total {
-				t.Errorf("%s, stopped after %d answers: %d answers, %v", q.Name, after, len(answers), err)
+				t.Errorf("%s: the context ended after %d answers, and %d were given (%v); want no more of them: "+
+					"Answer returns when w.give says false, and asks ctx.Err() before it gives what no solver had to find", q.Name, after, len(answers), err)
 			}
 			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects, state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {
 				t.Errorf("%s: stopping it does %+v; want its request cancelled", q.Name, effects)

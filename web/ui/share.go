@@ -5,12 +5,9 @@ import (
 	"html"
 	"strings"
 
-	"github.com/vugu/vugu"
-
 	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
-	"memtide/web/qr"
 	"memtide/web/state"
 	"memtide/web/ui/export"
 	"memtide/web/ui/names"
@@ -21,9 +18,6 @@ import (
 type Share struct {
 	S    *state.State
 	Page *permalink.Page
-
-	coded string    // the address of the last QR code
-	code  vugu.HTML // it; it stays while the dialog is open
 }
 
 // Open says whether the dialog is open.
@@ -123,48 +117,6 @@ func (c *Share) Reopens() string {
 		return "This graph is too long for a link, so files do not open it again."
 	}
 	return "Every file opens this view again when it is dropped on the page."
-}
-
-// maxQR is the longest link that phones read from a screen.
-const maxQR = 1500
-
-// QR is the link as a QR code; empty if it is too long for one.
-func (c *Share) QR() vugu.HTML {
-	if !c.Open() || c.Page == nil || c.homeless() {
-		return ""
-	}
-	if address := c.address(); address != c.coded {
-		c.coded, c.code = address, qrCode(address)
-	}
-	return c.code
-}
-
-// qrCode draws a text as a QR code.
-func qrCode(address string) vugu.HTML {
-	if len(address) > maxQR {
-		return ""
-	}
-	code, err := qr.Encode(address)
-	if err != nil {
-		return ""
-	}
-	const quiet = 4
-	size := code.Size + 2*quiet
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="The link as a QR code" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path d="`, size, size)
-	for y := range code.Size {
-		for x := 0; x < code.Size; x++ {
-			from := x
-			for x < code.Size && code.Dark(x, y) {
-				x++
-			}
-			if x > from {
-				fmt.Fprintf(&b, "M%d %dh%dv1h-%dz", from+quiet, y+quiet, x-from, x-from)
-			}
-		}
-	}
-	b.WriteString(`"/></svg>`)
-	return vugu.HTML(b.String())
 }
 
 // ShareButton saves a file.

@@ -59,17 +59,9 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("from a dark page the frame is %s; want a dark one", got)
 	}
 	s.View.Theme = ""
-	// Too long for a camera: no code.
 	c := &Share{S: s, Page: p}
 	if got, want := c.Link(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {
 		t.Errorf("the link is %s; want %s in it", got, want)
-	}
-	if c.QR() == "" {
-		t.Error("a short link has no QR code")
-	}
-	p.Keep.Unknown = []string{"x=" + strings.Repeat("y", maxQR)}
-	if got := c.QR(); got != "" {
-		t.Errorf("a link of %d characters has a QR code", len(c.address()))
 	}
 }
 
@@ -100,9 +92,6 @@ func TestShareFromFile(t *testing.T) {
 		}
 		if got := strings.Join(fields, " "); got != c.fields {
 			t.Errorf("%s: fields %s; want %s", c.href, got, c.fields)
-		}
-		if got := share.QR() != ""; got != (c.address[0] != '#') {
-			t.Errorf("%s: a QR code: %v", c.href, got)
 		}
 	}
 }

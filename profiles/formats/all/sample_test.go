@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 )
@@ -19,20 +20,7 @@ func TestSamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := formattest.CheckSample(t, filepath.Base(file), data)
-			golden := file + ".golden"
-			got := formattest.Dump(p)
-			if *formattest.Update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v; run go test ./profiles/formats/all -update and read the result", err)
-			}
-			if got != string(want) {
-				t.Errorf("%s reads differently\ngot:\n%s\nwant:\n%s", file, got, want)
-			}
+			golden.File(t, file+".golden", formattest.Dump(p))
 		})
 	}
 }

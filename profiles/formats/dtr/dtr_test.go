@@ -2,12 +2,12 @@ package dtr
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 )
@@ -91,16 +91,7 @@ func (d *toy) String() string {
 
 // TestDTRSample: the sample is what the generator writes.
 func TestDTRSample(t *testing.T) {
-	const file = "testdata/residual.dtr.log"
-	want := (&toy{}).String()
-	if *formattest.Update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("%s is not what its generator writes (%v); run go test ./profiles -update", file, err)
-	}
+	golden.File(t, "testdata/residual.dtr.log", (&toy{}).String())
 }
 
 // TestDTRChain compares with the sizes and times that the toy has by hand.

@@ -5,7 +5,6 @@ package formattest
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,9 +15,6 @@ import (
 
 	"memtide/profiles"
 )
-
-// Update says that golden files and generated samples are written anew.
-var Update = flag.Bool("update", false, "write the golden dumps of the samples anew")
 
 // Samples are the files of the folders that are inputs: all but golden dumps.
 func Samples(t testing.TB, folders string) []string {

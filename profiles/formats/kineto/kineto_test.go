@@ -2,12 +2,12 @@ package kineto
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 	"memtide/profiles/jsontext"
@@ -26,15 +26,7 @@ var toySamples = map[string]func() string{
 // TestKinetoSamples: the samples are what the generator writes.
 func TestKinetoSamples(t *testing.T) {
 	for file, build := range toySamples {
-		if *formattest.Update {
-			if err := os.WriteFile(file, []byte(build()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(file)
-		if err != nil || string(got) != build() {
-			t.Errorf("%s is not what its generator writes (%v); run go test ./profiles -update", file, err)
-		}
+		golden.File(t, file, build())
 	}
 }
 

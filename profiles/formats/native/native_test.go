@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 	"memtide/profiles/parse"
@@ -31,7 +32,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		// What Decode adds is not part of what was written.
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
-			t.Fatalf("seed %d\ngot:\n%s\nwant:\n%s", seed, formattest.Dump(q), formattest.Dump(p))
+			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed, golden.Diff(formattest.Dump(p), formattest.Dump(q)))
 		}
 		if err := Encode(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())

@@ -1,15 +1,14 @@
 package onnx
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"memtide/engine"
+	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 )
@@ -94,14 +93,7 @@ func attentionNet() *file {
 func TestOnnxSamples(t *testing.T) {
 	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11), "testdata/block.onnx": attentionNet().bytes(20),
 		"testdata/spelled.onnx": spelledNet(true).bytes(14), "testdata/gated.onnx": gatedNet().bytes(14)} {
-		if *formattest.Update {
-			if err := os.WriteFile(name, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, data) {
-			t.Errorf("%s (%v) is not what the test writes; run go test ./profiles -update", name, err)
-		}
+		golden.File(t, name, data)
 	}
 }
 

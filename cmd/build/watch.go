@@ -1,0 +1,226 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"memtide/cmd/cli"
+	"memtide/web/fileserver"
+)
+
+// watcher serves the page and, when a source of it has changed, builds what depends on
+// that and has the open pages load it again. It makes no more than they need: programs
+// are not rewritten, the second one is compiled when it is asked for, and there are no
+// documentation, no licences and nothing that is kept offline.
+type watcher struct {
+	site *site
+	tmp  string
+	list string // of described
+
+	second sync.Mutex // held while the second program is compiled
+
+	mu    sync.Mutex
+	built int64         // names what has been built
+	newer chan struct{} // closed when that is built again
+}
+
+// The addresses that only this server knows: of the second program, and of the stream
+// that names what has been built, at once and whenever that has changed.
+const (
+	secondAddress  = "second.wasm"
+	changesAddress = "changes"
+)
+
+// reload loads the page again when something else has been built than what it was loaded
+// with. What a release has left behind for a time without a network would be in its way.
+const reload = `let built;
+new EventSource("` + changesAddress + `").onmessage = ({ data }) => {
+  if (built && built !== data) location.reload();
+  built = data;
+};
+navigator.serviceWorker?.getRegistrations().then((all) => all.forEach((r) => r.unregister()));
+`
+
+// glance is how often the times of the sources are looked at.
+const glance = 200 * time.Millisecond
+
+// watch serves the page on addr until ctx is done.
+func watch(ctx context.Context, root, addr string) {
+	tmp := cli.Must(os.MkdirTemp("", "memtide-watch-"))
+	defer os.RemoveAll(tmp)
+	s := &site{root: root, dir: filepath.Join(tmp, "site"), Second: secondAddress, extra: [][]byte{[]byte(reload)}}
+	cli.Check(os.Mkdir(s.dir, 0o755))
+	w := &watcher{site: s, tmp: tmp, list: described(root, tmp), newer: make(chan struct{})}
+	listener := cli.Must(net.Listen("tcp", addr))
+	server := &http.Server{Handler: w.handler()}
+	defer server.Close()
+	go server.Serve(listener)
+	fmt.Printf("Serving the page at http://%s/ (Ctrl-C ends it)\n", listener.Addr())
+	w.run(ctx)
+}
+
+// handler serves the site, and what only this server knows.
+func (w *watcher) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", fileserver.Handler(w.site.dir))
+	mux.HandleFunc("/"+changesAddress, w.changes)
+	mux.HandleFunc("/"+secondAddress, w.compileSecond)
+	return mux
+}
+
+// run builds what has changed since the last time that this went well, first everything.
+func (w *watcher) run(ctx context.Context) {
+	var seen, built map[string]time.Time
+	for tick := time.Tick(glance); ; {
+		now := w.site.sources()
+		if !maps.Equal(now, seen) {
+			seen = now
+			start := time.Now()
+			changed := differing(built, now)
+			if err := cli.Try(func() { w.build(changed) }); err != nil {
+				fmt.Fprintln(os.Stderr, "build:", err)
+			} else {
+				built = now
+				fmt.Printf("%d files, the first %s: built after %v\n", len(changed), changed[0], time.Since(start).Round(10*time.Millisecond))
+				w.tell(start.UnixNano())
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+		}
+	}
+}
+
+// sources returns the files that the page is made of, with their times. The generated
+// ones are not among them, because they change when these do.
+func (s *site) sources() map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, name := range []string{"engine", "profiles", "wasm", "web", "index.html"} {
+		cli.Check(filepath.WalkDir(filepath.Join(s.root, name), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+				return nil
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == "testdata" || d.Name() == "browsertest"):
+				return filepath.SkipDir
+			case d.IsDir() || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, generatedEnd):
+				return nil
+			}
+			if info, err := d.Info(); err == nil {
+				out[path] = info.ModTime()
+			}
+			return nil
+		}))
+	}
+	return out
+}
+
+// differing returns the names of the files that are new, gone or have another time, in order.
+func differing(old, now map[string]time.Time) (names []string) {
+	for name, at := range now {
+		if !old[name].Equal(at) {
+			names = append(names, name)
+		}
+	}
+	for name := range old {
+		if _, ok := now[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// build builds what depends on the changed files.
+func (w *watcher) build(changed []string) {
+	s := w.site
+	charts := filepath.Join(s.root, "web", "static", "charts.js")
+	folders := map[string]bool{}
+	compiled := false
+	for _, name := range changed {
+		switch filepath.Ext(name) {
+		case ".vugu":
+			folders[filepath.Dir(name)] = true
+			compiled = true
+		case ".css", ".js", ".html", ".svg", ".png":
+		default: // what is embedded, too
+			compiled = true
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		cli.Within(dir, func() { s.generateIn(dir) })
+	}
+	if compiled {
+		old := s.Wasm
+		data := s.compile(programs[0], filepath.Join(w.tmp, "app.wasm"), w.list)
+		s.Wasm, s.WasmSize = s.putHashed("app", ".wasm", data), len(data)
+		if old != "" && old != s.Wasm {
+			cli.Check(os.Remove(filepath.Join(s.dir, old)))
+		}
+	}
+	if slices.Contains(changed, charts) {
+		s.charts()
+	}
+	s.scripts()
+	s.page()
+}
+
+// compileSecond answers with the second program as its sources are now.
+func (w *watcher) compileSecond(out http.ResponseWriter, r *http.Request) {
+	w.second.Lock()
+	defer w.second.Unlock()
+	file := filepath.Join(w.tmp, secondAddress)
+	if err := cli.Try(func() { w.site.compile(programs[1], file, w.list) }); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		http.Error(out, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	out.Header().Set("Content-Type", "application/wasm")
+	out.Header().Set("Cache-Control", "no-store")
+	http.ServeFile(out, r, file)
+}
+
+// tell tells the open pages that something else has been built.
+func (w *watcher) tell(built int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.built = built
+	close(w.newer)
+	w.newer = make(chan struct{})
+}
+
+// changes writes the name of what has been built, and writes it again when it changes.
+func (w *watcher) changes(out http.ResponseWriter, r *http.Request) {
+	out.Header().Set("Content-Type", "text/event-stream")
+	out.Header().Set("Cache-Control", "no-store")
+	for {
+		w.mu.Lock()
+		built, newer := w.built, w.newer
+		w.mu.Unlock()
+		fmt.Fprintf(out, "data: %d\n\n", built)
+		if err := http.NewResponseController(out).Flush(); err != nil {
+			return
+		}
+		select {
+		case <-newer:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}

@@ -11,40 +11,48 @@ import (
 	"memtide/wasm/proto"
 )
 
+// life is what a worker does with a request: how long it takes, when it says first that it
+// is at work, and how often then. The zero life is that of one that has vanished.
+type life struct{ takes, first, every time.Duration }
+
+func (l life) live(req proto.Request, e events, end chan bool) {
+	var done, beat <-chan time.Time // never
+	if l.takes > 0 {
+		done = time.After(l.takes)
+	}
+	if l.first > 0 {
+		beat = time.After(l.first)
+	}
+	for {
+		select {
+		case <-end:
+			return
+		case <-beat:
+			e.beat()
+			beat = time.After(l.every)
+		case <-done:
+			result(e, req)
+			return
+		}
+	}
+}
+
 // A worker that has vanished is noticed: a new one is asked once, and then it is told. One
 // that polls is left alone, however long it takes, and so is one that speaks late.
 func TestSilence(t *testing.T) {
-	vanish := func(_ proto.Request, _ events, end chan bool) { <-end }
-	work := func(takes, first, every time.Duration) func(proto.Request, events, chan bool) {
-		return func(req proto.Request, e events, end chan bool) {
-			done, beat := time.After(takes), time.After(first)
-			for {
-				select {
-				case <-end:
-					return
-				case <-beat:
-					e.beat()
-					beat = time.After(every)
-				case <-done:
-					result(e, req)
-					return
-				}
-			}
-		}
-	}
-	quick := work(time.Second, time.Hour, time.Hour)
+	quick := life{takes: time.Second}
 	for _, c := range []struct {
 		name    string
-		workers []func(proto.Request, events, chan bool) // in the order in which they are asked
+		workers []life // in the order in which they are asked
 		want    string
 	}{
-		{"one vanishes", []func(proto.Request, events, chan bool){vanish, quick}, "solvea answered after 11s; asked 2, ended 1; told 10s 0s"},
-		{"the new one polls", []func(proto.Request, events, chan bool){vanish, work(time.Hour, time.Second, 2*time.Second)}, "solvea answered after 1h0m10s; asked 2, ended 1; told 10s 0s"},
-		{"both vanish", []func(proto.Request, events, chan bool){vanish, vanish}, "The engine does not answer: two workers in turn said nothing for 10s. Try again, or reload the page. after 20s; asked 2, ended 2; told 10s"},
-		{"one polls", []func(proto.Request, events, chan bool){work(time.Hour, time.Second, 2*time.Second)}, "solvea answered after 1h0m0s; asked 1, ended 0; told "},
-		{"one speaks late", []func(proto.Request, events, chan bool){work(time.Minute, 15*time.Second, time.Second), vanish}, "solvea answered after 1m0s; asked 2, ended 1; told 10s 0s"},
-		{"one is late twice", []func(proto.Request, events, chan bool){work(35*time.Second, 15*time.Second, 15*time.Second), vanish, vanish, vanish}, "solvea answered after 35s; asked 3, ended 2; told 10s 0s 11s 0s"},
-		{"one answers late", []func(proto.Request, events, chan bool){work(15*time.Second, time.Hour, time.Hour), vanish}, "solvea answered after 15s; asked 2, ended 1; told 10s 0s"},
+		{"one vanishes", []life{{}, quick}, "solvea answered after 11s; asked 2, ended 1; told 10s 0s"},
+		{"the new one polls", []life{{}, {time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m10s; asked 2, ended 1; told 10s 0s"},
+		{"both vanish", []life{{}, {}}, "The engine does not answer: two workers in turn said nothing for 10s. Try again, or reload the page. after 20s; asked 2, ended 2; told 10s"},
+		{"one polls", []life{{time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m0s; asked 1, ended 0; told "},
+		{"one speaks late", []life{{time.Minute, 15 * time.Second, time.Second}, {}}, "solvea answered after 1m0s; asked 2, ended 1; told 10s 0s"},
+		{"one is late twice", []life{{35 * time.Second, 15 * time.Second, 15 * time.Second}, {}, {}, {}}, "solvea answered after 35s; asked 3, ended 2; told 10s 0s 11s 0s"},
+		{"one answers late", []life{{takes: 15 * time.Second}, {}}, "solvea answered after 15s; asked 2, ended 1; told 10s 0s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, asked := &stage{}, 0
@@ -54,10 +62,10 @@ func TestSilence(t *testing.T) {
 				n := asked
 				s.mu.Unlock()
 				if n > len(c.workers) {
-					quick(req, e, end)
+					quick.live(req, e, end)
 					return
 				}
-				c.workers[n-1](req, e, end)
+				c.workers[n-1].live(req, e, end)
 			}
 			p := newPool(1, s.start)
 			p.soloStart = never

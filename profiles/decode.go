@@ -224,13 +224,15 @@ func plainName(name string) string {
 	return strings.ToValidUTF8(name, "?")
 }
 
-// mergeWarnings appends the warnings of more that are not in list yet.
+// mergeWarnings appends the warnings of more that are not in list yet. One that names the
+// unit of another file, which list was read from, is: it says how that was read.
 func mergeWarnings(list, more []string) []string {
 	seen := map[string]bool{}
 	var all []string
 	for _, w := range append(list[:len(list):len(list)], more...) {
-		if !seen[w] {
-			seen[w] = true
+		finding, _, _ := strings.Cut(w, readAs)
+		if !seen[finding] {
+			seen[finding] = true
 			all = append(all, w)
 		}
 	}

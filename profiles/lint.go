@@ -115,13 +115,16 @@ func lintLinear(p *Profile) string {
 	return ""
 }
 
+// readAs stands in a finding before the unit of the file that it was found in.
+const readAs = " They are read as "
+
 func lintTimeUnit(p *Profile) string {
 	step := p.Chain.ForwardTime() + p.Chain.BackTime()
 	switch {
 	case step > 10*time.Minute:
-		return fmt.Sprintf("One step takes %v: the times may be 1000 times too large. They are read as %s.", step.Round(time.Second), timeUnit(p))
+		return fmt.Sprintf("One step takes %v: the times may be 1000 times too large."+readAs+"%s.", step.Round(time.Second), timeUnit(p))
 	case step > 0 && step < 10*time.Microsecond:
-		return fmt.Sprintf("One step takes %v: the times may be 1000 times too small. They are read as %s.", step, timeUnit(p))
+		return fmt.Sprintf("One step takes %v: the times may be 1000 times too small."+readAs+"%s.", step, timeUnit(p))
 	}
 	return ""
 }

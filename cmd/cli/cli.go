@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"memtide/wasm/proto"
 )
@@ -25,15 +26,22 @@ const (
 	Usage = 2 // the command line or the input is wrong
 )
 
+// grace is how long a command that is interrupted may take to write what it has.
+const grace = 800 * time.Millisecond
+
 // Main runs a command with the arguments of the process and ends the process with
-// the exit status that it returns. Ctrl-C cancels the context; a second one ends
-// the process at once.
+// the exit status that it returns. Ctrl-C and SIGTERM cancel the context; a second one
+// ends the process at once. A command that goes on all the same is ended after grace.
 func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, func() {
+		stop()
+		time.AfterFunc(grace, func() {
+			fmt.Fprintln(os.Stderr, "interrupted")
+			os.Exit(No)
+		})
+	})
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // badInput is an error of the command line or of the input: exit status Usage.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"memtide/cmd/cli"
@@ -75,58 +76,97 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 
 // readDevice decodes what a file says about a device, or the standard input for "-".
 func readDevice(ctx context.Context, e *env, name string, device int) *profiles.Profile {
-	if name != "-" {
-		p, err := readWhereItLies(ctx, name, device)
-		switch path := (*os.PathError)(nil); {
-		case errors.As(err, &path):
-			fail("%q: %v", name, path.Err)
-		case errors.Is(err, errInterrupted):
-			cli.Fail("%q: %w", name, err)
-		case err != nil:
-			fail("%q: %s", name, explain(err))
-		}
-		return p
+	if !lies(name) {
+		data := stream(ctx, e, name, profiles.MaxSize+1) // which formats refuse in their words
+		return decoded(name, profiles.Bytes(data), device)
 	}
-	p, err := readStream(ctx, "", device, func() (io.ReadCloser, error) { return io.NopCloser(e.stdin), nil })
-	switch {
-	case errors.Is(err, errInterrupted):
-		cli.Fail("standard input: %w", err)
-	case err != nil:
-		fail("standard input: %s", explain(err))
+	f, err := os.Open(name)
+	readable(name, err)
+	defer f.Close()
+	info, err := f.Stat()
+	readable(name, err)
+	return decoded(name, diskFile{f, info.Size()}, device)
+}
+
+// lies says whether an argument names a regular file: others have no size, cannot be read
+// twice, and opening one may wait for who writes it.
+func lies(name string) bool {
+	info, err := os.Stat(name)
+	return name != "-" && err == nil && info.Mode().IsRegular()
+}
+
+// decoded reads content.
+func decoded(name string, c profiles.Content, device int) *profiles.Profile {
+	plain := name
+	if name == "-" {
+		plain = ""
 	}
+	p, err := profiles.DecodeDevice(plain, c, device, nil)
+	readable(name, err)
 	return p
 }
 
-var errInterrupted = errors.New("reading was interrupted before its end")
+// contents are those of a file, or of the standard input for "-", that is held whole.
+func contents(ctx context.Context, e *env, name string) []byte {
+	const most = 128 << 20
+	data := stream(ctx, e, name, most+1)
+	if len(data) > most {
+		fail("%s: it is larger than %d MiB, which are read at most; name another file", sourceOf(name), most>>20)
+	}
+	return data
+}
 
-// readStream decodes what has no size and cannot be read twice. Who writes it may
-// take for ever, which the context ends, and nothing else can: a read that waits is
-// left behind.
-func readStream(ctx context.Context, name string, device int, open func() (io.ReadCloser, error)) (*profiles.Profile, error) {
+// stream reads the first bytes of a file, or of the standard input for "-". Who writes it
+// may take for ever, which the context ends, and nothing else can: a read that waits is left
+// behind.
+func stream(ctx context.Context, e *env, name string, most int64) []byte {
 	type content struct {
 		data []byte
 		err  error
 	}
 	all := make(chan content, 1)
 	go func() {
-		r, err := open()
+		r, err := io.NopCloser(e.stdin), error(nil)
+		if name != "-" {
+			r, err = os.Open(name)
+		}
 		if err != nil {
 			all <- content{nil, err}
 			return
 		}
 		defer r.Close()
-		data, err := io.ReadAll(io.LimitReader(r, profiles.MaxSize+1))
+		data, err := io.ReadAll(io.LimitReader(r, most))
 		all <- content{data, err}
 	}()
 	select {
 	case c := <-all:
-		if c.err != nil {
-			return nil, c.err
-		}
-		return profiles.DecodeDevice(name, profiles.Bytes(c.data), device, nil)
+		readable(name, c.err)
+		return c.data
 	case <-ctx.Done():
-		return nil, errInterrupted
+		readable(name, ctx.Err())
+		return nil
 	}
+}
+
+// readable ends with why something cannot be read, if it cannot.
+func readable(name string, err error) {
+	switch path := (*os.PathError)(nil); {
+	case err == nil:
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		cli.Fail("%s: reading was interrupted before its end", sourceOf(name))
+	case errors.As(err, &path):
+		fail("%s: %v", sourceOf(name), path.Err)
+	default:
+		fail("%s: %s", sourceOf(name), explain(err))
+	}
+}
+
+// sourceOf names what an argument reads.
+func sourceOf(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return strconv.Quote(name)
 }
 
 // diskFile is a file as profiles.Content.
@@ -135,24 +175,8 @@ type diskFile struct {
 	size int64
 }
 
+// Size is that of the file when it was opened.
 func (f diskFile) Size() int64 { return f.size }
-
-// readWhereItLies decodes a file without holding all of it, if its format can.
-func readWhereItLies(ctx context.Context, name string, device int) (*profiles.Profile, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // opening a pipe waits for who writes into it
-		return readStream(ctx, name, device, func() (io.ReadCloser, error) { return os.Open(name) })
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return profiles.DecodeDevice(name, diskFile{f, info.Size()}, device, nil)
-}
 
 // explain writes what is wrong with a file: place, what was found, what was
 // expected and what to do, one line per problem.

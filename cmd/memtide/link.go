@@ -40,6 +40,7 @@ standard error.`,
 				if strings.Contains(*base, "#") {
 					fail("-base %q has a #, which ends an address; leave it out", *base)
 				}
+				cli.Check(checkBase(*base))
 				in := c.read(ctx, e, args)
 				in.takeSteps()
 				fragment := cli.Must(in.permalink())

@@ -46,7 +46,8 @@
 //	   not apply, Ctrl-C, a claim that the checker does not confirm
 //	2  the command line or the input is wrong
 //
-// Ctrl-C stops solve and sweep; what has been found until then is written.
+// Ctrl-C and SIGTERM stop every command within a second, also while it reads; what solve
+// and sweep have found until then is written.
 package main
 
 import (

@@ -176,6 +176,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-torch-strategy", "torch -strategy rottor operators.json"},
 	{"error-torch-twice", "torch -budget 95% operators.json operators.json"},
 	{"error-base", "link -base http://example.org/#x net.csv"},
+	{"error-base-script", "link -base 'javascript:alert(1)//' net.csv"},
 	{"error-theme", "svg -theme pink net.csv"},
 	{"error-width", "svg -width 10 net.csv"},
 	{"error-serve", "serve -dir nowhere"},

@@ -101,12 +101,12 @@ func (p *planFlags) setContext(value string) error {
 }
 
 // ask makes the question of the flags and the file.
-func (p *planFlags) ask(e *env, args []string) llm.Ask {
-	return valid(llm.New(p.network(e, args), p.args))
+func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
+	return valid(llm.New(p.network(ctx, e, args), p.args))
 }
 
 // network is the model of -model or of the file.
-func (p *planFlags) network(e *env, args []string) *llm.Model {
+func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Model {
 	switch {
 	case p.model != "" && len(args) > 0:
 		fail("-model and %s are two networks; want one", cli.Quoted(args))
@@ -118,21 +118,23 @@ func (p *planFlags) network(e *env, args []string) *llm.Model {
 	case len(args) != 1:
 		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}
-	m, err := llm.ReadConfig(contents(e, args[0]))
+	m, err := llm.ReadConfig(contents(ctx, e, args[0]))
 	failAt(args[0], err)
 	return m
 }
 
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
-	a := p.ask(e, args)
-	if valid(a.Answer()); p.chain {
+	a, poll := p.ask(ctx, e, args), engine.NewPoll(ctx, nil)
+	_, err := a.Until(poll).Answer()
+	cli.Check(poll.Err())
+	if valid(a, err); p.chain {
 		var text bytes.Buffer
 		cli.Check(native.Encode(&text, valid(a.Profile())))
 		e.write(p.file, text.Bytes())
 		return
 	}
-	r := &planReport{cli.Must(a.Plan(engine.NewPoll(ctx, nil), func(*llm.Plan) {}))}
+	r := &planReport{cli.Must(a.Plan(poll, func(*llm.Plan) {}))}
 	e.tell(p.asJSON, func() any { return r.json() }, r.text)
 	if r.Answer.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")

@@ -6,8 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
-	"os"
 	"text/tabwriter"
 
 	"memtide/cmd/cli"
@@ -44,19 +42,11 @@ as inside low to high or not.`,
 
 // score reads rows, predicts them and writes the report.
 func score(ctx context.Context, e *env, name string, asJSON bool) {
-	rows, err := llm.ReadRows(contents(e, name))
+	rows, err := llm.ReadRows(contents(ctx, e, name))
 	failAt(name, err)
 	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
 	e.tell(asJSON, func() any { return report }, func() string { return scoreTable(report) })
 	cli.Check(err)
-}
-
-// contents are those of a file, or of the standard input.
-func contents(e *env, name string) []byte {
-	if name == "-" {
-		return valid(io.ReadAll(e.stdin))
-	}
-	return valid(os.ReadFile(name))
 }
 
 // scoreTable is the report for people: the rows, what was refused, the summary.

@@ -70,7 +70,7 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 	}
 	var plan *play.Plan
 	for _, file := range args {
-		p := o.find(e, file, engine.NewPoll(ctx, nil))
+		p := o.find(ctx, e, file, engine.NewPoll(ctx, nil))
 		switch {
 		case o.settings:
 			return
@@ -84,8 +84,8 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 }
 
 // find is the plan for one file; with -settings it is only held against those.
-func (o torchOptions) find(e *env, file string, poll *engine.Poll) *play.Plan {
-	chain, trace := o.read(e, file, poll)
+func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
+	chain, trace := o.read(ctx, e, file, poll)
 	player := play.NewPlayer(trace)
 	whole := player.Play(nil)
 	limit := o.size(whole.Peak)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -74,12 +75,12 @@ func count(segments []*play.Segment) (n int) {
 
 // read reads a file of kind operators, packed or not, or what the link holds, and its
 // chain.
-func (o torchOptions) read(e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace) {
+func (o torchOptions) read(ctx context.Context, e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace) {
 	var data []byte
 	if o.from != "" {
 		file, data = "-from", linked(e, o.from)
 	} else {
-		data = contents(e, file)
+		data = contents(ctx, e, file)
 	}
 	data, err := profiles.Unpack(data, poll)
 	failAt(file, err)

@@ -43,7 +43,8 @@ func TestMessagesArePlainText(t *testing.T) {
 
 // Ctrl-C ends the command while it waits for an input that does not come.
 func TestInterruptEndsReading(t *testing.T) {
-	for _, c := range []struct{ command, names string }{{"solve -", "standard input"}, {"sweep -json -", "standard input"}, {"link -", "standard input"}} {
+	for _, c := range []struct{ command, names string }{{"solve -", "standard input"}, {"sweep -json -", "standard input"}, {"link -", "standard input"},
+		{"doctor -", "standard input"}, {"torch -", "standard input"}, {"plan -", "standard input"}, {"score -", "standard input"}} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		in := &waits{asked: make(chan bool), end: make(chan bool)}
 		go func() { <-in.asked; interrupt() }()
@@ -63,4 +64,24 @@ func (w *waits) Read([]byte) (int, error) {
 	close(w.asked)
 	<-w.end
 	return 0, io.EOF
+}
+
+// An input without an end is refused at the limit, by commands that hold it whole.
+func TestEndlessInput(t *testing.T) {
+	for _, command := range []string{"score -", "plan -", "torch -"} {
+		var in endless
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), strings.Fields(command), &in, &stdout, &stderr)
+		if want := "standard input: it is larger than 128 MiB"; code != cli.Usage || !strings.Contains(stderr.String(), want) || in > 129<<20 {
+			t.Errorf("memtide %s, without an end: exit status %d, %q after %d bytes; want %d, %q", command, code, stderr.String(), in, cli.Usage, want)
+		}
+	}
+}
+
+// endless is an input of zeros; it counts them.
+type endless int
+
+func (n *endless) Read(p []byte) (int, error) {
+	*n += endless(len(p))
+	return len(p), nil
 }

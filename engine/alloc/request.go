@@ -97,8 +97,8 @@ func (r *Requests) order() {
 		}
 		moments = append(moments, moment{b.Start, 1, Event{i, false}}, release)
 	}
-	slices.SortStableFunc(moments, func(a, b moment) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.phase, b.phase))
+	slices.SortFunc(moments, func(a, b moment) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.phase, b.phase), cmp.Compare(a.Buffer, b.Buffer))
 	})
 	r.Events = make([]Event, len(moments))
 	for i, m := range moments {

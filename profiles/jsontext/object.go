@@ -260,8 +260,10 @@ func (o *Object) NoteOthers() {
 	}
 	var other []string
 	for key := range o.Fields {
-		quoted := strconv.Quote(profiles.Clip(key))
-		if !slices.Contains(o.Known.known, key) && !slices.Contains(o.Known.other, quoted) {
+		if slices.Contains(o.Known.known, key) { // as nearly all are
+			continue
+		}
+		if quoted := strconv.Quote(profiles.Clip(key)); !slices.Contains(o.Known.other, quoted) {
 			other = append(other, quoted)
 		}
 	}

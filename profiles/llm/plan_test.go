@@ -294,3 +294,14 @@ func TestPlanStopsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// An answer is played until its poll says that it has to end.
+func TestPollEndsAnswer(t *testing.T) {
+	poll := func() *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), 5), nil) }
+	if a, err := small().Until(poll()).Answer(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an answer of more than 5 polls: got %+v, %v; want %v", a, err, context.DeadlineExceeded)
+	}
+	if p, err := small().Plan(poll(), func(*Plan) {}); !errors.Is(err, context.DeadlineExceeded) || p.Done != 0 {
+		t.Errorf("a plan of more than 5 polls: %d stages, %v; want none and %v", p.Done, err, context.DeadlineExceeded)
+	}
+}

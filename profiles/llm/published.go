@@ -64,7 +64,7 @@ func (a Ask) Nearest() (*Compared, error) {
 	if err != nil {
 		return nil, err
 	}
-	run.Setup.tally = a.Setup.tally
+	run.Setup.tally, run.Setup.poll = a.Setup.tally, a.Setup.poll
 	out := &Compared{Published: best, Differs: a.differs(best)}
 	if out.Answer, err = run.Answer(); err != nil {
 		return nil, err

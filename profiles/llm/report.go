@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Plan is the answer to a question with what would change it. Done counts its stages, in
@@ -34,6 +35,7 @@ const PlanStages = 7
 // found until then.
 func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	p := &Plan{Ask: a}
+	a = a.Until(poll)
 	var single []Change
 	stages := [PlanStages]func() error{
 		func() (err error) { p.Answer, err = a.Answer(); return err },
@@ -68,7 +70,12 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 		},
 	}
 	for _, stage := range stages {
-		if err := stage(); err != nil {
+		_, err := profiles.Try(func() *Plan {
+			profiles.End(stage())
+			profiles.End(poll.Err()) // which may have ended an answer that was then left out
+			return p
+		})
+		if err != nil {
 			return p, err
 		}
 		p.Done++

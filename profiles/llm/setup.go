@@ -77,7 +77,8 @@ type Setup struct {
 	Buckets     bool         // gradients are copied into the buckets of DDP
 
 	tally    *tally
-	lateLoss bool // the loss of a micro batch waits until its backward follows
+	poll     *engine.Poll // ends what is played, see Ask.Until
+	lateLoss bool         // the loss of a micro batch waits until its backward follows
 }
 
 // LoRA is a set of adapters beside frozen weights.

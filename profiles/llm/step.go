@@ -1,5 +1,7 @@
 package llm
 
+import "memtide/profiles"
+
 // allAdapters is the name under which a block's adapters are counted where only their
 // total is known.
 const allAdapters = "adapters"
@@ -176,6 +178,7 @@ func (p *program) forwardPass() *pass {
 	p.workspace(0)
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
+		profiles.End(p.s.poll.Err())
 		p.unshard(u)
 		p.receive(u, true)
 		b := u.front()
@@ -270,6 +273,7 @@ func (p *program) backwardPass(w *pass) {
 		}
 	}
 	for i := len(p.units) - 1; i >= 0; i-- {
+		profiles.End(p.s.poll.Err())
 		u := p.units[i]
 		p.unshard(u)
 		p.receive(u, false)

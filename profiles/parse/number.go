@@ -38,43 +38,30 @@ var (
 
 // Read converts text. When it cannot, the error lacks only the place.
 func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
-	e := &profiles.FormatError{Found: field + " is " + profiles.Clip(text)}
+	refused := func(expected, remedy string) (int64, *profiles.FormatError) {
+		return 0, &profiles.FormatError{Found: field + " is " + profiles.Clip(text), Expected: expected, Remedy: remedy}
+	}
 	if len(text) > MostDigits {
-		e.Expected = fmt.Sprintf("A number is at most %d characters long; this one has %d.", MostDigits, len(text))
-		e.Remedy = "Correct the number."
-		return 0, e
+		return refused(fmt.Sprintf("A number is at most %d characters long; this one has %d.", MostDigits, len(text)), "Correct the number.")
 	}
 	mantissa, exponent, negative, ok := SplitDecimal(text)
 	switch {
 	case isNotFinite(text):
-		e.Expected = q.Plural + " are finite numbers of " + q.Unit + "."
-		e.Remedy = "Correct the number: it often comes from a measurement that did not run."
-		return 0, e
+		return refused(q.Plural+" are finite numbers of "+q.Unit+".", "Correct the number: it often comes from a measurement that did not run.")
 	case !ok && strings.TrimSpace(text) == "":
-		e.Found = field + " is empty"
-		e.Expected = "A number of " + q.Unit + " is expected."
-		e.Remedy = "Fill in the number; 0 is allowed."
-		return 0, e
+		return 0, &profiles.FormatError{Found: field + " is empty", Expected: "A number of " + q.Unit + " is expected.", Remedy: "Fill in the number; 0 is allowed."}
 	case !ok:
-		e.Found = field + " is " + strconv.Quote(profiles.Clip(text))
-		e.Expected = "A number of " + q.Unit + " is expected."
-		e.Remedy = "Write plain digits with a decimal point, without units or separators of thousands."
-		return 0, e
+		return 0, &profiles.FormatError{Found: field + " is " + strconv.Quote(profiles.Clip(text)), Expected: "A number of " + q.Unit + " is expected.",
+			Remedy: "Write plain digits with a decimal point, without units or separators of thousands."}
 	case negative && mantissa != "":
-		e.Expected = q.Plural + " cannot be negative."
-		e.Remedy = "Correct the number, or measure again; 0 is allowed."
-		return 0, e
+		return refused(q.Plural+" cannot be negative.", "Correct the number, or measure again; 0 is allowed.")
 	}
 	v, fraction, fits := ScaleDecimal(mantissa, exponent+q.Shift)
 	if !fits {
-		e.Expected = q.Plural + " above 2^53 " + q.base() + " are not read."
-		e.Remedy = "Check the unit: the number has to be in " + q.Unit + "."
-		return 0, e
+		return refused(q.Plural+" above 2^53 "+q.base()+" are not read.", "Check the unit: the number has to be in "+q.Unit+".")
 	}
 	if fraction && q.Whole {
-		e.Expected = q.Plural + " are whole numbers of " + q.Unit + "."
-		e.Remedy = "Check the unit: the number has to be in " + q.Unit + "."
-		return 0, e
+		return refused(q.Plural+" are whole numbers of "+q.Unit+".", "Check the unit: the number has to be in "+q.Unit+".")
 	}
 	return v, nil
 }

@@ -56,3 +56,12 @@ func TestReadNumber(t *testing.T) {
 		}
 	}
 }
+
+// A whole number that can be read costs no allocation: files hold millions.
+func TestReadAllocatesNothing(t *testing.T) {
+	for _, text := range []string{"0", "123456789"} {
+		if n := testing.AllocsPerRun(100, func() { _, _ = ByteCount.Read("size", text) }); n > 0 {
+			t.Errorf("reading %s: %v allocations; want none", text, n)
+		}
+	}
+}

@@ -12,5 +12,6 @@
 // A worker may be ended at any time: it holds nothing but caches. Cancelling a
 // request ends its worker, because a busy worker reads no messages. A worker
 // that ends by itself (a panic, no memory left, the stack overflowed) fails its
-// request with what it wrote last, and is replaced like a cancelled one.
+// request with what it wrote last, and is replaced like a cancelled one. One that
+// vanishes without a word is noticed because those that work say so (silence.go).
 package pool

@@ -11,8 +11,8 @@ import (
 
 // Times that decide how patient the pool is.
 const (
-	// heartbeat is how long a running request may say nothing before the page is
-	// told, and how often it is told again.
+	// heartbeat is how long a running request may say nothing before another worker is
+	// asked, and a worker may take to start while a request waits for it.
 	heartbeat = 10 * time.Second
 	// cancelGrace is how long the worker of a cancelled request may still finish by
 	// itself: most solves end sooner than a worker is replaced.
@@ -41,6 +41,7 @@ type port struct {
 // in which the worker told them, and never from within start, send or kill.
 type events struct {
 	ready       func()
+	beat        func()       // it is at work
 	speculative func([]byte) // speculative.message
 	message     func([]byte)
 	died        func(detail string) // detail: what it wrote last
@@ -76,9 +77,11 @@ type Pool struct {
 type worker struct {
 	port
 	slot   int
+	begun  time.Time // when it was started
 	ready  bool
 	proven bool // it has answered
 	job    *job
+	next   *job // what it is given when it is ready: another worker is silent about it
 }
 
 type job struct {
@@ -90,6 +93,8 @@ type job struct {
 	given   bool      // up: the answer goes nowhere
 	heard   time.Time // last sign of life; zero while it is queued
 	silent  bool      // the page was told so
+	again   bool      // another worker was asked
+	lost    *worker   // the silent one, which is in no slot any more and may still speak
 }
 
 // newPool starts the first worker; the others follow when it has answered, or
@@ -142,7 +147,7 @@ func (p *Pool) one(ctx context.Context, req proto.Request, tell func(any)) (any,
 		j.handle = file.Handle
 	}
 	p.enqueue(j)
-	tick := time.NewTicker(p.heartbeat)
+	tick := time.NewTicker(p.heartbeat / 5)
 	defer tick.Stop()
 	for {
 		select {
@@ -195,19 +200,23 @@ func (p *Pool) pump() {
 		default:
 			return
 		}
-		w := idle[0]
+		p.give(idle[0], j)
 		idle = idle[1:]
 		busy++
-		w.job, j.heard = j, time.Now()
-		if err := w.send(j.payload, j.handle); err != nil {
-			p.bury(w, err.Error())
-		}
-		j.payload, j.handle = nil, nil
 	}
 	if !p.full && busy > 0 && (len(p.urgent) > 0 || len(p.patient) > 0 && busy < p.width) {
 		p.fill()
 	}
 	p.preempt()
+}
+
+// give sends a job to an idle worker. The caller holds the lock.
+func (p *Pool) give(w *worker, j *job) {
+	w.job, j.heard = j, time.Now()
+	if err := w.send(j.payload, j.handle); err != nil {
+		p.bury(w, err.Error())
+	}
+	j.payload = nil
 }
 
 // fill starts workers in all slots. The caller holds the lock.
@@ -243,9 +252,10 @@ func (p *Pool) spawn(slot int) {
 	if p.broken != "" {
 		return
 	}
-	w := &worker{slot: slot}
+	w := &worker{slot: slot, begun: time.Now()}
 	port, err := p.start(events{
 		ready:       func() { p.onReady(w) },
+		beat:        func() { p.onBeat(w) },
 		speculative: p.onSpeculative,
 		message:     func(b []byte) { p.onMessage(w, b) },
 		died:        func(detail string) { p.onDeath(w, detail) },
@@ -284,6 +294,10 @@ func (p *Pool) onReady(w *worker) {
 		return
 	}
 	w.ready = true
+	if j := w.next; j != nil {
+		w.next = nil
+		p.give(w, j)
+	}
 	if p.full {
 		p.fill()
 	}
@@ -331,7 +345,7 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 func (p *Pool) jobOf(w *worker) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.workers[w.slot] != w {
+	if !p.has(w) {
 		return nil
 	}
 	return w.job
@@ -342,9 +356,10 @@ func (p *Pool) jobOf(w *worker) *job {
 func (p *Pool) hear(w *worker, j *job, final bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.workers[w.slot] != w || w.job != j { // it was ended while the reply was read
+	if !p.has(w) || w.job != j { // it was ended while the reply was read
 		return false
 	}
+	p.settle(w, j, final)
 	j.heard = time.Now()
 	if j.silent && !j.given {
 		p.tell(j, 0)
@@ -361,16 +376,22 @@ func (p *Pool) hear(w *worker, j *job, final bool) bool {
 func (p *Pool) onDeath(w *worker, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.workers[w.slot] == w {
+	switch {
+	case p.workers[w.slot] == w:
 		p.bury(w, detail)
+	case p.has(w):
+		w.job.dropLost()
 	}
 }
 
 // bury fails the job of a worker that died and replaces it. The caller holds the lock.
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
-	if j := w.job; j != nil && !j.given {
-		j.done <- proto.Ended(nil, crashed(detail))
+	if j := w.job; j != nil {
+		j.dropLost()
+		if !j.given {
+			j.done <- proto.Ended(nil, crashed(detail))
+		}
 	}
 	p.workers[w.slot] = nil
 	w.kill()
@@ -389,7 +410,11 @@ func (p *Pool) giveUp(j *job) {
 	j.given = true
 	p.urgent = without(p.urgent, j)
 	p.patient = without(p.patient, j)
+	j.dropLost()
 	for _, w := range p.workers {
+		if w != nil && w.next == j {
+			w.next = nil
+		}
 		if w != nil && w.job == j {
 			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
 		}
@@ -401,28 +426,6 @@ func (p *Pool) endIfStill(w *worker, j *job) {
 	defer p.mu.Unlock()
 	if p.workers[w.slot] == w && w.job == j {
 		p.bury(w, "cancelled")
-	}
-}
-
-// listen tells the page if a running job has been silent.
-func (p *Pool) listen(j *job) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var quiet time.Duration
-	if !j.heard.IsZero() {
-		quiet = time.Since(j.heard)
-	}
-	if quiet >= p.heartbeat && p.onSilence != nil {
-		j.silent = true
-		p.tell(j, quiet)
-	}
-}
-
-// tell tells the page how long a request has been silent; 0: it speaks again. The
-// caller holds the lock.
-func (p *Pool) tell(j *job, quiet time.Duration) {
-	if f := p.onSilence; f != nil {
-		p.notices.put(func() { f(j.req, quiet) })
 	}
 }
 

@@ -366,29 +366,6 @@ func TestStillStarting(t *testing.T) {
 	})
 }
 
-// A silent request is told once per period, and again when it speaks.
-func TestSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
-			time.Sleep(25 * time.Second)
-			say(e, &proto.Reply{Value: new(proto.Solving)})
-			time.Sleep(time.Second)
-			result(e, req)
-		}}
-		p := newPool(1, s.start)
-		var told []string
-		p.OnSilence(func(_ proto.Request, d time.Duration) { told = append(told, d.String()) })
-		progress := 0
-		if _, err := p.Do(t.Context(), request(""), func(any) { progress++ }); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		if got := strings.Join(told, " "); got != "10s 20s 0s" || progress != 1 {
-			t.Errorf("told %q with %d progress replies; want 10s, 20s, then 0s, and 1", got, progress)
-		}
-	})
-}
-
 // While solves are asked for, as by dragging a slider, no point of a sweep
 // begins; a moment after the last they go on.
 func TestSweepsWaitForCalm(t *testing.T) {

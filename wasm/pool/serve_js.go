@@ -81,6 +81,7 @@ type worksite struct {
 	selftest    bool
 	server      serve.Server
 	speculative speculative
+	beaten      time.Time // when the page was last told that this worker is at work
 }
 
 // lookAhead solves what the page will ask first. The page is told, and if it had
@@ -133,7 +134,23 @@ func (w *worksite) answer(r asked) {
 	if b, ok := req.(*proto.Break); ok && w.selftest {
 		breakDown(b.How)
 	}
-	w.say(proto.Ended(w.server.Handle(context.Background(), req, func(p any) { w.say(&proto.Reply{Value: p}) })))
+	w.beaten = time.Now()
+	ctx := context.WithValue(context.Background(), engine.Yield{}, w.beat)
+	w.say(proto.Ended(w.server.Handle(ctx, req, func(p any) { w.say(&proto.Reply{Value: p}) })))
+}
+
+// beatEvery is how often a worker that polls says that it is at work, at most.
+const beatEvery = 2 * time.Second
+
+// beat tells the page that this worker is at work.
+func (w *worksite) beat() {
+	if time.Since(w.beaten) < beatEvery {
+		return
+	}
+	w.beaten = time.Now()
+	if _, err := w.self.Call("postMessage", map[string]any{"type": "beat"}); err != nil {
+		panic(err)
+	}
 }
 
 // say panics if the page cannot be told: then nothing else can be said either,

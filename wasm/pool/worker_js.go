@@ -222,6 +222,8 @@ func dispatch(data safejs.Value, e events) {
 	switch kind {
 	case "ready":
 		e.ready()
+	case "beat":
+		e.beat()
 	case "reply", "speculative":
 		b, err := body(data)
 		switch {

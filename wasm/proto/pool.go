@@ -34,7 +34,7 @@ type Pool interface {
 	Size() int
 
 	// OnSilence sets the function that is called when a request under way has
-	// given no sign of life for a while, and again with 0 when it does. The
-	// page then offers to stop it (by cancelling its context).
+	// given no sign of life for a while, and again with 0 when it does. Another
+	// worker is asked then; if that is silent too, Do returns a Crash.
 	OnSilence(f func(req Request, silent time.Duration))
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,6 +31,11 @@ var damages = map[string]func([]byte) []byte{
 
 // damaging serves the site with a program that is damaged until mended is set.
 func damaging(t *testing.T, program string, damage func([]byte) []byte, mended *atomic.Bool) string {
+	return serving(t, program, mended, func(w http.ResponseWriter, b []byte) { _, _ = w.Write(damage(b)) })
+}
+
+// serving serves the site with a program that answer gives out until mended is set.
+func serving(t *testing.T, program string, mended *atomic.Bool, answer func(w http.ResponseWriter, file []byte)) string {
 	t.Helper()
 	site := fileserver.Handler(shared.dist)
 	names := regexp.MustCompile(`^/` + program + `\.[0-9a-f]{12}\.wasm$`)
@@ -46,10 +52,65 @@ func damaging(t *testing.T, program string, damage func([]byte) []byte, mended *
 		w.Header().Set("Content-Type", "application/wasm")
 		w.Header().Set("Cache-Control", "max-age=31536000, immutable") // the worst that a host may say
 		w.Header().Set("Access-Control-Allow-Origin", "*")
-		_, _ = w.Write(damage(b))
+		answer(w, b)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/"
+}
+
+// hanging serves the site with a program of which half arrives, and the rest when on is
+// closed, which has the seconds of its tab's page pass in moments.
+func hanging(t *testing.T, p *Page, program string, on chan bool) {
+	t.Helper()
+	p.Before(`{ const every = setInterval; globalThis.setInterval = (f, ms, ...rest) => every(f, ms === 1000 ? 20 : ms, ...rest); }`)
+	p.URL = serving(t, program, new(atomic.Bool), func(w http.ResponseWriter, b []byte) {
+		_, _ = w.Write(b[:len(b)/2])
+		w.(http.Flusher).Flush()
+		<-on
+		_, _ = w.Write(b[len(b)/2:])
+	})
+}
+
+// A program that stops arriving is told, with what to do. If the rest comes after all, the
+// page starts.
+func TestHangingProgram(t *testing.T) {
+	p := New(t)
+	on := make(chan bool)
+	end := sync.OnceFunc(func() { close(on) })
+	hanging(t, p, "app", on)
+	t.Cleanup(end) // before the server waits for its answers
+	p.Navigate("")
+	p.Wait(`document.querySelector('#boot[role="alert"] a')`, 90*time.Second)
+	want := regexp.MustCompile(`^The program file app\.[0-9a-f]{12}\.wasm does not arrive: nothing came for 10 seconds\. Check the connection and try again\. Reload$`)
+	if got := p.Text("#boot"); !want.MatchString(got) || Eval[string](p, `document.body.dataset.state`) != "error" {
+		t.Errorf("the page says %q; want an error that matches %s", got, want)
+	}
+	end()
+	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("#boot").hidden`, 90*time.Second)
+}
+
+// The second program may stop arriving too: a file that needs it says so, and is read when
+// it is tried again.
+func TestHangingSecond(t *testing.T) {
+	p := New(t)
+	on := make(chan bool)
+	end := sync.OnceFunc(func() { close(on) })
+	hanging(t, p, "second", on)
+	t.Cleanup(end)
+	p.Navigate("")
+	p.Wait(untilReady, 90*time.Second)
+	b, err := os.ReadFile("../../profiles/formats/onnx/testdata/convnet.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(p, "net.onnx", b)
+	p.Wait(alertShown, 90*time.Second)
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "does not arrive: nothing came for 10 seconds.") {
+		t.Errorf("the page says %q; want that the second program does not arrive", text)
+	}
+	end()
+	drop(p, "net.onnx", b)
+	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, 90*time.Second)
 }
 
 // A damaged program is called damaged. A reload gets it anew, past every copy that

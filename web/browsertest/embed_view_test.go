@@ -203,3 +203,23 @@ func TestViewWithoutSite(t *testing.T) {
 	}
 	p.Wait(`last("ready")`)
 }
+
+// A view opens addresses of the web alone: a script in src would run in the page
+// around it, and in its link.
+func TestViewOpensTheWebOnly(t *testing.T) {
+	t.Parallel()
+	for _, src := range []string{`javascript:parent.PWN=1//`, ` java&#10;script:parent.PWN=1//`, `data:text/html,<script>parent.postMessage({memtide: {type: "ready"}}, "*")</script>`, `//`} {
+		t.Run(src, func(t *testing.T) {
+			p := hosting(t, `<script src="SITE/view.js"></script><memtide-view src='`+src+`' preset="vgg16-b32" height="100"></memtide-view><memtide-view preset="vgg16-b32" height="100"></memtide-view>`)
+			p.Wait(`document.querySelector("memtide-view").innerText !== "Starting…"`)
+			Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "70%"), true`)
+			p.Wait(`last("ready")`) // of the view after it
+			want := `"src has to begin with https:// or http://", without a link; 1 frame; no script has run`
+			got := Eval[string](p, `((v) => JSON.stringify(v.innerText) + ", " + (v.querySelector("a").href ? "linked to " + v.querySelector("a").href : "without a link") +
+				"; " + document.querySelectorAll("iframe").length + " frame; " + (window.PWN ? "a script has run" : "no script has run"))(document.querySelector("memtide-view"))`)
+			if got != want {
+				t.Errorf("src=%q: got %s; want %s", src, got, want)
+			}
+		})
+	}
+}

@@ -76,3 +76,29 @@ func TestOffline(t *testing.T) {
 	p.Navigate("?silent")
 	p.Wait(`document.body.dataset.state === "ready"`)
 }
+
+// The service worker deletes what earlier releases of this site have kept, and
+// nothing else of its origin: neither what other programs keep nor another memtide.
+func TestOfflineDeletesItsOwn(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	server := httptest.NewServer(fileserver.Handler(shared.dist))
+	t.Cleanup(server.Close)
+	p.URL = server.URL + "/"
+	p.Navigate("docs/links.html") // which keeps nothing
+	Eval[bool](p, `(async () => {
+		for (const name of ["other-app-v1", "bbbbbbbbbbbb", "memtide " + location.origin + "/other/ aaaaaaaaaaaa"]) await caches.open(name);
+		for (const name of ["aaaaaaaaaaaa", "memtide " + location.origin + "/ aaaaaaaaaaaa"]) await (await caches.open(name)).put("/memtide.webmanifest", new Response("{}"));
+		window.made = true;
+	})(), true`)
+	p.Wait(`window.made`)
+	p.Navigate("")
+	p.Wait(`document.body.dataset.state === "ready"`)
+	Eval[bool](p, `navigator.serviceWorker.ready.then((r) => { window.kept = r.active }), true`)
+	p.Wait(`window.kept?.state === "activated"`)
+	Eval[bool](p, `caches.keys().then((all) => { window.names = all.map((n) => n.replaceAll(location.origin, "").replace(/^(memtide \/ )(?!a{12})[0-9a-f]{12}$/, "$1RELEASE")).sort().join(", ") }), true`)
+	p.Wait(`window.names`)
+	if got, want := Eval[string](p, `names`), "bbbbbbbbbbbb, memtide / RELEASE, memtide /other/ aaaaaaaaaaaa, other-app-v1"; got != want {
+		t.Errorf("after the first visit there are the caches %s; want %s", got, want)
+	}
+}

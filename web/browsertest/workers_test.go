@@ -196,3 +196,21 @@ func TestNoSelfTest(t *testing.T) {
 		t.Error("memtide.request exists without ?selftest")
 	}
 }
+
+// A worker that solves for long says that it is at work: its polls do.
+func TestWorkersBeat(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	p.Before(`globalThis.beats = 0; globalThis.Worker = class extends Worker { constructor(...all) { super(...all); this.addEventListener("message", (e) => { if (e.data.type === "beat") beats++; }); } };`)
+	p.Navigate("?selftest")
+	p.Wait(`window.memtide && memtide.request`)
+	long := solveRequest("resnet1001-b1", "pofo", 5000)
+	send(p, "long", long)
+	p.Wait(`beats > 1 || got.long.result || got.long.failure`, 90*time.Second)
+	if n := Eval[int](p, `beats`); n < 2 {
+		t.Errorf("a long solve: %d beats before its end, %s; want more", n, Eval[string](p, `JSON.stringify(got.long.failure || null)`))
+	}
+	Eval[bool](p, `got.long.promise.cancel(); true`)
+	settled(p, "long", 10*time.Second)
+	solveNow(p)
+}

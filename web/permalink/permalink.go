@@ -14,13 +14,17 @@ import (
 
 // Of is the permalink of a page. Only what differs from the default is in
 // it. keep is the link that the page was opened with: what nothing on the page
-// changes, and what this version does not know, is passed on.
+// changes, and what this version does not know, is passed on, but not with a file that
+// was opened since.
 func Of(s *state.State, keep link.Link) link.Link {
 	c, _ := s.SideChoices() // A, if there are two
 	network, _ := s.SideNetworks()
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil && c.Step == ""
 	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.View.SelectedName(s.Shown), Unknown: keep.Unknown}
+	if c.Source.File != "" && c.Source.Decoded == nil {
+		l.Unknown = nil
+	}
 	if l.Strategy == choice.DefaultStrategy && !all {
 		l.Strategy = "" // its arguments go with it
 	}

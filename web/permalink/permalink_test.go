@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	_ "memtide/engine/all" // links name strategies
+	"memtide/profiles"
+	_ "memtide/profiles/formats/csv"
 	"memtide/web/choice"
+	"memtide/web/link"
 	"memtide/web/state"
 )
 
@@ -83,4 +86,38 @@ func TestBareAddress(t *testing.T) {
 			t.Errorf("%q opens %+v; want %+v", fragment, m.Choice, want)
 		}
 	}
+}
+
+// What a link says that is not known stays with its network and with those of the list, but
+// does not follow into a file that is opened later.
+func TestUnknownKeys(t *testing.T) {
+	keep, start, _ := Read("v=1&p=vgg16-b32&KEY=1")
+	withProfile, ofLink, _ := Read(blobbed(t) + "&KEY=1")
+	for _, c := range []struct {
+		name   string
+		source state.Source
+		keeps  bool
+	}{{"its preset", start.Choice.Source, true}, {"another preset", state.Source{Preset: "resnet50-b8"}, true}, {"the profile of a link", ofLink.Choice.Source, true}, {"a file", state.Source{File: "net.csv", Profile: []byte(`{}`)}, false}} {
+		s := state.New()
+		s.Choice = start.Choice
+		s.Choice.Source = c.source
+		from := keep
+		if c.source.Decoded != nil {
+			from = withProfile
+		}
+		if got := Of(s, from).Unknown; (len(got) == 1 && got[0] == "KEY=1") != c.keeps || !c.keeps && got != nil {
+			t.Errorf("%s: unknown keys %q; kept: want %t", c.name, got, c.keeps)
+		}
+	}
+}
+
+// blobbed is a link with a profile in it.
+func blobbed(t *testing.T) string {
+	p, err := profiles.Decode("net.csv", profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\na,0.001,0.002,1000000,1000000\nb,0.001,0.002,1000000,1000000\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l link.Link
+	l.Profile = p
+	return l.String()
 }

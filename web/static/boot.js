@@ -49,7 +49,8 @@
     Object.defineProperty(globalThis, "localStorage", { value: { getItem: () => null, setItem: () => {} } });
   }
 
-  const say = (text, action, href) => {
+  // afresh has the link reload the page with the program fetched past every copy.
+  const say = (text, action, href, afresh = true) => {
     note.hidden = false;
     note.setAttribute("role", "alert");
     note.textContent = text + " ";
@@ -58,7 +59,7 @@
       link.textContent = action;
       link.href = href;
       if (href !== location.href) return note.append(link);
-      link.addEventListener("click", async (e) => { e.preventDefault(); await refetch(own.wasm); location.reload(); });
+      link.addEventListener("click", async (e) => { e.preventDefault(); if (afresh) await refetch(own.wasm); location.reload(); });
       note.append(link);
     }
     document.body.dataset.state = "error";
@@ -72,7 +73,7 @@
     bar.max = Number(own.size);
     bar.setAttribute("aria-label", "Loading the engine");
     const late = setTimeout(() => { note.replaceChildren(bar); note.hidden = false; }, 300);
-    const tick = setInterval(() => { bar.value = page.first.loaded; }, 100);
+    const tick = setInterval(() => { bar.value = Math.min(page.first.loaded, bar.max); }, 100);
     await module;
     clearTimeout(late);
     clearInterval(tick);
@@ -80,22 +81,45 @@
     note.hidden = true;
   };
 
+  // Calls late when the bytes that have arrived were the same for ten seconds, which are
+  // counted, so that a computer that slept is not taken for a line that broke. Infinity is
+  // all of them. It returns what ends the watch.
+  const watch = (arrived, late) => {
+    let last, quiet = 0;
+    const tick = setInterval(() => {
+      quiet = arrived() === last && last !== Infinity ? quiet + 1 : 0;
+      last = arrived();
+      if (quiet === 10) late();
+    }, 1000);
+    return () => clearInterval(tick);
+  };
+  const isLate = (file) => "the program file " + file + " does not arrive: nothing came for 10 seconds. Check the connection and try again";
+
   const compile = async (file) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
       return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
     }
     const end = new AbortController();
+    let bytes = 0, late;
+    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); end.abort(); });
+    const count = async (reader) => {
+      for (let part; !(part = await reader.read()).done; ) bytes += part.value.length;
+      bytes = Infinity;
+    };
     try {
       const response = await fetch(address(file), { signal: end.signal });
       if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
+      count(response.clone().body.getReader()).catch(() => {}); // what compiles it reports it
       if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
         return await WebAssembly.compileStreaming(response);
       }
       return await WebAssembly.compile(await response.arrayBuffer());
     } catch (e) {
       end.abort(); // what is not read to its end keeps others from it for 20 seconds
-      throw e;
+      throw late || e;
+    } finally {
+      unwatch();
     }
   };
 
@@ -154,7 +178,7 @@
     try {
       return await compile(file);
     } catch (e) {
-      if (!(await damaged(file, e))) throw e;
+      if (e.message === isLate(file) || !(await damaged(file, e))) throw e;
       return replaced(file);
     }
   };
@@ -205,12 +229,24 @@
   const program = async () => {
     const first = page.first?.module;
     if (first) showProgress(first);
-    const compiled = await first;
+    const compiled = await (first && expected(first));
     if (!compiled) return load(own.wasm);
     if (!compiled.digits || compiled.digits === named(own.wasm)) return compiled.module;
     page.first.worker.terminate();
     page.first = undefined;
     return replaced(own.wasm);
+  };
+
+  // What the first worker loads, with a word while it does not arrive.
+  const expected = async (module) => {
+    const body = document.body.dataset, { state } = body;
+    const unwatch = watch(() => page.first.loaded, () => say(sentence(isLate(own.wasm)), "Reload", location.href, false));
+    await module;
+    unwatch();
+    note.removeAttribute("role");
+    if (state) body.state = state;
+    else delete body.state;
+    return module;
   };
 
   const start = async () => {
@@ -248,7 +284,7 @@
       if (page.module) stopped("The page stopped unexpectedly: " + e.message + ".");
       else if (e.name === "CompileError" && !allowed()) say("The interactive view cannot start here: WebAssembly is blocked.", "Open in a new tab", location.href + "#");
       else if (e.message.endsWith(" is not the one that was built")) say(sentence(e.message), "Reload", location.href);
-      else say("The interactive view cannot start: " + e.message + ".", "Reload", location.href);
+      else say("The interactive view cannot start: " + e.message + ".", "Reload", location.href, e.message !== isLate(own.wasm));
     },
   );
 })();

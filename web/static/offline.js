@@ -8,6 +8,12 @@
 "use strict";
 const here = (file) => new URL(file, registration.scope).href;
 const own = new Set(files.map(here));
+// Other sites of this origin have caches too, and other copies of this one, whose scope differs.
+const site = "memtide " + registration.scope + " ";
+const current = site + release;
+// Whether a cache is that of another release of this site. The name of old ones is the release alone.
+const past = async (name) => name !== current && (name.startsWith(site) ||
+  /^[0-9a-f]{12}$/.test(name) && Boolean(await (await caches.open(name)).match(here("memtide.webmanifest"))));
 
 // A file whose name holds the first digits of its SHA-256 is kept only if it is that
 // file: what is kept damaged would stay so.
@@ -23,17 +29,17 @@ const keep = async (cache, f) => {
 };
 
 self.addEventListener("install", (e) => {
-  e.waitUntil(caches.open(release).then((c) => Promise.all(files.map((f) => keep(c, f)))));
+  e.waitUntil(caches.open(current).then((c) => Promise.all(files.map((f) => keep(c, f)))));
 });
 
 self.addEventListener("activate", (e) => {
-  e.waitUntil(caches.keys().then((all) => Promise.all(all.filter((name) => name !== release).map((name) => caches.delete(name)))));
+  e.waitUntil(caches.keys().then((all) => Promise.all(all.map(async (name) => (await past(name)) && caches.delete(name)))));
 });
 
 self.addEventListener("fetch", (e) => {
   const address = e.request.url.replace(/[?#].*$/, "").replace(/\/index\.html$/, "/");
   if (e.request.method !== "GET" || !own.has(address)) return;
-  const kept = () => caches.open(release).then((c) => c.match(address));
+  const kept = () => caches.open(current).then((c) => c.match(address));
   // Files whose names change with their content never change; of the others
   // the newest is wanted, or else the kept one, also on a line that is no good.
   const newest = () => {

@@ -6,7 +6,7 @@
 //   first  {worker, heard, module, loaded}: the worker, what it has said so far,
 //          a promise of {module, digits}: the compiled program and, where it was
 //          counted, the first digits of its SHA-256; undefined if the worker could
-//          not load it. loaded: the bytes that have arrived, while they are counted
+//          not load it. loaded: the bytes that have arrived; Infinity for all of them
 //
 // It stands in the page's head, so that it need not be fetched first. The worker
 // fetches the program itself: what a browser has compiled of a preloaded one it
@@ -29,7 +29,7 @@
     }
   };
   // The program is asked for before the worker's own script, so that both arrive together.
-  const source = "globalThis.first = {program: fetch(" + address(own.wasm) + "), counted: " + !visited() +
+  const source = "globalThis.first = {program: fetch(" + address(own.wasm) + "), url: " + address(own.wasm) + ", counted: " + !visited() +
     ", selftest: " + new URLSearchParams(location.search).has("selftest") +
     ", search: " + JSON.stringify(location.search) + ", hash: " + JSON.stringify(location.hash) + "};\nimportScripts(" + address(own.worker) + ");";
   try {

@@ -68,8 +68,9 @@
     }
 
     attributeChangedCallback(name) {
+      if (!this.#frame) return;
       if (this.#phase > 1) name == "height" ? this.#fit() : name == "theme" ? this.#colour() : this.send({ type: "open", link: this.#link() });
-      else if (this.#frame) this.#frame.src = this.#address();
+      else this.#frame.src = this.#address() || "about:blank";
     }
 
     #own(name) {
@@ -83,8 +84,14 @@
       return link;
     }
 
+    // address is that of the page; undefined where src is none of the web, such as a
+    // script, which would run in the page around the view.
     #address(embed = "#embed=1&theme=" + this.#theme() + "&") {
-      return new URL(embed + this.#link(), this.#own("src") || new URL(".", script.src)).href;
+      const src = this.#own("src");
+      try {
+        const { href, protocol } = new URL(embed + this.#link(), src || new URL(".", script.src));
+        if (!src || /^https?:$/.test(protocol)) return href;
+      } catch {}
     }
 
     // theme is the wanted one, or dark where text is light.
@@ -109,8 +116,9 @@
     // say puts a line that leads to the page over what is shown.
     #say(text = "Starting…") {
       const note = (this.#note ||= make("a"));
+      const href = this.#address("#");
       note.textContent = text;
-      note.href = this.#address("#");
+      href ? (note.href = href) : note.removeAttribute("href");
       note.style.cssText = "position:absolute;top:0;right:0;background:Canvas;padding:4px";
       this.append(note);
     }
@@ -123,12 +131,14 @@
 
     start() {
       if (this.#phase) return;
+      const address = this.#address();
+      if (!address) return this.#fail("src has to begin with https:// or http://");
       this.#phase = 1;
       starting = this;
       const f = (this.#frame ||= make("iframe"));
       f.title = this.title || "memtide";
       f.style.cssText = "position:absolute;inset:0;width:100%;height:100%;border:0;visibility:hidden";
-      f.src = this.#address();
+      f.src = address;
       this.style.visibility = "";
       this.ontransitionend = () => this.#colour();
       addEventListener("message", this);

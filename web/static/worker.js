@@ -7,8 +7,9 @@
 // worker the blob leaves in globalThis.first:
 //
 //   program   promise of the program's response
-//   counted   true if the page wants to hear how much of it has arrived, and the
-//             first digits of its SHA-256
+//   url       address of the program
+//   counted   false if a service worker may keep it: unless it does, the page wants to
+//             hear how much of it has arrived, and the first digits of its SHA-256
 //   selftest  as in boot.js
 //   search, hash  of the page's address, for what the page will ask first
 (() => {
@@ -30,6 +31,8 @@
   addEventListener("error", (e) => { e.preventDefault(); exit(e.message); });
   addEventListener("unhandledrejection", (e) => { e.preventDefault(); exit(String(e.reason)); });
 
+  const arrived = () => postMessage({ type: "loaded", bytes: Infinity });
+
   // Reads a copy of the program beside what compiles it, tells how much of it has
   // arrived, and returns the first digits of its SHA-256, which its name must hold.
   // Without TLS there is no SHA-256.
@@ -43,6 +46,7 @@
       told = performance.now();
       postMessage({ type: "loaded", bytes });
     }
+    arrived();
     if (!globalThis.crypto?.subtle) return;
     const whole = new Uint8Array(bytes);
     bytes = 0;
@@ -51,10 +55,13 @@
     return [...sum.subarray(0, 6)].map((b) => b.toString(16).padStart(2, "0")).join("");
   };
 
-  const compile = async ({ program, counted }) => {
+  const compile = async ({ program, url, counted }) => {
+    // What the service worker keeps need not be counted. Where storage is blocked it keeps nothing.
+    const kept = counted ? undefined : caches.match(url).catch(() => {});
     const response = await program;
     if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
-    const copy = counted && response.clone();
+    if (await kept) arrived();
+    const copy = !(await kept) && response.clone();
     const digits = copy && copy.body ? count(copy.body).catch(() => {}) : undefined; // the other reader of the same stream reports it
     const streams = (response.headers.get("Content-Type") || "").startsWith("application/wasm");
     const module = await (streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer()));

@@ -24,7 +24,8 @@ func CSV(head []string, rows [][]string) string {
 // quoteCSV quotes a field, also where it has a # that a reader would take for the
 // begin of a comment; what a spreadsheet would take for a formula is marked as text.
 func quoteCSV(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	// Some readers skip space before a formula, and what a tab was is a space in a name.
+	if start := strings.TrimSpace(s); start != "" && strings.ContainsRune("=+-@", rune(start[0])) {
 		s = "'" + s
 	}
 	if strings.ContainsAny(s, ",\"#\r\n") {

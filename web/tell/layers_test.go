@@ -76,6 +76,16 @@ func TestLayersCSV(t *testing.T) {
 	}
 }
 
+// What a spreadsheet may take for a formula is marked as text, also behind space: a tab
+// of a file is one in a name.
+func TestCSVFormulas(t *testing.T) {
+	for cell, want := range map[string]string{"=1+1": "'=1+1", " =1+1": "' =1+1", "\t=1+1": "'\t=1+1", "\u00a0@x": "'\u00a0@x", "--x": "'--x", "a=1": "a=1", " a": " a", "": "", " ": " "} {
+		if got := quoteCSV(cell); got != want {
+			t.Errorf("%q is written as %q; want %q", cell, got, want)
+		}
+	}
+}
+
 // Without a link nothing is said about copies.
 func TestWhyWithoutLink(t *testing.T) {
 	p := tracetest.Problem()

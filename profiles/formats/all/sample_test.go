@@ -1,14 +1,18 @@
 package all
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
+	"memtide/profiles/formats/native"
 )
 
 // TestSamples holds every sample to what every format has to do.
@@ -22,6 +26,35 @@ func TestSamples(t *testing.T) {
 			p := formattest.CheckSample(t, filepath.Base(file), data)
 			golden.File(t, file+".golden", formattest.Dump(p))
 		})
+	}
+}
+
+// What is found in a file is found once: opened again after saving, a profile has the
+// findings that it had, also those that name the unit that its file was read in.
+func TestFindingsStay(t *testing.T) {
+	files := map[string][]byte{}
+	for _, file := range formattest.Samples(t, "../*/testdata") {
+		files[file] = formattest.Read(t, file)
+	}
+	rotor := string(files["../rotorlist/testdata/rotor.txt"])
+	first := regexp.MustCompile(`[0-9.]+`).FindString(rotor)
+	files["a first time of 25 days"] = []byte(strings.Replace(rotor, first, "2147483648", 1))
+	for file, data := range files {
+		p, err := profiles.Decode("x", profiles.Bytes(data), nil)
+		if err != nil || p.Chain == nil && p.Graph == nil {
+			continue
+		}
+		var saved bytes.Buffer
+		if err := native.Encode(&saved, p); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		again, err := profiles.Decode("x", profiles.Bytes(saved.Bytes()), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if !slices.Equal(again.Warnings, p.Warnings) {
+			t.Errorf("%s: the findings were %q, and after saving %q; want the same", file, p.Warnings, again.Warnings)
+		}
 	}
 }
 

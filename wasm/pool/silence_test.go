@@ -1,0 +1,119 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"memtide/wasm/proto"
+)
+
+// life is what a worker does with a request: how long it takes, when it says first that it
+// is at work, and how often then. The zero life is that of one that has vanished.
+type life struct{ takes, first, every time.Duration }
+
+func (l life) live(req proto.Request, e events, end chan bool) {
+	var done, beat <-chan time.Time // never
+	if l.takes > 0 {
+		done = time.After(l.takes)
+	}
+	if l.first > 0 {
+		beat = time.After(l.first)
+	}
+	for {
+		select {
+		case <-end:
+			return
+		case <-beat:
+			e.beat()
+			beat = time.After(l.every)
+		case <-done:
+			result(e, req)
+			return
+		}
+	}
+}
+
+// A worker that has vanished is noticed: a new one is asked once, and then it is told. One
+// that polls is left alone, however long it takes, and so is one that speaks late.
+func TestSilence(t *testing.T) {
+	quick := life{takes: time.Second}
+	for _, c := range []struct {
+		name    string
+		workers []life // in the order in which they are asked
+		want    string
+	}{
+		{"one vanishes", []life{{}, quick}, "solvea answered after 11s; asked 2, ended 1; told 10s 0s"},
+		{"the new one polls", []life{{}, {time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m10s; asked 2, ended 1; told 10s 0s"},
+		{"both vanish", []life{{}, {}}, "The engine does not answer: two workers in turn said nothing for 10s. Try again, or reload the page. after 20s; asked 2, ended 2; told 10s"},
+		{"one polls", []life{{time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m0s; asked 1, ended 0; told "},
+		{"one speaks late", []life{{time.Minute, 15 * time.Second, time.Second}, {}}, "solvea answered after 1m0s; asked 2, ended 1; told 10s 0s"},
+		{"one is late twice", []life{{35 * time.Second, 15 * time.Second, 15 * time.Second}, {}, {}, {}}, "solvea answered after 35s; asked 3, ended 2; told 10s 0s 11s 0s"},
+		{"one answers late", []life{{takes: 15 * time.Second}, {}}, "solvea answered after 15s; asked 2, ended 1; told 10s 0s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, asked := &stage{}, 0
+			s.behave = func(req proto.Request, e events, end chan bool) {
+				s.mu.Lock()
+				asked++
+				n := asked
+				s.mu.Unlock()
+				if n > len(c.workers) {
+					quick.live(req, e, end)
+					return
+				}
+				c.workers[n-1].live(req, e, end)
+			}
+			p := newPool(1, s.start)
+			p.soloStart = never
+			var told []string
+			p.OnSilence(func(_ proto.Request, d time.Duration) { told = append(told, d.String()) })
+			begun := time.Now()
+			how := "solvea answered"
+			r, err := proto.Do(t.Context(), p.Do, request("a"), nil)
+			if err != nil {
+				how = err.Error()
+			} else if r.Strategy != "a" {
+				t.Errorf("%s: the answer is about %q; want a", c.name, r.Strategy)
+			}
+			took := time.Since(begun)
+			synctest.Wait()
+			got := fmt.Sprintf("%s after %v; asked %d, ended %d; told %s", how, took, s.of(&asked), s.of(&s.killed), strings.Join(told, " "))
+			if got != c.want {
+				t.Errorf("%s:\n%s; want\n%s", c.name, got, c.want)
+			}
+			if _, err := p.Do(t.Context(), request("next"), nil); err != nil {
+				t.Errorf("%s: the next request: %v", c.name, err)
+			}
+			time.Sleep(time.Minute)
+		})
+	}
+}
+
+// What is given up while a new worker is asked ends both, and a worker that never starts is
+// told.
+func TestSilenceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{behave: func(_ proto.Request, _ events, end chan bool) { <-end }}
+		p := newPool(1, s.start)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		_, err := p.Do(ctx, request("a"), nil)
+		time.Sleep(time.Second)
+		if n := s.of(&s.killed); err == nil || n != 2 {
+			t.Errorf("given up after 15s: got %v and %d workers ended; want an error and 2", err, n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		started := 0
+		p := newPool(1, func(events) (port, error) { started++; return port{kill: func() {}}, nil })
+		begun := time.Now()
+		_, err := p.Do(t.Context(), request("a"), nil)
+		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "could not be loaded in time") || started != maxStarts || took != maxStarts*heartbeat {
+			t.Errorf("no worker starts: got %v after %v and %d tries; want that none could be loaded after %v and %d", err, took, started, maxStarts*heartbeat, maxStarts)
+		}
+	})
+}

@@ -39,7 +39,11 @@ func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
 	for _, text := range p.Warnings {
 		fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
 	}
-	fmt.Fprintf(w, "Peak in use %s, most reserved %s", format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
+	words := "Peak in use %s, most reserved %s"
+	if r.Recorded == 0 {
+		words = "In use %s, reserved %s when it was written"
+	}
+	fmt.Fprintf(w, words, format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
 	if r.Capacity > 0 {
 		fmt.Fprintf(w, ", of %s that could be when it ran out", format.Bytes(r.Capacity))
 	}
@@ -108,7 +112,9 @@ func inexactText(r *doctor.Report) string {
 
 func aliveText(w *tabwriter.Writer, r *doctor.Report) {
 	a := r.Alive
-	fmt.Fprintf(w, "\nIn use after event %d", a.At)
+	if fmt.Fprint(w, "\nIn use"); r.Recorded > 0 {
+		fmt.Fprintf(w, " after event %d", a.At)
+	}
 	if a.Time > 0 {
 		fmt.Fprintf(w, ", at %s", format.Duration(time.Duration(a.Time)*time.Microsecond))
 	}

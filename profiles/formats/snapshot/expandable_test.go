@@ -30,7 +30,7 @@ func TestUnmapped(t *testing.T) {
 			snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
 		{"from the middle", 60 * engine.MiB, []any{snapEvent("segment_map", 0, 60*miB, none), snapEvent("alloc", 0, 10*miB, none), snapEvent("alloc", 10*miB, 50*miB, none),
 			snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
-		{"mapped before", 0, []any{snapEvent("alloc", 0, 10*miB, none), snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
+		{"mapped before", 2 * engine.MiB, []any{snapEvent("alloc", 0, 10*miB, none), snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
 	} {
 		p := readSnapshot(t, list(last(0, 20*miB, snapBlock(0, 10*miB, "active_allocated")), last(400*miB, 2*miB, snapBlock(400*miB, 512, "active_allocated"))),
 			list(slices.Concat(small, c.trace, []any{oom})...))

@@ -117,27 +117,29 @@ func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
 func parseSettings(text string) (rules caching.Rules, ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, " ", ""), ",") {
 		key, value, _ := strings.Cut(part, ":")
-		number, err := strconv.ParseFloat(value, 64)
+		var err error
 		switch key {
 		case "", "pinned_use_cuda_host_register", "pinned_num_register_threads", "pinned_use_background_threads", "release_lock_on_cudamalloc":
-			err = nil
 		case "backend":
-			err = nil
 			if value != "native" {
 				return rules, false
 			}
 		case "expandable_segments":
 			rules.Expandable, err = strconv.ParseBool(value)
 		case "max_split_size_mb":
-			rules.MaxSplit = engine.Bytes(number) * engine.MiB
+			var mib uint64
+			mib, err = strconv.ParseUint(value, 10, 32)
+			rules.MaxSplit = engine.Bytes(mib) * engine.MiB
 		case "garbage_collection_threshold":
-			rules.Collect = int(100*number + 0.5)
+			var share float64
+			share, err = strconv.ParseFloat(value, 64)
+			rules.Collect = int(engine.Int64(100*share + 0.5))
 		case "roundup_power2_divisions":
-			rules.Divisions = int(number)
+			rules.Divisions, err = strconv.Atoi(value)
 		default:
 			return rules, false
 		}
-		if err != nil || number < 0 || number > 1<<30 {
+		if err != nil || rules.Collect < 0 || rules.Collect > 100 || rules.Divisions < 0 {
 			return rules, false
 		}
 	}

@@ -1,6 +1,9 @@
 package profiles
 
 import (
+	"cmp"
+	"slices"
+
 	"memtide/engine"
 	"memtide/engine/alloc"
 )
@@ -32,6 +35,10 @@ type History struct {
 	Streams  []int16 // of each buffer, numbered in the order in which they come
 	Times    []int64 // of each event, in microseconds since the first one; nil if not recorded
 	Settings string  // PYTORCH_CUDA_ALLOC_CONF of the run; empty if it was not recorded
+
+	// Emptied are the events before which the program gave back what was wholly free, as
+	// torch.cuda.empty_cache does; what the allocator gives back for want of room is not.
+	Emptied []int
 
 	// Expandable says that segments grew by pages: those that touch are one, unless the
 	// second begins at one of Starts, where addresses were not next to each other.
@@ -69,4 +76,66 @@ type Frame struct {
 type Segment struct {
 	Addr, Size engine.Bytes
 	From, To   int
+}
+
+// smallRequest is the largest request of PyTorch's pool of small blocks, whose segments
+// have 2 MiB.
+const smallRequest = engine.MiB
+
+// PoolAt returns the segments at an event that a request for bytes could have used, by
+// address: those of its pool, without those that contradict others. The size of a segment
+// tells its pool, and of expandable ones, whose pieces are joined, the buffers that ever
+// lay there. Segments have to be in order, and layout is where the buffers lie.
+func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.Bytes) (list []Segment) {
+	small := bytes <= smallRequest
+	for _, s := range m.Segments {
+		if s.From > at || at >= s.To {
+			continue
+		}
+		n := len(list)
+		_, apart := slices.BinarySearch(h.Starts, s.Addr)
+		switch {
+		case h.Expandable && n > 0 && !apart && s.Addr <= list[n-1].Addr+list[n-1].Size:
+			list[n-1].Size = max(list[n-1].Size, s.Addr+s.Size-list[n-1].Addr)
+		case n > 0 && s.Addr < list[n-1].Addr+list[n-1].Size: // they contradict each other
+		case h.Expandable || small == (s.Size == 2*engine.MiB):
+			list = append(list, s)
+		}
+	}
+	if !h.Expandable {
+		return list
+	}
+	ours, others := make([]bool, len(list)), make([]bool, len(list))
+	for i, b := range m.Requests.Buffers {
+		k, exact := slices.BinarySearchFunc(list, layout.Addr[i], func(s Segment, at engine.Bytes) int { return cmp.Compare(s.Addr, at) })
+		if !exact {
+			k--
+		}
+		if k >= 0 && layout.Addr[i] < list[k].Addr+list[k].Size {
+			mine := (b.Bytes <= smallRequest) == small
+			ours[k], others[k] = ours[k] || mine, others[k] || !mine
+		}
+	}
+	kept := list[:0]
+	for k, s := range list {
+		if ours[k] || !others[k] {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// Unmapped returns the addresses that segments have at some moment and not at an event.
+func (m *Memory) Unmapped(at int) (bytes engine.Bytes) {
+	var all, now engine.Bytes // up to there
+	for _, s := range m.Segments {
+		end := s.Addr + s.Size
+		bytes += max(0, end-max(s.Addr, all))
+		all = max(all, end)
+		if s.From <= at && at < s.To {
+			bytes -= max(0, end-max(s.Addr, now))
+			now = max(now, end)
+		}
+	}
+	return bytes
 }

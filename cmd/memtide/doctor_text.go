@@ -27,17 +27,23 @@ func doctorText(p *profiles.Profile, r *doctor.Report) string {
 		}
 		fmt.Fprintf(w, "\n%s\n", adviceText(r))
 		aliveText(w, r)
-		replayText(w, r)
-		growthText(w, r.Growth)
+		if len(r.Replays) > 0 {
+			replayText(w, r)
+		}
+		growthText(w, r)
 	})
 }
 
 func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
-	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)), profiles.Count(r.Events, "event"))
+	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)), profiles.Count(r.Recorded, "event"))
 	for _, text := range p.Warnings {
 		fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
 	}
-	fmt.Fprintf(w, "Peak in use %s, most reserved %s", format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
+	words := "Peak in use %s, most reserved %s"
+	if r.Recorded == 0 {
+		words = "In use %s, reserved %s when it was written"
+	}
+	fmt.Fprintf(w, words, format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
 	if r.Capacity > 0 {
 		fmt.Fprintf(w, ", of %s that could be when it ran out", format.Bytes(r.Capacity))
 	}
@@ -49,11 +55,14 @@ func failureText(w *tabwriter.Writer, f *doctor.Failure) {
 		format.Bytes(f.InUse), format.Bytes(f.Reserved), format.Bytes(f.DeviceFree))
 	if len(f.Holes) == 0 {
 		fmt.Fprint(w, "Nothing was free in segments that it could use.\n")
-		return
+	} else {
+		fmt.Fprintf(w, "Free in segments that it could use: %s. The largest holes:\n", format.Bytes(f.Free))
 	}
-	fmt.Fprintf(w, "Free in segments that it could use: %s. The largest holes:\n", format.Bytes(f.Free))
 	for _, h := range f.Holes {
 		fmt.Fprintf(w, "  %s\t%s too small\tbetween %s\tand %s\n", format.Bytes(h.Bytes), format.BytesUp(h.Missing), neighbourText(&h.Below), neighbourText(&h.Above))
+	}
+	if f.Unmapped > 0 {
+		fmt.Fprintf(w, "Address space that is not mapped: %s. No memory is behind it: it is neither free nor a hole.\n", format.Bytes(f.Unmapped))
 	}
 }
 
@@ -75,7 +84,7 @@ func adviceText(r *doctor.Report) string {
 		if r.Failure != nil {
 			return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
 		}
-		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less)", a.Line, format.Bytes(a.Saves))
+		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line, format.Bytes(a.Saves))
 	case doctor.TooMuch:
 		return fmt.Sprintf("Remedy: no setting of the allocator helps, %s too much is in use at once. Use a smaller batch, or recompute: memtide solve.", format.BytesUp(a.Lacks))
 	case doctor.Fragments:
@@ -83,13 +92,29 @@ func adviceText(r *doctor.Report) string {
 			return "Remedy: the free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
 		}
 		return "Remedy: the free memory is in pieces, and no setting that was replayed mends it. Use less."
+	case doctor.Unrecorded:
+		return "No events: whether a request failed is not recorded, nor can be known what settings would change and what grows.\nCall torch.cuda.memory._record_memory_history() before the step."
+	case doctor.Inexact:
+		return inexactText(r)
 	}
 	return "Nothing failed, and no setting of the allocator would reserve much less."
 }
 
+// inexactText says why no setting is advised.
+func inexactText(r *doctor.Report) string {
+	a := &r.Advice
+	if a.Replayed == 0 {
+		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", cli.Printable(r.Settings))
+	}
+	return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
+		format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
+}
+
 func aliveText(w *tabwriter.Writer, r *doctor.Report) {
 	a := r.Alive
-	fmt.Fprintf(w, "\nIn use after event %d", a.At)
+	if fmt.Fprint(w, "\nIn use"); r.Recorded > 0 {
+		fmt.Fprintf(w, " after event %d", a.At)
+	}
 	if a.Time > 0 {
 		fmt.Fprintf(w, ", at %s", format.Duration(time.Duration(a.Time)*time.Microsecond))
 	}
@@ -129,8 +154,11 @@ func replayText(w *tabwriter.Writer, r *doctor.Report) {
 	}
 }
 
-func growthText(w *tabwriter.Writer, g *doctor.Growth) {
-	switch {
+func growthText(w *tabwriter.Writer, r *doctor.Report) {
+	switch g := r.Growth; {
+	case r.Recorded == 0:
+	case !r.Trains:
+		fmt.Fprint(w, "\nGrowth: no stack is of a backward or of an optimizer, so steps cannot be told, nor what grows.\n")
 	case g == nil:
 		fmt.Fprint(w, "\nGrowth: fewer than three steps can be told apart.\n")
 	case len(g.Leaks) == 0:
@@ -166,7 +194,8 @@ const doctorHelp = `doctor; moments are numbers of events
   device          that is told; devices are all that are covered, each with
                   events, reserved_bytes and in_use_bytes at the end, and
                   failed if a request found no room
-  events          of the recording; settings of the run's allocator
+  events          of the recording; recorded_events of them are not only what
+                  was there before; settings of the run's allocator
   peak_bytes      most in use, at event peak_at, peak_reserved_bytes, and
                   capacity_bytes that could be reserved when it ran out
   alive           at an event and time_us: bytes and count in use, by
@@ -176,13 +205,19 @@ const doctorHelp = `doctor; moments are numbers of events
                      outermost call first)
   failure         the request that found no room: at, site, bytes, with
                   in_use_bytes, reserved_bytes, device_free_bytes,
-                  free_bytes in hole_count holes that it could use, of them
+                  unmapped_bytes (addresses without memory, of expandable
+                  segments), free_bytes in hole_count holes that it could
+                  use, of them
     holes            addr, bytes, missing_bytes, and the neighbours below and
                      above: buffer (its number), site, category, bytes,
                      age_events, stays (to the end), or end_of_segment
-  replays         setting, peak_reserved_bytes, fits (all find room)
-  advice          verdict (setting, too-much, fragments, nothing), line,
-                  saves_bytes, lacks_bytes
+  replays         setting, peak_reserved_bytes, fits (all find room); none
+                  without events
+  advice          verdict (setting, too-much, fragments, nothing, no-events,
+                  inexact: the replay of the run's own settings is more than
+                  5 % off), line, saves_bytes (against that replay),
+                  lacks_bytes, replayed_bytes (by that replay)
+  trains          a backward or a step of an optimizer is in a stack
   growth          steps, per_step_bytes, and leaks with site, category,
                   per_step_bytes, count, bytes
   curve           event, time_us, in_use_bytes, reserved_bytes: the most of

@@ -104,6 +104,8 @@ var goldenRuns = []struct{ name, line string }{
 	{"doctor", "doctor snapshot.pickle"},
 	{"doctor-two", "doctor first.pickle snapshot.pickle"},
 	{"doctor-json", "doctor -json -at 2 snapshot.pickle"},
+	{"doctor-expandable", "doctor expandable.pickle"},
+	{"doctor-unrecorded", "doctor unrecorded.pickle"},
 	{"help-doctor", "doctor -h"},
 	{"error-doctor-device", "doctor -gpu 3 snapshot.pickle"},
 	{"error-doctor-file", "doctor net.csv"},

@@ -115,8 +115,11 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 			continue
 		}
 		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak), more(s.Result))
+		if s.Note != "" {
+			fmt.Fprintf(e.stdout, "  %s\n", s.Note)
+		}
 	}
-	cli.Must(fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
+	cli.Must(fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget (torchtitan's MemoryBudgetAC) is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
 }
 
 // size is the budget in bytes, rounded down; per cent are of keeping everything.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
@@ -33,9 +35,60 @@ func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit
 	default:
 		o.class = "of class " + o.class
 	}
-	cli.Fail("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest",
-		o.class, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole))
+	text := ""
+	if found != nil {
+		text = "\n" + holdersText(p.Holders(found.Segments), found.Result.Peak)
+		if c := found.Class; c == play.ClassUnit || c == play.ClassWrappable {
+			text += " A wider class may go lower: -class nested."
+		}
+	}
+	cli.Fail("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest%s",
+		o.class, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole), text)
 	return nil
+}
+
+// mostHolders are named, if they hold more than one of so many parts.
+const (
+	mostHolders = 4
+	leastHolder = 50
+)
+
+// holdersText says who holds the bytes at the smallest peak that was met, and what helps
+// where no plan does.
+func holdersText(list []play.Holder, peak engine.Bytes) string {
+	var parts []string
+	rest := peak
+	list = list[:min(len(list), mostHolders)]
+	list = slices.DeleteFunc(list, func(h play.Holder) bool { return h.Bytes < peak/leastHolder })
+	for _, h := range list {
+		parts = append(parts, holderName(&h)+" "+format.Bytes(h.Bytes))
+		rest -= h.Bytes
+	}
+	if rest >= peak/leastHolder {
+		parts = append(parts, "others "+format.Bytes(rest))
+	}
+	text := "At that peak: " + strings.Join(parts, ", ") + ".\nA smaller batch takes less."
+	for _, h := range list {
+		switch recurrent := slices.ContainsFunc([]string{"RNN", "LSTM", "GRU"}, func(kind string) bool { return strings.Contains(h.Class, kind) }); {
+		case recurrent:
+			return text + " " + cli.Printable(h.Path) + " works on its whole sequence in one call, which no plan divides: run the sequence in parts and detach the state between them (truncated backpropagation through time)."
+		case h.Outer:
+			return text + " No plan divides what " + holderName(&h) + " does between its modules: put parts of it into modules of their own."
+		}
+	}
+	return text
+}
+
+func holderName(h *play.Holder) string {
+	switch {
+	case h.Call == play.ByBackward:
+		return "the backward"
+	case h.Call == play.ByNone:
+		return "what no operator makes"
+	case h.Path == "":
+		return fmt.Sprintf("the model itself (%s)", cli.Printable(h.Class))
+	}
+	return fmt.Sprintf("%s (%s)", cli.Printable(h.Path), cli.Printable(h.Class))
 }
 
 // told says what was found, in a line, and in another what a strategy's schedule loses.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/engine/play"
 )
 
 // The link of a step holds its operators: plans that are made from it are those of the
@@ -53,6 +55,29 @@ func TestOperatorsInLinks(t *testing.T) {
 	} {
 		if o := memtide(t, t.Context(), strings.Fields(c.args)...); o.code != cli.Usage || !strings.Contains(o.stderr, c.words) {
 			t.Errorf("%.60s: exit status %d, %s; want %q", c.args, o.code, o.stderr, c.words)
+		}
+	}
+}
+
+// TestHoldersText: who holds the bytes is named, and what helps: a recurrent module is not
+// divided by any plan.
+func TestHoldersText(t *testing.T) {
+	const mib = engine.MiB
+	for _, c := range []struct {
+		what string
+		list []play.Holder
+		want string
+	}{
+		{"recurrent", []play.Holder{{Call: 1, Path: "r", Class: "LSTM", Bytes: 9 * mib}, {Call: play.ByBackward, Bytes: mib}, {Call: play.ByNone, Bytes: 8}},
+			"At that peak: r (LSTM) 9 MiB, the backward 1 MiB.\nA smaller batch takes less. r works on its whole sequence in one call, which no plan divides: run the sequence in parts and detach the state between them (truncated backpropagation through time)."},
+		{"operators between modules", []play.Holder{{Call: 0, Class: "Net", Outer: true, Bytes: 6 * mib}, {Call: 1, Path: "a", Class: "Linear", Bytes: 4 * mib}},
+			"At that peak: the model itself (Net) 6 MiB, a (Linear) 4 MiB.\nA smaller batch takes less. No plan divides what the model itself (Net) does between its modules: put parts of it into modules of their own."},
+		{"modules alone", []play.Holder{{Call: 1, Path: "a", Class: "Linear", Bytes: 3 * mib}, {Call: 2, Path: "b", Class: "Linear", Bytes: 2 * mib}, {Call: 3, Path: "c", Class: "Linear", Bytes: 2 * mib},
+			{Call: 4, Path: "d", Class: "Linear", Bytes: 2 * mib}, {Call: 5, Path: "e", Class: "Linear", Bytes: mib}},
+			"At that peak: a (Linear) 3 MiB, b (Linear) 2 MiB, c (Linear) 2 MiB, d (Linear) 2 MiB, others 1 MiB.\nA smaller batch takes less."},
+	} {
+		if got := holdersText(c.list, 10*mib); got != c.want {
+			t.Errorf("%s: got  %s\nwant %s", c.what, got, c.want)
 		}
 	}
 }

@@ -41,6 +41,9 @@ func (c *Cache) reserve(p int, n engine.Bytes) int32 {
 	return b
 }
 
+// Empty gives back all that is wholly free, as torch.cuda.empty_cache does.
+func (c *Cache) Empty() { c.releaseAll() }
+
 // releaseAll gives back all that is wholly free.
 func (c *Cache) releaseAll() {
 	for _, s := range slices.Backward(c.byAddr) {

@@ -44,7 +44,8 @@ type finder struct {
 
 // Find answers for a trace and the chain that is derived from it. The error is an
 // *engine.InfeasibleError with the smallest peak that was met (0: none was), a sentence
-// about the strategy, or that of the poll. The player gets the link.
+// about the strategy, or that of the poll. Beside the first one, of a search, the plan with
+// that peak is returned. The player gets the link.
 func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.Poll) (*Found, error) {
 	p.Link = q.Link
 	f := &finder{q, c, p, t, poll}
@@ -53,7 +54,7 @@ func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.
 	}
 	segments, got, err := p.Solve(q.Class, q.Limit, plays, f.known(), poll)
 	if err != nil {
-		return nil, err
+		return &Found{Segments: segments, Class: q.Class, Result: got}, err
 	}
 	if q.Class == play.ClassOffload {
 		segments, got = f.early(segments, got)

@@ -9,23 +9,41 @@ import (
 // furtherFamilies are those that keep single results, or send arguments to the host. (Two
 // lists and not one that is put together at the start, which every program would hold.)
 var furtherFamilies = []family{
-	{"torchtitan, operators", func(l *layout) int { return min(1, len(l.layers)) }, noLayers,
-		// Of every layer the second, fourth, ... product runs again, the others and attention
-		// stay [torchtitan/distributed/activation_checkpoint.py].
-		func(l *layout, _ int) []*Segment {
-			return l.saving(func(s Saved) bool {
-				return s.Op == "aten.mm.default" && s.At%2 == 0 || strings.HasPrefix(s.Op, "aten._scaled_dot_product") || s.Op == "aten.max.default"
-			})
+	{"torchtitan", func(l *layout) int { return min(2, len(l.layers)) }, noLayers,
+		func(l *layout, n int) []*Segment { return l.titan(n == 1, titanSaves) },
+		func(_ *layout, n int) string {
+			return fmt.Sprintf("activation_checkpoint=%sAC.Config()", titanPolicies[n-1])
 		},
-		func(*layout, int) string {
-			return `activation_checkpoint.mode = "selective", selective_ac_option = "op"`
+		func(n int) string {
+			return fmt.Sprintf("main since 15 June 2026 (class %sAC of torchtitan.distributed.activation_checkpoint), in Trainer.Config; as it is typed: activation-checkpoint:%s; there is no every n-th layer any more",
+				titanPolicies[n-1], strings.ToLower(titanPolicies[n-1]))
 		}},
-	{"JAX", func(l *layout) int { return policies + len(l.names()) }, noLayers, jaxPlan, jaxCode},
+	{"torchtitan up to 0.2.2", func(l *layout) int { return titanLast(l) }, noLayers,
+		// It counts layers from 1; the last number stands for its operators.
+		func(l *layout, n int) []*Segment {
+			if n == titanLast(l) {
+				return l.titan(false, titanSaved)
+			}
+			return every(l, func(i int) bool { return (i+1)%n == 0 })
+		},
+		func(l *layout, n int) string {
+			switch n {
+			case 1:
+				return `mode = "full"`
+			case titanLast(l):
+				return `mode = "selective", selective_ac_option = "op"`
+			}
+			return fmt.Sprintf(`mode = "selective", selective_ac_option = "%d"`, n)
+		},
+		func(int) string {
+			return "the released versions, the last of February 2026; in [activation_checkpoint] of the TOML file"
+		}},
+	{"JAX", func(l *layout) int { return policies + len(l.names()) }, noLayers, jaxPlan, jaxCode, nil},
 	{"DeepSpeed", layers, noLayers,
 		func(l *layout, n int) []*Segment { return runs(l.layers, n) },
 		func(l *layout, n int) string {
 			return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
-		}},
+		}, nil},
 	{"DeepSpeed, cpu_checkpointing", layers, noLayers,
 		func(l *layout, n int) []*Segment {
 			out := runs(l.layers, n)
@@ -36,7 +54,45 @@ var furtherFamilies = []family{
 		},
 		func(l *layout, n int) string {
 			return fmt.Sprintf("deepspeed.checkpointing.configure(None, num_checkpoints=%d, checkpoint_in_cpu=True), and in the model deepspeed.checkpointing.checkpoint around every %s", parts(l, n), together(n))
-		}},
+		}, nil},
+}
+
+// titanPolicies are torchtitan's classes of activation checkpointing, but for the one that
+// sets the memory budget of torch.compile.
+var titanPolicies = []string{"Full", "Selective"}
+
+// titanLast is how many settings released versions of torchtitan have: a number of layers,
+// or the operators.
+func titanLast(l *layout) int {
+	if len(l.layers) == 0 {
+		return 0
+	}
+	return len(l.layers) + 1
+}
+
+// titan has every layer run again, but for the results of operators unless it is full. Of
+// products without a bias every second one runs again
+// [torchtitan/distributed/activation_checkpoint.py].
+func (l *layout) titan(full bool, saves func(op string) bool) []*Segment {
+	return l.saving(func(s Saved) bool {
+		if s.Op == "aten.mm.default" {
+			return !full && s.At%2 == 0
+		}
+		return !full && saves(s.Op)
+	})
+}
+
+// titanSaved says whether released versions keep the result of an operator.
+func titanSaved(op string) bool {
+	return strings.HasPrefix(op, "aten._scaled_dot_product") || op == "aten.max.default"
+}
+
+// titanSaves says whether main of August 2026 does. What torch._functorch.partitioners
+// calls compute-intensive is among it.
+func titanSaves(op string) bool {
+	return titanSaved(op) || slices.Contains([]string{"aten.convolution.default", "aten.bmm.default", "aten.addmm.default",
+		"aten._flash_attention_forward.default", "aten._efficient_attention_forward.default", "aten.upsample_bilinear2d.default",
+		"aten._scaled_mm.default", "aten.topk.default"}, op)
 }
 
 func parts(l *layout, n int) int { return (len(l.layers) + n - 1) / n }

@@ -66,7 +66,8 @@ type search struct {
 	rnd      *rand.Rand
 	base     int64 // time of the step
 	least    engine.Bytes
-	best     []run // of partitions
+	leanest  []*Segment // of that peak
+	best     []run      // of partitions
 	segments []*Segment
 	result   Result
 	found    bool
@@ -79,7 +80,8 @@ type search struct {
 // with a third of the plays: so no class finds less than one within it. Of known plans,
 // which are valid, those of a wider class only give it places to begin. Nothing is proven
 // about others. The error is an
-// *engine.InfeasibleError with the smallest peak that was met, or that of the poll.
+// *engine.InfeasibleError with the smallest peak that was met, whose plan and result are
+// returned beside it, or that of the poll.
 func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*Segment, poll *engine.Poll) ([]*Segment, Result, error) {
 	classes := within(class)
 	if classes == nil {
@@ -97,7 +99,7 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*S
 		}
 	}
 	if !s.found {
-		return nil, Result{}, &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
+		return s.leanest, p.Play(s.leanest), &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
 	}
 	return s.segments, s.result, nil
 }
@@ -224,7 +226,9 @@ func (s *search) tryRuns(runs []run) int64 {
 // try plays segments: their extra time, and more the further they are from fitting.
 func (s *search) try(segments []*Segment) (cost int64, better bool) {
 	got := s.p.Play(segments)
-	s.least = min(s.least, got.Peak)
+	if got.Peak < s.least {
+		s.least, s.leanest = got.Peak, segments
+	}
 	extra := int64(got.Again + got.Copies)
 	if got.Peak > s.budget {
 		over := int64(got.Peak-s.budget) / (int64(s.budget)/1000 + 1)

@@ -16,6 +16,7 @@ import (
 type Setting struct {
 	Framework string
 	Code      string // what to write; empty: Why says why there is nothing
+	Note      string // since which version, and where it goes; empty: nothing is to say
 	Why       string
 	Segments  []*Segment
 	Result    Result
@@ -28,14 +29,17 @@ type family struct {
 	why       string // where most is 0
 	plan      func(l *layout, n int) []*Segment
 	code      func(l *layout, n int) string
+	note      func(n int) string // nil: there is none
 }
 
 // layout is a network as frameworks see it.
 type layout struct {
 	trace  *Trace
 	groups [][]string // units that stay together, in their order
-	layers [][]string // units of each layer of the one list of layers
-	list   string     // its name; empty: there is none
+	// sequence are the units in each child of a model that is a Sequential; nil of others.
+	sequence [][]string
+	layers   [][]string // units of each layer of the one list of layers
+	list     string     // its name; empty: there is none
 }
 
 const noLayers = "the units do not lie in one list of layers"
@@ -55,7 +59,9 @@ func again(units []string) *Segment { return &Segment{Units: units, Do: DoRecomp
 // runs are equal runs of lists, the last one shorter.
 func runs(lists [][]string, length int) (out []*Segment) {
 	for part := range slices.Chunk(lists, length) {
-		out = append(out, again(slices.Concat(part...)))
+		if units := slices.Concat(part...); len(units) > 0 {
+			out = append(out, again(units))
+		}
 	}
 	return out
 }
@@ -68,42 +74,65 @@ var families = []family{
 		// read there and not run].
 		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i%n == 0 }) },
 		func(l *layout, n int) string {
-			return fmt.Sprintf(`model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"every_n_layers": %d})`, n)
-		}},
-	{"torchtitan", layers, noLayers,
-		// torchtitan/distributed/activation_checkpoint.py counts from 1.
-		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return (i+1)%n == 0 }) },
-		func(l *layout, n int) string {
 			if n == 1 {
-				return `activation_checkpoint.mode = "full"`
+				return "model.gradient_checkpointing_enable()"
 			}
-			return fmt.Sprintf(`activation_checkpoint.mode = "selective", selective_ac_option = "%d"`, n)
+			return fmt.Sprintf("model.gradient_checkpointing_enable(every_n_layers=%d)", n)
+		},
+		func(n int) string {
+			if n == 1 {
+				return "of a Trainer: TrainingArguments(gradient_checkpointing=True)"
+			}
+			return fmt.Sprintf(`every_n_layers: added in August 2026, in the documents of 5.17; of a Trainer: TrainingArguments(gradient_checkpointing=True, gradient_checkpointing_kwargs={"every_n_layers": %d})`, n)
 		}},
 	{"Megatron-LM, block", layers, noLayers,
 		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i < n }) },
 		func(l *layout, n int) string {
 			return fmt.Sprintf("--recompute-granularity full --recompute-method block --recompute-num-layers %d", n)
-		}},
+		}, nil},
 	{"Megatron-LM, uniform", layers, noLayers,
 		func(l *layout, n int) []*Segment { return runs(l.layers, n) },
 		func(l *layout, n int) string {
 			return fmt.Sprintf("--recompute-granularity full --recompute-method uniform --recompute-num-layers %d", n)
-		}},
-	{"torch, checkpoint_sequential", func(l *layout) int { return len(l.groups) }, "there are no units",
-		// The last segment is kept [torch/utils/checkpoint.py]; the model has to be a Sequential of the units.
+		}, nil},
+	{"torch, checkpoint_sequential", func(l *layout) int { return len(l.sequence) }, "the model is no Sequential",
+		// Children count, and the last segment is kept [torch/utils/checkpoint.py].
 		func(l *layout, n int) []*Segment {
-			size := len(l.groups) / n
-			return runs(l.groups[:size*(n-1)], size)
+			size := len(l.sequence) / n
+			return runs(l.sequence[:size*(n-1)], size)
 		},
 		func(l *layout, n int) string {
-			return fmt.Sprintf("checkpoint_sequential(model, segments=%d, input)", n)
-		}},
+			return fmt.Sprintf("checkpoint_sequential(model, %d, input, use_reentrant=False)", n)
+		},
+		func(int) string { return "PyTorch 2.0 or later; before, without use_reentrant" }},
+}
+
+// children are the units in each child of a model that is a Sequential, in their order; nil
+// of other models.
+func (t *Trace) children() (list [][]string) {
+	if len(t.Calls) == 0 || t.Calls[0].Path != "" || t.Calls[0].Class != "Sequential" {
+		return nil
+	}
+	units := t.UnitNames()
+	for _, c := range t.Calls[1:] {
+		if strings.ContainsAny(c.Path, ".#") {
+			continue
+		}
+		var within []string
+		for _, u := range units {
+			if u == c.Path || strings.HasPrefix(u, c.Path+".") {
+				within = append(within, u)
+			}
+		}
+		list = append(list, within)
+	}
+	return list
 }
 
 // Settings are the best ones of every framework within a budget, in the order of a list
 // that is always the same. Where nothing of one fits, Why says the smallest peak.
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
-	l := &layout{trace: p.t, groups: p.t.groups()}
+	l := &layout{trace: p.t, groups: p.t.groups(), sequence: p.t.children()}
 	l.list, l.layers = repeated(l.groups)
 	for _, f := range slices.Concat(families, furtherFamilies) {
 		if err := poll.Err(); err != nil {
@@ -115,7 +144,7 @@ func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting
 	s := Setting{Framework: "torch, apply_activation_checkpointing", Segments: units, Result: got}
 	switch short, infeasible := errors.AsType[*engine.InfeasibleError](err); {
 	case infeasible:
-		s.Why = tooMuch(short.Smallest)
+		s.Segments, s.Result, s.Why = nil, Result{}, tooMuch(short.Smallest)
 	case err != nil:
 		return out, err
 	case slices.ContainsFunc(units, func(u *Segment) bool { return strings.Contains(strings.Join(u.Units, ""), "#") }):
@@ -147,6 +176,9 @@ func (p *Player) setting(f *family, l *layout, budget engine.Bytes) Setting {
 		s.Why = tooMuch(least)
 		if got.Peak <= budget && (s.Code == "" || got.Time < s.Result.Time || got.Time == s.Result.Time && got.Peak < s.Result.Peak) {
 			s.Code, s.Segments, s.Result = f.code(l, n), plan, got
+			if f.note != nil {
+				s.Note = f.note(n)
+			}
 		}
 	}
 	if s.Code != "" {

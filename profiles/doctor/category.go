@@ -66,11 +66,16 @@ func (r *Recording) classify() {
 		}
 	}
 	stackless := 2*with > len(asked)
-	r.kinds, r.backward = make([]kind, len(r.Requests.Buffers)), make([]bool, len(r.Requests.Buffers))
+	within := make([]bool, len(phases)) // a backward
+	for i, c := range stacks.Calls {
+		within[i] = phases[i] == backwardPhase || i > 0 && within[c.Parent]
+	}
+	r.kinds, r.turns = make([]kind, len(r.Requests.Buffers)), make([]bool, len(r.Requests.Buffers))
 	for i := range r.kinds {
-		p := phases[r.history.Stack[i]]
-		r.kinds[i] = r.kindOf(i, p, stackless)
-		r.backward[i] = p == backwardPhase || p == noPhase && stackless
+		stack := r.history.Stack[i]
+		r.kinds[i] = r.kindOf(i, phases[stack], stackless)
+		r.turns[i] = within[stack] || phases[stack] == optimizerPhase
+		r.facts.Trains = r.facts.Trains || r.turns[i] && r.Requests.Buffers[i].Start >= r.Before
 	}
 }
 
@@ -107,7 +112,8 @@ func phaseOf(f *profiles.Frame) phase {
 	case strings.Contains(f.File, "torch/optim/"), strings.Contains(f.File, "/optimizers/"), strings.Contains(f.File, "bitsandbytes/optim"):
 		return optimizerPhase
 	case strings.Contains(name, "Backward"), strings.Contains(name, "AccumulateGrad"), strings.Contains(name, "autograd::Engine"),
-		name == "backward", name == "_engine_run_backward":
+		name == "backward", name == "_engine_run_backward",
+		name == "unpack_hook" && strings.HasSuffix(f.File, "torch/utils/checkpoint.py"): // it runs the forward again
 		return backwardPhase
 	case name == "forward":
 		return forwardPhase

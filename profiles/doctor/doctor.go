@@ -17,6 +17,7 @@ type Report struct {
 	Device   int            `json:"device"`
 	Devices  []DeviceReport `json:"devices"`
 	Events   int            `json:"events"`
+	Recorded int            `json:"recorded_events"`    // without those that bring back what was there before
 	Settings string         `json:"settings,omitempty"` // of the run; empty if not recorded
 
 	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as asked for
@@ -28,7 +29,8 @@ type Report struct {
 	Failure *Failure `json:"failure,omitempty"`
 	Replays []Replay `json:"replays,omitempty"`
 	Advice  Advice   `json:"advice"`
-	Growth  *Growth  `json:"growth,omitempty"` // nil if the steps cannot be told
+	Trains  bool     `json:"trains"`           // a backward or a step of an optimizer was recorded
+	Growth  *Growth  `json:"growth,omitempty"` // nil if fewer than three steps can be told
 	Curve   []Point  `json:"curve"`
 }
 
@@ -53,10 +55,11 @@ type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
 	kinds    []kind   // of each buffer
-	backward []bool   // it was asked for within a backward
+	turns    []bool   // it was asked for within a backward or by an optimizer
 	facts    Report   // what does not depend on a moment
 	replayed []Replay // by setting; nil until Replay was called
 	known    []bool
+	own      *Replay // of the settings of the run; nil until ownSettings was called
 }
 
 // Read is the recording of a profile, which must not change any more. The error is
@@ -66,9 +69,13 @@ func Read(p *profiles.Profile) (*Recording, error) {
 		return nil, ErrNoRecording
 	}
 	r := &Recording{Memory: p.Memory, history: p.History}
-	r.classify()
 	f := &r.facts
-	*f = Report{Device: r.history.Device, Events: len(r.Requests.Events), Settings: r.history.Settings, PeakReserved: r.Recorded.PeakReserved()}
+	*f = Report{Device: r.history.Device, Events: len(r.Requests.Events), Recorded: len(r.Requests.Events) - r.Before,
+		Settings: r.history.Settings, PeakReserved: r.Recorded.PeakReserved()}
+	if f.Recorded == 0 {
+		f.Advice = Advice{Verdict: Unrecorded}
+	}
+	r.classify()
 	for _, d := range r.history.Devices {
 		f.Devices = append(f.Devices, DeviceReport(d))
 	}
@@ -92,8 +99,9 @@ func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
 	})
 }
 
-// Report is everything but Replays and Advice, which take longer. Alive is told after
-// the event at, or Decisive.
+// Report is everything but Replays and Advice, which take longer; where no event was
+// recorded there is nothing to replay, and Advice says so. Alive is told after the event
+// at, or Decisive.
 func (r *Recording) Report(at int) *Report {
 	out := r.facts
 	out.Alive, out.Growth, out.Curve = r.Alive(at), r.growth(), r.curve()
@@ -102,12 +110,17 @@ func (r *Recording) Report(at int) *Report {
 
 // replays are those of all settings, and what follows from them.
 func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
+	if r.facts.Recorded == 0 {
+		return nil, r.facts.Advice
+	}
 	for i := range Settings {
 		v, err := r.Replay(i, poll)
 		profiles.End(err)
 		list = append(list, v)
 	}
-	return list, r.advise(list)
+	base, err := r.ownSettings(poll)
+	profiles.End(err)
+	return list, r.advise(list, base)
 }
 
 // Advise is what to do. The errors are the poll's: it replays what has not been.

@@ -242,7 +242,7 @@ func TestFailure(t *testing.T) {
 // TestAdvice: a setting under which all is served, or how much too much is in use.
 func TestAdvice(t *testing.T) {
 	r := examine(t, failing(t))
-	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"}); r.Advice != want {
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Replayed: 80 * mib}); r.Advice != want {
 		t.Errorf("in pieces: got %+v, want %+v; replays %s", r.Advice, want, jsonOf(r.Replays))
 	}
 	for _, v := range r.Replays {
@@ -254,7 +254,7 @@ func TestAdvice(t *testing.T) {
 	x.ask("a", 60*mib, inForward)
 	x.ask("b", 30*mib, inForward)
 	r = examine(t, x.done(0, profiles.Segment{Size: 60 * mib}))
-	if want := (Advice{Verdict: TooMuch, Lacks: 30 * mib}); r.Advice != want {
+	if want := (Advice{Verdict: TooMuch, Lacks: 30 * mib, Replayed: 60 * mib}); r.Advice != want {
 		t.Errorf("too much: got %+v, want %+v", r.Advice, want)
 	}
 	x = newTape(t, engine.NoLimit)
@@ -263,7 +263,7 @@ func TestAdvice(t *testing.T) {
 	x.ask("b", 12*mib, inForward)
 	x.ask("c", 64*mib, inForward)
 	r = examine(t, x.done(0, profiles.Segment{Size: 64 * mib}))
-	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: 48 * mib}); r.Advice != want || r.Capacity != 0 || r.Replays[0].Fits != nil {
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: 48 * mib, Replayed: 128 * mib}); r.Advice != want || r.Capacity != 0 || r.Replays[0].Fits != nil {
 		t.Errorf("nothing failed: got %+v of %d, want %+v; replays %s", r.Advice, r.PeakReserved, want, jsonOf(r.Replays))
 	}
 }

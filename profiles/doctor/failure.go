@@ -17,8 +17,11 @@ type Failure struct {
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	DeviceFree engine.Bytes `json:"device_free_bytes"` // what the device had left
 	Free       engine.Bytes `json:"free_bytes"`        // all holes of the request's pool
-	HoleCount  int          `json:"hole_count"`        // of these holes
-	Holes      []Hole       `json:"holes"`             // the largest of them
+	// Unmapped is address space of expandable segments without memory, which is not in
+	// Free: what they have at another moment of the recording.
+	Unmapped  engine.Bytes `json:"unmapped_bytes,omitempty"`
+	HoleCount int          `json:"hole_count"` // of Free
+	Holes     []Hole       `json:"holes"`      // the largest of them
 }
 
 // Hole is free memory between two neighbours.
@@ -63,7 +66,7 @@ func (r *Recording) failure() *Failure {
 		}
 	}
 	slices.SortFunc(used, func(a, b int) int { return cmp.Compare(r.Recorded.Addr[a], r.Recorded.Addr[b]) })
-	for _, s := range r.segmentsAt(f.Event, f.Bytes) {
+	for _, s := range r.PoolAt(r.Recorded, r.history, f.Event, f.Bytes) {
 		out.Holes = append(out.Holes, r.holesIn(s, used, f.Event)...)
 	}
 	for i := range out.Holes {
@@ -71,31 +74,13 @@ func (r *Recording) failure() *Failure {
 		out.Free += h.Bytes
 		h.Missing = max(0, f.Bytes-h.Bytes)
 	}
+	if r.history.Expandable {
+		out.Unmapped = r.Unmapped(f.Event)
+	}
 	out.HoleCount = len(out.Holes)
 	slices.SortStableFunc(out.Holes, func(a, b Hole) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	out.Holes = out.Holes[:min(len(out.Holes), mostHoles)]
 	return out
-}
-
-// segmentsAt are the segments of a moment that a request could have used, by address:
-// those of 2 MiB are for requests of up to 1 MiB. Expandable ones that touch are one.
-func (r *Recording) segmentsAt(at int, bytes engine.Bytes) (list []profiles.Segment) {
-	small := bytes <= engine.MiB
-	for _, s := range r.Segments {
-		if s.From > at || at >= s.To {
-			continue
-		}
-		n := len(list)
-		_, apart := slices.BinarySearch(r.history.Starts, s.Addr)
-		switch {
-		case r.history.Expandable && n > 0 && !apart && s.Addr <= list[n-1].Addr+list[n-1].Size:
-			list[n-1].Size = max(list[n-1].Size, s.Addr+s.Size-list[n-1].Addr)
-		case n > 0 && s.Addr < list[n-1].Addr+list[n-1].Size: // they contradict each other
-		case r.history.Expandable || small == (s.Size == 2*engine.MiB):
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // holesIn are the holes of a segment between the buffers in use, which are by address.

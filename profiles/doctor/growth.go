@@ -96,75 +96,63 @@ func grows(list []engine.Bytes) bool {
 }
 
 // steps are the events at which training steps begin. What a step asks for comes again
-// in every step: of all requests that are told apart by stack and size, the number that
-// most of them come in is that of the steps, and the first of these begins a step. There
-// are no steps where most requests come in no multiple of that number.
+// in every step: of the requests of forwards, told apart by stack and size, those are
+// looked for that come as often as most, and the first of these begins a step. There are
+// no steps where most requests come in no multiple of the number of steps.
+//
+// Layers and replicas come again, too. So a step begins only where a backward or an
+// optimizer, as stacks tell them, has run since the step before.
 func (r *Recording) steps() (marks []int) {
 	type request struct {
 		stack int32
 		bytes engine.Bytes
 	}
-	times := map[request]int{}
-	first := map[request]int{}
+	times, first := map[request]int{}, map[request]int{}
 	of := func(i int) request { return request{r.history.Stack[i], r.Requests.Buffers[i].Bytes} }
 	for i := range r.Requests.Buffers {
 		if b := &r.Requests.Buffers[i]; b.Start >= r.Before && r.placed(i) {
-			if times[of(i)]++; times[of(i)] == 1 {
+			if times[of(i)]++; times[of(i)] == 1 && !r.turns[i] && r.history.Stack[i] > 0 {
 				first[of(i)] = b.Start
 			}
 		}
 	}
 	requests := map[int]int{} // by how often they come
-	for _, n := range times {
-		if n >= leastSteps {
+	often := 0
+	for q := range first {
+		if n := times[q]; n >= leastSteps {
 			requests[n]++
 		}
 	}
-	steps := 0
 	for n, count := range requests {
-		if count > requests[steps] || count == requests[steps] && n < steps {
-			steps = n
+		if count > requests[often] || count == requests[often] && n < often {
+			often = n
 		}
 	}
 	begin, at := request{}, -1
+	for q, when := range first {
+		if times[q] == often && (at < 0 || when < at) {
+			begin, at = q, when
+		}
+	}
+	turned := true
+	for i := range r.Requests.Buffers { // in the order in which they were asked for
+		b := &r.Requests.Buffers[i]
+		switch {
+		case b.Start < r.Before || !r.placed(i):
+		case r.turns[i]:
+			turned = true
+		case turned && at >= 0 && of(i) == begin:
+			marks, turned = append(marks, b.Start), false
+		}
+	}
 	all, regular := 0, 0
-	for q, n := range times {
-		if all += n; steps > 0 && (n+1)%steps <= 2 { // one more or less, where the recording begins and ends
+	for _, n := range times {
+		if all += n; len(marks) > 0 && (n+1)%len(marks) <= 2 { // one more or less, where the recording begins and ends
 			regular += n
 		}
-		if n == steps && (at < 0 || first[q] < at) {
-			begin, at = q, first[q]
-		}
 	}
-	if at < 0 || 2*regular < all {
-		return nil
-	}
-	for i := range r.Requests.Buffers {
-		if b := &r.Requests.Buffers[i]; b.Start >= r.Before && r.placed(i) && of(i) == begin {
-			marks = append(marks, b.Start)
-		}
-	}
-	if !r.turns(marks) {
+	if 2*regular < all {
 		return nil
 	}
 	return marks
-}
-
-// turns says whether there is a backward between most marks, if there is any at all:
-// the layers of one forward are no steps.
-func (r *Recording) turns(marks []int) bool {
-	all, between := false, make([]bool, len(marks)+1)
-	for i := range r.Requests.Buffers {
-		if b := &r.Requests.Buffers[i]; r.backward[i] && b.Start >= r.Before {
-			at, _ := slices.BinarySearch(marks, b.Start)
-			all, between[at] = true, true
-		}
-	}
-	n := 0
-	for _, has := range between[1:len(marks)] {
-		if has {
-			n++
-		}
-	}
-	return !all || 2*n >= len(marks)-1
 }

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -51,8 +53,9 @@ func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
 // Replay runs the requests under one of the settings, on a device without a limit, and
 // where that reserves more than the capacity, once more within it. Garbage collection
-// knows only a limit, and gets the capacity or, where that is not known, what was
-// reserved. What it found before it knows. The errors are the poll's.
+// knows only a limit, and gets the capacity or, where that is not known, the more of what was
+// reserved or what the default reserves. What it found before it knows. The errors are
+// the poll's.
 func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 	if r.known == nil {
 		r.known, r.replayed = make([]bool, Settings), make([]Replay, Settings)
@@ -60,38 +63,103 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 	if r.known[i] {
 		return r.replayed[i], nil
 	}
-	s, capacity := settings()[i], r.facts.Capacity
-	v := Replay{Setting: s.name}
-	limit := engine.NoLimit
+	v, err := r.tryOut(settings()[i], poll)
+	if err != nil {
+		return v, err
+	}
+	r.replayed[i], r.known[i] = v, true
+	return v, nil
+}
+
+// tryOut runs the requests under a setting.
+func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
+	v, capacity, limit := Replay{Setting: s.name}, r.facts.Capacity, engine.NoLimit
 	if s.rules.Collect > 0 {
 		if limit = capacity; limit == 0 {
-			limit = r.Recorded.PeakReserved()
+			byDefault, err := r.Replay(0, poll)
+			if err != nil {
+				return v, err
+			}
+			limit = max(r.Recorded.PeakReserved(), byDefault.Reserved)
 		}
 	}
 	peak, fits, err := r.replay(limit, s.rules, poll)
 	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
 		peak, fits, err = r.replay(capacity, s.rules, poll)
 	}
-	if err != nil {
-		return v, err
-	}
-	v.Reserved = peak
-	if capacity > 0 {
+	if v.Reserved = peak; capacity > 0 || !fits {
 		v.Fits = &fits
 	}
-	r.replayed[i], r.known[i] = v, true
-	return v, nil
+	return v, err
 }
 
-// replay asks a cache for all buffers in order; what finds no room is left out.
+// ownSettings replays the settings of the run; nil if they are not all understood.
+func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
+	rules, ok := parseSettings(r.history.Settings)
+	if rules.Expandable = rules.Expandable || r.history.Expandable; !ok || r.own != nil {
+		return r.own, nil
+	}
+	v, err := Replay{}, error(nil)
+	if i := slices.IndexFunc(settings(), func(s setting) bool { return s.rules == rules }); i >= 0 {
+		v, err = r.Replay(i, poll)
+	} else {
+		v, err = r.tryOut(setting{r.history.Settings, rules}, poll)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.own = &v
+	return r.own, nil
+}
+
+// parseSettings reads what PYTORCH_CUDA_ALLOC_CONF says; ok is false if something of it
+// changes where memory lies in a way that caches cannot be told.
+func parseSettings(text string) (rules caching.Rules, ok bool) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, " ", ""), ",") {
+		key, value, _ := strings.Cut(part, ":")
+		var err error
+		switch key {
+		case "", "pinned_use_cuda_host_register", "pinned_num_register_threads", "pinned_use_background_threads", "release_lock_on_cudamalloc":
+		case "backend":
+			if value != "native" {
+				return rules, false
+			}
+		case "expandable_segments":
+			rules.Expandable, err = strconv.ParseBool(value)
+		case "max_split_size_mb":
+			var mib uint64
+			mib, err = strconv.ParseUint(value, 10, 32)
+			rules.MaxSplit = engine.Bytes(mib) * engine.MiB
+		case "garbage_collection_threshold":
+			var share float64
+			share, err = strconv.ParseFloat(value, 64)
+			rules.Collect = int(engine.Int64(100*share + 0.5))
+		case "roundup_power2_divisions":
+			rules.Divisions, err = strconv.Atoi(value)
+		default:
+			return rules, false
+		}
+		if err != nil || rules.Collect < 0 || rules.Collect > 100 || rules.Divisions < 0 {
+			return rules, false
+		}
+	}
+	return rules, true
+}
+
+// replay asks a cache for all buffers in order, and empties it where the program did; what
+// finds no room is left out.
 func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
 	c := caching.NewWith(limit, rules)
 	const refused = -1
 	got := make([]caching.Block, len(r.Requests.Buffers))
 	fits = true
-	for _, e := range r.Requests.Events {
+	emptied := r.history.Emptied
+	for i, e := range r.Requests.Events {
 		if err := poll.Err(); err != nil {
 			return 0, false, err
+		}
+		for ; len(emptied) > 0 && emptied[0] <= i; emptied = emptied[1:] {
+			c.Empty()
 		}
 		if e.Free {
 			if got[e.Buffer] != refused {
@@ -120,58 +188,86 @@ const (
 	TooMuch   Verdict = "too-much"  // no setting helps: too much is in use at once
 	Fragments Verdict = "fragments" // free memory is in pieces, and none of the settings mends it
 	Nothing   Verdict = "nothing"   // nothing failed, and no setting reserves much less
+	// Unrecorded: there are no events, so what failed and what settings change is not known.
+	Unrecorded Verdict = "no-events"
+	// Inexact: the replay of the settings of the run is not near to what was recorded, so
+	// what those of others say is worth nothing.
+	Inexact Verdict = "inexact"
 )
 
 // Advice is what to do, in one line that can be typed, and why.
 type Advice struct {
-	Verdict Verdict      `json:"verdict"`
-	Line    string       `json:"line,omitempty"` // environment variable and value; empty if no setting helps
-	Saves   engine.Bytes `json:"saves_bytes,omitempty"`
-	Lacks   engine.Bytes `json:"lacks_bytes,omitempty"` // of TooMuch: how much less has to be in use
+	Verdict Verdict `json:"verdict"`
+	Line    string  `json:"line,omitempty"` // environment variable and value; empty if no setting helps
+	// Saves is against the replay of the settings of the run: what the cache was filled
+	// with before the recording is no matter of settings.
+	Saves engine.Bytes `json:"saves_bytes,omitempty"`
+	Lacks engine.Bytes `json:"lacks_bytes,omitempty"` // of TooMuch: how much less has to be in use
+	// Replayed is what the replay of the settings of the run reserves; 0 if they cannot be
+	// replayed.
+	Replayed engine.Bytes `json:"replayed_bytes,omitempty"`
 }
 
-// worthwhile is the share of the reserved memory, one of so many parts, that a setting
-// has to save before it is named.
-const worthwhile = 20
+// The share of the reserved memory, one of so many parts, that a setting has to save
+// before it is named, and that the replay of the settings of the run may be off.
+const (
+	worthwhile = 20
+	exact      = 20
+)
 
-func (r *Recording) advise(replays []Replay) Advice {
+// Off is how far the replay of the settings of the run is from the record, as a share of it.
+func (a *Advice) Off(recorded engine.Bytes) float64 {
+	return float64(a.Replayed-recorded) / float64(max(recorded, 1))
+}
+
+// advise says what follows from the replays of all settings and of those of the run; own
+// is nil if they cannot be replayed.
+func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	out := &r.facts
-	best := bestSetting(out, replays)
-	if f := out.Failure; f != nil {
-		need := r.Requests.AggregatePeak()
-		switch {
-		case best != nil:
-			return Advice{Verdict: Setting, Line: Line(best.Setting)}
-		case need > out.Capacity:
-			return Advice{Verdict: TooMuch, Lacks: need - out.Capacity}
-		}
-		return Advice{Verdict: Fragments}
+	if own != nil {
+		a.Replayed = own.Reserved
 	}
-	if best == nil {
-		return Advice{Verdict: Nothing}
+	need := r.Requests.AggregatePeak()
+	if out.Failure != nil && need > out.Capacity {
+		a.Verdict, a.Lacks = TooMuch, need-out.Capacity
+		return a
 	}
-	return Advice{Verdict: Setting, Line: Line(best.Setting), Saves: out.PeakReserved - best.Reserved}
+	if miss := a.Replayed - out.PeakReserved; own == nil || max(miss, -miss) > out.PeakReserved/exact {
+		a.Verdict = Inexact
+		return a
+	}
+	best := bestSetting(out.Failure != nil, replays, own)
+	switch {
+	case best != nil && out.Failure != nil:
+		a.Verdict, a.Line = Setting, Line(best.Setting)
+	case best != nil:
+		a.Verdict, a.Line, a.Saves = Setting, Line(best.Setting), own.Reserved-best.Reserved
+	case out.Failure != nil:
+		a.Verdict = Fragments
+	default:
+		a.Verdict = Nothing
+	}
+	return a
 }
 
 // bestSetting is the one to try; nil if none helps. After a failure it is one that serves
-// all: expandable segments, or else the one that reserves least, but not if the default
-// serves all from an empty cache, too: then it is no setting that makes the difference.
-// Where nothing failed, it has to be worthwhile against the recording and the default.
-func bestSetting(out *Report, replays []Replay) (best *Replay) {
+// all: expandable segments, or else the one that reserves least, but none if the settings
+// of the run serve all from an empty cache, too: then it is no setting that makes the
+// difference. Where nothing failed, it has to be worthwhile against those of the run.
+func bestSetting(failed bool, replays []Replay, own *Replay) (best *Replay) {
 	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
-	byDefault, expandable := &replays[0], &replays[1]
-	if out.Failure != nil && (fits(expandable) || fits(byDefault)) {
-		if fits(expandable) {
-			return expandable
+	expandable := &replays[1]
+	if failed && (fits(expandable) || fits(own)) {
+		if fits(own) {
+			return nil
 		}
-		return nil
+		return expandable
 	}
-	least := min(out.PeakReserved, byDefault.Reserved)
 	for i := range replays[1:] {
 		v := &replays[1+i]
 		switch {
-		case out.Failure != nil && !fits(v):
-		case out.Failure == nil && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > least-least/worthwhile):
+		case failed && !fits(v):
+		case !failed && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > own.Reserved-own.Reserved/worthwhile):
 		case best == nil || v.Reserved < best.Reserved-best.Reserved/worthwhile:
 			best = v
 		}

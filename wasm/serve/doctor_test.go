@@ -57,7 +57,7 @@ func TestDoctor(t *testing.T) {
 	for _, b := range opened.Memory.Buffers.List[:4] {
 		names = append(names, b.Kind.String())
 	}
-	if got := strings.Join(names, ", "); got != "weights, activations, workspace, gradients" {
+	if got := strings.Join(names, ", "); got != "workspace, weights, activations, workspace" {
 		t.Errorf("the first buffers are %s", got)
 	}
 	kept := proto.Open{Keep: 7} // without its bytes: it is at hand

@@ -33,7 +33,7 @@ func TestDoctor(t *testing.T) {
 	for id, want := range map[string]string{
 		"doctor-say":  "Ran out of memory: 30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"remedy-line": "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-		"growth":      "2 MiB more with each of 4 steps.",
+		"growth":      "2 MiB more with each of 5 steps.",
 	} {
 		if got := result(p, id); got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)

@@ -65,6 +65,9 @@ func (d *Doctor) Take(r *proto.Examined) {
 	switch {
 	case r.Report != nil:
 		d.Report = r.Report
+		if r.Report.Recorded == 0 { // there is nothing to replay
+			d.Advice = &r.Report.Advice
+		}
 	case r.Alive != nil:
 		d.alive = r.Alive
 	case r.Comparison != nil && d.Second != nil:

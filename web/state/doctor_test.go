@@ -27,7 +27,7 @@ func told(t *testing.T) *player {
 }
 
 func examinedReport(p *player, e Examine) {
-	p.play(Examined{ID: e.ID, Reply: &proto.Examined{Report: &doctor.Report{Events: 10, PeakAt: 3, Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Bytes: 6,
+	p.play(Examined{ID: e.ID, Reply: &proto.Examined{Report: &doctor.Report{Events: 10, Recorded: 10, PeakAt: 3, Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Bytes: 6,
 		Calls: []*doctor.Flame{{Name: "f", Category: doctor.Weights, Bytes: 4}, {Name: "g", Bytes: 2}}}}}}})
 }
 

@@ -2,6 +2,7 @@ package operators_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,7 @@ func says(s play.Setting, of play.Class) bool {
 			product := op == "mm" || op == "addmm"
 			switch {
 			case strings.Contains(s.Code, `"op"`) && (op == "mm" && saved.At%2 == 0 || strings.Contains(op, "attention")):
+			case strings.Contains(s.Code, "SelectiveAC") && (op == "mm" && saved.At%2 == 0 || slices.Contains([]string{"addmm", "bmm", "convolution", "topk", "max"}, op)):
 			case strings.Contains(s.Code, "no_batch_dims") && product:
 			case strings.Contains(s.Code, ".dots_saveable") && (product || op == "bmm" || op == "baddbmm"):
 			case strings.Contains(s.Code, fmt.Sprintf("%q", fmt.Sprintf("%s-%d", op, saved.At))):
@@ -84,8 +86,56 @@ func TestSettingsOfLayers(t *testing.T) {
 	for _, s := range settings[0].Segments {
 		units = append(units, strings.Join(s.Units, "+"))
 	}
-	if got, want := settings[0].Code+" "+strings.Join(units, " "), `model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"every_n_layers": 2}) h.0 h.2 h.4 h.6`; got != want {
+	if got, want := settings[0].Code+" "+strings.Join(units, " "), `model.gradient_checkpointing_enable(every_n_layers=2) h.0 h.2 h.4 h.6`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// What is written for a framework is what it can be told today, with the versions that know
+// it: torchtitan has other words since June 2026, and only a Sequential is cut by
+// checkpoint_sequential.
+func TestSettingsWords(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		percent engine.Bytes
+		want    []string
+	}{
+		{"gpt", 80, []string{
+			`Transformers | model.gradient_checkpointing_enable(every_n_layers=4) | every_n_layers: added in August 2026, in the documents of 5.17; of a Trainer: TrainingArguments(gradient_checkpointing=True, gradient_checkpointing_kwargs={"every_n_layers": 4})`,
+			`torch, checkpoint_sequential | - the model is no Sequential`,
+			`torchtitan | activation_checkpoint=SelectiveAC.Config() | main since 15 June 2026 (class SelectiveAC of torchtitan.distributed.activation_checkpoint), in Trainer.Config; as it is typed: activation-checkpoint:selective; there is no every n-th layer any more`,
+			`torchtitan up to 0.2.2 | mode = "selective", selective_ac_option = "3" | the released versions, the last of February 2026; in [activation_checkpoint] of the TOML file`,
+		}},
+		{"gpt", 30, []string{
+			`Transformers | model.gradient_checkpointing_enable() | of a Trainer: TrainingArguments(gradient_checkpointing=True)`,
+			`torchtitan | activation_checkpoint=FullAC.Config() | main since 15 June 2026 (class FullAC of torchtitan.distributed.activation_checkpoint), in Trainer.Config; as it is typed: activation-checkpoint:full; there is no every n-th layer any more`,
+			`torchtitan up to 0.2.2 | mode = "full" | the released versions, the last of February 2026; in [activation_checkpoint] of the TOML file`,
+		}},
+		{"bn", 60, []string{`torch, checkpoint_sequential | checkpoint_sequential(model, 3, input, use_reentrant=False) | PyTorch 2.0 or later; before, without use_reentrant`}},
+		{"unet", 60, []string{`torch, checkpoint_sequential | - the model is no Sequential`}},
+	} {
+		_, trace, err := operators.Read(c.file, unpacked(t, "testdata/traces/"+c.file+".json.gz"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		player := play.NewPlayer(trace)
+		settings, err := player.Settings(player.Play(nil).Peak*c.percent/100, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range settings {
+			if s.Code == "" {
+				got = append(got, s.Framework+" | - "+s.Why)
+			} else {
+				got = append(got, s.Framework+" | "+s.Code+" | "+s.Note)
+			}
+		}
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s at %d %%: got\n%s\nwant among it\n%s", c.file, c.percent, strings.Join(got, "\n"), want)
+			}
+		}
 	}
 }
 

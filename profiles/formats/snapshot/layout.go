@@ -52,30 +52,81 @@ func (s *snapshot) reserve(where span, taken bool) {
 	}
 }
 
+// openSegment begins a segment at an event. None can be there already.
 func (s *snapshot) openSegment(where span, from int) {
-	if i, ok := s.open[where.at]; ok {
-		s.odd++
-		s.memory.Segments[i].To = from
-	}
-	s.open[where.at] = len(s.spans)
-	s.spans = append(s.spans, where)
-	s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), From: from, To: math.MaxInt})
-}
-
-// closeSegment ends a segment, or the beginning of it; one that the trace did
-// not begin was there before.
-func (s *snapshot) closeSegment(where span, to int) {
-	i, ok := s.open[where.at]
-	if !ok {
-		s.spans = append(s.spans, where)
-		s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), To: to})
+	if where.size == 0 {
 		return
 	}
-	delete(s.open, where.at)
-	s.memory.Segments[i].To = to
-	if rest := s.spans[i].size - where.size; rest > 0 { // of an expandable segment
-		s.openSegment(span{where.end(), rest}, to)
+	if uncovered := s.cut(where, from); len(uncovered) != 1 || uncovered[0] != where {
+		s.odd++
 	}
+	s.addOpen(where, from)
+}
+
+func (s *snapshot) addOpen(where span, from int) {
+	s.open[where.end()] = len(s.spans)
+	s.ends.add(where.end())
+	s.addSegment(where, from, math.MaxInt)
+}
+
+func (s *snapshot) addSegment(where span, from, to int) {
+	s.spans = append(s.spans, where)
+	s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), From: from, To: to})
+}
+
+// closeSegment ends what of the segments lies in a stretch; what the trace did not begin
+// was there before.
+func (s *snapshot) closeSegment(where span, to int) {
+	for _, before := range s.cut(where, to) {
+		s.addSegment(before, 0, to)
+	}
+}
+
+// cut ends the open segments in a stretch at an event, of those that lie there in part
+// that part: pages of expandable segments are given back from their middle, and across
+// several that were mapped one by one. It returns the parts of the stretch in which no
+// segment was open.
+func (s *snapshot) cut(where span, to int) (uncovered []span) {
+	from := where.at
+	for from < where.end() {
+		end := s.ends.after(from)
+		i, ok := s.open[end]
+		if !ok || s.spans[i].at >= where.end() {
+			break
+		}
+		seg := s.spans[i]
+		delete(s.open, end)
+		s.ends.remove(end)
+		s.memory.Segments[i].To = to
+		switch {
+		case seg.at < from:
+			s.addOpen(span{seg.at, from - seg.at}, to)
+		case seg.at > from:
+			uncovered = append(uncovered, span{from, seg.at - from})
+		}
+		if end > where.end() {
+			s.addOpen(span{where.end(), end - where.end()}, to)
+		}
+		from = end
+	}
+	if from < where.end() {
+		uncovered = append(uncovered, span{from, where.end() - from})
+	}
+	return uncovered
+}
+
+// segmentBounds are the addresses that open segments can end at.
+func (s *snapshot) segmentBounds() *addrSet {
+	var list []int64
+	for e := range s.trace.all() {
+		switch e.is {
+		case actionReserve:
+			list = append(list, e.at, e.at+e.size)
+		case actionUnreserve:
+			list = append(list, e.at)
+		}
+	}
+	return newAddrSet(list)
 }
 
 // fail notes a request that found no room.
@@ -124,18 +175,18 @@ func (s *snapshot) finish() {
 	}
 	l.Reserved = s.levels
 	l.Took = s.took()
-	if s.failed != nil {
-		s.holes(l)
-	}
 	s.rebase(l)
-	if !slices.ContainsFunc(m.Requests.Events, func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
-		l.Took = nil // everything is rounded already
-	}
 	m.Recorded = l
 	s.finishHistory()
 	slices.SortFunc(m.Segments, func(a, b profiles.Segment) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Size, b.Size))
 	})
+	if s.failed != nil {
+		s.holes(l)
+	}
+	if !slices.ContainsFunc(m.Requests.Events, func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
+		l.Took = nil // everything is rounded already
+	}
 }
 
 // closeRest adds the segments of the end that the trace did not begin, and ends
@@ -143,15 +194,14 @@ func (s *snapshot) finish() {
 // is cut out.
 func (s *snapshot) closeRest(end int) {
 	var open []span
-	for at, i := range s.open {
+	for _, i := range s.open {
 		s.memory.Segments[i].To = end
-		open = append(open, span{at, s.spans[i].size})
+		open = append(open, s.spans[i])
 	}
 	slices.SortFunc(open, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	add := func(from, to int64) {
 		if from < to {
-			s.spans = append(s.spans, span{from, to - from})
-			s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(to - from), To: end})
+			s.addSegment(span{from, to - from}, 0, end)
 		}
 	}
 	for _, seg := range s.now {
@@ -246,49 +296,29 @@ func (e *segmentEnds) advance(event int) {
 	}
 }
 
-// holes finds the room there was for the request that failed, at recorded
-// addresses: in segments of its pool. Those of 2 MiB are for requests of up to
-// 1 MiB.
+// holes finds the room there was for the request that failed, in segments of its pool.
 func (s *snapshot) holes(l *alloc.Layout) {
-	q, f := s.memory.Requests, s.failed
+	m, f := s.memory, s.failed
 	var used []span
-	for i, b := range q.Buffers {
+	for i, b := range m.Requests.Buffers {
 		if b.Start < f.Event && f.Event < b.End && s.at[i] >= 0 {
-			used = append(used, span{s.at[i], int64(l.Took[i])})
+			used = append(used, span{int64(l.Addr[i]), int64(l.Took[i])})
 		}
 	}
 	slices.SortFunc(used, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	for _, seg := range s.pool(f) {
-		from := seg.at
+	for _, seg := range m.PoolAt(l, s.history, f.Event, f.Bytes) {
+		from, end := int64(seg.Addr), int64(seg.Addr+seg.Size)
 		hole := func(to int64) {
 			f.Largest = max(f.Largest, engine.Bytes(to-from))
 			f.Free += max(0, engine.Bytes(to-from))
 		}
-		k, _ := slices.BinarySearchFunc(used, seg.at, func(u span, at int64) int { return cmp.Compare(u.at, at) })
-		for ; k < len(used) && used[k].at < seg.end(); k++ {
+		k, _ := slices.BinarySearchFunc(used, from, func(u span, at int64) int { return cmp.Compare(u.at, at) })
+		for ; k < len(used) && used[k].at < end; k++ {
 			hole(used[k].at)
 			from = max(from, used[k].end())
 		}
-		hole(seg.end())
+		hole(end)
 	}
-}
-
-// pool are the segments that the request that failed could have used, without
-// those that overlap others.
-func (s *snapshot) pool(f *alloc.Failure) (pool []span) {
-	small := f.Bytes <= engine.MiB
-	for i, seg := range s.spans {
-		if v := &s.memory.Segments[i]; v.From <= f.Event && f.Event < v.To && (s.expandable || small == (v.Size == 2*engine.MiB)) {
-			pool = append(pool, seg)
-		}
-	}
-	slices.SortStableFunc(pool, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	end := int64(0)
-	return slices.DeleteFunc(pool, func(v span) bool {
-		overlaps := v.at < end
-		end = max(end, v.end())
-		return overlaps
-	})
 }
 
 // rebase lays the reserved stretches of addresses side by side, from 0. Buffers

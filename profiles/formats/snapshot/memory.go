@@ -31,7 +31,8 @@ type snapshot struct {
 	clock      int64           // of the event that is played, as recorded; 0: not yet known
 	at         []int64         // recorded address of each buffer
 	live       map[int64]int32 // buffers by address
-	open       map[int64]int   // segments by address
+	open       map[int64]int   // segments by the address that they end at
+	ends       *addrSet        // of open
 	spans      []span          // recorded addresses of Memory.Segments
 	expandable bool
 	levels     []alloc.Level
@@ -39,10 +40,11 @@ type snapshot struct {
 	total      float64 // of all buffers
 	ooms       int     // requests that found no room
 	failed     *alloc.Failure
-	wentOn     bool // there are requests after that
-	visited    int  // segments and blocks
-	odd        int  // events that contradict others
-	strays     int  // buffers outside all segments
+	wentOn     bool       // there are requests after that
+	emptied    []emptying // in order
+	visited    int        // segments and blocks
+	odd        int        // events that contradict others
+	strays     int        // buffers outside all segments
 }
 
 // block is a piece of memory in use.
@@ -223,6 +225,8 @@ func (s *snapshot) play() {
 	}
 	s.memory.Before = len(s.memory.Requests.Events)
 	s.holdBefore()
+	s.ends = s.segmentBounds()
+	empty := newEmptyings(s)
 	var last *event // the last request that found no room
 	for e := range s.trace.all() {
 		if e.is == actionOOM {
@@ -233,6 +237,7 @@ func (s *snapshot) play() {
 	for e := range s.trace.all() {
 		profiles.End(s.u.poll.Err())
 		s.clock = max(s.clock, e.time)
+		empty.see(e)
 		switch e.is {
 		case actionAlloc:
 			if s.failed != nil && !s.wentOn {

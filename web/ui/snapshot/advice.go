@@ -77,6 +77,14 @@ func advice(s *state.State) string {
 			return wordsEmptyCache
 		}
 		return wordsPieces
+	case doctor.Unrecorded:
+		return wordsUnrecorded
+	case doctor.Inexact:
+		r := d.Report
+		if a.Replayed == 0 {
+			return fmt.Sprintf(wordsOtherRules, r.Settings)
+		}
+		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 	}
 	return wordsNoSetting
 }

@@ -42,6 +42,9 @@ func (c *Answer) Kind() string {
 
 // Word begins the sentence.
 func (c *Answer) Word() string {
+	if r := report(c.S); r != nil && r.Recorded == 0 {
+		return wordsNoEvents
+	}
 	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
@@ -56,7 +59,11 @@ func (c *Answer) Sentence() string {
 	case r.Failure == nil:
 		l := c.S.Memory.LevelAt(r.PeakAt)
 		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
-		return fmt.Sprintf(wordsHeldAtPeak, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
+		words := wordsHeldAtPeak
+		if r.Recorded == 0 {
+			words = wordsHeldAtEnd
+		}
+		return fmt.Sprintf(words, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
 	}
 	f := r.Failure
 	text := fmt.Sprintf(wordsAskedFor, format.BytesUp(f.Bytes))
@@ -75,6 +82,9 @@ func (c *Answer) Sub() string {
 	text := ""
 	if f := r.Failure; f != nil {
 		text = fmt.Sprintf(wordsWhoAsked, f.Site, format.Bytes(f.DeviceFree)) + " "
+		if f.Unmapped > 0 {
+			text += fmt.Sprintf(wordsUnmapped, format.Bytes(f.Unmapped)) + " "
+		}
 	}
 	return text + short(c.S)
 }

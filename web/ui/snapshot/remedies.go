@@ -119,6 +119,9 @@ func (c *Remedies) Help() vugu.HTML {
 	if line := html.EscapeString(line(c.S)); line != "" {
 		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
 	}
+	if report(c.S).Recorded == 0 {
+		return vugu.HTML(b.String())
+	}
 	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(report(c.S).PeakReserved))
 	all := c.tried()
 	for i := range all {
@@ -188,8 +191,14 @@ func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
 	}
-	g, text, rows := report(c.S).Growth, wordsFewSteps, ""
-	if g != nil {
+	r, text, rows := report(c.S), wordsFewSteps, ""
+	g := r.Growth
+	switch {
+	case r.Recorded == 0:
+		text = wordsNoHistory
+	case !r.Trains:
+		text = wordsNoTurns
+	case g != nil:
 		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
 	}
 	if g != nil && len(g.Leaks) > 0 {

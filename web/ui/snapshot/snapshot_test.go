@@ -33,9 +33,9 @@ func TestDoctorPage(t *testing.T) {
 		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
-		"46 MiB in 7 buffers when the request failed, event 33", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
+		"46 MiB in 7 buffers when the request failed, event 35", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
 		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`, "100 MiB, all find room", "6 more settings",
-		"2 MiB more with each of 4 steps.", "log.py:4 keep_loss", "6 MiB in 3 buffers so far")
+		"2 MiB more with each of 5 steps.", "log.py:4 keep_loss", "8 MiB in 4 buffers so far")
 	if strings.Contains(page, `data-testid="recording-device"`) {
 		t.Error("devices are offered, but the other one holds nothing")
 	}
@@ -43,7 +43,7 @@ func TestDoctorPage(t *testing.T) {
 	for _, n := range address.Numbers(s) {
 		numbers = append(numbers, n.Value)
 	}
-	if got := strings.Join(numbers, ", "); got != "80 MiB, 100 MiB, +25 %, 56 %, 21" {
+	if got := strings.Join(numbers, ", "); got != "100 MiB, 100 MiB, 0 %, 56 %, 22" {
 		t.Errorf("the numbers are %s; want the peak without the request that found no room", got)
 	}
 }
@@ -53,10 +53,27 @@ func TestDoctorWithoutFailure(t *testing.T) {
 	s := pagetest.Snapshot(t, "first.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have reserved 20 MiB less.", `data-kind="needs"`)
+	pagetest.Contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "No setting is advised: a replay of the settings of the run reserves 86 MiB, and 100 MiB was reserved (−14 %).", `data-kind="needs"`)
 	if strings.Contains(page, `data-testid="between"`) {
 		t.Error("a hole is named that no request was too large for")
 	}
+}
+
+// Without events it is said what cannot be known, and nothing is replayed.
+func TestDoctorWithoutEvents(t *testing.T) {
+	s := pagetest.Snapshot(t, "unrecorded.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	pagetest.Contains(t, "no events", page, "<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.", wordsUnrecorded, wordsNoHistory)
+	if strings.Contains(page, wordsNoFailure) || strings.Contains(page, `data-testid="replays"`) || len(s.Doctor().Replays) > 0 {
+		t.Errorf("%d replays of what was not recorded, or it is said that nothing failed: %s", len(s.Doctor().Replays), page)
+	}
+}
+
+// What expandable segments have no memory for is told apart; a forward alone has no steps.
+func TestDoctorExpandable(t *testing.T) {
+	page := shown(t, pagetest.Snapshot(t, "expandable.pickle"))
+	pagetest.Contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.", "Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
 }
 
 // Another moment has a bar of its own beside that of the failure, and the flame graph is
@@ -70,13 +87,13 @@ func TestDoctorMoments(t *testing.T) {
 	}
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 33", `data-testid="usage-at"`, `at event 2</p>`)
+	pagetest.Contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 35", `data-testid="usage-at"`, `at event 2</p>`)
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
 	show := input.Command{Do: "show-buffer", Index: 4}.Message(s)
 	pagetest.Do(t, s, show)
-	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 33 || m != s.PlacesModel() {
+	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 35 || m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
 	}
 	if pagetest.Do(t, s, show); s.View.Selected.Kind != lookup.Nothing {

@@ -6,11 +6,14 @@ const (
 	wordsUnexamined = "The snapshot cannot be examined: "
 	wordsRanOut     = "Ran out of memory: "
 	wordsNoFailure  = "No request failed: "
+	wordsNoEvents   = "No events: "
 
 	wordsAskedFor   = "%s was asked for, and "
 	wordsFreeIn     = "%s was free in %s, the largest %s."
 	wordsNothing    = "nothing was free in the segments that it could use."
 	wordsHeldAtPeak = "%s was held at the peak, and %s of the %s reserved then was not used."
+	wordsHeldAtEnd  = "%s was held, and %s of the %s reserved was not used."
+	wordsUnmapped   = "Address space that is not mapped, %s, is neither free nor a hole."
 	wordsWhoAsked   = "It was for %s. %s more could be reserved."
 
 	wordsBetween   = "The largest hole, %s too small, lies between"
@@ -48,10 +51,10 @@ const (
 	wordsCopied    = "Copied: %s"
 	wordsToCopy    = "This browser copies nothing for a page; type %s"
 
-	wordsShort       = "%s would have helped."           // variable and value
-	wordsShortLess   = "%s would have reserved %s less." // variable and value
+	wordsShort       = "%s would have helped."                       // variable and value
+	wordsShortLess   = "%s would have reserved %s less in a replay." // variable and value
 	wordsRemedyFits  = "A replay with this finds room for all requests. Set it before the program starts:"
-	wordsRemedyLess  = "A replay with this reserves %s less. Set it before the program starts:"
+	wordsRemedyLess  = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
 	wordsCopy        = "Copy"
 	wordsStopReplays = "Stop"
 	wordsAtWork      = "Replaying…"
@@ -60,6 +63,9 @@ const (
 	wordsEmptyCache  = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
 	wordsPieces      = "The free memory is in pieces, and no setting that was replayed mends it. Use less."
 	wordsNoSetting   = "No setting of the allocator would reserve much less."
+	wordsUnrecorded  = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
+	wordsInexact     = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
+	wordsOtherRules  = "No setting is advised: those of the run, %s, are not among what can be replayed."
 
 	wordsSecond       = "Compare with another snapshot"
 	wordsSecondNote   = "From before a change, or of another rank. Both are drawn on one axis; what differs is told by place in the program."
@@ -81,6 +87,8 @@ const (
 
 	wordsGrows     = "What grows from step to step"
 	wordsFewSteps  = "Fewer than three steps can be told apart."
+	wordsNoTurns   = "No stack is of a backward or of an optimizer, so steps cannot be told."
+	wordsNoHistory = "Nothing tells without events."
 	wordsNoGrowth  = "Nothing grows over %s."
 	wordsGrowth    = "%s more with each of %s."
 	wordsPerStep   = "%s per step"

@@ -419,7 +419,7 @@ def stand_in(module):
     forward, so that a file of the module has the forward of its class."""
 
     def forward(self, *args, **kwargs):
-        return planned(self).rt.forward(self, args, kwargs)
+        return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
 
     with contextlib.suppress(TypeError, ValueError):  # forwards without a signature
         forward.__signature__ = inspect.signature(type(module).forward)
@@ -630,9 +630,9 @@ class Runtime:
         return self.paths[m] or "The model"
 
     def forward(self, m, args, kwargs):
-        f = self.original(m)
         if VERSION >= (2, 1) and torch.compiler.is_compiling():
             raise PlanError(WHOLE_COMPILE)
+        f = self.original(m)
         if not torch.is_grad_enabled():
             if self.count is not None:  # the collector counts such calls, too
                 self.segment(m)
@@ -848,12 +848,15 @@ class Runtime:
 
 def random_state():
     """The states of all generators of random numbers that a step may draw from."""
-    s = {"cpu": rng_bytes(), "python": random.getstate()}
-    if "numpy" in sys.modules:
-        s["numpy"] = sys.modules["numpy"].random.get_state()
+    s = dict(other_random_state(), cpu=rng_bytes())
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         s["cuda"] = torch.cuda.get_rng_state()
     return s
+
+
+def other_random_state():
+    """The states of the generators that are not PyTorch's."""
+    return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
 
 
 def set_random_state(s):
@@ -1468,7 +1471,8 @@ class Origins:
         """Generators that are not PyTorch's: their states before the forward and after it."""
         if before["python"] != after["python"]:
             self.looks["Python's random numbers"] = {}
-        if "numpy" in before and repr(before["numpy"][2:]) + str(before["numpy"][1].tolist()) != repr(after["numpy"][2:]) + str(after["numpy"][1].tolist()):
+        told = lambda s: (s[1].tolist(), s[2:])
+        if "numpy" in before and told(before["numpy"]) != told(after["numpy"]):
             self.looks["numpy's random numbers"] = {}
 
     def doubts(self):
@@ -1736,13 +1740,13 @@ class Step:
     def traced(self, tr, net, args, kwargs, fake, lean):
         hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
         reads = contextlib.nullcontext() if fake or tr.kernels else watched(lambda t, name: tr.origins.look(tr.sids(t)))
-        before = random_state()
+        before = other_random_state()
         with fake or contextlib.nullcontext(), hooks, tr:
             with self.cast(), reads:
                 out = net(*args, **kwargs)
                 loss = self.loss(out)
             del out
-            tr.origins.drawn(before, random_state())
+            tr.origins.drawn(before, other_random_state())
             tr.poll()
             tr.end = len(tr.ops)
             if not lean:

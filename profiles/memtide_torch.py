@@ -12,7 +12,7 @@ module, and the run of the unmodified module by a plan.
 factory() returns model, or model, args, or model, args, kwargs, or a dictionary of
 model, args, kwargs, loss, autocast. Without memtide:
 
-    graph = mt.collect(model, (ids,), {"labels": labels})
+    graph = mt.collect(model, (ids,), {"labels": labels})     # or loss=lambda out: ...
     plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
     print(graph.play(plan).peak)               # before anything runs
 

@@ -53,6 +53,8 @@ test-torch: torch ## run the tests of the collector, of plans and of exported sc
 	$(GO) build -o bin/memtide ./cmd/memtide
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
+	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
+	$(PYTHON) -B profiles/torchtest/test_malformed.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.

@@ -12,7 +12,7 @@ module, and the run of the unmodified module by a plan.
 factory() returns model, or model, args, or model, args, kwargs, or a dictionary of
 model, args, kwargs, loss, autocast. Without memtide:
 
-    graph = mt.collect(model, (ids,), {"labels": labels})
+    graph = mt.collect(model, (ids,), {"labels": labels})     # or loss=lambda out: ...
     plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
     print(graph.play(plan).peak)               # before anything runs
 
@@ -57,11 +57,13 @@ import functools
 import gc
 import hashlib
 import importlib
+import inspect
 import json
 import math
 import operator
 import os
 import random
+import re
 import statistics
 import struct
 import sys
@@ -87,7 +89,25 @@ except ImportError:  # before PyTorch 1.13
 VERSION = tuple(int(x) for x in torch.__version__.split("+")[0].replace("a0", "").split(".")[:2]) if torch else (0, 0)
 
 
-class CollectError(RuntimeError):
+STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown(text):
+    """Foreign text without what could do something where it is shown: control
+    characters, with which a terminal can be steered, marks that turn the direction of
+    what follows, and halves of characters. White space becomes a space, the others
+    U+FFFD, as CleanText in profiles/budget.go has it."""
+    return STEERING.sub(lambda m: " " if m[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
+
+
+class Refusal(RuntimeError):
+    """What was found and what to do, in a sentence that any terminal can show."""
+
+    def __init__(self, text):
+        super().__init__(shown(text))
+
+
+class CollectError(Refusal):
     """What keeps a network from being profiled, in a sentence."""
 
 
@@ -95,7 +115,16 @@ class OtherOperators(CollectError):
     """What shapes alone do is not what the device does."""
 
 
-class PlanError(RuntimeError):
+class ValuesNeeded(CollectError):
+    """A model looks at values, and shapes alone have none. what says which operator
+    needs them, and in which line of the model."""
+
+    def __init__(self, what):
+        super().__init__(what + ": collect with real=True.")
+        self.what = what
+
+
+class PlanError(Refusal):
     """The plan does not fit the model, or this PyTorch."""
 
 
@@ -224,7 +253,7 @@ class Frame:
         c = self.calls[-1]
         for o, before in c.objects:
             if signature(o) != before:
-                raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (path_of(c.module), type(o).__name__))
+                raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (self.rt.path_of(c.module), type(o).__name__))
         c.objects = None
         self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
         with self.rt.quiet():
@@ -252,14 +281,14 @@ class Frame:
         self.running = True
         rt, job = self.rt, Fill(self)
         now, outer = rt.state(), (rt.job, rt.level, rt.count)
-        rt.job, rt.level = job, Level(self.seg.get("inner", []), job)
+        rt.job, rt.level = job, Level(self.seg.get("inner") or [], job)
         try:
             self.again(job)
             if job.want:
                 raise PlanError("%s computed fewer values again than it kept the first time: its forward is not the same twice." % name_of(self.seg))
         finally:
             rt.job, rt.level, rt.count = outer
-            rt.set_state(now)
+            set_random_state(now)
             self.running = False
         self.calls = self.sac = None
 
@@ -360,8 +389,41 @@ def signature(o):
     return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
 
 
-def path_of(module):
-    return module.__dict__["_memtide_path"] or "The model"
+class Planned:
+    """What a plan leaves in a module that it names: the runtime, the path of the module,
+    and the forward that the module itself had instead of that of its class, or None. A
+    deep copy of the module has a copy of it; a file of the module has None."""
+
+    def __init__(self, rt, path, forward):
+        self.rt, self.path, self.forward = rt, path, forward
+
+    def __deepcopy__(self, memo):
+        return Planned(*copy.deepcopy((self.rt, self.path, self.forward), memo))
+
+    def __reduce__(self):
+        if self.forward is not None:
+            raise PlanError("%s has a forward of its own beside the plan, which would not be in the file: remove() the plan before you save the model, or save its state_dict()."
+                            % (self.path or "The model"))
+        return type(None), ()
+
+
+def planned(module):
+    """What a plan has left in a module; None if there is no plan on it."""
+    return module.__dict__.get("_memtide")
+
+
+def stand_in(module):
+    """What stands in for the forward of a module that the plan names: a method, so that
+    a deep copy runs its own, of the signature that the module's own has, for those who
+    look at it (a Trainer drops the columns that forward does not take). It is called
+    forward, so that a file of the module has the forward of its class."""
+
+    def forward(self, *args, **kwargs):
+        return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
+
+    with contextlib.suppress(TypeError, ValueError):  # forwards without a signature
+        forward.__signature__ = inspect.signature(type(module).forward)
+    return types.MethodType(forward, module)
 
 
 def name_of(seg):
@@ -508,12 +570,6 @@ def unpack(h):
     return h.value
 
 
-def planned_forward(self, *args, **kwargs):
-    """Stands in for the forward of a module that the plan names. What it needs lies in
-    the module, so that a deep copy runs its own."""
-    return self.__dict__["_memtide"].forward(self, args, kwargs)
-
-
 def selective(save):
     """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
@@ -530,9 +586,9 @@ def selective(save):
 
 def walk(segments):
     """All segments, those within others behind them."""
-    for s in segments:
+    for s in segments or []:
         yield s
-        yield from walk(s.get("inner", []))
+        yield from walk(s.get("inner"))
 
 
 class Runtime:
@@ -544,20 +600,22 @@ class Runtime:
         self.modules = dict(model.named_modules())
         self.moving = {}
         self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
-        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p["segments"]) for u in s["units"]} | {""})
+        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p.get("segments")) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
+        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward that comes after remove()
         for path in self.named:
             m = self.modules[path]
-            m.__dict__["_memtide"], m.__dict__["_memtide_path"] = self, path
-            m.__dict__["_memtide_forward"] = m.__dict__.get("forward")
-            m.forward = types.MethodType(planned_forward, m)
+            own = m.__dict__.get("forward")
+            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as a file of a planned model has it
+            m.__dict__["_memtide"] = Planned(self, path, None if of_class else own)
+            m.forward = stand_in(m)
 
     def remove(self):
-        """The model is as it was before."""
+        """The model is as it was before. The backward of a forward that ran by the plan
+        still finds what it needs; what lies within a run that it makes again is kept."""
         for path in self.named:
             m = self.modules[path]
-            old = m.__dict__.pop("_memtide_forward")
-            del m.__dict__["_memtide"], m.__dict__["_memtide_path"]
+            old = m.__dict__.pop("_memtide").forward
             if old is None:
                 del m.__dict__["forward"]
             else:
@@ -565,13 +623,19 @@ class Runtime:
         self.named = []
 
     def original(self, m):
-        return m.__dict__["_memtide_forward"] or types.MethodType(type(m).forward, m)
+        own = m.__dict__.get("forward") if planned(m) is None else planned(m).forward
+        return own or types.MethodType(type(m).forward, m)
+
+    def path_of(self, m):
+        return self.paths[m] or "The model"
 
     def forward(self, m, args, kwargs):
-        f = self.original(m)
         if VERSION >= (2, 1) and torch.compiler.is_compiling():
             raise PlanError(WHOLE_COMPILE)
+        f = self.original(m)
         if not torch.is_grad_enabled():
+            if self.count is not None:  # the collector counts such calls, too
+                self.segment(m)
             return f(*args, **kwargs)
         if m is self.model and self.job is None:
             return self.step(f, args, kwargs)
@@ -604,7 +668,7 @@ class Runtime:
             whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
         self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
-        names = self.names = Names() if self.strict and not self.told and self.plan.get("model", {}).get("ops_sha") else None
+        names = self.names = Names() if self.strict and not self.told and (self.plan.get("model") or {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
                 out = f(*args, **kwargs)
@@ -630,29 +694,38 @@ class Runtime:
     def fitting(self, args, kwargs):
         """The segments for these inputs: those of the plan that was made for them. Where
         none was, the only plan there is; of several none, and the step is plain. That is
-        said once."""
-        if len(self.shapes) == 1 and self.told:
-            return self.plan["segments"]
+        said once of each input."""
         now = input_rows(args, kwargs)
-        planned = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs", [])] for p in self.shapes]
-        for rows, p in zip(planned, self.shapes):
+        made = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs") or []] for p in self.shapes]
+        self.same_cast()
+        for rows, p in zip(made, self.shapes):
             if rows == now or not rows:
-                return p["segments"]
+                return p.get("segments") or []
         text = lambda rows: ", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing"
-        said = "planned for %s, running %s" % (" and for ".join(map(text, planned)), text(now))
+        self.tell("planned for %s, running %s" % (" and for ".join(map(text, made)), text(now)) + (", plainly" if len(self.shapes) > 1 and not self.strict else ""))
+        return self.plan.get("segments") or [] if len(self.shapes) == 1 else []
+
+    def same_cast(self):
+        """Tells of an autocast that is not the one that the plan was made for."""
+        first, want = next(self.model.parameters(), None), self.plan.get("autocast")
+        if first is None or want is None or first.device.type not in ("cpu", "cuda"):
+            return
+        got = next((str(dtype)[6:] for device, on, dtype in casts() if on and device == first.device.type), "")
+        if got != want:
+            self.tell("planned %s, running %s" % tuple("under autocast to " + t if t else "without autocast" for t in (want, got)))
+
+    def tell(self, said):
+        """Refuses a step that the plan was not made for, or warns of it, once."""
         if self.strict:
             raise PlanError("The plan is strict: %s." % said)
-        if len(self.shapes) > 1:
-            said += ", plainly"
         if said not in self.said:
-            warnings.warn("memtide: " + said, stacklevel=6)
             self.said.add(said)
-        return self.plan["segments"] if len(self.shapes) == 1 else []
+            warnings.warn("memtide: " + shown(said), stacklevel=7)
 
     def segment(self, m):
         """The segment that a call of a named module belongs to, and the counts of calls
         before it."""
-        path = m.__dict__["_memtide_path"]
+        path = self.paths[m]
         before = dict(self.count)
         n = before.get(path, 0)
         self.count[path] = n + 1
@@ -690,24 +763,11 @@ class Runtime:
     # random numbers, autocast, buffers
 
     def state(self):
-        s = {"cpu": rng_bytes(), "python": random.getstate(), "cache": torch.is_autocast_cache_enabled(), "cast": casts()}
-        if "numpy" in sys.modules:
-            s["numpy"] = sys.modules["numpy"].random.get_state()
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
-            s["cuda"] = torch.cuda.get_rng_state()
-        return s
-
-    def set_state(self, s):
-        torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
-        random.setstate(s["python"])
-        if "numpy" in s:
-            sys.modules["numpy"].random.set_state(s["numpy"])
-        if "cuda" in s:
-            torch.cuda.set_rng_state(s["cuda"])
+        return dict(random_state(), cache=torch.is_autocast_cache_enabled(), cast=casts())
 
     @contextlib.contextmanager
     def restored(self, s):
-        self.set_state(s)
+        set_random_state(s)
         with contextlib.ExitStack() as stack:
             for (device, on, dtype), (_, now, _) in zip(s["cast"], casts()):
                 if on or now:
@@ -716,19 +776,19 @@ class Runtime:
 
     def before(self, m):
         """Copies of the buffers that a call of m may change: of all until it is known."""
-        names = self.changing.get(path_of(m))
+        names = self.changing.get(self.path_of(m))
         return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
 
     def after(self, m, copies):
-        if path_of(m) not in self.changing:
-            changed = self.changing[path_of(m)] = {n for n, b in m.named_buffers() if not torch.equal(b, copies[n])}
+        if self.path_of(m) not in self.changing:
+            changed = self.changing[self.path_of(m)] = {n for n, b in m.named_buffers() if not torch.equal(b, copies[n])}
             for n in set(copies) - changed:
                 del copies[n]
 
     def swap(self, m, copies):
         """Puts the buffers of m as they were, and returns what they were until now."""
         buffers = dict(m.named_buffers())
-        now = {n: buffers[n].detach().clone() for n in self.changing.get(path_of(m), ())}
+        now = {n: buffers[n].detach().clone() for n in self.changing.get(self.path_of(m), ())}
         self.put(m, copies)
         return now
 
@@ -742,18 +802,18 @@ class Runtime:
 
     def held(self, m):
         """The attributes that a call of m may change: all until it is known."""
-        names = self.moving.get(path_of(m))
+        names = self.moving.get(self.path_of(m))
         if names is None:
             return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
         return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
 
     def settle(self, m, before):
-        if path_of(m) not in self.moving:
+        if self.path_of(m) not in self.moving:
             for sub in m.modules():
                 for n in filter(own_attribute, vars(sub)):
                     before.setdefault((sub, n), self)
             same = lambda now, v: now is v.x and v.same() if isinstance(v, Contents) else now is v
-            names = self.moving[path_of(m)] = [(sub, n) for (sub, n), v in before.items() if not same(vars(sub).get(n, self), v)]
+            names = self.moving[self.path_of(m)] = [(sub, n) for (sub, n), v in before.items() if not same(vars(sub).get(n, self), v)]
             kept = {key: still(before[key]) for key in names}
             before.clear()
             before.update(kept)
@@ -780,10 +840,41 @@ class Runtime:
     def near(self, keep):
         """Backward has come to an offloaded segment: it is fetched, and so are those
         before it that should be by then."""
-        for i in range(keep.n, max(-1, keep.n - 1 - keep.seg.get("prefetch", 0)), -1):
+        for i in range(keep.n, max(-1, keep.n - 1 - (keep.seg.get("prefetch") or 0)), -1):
             k = keep.line[i]()
             for b in list(k.blocks.values()) if k is not None else ():
                 b.fetch()
+
+
+def random_state():
+    """The states of all generators of random numbers that a step may draw from."""
+    s = dict(other_random_state(), cpu=rng_bytes())
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        s["cuda"] = torch.cuda.get_rng_state()
+    return s
+
+
+def other_random_state():
+    """The states of the generators that are not PyTorch's."""
+    return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
+
+
+def set_random_state(s):
+    """Has all generators go on as they did when random_state returned s."""
+    torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
+    random.setstate(s["python"])
+    if "numpy" in s:
+        sys.modules["numpy"].random.set_state(s["numpy"])
+    if "cuda" in s:
+        torch.cuda.set_rng_state(s["cuda"])
+
+
+def seed_all(n):
+    """Begins all generators with a seed."""
+    torch.manual_seed(n)
+    random.seed(n)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(n)
 
 
 def rng_bytes():
@@ -809,15 +900,21 @@ OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so 
 WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
 
 
+def modules_sha(model):
+    """A hash of what modules a model has, by path and class, and of the shapes of their
+    parameters. Buffers are left out: some grow while a model runs. Empty where a
+    parameter has no shape yet."""
+    rows = ["%s %s" % (path, type(m).__name__) for path, m in model.named_modules()]
+    for name, p in model.named_parameters():
+        if isinstance(p, nn.parameter.UninitializedParameter):
+            return ""
+        rows.append("%s %s" % (name, tuple(p.shape)))
+    return sha_of(rows)
+
+
 def fits(modules, named, plan):
     """Refuses a plan that these modules cannot run."""
-    for s in (s for p in shapes_of(plan) for s in walk(p["segments"])):
-        if s["do"] not in ("keep", "recompute", "offload"):
-            raise PlanError("The plan wants to %s %s, which this version does not know." % (s["do"], name_of(s)))
-        if s.get("input") not in (None, "keep", "offload"):
-            raise PlanError("The plan wants to %s the input of %s, which this version does not know." % (s["input"], name_of(s)))
-        if type(s.get("prefetch", 0)) is not int or s.get("prefetch", 0) < 0:
-            raise PlanError("The plan has the prefetch %r for %s: a number of segments." % (s["prefetch"], name_of(s)))
+    for s in (s for p in shapes_of(plan) for s in walk(p.get("segments"))):
         if s.get("save") and VERSION < (2, 4):
             raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
     for path in named:
@@ -825,13 +922,17 @@ def fits(modules, named, plan):
             have = [n for n in modules if n]
             raise PlanError("The plan names module %s, and the model has none of that name; it has %s%s: collect this model and solve again."
                             % (path, ", ".join(have[:4]), " ..." if len(have) > 4 else ""))
-    known = plan.get("model", {})
-    for unit, kind in zip(known.get("units", []), known.get("classes", [])):
+    known = plan.get("model") or {}
+    for unit, kind in zip(known.get("units") or [], known.get("classes") or []):
         m = modules.get(unit.split("#")[0])
         if m is not None and type(m).__name__ != kind:
             raise PlanError("%s is a %s, and the plan was made for a %s: collect this model and solve again." % (unit, type(m).__name__, kind))
+    sha = modules_sha(modules[""])
+    if known.get("modules_sha") and sha and sha != known["modules_sha"]:
+        raise PlanError("The plan was made for a model of other modules, or of other shapes of their parameters (model.modules_sha is %s, that of this model %s): collect this model and solve again."
+                        % (known["modules_sha"], sha))
     for path in named:
-        if "_memtide" in modules[path].__dict__:
+        if planned(modules[path]) is not None:
             raise PlanError("A plan is applied to this model already: remove() it first.")
         if isinstance(modules[path], torch.jit.ScriptModule):
             raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
@@ -856,27 +957,161 @@ def free_memory(device):
 
 def shapes_of(plan):
     """The plans in a plan: it itself, and those for other inputs."""
-    return [plan] + plan.get("shapes", [])
+    return [plan] + (plan.get("shapes") or [])
 
 
 def several(plan, *others):
     """One plan of plans for several batches or lengths of one model. Inputs that none of
     them was made for run plainly."""
-    alike = lambda p: (p.get("model", {}).get("units"), p.get("model", {}).get("classes"), p.get("autocast"))
+    plan, others = load_plan(plan), [load_plan(p) for p in others]
+    alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
     if any(alike(p) != alike(plan) for p in others):
         raise PlanError("These plans are of different models: collect one model with each of its inputs.")
-    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments")} for o in others for p in shapes_of(o)]
-    return dict(plan, shapes=plan.get("shapes", []) + rows)
+    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
+    doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
+    return dict(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
 
 
 def load_plan(plan):
-    """A plan from its file; a dictionary is one."""
+    """A plan from its file; a dictionary is one. PlanError says which field is not what
+    a plan has there."""
     if isinstance(plan, (str, os.PathLike)):
-        with open(plan, encoding="utf-8") as f:
-            plan = json.load(f)
-    if plan.get("format") != "memtide-plan/1":
+        plan = read_json(plan)
+    if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
         raise PlanError("This is no plan of memtide (format memtide-plan/1).")
+    Fields(plan).plan()
     return plan
+
+
+# -- plans as files
+#
+# The bounds are those of package profiles: whoever writes a plan is not known.
+
+MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
+MOST_DEPTH = 100  # of segments within each other
+
+
+def read_json(path):
+    """The content of a file of JSON that somebody else may have written."""
+    with open(path, "rb") as f:
+        data = f.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise PlanError("%s is larger than %s, which is the most that is read." % (path, size_text(MOST_BYTES)))
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise PlanError("%s is nested deeper than any plan." % path) from None
+    except ValueError as e:
+        raise PlanError("%s is no JSON: %s." % (path, str(e)[:200])) from None
+
+
+def brief(value):
+    """A value of JSON for a message: the beginning of a text, of others the kind."""
+    if type(value) is int and value.bit_length() > 64:
+        return "a number of %d bits" % value.bit_length()
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:60] + "...")
+    return repr(value) if isinstance(value, (bool, int, float, type(None))) else "a " + type(value).__name__
+
+
+class Fields:
+    """The fields of a plan, each held against what it has to be. What is missing or null
+    is left to its default, but for segments, units and do."""
+
+    def __init__(self, plan):
+        self.top = plan
+
+    def wrong(self, path, value, expected):
+        raise PlanError("%s is %s: %s is expected. Solve again, or ask for the file again." % (path, brief(value), expected))
+
+    def text(self, path, value, most=MOST_NAME):
+        if type(value) is not str or len(value) > most:
+            self.wrong(path, value, "a text of at most %d characters" % most)
+
+    def whole(self, path, value, most=MOST_NUMBER):
+        if type(value) is not int or not 0 <= value <= most:
+            self.wrong(path, value, "a whole number from 0 to %d" % most)
+
+    def number(self, path, value):
+        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
+            self.wrong(path, value, "a number from 0 on")
+
+    def each(self, path, value, check, most=MOST_ITEMS):
+        if not isinstance(value, (list, tuple)) or len(value) > most:
+            self.wrong(path, value, "a list of at most %d" % most)
+        for i, v in enumerate(value):
+            check("%s[%d]" % (path, i), v)
+
+    def parts(self, path, value, checks):
+        """An object: of the fields that it has, each by its check."""
+        if not isinstance(value, dict):
+            self.wrong(path, value, "an object")
+        for key, check in checks.items():
+            if value.get(key) is not None:
+                check("%s.%s" % (path, key) if path else key, value[key])
+
+    def plan(self):
+        long = lambda path, v: self.text(path, v, MOST_TEXT)
+        names = lambda path, v: self.each(path, v, self.text)
+        model = {"units": names, "classes": names, "ops_sha": self.text, "modules_sha": self.text}
+        self.parts("", self.top, {
+            "class": self.text, "name": self.text, "made_by": self.text, "autocast": self.cast, "model": lambda path, v: self.parts(path, v, model),
+            "warnings": lambda path, v: self.each(path, v, long, MOST_NOTES), "shapes": lambda path, v: self.each(path, v, self.shape)})
+        if "segments" not in self.top:
+            raise PlanError("The plan has no segments: a list of what runs again or goes to the host is expected. Solve again, or ask for the file again.")
+        self.shape("", self.top)
+
+    def shape(self, path, value):
+        """What a plan has once, and each of its shapes."""
+        predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
+        predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
+        self.parts(path, value, {
+            "budget_bytes": self.whole, "inputs": lambda at, v: self.each(at, v, self.input), "predicted": lambda at, v: self.parts(at, v, predicted),
+            "segments": lambda at, v: self.segments(at, v)})
+
+    def cast(self, path, value):
+        if value != "" and not (type(value) is str and value in CASTS):
+            self.wrong(path, value, "the name of a type for autocast (%s), or nothing" % ", ".join(CASTS))
+
+    def input(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 3:
+            self.wrong(path, value, "a list of name, shape and type")
+        self.text(path + "[0]", value[0])
+        self.each(path + "[1]", value[1], self.whole)
+        self.text(path + "[2]", value[2])
+
+    def segments(self, path, value, deep=1):
+        if deep > MOST_DEPTH:
+            raise PlanError("%s...: segments are nested deeper than %d, which is the most that is read." % (path[:60], MOST_DEPTH))
+        self.each(path, value, lambda at, s: self.segment(at, s, deep))
+
+    def segment(self, path, s, deep):
+        self.parts(path, s, {})
+        self.each(path + ".units", s.get("units"), self.text)
+        if not s["units"]:
+            self.wrong(path + ".units", None, "a list of at least one module call")
+        name = name_of(s)
+        if s.get("do") not in ("keep", "recompute", "offload"):
+            raise PlanError("%s.do: the plan wants to %s %s, which this version does not know." % (path, self.word(s.get("do")), name))
+        if s.get("input") not in (None, "", "keep", "offload"):
+            raise PlanError("%s.input: the plan wants to %s the input of %s, which this version does not know." % (path, self.word(s["input"]), name))
+        if s.get("input") == "offload" and s["do"] != "recompute":
+            raise PlanError("%s.input: the plan wants to offload the input of %s, which does not run again." % (path, name))
+        n = s.get("prefetch")
+        if n is not None and (type(n) is not int or not 0 <= n <= MOST_ITEMS):
+            raise PlanError("%s.prefetch: the plan has the prefetch %s for %s: a number of segments, at most %d." % (path, brief(n), name, MOST_ITEMS))
+        if s.get("save") and s.get("inner"):
+            raise PlanError("%s.save: the plan keeps single operators of %s, which has segments within." % (path, name))
+        self.parts(path, s, {"save": lambda at, v: self.each(at, v, self.saved), "inner": lambda at, v: self.segments(at, v, deep + 1)})
+
+    def word(self, value):
+        return value[:60] if isinstance(value, str) else brief(value)
+
+    def saved(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            self.wrong(path, value, "a list of the name of an operator and a number")
+        self.text(path + "[0]", value[0])
+        self.whole(path + "[1]", value[1])
 
 
 def apply(model, plan, strict=False):
@@ -885,6 +1120,8 @@ def apply(model, plan, strict=False):
     those of the model without it. strict refuses other inputs and other operators than
     the plan was made for."""
     plan = load_plan(plan)
+    for doubt in plan.get("warnings") or []:
+        warnings.warn("memtide: " + shown(doubt), stacklevel=2)
     kind = type(model).__name__
     if kind == "DataParallel":
         raise PlanError("DataParallel copies the model each step, and the plan with it is not tested: use DistributedDataParallel.")
@@ -896,7 +1133,7 @@ def apply(model, plan, strict=False):
     if getattr(model, "is_gradient_checkpointing", False):
         raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
     first = next(model.parameters(), None)
-    free, needs = free_memory(first.device) if first is not None else None, max(p.get("predicted", {}).get("peak_bytes", 0) for p in shapes_of(plan))
+    free, needs = free_memory(first.device) if first is not None else None, max((p.get("predicted") or {}).get("peak_bytes") or 0 for p in shapes_of(plan))
     if free is not None and needs > free:
         held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
         raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."
@@ -917,7 +1154,7 @@ def checkpointed(model, plan):
     from torch.utils.checkpoint import checkpoint
 
     modules = dict(model.named_modules())
-    units = plan.get("model", {}).get("units") or [u for s in plan["segments"] for u in s["units"]]
+    units = (plan.get("model") or {}).get("units") or [u for s in plan["segments"] for u in s["units"]]
     paths = [u for u in units if "#" not in u]
     kinds = [type(modules[u]).__name__ for u in paths]
     common = max(sorted(set(kinds)), key=kinds.count)
@@ -942,7 +1179,7 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
         if way == "checkpoint":
             name = checkpointed(own.model, plan)
         handle = apply(own.model, plan) if way == "plan" else None
-        row = {"way": name, "predicted_bytes": plan.get("predicted", {}).get("peak_bytes") if handle else None, "reserved_bytes": None}
+        row = {"way": name, "predicted_bytes": (plan.get("predicted") or {}).get("peak_bytes") if handle else None, "reserved_bytes": None}
 
         def run():
             torch.manual_seed(0)
@@ -1032,6 +1269,71 @@ class NeedsValues(BaseException):
     """A model looks at a value that has not been computed."""
 
 
+def short_name(func):
+    """The name of an operator, without the overload that most have."""
+    return str(func)[:-8] if str(func).endswith(".default") else str(func)
+
+
+def reads_values(func, args):
+    """Whether sizes, or what Python does next, may depend on the values of args."""
+    if any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
+        return True
+    masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
+    return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
+
+
+@contextlib.contextmanager
+def watched(look):
+    """Reads of values that are no operators are told to look, as their tensor and name."""
+    names = ("numpy", "tolist")
+
+    def seen(name):
+        plain = getattr(torch.Tensor, name)
+
+        def read(t, *args, **kwargs):
+            look(t, name)
+            return plain(t, *args, **kwargs)
+
+        return read
+
+    for name in names:
+        setattr(torch.Tensor, name, seen(name))
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(torch.Tensor, name)
+
+
+def frames_within():
+    """The frames of the step that is being collected, as code and line, innermost first."""
+    f, out = sys._getframe(1), []
+    while f is not None and f.f_code not in (Step.traced.__code__, Step.run.__code__):
+        out.append((f.f_code, f.f_lineno))
+        f = f.f_back
+    return out
+
+
+def line_of(frames):
+    """The line of the model among frames, innermost first, such as net.py:30: the first
+    that lies outside of PyTorch, otherwise of PyTorch's own modules; empty if there is none."""
+    folder, theirs = os.path.dirname(torch.__file__) + os.sep, ""
+    for code, line in frames:
+        file = code.co_filename
+        if file.startswith(folder):
+            if not theirs and file.startswith(folder + "nn" + os.sep) and os.path.basename(file) not in ("module.py", "container.py"):
+                theirs = "torch/%s:%d" % (file[len(folder):].replace(os.sep, "/"), line)
+        elif file != line_of.__code__.co_filename:
+            return "%s:%d" % (os.path.basename(file), line)
+    return theirs
+
+
+def needs(name, frames):
+    """Which operator needs values, and in which line of the model."""
+    line = line_of(frames)
+    return "%s needs values%s" % (name, " (%s)" % line if line else "")
+
+
 class Kernels:
     """Stands in for products and convolutions where no fake tensors exist: each runs
     once for its shapes, strides and types, and then zeros of the same layout are its
@@ -1043,26 +1345,15 @@ class Kernels:
     def __init__(self):
         self.known, self.looked = {}, False
 
-    def look(self, *args, **kwargs):
-        self.looked = True
+    def look(self, name):
+        self.looked = needs(name, frames_within())
         raise NeedsValues
-
-    @contextlib.contextmanager
-    def watched(self):
-        """Reads of values that are no operators are seen, too."""
-        for name in ("numpy", "tolist"):
-            setattr(torch.Tensor, name, lambda t, *args, **kwargs: self.look())
-        try:
-            yield
-        finally:
-            for name in ("numpy", "tolist"):
-                delattr(torch.Tensor, name)
 
     def run(self, func, args, kwargs, within=False):
         """The result of an operator. within: the allocator is watched, and sees what it
         would see of the kernel."""
-        if self.depends(func, args):
-            self.look()
+        if func.namespace != "aten" or reads_values(func, args):
+            self.look(short_name(func))
         seen = tensors((args, kwargs))
         if str(func) not in self.HEAVY or not all(type(t) in (torch.Tensor, nn.Parameter) and t.layout is torch.strided and t.device.type == "cpu" for t in seen):
             return func(*args, **kwargs)
@@ -1081,13 +1372,6 @@ class Kernels:
         if within and temp:
             torch.empty(temp, dtype=torch.uint8)
         return out
-
-    def depends(self, func, args):
-        """Whether sizes, or what Python does next, may depend on the values of args."""
-        if func.namespace != "aten" or any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
-            return True
-        masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
-        return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
 
 
 def short(func, args):
@@ -1141,6 +1425,63 @@ class Names(DispatchMode):
         return sha_of(self.names)
 
 
+ONE_DRAW = "that of one draw"
+
+
+class Origins:
+    """What the values of storages follow from, and which of them Python has looked at: by
+    them it may have done what it would not have done for others. roles are those of the
+    storages that were there before the step."""
+
+    RANDOM = re.compile("rand|bernoulli|dropout|normal|uniform|exponential|multinomial|geometric|cauchy|poisson")
+    SAID = {"random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "Python's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "numpy's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "data": "the prediction is that of these data, and others may take more",
+            "weights or buffers": "the prediction is that of those that it was collected with"}
+
+    def __init__(self, roles):
+        self.roles, self.known, self.looks = roles, {}, {}
+
+    def of(self, n):
+        """The causes of storage n. One that no operator has made is data, such as targets
+        that the loss knows."""
+        if n in self.known:
+            return self.known[n]
+        return frozenset(["weights or buffers" if self.roles.get(n) in ("weight", "buffer", "grad") else "data"])
+
+    def follow(self, func, ins, outs):
+        """The storages outs are made or written of ins."""
+        name = str(func).split(".")[1]
+        causes = frozenset() if name.startswith("lift_fresh") else frozenset().union(*map(self.of, ins))
+        if self.RANDOM.search(name):
+            causes |= {"random numbers"}
+        for n in outs:
+            self.known[n] = causes | self.known.get(n, frozenset())
+
+    def look(self, ins):
+        """Python looks at values of ins."""
+        causes = frozenset().union(*map(self.of, ins))
+        if len(causes) > 1:
+            causes -= {"weights or buffers"}
+        for cause in causes:
+            self.looks.setdefault(cause, {})[line_of(frames_within())] = True
+
+    def drawn(self, before, after):
+        """Generators that are not PyTorch's: their states before the forward and after it."""
+        if before["python"] != after["python"]:
+            self.looks["Python's random numbers"] = {}
+        told = lambda s: (s[1].tolist(), s[2:])
+        if "numpy" in before and told(before["numpy"]) != told(after["numpy"]):
+            self.looks["numpy's random numbers"] = {}
+
+    def doubts(self):
+        """What makes a prediction doubtful, in sentences."""
+        where = lambda lines: " (%s)" % ", ".join(lines[:3]) if lines else ""
+        return ["What the step does may depend on %s%s: %s." % (cause, where([line for line in self.looks[cause] if line]), said)
+                for cause, said in self.SAID.items() if cause in self.looks]
+
+
 class Trace(DispatchMode):
     """One step, operator by operator: which storages each makes, reads and writes, when
     they die, what autograd keeps and until when, and which module calls run."""
@@ -1151,7 +1492,7 @@ class Trace(DispatchMode):
         self.ops, self.sizes, self.live, self.death = [], [], {}, {}
         self.events, self.stack, self.calls, self.packs = [], [], [], []
         self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
-        self.model, self.end = model, 0
+        self.model, self.end, self.origins = model, 0, Origins(self.roles)
 
     def sid(self, t):
         """The number of a tensor's storage."""
@@ -1181,11 +1522,15 @@ class Trace(DispatchMode):
             return passed(func, args, kwargs)
         self.poll()
         ins, before = self.sids((args, kwargs)), len(self.sizes)
+        if self.phase == "forward" and reads_values(func, args):
+            self.origins.look(ins)
         out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
         for t in tensors(out):
             if t.layout is not torch.strided:
                 raise CollectError("%s makes a tensor of layout %s, whose memory is not counted: collect with dense gradients (sparse=False)." % (str(func).replace(".default", ""), str(t.layout)[6:]))
         outs = self.sids(out)
+        if self.phase == "forward":
+            self.origins.follow(func, ins, outs + self.sids(writes(func, args)))
         row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
                "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
                "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
@@ -1200,6 +1545,8 @@ class Trace(DispatchMode):
             m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
 
     def called(self, path, kind, f, *args, **kwargs):
+        if self.phase == "backward":  # of an autograd.Function that makes its forward again: no plan can name it
+            return f(*args, **kwargs)
         n = self.counts[path] = self.counts.get(path, -1) + 1
         i = len(self.calls)
         c = {"path": path if n == 0 else "%s#%d" % (path, n), "class": kind, "parent": self.stack[-1] if self.stack else None, "op": len(self.ops),
@@ -1309,12 +1656,24 @@ def checkpointing(instead):
             setattr(c, n, f)
 
 
+CASTS = ("bfloat16", "float16")
+
+
+def cast_type(autocast):
+    """The type of autocast, which may be named: None for none."""
+    name = autocast if isinstance(autocast, str) else str(autocast or "")
+    name = name[6:] if name.startswith("torch.") else name
+    if name and name not in CASTS:
+        raise CollectError("autocast is %r: %s or None is expected, as a type of PyTorch or as its name." % (name[:60], ", ".join(CASTS)))
+    return getattr(torch, name) if name else None
+
+
 class Step:
     """A model, its arguments, and what a training step does with it."""
 
     def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
-        self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, autocast
-        if any("_memtide" in m.__dict__ for m in model.modules()):
+        self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, cast_type(autocast)
+        if any(planned(m) is not None for m in model.modules()):
             raise CollectError("A plan is applied to this model: remove() it first.")
         first = next(model.parameters(), None)
         self.device = first.device if first is not None else torch.device("cpu")
@@ -1380,11 +1739,14 @@ class Step:
 
     def traced(self, tr, net, args, kwargs, fake, lean):
         hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
+        reads = contextlib.nullcontext() if fake or tr.kernels else watched(lambda t, name: tr.origins.look(tr.sids(t)))
+        before = other_random_state()
         with fake or contextlib.nullcontext(), hooks, tr:
-            with self.cast():
+            with self.cast(), reads:
                 out = net(*args, **kwargs)
                 loss = self.loss(out)
             del out
+            tr.origins.drawn(before, other_random_state())
             tr.poll()
             tr.end = len(tr.ops)
             if not lean:
@@ -1399,14 +1761,11 @@ def needs_values(e):
     """The refusal of an operator whose result depends on data, or None."""
     if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
         return None
-    place, tb = "", e.__traceback__
+    frames, tb = [], e.__traceback__
     while tb is not None:
-        file = tb.tb_frame.f_code.co_filename
-        if not file.startswith(os.path.dirname(torch.__file__) + os.sep) and file != __file__:
-            place = " (%s:%d)" % (os.path.basename(file), tb.tb_lineno)
+        frames.append((tb.tb_frame.f_code, tb.tb_lineno))
         tb = tb.tb_next
-    op = str(e.func)
-    return CollectError("%s needs values%s: collect with --real on the device." % (op[:-8] if op.endswith(".default") else op, place))
+    return ValuesNeeded(needs(short_name(e.func), frames[::-1]))
 
 
 def traces(step, real, model, kernels=None):
@@ -1416,10 +1775,10 @@ def traces(step, real, model, kernels=None):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         fake = FakeTensorMode(allow_non_fake_inputs=True)
-    rng = torch.get_rng_state()
+    rng = random_state()
     try:
         lean = step.half(fake, True, None, kernels)
-        torch.set_rng_state(rng)
+        set_random_state(rng)
         full = step.half(fake, False, model, kernels)
     except Exception as e:
         told = needs_values(e)
@@ -1427,12 +1786,12 @@ def traces(step, real, model, kernels=None):
             raise
         raise told from None
     finally:
-        torch.set_rng_state(rng)
+        set_random_state(rng)
     for i in range(max(lean.end, full.end)):
         a, b = (tr.ops[i] if i < tr.end else {"name": "nothing", "call": None} for tr in (lean, full))
         if a["name"] != b["name"]:
             c = b["call"] if b["call"] is not None else a["call"]
-            raise CollectError("The model does not do the same operators twice (%s: %s, then %s): it depends on random numbers of Python or on data; set them in factory()."
+            raise CollectError("The model does not do the same operators twice (%s: %s, then %s): something beside its weights, its arguments and random numbers says what it does, such as a count of its calls; keep that as it is while you collect."
                                % (full.calls[c]["path"] or "the model" if c is not None else "outside of it", a["name"].replace(".default", ""), b["name"].replace(".default", "")))
     return rows_of(lean, full, step)
 
@@ -1458,6 +1817,9 @@ def rows_of(lean, full, step):
             "storages": full.sizes, "resident": sorted(base), "roles": {str(n): role for n, role in sorted(full.roles.items())},
             "ops": full.ops, "forward_ops": full.end, "calls": full.calls, "keeps": [full.packs[i][:2] for i in at], "units": [], "tied": [],
             "events": events, "python_frees": sorted([n, d] for n, d in lean.death.items() if n in first)}
+    rows["modules_sha"] = modules_sha(step.model)
+    if full.origins.looks:
+        rows["warnings"] = full.origins.doubts()
     seen = tensors((step.args, step.kwargs))
     rows["batch"] = seen[0].shape[0] if seen and seen[0].dim() else 0
     dtype = step.autocast or next((p.dtype for p in step.model.parameters()), torch.float32)
@@ -1480,6 +1842,8 @@ def in_child(make):
                 torch.set_num_threads(1)  # threads of the parent do not exist here
                 try:
                     made = ["rows", make()]
+                except ValuesNeeded as e:
+                    made = ["values", e.what]
                 except (CollectError, PlanError) as e:
                     made = ["refused", str(e)]
                 except BaseException as e:
@@ -1494,8 +1858,10 @@ def in_child(make):
     try:
         what, made = json.loads(text)
     except ValueError:
-        raise CollectError("The collecting process ended (%s) before it had written anything; nothing else is lost. Collect with real=True (--real), or fewer layers."
+        raise CollectError("The collecting process ended (%s) before it had written anything; nothing else is lost. Collect with real=True, or fewer layers."
                            % ("signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % status)) from None
+    if what == "values":
+        raise ValuesNeeded(made)
     if what == "refused":
         raise CollectError(made)
     if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
@@ -1505,18 +1871,20 @@ def in_child(make):
     return made
 
 
-def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True):
+def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1):
     """The operators of one training step as a Graph; shapes alone are run, in a process
     of their own, unless real, or where a plain step on the device is another one than
-    they say. PyTorch before 2.1 runs the step, its products and
-    convolutions once for each shape, and all of it where the model looks at values;
-    real=True does that at once. The default of loss
-    is what the model returns, if that is one number, or its .loss. temps: a step of a
-    copy measures what kernels take beside their results, and the peak of a plain step.
+    they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
+    the step, its products and convolutions once for each shape, and all of it where the
+    model looks at values; real=True does that at once. The default of loss
+    is what the model returns, if that is one number, or its .loss. autocast: a type or
+    its name. temps: a step of a copy measures what kernels take beside their results,
+    and the peak of a plain step.
     times: the device whose model says how long operators take; reps: measure their
-    times that often instead. units: patterns of the names of modules (h.*)."""
+    times that often instead. units: patterns of the names of modules (h.*). draws: of
+    that many draws of random numbers, the one whose plain step takes the most."""
     step = Step(model, args, kwargs, loss, autocast)
-    clock_of = Model(times or DEFAULT_DEVICE, autocast is not None)
+    clock_of = Model(times or DEFAULT_DEVICE, step.autocast is not None)
 
     def graph_of(real, kernels=None):
         make = lambda: traces(step, real, clock_of, kernels)
@@ -1527,23 +1895,62 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
             graph.measure(step, reps, kernels if not reps else None)
         return graph
 
+    before = random_state()
+    try:
+        if draws > 1:
+            set_random_state(worst_draw(step, draws))
+        graph, needed = collected(step, graph_of, real, temps or reps)
+    finally:
+        set_random_state(before)
+    if needed:
+        warnings.warn("memtide: %s, which shapes alone do not have: the step is run instead, as with real=True." % needed, stacklevel=2)
+    doubts = graph.data.get("warnings", [])
+    doubts[:] = [d.replace(ONE_DRAW, "that of the worst of %d draws" % draws) if draws > 1 else d for d in doubts]
+    for d in doubts:
+        warnings.warn("memtide: %s%s" % (d, " draws=8 collects the worst of 8." if ONE_DRAW in d else ""), stacklevel=2)
+    return graph
+
+
+def collected(step, graph_of, real, measured):
+    """The graph that graph_of makes, from shapes alone where that does; and what in the
+    model needs values, if it is why it did not."""
+    needed = ""
     if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
-        kernels, before = Kernels(), random.getstate()
-        with contextlib.suppress(Exception, NeedsValues), kernels.watched():
+        kernels, before = Kernels(), random_state()
+        with contextlib.suppress(Exception, NeedsValues), watched(lambda t, name: kernels.look("Tensor." + name)):
             graph = graph_of(True, kernels)
             if not kernels.looked:
-                return graph
-        random.setstate(before)
+                return graph, ""
+        set_random_state(before)
+        needed = kernels.looked
     if real is not None or VERSION < (2, 1):
-        return graph_of(VERSION < (2, 1) if real is None else real)
+        return graph_of(VERSION < (2, 1) if real is None else real), needed
+    graph = None
     try:
         graph = graph_of(False)
-        if not (temps or reps) or graph.off() <= 0.01:
-            return graph
+        if not measured or graph.off() <= 0.01:
+            return graph, ""
     except OtherOperators:
-        graph = None
-    real = graph_of(True)
-    return real if graph is None or real.off() < graph.off() else graph
+        pass
+    except ValuesNeeded as e:
+        needed = e.what
+    ran = graph_of(True)
+    return ran if graph is None or ran.off() < graph.off() else graph, needed
+
+
+def worst_draw(step, draws):
+    """The random state, the present one or that of a seed, from which a plain step takes
+    the most memory."""
+    now, worst, most = random_state(), None, -1
+    for seed in range(draws):
+        if seed:
+            seed_all(seed)
+        state = random_state()
+        _, peak = allocated(step.copy().run, step.device)
+        if peak > most:
+            worst, most = state, peak
+        set_random_state(now)
+    return worst
 
 
 class Graph:
@@ -1643,16 +2050,17 @@ class Graph:
     def measure(self, step, reps=0, kernels=None):
         """Measures what kernels take beside their results, their times if reps, and the
         peak of a plain step, by steps of a copy. kernels stand in for what has run."""
-        own, rng = step.copy(), torch.get_rng_state()
+        own, rng = step.copy(), random_state()
         with Temps(reps, kernels) as seen:
             own.run()
+        set_random_state(rng)
         for o, k in self.paired(seen.names):
             temp, ns = seen.temps[k], seen.times[k]
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
         with Stood(kernels) if kernels else contextlib.nullcontext():
             _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
-        torch.set_rng_state(rng)
+        set_random_state(rng)
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
 
     def off(self):
@@ -1674,7 +2082,7 @@ class Graph:
             more -= n
         paired = {id(o) for o, _ in pairs}
         if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
-            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with --real." % (len(names), len(own)))
+            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with real=True." % (len(names), len(own)))
         return pairs
 
     # plans
@@ -1682,15 +2090,22 @@ class Graph:
     def play(self, plan=None):
         """What a plan takes: .peak above what is there before the step, .again, the time
         of what runs twice, and .time, of all, in seconds."""
-        return Player(self, plan["segments"] if plan else []).run()
+        segments = plan.get("segments") or [] if plan else []
+        Fields(plan).segments("segments", segments)
+        for s in walk(segments):
+            for u in s["units"]:
+                if u not in self.at:
+                    raise PlanError("The plan names %s, and the graph has no call of that name: collect the model again, or solve again." % u)
+        return Player(self, segments).run()
 
     def plan(self, segments, kind, maker="memtide_torch.py"):
         """A plan of these segments, with what it is predicted to take."""
         d, whole = self.data, self.play()
         played = self.play({"segments": segments})
         sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
+        doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
         return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
-                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha},
+                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
                 "inputs": d["inputs"], "autocast": d["autocast"],
                 "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
                 "segments": segments}
@@ -1750,10 +2165,12 @@ def segments(graph, *runs, kind="wrappable"):
 
 class Played:
     """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
-    and back; their time is in none of the seconds."""
+    and back; their time is in none of the seconds. left: bytes that are there after the
+    step, in attributes of modules; a step that begins with as much of the one before takes
+    up to that much less above what was there. warnings: why it may not hold."""
 
-    def __init__(self, peak, time, again, left, sent):
-        self.peak, self.time, self.again, self.left, self.sent = peak, time, again, left, sent
+    def __init__(self, peak, time, again, left, sent, warnings=()):
+        self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
 
 
 class Player:
@@ -1808,7 +2225,7 @@ class Player:
                     if not f["alive"]:
                         self.close(f)
         time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
-        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent)
+        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent, self.d.get("warnings", ()))
 
     def calls_of(self, segments):
         """The segment that each call begins or goes on with."""
@@ -1964,13 +2381,13 @@ class Player:
                 self.near(f)
             self.owner = dict(f["inputs"])
             begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
-            self.forward(begin, end, self.calls_of(f["seg"].get("inner", [])), self.runs, f)
+            self.forward(begin, end, self.calls_of(f["seg"].get("inner") or []), self.runs, f)
             self.close(f)
 
     def near(self, f):
         """Backward has come to a frame: it is brought back from the host, and so are those
         before it that should be by then."""
-        for k in self.line[max(0, f["place"] - f["seg"].get("prefetch", 0)):f["place"] + 1]:
+        for k in self.line[max(0, f["place"] - (f["seg"].get("prefetch") or 0)):f["place"] + 1]:
             if k["seg"]["do"] == "offload":
                 for q in sorted(k["alive"] - self.holds.keys()):
                     self.holds[q] = (self.d["keeps"][q][0], k["id"])
@@ -2955,6 +3372,7 @@ def operators(argv):
     parser.add_argument("--input", help="of torchvision's models: shape of the input, such as 32x3x224x224")
     parser.add_argument("--device", default="cpu", help="the device that the model trains on (default cpu)")
     parser.add_argument("--real", action="store_true", help="run steps instead of shapes alone (before PyTorch 2.1: always)")
+    parser.add_argument("--draws", type=int, default=1, metavar="N", help="of N draws of random numbers take the one whose step takes the most (default 1: the first)")
     parser.add_argument("--temps", choices=("measured", "none"), default="measured", help="what kernels take beside their results: measured by one real step, or left out")
     parser.add_argument("--times", default=DEFAULT_DEVICE, choices=tuple(DEVICES), metavar="DEVICE", help="the device whose model says how long operators take (default %(default)s)")
     parser.add_argument("--reps", type=int, default=0, help="measure the times of operators so often instead; the median counts")
@@ -2968,8 +3386,12 @@ def operators(argv):
         if args.compare:
             print(comparison(compare(model, args.compare, reps=args.reps or 3, **made), torch.device(args.device)))
             return 0
-        graph = collect(model, real=args.real or None, temps=args.temps == "measured", times=args.times, reps=args.reps,
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            graph = collect(model, draws=args.draws, real=args.real or None, temps=args.temps == "measured", times=args.times, reps=args.reps,
                         units=args.units and args.units.split(","), **made)
+        for w in said:
+            print("memtide_torch.py: %s" % flagged(str(w.message)), file=sys.stderr)
         graph.data["name"] = args.network.split(":")[-1].split(".")[-1]
         output = args.output or graph.data["name"] + ".json"
         graph.save(output)
@@ -2978,9 +3400,14 @@ def operators(argv):
         print("Keeping everything takes %s" % size_text(peak) + ("; a plain step took %s at its peak, so the prediction is off by %+.1f %%." % (
             size_text(plain_bytes), round(100 * (peak / plain_bytes - 1), 1) + 0) if plain_bytes else "; no step was run."))
     except (CollectError, PlanError) as e:
-        print("memtide_torch.py: %s" % e, file=sys.stderr)
+        print("memtide_torch.py: %s" % flagged(str(e)), file=sys.stderr)
         return 1
     return 0
+
+
+def flagged(text):
+    """A message with the flags of the command for the arguments of Python."""
+    return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
 
 
 def main(argv=None):

@@ -86,6 +86,9 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 // find is the plan for one file; with -settings it is only held against those.
 func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
 	chain, trace := o.read(ctx, e, file, poll)
+	for _, w := range trace.Warnings {
+		fmt.Fprintf(e.stderr, "note: %s\n", cli.Printable(w))
+	}
 	player := play.NewPlayer(trace)
 	whole := player.Play(nil)
 	limit := o.size(whole.Peak)

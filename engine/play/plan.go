@@ -31,7 +31,8 @@ type Plan struct {
 	Inputs    [][]any    `json:"inputs"`
 	Autocast  string     `json:"autocast"`
 	Predicted Predicted  `json:"predicted"`
-	Shapes    []*Shape   `json:"shapes,omitempty"` // more plans, for other inputs
+	Warnings  []string   `json:"warnings,omitempty"` // why Predicted may not hold, as Trace.Warnings
+	Shapes    []*Shape   `json:"shapes,omitempty"`   // more plans, for other inputs
 	Segments  []*Segment `json:"segments"`
 }
 
@@ -47,12 +48,17 @@ type Shape struct {
 // Add adds the plan for other inputs of the same model.
 func (p *Plan) Add(q *Plan) error {
 	switch {
-	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) || p.Autocast != q.Autocast:
-		return fmt.Errorf("its units are not those of the file before: a plan is of one model")
+	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) || p.Model.Modules != q.Model.Modules || p.Autocast != q.Autocast:
+		return fmt.Errorf("its units or modules are not those of the file before: a plan is of one model")
 	case same(p.Inputs, q.Inputs) || slices.ContainsFunc(p.Shapes, func(s *Shape) bool { return same(s.Inputs, q.Inputs) }):
 		return fmt.Errorf("a file before has the same inputs")
 	}
 	p.Shapes = append(p.Shapes, &Shape{q.Budget, q.Inputs, q.Predicted, q.Segments})
+	for _, w := range q.Warnings {
+		if !slices.Contains(p.Warnings, w) {
+			p.Warnings = append(p.Warnings, w)
+		}
+	}
 	return nil
 }
 
@@ -64,6 +70,7 @@ type Model struct {
 	Units   []string `json:"units"`
 	Classes []string `json:"classes"`
 	SHA     string   `json:"ops_sha"`
+	Modules string   `json:"modules_sha,omitempty"` // of paths, classes and shapes of parameters; a model of another is refused
 }
 
 // Predicted is what the player says of a plan.
@@ -196,8 +203,8 @@ func (s *Segment) valid() error {
 // of the plan, maker the program and the method.
 func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
 	t, all, got := p.t, p.Play(nil), p.Play(segments)
-	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments,
-		Model:     Model{Units: t.UnitNames(), SHA: t.SHA},
+	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments, Warnings: t.Warnings,
+		Model:     Model{Units: t.UnitNames(), SHA: t.SHA, Modules: t.Modules},
 		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds(), Sent: int64(got.Sent), Copies: got.Copies.Seconds()}}
 	for _, c := range t.Units {
 		plan.Model.Classes = append(plan.Model.Classes, t.Calls[c].Class)

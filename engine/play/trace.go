@@ -22,6 +22,10 @@ type Trace struct {
 	Inputs   []Input
 	Autocast string // type, such as bfloat16; empty: none
 	SHA      string // of the names of the forward's operators
+	Modules  string // hash of the model's modules and of the shapes of their parameters; empty in older files
+	// Warnings are why another step may take more than this one: random numbers or data
+	// that may have decided what it does.
+	Warnings []string
 
 	Storages []engine.Bytes
 	Resident []bool // of each storage: there before the step, and not part of any peak

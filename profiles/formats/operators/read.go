@@ -78,7 +78,7 @@ func (r *reader) name(v any, path string) string {
 }
 
 func (r *reader) frame() {
-	r.t.Autocast = r.top.Text("autocast")
+	r.t.Autocast, r.t.Modules, r.t.Warnings = r.top.Text("autocast"), r.top.Text("modules_sha"), r.top.Texts("warnings")
 	for i, v := range r.top.List("inputs") {
 		row, _ := v.([]any)
 		path := fmt.Sprintf("inputs[%d]", i)

@@ -78,12 +78,13 @@ const (
 )
 
 // among names a set of the model. Where no backward reads a^i, x_i may leave before
-// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules.
+// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules, and none
+// in which an operation runs its second way.
 func (s *step) among(within string) string {
 	if s.p.Chain.Chain.HasUnsaved() {
-		return within + ", with each saved set there while the stage after it runs"
+		within += ", with each saved set there while the stage after it runs"
 	}
-	return within
+	return s.p.Graph.FirstWays(within)
 }
 
 // claim is a solution that is being written.

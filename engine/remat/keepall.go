@@ -33,7 +33,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true
-	sol.OptimalAmong = "schedules that keep everything"
+	sol.OptimalAmong = p.Graph.FirstWays(withinKept)
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
 	if n := c.CountUnsaved(); n > 0 {
@@ -41,6 +41,8 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	return sol, nil
 }
+
+const withinKept = "schedules that keep everything"
 
 // keepAll appends F_all^s..F_all^t and B^t..B^s.
 func keepAll(seq []engine.ChainOp, s, t int) []engine.ChainOp {

@@ -91,7 +91,7 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 		// Any schedule runs every operation once; with nothing twice it is the fastest.
 		sol.Bound = p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
-		sol.OptimalAmong = "all schedules"
+		sol.OptimalAmong = p.Graph.FirstWays("all schedules")
 		sol.Notes = []string{note}
 		return sol, nil
 	}

@@ -63,7 +63,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 		return nil, err
 	}
 	proven := sol.Optimal
-	sol.OptimalAmong, sol.Optimal, sol.Bound = persistentSet(c), false, c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Optimal, sol.Bound = p.Graph.FirstWays(persistentSet(c)), false, c.ForwardTime()+c.BackTime()
 	if err != nil || !proven {
 		return sol, err
 	}

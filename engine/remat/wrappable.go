@@ -68,7 +68,7 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 		return nil, w.infeasible(p, poll)
 	}
 	sol := solution(p, w.sequence())
-	sol.OptimalAmong = withinWrappable
+	sol.OptimalAmong = p.Graph.FirstWays(withinWrappable)
 	if sol.Optimal, sol.Stopped = !w.thinned, w.thinned; w.thinned {
 		sol.Notes = []string{"There were more ways than are held at a time; some were forgotten, so a faster schedule may exist."}
 		return sol, nil

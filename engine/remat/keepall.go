@@ -29,7 +29,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	c := p.Chain.Chain
 	if need := c.KeepAllPeak(); need > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays"}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays; " + needs(p.Chain, keepAll(nil, 1, c.Len()))}
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true

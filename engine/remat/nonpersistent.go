@@ -129,18 +129,40 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 // smallest says which budget would do: it searches for the lowest peak.
 func (s *states) smallest(p *engine.Problem) error {
 	all := states{c: s.c, n: s.n, drops: s.drops, peaks: true, poll: s.poll}
-	peak, _, ok, err := all.search()
+	peak, path, ok, err := all.search()
 	if err != nil {
 		return err
 	}
 	if !ok {
 		panic("remat: no sequence leads to the end, whatever the memory")
 	}
-	return &engine.InfeasibleError{
-		Budget:   p.Budget,
-		Smallest: engine.Bytes(peak) + s.c.Resident.Total(),
-		Why:      "nothing needs less within " + p.Graph.FirstWays(s.within()),
+	least := engine.Bytes(peak) + s.c.Resident.Total()
+	return &engine.InfeasibleError{Budget: p.Budget, Smallest: least,
+		Why: fmt.Sprintf("nothing needs less within %s: %s", p.Graph.FirstWays(s.within()), p.Chain.Needs(s.neediest(path), least))}
+}
+
+// neediest is the operation that needs the peak of some moves.
+func (s *states) neediest(path []move) engine.ChainOp {
+	m := NewMemory(s.c)
+	for _, by := range path {
+		k := by.stage()
+		switch by.kind() {
+		case dropOutput:
+			m.drop(k)
+		case dropSaved:
+			m.held -= s.c.Saved(k)
+			m.saved[k] = false
+		case allFresh, allMerging:
+			m.Run(engine.ChainOp{Kind: engine.FAll, Stage: k})
+		case keepIn:
+			m.Run(engine.ChainOp{Kind: engine.FCk, Stage: k})
+		case useIn:
+			m.Run(engine.ChainOp{Kind: engine.FNone, Stage: k})
+		default:
+			m.Run(engine.ChainOp{Kind: engine.BStep, Stage: k})
+		}
 	}
+	return m.most
 }
 
 // play turns moves into a schedule and measures it.

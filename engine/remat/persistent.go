@@ -30,11 +30,8 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 	c := p.Chain.Chain
 	o, err := f.solve(t, allTricks, known, poll)
 	if errors.Is(err, errNoRoom) {
-		return nil, &engine.InfeasibleError{
-			Budget:   p.Budget,
-			Smallest: engine.Bytes(f.root()*t.memUnit) + c.Input + c.Resident.Total(),
-			Why:      f.why(c),
-		}
+		least := engine.Bytes(f.root()*t.memUnit) + c.Input + c.Resident.Total()
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: p.Chain.Needs(f.neediest(), least)}
 	}
 	if err != nil && (o.seq == nil || err != errTableFull && errors.Is(err, engine.ErrUnsupported)) {
 		return nil, err

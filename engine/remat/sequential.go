@@ -70,7 +70,7 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 // not be found again. why says what was tried, and build makes the sequence of a number,
 // with a note about it.
 func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
-	smallest := engine.NoLimit
+	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {
 		if err := poll.Err(); err != nil {
 			return nil, err
@@ -83,7 +83,9 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 			peaks[t.number] = peak
 		}
 		if peak > p.Budget {
-			smallest = min(smallest, peak)
+			if peak < smallest {
+				smallest, by = peak, t.number
+			}
 			continue
 		}
 		seq, note := build(t.number)
@@ -95,7 +97,8 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 		sol.Notes = []string{note}
 		return sol, nil
 	}
-	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why}
+	seq, _ := build(by)
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why + ", " + needs(p.Chain, seq)}
 }
 
 // try is a number that a method may choose, with the step time that it leads to.

@@ -49,15 +49,12 @@ func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	sol, err := persistent(p, slotTerms(c, p.Budget, slots), poll)
-	var infeasible *engine.InfeasibleError
-	if errors.As(err, &infeasible) {
+	if _, small := errors.AsType[*engine.InfeasibleError](err); small {
 		least, err := smallestInSlots(c, slots, poll)
 		if err != nil {
 			return nil, err
 		}
-		return nil, &engine.InfeasibleError{
-			Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots: %s", slots, infeasible.Why),
-		}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots", slots)}
 	}
 	if sol == nil {
 		return nil, err

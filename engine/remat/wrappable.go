@@ -109,11 +109,12 @@ func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
 	if err := least.solve(poll); err != nil {
 		return err
 	}
-	_, peak := Replay(w.c, least.sequence())
-	if least.thinned {
-		peak = 0
+	refused := &engine.InfeasibleError{Budget: p.Budget, Why: "with any runs that are computed again as a whole"}
+	if seq := least.sequence(); !least.thinned {
+		_, refused.Smallest = Replay(w.c, seq)
+		refused.Why += ", " + needs(p.Chain, seq)
 	}
-	return &engine.InfeasibleError{Budget: p.Budget, Smallest: peak, Why: "with any runs that are computed again as a whole"}
+	return refused
 }
 
 func (w *wrapping) solve(poll *engine.Poll) error {

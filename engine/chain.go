@@ -33,9 +33,9 @@ type Stage struct {
 	Unsaved bool
 
 	// Fast is a second way to compute the stage, usually faster and with more
-	// workspace; nil: there is just one. What is saved is the same. Methods that
-	// choose say so (vdnn, vdnnpp); all others, and what they claim to be optimal
-	// among, take the way of the fields above.
+	// workspace; nil: there is just one. What is saved is the same. vdnn, vdnnpp and the
+	// methods for graphs that search choose for every run. All others take the way of the
+	// fields above, and say that of what they claim to be optimal among (Graph.FirstWays).
 	Fast *Algorithm
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -211,6 +212,16 @@ func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Va
 type ChainGraph struct {
 	Graph
 	Chain *Chain
+}
+
+// FirstWays is the name of a set of schedules, completed where an operation has a second
+// way to run (Op.Alt): every one runs by the first. It is for what strategies claim that do
+// not choose.
+func (g *Graph) FirstWays(set string) string {
+	if slices.ContainsFunc(g.Ops, func(op Op) bool { return op.Alt != nil }) {
+		return set + ", each operation by its first algorithm"
+	}
+	return set
 }
 
 // ExpandChain builds the graph of a valid chain, to which it refers.

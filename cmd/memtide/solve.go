@@ -119,7 +119,11 @@ func (f *toldFailure) Unwrap() error { return f.fail }
 func (in *input) reason(f *proto.Failure) string {
 	switch f.Kind {
 	case proto.Infeasible:
-		text := fmt.Sprintf("%s finds no schedule in %s (%d bytes).", in.title(), format.Bytes(f.Budget), f.Budget)
+		text := fmt.Sprintf("%s finds no schedule in %s (%d bytes)", in.title(), format.Bytes(f.Budget), f.Budget)
+		if f.Why != "" {
+			text += ": " + f.Why
+		}
+		text += "."
 		if f.Smallest > 0 {
 			text += fmt.Sprintf(" The smallest budget that would do is %s: -budget %dB", format.BytesUp(f.Smallest), f.Smallest)
 		}

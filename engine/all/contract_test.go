@@ -292,8 +292,8 @@ func TestOptimal(t *testing.T) {
 // sequences says which sequences of Table 1 are searched exhaustively for a set that a
 // strategy that recomputes claims to be optimal among: all or some of those in it.
 var sequences = map[string]enginetest.Class{
-	"all schedules":                                    enginetest.Persistent,
-	"all sequences of Table 1":                         enginetest.AllSequences,
+	"all schedules": enginetest.Persistent,
+	"sequences of Table 1 that run no stage forward while its saved set is there": enginetest.AllSequences,
 	"persistent recomputation":                         enginetest.Persistent,
 	"persistent recomputation that keeps outputs only": enginetest.OutputsOnly,
 	"persistent recomputation, segment by segment":     enginetest.Segments,

@@ -3,6 +3,8 @@ package all_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,5 +121,50 @@ func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Sol
 	t.Helper()
 	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped && sol.Optimal {
 		t.Errorf("%s%s: stopped %v, optimal %v, notes %q; want them to agree", input, s.Name, sol.Stopped, sol.Optimal, sol.Notes)
+	}
+}
+
+// TestNeedsAddUp: what a refusal says that its operation needs adds up to the smallest
+// budget, and one strategy of each kind says it.
+func TestNeedsAddUp(t *testing.T) {
+	sizes, told := regexp.MustCompile(` (\d+) bytes`), map[string]int{}
+	count := 150 / fewer()
+	for seed := range uint64(count) {
+		r := enginetest.Rand(seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 7})
+		if seed%2 == 0 {
+			enginetest.GiveUnsaved(r, c)
+		}
+		p := engine.NewChainProblem(c, enginetest.Device(engine.FullDuplex), engine.Whole, c.Resident.Total()+1)
+		for _, s := range engine.Strategies() {
+			for _, args := range argSets(s) {
+				_, err := s.Solve(p, args, nil)
+				small, _ := errors.AsType[*engine.InfeasibleError](err)
+				if small == nil {
+					continue
+				}
+				_, parts, named := strings.Cut(small.Why, " needs the most: ")
+				if !named {
+					continue
+				}
+				told[s.Name]++
+				var sum engine.Bytes
+				for _, m := range sizes.FindAllStringSubmatch(parts, -1) {
+					n, err := strconv.Atoi(m[1])
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum += engine.Bytes(n)
+				}
+				if sum != small.Smallest {
+					t.Errorf("seed %d %s %v: got %q, which adds up to %d; want %d\n%s", seed, s.Name, args, small.Why, sum, small.Smallest, enginetest.Dump(c))
+				}
+			}
+		}
+	}
+	for _, name := range []string{"keepall", "layerwise", "nonpersistent", "offloadexact", "greedy", "pofo", "revolve", "rotor", "sequential", "wrappable"} {
+		if told[name] < count/4 {
+			t.Errorf("%s names the values of %d refusals, want %d", name, told[name], count/4)
+		}
 	}
 }

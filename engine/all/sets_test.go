@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,19 +12,18 @@ import (
 
 // members tells for each set that Optimal and Bound range over, by the words of
 // Solution.OptimalAmong, whether a schedule on a chain is in it. A claim about a set
-// that is not here is not accepted. What runs the second way of a stage is in the
-// sets of the methods that choose between ways only (see engine.Stage.Fast).
+// that is not here is not accepted; see setOf.
 var members = map[string]func(*played) bool{
-	"all schedules":                                                   func(*played) bool { return true },
-	"schedules that keep everything":                                  func(f *played) bool { return !f.again && !f.moves() },
-	"schedules that offload and do not recompute":                     func(f *played) bool { return !f.again },
-	"schedules that recompute in any order and do not offload":        func(f *played) bool { return !f.moves() },
-	"schedules that recompute with the order kept and do not offload": func(f *played) bool { return !f.moves() },
-	"all sequences of Table 1 with drops at any time":                 func(f *played) bool { return !f.moves() },
-	"all sequences of Table 1":                                        func(f *played) bool { return !f.moves() && f.table1 },
-	"persistent recomputation":                                        func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
-	"persistent recomputation, segment by segment":                    func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
-	"runs that are computed again as a whole":                         func(f *played) bool { return !f.moves() && f.table1 && f.wrapped },
+	"all schedules":                                                               func(*played) bool { return true },
+	"schedules that keep everything":                                              func(f *played) bool { return !f.again && !f.moves() },
+	"schedules that offload and do not recompute":                                 func(f *played) bool { return !f.again },
+	"schedules that recompute in any order and do not offload":                    func(f *played) bool { return !f.moves() },
+	"schedules that recompute with the order kept and do not offload":             func(f *played) bool { return !f.moves() },
+	"all sequences of Table 1 with drops at any time":                             func(f *played) bool { return !f.moves() },
+	"sequences of Table 1 that run no stage forward while its saved set is there": func(f *played) bool { return !f.moves() && f.table1 && f.needed },
+	"persistent recomputation":                                                    func(f *played) bool { return !f.moves() && f.table1 && f.persistent },
+	"persistent recomputation, segment by segment":                                func(f *played) bool { return !f.moves() && f.table1 && f.persistent && f.segments },
+	"runs that are computed again as a whole":                                     func(f *played) bool { return !f.moves() && f.table1 && f.wrapped },
 	"persistent recomputation that keeps outputs only": func(f *played) bool {
 		return !f.moves() && f.table1 && f.persistent && f.outputsOnly
 	},
@@ -41,6 +41,18 @@ var members = map[string]func(*played) bool{
 	},
 }
 
+// firstWays ends the words for sets without schedules in which an operation runs its
+// second way (see engine.Stage.Fast).
+const firstWays = ", each operation by its first algorithm"
+
+// setOf tells whether a schedule is in the set that the words name. ok is false if they
+// name none.
+func setOf(words string) (in func(*played) bool, ok bool) {
+	words, first := strings.CutSuffix(words, firstWays)
+	set, ok := members[words]
+	return func(f *played) bool { return set(f) && !(first && f.alt) }, ok
+}
+
 // played is a schedule on a chain as it ran, and what it does.
 type played struct {
 	g     *engine.ChainGraph
@@ -48,6 +60,7 @@ type played struct {
 
 	alt         bool // some operation runs the second way
 	again       bool // some operation runs more than once
+	needed      bool // no stage runs forward while its saved set is there
 	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
 	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
 	segments    bool // no stage runs forward while an output or saved activations of it or of a later one is held
@@ -111,93 +124,41 @@ func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Sched
 	return w
 }
 
-// The states of a^k by itself.
-const (
-	absent = iota
-	fresh  // nothing has decided yet whether it stays
-	kept   // F_ck or F_all has read it
-)
-
 // read goes through the steps as Table 1 of Beaumont et al. (arXiv:1911.13214)
-// sees them: an output-only run is F_none if its input is forgotten before the next run,
-// and F_ck if not. F_all forgets an input too, if no backward reads it.
+// sees them (see table).
 func (f *played) read(s engine.Schedule) {
 	n := f.g.Chain.Len()
-	f.table1, f.persistent, f.segments, f.outputsOnly, f.inputs = true, true, true, true, true
+	f.table1, f.needed, f.persistent, f.segments, f.outputsOnly, f.inputs = true, true, true, true, true, true
 	f.savedHeld = f.fetchedInTime()
-	there := make([]bool, n+2) // abar^k
-	act, back, runs := make([]int, n+1), make([]bool, n+2), make([]int, len(f.g.Ops))
+	t, runs := newTable(), make([]int, len(f.g.Ops))
 	gone := map[engine.ValueID]bool{} // offloaded, and not fetched since
-	act[0] = fresh
-	lean, full := 0, 0 // the stage that has just run forward, in either way
-	// holds tells whether something that is still read is there of stage k or of a later one.
-	holds := func(k int) bool {
-		for i := k; i <= n; i++ {
-			if there[i] && !back[i] || i < n && act[i] != absent && !back[i+1] {
-				return true
-			}
-		}
-		return false
-	}
-	next := func() {
-		if lean > 0 && act[lean-1] == fresh {
-			act[lean-1] = kept
-		}
-		lean = 0
-	}
 	for _, st := range s {
 		switch st.Kind {
 		case engine.StepRun:
-			next()
 			op := &f.g.Ops[st.Op]
 			k := op.Stage
 			f.alt = f.alt || st.Alt
 			runs[st.Op]++
 			f.again = f.again || runs[st.Op] > 1
-			f.outputsOnly = f.outputsOnly && (full == 0 || op.Pass == engine.Backward && full == k)
-			full = 0
+			f.outputsOnly = f.outputsOnly && (t.full == 0 || op.Pass == engine.Backward && int(t.full) == k)
 			if op.Pass == engine.Forward {
-				f.segments = f.segments && !holds(k)
-				f.savedHeld = f.savedHeld && (k == 1 || there[k-1])
+				f.segments = f.segments && !t.holds(k, n)
+				f.savedHeld = f.savedHeld && (k == 1 || t.there[k-1])
 			}
-			switch {
-			case op.Pass == engine.Backward:
-				back[k] = true
-			case st.OutputOnly:
-				lean, act[k] = k, fresh
-			default:
-				full, act[k], there[k] = k, absent, true
-				if f.g.Chain.Unsaved(k) {
-					act[k] = fresh
-				}
-				if act[k-1] == fresh {
-					act[k-1] = kept
-				}
-			}
+			f.needed = t.run(f.g, st) && f.needed
 		case engine.StepOffload:
 			gone[st.Value] = true
 			// In the first sweep, and kept: as the input of a segment is.
-			f.inputs = f.inputs && runs[f.g.Fwd(n)] <= 1 && !back[n]
+			f.inputs = f.inputs && runs[f.g.Fwd(n)] <= 1 && !t.back[n]
 		case engine.StepFetch:
 			delete(gone, st.Value)
 		case engine.StepFree:
-			k, activation := layer(f.g, st.Value)
-			if st.Value == f.g.Saved(max(k, 1)) {
-				there[k] = false
-			}
-			if !activation || gone[st.Value] {
+			if k, activation := layer(f.g, st.Value); !activation || gone[st.Value] {
+				t.there[max(k, 1)] = t.there[max(k, 1)] && st.Value != f.g.Saved(max(k, 1))
 				continue
 			}
-			if st.Value == f.g.Act(k) {
-				dead := k < n && back[k+1]
-				none := lean == k+1 && !dead
-				all := f.g.Chain.Unsaved(k) && (full == k+1 || full == k && there[k+1]) // F_all^{k+1} has read it, now or before
-				f.table1 = f.table1 && (dead || none || all)
-				f.persistent = f.persistent && (dead || all || act[k] != kept)
-				act[k] = absent
-			} else {
-				f.table1 = f.table1 && back[k]
-			}
+			consumed, lasting := t.free(f.g, st.Value)
+			f.table1, f.persistent = f.table1 && consumed, f.persistent && lasting
 		}
 	}
 }
@@ -301,7 +262,7 @@ func TestMembers(t *testing.T) {
 	const (
 		again, keptOrder                      = "schedules that recompute in any order and do not offload", "schedules that recompute with the order kept and do not offload"
 		any, keep, noRecompute, drops, table1 = "all schedules", "schedules that keep everything", "schedules that offload and do not recompute",
-			"all sequences of Table 1 with drops at any time", "all sequences of Table 1"
+			"all sequences of Table 1 with drops at any time", "sequences of Table 1 that run no stage forward while its saved set is there"
 		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
 		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 		later               = persistent + ", segment by segment"

@@ -130,7 +130,7 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		if rotor != nil {
-			rotor.OptimalAmong, rotor.Bound = within, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+			rotor.OptimalAmong, rotor.Bound = p.Graph.FirstWays(within), p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 		}
 		return rotor, err
 	}
@@ -222,7 +222,6 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 		sol.Schedule, sol.Makespan, sol.Peak = schedule, best.Makespan, best.Peak
 		sol.Notes = []string{best.summary()}
 	}
-	sol.OptimalAmong = within
 	t.claim(p, sol, o, overlap)
 	return sol, nil
 }
@@ -234,11 +233,11 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	// that take whole nanoseconds. The simulator counts a byte once all of it has
 	// arrived: what a schedule could make of the room of that byte is outside of the
 	// set, and so is what overlaps.
-	proven := max(o.bound, t.base[t.n])
+	among, proven := within, max(o.bound, t.base[t.n])
 	if overlap {
-		proven = t.base[t.n]
-		sol.OptimalAmong = withinOverlap
+		among, proven = withinOverlap, t.base[t.n]
 	}
+	sol.OptimalAmong = p.Graph.FirstWays(among)
 	sol.Bound = min(sol.Makespan, t.nanoseconds(proven))
 	sol.Optimal = sol.Makespan == sol.Bound
 	if o.note != "" {

@@ -91,7 +91,7 @@ func claimed(p *engine.Problem, sol *engine.Solution) *engine.Solution {
 		return nil
 	}
 	c := p.Chain.Chain
-	sol.OptimalAmong, sol.Bound = "all schedules", c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Bound = p.Graph.FirstWays("all schedules"), c.ForwardTime()+c.BackTime()
 	sol.Optimal = sol.Makespan == sol.Bound
 	return sol
 }

@@ -1,6 +1,7 @@
 package combined
 
 import (
+	"cmp"
 	"fmt"
 
 	"memtide/engine"
@@ -9,27 +10,30 @@ import (
 
 // smallest is the least room that any plan fits into: all inputs are offloaded,
 // and waiting costs no memory. It is the program of section 3.2 without times.
-func (t *terms) smallest(poll *engine.Poll) (room int64, stage int, err error) {
+//
+// What needs it is an operation, or if that is one of a group that is computed again, the
+// group's first stage, as an operation without a kind.
+func (t *terms) smallest(poll *engine.Poll) (room int64, by engine.ChainOp, err error) {
 	floors, err := remat.Floors(t.chain, poll)
 	if err != nil {
-		return 0, 0, err
+		return 0, by, err
 	}
 	const kinds = 2 // before the stage: an output alone, or saved activations
 	type state struct {
-		need  int64
-		stage int // at which it is needed
+		need int64
+		by   engine.ChainOp
 	}
 	best := make([][kinds]state, t.n+2)
 	for i := range best {
-		best[i] = [kinds]state{{unreachable, 0}, {unreachable, 0}}
+		best[i] = [kinds]state{{need: unreachable}, {need: unreachable}}
 	}
-	best[1][0] = state{t.held[t.n] + t.act[0], 1}
-	reach := func(j, x int, from state, need int64, stage int) {
-		if from.need >= need {
-			need, stage = from.need, from.stage
+	best[1][0] = state{need: t.held[t.n] + t.act[0]}
+	reach := func(j, x int, from, at state) {
+		if from.by.Stage > 0 && from.need >= at.need {
+			at = from
 		}
-		if need < best[j][x].need {
-			best[j][x] = state{need, stage}
+		if at.need < best[j][x].need {
+			best[j][x] = at
 		}
 	}
 	for i := 1; i <= t.n; i++ {
@@ -38,33 +42,50 @@ func (t *terms) smallest(poll *engine.Poll) (room int64, stage int, err error) {
 				continue
 			}
 			z := t.input(i, x == 1)
-			reach(i+1, 1, from, z+max(t.all(i, t.n), t.back(i)), i)
-			need := int64(0)
+			at := state{z + t.back(i), engine.ChainOp{Kind: engine.BStep, Stage: i}}
+			if all := z + t.all(i, t.n); all > at.need {
+				at = state{all, engine.ChainOp{Kind: engine.FAll, Stage: i}}
+			}
+			reach(i+1, 1, from, at)
+			lean := state{need: -1}
 			for j := i; j < t.n; j++ {
-				need = max(need, t.none(i, t.n, j))
-				if j == i {
-					need += z
+				if need := t.none(i, t.n, j); need > lean.need {
+					lean = state{need, engine.ChainOp{Kind: engine.FNone, Stage: j}}
 				}
-				reach(j+1, 0, from, max(need, z+floors[i][j]), i)
+				if j == i {
+					lean.need += z
+				}
+				at := lean
+				if again := z + floors[i][j]; again > at.need {
+					at = state{again, engine.ChainOp{Kind: group, Stage: i}}
+				}
+				reach(j+1, 0, from, at)
 			}
 		}
 	}
 	end := best[t.n+1][1]
-	return end.need, end.stage, nil
+	return end.need, end.by, nil
 }
+
+// group is the kind of no operation.
+const group = engine.BStep + 1
 
 // tooSmall is the error of a budget that no plan fits into; nil if one does.
 func (t *terms) tooSmall(p *engine.Problem, poll *engine.Poll) error {
-	least, stage, err := t.smallest(poll)
+	room, by, err := t.smallest(poll)
 	if err != nil {
 		return err
 	}
-	if least <= t.room {
+	if room <= t.room {
 		return nil
 	}
-	return &engine.InfeasibleError{
-		Budget:   p.Budget,
-		Smallest: engine.Bytes(least) + p.Graph.Fixed,
-		Why:      fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", stage, remat.StageName(p.Chain.Chain, stage)),
+	least := engine.Bytes(room) + p.Graph.Fixed
+	short := &engine.InfeasibleError{Budget: p.Budget, Smallest: least}
+	if by.Kind == group {
+		name := cmp.Or(p.Chain.Chain.Stages[by.Stage-1].Name, "a stage without a name")
+		short.Why = fmt.Sprintf("the segment that begins with stage %d (%s) needs the most, even with everything else on the host", by.Stage, name)
+	} else {
+		short.Why = "even with everything else on the host " + p.Chain.Needs(by, least)
 	}
+	return short
 }

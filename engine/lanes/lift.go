@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -57,13 +58,16 @@ func refusal(p, q *engine.Problem, err error) error {
 	if !errors.As(err, &small) {
 		return err
 	}
-	out := &engine.InfeasibleError{Budget: p.Budget, Why: small.Why}
+	var why []string
 	if beside := p.Budget - q.Budget; beside > 0 {
-		out.Why = fmt.Sprintf("with %s for what runs beside the device, %s", beside.Text(), small.Why)
+		why = append(why, fmt.Sprintf("with %s for what runs beside the device", beside.Text()))
 	} else if small.Smallest > 0 {
-		out.Why = fmt.Sprintf("the device alone needs %s: %s", small.Smallest.Text(), small.Why)
+		why = append(why, fmt.Sprintf("the device alone needs %s", small.Smallest.Text()))
 	}
-	return out
+	if small.Why != "" {
+		why = append(why, small.Why)
+	}
+	return &engine.InfeasibleError{Budget: p.Budget, Why: strings.Join(why, ": ")}
 }
 
 // lifter walks over a plan for the device once.

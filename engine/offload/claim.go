@@ -37,6 +37,7 @@ func linked(p *engine.Problem) (*step, error) {
 func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 	g := s.p.Chain
 	var before, seed engine.Bytes // what can be away
+	var most engine.ChainOp
 	if any {
 		seed = g.Chain.HeldGrad(s.n)
 		least, why = s.before(0), "the step begins with it"
@@ -48,16 +49,18 @@ func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 		}
 		for _, need := range []struct {
 			bytes engine.Bytes
-			op    engine.OpID
-		}{{s.needF[i] - seed, g.Fwd(i + 1)}, {s.needB[i], g.Bwd(i + 1)}} {
+			kind  engine.ChainOpKind
+		}{{s.needF[i] - seed, engine.FAll}, {s.needB[i], engine.BStep}} {
 			if need.bytes-before > least {
-				least = need.bytes - before
-				why = fmt.Sprintf("%s needs it, even with everything else on the host", g.Ops[need.op].Name)
+				least, most = need.bytes-before, engine.ChainOp{Kind: need.kind, Stage: i + 1}
 			}
 		}
 		if !unread {
 			before += s.size[i]
 		}
+	}
+	if most.Stage > 0 {
+		why = "even with everything else on the host " + g.Needs(most, least)
 	}
 	return least, why
 }
@@ -78,12 +81,13 @@ const (
 )
 
 // among names a set of the model. Where no backward reads a^i, x_i may leave before
-// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules.
+// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules, and none
+// in which an operation runs its second way.
 func (s *step) among(within string) string {
 	if s.p.Chain.Chain.HasUnsaved() {
-		return within + ", with each saved set there while the stage after it runs"
+		within += ", with each saved set there while the stage after it runs"
 	}
-	return within
+	return s.p.Graph.FirstWays(within)
 }
 
 // claim is a solution that is being written.

@@ -87,8 +87,9 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 
 // claimAll says what a search has proven.
 func (c claim) claimAll(e *exact) {
-	if e.everything() {
-		c.Bound = max(c.Bound, min(c.Makespan, e.least))
+	least := min(c.Makespan, e.least)
+	if e.everything() && least > c.Bound {
+		c.OptimalAmong, c.Bound = c.step.p.Graph.FirstWays(withinAll), least
 	}
 	if c.Optimal = c.Makespan <= c.Bound; !c.Optimal && e.poll.Err() == nil {
 		c.Stopped = true

@@ -30,11 +30,11 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	c := p.Chain.Chain
 	if need := c.KeepAllPeak(); need > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays"}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays; " + needs(p.Chain, keepAll(nil, 1, c.Len()))}
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true
-	sol.OptimalAmong = "schedules that keep everything"
+	sol.OptimalAmong = p.Graph.FirstWays(withinKept)
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
 	if n := c.CountUnsaved(); n > 0 {
@@ -42,6 +42,8 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	return sol, nil
 }
+
+const withinKept = "schedules that keep everything"
 
 // keepAll appends F_all^s..F_all^t and B^t..B^s.
 func keepAll(seq []engine.ChainOp, s, t int) []engine.ChainOp {

@@ -40,7 +40,7 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	case sol.Peak > p.Budget:
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: "every value stays to its last use"}
 	}
-	sol.Optimal, sol.OptimalAmong, sol.Bound = true, "schedules that keep everything", sol.Makespan
+	sol.Optimal, sol.OptimalAmong, sol.Bound = true, g.FirstWays(withinKept), sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}
 	return sol, nil
 }

@@ -30,11 +30,8 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 	c := p.Chain.Chain
 	o, err := f.solve(t, allTricks, known, poll)
 	if errors.Is(err, errNoRoom) {
-		return nil, &engine.InfeasibleError{
-			Budget:   p.Budget,
-			Smallest: engine.Bytes(f.root()*t.memUnit) + c.Input + c.Resident.Total(),
-			Why:      f.why(c),
-		}
+		least := engine.Bytes(f.root()*t.memUnit) + c.Input + c.Resident.Total()
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: p.Chain.Needs(f.neediest(), least)}
 	}
 	if err != nil && (o.seq == nil || err != errTableFull && errors.Is(err, engine.ErrUnsupported)) {
 		return nil, err
@@ -75,7 +72,7 @@ type sweep struct {
 // inBytes is a method that finds the optimum of its terms in exact bytes.
 type inBytes struct {
 	terms  func(c *engine.Chain, budget engine.Bytes) *terms
-	finish func(c *engine.Chain, sol *engine.Solution, err error) // names what a solution is optimal in
+	finish func(p *engine.Problem, sol *engine.Solution, err error) // names what a solution is optimal in
 }
 
 func (m inBytes) solve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -85,7 +82,7 @@ func (m inBytes) solve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*
 	}
 	sol, err := persistent(p, m.terms(c, p.Budget), poll)
 	if sol != nil {
-		m.finish(c, sol, err)
+		m.finish(p, sol, err)
 	}
 	return sol, err
 }
@@ -108,7 +105,7 @@ func (m inBytes) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.B
 			}
 			own := *sol // every answer may be changed by itself
 			own.Schedule, own.Notes = slices.Clone(sol.Schedule), slices.Clone(sol.Notes)
-			m.finish(p.Chain.Chain, &own, err)
+			m.finish(p, &own, err)
 			yield(i, &own, err)
 		}
 	}

@@ -221,9 +221,12 @@ func TestInfeasibleNamesTheStage(t *testing.T) {
 		change func(*engine.Stage)
 		want   string
 	}{
-		{func(s *engine.Stage) { s.BwdTemp = 1000 }, "the backward of stage 3 (wide) needs the most"},
-		{func(s *engine.Stage) { s.FwdTemp = 1000 }, "the forward of stage 3 (wide) needs the most"},
-		{func(s *engine.Stage) { s.Saved = 1000 }, "the backward of stage 3 (wide) needs the most"},
+		{func(s *engine.Stage) { s.BwdTemp = 1000 }, "the backward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
+			"its input 2 bytes, the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
+		{func(s *engine.Stage) { s.FwdTemp = 1000 }, "the forward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
+			"other values 3 bytes, its input 2 bytes"},
+		{func(s *engine.Stage) { s.Saved = 1000 }, "the backward of stage 3 (wide) needs the most: its saved set 1000 bytes, its input 2 bytes, " +
+			"the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
 	} {
 		c := &engine.Chain{Input: 1, InputGrad: 1}
 		for range 6 {

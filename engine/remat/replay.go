@@ -1,7 +1,6 @@
 package remat
 
 import (
-	"cmp"
 	"time"
 
 	"memtide/engine"
@@ -29,6 +28,9 @@ type Memory struct {
 	alone []bool // a^k lies beside, not within, abar^k
 	saved []bool // abar^k is there
 	grad  int    // k of the one delta^k that is alive
+
+	peak engine.Bytes   // of the operations so far
+	most engine.ChainOp // the first that needs it
 }
 
 // NewMemory is that before a step.
@@ -36,6 +38,7 @@ func NewMemory(c *engine.Chain) *Memory {
 	n := c.Len()
 	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1), saved: make([]bool, n+1), grad: n}
 	m.alone[0] = true
+	m.peak = m.held
 	return m
 }
 
@@ -78,6 +81,9 @@ func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 		m.drop(k - 1)
 		m.grad, m.saved[k] = k-1, false
 	}
+	if need > m.peak || m.most.Stage == 0 {
+		m.peak, m.most = need, op
+	}
 	return need
 }
 
@@ -85,16 +91,15 @@ func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 // one.
 func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
 	m := NewMemory(c)
-	peak = m.held
 	for _, op := range seq {
-		peak = max(peak, m.Run(op))
+		m.Run(op)
 		if op.Kind == engine.BStep {
 			total += c.Stages[op.Stage-1].Back
 		} else {
 			total += c.Stages[op.Stage-1].Forward
 		}
 	}
-	return total, peak
+	return total, m.peak
 }
 
 // solution compiles a sequence and claims what Replay finds.
@@ -107,7 +112,11 @@ func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	return &engine.Solution{Schedule: schedule, Makespan: total, Peak: peak}
 }
 
-// StageName is how messages call stage k.
-func StageName(c *engine.Chain, k int) string {
-	return cmp.Or(c.Stages[k-1].Name, "a stage without a name")
+// needs says what needs the peak of a sequence, its first operation that does.
+func needs(g *engine.ChainGraph, seq []engine.ChainOp) string {
+	m := NewMemory(g.Chain)
+	for _, op := range seq {
+		m.Run(op)
+	}
+	return g.Needs(m.most, m.peak)
 }

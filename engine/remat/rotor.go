@@ -69,8 +69,8 @@ func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 }
 
 // finishRotor names what a solution in exact bytes is optimal in.
-func finishRotor(c *engine.Chain, sol *engine.Solution, err error) {
-	sol.OptimalAmong = persistentSet(c)
+func finishRotor(p *engine.Problem, sol *engine.Solution, err error) {
+	sol.OptimalAmong = p.Graph.FirstWays(persistentSet(p.Chain.Chain))
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are exact bytes."}
 	}

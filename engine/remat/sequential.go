@@ -73,7 +73,7 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 // not be found again. why says what was tried, and build makes the sequence of a number,
 // with a note about it.
 func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
-	smallest := engine.NoLimit
+	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {
 		if err := poll.Err(); err != nil {
 			return nil, err
@@ -86,7 +86,9 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 			peaks[t.number] = peak
 		}
 		if peak > p.Budget {
-			smallest = min(smallest, peak)
+			if peak < smallest {
+				smallest, by = peak, t.number
+			}
 			continue
 		}
 		seq, note := build(t.number)
@@ -94,11 +96,12 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 		// Any schedule runs every operation once; with nothing twice it is the fastest.
 		sol.Bound = p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
-		sol.OptimalAmong = "all schedules"
+		sol.OptimalAmong = p.Graph.FirstWays("all schedules")
 		sol.Notes = []string{note}
 		return sol, nil
 	}
-	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why}
+	seq, _ := build(by)
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why + ", " + needs(p.Chain, seq)}
 }
 
 // try is a number that a method may choose, with the step time that it leads to.

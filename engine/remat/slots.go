@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"memtide/engine"
 )
@@ -49,21 +50,19 @@ func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	sol, err := persistent(p, slotTerms(c, p.Budget, slots), poll)
-	var infeasible *engine.InfeasibleError
-	if errors.As(err, &infeasible) {
+	if small, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 		least, err := smallestInSlots(c, slots, poll)
 		if err != nil {
 			return nil, err
 		}
-		return nil, &engine.InfeasibleError{
-			Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots: %s", slots, infeasible.Why),
-		}
+		what, _, _ := strings.Cut(small.Why, ":") // and not its values, which are no slots
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots: %s", slots, what)}
 	}
 	if sol == nil {
 		return nil, err
 	}
 	proven := sol.Optimal
-	sol.OptimalAmong, sol.Optimal, sol.Bound = persistentSet(c), false, c.ForwardTime()+c.BackTime()
+	sol.OptimalAmong, sol.Optimal, sol.Bound = p.Graph.FirstWays(persistentSet(c)), false, c.ForwardTime()+c.BackTime()
 	if err != nil || !proven {
 		return sol, err
 	}

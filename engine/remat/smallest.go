@@ -1,7 +1,6 @@
 package remat
 
 import (
-	"fmt"
 	"math"
 
 	"memtide/engine"
@@ -95,9 +94,9 @@ func (f *floors) fit(t *terms, use tricks, poll *engine.Poll) (bool, error) {
 // root is the smallest room for the whole chain.
 func (f *floors) root() int64 { return f.least[1][f.t.n] }
 
-// why says what needs root: it follows the choices that attain it down to the
-// operation whose need it is.
-func (f *floors) why(c *engine.Chain) string {
+// neediest is the operation that needs root: it follows the choices that attain root down
+// to the operation whose need it is.
+func (f *floors) neediest() engine.ChainOp {
 	s, u := 1, f.t.n
 	for s < u {
 		want := f.least[s][u]
@@ -110,7 +109,7 @@ func (f *floors) why(c *engine.Chain) string {
 		}
 		none := f.t.none(s, u)
 		if none == want {
-			return f.whyForward(c, s, u)
+			return f.neediestForward(s, u)
 		}
 		for j := s + 1; j <= u; j++ {
 			if max(none, f.t.in[j]+f.least[j][u], f.least[s][j-1]) == want {
@@ -123,20 +122,19 @@ func (f *floors) why(c *engine.Chain) string {
 			}
 		}
 	}
-	pass := "backward"
 	if f.t.held[u]+f.t.allFwd[s] > f.t.allBwd[s] {
-		pass = "forward"
+		return engine.ChainOp{Kind: engine.FAll, Stage: s}
 	}
-	return fmt.Sprintf("the %s of stage %d (%s) needs the most", pass, s, StageName(c, s))
+	return engine.ChainOp{Kind: engine.BStep, Stage: s}
 }
 
-// whyForward names the stage among s..u-1 whose forward needs m_none(s,u).
-func (f *floors) whyForward(c *engine.Chain, s, u int) string {
+// neediestForward is the forward among those of stages s..u-1 that needs m_none(s,u).
+func (f *floors) neediestForward(s, u int) engine.ChainOp {
 	worst, need := s, f.t.first[s]
 	for j := s + 1; j < u; j++ {
 		if f.t.mid[j] > need {
 			worst, need = j, f.t.mid[j]
 		}
 	}
-	return fmt.Sprintf("the forward of stage %d (%s) needs the most", worst, StageName(c, worst))
+	return engine.ChainOp{Kind: engine.FNone, Stage: worst}
 }

@@ -70,7 +70,7 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 		return nil, w.infeasible(p, poll)
 	}
 	sol := solution(p, w.sequence())
-	sol.OptimalAmong = withinWrappable
+	sol.OptimalAmong = p.Graph.FirstWays(withinWrappable)
 	if sol.Optimal, sol.Stopped = !w.thinned, w.thinned; w.thinned {
 		sol.Notes = []string{"There were more ways than are held at a time; some were forgotten, so a faster schedule may exist."}
 		return sol, nil
@@ -111,11 +111,12 @@ func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
 	if err := least.solve(poll); err != nil {
 		return err
 	}
-	_, peak := Replay(w.c, least.sequence())
-	if least.thinned {
-		peak = 0
+	refused := &engine.InfeasibleError{Budget: p.Budget, Why: "with any runs that are computed again as a whole"}
+	if seq := least.sequence(); !least.thinned {
+		_, refused.Smallest = Replay(w.c, seq)
+		refused.Why += ", " + needs(p.Chain, seq)
 	}
-	return &engine.InfeasibleError{Budget: p.Budget, Smallest: peak, Why: "with any runs that are computed again as a whole"}
+	return refused
 }
 
 func (w *wrapping) solve(poll *engine.Poll) error {

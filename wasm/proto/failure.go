@@ -28,6 +28,7 @@ type Failure struct {
 	Detail   string       `json:"detail,omitempty"`   // of a crash: the last lines that the program wrote
 	Budget   engine.Bytes `json:"budget,omitempty"`   // of Infeasible: the budget in bytes, resolved
 	Smallest engine.Bytes `json:"smallest,omitempty"` // of Infeasible; 0 if unknown
+	Why      string       `json:"why,omitempty"`      // of Infeasible: what needs so much, the end of Text
 }
 
 func (f *Failure) Error() string { return f.Text }

@@ -108,7 +108,7 @@ func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure 
 		return nil
 	case errors.As(err, &tooSmall):
 		f := proto.Fail(proto.Infeasible, "%v", err)
-		f.Budget, f.Smallest = budget, tooSmall.Smallest
+		f.Budget, f.Smallest, f.Why = budget, tooSmall.Smallest, tooSmall.Why
 		return f
 	case errors.Is(err, engine.ErrUnsupported):
 		return proto.Fail(proto.Unsupported, "%v", err)

@@ -145,6 +145,10 @@ func (m *model) forward() []int32 {
 // twice. What must not run again is saved.
 func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 	var seq []kindID
+	first := make([]bool, m.ops)
+	for _, i := range forward {
+		first[i] = true
+	}
 	there := make([]bool, len(m.size))
 	for v, i := range m.maker {
 		there[v] = i == m.source() || i != none && (m.once[i] || saved(int32(v)))
@@ -155,15 +159,12 @@ func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 			there[sv.value] = there[sv.value] || there[m.kinds[i].writes[sv.write]]
 		}
 		if l := m.lean[i]; l != none && !slices.ContainsFunc(m.kinds[i].serves, func(sv serve) bool {
-			return there[sv.value] && m.kinds[l].write(sv.value) == none
+			read := slices.ContainsFunc(m.users[sv.value], func(u int32) bool { return int(u) < m.ops && first[u] })
+			return (there[sv.value] || read) && m.kinds[l].write(sv.value) == none
 		}) {
-			id = l // nobody keeps what only a full run makes
+			id = l // what only a full run makes is neither kept nor read by these operations
 		}
 		seq = append(seq, id)
-	}
-	first := make([]bool, m.ops)
-	for _, i := range forward {
-		first[i] = true
 	}
 	var remake func(i int32)
 	remake = func(i int32) {

@@ -233,7 +233,7 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	for _, g := range l.gathers[v] {
 		op := &l.g.Ops[g]
 		ready := !slices.ContainsFunc(op.After, func(a engine.OpID) bool { return !l.ran[a] }) && !slices.ContainsFunc(op.In, func(in engine.ValueID) bool { return !l.dev[in] })
-		if ready && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
+		if again := l.ran[g] && op.Pass == engine.Backward; ready && !again && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
 			by = g
 		}
 	}

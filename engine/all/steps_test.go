@@ -45,7 +45,7 @@ func TestSteps(t *testing.T) {
 				continue
 			}
 			sets := argSets(s)
-			trace := planned(t, fmt.Sprintf("seed %d", seed), s, p, sets[r.IntN(len(sets))])
+			trace := planned(t, fmt.Sprintf("seed %d", seed), s, p, sets[r.IntN(len(sets))], 2000)
 			if t.Failed() {
 				return
 			}
@@ -70,6 +70,28 @@ func TestSteps(t *testing.T) {
 	}
 	if held < most/100 {
 		t.Errorf("%d of %d schedules wait for room: the generator is off", held, all)
+	}
+}
+
+// TestSmallSteps asks every strategy for graphs about many more small ones, with a limit that
+// leaves searches hardly any time: each has a schedule or says why not.
+func TestSmallSteps(t *testing.T) {
+	graphs := uint64(400 / fewer())
+	if os.Getenv("MEMTIDE_LONG") != "" {
+		graphs = longStepSchedules
+	}
+	for seed := range graphs {
+		r := rand.New(rand.NewPCG(seed, 3))
+		g := enginetest.Step(r, 6, seed%2 == 0)
+		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))), Budget: engine.Bytes(8 + r.IntN(40))}
+		for _, s := range engine.Strategies() {
+			if s.Graphs {
+				planned(t, fmt.Sprintf("seed %d", seed), s, p, nil, 50)
+			}
+		}
+		if t.Failed() {
+			return
+		}
 	}
 }
 
@@ -99,8 +121,9 @@ func stepProblem(seed uint64) *engine.Problem {
 }
 
 // planned is what sim makes of the schedule of a strategy, which has to fit, to be
-// accepted by check, and to be what is claimed; nil if the problem is refused.
-func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args) *sim.Trace {
+// accepted by check, and to be what is claimed; nil if the problem is refused. The strategy is
+// stopped after that many calls of its poll.
+func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, calls int) *sim.Trace {
 	t.Helper()
 	input = fmt.Sprintf("%s, %s %v, budget %d, %+v, %v\n%s", input, s.Name, args, p.Budget, p.Device, p.Transfers, enginetest.DumpGraph(p.Graph))
 	defer func() {
@@ -108,7 +131,7 @@ func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, 
 			t.Errorf("%spanics: %v\n%s", input, what, debug.Stack())
 		}
 	}()
-	sol, err := s.Solve(p, args, engine.NewPoll(engine.LimitCalls(t.Context(), 2000), nil))
+	sol, err := s.Solve(p, args, engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil))
 	var small *engine.InfeasibleError
 	if err != nil && !errors.Is(err, engine.ErrUnsupported) && !errors.As(err, &small) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%sgot %v; want a schedule, or that it does not fit or is not supported", input, err)

@@ -52,18 +52,23 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 }
 
 // refusal is why there is no plan for the device alone, about the budget that was asked for.
+// It is about plans of this kind: for them all that other lanes read and make is on the device.
 func refusal(p, q *engine.Problem, err error) error {
 	var small *engine.InfeasibleError
 	if !errors.As(err, &small) {
 		return err
 	}
-	out := &engine.InfeasibleError{Budget: p.Budget, Why: small.Why}
-	if beside := p.Budget - q.Budget; beside > 0 {
-		out.Why = fmt.Sprintf("with %s for what runs beside the device, %s", beside.Text(), small.Why)
-	} else if small.Smallest > 0 {
-		out.Why = fmt.Sprintf("the device alone needs %s: %s", small.Smallest.Text(), small.Why)
+	if small.Smallest == 0 {
+		return &engine.InfeasibleError{Budget: p.Budget, Why: small.Why}
 	}
-	return out
+	why := fmt.Sprintf("planned for the device alone, with all that the network and the host read and make there, the step needs %s", small.Smallest.Text())
+	if small.Why != "" {
+		why += " (" + small.Why + ")"
+	}
+	if beside := p.Budget - q.Budget; beside > 0 {
+		why += fmt.Sprintf(", and %s for what runs beside it", beside.Text())
+	}
+	return &engine.InfeasibleError{Budget: p.Budget, Why: why + "; other plans may need less"}
 }
 
 // lifter walks over a plan for the device once.

@@ -41,7 +41,7 @@ type checker struct {
 
 	instants []instant // what the replay saw, in the order of time
 	levels   []level   // the memory in use, event by event
-	waits    []waited  // the moments at which a run found no room
+	waits    []waited  // the moments at which a step found no room
 }
 
 func (c *checker) streamed() bool { return c.p.Transfers == engine.Streamed }

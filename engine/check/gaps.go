@@ -75,11 +75,12 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	if g.Reason != sim.NeedsRoom && g.Need != 0 {
 		return wrong(GapReason, "a need of "+count(g.Need), "none: it is not room that is missing")
 	}
-	if g.Step < len(c.s) && c.s[g.Step].Kind == engine.StepRun {
-		if g.Reason == sim.NeedsRoom {
-			return c.checkRoomGap(g, wrong)
-		}
+	switch {
+	case g.Step == len(c.s):
+	case c.s[g.Step].Kind == engine.StepRun && g.Reason != sim.NeedsRoom:
 		return c.checkDataGap(g, wrong)
+	case c.s[g.Step].Kind != engine.StepWait:
+		return c.checkRoomGap(g, wrong)
 	}
 	if cause.End != g.End {
 		return wrong(GapCause, fmt.Sprintf("span %d, which ends at %v", g.Cause, cause.End), fmt.Sprintf("a transfer that ends at %v", g.End))
@@ -133,15 +134,20 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	return wrong(GapReason, found, "an input of "+c.name(g.Step))
 }
 
-// checkRoomGap is about a run that has its data and waits for room.
+// checkRoomGap is about a run that has its data and waits for room, or about a fetch that
+// reserves its room: that waits for nothing else.
 func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
+	run := c.s[g.Step].Kind == engine.StepRun
+	if g.Reason != sim.NeedsRoom {
+		return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value), "missing room")
+	}
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {
 			return wrong(GapReason, "missing room", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}
 	}
 	for _, id := range c.lists.afterOf(&c.plan[g.Step]) {
-		if end := c.span(id).End; end > g.Start {
+		if end := c.span(id).End; run && end > g.Start {
 			return wrong(GapReason, "missing room", fmt.Sprintf("waiting for %s, which ends at %v", c.name(c.span(id).Step), end))
 		}
 	}

@@ -142,7 +142,9 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 			put(drop, engine.Wait(gap.v))
 		}
 		put(drop, engine.Free(gap.v))
-		put(back, engine.Fetch(gap.v, time.Duration(r.IntN(2))*time.Duration(r.Int64N(int64(span)+1))))
+		fetch := engine.Fetch(gap.v, time.Duration(r.IntN(2))*time.Duration(r.Int64N(int64(span)+1)))
+		fetch.Reserve = r.IntN(3) == 0
+		put(back, fetch)
 		if r.IntN(4) == 0 || s[gap.to].Kind == engine.StepFree || !reads(g, s[gap.to], gap.v) {
 			put(gap.to, engine.Wait(gap.v))
 		}

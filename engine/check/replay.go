@@ -27,7 +27,7 @@ type instant struct {
 	slack  engine.Bytes // how far off the amount in transfer may be
 }
 
-// waited is a run that found no room.
+// waited is a run, or a fetch that reserves, that found no room.
 type waited struct {
 	at      time.Duration
 	step    int
@@ -51,6 +51,7 @@ type replayer struct {
 	used   level
 	seq    int
 	arrive arrival
+	taken  map[sim.SpanID]time.Duration // streamed: when what a fetch reserves took its room, by the trace
 }
 
 // replay proves that everything starts when the rules say, and records the
@@ -103,6 +104,16 @@ func (r *replayer) start() {
 			r.used[cp.cat] += cp.size
 		}
 	}
+	if !r.streamed() {
+		return
+	}
+	r.taken = map[sim.SpanID]time.Duration{}
+	for i := range r.t.Lives {
+		l := &r.t.Lives[i]
+		if id := l.From; id >= 0 && int(id) < len(r.t.Spans) && r.s[r.span(id).Step].Reserve && l.Start <= r.t.Makespan {
+			r.taken[id] = l.Start
+		}
+	}
 }
 
 // moments lists every time at which anything may change.
@@ -125,6 +136,9 @@ func (r *replayer) moments() []time.Duration {
 		}
 	}
 	if r.streamed() {
+		for _, at := range r.taken {
+			add(at - 1)
+		}
 		for i := range r.t.Memory {
 			if at := r.t.Memory[i].At; at <= r.t.Makespan {
 				add(at)
@@ -186,7 +200,7 @@ func (r *replayer) ends() *Refutation {
 			r.giveUp(id)
 		}
 		r.event()
-		r.pc++
+		r.goOn()
 	}
 	r.endMoves()
 	return nil
@@ -241,11 +255,11 @@ func (r *replayer) count() *Refutation {
 			r.giveUp(id)
 			r.event()
 		case engine.StepFetch:
-			// A fetch that reserves takes its room here, and holds the counter
-			// without. No strategy lets one wait, so gaps at it are not understood.
+			// A fetch that reserves takes its room here, and holds the counter without.
 			if r.s[i].Reserve {
 				size := r.g.Values[r.s[i].Value].Size
-				if r.missing(size) > r.arrive.slack {
+				missing := r.missing(size)
+				if missing > r.arrive.slack || r.tooClose(missing, r.taken[r.spanOf[i]]) {
 					return nil
 				}
 				r.appear(copyID(plan.makes.from), size)
@@ -256,9 +270,28 @@ func (r *replayer) count() *Refutation {
 				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
 			}
 		}
-		r.pc++
+		r.goOn()
 	}
 	return nil
+}
+
+// goOn moves the counter to the next step, and notes when: checkTimes did not know how
+// long fetches that reserve hold it.
+func (r *replayer) goOn() {
+	r.pc++
+	r.reach[r.pc] = r.now
+}
+
+// lacks tells whether the step at the counter waits for room, and for how much.
+func (r *replayer) lacks() (need engine.Bytes, waits bool) {
+	switch {
+	case r.pc == len(r.s) || r.run:
+	case r.computes(r.pc):
+		return r.plan[r.pc].need, r.inputsWhole(r.pc)
+	case r.s[r.pc].Reserve:
+		return r.g.Values[r.s[r.pc].Value].Size, true
+	}
+	return 0, false
 }
 
 // inputsWhole tells whether a run can read everything now, and what it comes after is over.
@@ -297,8 +330,8 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 		return false, nil
 	}
 	if sp.Start > r.now {
-		if near := r.nearly(); near > 0 && missing > -near {
-			return false, nil // too close to tell
+		if r.tooClose(missing, sp.Start) {
+			return false, nil
 		}
 		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: data and room are there", r.now))
 	}
@@ -308,6 +341,13 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 	r.begin(i)
 	r.run = true
 	return true, nil
+}
+
+// tooClose tells whether there may be no room yet for what the trace starts at a later moment,
+// although missing says that there is.
+func (r *replayer) tooClose(missing engine.Bytes, starts time.Duration) bool {
+	near := r.nearly()
+	return starts > r.now && near > 0 && missing > -near
 }
 
 // nearly is how much room may hide in the rounding of bytes under way: two
@@ -381,8 +421,8 @@ func (r *replayer) closeInstant() *Refutation {
 		}
 		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}
-	if r.pc < len(r.s) && r.computes(r.pc) && !r.run && r.inputsWhole(r.pc) {
-		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(r.plan[r.pc].need), r.arrive.slack})
+	if need, waits := r.lacks(); waits {
+		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(need), r.arrive.slack})
 	}
 	return nil
 }

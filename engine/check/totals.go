@@ -20,7 +20,7 @@ func (c *checker) checkCauses() *Refutation {
 	}
 	for i := range c.s {
 		kind := c.s[i].Kind
-		if kind == engine.StepWait {
+		if kind == engine.StepWait || kind == engine.StepFetch {
 			holds = c.heldBy(i, holds)
 		}
 		if !hasSpan(kind) {
@@ -50,10 +50,17 @@ func (c *checker) checkCauses() *Refutation {
 	return nil
 }
 
-// heldBy is what let the counter go at a wait, or before it if the wait was none.
+// heldBy is what let the counter go at a wait or at a fetch that reserves its room, or
+// before it if the counter was not held there.
 func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	if c.reach[i+1] > c.reach[i] {
 		holds = holds[:0]
+	}
+	if c.s[i].Kind == engine.StepFetch {
+		if k, ok := c.gapUntil(c.reach[i+1]); ok && c.t.Gaps[k].Step == i {
+			holds = append(holds, c.t.Gaps[k].Cause)
+		}
+		return holds
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if c.span(id).End == c.reach[i+1] {
@@ -61,6 +68,11 @@ func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 		}
 	}
 	return holds
+}
+
+// gapUntil finds the gap that ends at a moment; false if none does.
+func (c *checker) gapUntil(at time.Duration) (int, bool) {
+	return slices.BinarySearchFunc(c.t.Gaps, at, func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
 }
 
 // runCause: the run before it, or the gap before it.
@@ -71,7 +83,7 @@ func (c *checker) runCause(sp *sim.Span, lastRun sim.SpanID) bool {
 	if lastRun != sim.NoSpan && c.span(lastRun).End == sp.Start {
 		return sp.Why == sim.Dependency && sp.Cause == lastRun
 	}
-	i, ok := slices.BinarySearchFunc(c.t.Gaps, sp.Start, func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
+	i, ok := c.gapUntil(sp.Start)
 	return ok && sp.Why == c.t.Gaps[i].Reason && sp.Cause == c.t.Gaps[i].Cause
 }
 
@@ -89,8 +101,8 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	cause := c.span(sp.Cause)
 	onTime := cause.End == sp.Start
 	switch sp.Why {
-	case sim.Dependency:
-		return onTime && slices.Contains(before, sp.Cause)
+	case sim.Dependency: // what made room for a fetch that reserved it, byte by byte, may go on
+		return (onTime || c.streamed() && cause.End > sp.Start && sp.Start == c.reach[i+1]) && slices.Contains(before, sp.Cause)
 	case sim.CopyOut:
 		return onTime && cause.Kind == sim.SpanOffload
 	case sim.NeedsRoom:

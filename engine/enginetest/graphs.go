@@ -109,11 +109,15 @@ func DumpGraph(g *engine.Graph) string {
 		if g.Values[i].Initial != 0 {
 			out += "*"
 		}
+		if in := g.Values[i].PartOf; in != engine.NoValue {
+			out += fmt.Sprintf("(in v%d)", in)
+		}
 	}
 	out += "\n"
 	for i := range g.Ops {
 		o := &g.Ops[i]
-		out += fmt.Sprintf("  %d: time=%d temp=%d in=%v out=%v once=%v alt=%+v\n", i, int64(o.Time), o.Temp, o.In, o.Out, o.Once, o.Alt)
+		out += fmt.Sprintf("  %d: pass=%d time=%d temp=%d in=%v out=%v or=%v once=%v alt=%+v lane=%d after=%v\n", i, o.Pass, int64(o.Time), o.Temp,
+			o.In, o.Out, o.OutputOnly, o.Once, o.Alt, o.Lane, o.After)
 	}
 	return out
 }

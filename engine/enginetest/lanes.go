@@ -124,7 +124,9 @@ func (b *lanesBuilder) move() {
 	}
 	switch k := b.r.IntN(3); {
 	case !b.dev[id] && b.host[id]:
-		b.s = append(b.s, engine.Fetch(id, time.Duration(b.r.IntN(2)*b.r.IntN(9))*b.tick))
+		fetch := engine.Fetch(id, time.Duration(b.r.IntN(2)*b.r.IntN(9))*b.tick)
+		fetch.Reserve = b.r.IntN(3) == 0
+		b.s = append(b.s, fetch)
 		b.dev[id], b.coming[id] = true, true
 	case !b.dev[id]:
 	case k == 0 && !b.host[id] && !b.sent[id]:

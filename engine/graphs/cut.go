@@ -24,7 +24,7 @@ type block struct {
 // long, at the fewest bytes about their middles. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
 func (m *model) blocks(fewest int) []block {
-	forward := m.forward()
+	forward := m.firstForward()
 	rank := make([]int, m.ops+2) // of forward operations, from 1
 	for k, i := range forward {
 		rank[i] = k + 1
@@ -100,7 +100,7 @@ const (
 
 // groups are the least sizes of parts that are tried.
 func (m *model) groups() []int {
-	switch n := len(m.forward()); {
+	switch n := len(m.firstForward()); {
 	case n > manyForward:
 		return []int{inLongChains}
 	case n > fewForward:

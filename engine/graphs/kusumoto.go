@@ -68,7 +68,7 @@ func (s *lowerSet) add(i int32)      { s.holds[i>>6] |= 1 << (uint(i) & 63) }
 
 func kusumotoPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	m := l.m.whole()
-	forward := m.forward()
+	forward := m.firstForward()
 	if len(forward) == 0 {
 		return
 	}

@@ -115,14 +115,23 @@ func (l *plans) leanest() *plan {
 	return least
 }
 
-// forward are the needed operations of the forward pass: those
-// before the first backward one or, in graphs that do not say, those before the peak
-// of the order in which they stand.
+// forward are the needed forward operations, wherever they stand: a step may have several
+// backward passes, and forward ones between them. In graphs that do not name their passes
+// they are those before the peak of the order in which they stand.
 func (m *model) forward() []int32 {
-	for at, i := range m.order {
-		if m.g.Ops[i].Pass == engine.Backward {
-			return m.order[:at]
-		}
+	if !slices.ContainsFunc(m.order, m.isBackward) {
+		return m.firstForward()
+	}
+	return slices.DeleteFunc(slices.Clone(m.order), m.isBackward)
+}
+
+func (m *model) isBackward(i int32) bool { return m.g.Ops[i].Pass == engine.Backward }
+
+// firstForward are the needed forward operations before the first backward one or, in graphs
+// that do not name their passes, before the peak.
+func (m *model) firstForward() []int32 {
+	if at := slices.IndexFunc(m.order, m.isBackward); at >= 0 {
+		return m.order[:at]
 	}
 	list, _ := m.lives(m.given())
 	change := make([]engine.Bytes, len(m.order)+2)
@@ -139,31 +148,32 @@ func (m *model) forward() []int32 {
 	return m.order[:at]
 }
 
-// saving is the sequence that runs the forward operations in some order, keeps of what
-// they make only what is saved for the others, and makes the rest again before the first of those that
-// reads it. What is made again stays to its last use, so nothing runs more than
+// saving is the sequence that runs the forward operations in some order, each before the others
+// that stand behind it, keeps of what they make only what is saved for the others, and makes the
+// rest again before the first of those that reads it. What is made again stays to its last use, so nothing runs more than
 // twice. What must not run again is saved.
 func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 	var seq []kindID
+	first := make([]bool, m.ops)
+	for _, i := range forward {
+		first[i] = true
+	}
 	there := make([]bool, len(m.size))
 	for v, i := range m.maker {
 		there[v] = i == m.source() || i != none && (m.once[i] || saved(int32(v)))
 	}
-	for _, i := range forward {
+	run := func(i int32) {
 		id := i
 		for _, sv := range m.kinds[i].serves {
 			there[sv.value] = there[sv.value] || there[m.kinds[i].writes[sv.write]]
 		}
 		if l := m.lean[i]; l != none && !slices.ContainsFunc(m.kinds[i].serves, func(sv serve) bool {
-			return there[sv.value] && m.kinds[l].write(sv.value) == none
+			read := slices.ContainsFunc(m.users[sv.value], func(u int32) bool { return int(u) < m.ops && first[u] })
+			return (there[sv.value] || read) && m.kinds[l].write(sv.value) == none
 		}) {
-			id = l // nobody keeps what only a full run makes
+			id = l // what only a full run makes is neither kept nor read by these operations
 		}
 		seq = append(seq, id)
-	}
-	first := make([]bool, m.ops)
-	for _, i := range forward {
-		first[i] = true
 	}
 	var remake func(i int32)
 	remake = func(i int32) {
@@ -177,9 +187,15 @@ func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 			}
 		}
 	}
-	for _, i := range m.order[len(forward):] {
-		remake(i)
-		seq = append(seq, i)
+	for _, i := range m.order {
+		for len(forward) > 0 && forward[0] <= i {
+			run(forward[0])
+			forward = forward[1:]
+		}
+		if !first[i] {
+			remake(i)
+			seq = append(seq, i)
+		}
 	}
 	return seq
 }

@@ -67,7 +67,8 @@ type element struct {
 
 // ofSchedule is the sequence of a schedule that can be played: a transfer stands before
 // the run during which it began, or in its place if it is an offload; a wait
-// where its offload was over. It is nil if the schedule does what no sequence says.
+// where its offload was over. Operations that need not run are left out. It is nil if the
+// schedule does what no sequence says.
 func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	trace, err := sim.Play(p, steps)
 	if err != nil {
@@ -95,8 +96,8 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	runs := 0
 	wait := make([]int, len(m.size)) // where it is in the list, plus 1
 	for i, st := range steps {
-		if st.Kind != engine.StepRun && m.size[st.Value] == 0 {
-			continue // it stays
+		if st.Kind != engine.StepRun && (m.size[st.Value] == 0 || len(m.users[st.Value]) == 0) {
+			continue // it stays, or goes when it is made
 		}
 		switch v := st.Value; st.Kind {
 		case engine.StepRun:
@@ -104,7 +105,9 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 			if id == none {
 				return nil
 			}
-			list = append(list, element{runs, 3, id})
+			if m.needed[m.kinds[id].op] {
+				list = append(list, element{runs, 3, id})
+			}
 			runs++
 		case engine.StepOffload:
 			if m.offload[v] == none {

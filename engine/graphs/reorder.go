@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 )
@@ -18,7 +19,8 @@ var reorder = &engine.Strategy{
 The search is that of graphsearch without repetitions: a run moves, and what is above
 a budget gets less. It goes down from the peak of the better one of the given order
 and that of lpmf, towards what the largest operation needs by itself, in steps that
-get smaller where nothing is found. Reordering costs no time, so within its budget it
+get smaller where nothing is found. Of up to 16 operations, all orders are tried where
+the search finds none within the budget. Reordering costs no time, so within its budget it
 is as fast as keeping everything. The time of an order is the same on every device
 that runs one operation after the other.`,
 	Graphs: true,
@@ -41,7 +43,13 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	}
 	first := s.first()
 	seq := s.leanest(aim, first, first, false)
-	sol := m.solution(seq)
+	sol, all := m.solution(seq), false
+	if sol.Peak > aim && poll.Err() == nil {
+		if seq := m.leastOrder(poll); seq != nil {
+			sol, all = m.solution(seq), true
+		}
+	}
+	floor, _ := m.footprint()
 	if err := poll.Err(); err != nil {
 		if sol.Peak > p.Budget {
 			sol = nil
@@ -49,14 +57,45 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 		return sol, err
 	}
 	if sol.Peak > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: m.whyLeast(sol.Peak)}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: m.whyOrder(sol.Peak, all)}
 	}
 	given, _, _ := m.cost(m.given())
 	sol.Bound, sol.Notes = 0, []string{fmt.Sprintf("The given order needs %s.", given.Text())}
-	if floor, _ := m.footprint(); sol.Peak == floor {
+	switch {
+	case sol.Peak == floor:
 		sol.Notes = append(sol.Notes, "No order needs less: it is what the largest operation needs by itself.")
+	case all:
+		sol.Notes = append(sol.Notes, "No order needs less: all were tried.")
 	}
 	return sol, nil
+}
+
+// leastOrder is the order of full runs with the smallest peak, found by trying all; nil if
+// there are too many operations or states.
+func (m *model) leastOrder(poll *engine.Poll) []kindID {
+	w := *m.whole()
+	w.once = slices.Repeat([]bool{true}, len(w.once))
+	s := newFewSpace(&w, false, poll)
+	if s == nil {
+		return nil
+	}
+	_, seq, err := s.smallest()
+	if err != nil {
+		return nil
+	}
+	return seq
+}
+
+// whyOrder says what is known about the smallest budget, of which all orders were tried or
+// a search found none with less.
+func (m *model) whyOrder(least engine.Bytes, all bool) string {
+	switch floor, _ := m.footprint(); {
+	case least == floor:
+		return m.whyLeast(least)
+	case all:
+		return "all orders need as much"
+	}
+	return "of the orders that a search found; another may need less"
 }
 
 // first is the order that needs less, the given one or that of lpmf.

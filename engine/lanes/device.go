@@ -66,8 +66,8 @@ func (d *device) isGather(op *engine.Op) bool {
 }
 
 // gathers finds what is gathered: values that operations of the network alone make, of
-// values that are on the device from the beginning, and that operations of the device alone
-// read.
+// values that are on the device from the beginning, and that operations of the device read
+// and no others. One of them at least is a forward operation: others do not run again.
 func gathers(g *engine.Graph) [][]engine.OpID {
 	made := make([]bool, len(g.Values))
 	for i := range g.Ops {
@@ -77,20 +77,21 @@ func gathers(g *engine.Graph) [][]engine.OpID {
 	}
 	initial := func(v engine.ValueID) bool { return !made[v] && g.Values[v].Initial == engine.OnDevice }
 	out := make([][]engine.OpID, len(g.Values))
-	never := make([]bool, len(g.Values))
+	never, read, forward := make([]bool, len(g.Values)), make([]bool, len(g.Values)), make([]bool, len(g.Values))
 	for i := range g.Ops {
 		op := &g.Ops[i]
 		again := op.Lane == engine.LaneNetwork && !op.Once && len(op.Out) == 1 && !slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !initial(v) })
 		for _, v := range op.Out {
 			out[v] = append(out[v], engine.OpID(i))
+			forward[v] = forward[v] || op.Pass == engine.Forward
 			never[v] = never[v] || !again || !slices.Equal(op.In, g.Ops[out[v][0]].In)
 		}
 		for _, v := range op.In {
-			never[v] = never[v] || op.Lane != engine.LaneCompute
+			never[v], read[v] = never[v] || op.Lane != engine.LaneCompute, true
 		}
 	}
 	for v := range out {
-		if never[v] {
+		if never[v] || !read[v] || !forward[v] {
 			out[v] = nil
 		}
 	}

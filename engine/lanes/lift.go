@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -53,21 +52,23 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 }
 
 // refusal is why there is no plan for the device alone, about the budget that was asked for.
+// It is about plans of this kind: for them all that other lanes read and make is on the device.
 func refusal(p, q *engine.Problem, err error) error {
 	var small *engine.InfeasibleError
 	if !errors.As(err, &small) {
 		return err
 	}
-	var why []string
-	if beside := p.Budget - q.Budget; beside > 0 {
-		why = append(why, fmt.Sprintf("with %s for what runs beside the device", beside.Text()))
-	} else if small.Smallest > 0 {
-		why = append(why, fmt.Sprintf("the device alone needs %s", small.Smallest.Text()))
+	if small.Smallest == 0 {
+		return &engine.InfeasibleError{Budget: p.Budget, Why: small.Why}
 	}
+	why := fmt.Sprintf("planned for the device alone, with all that the network and the host read and make there, the step needs %s", small.Smallest.Text())
 	if small.Why != "" {
-		why = append(why, small.Why)
+		why += " (" + small.Why + ")"
 	}
-	return &engine.InfeasibleError{Budget: p.Budget, Why: strings.Join(why, ": ")}
+	if beside := p.Budget - q.Budget; beside > 0 {
+		why += fmt.Sprintf(", and %s for what runs beside it", beside.Text())
+	}
+	return &engine.InfeasibleError{Budget: p.Budget, Why: why + "; other plans may need less"}
 }
 
 // lifter walks over a plan for the device once.
@@ -237,7 +238,7 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	for _, g := range l.gathers[v] {
 		op := &l.g.Ops[g]
 		ready := !slices.ContainsFunc(op.After, func(a engine.OpID) bool { return !l.ran[a] }) && !slices.ContainsFunc(op.In, func(in engine.ValueID) bool { return !l.dev[in] })
-		if ready && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
+		if again := l.ran[g] && op.Pass == engine.Backward; ready && !again && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
 			by = g
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -207,5 +208,27 @@ func TestPlanStops(t *testing.T) {
 	poll := engine.NewPoll(engine.LimitCalls(t.Context(), 1), nil)
 	if sol, err := engine.Lookup("graphpofo").Solve(p, nil, poll); err == nil {
 		t.Errorf("got %v and no error; want that it was stopped", sol)
+	}
+}
+
+// A refusal does not say that no plan needs less, where what is planned holds on the device
+// what the host computes with: x and y are there together for the strategy alone.
+func TestRefusalSaysWhatItIsOf(t *testing.T) {
+	g := &engine.Graph{Done: engine.NoValue}
+	for _, name := range []string{"x", "y"} {
+		g.Values = append(g.Values, engine.Value{Name: name, Size: 4, PartOf: engine.NoValue})
+	}
+	g.Values[0].Initial = engine.OnDevice
+	g.Ops = []engine.Op{{Name: "on the host", Lane: engine.LaneCPU, Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
+		{Name: "use", Time: 1, In: []engine.ValueID{1}}}
+	p := &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e9, ToDev: 1e9}, Budget: 6}
+	s := engine.Schedule{engine.Offload(0), engine.Free(0), engine.Run(0), engine.Wait(0), engine.Fetch(1, 0), engine.Run(1)}
+	if _, err := sim.Play(p, s); err != nil {
+		t.Fatalf("a plan in 6 bytes: %v", err)
+	}
+	_, err := engine.Lookup("graphpofo").Solve(p, nil, nil)
+	var small *engine.InfeasibleError
+	if !errors.As(err, &small) || !strings.HasPrefix(small.Why, "planned for the device alone") || !strings.HasSuffix(small.Why, "other plans may need less") {
+		t.Errorf("got %v; want that a plan for the device alone needs more, and others may not", err)
 	}
 }

@@ -105,7 +105,7 @@ func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int) {
 	stages = make([]int, len(d.calls))
 	l := d.lives()
 	ends, crossing := d.cuts(l)
-	if len(ends) == 0 || len(ends) >= parse.MaxStageRows {
+	if d.again > 0 || len(ends) == 0 || len(ends) >= parse.MaxStageRows {
 		return nil, stages
 	}
 	k := 0

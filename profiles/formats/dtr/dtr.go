@@ -87,6 +87,7 @@ type dtrLog struct {
 	marked   bool          // an annotation tells where
 	carry    time.Duration // of views, which are no functions of the graph
 	views    int
+	again    int // functions behind the first backward that are forward ones
 	input    int // storage of the network's input; -1 if unknown
 
 	pending *dtrCall // a call whose results are being told
@@ -129,6 +130,7 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 		d.fail("the log ends within the results of "+profiles.Clip(d.pending.name), "Every result has a MEMORY and an ALIAS.",
 			"Copy or download the file again: it is cut off.")
 	}
+	d.again = d.assign()
 	if !slices.ContainsFunc(d.calls, func(c dtrCall) bool { return c.back }) {
 		d.fail(fmt.Sprintf("none of %s belongs to a backward", profiles.Count(len(d.calls), "function")),
 			`A training step is expected: an ANNOTATE "BACKWARD", or functions named backward.`, "Log whole training steps.")

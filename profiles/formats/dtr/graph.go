@@ -22,6 +22,11 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 	if d.views > 0 {
 		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf("%s make nothing (views): their time is part of the next function.", profiles.Count(d.views, "function")))
 	}
+	if d.again > 0 {
+		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf("%s behind the first backward repeat what the forward before it did, and count as forward.", profiles.Count(d.again, "function")))
+		p.Warnings = append(p.Warnings, "The functions form no chain: the step has several backward passes, and forward ones between them.")
+		return p
+	}
 	if c == nil {
 		p.Warnings = append(p.Warnings, "The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
 		return p

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/offload"
 	"memtide/engine/remat"
 )
 
@@ -43,7 +45,9 @@ are taken together with the one after them, what they save stays on the device, 
 nothing is proven about the result.
 
 Whole transfers, as programs make them, follow the same plan and wait until whole
-values have left. That can be slower than the model says.`,
+values have left. That can be slower than the model says. Fetches for which runs wait
+begin as soon as there is room; and where a set of activations that is offloaded, without any
+recomputation, is faster (offloadsearch), the schedule is that of the set.`,
 	Class: engine.MayRecompute | engine.MayOffload,
 	Short: "Recompute + offload",
 	Rank:  engine.Rank{Chain: 1},
@@ -82,31 +86,67 @@ func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engin
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return solveRecast(p, args, poll)
+		sol, err := solveRecast(p, args, poll)
+		return better(p, args, sol, err, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
-	return solveFrom(p, args, rotor, err, &shared{}, poll)
+	sol, err := solveFrom(p, args, rotor, err, &shared{}, poll)
+	return better(p, args, sol, err, poll)
 }
 
 // sweepPofo shares between budgets what rotor shares, and what does not depend
-// on them. Budgets come in rotor's order.
+// on them. Budgets come in rotor's order. A plan for one budget counts for every other
+// that it fits into.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	answers := engine.NewAnswers(budgets, yield)
+	defer answers.Settle()
 	if applies(p) != nil || p.Chain.Chain.HasUnsaved() {
-		engine.SolveEach(solvePofo, p, args, budgets, poll, yield)
+		engine.SolveEach(solvePofo, p, args, budgets, poll, answers.Tell)
 		return
 	}
 	common := &shared{}
 	remat.Rotor.Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
 		if stopped := poll.Err(); stopped != nil {
-			yield(i, nil, stopped)
+			answers.Tell(i, nil, stopped)
 			return
 		}
 		common.fronts = nil
-		sol, err := solveFrom(p.WithBudget(budgets[i]), args, rotor, err, common, poll)
-		yield(i, sol, err)
+		within := p.WithBudget(budgets[i])
+		sol, err := solveFrom(within, args, rotor, err, common, poll)
+		sol, err = better(within, args, sol, err, poll)
+		answers.Tell(i, sol, err)
 	})
 }
+
+// better is the answer of the plans, or what offloading alone does better, with fetches as soon as there
+// is room where runs wait for them.
+func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error, poll *engine.Poll) (*engine.Solution, error) {
+	var refused, other *engine.InfeasibleError
+	if poll.Err() != nil || err != nil && !errors.As(err, &refused) {
+		return sol, err
+	}
+	if least, _ := bound.Of(p, engine.MayOffload); sol == nil || sol.Makespan > least {
+		alone, errAlone := (*engine.Solution)(nil), error(nil)
+		poll.Aside(func() { alone, errAlone = offload.Search.Solve(p, nil, poll) })
+		switch {
+		case errors.As(errAlone, &other) && refused != nil && other.Smallest > 0 && other.Smallest < refused.Smallest:
+			err = other
+		case alone != nil && sol == nil:
+			sol, err = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak, Notes: alone.Notes}, poll.Err()
+		case alone != nil && alone.Makespan < sol.Makespan:
+			sol.Schedule, sol.Makespan, sol.Peak, sol.Notes = alone.Schedule, alone.Makespan, alone.Peak, append([]string{onlyOffloads}, alone.Notes...)
+			sol.Optimal, sol.Bound = sol.Bound > 0 && sol.Makespan <= sol.Bound, min(sol.Bound, sol.Makespan)
+		}
+	}
+	if sol != nil {
+		sol = Earlier(p, sol, args.Is("overlap", "no"), poll)
+	}
+	return sol, err
+}
+
+// onlyOffloads is the note of a schedule that offloading alone found.
+const onlyOffloads = "Nothing is computed again: the set of activations to offload that was found by itself is faster than every plan."
 
 // applies says why a problem cannot be solved whatever the budget.
 func applies(p *engine.Problem) error {

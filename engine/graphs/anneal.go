@@ -20,6 +20,7 @@ const levels = 256
 // cheap to be above the budget.
 var (
 	wide   = course{1e-3, 0.976016475, 0.05, 1.02271847} // 1e-3 to 2e-6; 0.05 to 5
+	ample  = course{2e-3, 0.973377381, 0.05, 1.02271847} // 2e-3 to 2e-6: a free order has more to decide
 	gentle = course{5e-4, 0.978662724, 0.02, 1.02474328} // 5e-4 to 2e-6; 0.02 to 3
 	narrow = course{3e-4, 0.98061751, 0.5, 1.01129544}   // 3e-4 to 2e-6; 0.5 to 5
 	hot    = course{1e-2, 1, 0.05, 1}                    // throughout: it meets orders that no cooler round finds

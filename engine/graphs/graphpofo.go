@@ -40,7 +40,7 @@ no method for graphs is published.`,
 			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
 	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
 		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."}, seedParam},
-	Solver: solveGraphPofo, Sweeper: sweepUp(solveGraphPofo),
+	Solver: solveGraphPofo, Sweeper: sweepUp(sweptPofo),
 }
 
 const withinAll = "all schedules"
@@ -59,11 +59,37 @@ type joint struct {
 	least engine.Bytes
 	why   string
 	first error // why the first method does not apply
+
+	swept solver        // graphsearch in a sweep; nil otherwise
+	found *engine.Found // what the others find in a sweep; nil otherwise
 }
 
 func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	j := &joint{p: p, args: args, poll: poll}
-	j.lower = bound.Joint(p, false, poll)
+	return (&joint{p: p, args: args, poll: poll}).solve()
+}
+
+// sweptPofo is graphpofo for budgets in rising order. What the others find for one counts for all.
+func sweptPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, found *engine.Found) solver {
+	recompute := solver(nil)
+	if own, err := graphSearch.Parse(searchArgs(args)); err == nil {
+		swept := sweptSearch(p, own, budgets, poll, found)
+		recompute = func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+			return swept(p, own, poll)
+		}
+	}
+	return func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		return (&joint{p: p, args: args, poll: poll, swept: recompute, found: found}).solve()
+	}
+}
+
+// searchArgs are the arguments of graphsearch for those of graphpofo.
+func searchArgs(args engine.Parsed) engine.Args {
+	return engine.Args{"order": args.Word("order"), "seed": fmt.Sprint(args.Int("seed"))}
+}
+
+func (j *joint) solve() (*engine.Solution, error) {
+	p := j.p
+	j.lower = bound.Joint(p, false, j.poll)
 	m, err := newModelOfWays(p.Graph)
 	if err == nil {
 		j.best = m.keepAll(p.Budget, withinAll)
@@ -77,6 +103,9 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 	}
 	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
+	}
+	if j.best != nil && !j.done() {
+		j.best = combined.Earlier(p, j.best, false, j.poll)
 	}
 	return j.answer()
 }
@@ -115,7 +144,7 @@ func (j *joint) begin(m *model) {
 	if s := j.fewSpace(m); s != nil {
 		j.recompute(m, s)
 	} else {
-		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+		j.ask(graphSearch, searchArgs(j.args))
 	}
 	j.ask(window.Window, nil)
 	j.ask(window.LMS, nil)
@@ -137,7 +166,7 @@ func (j *joint) fewSpace(m *model) *space {
 func (j *joint) recompute(m *model, s *space) {
 	seq, err := s.find(j.p.Budget, false)
 	if err != nil {
-		j.ask(graphSearch, engine.Args{"order": j.args.Word("order"), "seed": fmt.Sprint(j.args.Int("seed"))})
+		j.ask(graphSearch, searchArgs(j.args))
 	} else if seq != nil {
 		j.better(m.solution(seq), graphSearch)
 	}
@@ -148,7 +177,13 @@ func (j *joint) ask(s *engine.Strategy, args engine.Args) {
 	if j.poll.Err() != nil || j.done() {
 		return
 	}
-	sol, err := s.Solve(j.p, args, j.poll)
+	var sol *engine.Solution
+	var err error
+	if s == graphSearch && j.swept != nil {
+		sol, err = j.swept(j.p, j.args, j.poll)
+	} else {
+		sol, err = s.Solve(j.p, args, j.poll)
+	}
 	var infeasible *engine.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
@@ -164,6 +199,9 @@ func (j *joint) ask(s *engine.Strategy, args engine.Args) {
 
 // better takes a solution of another strategy if it is faster than the best.
 func (j *joint) better(sol *engine.Solution, by *engine.Strategy) {
+	if j.found != nil {
+		j.found.Add(sol)
+	}
 	if j.best == nil || sol.Makespan < j.best.Makespan {
 		j.best, j.how, j.seq = sol, "The plan is that of "+by.Name+".", nil
 		j.tell(0, 0)

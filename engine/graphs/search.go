@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -18,6 +19,10 @@ type searcher struct {
 	total int                          // proposals for one budget
 	tell  func(seq []kindID, done int) // told of sequences that are faster than all before; may be nil
 	made  *plans                       // what methods make whatever the budget; nil until it is needed
+	found *plans                       // in a sweep, what was found for other budgets
+
+	inOrder *searcher     // in any order, the search with the order kept, whose answers count
+	rival   time.Duration // with the order kept, what is known in any order; 0: nothing
 }
 
 // telling reports sequences as they are found.
@@ -45,6 +50,8 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, reads/manyReads, 1)) << (2*args.Int("effort") - 2)
 	if s.kept { // fewer proposals come to nothing
 		s.total /= 2
+	} else {
+		s.inOrder = &searcher{m: m, kept: true, seed: s.seed, poll: poll}
 	}
 	return s
 }
@@ -55,56 +62,108 @@ func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, sca
 	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
-// fastest searches within a budget in rounds, from the first sequence and, every third one, from the best.
-// With a free order a hot one comes first, and then each is twice as long as the one before. With the order
-// kept, where a few repetitions decide and a long round misses the good ones as often as a short one, three
-// short ones come first, a gentle one among them, and one that takes the rest. A round that finds nothing
-// makes the excess heavier for those after it. best is a sequence within the budget to
-// begin with. It stops at a time that nothing beats, or when poll says so.
-func (s *searcher) fastest(budget engine.Bytes, first, best []kindID, enough time.Duration) []kindID {
-	scale, _, _ := s.m.cost(first)
-	_, took, _ := s.m.cost(best)
-	next := min(s.total/4, max(300*len(s.m.order), 2500))
-	weight, done := 1.0, 0
-	for round := uint64(0); done < s.total && took > enough && s.poll.Err() == nil; round++ {
-		count := min(next, s.total-done)
-		if 5*next > 2*(s.total-done) {
-			count = s.total - done
-		}
-		c, from, found := wide, first, false
-		switch {
-		case round == 0 && !s.kept:
-			c, count = hot, s.total/8
-		case round == 0:
-			c = gentle
-		case round%3 == 2:
-			c, from = narrow, best
-		}
-		a := s.annealer(budget, from, round, scale)
-		if s.tell != nil { // what was told and not shown yet is shown by the way
-			a.counted = func() { s.poll.Report(engine.Progress{Done: done + a.proposals, Total: s.total}) }
-		}
-		a.improved = func() {
-			if found = true; a.bestTook < took {
-				took, best = a.bestTook, a.best
-				if s.tell != nil {
-					s.tell(best, done+a.proposals)
-				}
+// rounds are those of the search within a budget: a sequence within it to begin with, and what they make of it.
+type rounds struct {
+	*searcher
+	budget engine.Bytes
+	first  []kindID // from which most of them begin
+	best   []kindID
+	took   time.Duration // of the best
+	enough time.Duration // nothing beats it
+	scale  engine.Bytes
+	weight float64 // of the excess, against that of the course
+	round  uint64
+	done   int
+}
+
+func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time.Duration) *rounds {
+	r := &rounds{searcher: s, budget: budget, first: first, best: best, enough: enough, weight: 1}
+	r.scale, _, _ = s.m.cost(first)
+	_, r.took, _ = s.m.cost(best)
+	return r
+}
+
+// over tells whether nothing can be faster, or time is over.
+func (r *rounds) over() bool { return r.took <= r.enough || r.poll.Err() != nil }
+
+// anneal is a round. One that finds nothing makes the excess heavier for those after it, but for the first.
+func (r *rounds) anneal(c course, from []kindID, count int) {
+	if r.over() || count <= 0 {
+		return
+	}
+	found := false
+	a := r.annealer(r.budget, from, r.round, r.scale)
+	if r.tell != nil { // what was told and not shown yet is shown by the way
+		a.counted = func() { r.poll.Report(engine.Progress{Done: r.done + a.proposals, Total: r.total}) }
+	}
+	a.improved = func() {
+		if found = true; a.bestTook < r.took {
+			r.took, r.best = a.bestTook, a.best
+			if r.tell != nil {
+				r.tell(r.best, r.done+a.proposals)
 			}
 		}
-		a.anneal(c, count, weight, enough)
-		switch {
-		case s.kept && round == 2:
-			next = s.total
-		case !s.kept && round > 0:
-			next *= 2
-		}
-		if round > 0 && !found {
-			weight *= 6
-		}
-		done += count
 	}
-	return best
+	a.anneal(c, count, r.weight, r.enough)
+	if r.round > 0 && !found {
+		r.weight *= 6
+	}
+	r.done += count
+	r.round++
+}
+
+// inTurn is the best of the rounds with the order kept. A few repetitions decide there, and a long round misses
+// the good ones as often as a short one: three short ones come first, a gentle one among them, and every
+// third begins with the best; one that takes the rest ends them. They stop far behind their rival.
+func (r *rounds) inTurn() []kindID {
+	next := min(r.total/4, max(300*len(r.m.order), 2500))
+	for r.done < r.total && !r.over() && (r.round < 2 || !r.behind(r.took)) {
+		count := min(next, r.total-r.done)
+		if 5*next > 2*(r.total-r.done) {
+			count = r.total - r.done
+		}
+		switch {
+		case r.round == 0:
+			r.anneal(gentle, r.first, count)
+		case r.round%3 == 2:
+			r.anneal(narrow, r.best, count)
+		default:
+			r.anneal(wide, r.first, count)
+		}
+		if r.round == 3 {
+			next = r.total
+		}
+	}
+	return r.best
+}
+
+// freely is the best of the rounds in any order. After a hot one and a short one it is the turn of
+// the search with the order kept, which has as many proposals as by itself; where that is no
+// faster, a long round follows, and in any case one from the best.
+func (r *rounds) freely(kept func(rival time.Duration) []kindID) []kindID {
+	r.anneal(hot, r.first, r.total/12)
+	r.anneal(ample, r.first, r.total/12)
+	ahead := true
+	if !r.over() {
+		if seq := kept(r.took); seq != nil {
+			_, took, _ := r.m.cost(seq)
+			ahead = r.took < took
+			if took < r.took {
+				r.best, r.took = seq, took
+			}
+		}
+	}
+	if ahead {
+		r.anneal(ample, r.first, r.total*3/8)
+	}
+	r.anneal(narrow, r.best, r.total/16)
+	return r.best
+}
+
+// behind tells whether a search with the order kept is so far behind what is known in any order that the
+// rest of it would be in vain: short rounds come nearly as far.
+func (s *searcher) behind(took time.Duration) bool {
+	return s.rival > 0 && 2*(took-s.m.base) > 3*(s.rival-s.m.base)
 }
 
 // leanest looks for a sequence whose peak is a budget at most, and gives up at one
@@ -142,10 +201,23 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 	return best
 }
 
+// known is what is known within a budget, whatever the freedom: runs of DTR, and what rotor says of a chain.
+type known struct {
+	runs     *plans
+	chain    []kindID
+	smallest engine.Bytes
+}
+
 // solve searches within a budget.
 func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
+	k := &known{runs: s.letGo(p.Budget, s.show)} // at once: what follows may take seconds
+	k.chain, k.smallest = s.onChain(p)
+	return s.solveFrom(p, among, k)
+}
+
+// solveFrom is solve from what is known.
+func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine.Solution, error) {
 	first := s.m.given()
-	runs := s.letGo(p.Budget, s.show) // at once: what follows may take seconds
 	proven := bound.Recompute(p, s.kept, s.poll)
 	if s.made == nil {
 		s.made = &plans{m: s.m}
@@ -153,14 +225,17 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 		s.made.add(s.m.quickest(), "")
 		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
 	}
-	fits, least := s.begin(p.Budget, first, runs)
-	if seq, smallest := s.onChain(p); seq != nil {
+	if s.inOrder != nil && s.inOrder.made == nil {
+		s.inOrder.made = &plans{m: s.m, list: slices.Clone(s.made.list)}
+	}
+	fits, least := s.begin(p.Budget, first, k.runs)
+	if k.chain != nil {
 		one := plans{m: s.m}
-		if one.add(seq, ""); fits == nil || one.list[0].took < fits.took {
+		if one.add(k.chain, ""); fits == nil || one.list[0].took < fits.took {
 			fits = &one.list[0]
 		}
-	} else if smallest > 0 {
-		least = min(least, smallest)
+	} else if k.smallest > 0 {
+		least = min(least, k.smallest)
 	}
 	if err := s.poll.Err(); err != nil {
 		return nil, err
@@ -169,8 +244,39 @@ func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, err
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
 	s.show(fits)
-	best := s.fastest(p.Budget, first, fits.seq, proven.Time)
-	return s.solution(best, among, proven.Time), s.poll.Err()
+	var best []kindID
+	if r := s.rounds(p.Budget, first, fits.seq, proven.Time); s.kept {
+		best = r.inTurn()
+	} else {
+		best = r.freely(func(rival time.Duration) []kindID { return s.orderKept(p, k, rival) })
+	}
+	sol := s.solution(best, among, proven.Time)
+	if s.found != nil {
+		sol = s.warm(p, sol, s.found)
+	}
+	return sol, s.poll.Err()
+}
+
+// orderKept is what the search with the order kept finds, from what is known; nil if it cannot be faster than
+// its rival, or finds nothing.
+func (s *searcher) orderKept(p *engine.Problem, k *known, rival time.Duration) []kindID {
+	in := s.inOrder
+	if in.rival = rival; rival <= bound.Recompute(p, true, s.poll).Time {
+		return nil
+	}
+	in.total, in.tell = s.total/2, nil
+	if s.tell != nil {
+		in.tell = func(seq []kindID, done int) {
+			if _, took, _ := s.m.cost(seq); took < rival {
+				s.tell(seq, done)
+			}
+		}
+	}
+	sol, _ := in.solveFrom(p, "", k)
+	if sol == nil {
+		return nil
+	}
+	return s.sequenceOf(sol)
 }
 
 // show tells of a plan, if there is one.

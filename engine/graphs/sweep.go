@@ -20,11 +20,13 @@ func rising(budgets []engine.Bytes) []int {
 	return order
 }
 
-// sweepUp goes from the smallest budget to the largest: what is found for one is an
-// answer for the next, so that no larger budget takes longer.
-func sweepUp(solve solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+// sweepUp goes from the smallest budget to the largest with what begin makes for a sweep: what is
+// found for one is an answer for the next, and for every other that it fits into, so that no larger budget
+// takes longer. begin's solver may add to found what else it finds.
+func sweepUp(begin func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, *engine.Found) solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
 	return func(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-		var before *engine.Solution
+		answers := engine.NewAnswers(budgets, yield)
+		solve := begin(p, args, budgets, poll, &answers.Found)
 		for _, i := range rising(budgets) {
 			poll.Next()
 			var sol *engine.Solution
@@ -32,19 +34,14 @@ func sweepUp(solve solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, 
 			if err == nil {
 				sol, err = solve(p.WithBudget(budgets[i]), args, poll)
 			}
-			switch {
-			case err != nil && poll.Err() != nil:
+			if err != nil && poll.Err() != nil {
 				sol = nil
-			case err == nil && before != nil && before.Makespan < sol.Makespan:
-				better := *before
-				better.Bound, better.Optimal = sol.Bound, before.Makespan == sol.Bound
-				sol = &better
+			} else if before := answers.Within(budgets[i]); err == nil && before != nil && before.Makespan < sol.Makespan {
+				sol = before.Beside(sol)
 			}
-			if err == nil {
-				before = sol
-			}
-			yield(i, sol, err)
+			answers.Tell(i, sol, err)
 		}
+		answers.Settle()
 	}
 }
 
@@ -60,23 +57,27 @@ const (
 // Then it goes up with the search itself, as sweepUp does; the fastest sequence of
 // all so far that fits is annealed a little more.
 func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
-	var s *searcher
-	var found *plans
+	sweepUp(sweptSearch)(p, args, budgets, poll, yield)
+}
+
+// sweptSearch is graphsearch for budgets in rising order.
+func sweptSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, _ *engine.Found) solver {
 	m, err := newModelOfWays(p.Graph)
-	if err == nil && len(m.order) > fewOps && poll.Err() == nil {
-		s = newSearcher(m, args, poll)
-		found = s.down(budgets)
+	if err != nil || len(m.order) <= fewOps || poll.Err() != nil {
+		return solveGraphSearch
 	}
-	sweepUp(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-		if s == nil || m.keepAll(p.Budget, "") != nil {
-			return solveGraphSearch(p, args, poll)
+	s := newSearcher(m, args, poll)
+	s.found = s.down(budgets)
+	if in := s.inOrder; in != nil {
+		in.total = s.total / 2
+		in.found = in.down(budgets)
+	}
+	return func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		if sol := m.keepAll(p.Budget, within(args)); sol != nil {
+			return sol, nil
 		}
-		sol, err := s.solve(p, within(args))
-		if err == nil {
-			sol = s.warm(p, sol, found)
-		}
-		return sol, err
-	})(p, args, budgets, poll, yield)
+		return s.solve(p, within(args))
+	}
 }
 
 // down makes sequences from the largest budget to the smallest, from that which keeps everything.

@@ -107,7 +107,7 @@ func BenchmarkOffloadSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("L=%d", n), func(b *testing.B) {
 			p := longChain(n, engine.Whole)
 			for b.Loop() {
-				if _, err := offloadSearch.Solve(p, nil, nil); err != nil {
+				if _, err := Search.Solve(p, nil, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

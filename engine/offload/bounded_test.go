@@ -123,7 +123,7 @@ func TestSearchReports(t *testing.T) {
 				best = pr.Best
 			}
 		})
-		sol, err := offloadSearch.Solve(p, nil, poll)
+		sol, err := Search.Solve(p, nil, poll)
 		if err != nil || best == nil {
 			t.Fatalf("got %v and a best so far %v; want a solution and a report of one before", err, best)
 		}

@@ -65,7 +65,7 @@ func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Pro
 // much above the fractional relaxation its step time is, and above its own
 // proven bound.
 func BenchmarkChains(b *testing.B) {
-	for _, s := range []*engine.Strategy{greedy, dynprog, offloadSearch, vdnnThreshold, tflms, autoSwap} {
+	for _, s := range []*engine.Strategy{greedy, dynprog, Search, vdnnThreshold, tflms, autoSwap} {
 		for _, name := range sharedChains {
 			for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
 				b.Run(fmt.Sprintf("strategy=%s/chain=%s/budget=%d", s.Name, name, percent), func(b *testing.B) { benchmarkChain(b, s, name, percent) })
@@ -136,7 +136,7 @@ func TestSearchOnChains(t *testing.T) {
 	} {
 		p := sharedProblem(t, c.name, c.percent)
 		relax, _ := bound.Relax(p)
-		sol, err := offloadSearch.Solve(p, nil, nil)
+		sol, err := Search.Solve(p, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestSearchSeeds(t *testing.T) {
 	p := sharedProblem(t, "lognormal_L50", 30)
 	relax, _ := bound.Relax(p)
 	for seed := range 8 {
-		sol, err := offloadSearch.Solve(p, engine.Args{"seed": fmt.Sprint(seed)}, nil)
+		sol, err := Search.Solve(p, engine.Args{"seed": fmt.Sprint(seed)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

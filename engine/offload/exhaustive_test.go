@@ -71,7 +71,7 @@ func TestExactIsExact(t *testing.T) {
 		s := newStep(p)
 		if p.Budget < s.smallest() {
 			kinds["gradient of the loss away"]++
-		} else if ordered, _ := offloadSearch.Solve(p, nil, nil); sol.Makespan < ordered.Makespan {
+		} else if ordered, _ := Search.Solve(p, nil, nil); sol.Makespan < ordered.Makespan {
 			kinds["faster than ordered"]++
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"memtide/engine"
 )
 
-func init() { engine.Register(offloadSearch) }
+func init() { engine.Register(Search) }
 
-var offloadSearch = &engine.Strategy{
+// Search is the strategy, for those that build on it.
+var Search = &engine.Strategy{
 	Name:  "offloadsearch",
 	Title: "Best set for real transfers",
 	Mark:  5,

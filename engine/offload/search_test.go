@@ -273,7 +273,7 @@ func TestOffloadSearchVectors(t *testing.T) {
 				continue
 			}
 			compared++
-			sol, err := offloadSearch.Solve(v.Problem(engine.Whole), nil, nil)
+			sol, err := Search.Solve(v.Problem(engine.Whole), nil, nil)
 			if err != nil || sol.Makespan != time.Duration(want) || !sol.Optimal {
 				t.Errorf("%s: got %+v, %v; want %d, optimal", v.ID, sol, err, want)
 			}

@@ -27,7 +27,8 @@ exact bytes.
 The idea is Rockmate's, which solves integer programs for the ways of a block and
 counts memory in slots. Blocks with many values to save are tried along one greedy
 order only, and of the trade-offs between memory and time of a part of the chain at most
-2000 are kept, in long chains and those of many different blocks fewer, so plans need not be the best there are.`,
+2000 are kept, in long chains and those of many different blocks fewer, so plans need not be the best there are.
+In a step of several backward passes the forward pass is what stands before the first; all behind it runs once.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Rank: engine.Rank{Graph: 1},
 	Cost: engine.CostTable,

@@ -26,7 +26,8 @@ it is thinned out beyond 200 sets, and so are the trade-offs of a set beyond 48.
 The paper's formula for memory is made for one gradient of each value and counts a
 step twice. On graphs that hold their gradients it is too high, so chains are found
 under 20 limits for what is kept, played, and chosen by what they take. What a step
-lost is made again one by one, not all at once, which never needs more.`,
+lost is made again one by one, not all at once, which never needs more. In a step of several
+backward passes the forward pass is what stands before the first; all behind it runs once.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Cost:   engine.CostTable,
 	Cites:  []engine.Cite{{Text: "Kusumoto, Inoue, Watanabe, Akiba and Koyama: A Graph Theoretic Framework of Recomputation Algorithms for Memory-Efficient Backpropagation. NeurIPS 2019", ID: "arXiv:1905.11722", Section: "3 (canonical strategies) and 4 (dynamic programming)"}},

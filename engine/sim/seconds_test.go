@@ -178,8 +178,15 @@ func (w *seconds) counter(i int) bool {
 		return true
 	}
 	if !state.reached {
+		if st.Reserve && w.used()+w.g.Values[st.Value].Size > w.p.Budget {
+			return false
+		}
 		state.reached = true
 		w.reach(i)
+		for _, c := range state.makes {
+			c.there = st.Reserve
+		}
+		w.look()
 	}
 	if w.bad || w.lane(i) != 0 {
 		return !w.bad
@@ -261,7 +268,9 @@ func (w *seconds) start(i int) bool {
 	}
 	need := engine.Bytes(0)
 	for _, c := range state.makes {
-		need += c.size
+		if !c.there {
+			need += c.size
+		}
 	}
 	if need > 0 && w.used()+need > w.p.Budget || need == 0 && w.used() > w.p.Budget {
 		return false

@@ -27,7 +27,7 @@ const (
 )
 
 // grace is how long a command that is interrupted may take to write what it has.
-const grace = 800 * time.Millisecond
+const grace = 700 * time.Millisecond
 
 // Main runs a command with the arguments of the process and ends the process with
 // the exit status that it returns. Ctrl-C and SIGTERM cancel the context; a second one

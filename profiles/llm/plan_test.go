@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/caching"
+	"memtide/profiles"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
@@ -303,5 +305,13 @@ func TestPollEndsAnswer(t *testing.T) {
 	}
 	if p, err := small().Plan(poll(), func(*Plan) {}); !errors.Is(err, context.DeadlineExceeded) || p.Done != 0 {
 		t.Errorf("a plan of more than 5 polls: %d stages, %v; want none and %v", p.Done, err, context.DeadlineExceeded)
+	}
+	l := &ledger{}
+	for range 10 {
+		l.give(l.take(1, Saved))
+	}
+	_, err := profiles.Try(func() engine.Bytes { return l.replay(caching.Rules{}, poll()) })
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the allocator's part of 20 events: got %v; want %v", err, context.DeadlineExceeded)
 	}
 }

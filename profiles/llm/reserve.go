@@ -3,17 +3,20 @@ package llm
 import (
 	"memtide/engine"
 	"memtide/engine/caching"
+	"memtide/profiles"
 )
 
 // replay sends what the program asked for through PyTorch's caching allocator, one cache
-// for each stream, by these rules, and returns the most that was reserved together.
-func (l *ledger) replay(rules caching.Rules) (peak engine.Bytes) {
+// for each stream, by these rules, and returns the most that was reserved together. It ends
+// with the poll's error.
+func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Bytes) {
 	var caches [numPools]*caching.Cache
 	for i := range caches {
 		caches[i] = caching.NewWith(engine.NoLimit, rules)
 	}
 	addr := make([]engine.Bytes, len(l.storages))
 	for _, e := range l.events {
+		profiles.End(poll.Err())
 		if e < 0 {
 			if err := caches[l.storages[-e-1].pool].Free(addr[-e-1]); err != nil {
 				panic(err)

@@ -106,7 +106,7 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 		for range settling {
 			p.step()
 		}
-		r.Reserved, r.Expandable = p.replay(caching.Rules{}), p.replay(caching.Rules{Expandable: true})
+		r.Reserved, r.Expandable = p.replay(caching.Rules{}, s.poll), p.replay(caching.Rules{Expandable: true}, s.poll)
 	}
 	return r
 }

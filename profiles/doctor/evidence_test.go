@@ -140,7 +140,7 @@ func TestCollectionHasRoom(t *testing.T) {
 func TestReplayUnderPressure(t *testing.T) {
 	p := func(most engine.Bytes) *profiles.Profile {
 		x := newTape(t, most)
-		x.ask("a", 64*mib, inForward)
+		x.ask("a", 96*mib, inForward)
 		x.free("a")
 		x.ask("b", 100*mib, inForward)
 		x.free("b")

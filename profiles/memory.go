@@ -39,6 +39,9 @@ type History struct {
 	// Emptied are the events before which the program gave back what was wholly free, as
 	// torch.cuda.empty_cache does; what the allocator gives back for want of room is not.
 	Emptied []int
+	// Pressed says that the allocator gave back segments for want of room: no more could
+	// be reserved, within one segment, than ever was.
+	Pressed bool
 
 	// Expandable says that segments grew by pages: those that touch are one, unless the
 	// second begins at one of Starts, where addresses were not next to each other.

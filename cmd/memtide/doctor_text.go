@@ -106,6 +106,9 @@ func inexactText(r *doctor.Report) string {
 	if a.Replayed == 0 {
 		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", cli.Printable(r.Settings))
 	}
+	if r.PeakReserved < r.Peak {
+		return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
+	}
 	return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
 		format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 }

@@ -133,3 +133,42 @@ func TestCollectionHasRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestReplayUnderPressure: where the allocator had to give back segments, replays have no
+// more room than ever was reserved, and one that refuses what the run was given is not near
+// to the record.
+func TestReplayUnderPressure(t *testing.T) {
+	p := func(most engine.Bytes) *profiles.Profile {
+		x := newTape(t, most)
+		x.ask("a", 96*mib, inForward)
+		x.free("a")
+		x.ask("b", 100*mib, inForward)
+		x.free("b")
+		x.ask("c", 64*mib, inForward)
+		p := x.done(0, profiles.Segment{Size: 64 * mib})
+		p.History.Pressed = true
+		return p
+	}
+	r := examine(t, p(100*mib))
+	if v := r.Replays[0]; v.Reserved != 100*mib || v.Fits == nil || !*v.Fits || r.Advice.Verdict == Inexact || r.Capacity != 0 {
+		t.Errorf("the default is %s, advice %+v, capacity %d; want 100 MiB in which all find room, near to the record", jsonOf(v), r.Advice, r.Capacity)
+	}
+	q := p(100 * mib)
+	q.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 99 * mib}}
+	if r := examine(t, q); r.Advice.Verdict != Inexact || r.Advice.Replayed == 0 {
+		t.Errorf("a replay that refuses 100 MiB within 99: advice %+v; want none", r.Advice)
+	}
+}
+
+// TestBestSettingServesAll: what reserves less because it refuses requests is not advised.
+func TestBestSettingServesAll(t *testing.T) {
+	yes, no := true, false
+	own := Replay{Reserved: 100 * mib, Fits: &yes}
+	list := []Replay{own, {Setting: "expandable_segments:True", Reserved: 99 * mib, Fits: &yes}, {Setting: "x", Reserved: 50 * mib, Fits: &no}}
+	if got := bestSetting(false, list, &own); got != nil {
+		t.Errorf("got %+v; want none", *got)
+	}
+	if list[2].Fits = &yes; bestSetting(false, list, &own) != &list[2] {
+		t.Errorf("got %+v; want the third", bestSetting(false, list, &own))
+	}
+}

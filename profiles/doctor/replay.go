@@ -52,7 +52,7 @@ const Settings = 11
 func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
 // Replay runs the requests under one of the settings, on a device without a limit, and
-// where that reserves more than the capacity, once more within it. Garbage collection
+// where that reserves more than could be reserved, once more within that. Garbage collection
 // knows only a limit, and gets the capacity or, where that is not known, the more of what was
 // reserved or what the default reserves. What it found before it knows. The errors are
 // the poll's.
@@ -73,7 +73,7 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 
 // tryOut runs the requests under a setting.
 func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
-	v, capacity, limit := Replay{Setting: s.name}, r.facts.Capacity, engine.NoLimit
+	v, capacity, limit := Replay{Setting: s.name}, r.capacity(), engine.NoLimit
 	if s.rules.Collect > 0 {
 		if limit = capacity; limit == 0 {
 			byDefault, err := r.Replay(0, poll)
@@ -91,6 +91,15 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 		v.Fits = &fits
 	}
 	return v, err
+}
+
+// capacity is what could be reserved: when a request found no room, or else, where the
+// allocator had to give back segments, the most that ever was; 0 if neither tells.
+func (r *Recording) capacity() engine.Bytes {
+	if r.facts.Capacity == 0 && r.history.Pressed {
+		return r.Recorded.PeakReserved()
+	}
+	return r.facts.Capacity
 }
 
 // ownSettings replays the settings of the run; nil if they are not all understood.
@@ -232,7 +241,12 @@ func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 		a.Verdict, a.Lacks = TooMuch, need-out.Capacity
 		return a
 	}
-	if miss := a.Replayed - out.PeakReserved; own == nil || max(miss, -miss) > out.PeakReserved/exact {
+	miss := engine.Bytes(0)
+	if own != nil {
+		miss = own.Reserved - out.PeakReserved
+	}
+	refused := own != nil && out.Failure == nil && own.Fits != nil && !*own.Fits // and was not
+	if own == nil || refused || max(miss, -miss) > out.PeakReserved/exact {
 		a.Verdict = Inexact
 		return a
 	}
@@ -266,7 +280,7 @@ func bestSetting(failed bool, replays []Replay, own *Replay) (best *Replay) {
 	for i := range replays[1:] {
 		v := &replays[1+i]
 		switch {
-		case failed && !fits(v):
+		case failed && !fits(v) || v.Fits != nil && !*v.Fits:
 		case !failed && (strings.HasPrefix(v.Setting, collecting) || v.Reserved > own.Reserved-own.Reserved/worthwhile):
 		case best == nil || v.Reserved < best.Reserved-best.Reserved/worthwhile:
 			best = v

@@ -54,8 +54,9 @@ func (f *emptyingFinder) see(e *event) {
 
 // emptyings are the events before which the program emptied the cache. The allocator gives
 // segments back by itself where it has to reserve more than it can, and if it collects
-// garbage: what is followed by reserving more than ever was reserved is not counted.
-func (s *snapshot) emptyings() (list []int) {
+// garbage: what is followed by reserving more than ever was reserved is not counted, and
+// pressed says that there was such a moment.
+func (s *snapshot) emptyings() (list []int, pressed bool) {
 	var most engine.Bytes
 	for _, l := range s.levels {
 		most = max(most, l.Bytes)
@@ -65,6 +66,7 @@ func (s *snapshot) emptyings() (list []int) {
 		if e.sure || !collects && e.need <= most {
 			list = append(list, e.event)
 		}
+		pressed = pressed || !e.sure && !collects && e.need > most
 	}
-	return list
+	return list, pressed
 }

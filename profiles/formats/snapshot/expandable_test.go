@@ -68,13 +68,14 @@ func TestEmptied(t *testing.T) {
 		settings string
 		events   []any
 		want     []int
+		pressed  bool
 	}{
-		{"there was room for more", "", slices.Concat(back, reserve(30), grown), []int{3}},
-		{"there was none", "", slices.Concat(back, reserve(50)), nil},
-		{"there was none, but it was called", "", slices.Concat([]any{snapEvent("segment_free", 0, 40*miB, called)}, reserve(50)), []int{3}},
-		{"nothing is reserved after it", "", slices.Concat(back, []any{snapEvent("free_completed", 100*miB, 20*miB, none)}, reserve(50)), []int{3}},
-		{"garbage is collected", "garbage_collection_threshold:0.8", slices.Concat(back, reserve(30), grown), nil},
-		{"before a request that failed", "", slices.Concat(back, []any{pyDict{"action", "oom", "device_free", 0, "size", 30 * miB, "stream", 0, "frames", none}}), nil},
+		{"there was room for more", "", slices.Concat(back, reserve(30), grown), []int{3}, false},
+		{"there was none", "", slices.Concat(back, reserve(50)), nil, true},
+		{"there was none, but it was called", "", slices.Concat([]any{snapEvent("segment_free", 0, 40*miB, called)}, reserve(50)), []int{3}, false},
+		{"nothing is reserved after it", "", slices.Concat(back, []any{snapEvent("free_completed", 100*miB, 20*miB, none)}, reserve(50)), []int{3}, false},
+		{"garbage is collected", "garbage_collection_threshold:0.8", slices.Concat(back, reserve(50)), nil, false},
+		{"before a request that failed", "", slices.Concat(back, []any{pyDict{"action", "oom", "device_free", 0, "size", 30 * miB, "stream", 0, "frames", none}}), nil, true},
 	} {
 		data := pickle(4, pyDict{"segments", none, "device_traces", list(list(slices.Concat(begin, c.events)...)),
 			"allocator_settings", pyDict{"PYTORCH_CUDA_ALLOC_CONF", c.settings, "max_split_size", -1}})
@@ -82,8 +83,8 @@ func TestEmptied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.History.Emptied; !slices.Equal(got, c.want) {
-			t.Errorf("%s: the cache was emptied before the events %v, want %v", c.name, got, c.want)
+		if got := p.History.Emptied; !slices.Equal(got, c.want) || p.History.Pressed != c.pressed {
+			t.Errorf("%s: the cache was emptied before the events %v, for want of room %t; want %v, %t", c.name, got, p.History.Pressed, c.want, c.pressed)
 		}
 		if e := p.Memory.Requests.Events[2]; e != (alloc.Event{Buffer: 0, Free: true}) {
 			t.Fatalf("%s: event 2 is %+v; want that buffer 0 is given back", c.name, e)

@@ -19,7 +19,7 @@ func (s *snapshot) remember(stack int32, stream int16) {
 func (s *snapshot) finishHistory() {
 	h := s.history
 	h.Device, h.Devices, h.Stacks, h.Expandable = s.device, s.devices, s.u.stacks.Stacks, s.expandable
-	h.Emptied = s.emptyings()
+	h.Emptied, h.Pressed = s.emptyings()
 	first := int64(0)
 	for _, t := range h.Times {
 		if t > 0 {

@@ -84,6 +84,9 @@ func advice(s *state.State) string {
 		if a.Replayed == 0 {
 			return fmt.Sprintf(wordsOtherRules, r.Settings)
 		}
+		if r.PeakReserved < r.Peak {
+			return fmt.Sprintf(wordsNoSegments, format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
+		}
 		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 	}
 	return wordsNoSetting

@@ -65,6 +65,7 @@ const (
 	wordsNoSetting   = "No setting of the allocator would reserve much less."
 	wordsUnrecorded  = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
 	wordsInexact     = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
+	wordsNoSegments  = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
 	wordsOtherRules  = "No setting is advised: those of the run, %s, are not among what can be replayed."
 
 	wordsSecond       = "Compare with another snapshot"

@@ -255,7 +255,7 @@ func TestAllPlans(t *testing.T) {
 		}
 		for _, duplex := range duplexes {
 			p := bruteProblem(seed, duplex, engine.Streamed)
-			sol := holds(t, p, nil)
+			sol := planHolds(t, p)
 			if (sol != nil) != ok || ok && (int64(sol.Makespan) != want || !sol.Optimal) {
 				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
 			}
@@ -284,7 +284,7 @@ func TestAllPlansWhole(t *testing.T) {
 		streamed, _ := bruteMakespan(bruteProblem(seed, engine.HalfDuplex, engine.Streamed))
 		for _, duplex := range duplexes {
 			p := bruteProblem(seed, duplex, engine.Whole)
-			sol := holds(t, p, nil)
+			sol := planHolds(t, p)
 			if sol == nil && want < never || sol != nil && (int64(sol.Makespan) < want || int64(sol.Bound) > want || sol.Optimal && int64(sol.Makespan) != want) {
 				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
 			}

@@ -52,10 +52,25 @@ func TestClaims(t *testing.T) {
 // holds solves a problem and holds the claims against the simulator and the check.
 func holds(t *testing.T, p *engine.Problem, args engine.Args) *engine.Solution {
 	t.Helper()
-	sol, err := engine.Lookup("pofo").Solve(p, args, nil)
+	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return Pofo.Solve(p, args, nil) })
+}
+
+// planHolds is holds for the best plan of the paper's model, without what is faster and no such plan.
+func planHolds(t *testing.T, p *engine.Problem) *engine.Solution {
+	t.Helper()
+	args, err := Pofo.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return solvePlans(p, args, nil) })
+}
+
+func held(t *testing.T, p *engine.Problem, solve func(*engine.Problem) (*engine.Solution, error)) *engine.Solution {
+	t.Helper()
+	sol, err := solve(p)
 	var infeasible *engine.InfeasibleError
 	if errors.As(err, &infeasible) {
-		if _, err := engine.Lookup("pofo").Solve(p.WithBudget(infeasible.Smallest), args, nil); err != nil {
+		if _, err := solve(p.WithBudget(infeasible.Smallest)); err != nil {
 			t.Errorf("the smallest budget is said to be %d, and is refused: %v", infeasible.Smallest, err)
 		}
 		if _, err := engine.Lookup("rotor").Solve(p, nil, nil); err == nil {
@@ -99,7 +114,7 @@ func TestExactRates(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, fits := plainMakespan(tm)
-		sol := holds(t, p, nil)
+		sol := planHolds(t, p)
 		if (sol != nil) != fits || fits && (int64(sol.Makespan) != want || sol.Bound != sol.Makespan) {
 			t.Errorf("seed %d: got %+v; want %d, %v", seed, sol, want, fits)
 		}

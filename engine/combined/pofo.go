@@ -82,17 +82,21 @@ const (
 )
 
 func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	sol, err := solvePlans(p, args, poll)
+	return better(p, args, sol, err, poll)
+}
+
+// solvePlans is the best plan of the paper's model.
+func solvePlans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := applies(p); err != nil {
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		sol, err := solveRecast(p, args, poll)
-		return better(p, args, sol, err, poll)
+		return solveRecast(p, args, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
-	sol, err := solveFrom(p, args, rotor, err, &shared{}, poll)
-	return better(p, args, sol, err, poll)
+	return solveFrom(p, args, rotor, err, &shared{}, poll)
 }
 
 // sweepPofo shares between budgets what rotor shares, and what does not depend

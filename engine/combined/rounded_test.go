@@ -43,7 +43,7 @@ func TestRounded(t *testing.T) {
 		rate := rates[seed%4]
 		d := engine.Device{ToHost: rate[0], ToDev: rate[1], Duplex: duplexes[seed/4%2]}
 		p := engine.NewChainProblem(c, d, engine.Streamed, enginetest.RandomBudget(r, c))
-		sol := holds(t, p, nil)
+		sol := planHolds(t, p)
 		want := everyPlan(t, p)
 		if (sol != nil) != (want < never) || sol != nil && (sol.Makespan < want || sol.Bound > want || sol.Optimal && sol.Makespan != want) {
 			t.Fatalf("seed %d, budget %d, rates %v: got %+v, all plans %d\n%s", seed, p.Budget, rate, sol, want, enginetest.Dump(c))

@@ -157,7 +157,7 @@ func TestJointAnneals(t *testing.T) {
 // played and checked.
 func TestJointIsNeverWorse(t *testing.T) {
 	faster := 0
-	for seed := range uint64(24) {
+	for seed := range uint64(48) {
 		p := jointProblem(seed)
 		p.Transfers = []engine.Transfers{engine.Whole, engine.Streamed}[seed/2%2]
 		m, err := newModelOfWays(p.Graph)

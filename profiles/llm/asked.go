@@ -120,6 +120,6 @@ func (a Ask) with(changes engine.Args) (Ask, error) {
 		args = ask.With(args, name, changes[name])
 	}
 	b, err := New(a.Setup.Model, args)
-	b.Setup.tally = a.Setup.tally
+	b.Setup.tally, b.Setup.poll = a.Setup.tally, a.Setup.poll
 	return b, err
 }

@@ -89,6 +89,7 @@ func runUpTo(s Setup, limit engine.Bytes) *Result {
 
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	s.tally.add(func(t *tally) { t.plays++ })
+	s.checkHeld([]int64{s.InFlight * int64(len(of.layers))})
 	p := newProgram(s, of)
 	p.ledger = ledgers.Get().(*ledger)
 	defer func() {
@@ -106,7 +107,7 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 		for range settling {
 			p.step()
 		}
-		r.Reserved, r.Expandable = p.replay(caching.Rules{}), p.replay(caching.Rules{Expandable: true})
+		r.Reserved, r.Expandable = p.replay(caching.Rules{}, s.poll), p.replay(caching.Rules{Expandable: true}, s.poll)
 	}
 	return r
 }

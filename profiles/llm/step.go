@@ -176,6 +176,7 @@ func (p *program) forwardPass() *pass {
 	p.workspace(0)
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
+		going(p.s.poll)
 		p.unshard(u)
 		p.receive(u, true)
 		b := u.front()
@@ -270,6 +271,7 @@ func (p *program) backwardPass(w *pass) {
 		}
 	}
 	for i := len(p.units) - 1; i >= 0; i-- {
+		going(p.s.poll)
 		u := p.units[i]
 		p.unshard(u)
 		p.receive(u, false)

@@ -125,14 +125,15 @@ func (p *planFlags) network(e *env, args []string) *llm.Model {
 
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
-	a := p.ask(e, args)
+	poll := engine.NewPoll(ctx, nil)
+	a := p.ask(e, args).Until(poll)
 	if valid(a.Answer()); p.chain {
 		var text bytes.Buffer
 		cli.Check(native.Encode(&text, valid(a.Profile())))
 		e.write(p.file, text.Bytes())
 		return
 	}
-	r := &planReport{cli.Must(a.Plan(engine.NewPoll(ctx, nil), func(*llm.Plan) {}))}
+	r := &planReport{cli.Must(a.Plan(poll, func(*llm.Plan) {}))}
 	e.tell(p.asJSON, func() any { return r.json() }, r.text)
 	if r.Answer.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")

@@ -43,6 +43,12 @@ type Answer struct {
 // Margin is what is free on the card in the worse case; negative if it lacks.
 func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
 
+// Until is the same question, whose plays end when poll says so.
+func (a Ask) Until(poll *engine.Poll) Ask {
+	a.Setup.poll = poll
+	return a
+}
+
 // Answer plays the setup.
 func (a Ask) Answer() (*Answer, error) { return a.answer(engine.NoLimit) }
 

@@ -33,7 +33,7 @@ const PlanStages = 7
 // the plan is the caller's to read until it returns. After an error of poll it is what was
 // found until then.
 func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
-	a.Setup.poll = poll
+	a = a.Until(poll)
 	p := &Plan{Ask: a}
 	var single []Change
 	stages := [PlanStages]func() error{

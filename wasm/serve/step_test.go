@@ -2,8 +2,10 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -96,5 +98,31 @@ func TestStepRefused(t *testing.T) {
 		if _, _, fail := stepped(t, &c.q); fail == nil || !strings.Contains(fail.Text, c.want) {
 			t.Errorf("%+v: %v; want a failure that names %q", c.q, fail, c.want)
 		}
+	}
+}
+
+// An answer that is to be brief is its first stage; one that is stopped says so, and what
+// was known until then came before.
+func TestStepLimit(t *testing.T) {
+	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true, Limit: time.Hour}
+	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" || len(before) != 0 {
+		t.Errorf("%+v after %d, %v; want the verdict alone", got, len(before), fail)
+	}
+	whole := *q
+	whole.Brief = false
+	for _, c := range []struct {
+		q      *proto.Step
+		calls  int
+		before bool
+	}{{q, 10, false}, {&whole, 10, false}, {&whole, 20000, true}} {
+		told := 0
+		_, err := new(serve.Server).Handle(engine.LimitCalls(t.Context(), c.calls), c.q, func(any) { told++ })
+		fail, ok := errors.AsType[*proto.Failure](err)
+		if !ok || fail.Kind != proto.Deadline || (told > 0) != c.before {
+			t.Errorf("stopped after %d calls, brief: %v: %v after %d parts; want a failure of kind %s, parts before: %v", c.calls, c.q.Brief, err, told, proto.Deadline, c.before)
+		}
+	}
+	if _, _, fail := stepped(t, &proto.Step{Model: "gpt2", Limit: 1}); fail == nil || fail.Kind != proto.Deadline {
+		t.Errorf("a limit of a nanosecond: %v; want a failure of kind %s", fail, proto.Deadline)
 	}
 }

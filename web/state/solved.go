@@ -260,6 +260,10 @@ func (Stop) apply(s *State) []Effect {
 		return s.cancelSolving()
 	case s.Opening != nil:
 		return s.cancelOpening()
+	case s.Step.Busy():
+		return s.endStep(ByPerson)
+	case s.Step.Chaining():
+		return cancel(&s.Step.chain)
 	case s.Compare == nil:
 		return nil
 	}

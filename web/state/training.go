@@ -1,6 +1,10 @@
 package state
 
-import "memtide/wasm/proto"
+import (
+	"time"
+
+	"memtide/wasm/proto"
+)
 
 // training is the part of the state about training steps.
 type training struct {
@@ -13,6 +17,7 @@ type training struct {
 type Step struct {
 	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
 	Failed string         // why there is no answer to the choice, for people
+	Ended  Ended          // why less is known than could be
 
 	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
 
@@ -21,8 +26,29 @@ type Step struct {
 	of    string // StepKey of what Shown answers
 }
 
+// Ended says what ended an answer before all of it was known.
+type Ended uint8
+
+// The ends: none, a person, the limit of what nobody has asked for.
+const (
+	NotEnded Ended = iota
+	ByPerson
+	ByLimit
+)
+
+// stepLimit is how long an answer that an address asks for may take: whoever opens a link
+// has not said that the computer is to be kept busy. A view tells the verdict alone, and
+// has less.
+const (
+	stepLimit = 5 * time.Second
+	viewLimit = 2 * time.Second
+)
+
 // Busy says that an answer, or more of it, is on its way.
 func (t *Step) Busy() bool { return t != nil && t.id != 0 }
+
+// Chaining says that the step is being made a chain.
+func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
 
 // Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
 func (t *Step) Rank() int {

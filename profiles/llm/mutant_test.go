@@ -98,7 +98,7 @@ func oddArgs(r *rand.Rand) engine.Args {
 }
 
 // What one mutant may cost: calls of a poll, each for a block or an event of the
-// allocator, and bytes that are allocated in all, garbage included.
+// allocator, and bytes that its answer, its plan or its chain allocates, garbage included.
 const (
 	mostCalls     = 1 << 23
 	mostAllocated = 300 << 20
@@ -111,10 +111,26 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
+// spending is the most that a part of the way of a mutant has allocated.
+type spending struct {
+	at, most uint64
+	of       string
+}
+
+// end ends a part.
+func (p *spending) end(of string) {
+	now := allocated()
+	if spent := now - p.at; spent > p.most {
+		p.most, p.of = spent, of
+	}
+	p.at = now
+}
+
 // answerMutant takes a config.json the whole way: to the verdict, a part of the plan, the
 // step as a chain, and the chain that opening the file makes, with schedules of either. It
 // returns how far it came.
-func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool) (answered, opened bool) {
+func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent *spending) (answered, opened bool) {
+	spent.at = allocated()
 	poll := func(calls int) *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil) }
 	solve := func(p *profiles.Profile) {
 		for _, name := range []string{"keepall", "rotor"} {
@@ -129,6 +145,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool) (answ
 		opened = true
 		solve(p)
 	}
+	spent.end("opening it")
 	m, err := ReadConfig(text)
 	if err != nil {
 		return false, opened
@@ -146,6 +163,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool) (answ
 	} else if answer.High < answer.Low || answer.Low < 0 || answer.Time < 0 || answer.States < 0 || m.Params() <= 0 {
 		t.Errorf("%d to %d bytes, states of %d, %v, %d parameters; want none below 0", answer.Low, answer.High, answer.States, answer.Time, m.Params())
 	}
+	spent.end("the answer")
 	calls := 1 << 13
 	if whole {
 		calls = 1 << 19
@@ -153,6 +171,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool) (answ
 	if _, err := a.Plan(poll(calls), func(*Plan) {}); err != nil && !errors.Is(err, poll(0).Err()) {
 		t.Errorf("there is an answer, and the plan says %v", err)
 	}
+	spent.end("the plan")
 	if p, err := a.Profile(); err == nil {
 		var out bytes.Buffer
 		if err := native.Encode(&out, p); err == nil {
@@ -162,6 +181,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool) (answ
 		}
 		solve(p)
 	}
+	spent.end("the chain")
 	return true, opened
 }
 
@@ -173,7 +193,7 @@ func TestSmallConfigs(t *testing.T) {
 		}
 	}
 	for family := range smallConfigs {
-		answered, opened := answerMutant(t, smallConfig(family).with(nil), engine.Args{"seq": "64"}, false)
+		answered, opened := answerMutant(t, smallConfig(family).with(nil), engine.Args{"seq": "64"}, false, &spending{})
 		if chain := family == "bert" || family == "roberta"; answered == chain || chain && !opened {
 			t.Errorf("%s: answered %v, opened as a chain %v; want either", family, answered, opened)
 		}
@@ -204,16 +224,16 @@ func TestMutants(t *testing.T) {
 					t.Errorf("mutant %d, %s, %v: panic: %v", i, text, args, p)
 				}
 			}()
-			before, start := allocated(), time.Now()
-			a, o := answerMutant(t, text, args, i%64 == 0)
-			if spent := allocated() - before; spent > largest {
-				largest, large = spent, i
+			start, spent := time.Now(), spending{}
+			a, o := answerMutant(t, text, args, i%64 == 0, &spent)
+			if spent.most > largest {
+				largest, large = spent.most, i
 			}
 			if took := time.Since(start); took > slowest {
 				slowest, slow = took, i
 			}
-			if spent := allocated() - before; spent > mostAllocated {
-				t.Errorf("mutant %d, %s, %v allocates %d MiB; want %d at most", i, text, args, spent>>20, mostAllocated>>20)
+			if spent.most > mostAllocated {
+				t.Errorf("mutant %d, %s, %v: %s allocates %d MiB; want %d at most", i, text, args, spent.of, spent.most>>20, mostAllocated>>20)
 			}
 			if a {
 				answered++

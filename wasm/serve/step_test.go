@@ -94,6 +94,8 @@ func TestStepRefused(t *testing.T) {
 		{proto.Step{Model: "gpt2", Args: engine.Args{"gpus": "3", "tp": "2"}}, "3 cards"},
 		{proto.Step{Model: `{"model_type": "mamba"}`}, "mamba"},
 		{proto.Step{Model: `{"model_type"`}, "config"},
+		{proto.Step{Model: `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":100000,"num_attention_heads":32,"vocab_size":128256}`}, "num_hidden_layers is 100000"},
+		{proto.Step{Model: "llama3-8b", Args: engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000", "schedule": "dualpipe"}}, "lower accumulate to 1024"},
 	} {
 		if _, _, fail := stepped(t, &c.q); fail == nil || !strings.Contains(fail.Text, c.want) {
 			t.Errorf("%+v: %v; want a failure that names %q", c.q, fail, c.want)

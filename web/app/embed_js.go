@@ -107,7 +107,7 @@ func (e *embed) sync() {
 	switch {
 	case s.OverBudget != nil:
 		code = "budget"
-	case s.Step != nil && s.Step.Ended != state.NotEnded:
+	case s.Limited():
 		code = "limit"
 	}
 	if problem != e.problem && problem != "" {

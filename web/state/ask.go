@@ -1,6 +1,8 @@
 package state
 
 import (
+	"time"
+
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -78,9 +80,28 @@ func (s *State) keepBudget(c Choice) Choice {
 	return c
 }
 
-// solve shows the schedule of a side's choice, from the cache or by asking for it.
-// What is shown stays until the answer comes.
-func (s *State) solve(o *Side, soon bool) []Effect {
+// pageLimit is how long an answer that an address asks for may take: whoever opens a link
+// has not said that the computer is to be kept busy. A view in another page has viewLimit.
+const (
+	pageLimit = 5 * time.Second
+	viewLimit = 2 * time.Second
+)
+
+// limit is how long the answer to a choice may take; 0, as long as it needs, unless the
+// choice came from the address bar.
+func (s *State) limit(h History) time.Duration {
+	switch {
+	case h != Leave:
+		return 0
+	case s.View.Frame.Embed:
+		return viewLimit
+	}
+	return pageLimit
+}
+
+// solve shows the schedule of a side's choice, from the cache or by asking for it within a
+// limit. What is shown stays until the answer comes.
+func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 	o.OverBudget, o.Failed, o.fallback = nil, "", 0
 	slot, own := ForOther, o == &s.Side
 	if own {
@@ -95,7 +116,13 @@ func (s *State) solve(o *Side, soon bool) []Effect {
 		return nil // the best so far of a solver that was stopped
 	}
 	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.Request(o.Choice), Slot: slot, Soon: soon}}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: within(o.Network.Request(o.Choice), limit), Slot: slot, Soon: soon}}
+}
+
+// within is a request with a limit.
+func within(q proto.Solve, limit time.Duration) proto.Solve {
+	q.Limit = limit
+	return q
 }
 
 // show makes p the picture of a side.

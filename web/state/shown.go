@@ -26,6 +26,11 @@ func (s *State) Phase() string {
 	return "ready"
 }
 
+// Limited says that less is known than was asked for, because it took too long.
+func (s *State) Limited() bool {
+	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
+}
+
 // Awaits says that nothing is shown yet, but something is on its way.
 func (s *State) Awaits() bool {
 	return s.Shown == nil && (s.busy() || s.fallback != 0)

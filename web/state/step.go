@@ -39,14 +39,7 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 		s.View.Frame.Title = ""
 		out = append(out, WriteURL{h})
 	}
-	limit := time.Duration(0)
-	switch {
-	case h == Leave && s.View.Frame.Embed:
-		limit = viewLimit
-	case h == Leave:
-		limit = stepLimit
-	}
-	return append(out, s.askStep(limit)...)
+	return append(out, s.askStep(s.limit(h))...)
 }
 
 // askStep asks for the answer to the choice, unless it is known.

@@ -153,9 +153,9 @@ func TestStepLimits(t *testing.T) {
 		limit time.Duration
 		brief bool
 	}{
-		{"a link", false, nil, stepLimit, false},
+		{"a link", false, nil, pageLimit, false},
 		{"a link in a view", true, nil, viewLimit, true},
-		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, stepLimit, false},
+		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, false},
 		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, false},
 		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
 	} {

@@ -1,10 +1,6 @@
 package state
 
-import (
-	"time"
-
-	"memtide/wasm/proto"
-)
+import "memtide/wasm/proto"
 
 // training is the part of the state about training steps.
 type training struct {
@@ -34,14 +30,6 @@ const (
 	NotEnded Ended = iota
 	ByPerson
 	ByLimit
-)
-
-// stepLimit is how long an answer that an address asks for may take: whoever opens a link
-// has not said that the computer is to be kept busy. A view tells the verdict alone, and
-// has less.
-const (
-	stepLimit = 5 * time.Second
-	viewLimit = 2 * time.Second
 )
 
 // Busy says that an answer, or more of it, is on its way.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -106,7 +105,7 @@ func TestStepRefused(t *testing.T) {
 // An answer that is to be brief is its first stage; one that is stopped says so, and what
 // was known until then came before.
 func TestStepLimit(t *testing.T) {
-	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true, Limit: time.Hour}
+	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true}
 	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" || len(before) != 0 {
 		t.Errorf("%+v after %d, %v; want the verdict alone", got, len(before), fail)
 	}

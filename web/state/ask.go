@@ -80,25 +80,6 @@ func (s *State) keepBudget(c Choice) Choice {
 	return c
 }
 
-// pageLimit is how long an answer that an address asks for may take: whoever opens a link
-// has not said that the computer is to be kept busy. A view in another page has viewLimit.
-const (
-	pageLimit = 5 * time.Second
-	viewLimit = 2 * time.Second
-)
-
-// limit is how long the answer to a choice may take; 0, as long as it needs, unless the
-// choice came from the address bar.
-func (s *State) limit(h History) time.Duration {
-	switch {
-	case h != Leave:
-		return 0
-	case s.View.Frame.Embed:
-		return viewLimit
-	}
-	return pageLimit
-}
-
 // solve shows the schedule of a side's choice, from the cache or by asking for it within a
 // limit. What is shown stays until the answer comes.
 func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {

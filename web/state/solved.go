@@ -160,7 +160,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 		}
 		s.Alert = textAlert(f.Text)
-		s.Alert.Lines = append(s.Alert.Lines, "An address asked for it, and may take a few seconds of this computer. The best that was found is shown, if there is one.")
+		s.Alert.Lines = append(s.Alert.Lines, "A link asked for it, so it had a few seconds. The best that was found is shown, if there is one.")
 		s.Alert.Action, s.Alert.Do, s.Alert.Limit = "Go on", StartAgain{}, true
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)

@@ -67,7 +67,7 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 		}
 		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
 	}
-	return out, nil
+	return out, poll.Now()
 }
 
 // Most of what a search for changes that fit looks at.

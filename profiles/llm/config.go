@@ -3,11 +3,14 @@ package llm
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"memtide/profiles/llm/ask"
 )
 
 // fields are those of a config.json of Hugging Face that say what a decoder is.
@@ -90,14 +93,14 @@ type mptFields struct {
 // never published of the family is refused.
 func readMPT(data []byte, f *fields) (*Model, error) {
 	var p mptFields
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+	if err := decode(data, &p); err != nil {
+		return nil, err
 	}
 	if p.Attention.Norm || p.Attention.Keys != 0 && p.Attention.Keys != p.Heads || p.NoBias != nil && !*p.NoBias {
 		return nil, fmt.Errorf("config: an MPT with biases, qk_ln or shared keys is not understood")
 	}
-	if p.Heads <= 0 || p.Hidden <= 0 {
-		return nil, fmt.Errorf("config: n_heads or d_model is missing")
+	if p.Heads == 0 || p.Hidden == 0 || p.Hidden%p.Heads != 0 {
+		return nil, fmt.Errorf("config: d_model is %d and n_heads %d; want a width that divides among heads: correct them in the config.json", p.Hidden, p.Heads)
 	}
 	p.Ratio = cmp.Or(p.Ratio, 4)
 	m := mpt(f.Type, p.Layers, p.Hidden, p.Heads)
@@ -174,8 +177,8 @@ func falconFields(m *Model, f *fields) {
 func ReadConfig(data []byte) (*Model, error) {
 	var f fields
 	var old olderFields
-	if err := cmp.Or(json.Unmarshal(data, &f), json.Unmarshal(data, &old)); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+	if err := cmp.Or(decode(data, &f), decode(data, &old)); err != nil {
+		return nil, err
 	}
 	for _, v := range []struct {
 		to   *int64
@@ -187,6 +190,26 @@ func ReadConfig(data []byte) (*Model, error) {
 		return readMPT(data, &f)
 	}
 	return f.model()
+}
+
+// decode reads the fields that into, a pointer to a struct, has of a config.json. It refuses
+// numbers that are none, or out of the ranges of package ask, by their keys.
+func decode(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return fmt.Errorf("config: %s is a %s, which is none of its values: correct it in the config.json", wrong.Field, wrong.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	for f, v := range reflect.ValueOf(into).Elem().Fields() {
+		if f.Type.Kind() == reflect.Int64 {
+			if err := ask.CheckSize(f.Tag.Get("json"), v.Int(), 0); err != nil {
+				return fmt.Errorf("config: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // Understood is what ReadConfig reads of a config.json, as JSON without spaces: what
@@ -228,7 +251,7 @@ func (f *fields) model() (*Model, error) {
 	if fill == nil {
 		return nil, fmt.Errorf("config: model_type %q is not understood; known are %s", f.Type, strings.Join(types(), ", "))
 	}
-	if f.Heads <= 0 {
+	if f.Heads == 0 {
 		return nil, fmt.Errorf("config: num_attention_heads is missing")
 	}
 	m := &Model{Name: f.Type, Layers: f.Layers, Hidden: f.Hidden, Heads: f.Heads, Keys: f.Keys, Head: f.Head, Wide: f.Wide, Words: f.Words}
@@ -238,6 +261,9 @@ func (f *fields) model() (*Model, error) {
 	m.Tied = f.Tied != nil && *f.Tied
 	m.Keys = cmp.Or(m.Keys, m.Heads)
 	if m.Head == 0 {
+		if m.Hidden%m.Heads != 0 {
+			return nil, fmt.Errorf("config: hidden_size is %d, which does not divide among the %d of num_attention_heads: correct one of them, or add head_dim", m.Hidden, m.Heads)
+		}
 		m.Head = m.Hidden / m.Heads
 	}
 	m.Wide = cmp.Or(m.Wide, 4*m.Hidden)
@@ -264,7 +290,6 @@ func (f *fields) unlike() error {
 		{"decoder_sparse_step", other(f.SparseStep)}, {"mlp_only_layers", len(f.DenseLayers) > 0}, {"moe_layer_freq", other(f.LayerFreq)},
 		{"use_parallel_residual", f.Type == "gpt_neox" && not(f.Residual)}, {"parallel_attn", f.Type == "falcon" && not(f.Parallel)},
 		{"qk_layernorm", f.HeadNorm}, {"add_cross_attention", f.Cross}, {"attention_bias", f.QKVBias && strings.HasPrefix(f.Type, "deepseek")},
-		{"num_key_value_heads", f.Keys < 0 || f.Keys > 0 && f.Heads%f.Keys != 0},
 	} {
 		if v.is {
 			return fmt.Errorf("config: %s makes a %q whose blocks are not understood", v.field, f.Type)
@@ -278,7 +303,7 @@ func (f *fields) unlike() error {
 func (f *fields) window() int64 {
 	switch used := strings.HasPrefix(f.Type, "mistral") || f.Type == "mixtral" || f.Type == "phi3"; {
 	case f.UseWindow != nil && *f.UseWindow, used && f.UseWindow == nil:
-		return max(f.Window, 0)
+		return f.Window
 	}
 	return 0
 }

@@ -103,6 +103,9 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 	if n <= 0 {
 		return 0
 	}
+	if n > mostLive-l.live {
+		refuse("the step holds more than 2^53 bytes in its %s: lower batch or seq, or the sizes of the model", l.phase)
+	}
 	l.storages = append(l.storages, storage{n, c, p, 1})
 	h := handle(len(l.storages))
 	l.events = append(l.events, h)

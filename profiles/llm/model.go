@@ -1,7 +1,5 @@
 package llm
 
-import "fmt"
-
 // Model is the architecture of a decoder.
 type Model struct {
 	Name   string
@@ -151,17 +149,4 @@ func (m *Model) Params() int64 {
 		n += m.block(l)
 	}
 	return n
-}
-
-// check reports sizes that cannot be.
-func (m *Model) check() error {
-	for _, v := range []struct {
-		name string
-		n    int64
-	}{{"layers", m.Layers}, {"hidden", m.Hidden}, {"heads", m.Heads}, {"words", m.Words}} {
-		if v.n <= 0 || v.n > 1<<26 {
-			return fmt.Errorf("model %s: %s is %d; want 1 to 2^26", m.Name, v.name, v.n)
-		}
-	}
-	return nil
 }

@@ -50,7 +50,7 @@ func bisect(low, high int64, poll *engine.Poll, isLow func(n int64) bool) (int64
 			high = mid
 		}
 	}
-	return low, high, nil
+	return low, high, poll.Now()
 }
 
 // most is the largest number of steps of an option that fits, up to limit in the
@@ -82,5 +82,5 @@ func (a Ask) Fewest(poll *engine.Poll) (int64, error) {
 			break
 		}
 	}
-	return 0, nil
+	return 0, poll.Now()
 }

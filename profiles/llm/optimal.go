@@ -39,14 +39,15 @@ const spots = 12
 // optima solves the chain of the step, see Profile, for what the card has, and for a curve.
 // The allocator is given what it takes of the step as it is, own; what the chain takes
 // above the program where both keep everything is taken off; the optimizer and the
-// collectives take the time that they take of a policy. A pipeline has no chain.
+// collectives take the time that they take of a policy. A pipeline has no chain, and
+// of more than mostChain blocks none is looked for.
 func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
 	if err := poll.Now(); err != nil {
 		return nil, nil, err
 	}
 	profile, err := a.Profile()
-	if err != nil {
-		return nil, nil, nil
+	if err != nil || a.Setup.Model.Layers > mostChain {
+		return nil, nil, poll.Now()
 	}
 	s := a.Setup.keeping().normal() // as the profile's
 	s.Workspace = a.Card.Workspace

@@ -43,7 +43,7 @@ type Answer struct {
 // Margin is what is free on the card in the worse case; negative if it lacks.
 func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
 
-// Until is the question whose answers end with the poll's error.
+// Until returns the same question; its answers end with the error of poll.
 func (a Ask) Until(poll *engine.Poll) Ask {
 	a.Setup.poll = poll
 	return a

@@ -90,7 +90,7 @@ func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
 			out = append(out, *c)
 		}
 	}
-	return out, nil
+	return out, poll.Now()
 }
 
 // policed is the answer under a policy; nil if the setup does not have that.

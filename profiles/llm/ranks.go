@@ -3,6 +3,8 @@ package llm
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,16 +50,21 @@ func PlayRanks(s Setup, c *Card) (*Ranks, error) {
 // forward, and the step no time.
 func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
 	out, shares := s.playOrder(c)
-	played := map[string]*Result{} // equal ranks are played once
+	at, keys := make([]*Setup, len(shares)), make([]string, len(shares))
+	played, held := map[string]*Result{}, map[string]int64{} // equal ranks are played once
 	for r, of := range shares {
-		at := s.onRank(out, r)
-		key := fmt.Sprint(of.first, of.last, at.InFlight, s.kinds(of.layers))
-		if played[key] == nil {
-			played[key] = runStage(at, of, limit)
+		at[r] = s.onRank(out, r)
+		keys[r] = fmt.Sprint(of.first, of.last, at[r].InFlight, s.kinds(of.layers))
+		held[keys[r]] = at[r].InFlight * int64(len(of.layers))
+	}
+	s.checkHeld(slices.Collect(maps.Values(held)))
+	for r, of := range shares {
+		if played[keys[r]] == nil {
+			played[keys[r]] = runStage(at[r], of, limit)
 		}
-		own := *played[key]
+		own := *played[keys[r]]
 		own.Stage, own.program = int64(r), nil
-		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: at.InFlight, Busy: out.Trace.Busy[r]})
+		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: at[r].InFlight, Busy: out.Trace.Busy[r]})
 		if full := out.List[out.Full].Result; cmp.Or(cmp.Compare(own.most(), full.most()), cmp.Compare(own.Allocated, full.Allocated)) > 0 {
 			out.Full = r
 		}
@@ -99,6 +106,7 @@ func (s *Setup) kinds(layers []int64) string {
 func (s *Setup) playOrder(c *Card) (*Ranks, []share) {
 	chunks := cmp.Or(s.Chunks, 2)
 	stages := pipeline.Stages(s.Schedule, int(s.Stages), int(chunks))
+	s.checkPasses(stages)
 	split := s.cut(int64(stages))
 	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Cost: s.costs(split, c)}
 	if c != nil {
@@ -114,6 +122,7 @@ func (s *Setup) playOrder(c *Card) (*Ranks, []share) {
 	profiles.End(err)
 	out.Trace, err = out.Schedule.Play()
 	profiles.End(err)
+	profiles.End(s.poll.Err())
 	shares := make([]share, s.Stages)
 	for stage, r := range out.Schedule.Rank {
 		of, n := &shares[r], out.Schedule.Layers(stage)

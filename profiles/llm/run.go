@@ -89,6 +89,7 @@ func runUpTo(s Setup, limit engine.Bytes) *Result {
 
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	s.tally.add(func(t *tally) { t.plays++ })
+	s.checkHeld([]int64{s.InFlight * int64(len(of.layers))})
 	p := newProgram(s, of)
 	p.ledger = ledgers.Get().(*ledger)
 	defer func() {

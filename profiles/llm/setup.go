@@ -126,6 +126,7 @@ func (s *Setup) check() {
 		refuse("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
 	}
 	s.checkNumbers()
+	s.checkTokens()
 }
 
 // defaults fills in what is not chosen.
@@ -193,7 +194,10 @@ func (s *Setup) checkNumbers() {
 			refuse("%s: %d; want up to %d", v.name, v.n, v.most)
 		}
 	}
-	if l := s.LoRA; l != nil && (l.Rank < 0 || l.Rank > mostRanks || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 || l.Params > 1<<40) {
+	if l := s.LoRA; l != nil && l.Rank > s.Model.Hidden {
+		refuse("adapters of rank %d beside a width of %d; want %d at most", l.Rank, s.Model.Hidden, s.Model.Hidden)
+	}
+	if l := s.LoRA; l != nil && (l.Rank < 0 || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 || l.Params > 1<<40) {
 		refuse("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes, l.Stored)
 	}
 }

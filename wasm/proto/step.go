@@ -15,6 +15,10 @@ type Step struct {
 	Model string      `json:"model"`          // a known one, or the text of its config.json
 	Args  engine.Args `json:"args,omitempty"` // see package ask
 	Chain bool        `json:"chain,omitempty"`
+	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
+	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
+	// failure of kind Deadline; what was known came as progress.
+	Limit time.Duration `json:"limit,omitempty"`
 }
 
 // Op implements Request.

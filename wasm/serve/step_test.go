@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -92,9 +93,37 @@ func TestStepRefused(t *testing.T) {
 		{proto.Step{Model: "gpt2", Args: engine.Args{"gpus": "3", "tp": "2"}}, "3 cards"},
 		{proto.Step{Model: `{"model_type": "mamba"}`}, "mamba"},
 		{proto.Step{Model: `{"model_type"`}, "config"},
+		{proto.Step{Model: `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":100000,"num_attention_heads":32,"vocab_size":128256}`}, "num_hidden_layers is 100000"},
+		{proto.Step{Model: "llama3-8b", Args: engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000", "schedule": "dualpipe"}}, "lower accumulate to 1024"},
 	} {
 		if _, _, fail := stepped(t, &c.q); fail == nil || !strings.Contains(fail.Text, c.want) {
 			t.Errorf("%+v: %v; want a failure that names %q", c.q, fail, c.want)
 		}
+	}
+}
+
+// An answer that is to be brief is its first stage; one that is stopped says so, and what
+// was known until then came before.
+func TestStepLimit(t *testing.T) {
+	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true}
+	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" || len(before) != 0 {
+		t.Errorf("%+v after %d, %v; want the verdict alone", got, len(before), fail)
+	}
+	whole := *q
+	whole.Brief = false
+	for _, c := range []struct {
+		q      *proto.Step
+		calls  int
+		before bool
+	}{{q, 10, false}, {&whole, 10, false}, {&whole, 20000, true}} {
+		told := 0
+		_, err := new(serve.Server).Handle(engine.LimitCalls(t.Context(), c.calls), c.q, func(any) { told++ })
+		fail, ok := errors.AsType[*proto.Failure](err)
+		if !ok || fail.Kind != proto.Deadline || (told > 0) != c.before {
+			t.Errorf("stopped after %d calls, brief: %v: %v after %d parts; want a failure of kind %s, parts before: %v", c.calls, c.q.Brief, err, told, proto.Deadline, c.before)
+		}
+	}
+	if _, _, fail := stepped(t, &proto.Step{Model: "gpt2", Limit: 1}); fail == nil || fail.Kind != proto.Deadline {
+		t.Errorf("a limit of a nanosecond: %v; want a failure of kind %s", fail, proto.Deadline)
 	}
 }

@@ -104,8 +104,11 @@ func (e *embed) sync() {
 		e.send("select", map[string]any{"name": name, "text": (&timeline.Selection{S: s}).Sentence()})
 	}
 	problem, code := answer.Problem(s), "open"
-	if s.OverBudget != nil {
+	switch {
+	case s.OverBudget != nil:
 		code = "budget"
+	case s.Limited():
+		code = "limit"
 	}
 	if problem != e.problem && problem != "" {
 		e.fault(code, problem)

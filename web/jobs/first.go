@@ -15,7 +15,10 @@ import (
 // without curve. The error says why there is no schedule.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
-	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message { return Solve(ctx, pool, e, ignored) })
+	play(ctx, pool, s, state.Start{Choice: c}, func(e state.Solve) state.Message {
+		e.Request.Limit = 0 // who makes a page waits for it
+		return Solve(ctx, pool, e, ignored)
+	})
 	s.Curve = nil
 	switch {
 	case s.Alert != nil:

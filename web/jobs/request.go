@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -93,7 +94,10 @@ func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Messag
 // Step asks about a training step.
 func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
+	f, failed := errors.AsType[*proto.Failure](err)
 	switch {
+	case failed && f.Kind == proto.Deadline && !e.Request.Chain:
+		return state.StepEnded{ID: e.ID}
 	case err != nil:
 		return state.StepFailed{ID: e.ID, Text: err.Error()}
 	case e.Request.Chain:

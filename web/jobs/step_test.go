@@ -19,6 +19,10 @@ func TestStep(t *testing.T) {
 	small := proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}}
 	chain := small
 	chain.Chain = true
+	end := Step(engine.LimitCalls(t.Context(), 10), new(serve.Local), state.AskStep{ID: 7, Request: small}, ignored)
+	if end != (state.StepEnded{ID: 7}) {
+		t.Errorf("stopped at its limit: %#v; want that it has ended", end)
+	}
 	for _, c := range []struct {
 		what  string
 		q     proto.Step

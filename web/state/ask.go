@@ -1,6 +1,8 @@
 package state
 
 import (
+	"time"
+
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -78,9 +80,9 @@ func (s *State) keepBudget(c Choice) Choice {
 	return c
 }
 
-// solve shows the schedule of a side's choice, from the cache or by asking for it.
-// What is shown stays until the answer comes.
-func (s *State) solve(o *Side, soon bool) []Effect {
+// solve shows the schedule of a side's choice, from the cache or by asking for it within a
+// limit. What is shown stays until the answer comes.
+func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 	o.OverBudget, o.Failed, o.fallback = nil, "", 0
 	slot, own := ForOther, o == &s.Side
 	if own {
@@ -95,7 +97,13 @@ func (s *State) solve(o *Side, soon bool) []Effect {
 		return nil // the best so far of a solver that was stopped
 	}
 	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: o.Network.Request(o.Choice), Slot: slot, Soon: soon}}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: within(o.Network.Request(o.Choice), limit), Slot: slot, Soon: soon}}
+}
+
+// within is a request with a limit.
+func within(q proto.Solve, limit time.Duration) proto.Solve {
+	q.Limit = limit
+	return q
 }
 
 // show makes p the picture of a side.

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"time"
+
 	"memtide/engine"
 	"memtide/web/choice"
 )
@@ -129,8 +131,14 @@ func (s *State) carryMethod() {
 	}
 }
 
-// choose makes c the page's choice and shows what it asks for.
+// choose makes c the page's choice and shows what it asks for, within the limit of where
+// the choice comes from.
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
+	return s.chooseWithin(c, h, soon, s.limit(h))
+}
+
+// chooseWithin is choose with another limit; 0: the answer may take as long as it needs.
+func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration) []Effect {
 	s.DOM++
 	s.Paint++
 	if s.Shown != nil && !c.Equal(s.Choice) {
@@ -146,7 +154,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	if s.Network == nil {
 		return out
 	}
-	out = append(out, s.solve(&s.Side, soon)...)
+	out = append(out, s.solve(&s.Side, soon, limit)...)
 	return append(out, s.follow()...)
 }
 

@@ -13,7 +13,7 @@ func (ToggleCompare) apply(s *State) []Effect {
 		}
 		s.unpreview()
 		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
-		out := append(s.setOther(s.Choice, nil), WriteURL{Push})
+		out := append(s.setOther(s.Choice, nil, Replace), WriteURL{Push})
 		s.touch()
 		return out
 	}
@@ -75,7 +75,7 @@ func (s *State) dropOther(why string) {
 
 // setOther makes c the choice of the other side and asks for what it needs.
 // File is one that has not been read; nil: c says it all.
-func (s *State) setOther(c Choice, file *File) []Effect {
+func (s *State) setOther(c Choice, file *File, h History) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
 	o.Choice, o.Failed, o.OverBudget = c, "", nil
@@ -86,11 +86,11 @@ func (s *State) setOther(c Choice, file *File) []Effect {
 	case file == nil && o.Network != nil && c.Source.Same(o.Network.Source):
 	default:
 		o.Network, o.Shown = nil, nil
-		return append(out, s.read(o, c, file, Leave)...)
+		return append(out, s.read(o, c, file, h)...)
 	}
 	c.Source = o.Network.Source
 	o.take(c)
-	return append(out, s.solve(o, false)...)
+	return append(out, s.solve(o, false, s.limit(h))...)
 }
 
 // turn turns the controls to the other side: the two change places.
@@ -109,7 +109,7 @@ func (s *State) turn() []Effect {
 	s.Side, *o = *o, s.Side
 	s.Compare.OnA = !s.Compare.OnA
 	out = append(out, s.choose(s.Choice, Replace, false)...)
-	return append(out, s.solve(o, false)...)
+	return append(out, s.solve(o, false, 0)...)
 }
 
 // openNext opens the side B that waited until A had been read.
@@ -119,14 +119,14 @@ func (s *State) openNext() []Effect {
 	if n == nil {
 		return nil
 	}
-	c := n.choice
-	if n.file != nil {
-		c = s.Choice
+	c, h := n.choice, Leave
+	if n.file != nil { // a person has chosen it
+		h, c = Replace, s.Choice
 		c.Source, c.Graph = Source{File: n.file.Name}, false
 	}
 	if s.Compare == nil {
 		s.Compare = &Compare{}
 	}
 	s.Compare.OnA = true
-	return s.setOther(c, n.file)
+	return s.setOther(c, n.file, h)
 }

@@ -57,7 +57,7 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	s.touch()
 	side.take(c)
-	return append(s.solve(side, false), WriteURL{Replace})
+	return append(s.solve(side, false, s.limit(o.History)), WriteURL{Replace})
 }
 
 // chosen is the choice that the profile was read for, with what it says itself.

@@ -26,6 +26,30 @@ func (s *State) Phase() string {
 	return "ready"
 }
 
+// pageLimit is how long an answer that an address asks for may take: whoever opens a link
+// has not said that the computer is to be kept busy. A view in another page has viewLimit.
+const (
+	pageLimit = 5 * time.Second
+	viewLimit = 2 * time.Second
+)
+
+// limit is how long the answer to a choice may take; 0, as long as it needs, unless the
+// choice came from the address bar.
+func (s *State) limit(h History) time.Duration {
+	switch {
+	case h != Leave:
+		return 0
+	case s.View.Frame.Embed:
+		return viewLimit
+	}
+	return pageLimit
+}
+
+// Limited says that less is known than was asked for, because it took too long.
+func (s *State) Limited() bool {
+	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
+}
+
 // Awaits says that nothing is shown yet, but something is on its way.
 func (s *State) Awaits() bool {
 	return s.Shown == nil && (s.busy() || s.fallback != 0)

@@ -116,7 +116,11 @@ type SolveFailed struct {
 
 func (m SolveFailed) apply(s *State) []Effect {
 	side := s.solving(m.ID)
-	if side == nil {
+	switch {
+	case side == nil && m.ID == s.fallback:
+		s.fallback = 0
+		return s.touch()
+	case side == nil:
 		return s.storySolved(m.ID, true)
 	}
 	job := side.Solving
@@ -140,11 +144,11 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	case proto.Infeasible:
 		if fits, ok := s.budgetInstead(f); ok {
 			about := s.Alert // what was odd about the network still is
-			out := s.choose(fits, Replace, false)
+			out := s.chooseWithin(fits, Replace, false, s.limit(Leave))
 			if s.Compare != nil && s.Compare.Other.Network == s.Network { // whose budget was nobody's choice either
 				other := s.Compare.Other.Choice
 				other.Budget = fits.Budget
-				out = append(out, s.setOther(other, nil)...)
+				out = append(out, s.setOther(other, nil, Leave)...)
 			}
 			s.Alert = about
 			return out
@@ -154,9 +158,10 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
 			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
-			return s.follow()
 		}
 		s.Alert = textAlert(f.Text)
+		s.Alert.Lines = append(s.Alert.Lines, "A link asked for it, so it had a few seconds. The best that was found is shown, if there is one.")
+		s.Alert.Action, s.Alert.Do, s.Alert.Limit = "Go on", StartAgain{}, true
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)
 		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
@@ -255,7 +260,7 @@ func (s *State) fallBackToKeeping() []Effect {
 // fallBack asks for a schedule to be shown in place of one that there is not.
 func (s *State) fallBack(c Choice) []Effect {
 	s.fallback = s.newID()
-	return []Effect{Solve{ID: s.fallback, Choice: c, Request: s.Network.Request(c), Slot: ForPage}}
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: within(s.Network.Request(c), s.limit(Leave)), Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.
@@ -271,6 +276,10 @@ func (Stop) apply(s *State) []Effect {
 		return s.cancelSolving()
 	case s.Opening != nil:
 		return s.cancelOpening()
+	case s.Step.Busy():
+		return s.endStep(ByPerson)
+	case s.Step.Chaining():
+		return cancel(&s.Step.chain)
 	case s.Compare == nil:
 		return nil
 	}
@@ -287,7 +296,7 @@ func (Stop) apply(s *State) []Effect {
 // StartAgain asks for the present choice again.
 type StartAgain struct{}
 
-func (StartAgain) apply(s *State) []Effect { return s.choose(s.Choice, Leave, false) }
+func (StartAgain) apply(s *State) []Effect { return s.chooseWithin(s.Choice, Leave, false, 0) }
 
 // SolveHere does so on the page's own thread, from now on.
 type SolveHere struct{}
@@ -297,7 +306,7 @@ func (SolveHere) apply(s *State) []Effect {
 	s.Curve, s.Tuning = nil, nil
 	s.curves.clear()
 	s.tunings.clear()
-	return append([]Effect{UseThread{}}, s.choose(s.Choice, Leave, false)...)
+	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
 }
 
 func failureText(f *proto.Failure) string {

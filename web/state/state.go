@@ -87,6 +87,7 @@ type Alert struct {
 	Lines  []string // details, at most five
 	Action string   // text of the button; empty if there is none
 	Do     Message  // what the button does
+	Limit  bool     // the limit of what an address asks for was reached
 }
 
 // Draft is text that is being typed and has not taken effect.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"time"
 
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
@@ -38,19 +39,51 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 		s.View.Frame.Title = ""
 		out = append(out, WriteURL{h})
 	}
-	return append(out, s.askStep()...)
+	return append(out, s.askStep(s.limit(h))...)
 }
 
 // askStep asks for the answer to the choice, unless it is known.
-func (s *State) askStep() []Effect {
+func (s *State) askStep(limit time.Duration) []Effect {
 	out, key := s.Step.cancel(), s.Choice.StepKey()
-	s.Step.Failed = ""
+	s.Step.Failed, s.Step.Ended = "", NotEnded
 	if known, ok := s.steps.get(key); ok {
 		s.Step.Shown, s.Step.of = known, key
 		return out
 	}
 	s.Step.id = s.newID()
-	return append(out, AskStep{s.Step.id, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs}})
+	return append(out, AskStep{s.Step.id, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Brief: s.View.Frame.Embed}})
+}
+
+// endStep keeps what is known of the answer under way, which nothing more is told about.
+func (s *State) endStep(by Ended) []Effect {
+	out := cancel(&s.Step.id)
+	if s.Step.Ended = by; s.Step.Shown == nil || s.Late() {
+		s.Step.Failed = "it was stopped before anything was known"
+	}
+	s.DOM++
+	return out
+}
+
+// StepEnded is a step whose time was over before all of it was known.
+type StepEnded struct{ ID int }
+
+func (m StepEnded) apply(s *State) []Effect {
+	if s.Step.Busy() && s.Step.id == m.ID {
+		s.Step.id = 0
+		return s.endStep(ByLimit)
+	}
+	return nil
+}
+
+// GoOn asks again for the answer that was ended, for as long as it takes.
+type GoOn struct{}
+
+func (GoOn) apply(s *State) []Effect {
+	if s.Step == nil || s.Step.Ended == NotEnded {
+		return nil
+	}
+	s.DOM++
+	return s.askStep(0)
 }
 
 // PickStep asks about the training step of a model, or of the text of a config.json. What
@@ -135,7 +168,10 @@ func (ExploreStep) apply(s *State) []Effect {
 	}
 	s.Step.chain = s.newID()
 	s.DOM++
-	out := cancel(&s.Step.id) // the second program has one request at a time
+	var out []Effect
+	if s.Step.Busy() { // the second program has one request at a time
+		out = s.endStep(ByPerson)
+	}
 	return append(out, AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}})
 }
 

@@ -3,10 +3,12 @@ package state
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/view"
 )
 
 // stepOf is a choice of a whole step, as a link has it.
@@ -138,5 +140,89 @@ func TestOfferedConfig(t *testing.T) {
 		if p.play(m); p.Config() != want {
 			t.Errorf("%s: %q; want %q", format, p.Config(), want)
 		}
+	}
+}
+
+// What an address asks for is limited, in a view to the verdict; what a person asks for is
+// not.
+func TestStepLimits(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		embed bool
+		then  []Message
+		limit time.Duration
+		brief bool
+	}{
+		{"a link", false, nil, pageLimit, false},
+		{"a link in a view", true, nil, viewLimit, true},
+		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, false},
+		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, false},
+		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
+	} {
+		p := &player{State: New()}
+		p.play(Start{Choice: stepOf("llama3-8b", nil), Linked: view.Linked{Frame: view.Frame{Embed: c.embed}}})
+		for _, m := range c.then {
+			if got := names(p.play(GoOn{})); got != "" {
+				t.Errorf("%s, going on before the end: effects %s; want none", c.what, got)
+			}
+			p.play(m)
+		}
+		if got := last[AskStep](t, p).Request; got.Limit != c.limit || got.Brief != c.brief {
+			t.Errorf("%s: a limit of %v, brief: %v; want %v, %v", c.what, got.Limit, got.Brief, c.limit, c.brief)
+		}
+	}
+}
+
+// An answer that is ended, by its limit or by a person, leaves what is known, and goes on
+// without a limit when somebody says so.
+func TestEndStep(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		known   bool
+		person  bool
+		effects string
+		by      Ended
+		phase   string
+	}{
+		{"the limit, after the verdict", true, false, "", ByLimit, "ready"},
+		{"the limit, before anything", false, false, "", ByLimit, "error"},
+		{"a person, after the verdict", true, true, "Cancel", ByPerson, "ready"},
+		{"a person, before anything", false, true, "Cancel", ByPerson, "error"},
+	} {
+		p := &player{State: New()}
+		p.play(Start{Choice: stepOf("llama3-8b", nil)})
+		id := last[AskStep](t, p).ID
+		if c.known {
+			p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
+		}
+		var m Message = StepEnded{ID: id}
+		if c.person {
+			m = Stop{}
+		}
+		if got := names(p.play(m)); got != c.effects || p.Step.Ended != c.by || p.Phase() != c.phase || (p.Step.Shown != nil) != c.known || (p.Step.Failed == "") != c.known {
+			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got, p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
+		}
+		p.play(StepEnded{ID: id}) // late
+		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 || p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
+			t.Errorf("%s, going on: effects %q, limit %v, ended %v, failed %q, %s; want that it is asked for without a limit", c.what, got, last[AskStep](t, p).Request.Limit, p.Step.Ended, p.Step.Failed, p.Phase())
+		}
+		p.play(StepEnded{ID: id})
+		if !p.Step.Busy() {
+			t.Errorf("%s: the end of the first request ends the second one", c.what)
+		}
+	}
+}
+
+// A chain that is being made can be stopped, and what the request that it replaced was
+// looking for can be asked for again.
+func TestStopChain(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{Choice: stepOf("llama3-8b", nil)})
+	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
+	if got := names(p.play(ExploreStep{})); got != "Cancel, AskStep" || p.Step.Ended != ByPerson || !p.Step.Chaining() {
+		t.Errorf("effects %s, ended %v, chaining %v; want that the answer ends and the chain begins", got, p.Step.Ended, p.Step.Chaining())
+	}
+	if got := names(p.play(Stop{})); got != "Cancel" || p.Step.Chaining() {
+		t.Errorf("effects %s, chaining %v; want that the chain ends", got, p.Step.Chaining())
 	}
 }

@@ -103,7 +103,7 @@ func (s *State) followStory() []Effect {
 			return nil
 		}
 		s.story.asked, s.story.id = key, s.newID()
-		return []Effect{Solve{ID: s.story.id, Choice: c, Request: s.Network.Request(c), Slot: ForStory}}
+		return []Effect{Solve{ID: s.story.id, Choice: c, Request: within(s.Network.Request(c), pageLimit), Slot: ForStory}}
 	}
 	return nil
 }

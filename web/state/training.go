@@ -13,6 +13,7 @@ type training struct {
 type Step struct {
 	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
 	Failed string         // why there is no answer to the choice, for people
+	Ended  Ended          // why less is known than could be
 
 	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
 
@@ -21,8 +22,21 @@ type Step struct {
 	of    string // StepKey of what Shown answers
 }
 
+// Ended says what ended an answer before all of it was known.
+type Ended uint8
+
+// The ends: none, a person, the limit of what nobody has asked for.
+const (
+	NotEnded Ended = iota
+	ByPerson
+	ByLimit
+)
+
 // Busy says that an answer, or more of it, is on its way.
 func (t *Step) Busy() bool { return t != nil && t.id != 0 }
+
+// Chaining says that the step is being made a chain.
+func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
 
 // Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
 func (t *Step) Rank() int {

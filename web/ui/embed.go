@@ -45,6 +45,14 @@ func (c *Embed) Line() string {
 	return line
 }
 
+// Action is the way on from what is wrong; empty if there is none.
+func (c *Embed) Action() string {
+	if c.S.Step != nil { // it has its own
+		return ""
+	}
+	return (&Notice{S: c.S}).Action()
+}
+
 // Address is the page with exactly what the view shows.
 func (c *Embed) Address() string {
 	if c.Page == nil || !c.S.View.Frame.Embed {

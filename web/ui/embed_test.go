@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/wasm/proto"
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -111,5 +112,31 @@ func TestEmbedKeepsItsColours(t *testing.T) {
 		if got := of.String(); got != want {
 			t.Errorf("embedded %t: the link is %s, want %s", embed, got, want)
 		}
+	}
+}
+
+// A view has a Stop while it reads or solves, and where that was ended the way on.
+func TestViewStops(t *testing.T) {
+	s := pagetest.First(t)
+	s.View.Frame.Embed = true
+	hidden := func(id string) bool {
+		page := pageOf(t, s)
+		_, after, found := strings.Cut(page, `data-testid="`+id+`"`)
+		tag, _, _ := strings.Cut(after, ">")
+		if !found {
+			t.Fatalf("there is no %s in\n%s", id, page)
+		}
+		return strings.Contains(tag, "hidden")
+	}
+	if !hidden("caption-stop") || !hidden("caption-act") {
+		t.Error("a view at rest has a Stop, or a way on; want neither")
+	}
+	s.Update(state.SetStrategy{Name: "greedy"})
+	if hidden("caption-stop") {
+		t.Error("a view that solves has no Stop")
+	}
+	s.Update(state.SolveFailed{ID: s.Solving.ID, Choice: s.Choice, Failure: proto.Fail(proto.Deadline, "it was stopped")})
+	if !hidden("caption-stop") || hidden("caption-act") || (&Embed{S: s}).Action() != "Go on" {
+		t.Errorf("a view whose time was over has a Stop, or no way on: %q", (&Embed{S: s}).Action())
 	}
 }

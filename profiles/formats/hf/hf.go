@@ -15,6 +15,7 @@ import (
 	"memtide/profiles/chainify"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/jsontext"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/parse"
 )
 
@@ -144,9 +145,9 @@ var families = map[string]hfFamily{
 
 // Limits of a config.
 const (
-	mostLayers = 300 // more than any model has; what is read takes about 60 KiB for each
-	mostSize   = 1 << 26
-	mostTokens = 8192 // when the file does not choose
+	mostLayers = 300     // more than any model has; what is read takes about 60 KiB for each
+	mostSize   = 1 << 26 // of what is chosen about a step; sizes of the network are limited by package ask
+	mostTokens = 8192    // when the file does not choose
 )
 
 func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
@@ -356,7 +357,17 @@ func (r *reader) check(c *config) {
 	if c.layers > mostLayers {
 		add(fmt.Sprintf("There are %d layers", c.layers), fmt.Sprintf("At most %d are read.", mostLayers), "Check the number of layers.")
 	}
-	for _, v := range []int64{c.hidden, c.heads, c.keyHeads, c.headSize, c.wide, c.words, c.batch, c.tokens, c.split, c.positions, c.family.segments} {
+	for _, v := range []struct {
+		keys []string
+		n    int64
+	}{{hidden, c.hidden}, {hfHeads, c.heads}, {[]string{"num_key_value_heads"}, c.keyHeads}, {[]string{"head_dim"}, c.headSize}, {hfWide, c.wide},
+		{[]string{"vocab_size"}, c.words}, {positions, c.positions}} {
+		if most := ask.SizeOf(v.keys[0]).Most; v.n > most {
+			add(fmt.Sprintf("%s is %d", v.keys[0], v.n), fmt.Sprintf("At most %d is expected.", most), "Correct it in the config.json.")
+			return
+		}
+	}
+	for _, v := range []int64{c.batch, c.tokens, c.split, c.family.segments} {
 		if v > mostSize {
 			add(fmt.Sprintf("A size is %d", v), fmt.Sprintf("Sizes of a network are at most %d.", mostSize), "Check the sizes of the config.")
 			return

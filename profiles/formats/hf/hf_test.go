@@ -117,7 +117,7 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"mfu":400},` + rest + `}`, "mfu is 400 %."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"precision":"int4"},` + rest + `}`, `memtide.precision: precision is "int4".`},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"batch":0},` + rest + `}`, `memtide.batch: batch is 0.`},
-		{`{"model_type":"llama","hidden_size":16777216,"num_hidden_layers":300,"memtide":{"seq":67108864},` + rest + `}`, "A layer would keep more than 2^53 bytes."},
+		{`{"model_type":"llama","hidden_size":1048576,"num_hidden_layers":300,"memtide":{"seq":67108864,"batch":256},"head_dim":256,"intermediate_size":1024,"intermediate_size":1024,` + rest + `}`, "A layer would keep more than 2^53 bytes."},
 	} {
 		_, err := profiles.Decode("config.json", profiles.Bytes(c.input), nil)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

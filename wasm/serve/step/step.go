@@ -25,10 +25,22 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	if q.Chain {
-		return chain(a)
+	if q.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, q.Limit)
+		defer cancel()
 	}
 	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
+	switch a = a.Until(poll); {
+	case q.Chain:
+		return chain(a)
+	case q.Brief:
+		p := &llm.Plan{Ask: a, Done: 1}
+		if p.Answer, err = a.Answer(); err == nil {
+			fill(out, p)
+		}
+		return ended(out, err, poll)
+	}
 	_, err = a.Plan(poll, func(p *llm.Plan) {
 		fill(out, p)
 		if p.Done < llm.PlanStages {
@@ -36,11 +48,16 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 			tell(&so)
 		}
 	})
+	return ended(out, err, poll)
+}
+
+// ended is the answer, or why there is none, or not all of it.
+func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *proto.Failure) {
 	switch {
 	case err == nil:
 		return out, nil
 	case poll.Err() != nil:
-		return nil, proto.Fail(proto.Deadline, "%v", err)
+		return nil, proto.Fail(proto.Deadline, "it was stopped before all of it was known")
 	}
 	return nil, proto.Fail(proto.Unsupported, "%v", err)
 }

@@ -107,6 +107,8 @@ func Problem(s *state.State) string {
 		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s.Choice, s.OverBudget)
 	case s.Alert != nil:
 		return s.Alert.Text
+	case s.Step != nil && s.Step.Failed != "":
+		return format.Sentence(s.Step.Failed)
 	}
 	return ""
 }

@@ -72,6 +72,7 @@ var plain = map[string]state.Message{
 	"help":          state.ToggleHelp{},
 	"dismiss":       state.Dismiss{Notice: true},
 	"step-chain":    state.ExploreStep{},
+	"step-on":       state.GoOn{},
 }
 
 func (c Command) button(s *state.State) (state.Message, bool) {

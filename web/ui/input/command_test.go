@@ -28,6 +28,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget-text", Value: " 1.5", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB / 2, Settled: true}},
 		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
+		{Command{Do: "step-on", Settled: true}, state.GoOn{}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
 		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
 		{Command{Do: "pick", Arg: "vgg16", Settled: true}, state.PickNetwork{ID: "vgg16"}},

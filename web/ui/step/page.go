@@ -115,6 +115,20 @@ func (c *Page) Sentence() string {
 	return fmt.Sprintf(wordsStepOver, stepNeeds(r), c.cards(), format.Bytes(r.Memory))
 }
 
+// Work says that more is being looked for, or why it no longer is, and what a button does
+// about it, as a command and in a word; empty if all is known.
+func (c *Page) Work() (say, do, label string) {
+	switch t := c.S.Step; {
+	case t.Busy() || t.Chaining():
+		return wordsAtWork, "stop", "Stop"
+	case t.Ended == state.ByLimit:
+		return wordsLimit, "step-on", "Go on"
+	case t.Ended == state.ByPerson:
+		return wordsStopped, "step-on", "Go on"
+	}
+	return "", "", ""
+}
+
 // Sub says what is reserved, for what.
 func (c *Page) Sub() string {
 	r := c.reply()
@@ -245,6 +259,8 @@ func (c *Page) Answers() []Answer {
 		a := Answer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
 		switch {
 		case c.S.Step.Failed != "":
+			a.answer, a.Off = "–", true
+		case r.Done < done && c.S.Step.Ended != state.NotEnded:
 			a.answer, a.Off = "–", true
 		case r.Done < done:
 			a.answer, a.Off = "…", true

@@ -290,3 +290,39 @@ func TestStepNearest(t *testing.T) {
 		t.Errorf("the line of the fold is %q; want how well the run is met", line)
 	}
 }
+
+// Whatever runs can be stopped, and what was stopped says so and offers to go on.
+func TestStepStop(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		then func(*state.State, int)
+		want []string
+		not  string
+	}{
+		{"at work", func(*state.State, int) {}, []string{`data-do="stop"`, ">Stop<", wordsAtWork, wordsStepBusy}, `data-do="step-on"`},
+		{"ended at its limit, with a verdict", func(s *state.State, id int) {
+			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Fit: proto.Fits, GPUs: 1, Memory: 2, Done: 1, Total: 7,
+				Phases: []proto.StepPhase{{Name: "forward"}}}})
+			s.Update(state.StepEnded{ID: id})
+		}, []string{`data-do="step-on"`, ">Go on<", wordsLimit, wordsNotTried, "Fits", "<b>–</b>"}, "<b>…</b>"},
+		{"ended before a verdict", func(s *state.State, id int) { s.Update(state.StepEnded{ID: id}) }, []string{`data-do="step-on"`, "No answer: ", "It was stopped before anything was known.", wordsLimit}, `data-do="stop"`},
+		{"stopped by a person", func(s *state.State, id int) { s.Update(state.Stop{}) }, []string{`data-do="step-on"`, wordsStopped}, wordsLimit},
+	} {
+		s, e := pagetest.AskStep(t, "gpt2", nil)
+		c.then(s, e.ID)
+		page := pagetest.HTML(t, &Page{S: s})
+		for _, want := range c.want {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page does not contain %q:\n%s", c.what, want, page)
+			}
+		}
+		if strings.Contains(page, c.not) {
+			t.Errorf("%s: the page contains %q", c.what, c.not)
+		}
+	}
+	s, e := pagetest.AskStep(t, "gpt2", nil)
+	s.Update(state.StepAnswered{ID: e.ID, Stepped: &proto.Stepped{Fit: proto.Fits, GPUs: 1, Memory: 2, Done: 7, Total: 7, Phases: []proto.StepPhase{{Name: "forward"}}}, Whole: true})
+	if say, do, _ := (&Page{S: s}).Work(); say != "" || do != "" {
+		t.Errorf("a whole answer says %q and offers %q; want neither", say, do)
+	}
+}

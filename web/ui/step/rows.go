@@ -10,6 +10,7 @@ import (
 
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/state"
 	"memtide/web/ui/input"
 )
 
@@ -55,6 +56,8 @@ func (c *Page) Note() string {
 	switch r := c.reply(); {
 	case c.S.Step.Failed != "":
 		return ""
+	case (r == nil || r.Done < 3) && c.S.Step.Ended != state.NotEnded:
+		return wordsNotTried
 	case r == nil || r.Done < 3:
 		return "…"
 	case len(r.Fixes)+len(r.Changes) == 0:

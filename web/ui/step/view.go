@@ -70,9 +70,23 @@ func (c *Page) answerView() *vugu.VGNode {
 	say := `<span class="sign" aria-hidden="true"></span><b>` + c.Word() + "</b>" + span("", "", "", html.EscapeString(c.Sentence()))
 	return element("div", attr("class", "answer", "data-kind", c.Kind()),
 		element("p", attr("class", "say", "role", "status", "data-testid", "step-say"), vugu.HTML(say)),
+		c.workView(),
 		c.unless(element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub())),
 		c.unless(element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks))),
 		c.unless(element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key))))
+}
+
+// workView says that the answer is under way or was ended, with a button against either.
+func (c *Page) workView() *vugu.VGNode {
+	say, do, label := c.Work()
+	class := "working"
+	if do == "stop" {
+		class += " afloat"
+	}
+	n := element("p", attr("class", class, "data-testid", "step-work"), element("span", attr("class", "spinner", "aria-hidden", "true")), element("span", nil, say),
+		button(attr("class", "button small", "data-do", do, "data-testid", "step-work-do"), false, vugu.HTML(label)))
+	hidden(n.FirstChild, do != "stop")
+	return hidden(n, say == "")
 }
 
 // numbersHTML are the three numbers.

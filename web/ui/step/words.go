@@ -8,6 +8,10 @@ const (
 	wordsStepOver   = "%s with CUDA; %s has %s."                                  // range, cards, memory
 	wordsStatesOver = "%s for weights, gradients and optimizer alone; %s has %s." // states, cards, memory
 	wordsStepBusy   = "Playing the step…"
+	wordsAtWork     = "Looking for more…"
+	wordsLimit      = "Stopped after a few seconds, because a link asked for it: more can be known."
+	wordsStopped    = "Stopped: more can be known."
+	wordsNotTried   = "Not all changes were tried: it was stopped."
 	wordsPyTorch    = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
 	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
 	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."

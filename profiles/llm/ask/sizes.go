@@ -1,0 +1,67 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Size is a number of a config.json that says what a model is, and what it is at most:
+// above that of any published model, and so low that no product of sizes overflows before
+// it is compared with a limit of its own.
+type Size struct {
+	Keys []string // its names in the files of all families, the usual one first
+	Most int64
+}
+
+// Most of what networks are built of.
+const (
+	mostLayers  = 1 << 10 // the longest published ones have 126
+	mostWidth   = 1 << 20 // numbers of a token; the widest feed-forward nets have some 50,000
+	mostHeads   = 1 << 14 // and numbers of a head
+	mostWords   = 1 << 20 // XLM-V has 901,629, Gemma 262,144
+	mostExperts = 1 << 14
+	mostTokens  = 1 << 26
+)
+
+// sizes are all of them.
+var sizes = []Size{
+	{[]string{"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, mostLayers},
+	{[]string{"hidden_size", "n_embd", "d_model"}, mostWidth},
+	{[]string{"num_attention_heads", "n_head", "n_heads", "num_heads"}, mostHeads},
+	{[]string{"num_key_value_heads", "num_kv_heads"}, mostHeads},
+	{[]string{"head_dim"}, mostHeads},
+	{[]string{"intermediate_size", "n_inner", "ffn_dim"}, mostWidth},
+	{[]string{"expansion_ratio"}, 1 << 6},
+	{[]string{"vocab_size"}, mostWords},
+	{[]string{"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, mostTokens},
+	{[]string{"sliding_window"}, mostTokens},
+	{[]string{"num_experts", "num_local_experts", "n_routed_experts"}, mostExperts},
+	{[]string{"num_experts_per_tok"}, mostExperts},
+	{[]string{"moe_intermediate_size"}, mostWidth},
+	{[]string{"n_shared_experts"}, mostLayers},
+	{[]string{"first_k_dense_replace"}, mostLayers},
+	{[]string{"q_lora_rank"}, mostWidth},
+	{[]string{"kv_lora_rank"}, mostWidth},
+	{[]string{"qk_nope_head_dim"}, mostHeads},
+	{[]string{"qk_rope_head_dim"}, mostHeads},
+	{[]string{"v_head_dim"}, mostHeads},
+}
+
+// SizeOf is the size that a key of a config.json gives; it panics if there is none, since
+// who reads a key has to have said here what it may be.
+func SizeOf(key string) *Size {
+	for i := range sizes {
+		if slices.Contains(sizes[i].Keys, key) {
+			return &sizes[i]
+		}
+	}
+	panic("ask: no range is known for " + key)
+}
+
+// CheckSize refuses what a key cannot be: less than least, or more than its size is at most.
+func CheckSize(key string, n, least int64) error {
+	if most := SizeOf(key).Most; n < least || n > most {
+		return fmt.Errorf("%s is %d; want %d to %d: correct it in the config.json", key, n, least, most)
+	}
+	return nil
+}

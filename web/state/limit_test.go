@@ -1,0 +1,52 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"memtide/wasm/proto"
+	"memtide/web/view"
+)
+
+// A schedule that an address asks for has a limit; then the best so far is shown, if there
+// is one, and a click asks without one. What a person asks for has none.
+func TestSolveLimits(t *testing.T) {
+	for _, c := range []struct {
+		embed, best bool
+		limit       time.Duration
+	}{{false, true, pageLimit}, {false, false, pageLimit}, {true, true, viewLimit}, {true, false, viewLimit}} {
+		p := &player{State: New()}
+		p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Frame: view.Frame{Embed: c.embed}}})
+		p.play(opened(last[Open](t, p).ID, chain("net")))
+		e := last[Solve](t, p)
+		if e.Request.Limit != c.limit {
+			t.Errorf("%+v: a limit of %v; want %v", c, e.Request.Limit, c.limit)
+		}
+		m := SolveFailed{ID: e.ID, Choice: e.Choice, Failure: proto.Fail(proto.Deadline, "it was stopped before it was done")}
+		if c.best {
+			m.Best = answer(e, 16).Solved
+		}
+		p.play(m)
+		if (p.Shown != nil) != c.best || p.Alert == nil || p.Alert.Action != "Go on" || !p.Limited() {
+			t.Fatalf("%+v: shown %v, alert %+v; want the best so far, and a way to go on", c, p.Shown, p.Alert)
+		}
+		p.play(p.Alert.Do)
+		if e = last[Solve](t, p); e.Request.Limit != 0 {
+			t.Errorf("%+v, going on: a limit of %v; want none", c, e.Request.Limit)
+		}
+		if p.play(answer(e, 12)); p.Phase() != "ready" || p.Limited() {
+			t.Errorf("%+v: %s, limited: %v; want a schedule without a word", c, p.Phase(), p.Limited())
+		}
+		p.play(SetStrategy{"testoffload"})
+		if e = last[Solve](t, p); e.Request.Limit != 0 {
+			t.Errorf("%+v, a strategy that is chosen: a limit of %v; want none", c, e.Request.Limit)
+		}
+	}
+	p := shown(t)
+	b := chosen("net-b8")
+	b.Strategy = "testoffload"
+	p.play(Navigate{Choice: p.Choice, B: &b})
+	if e := last[Solve](t, p); e.Slot != ForOther || e.Request.Limit != pageLimit {
+		t.Errorf("the other side of a link: slot %v, a limit of %v; want %v", e.Slot, e.Request.Limit, pageLimit)
+	}
+}

@@ -1,8 +1,5 @@
 package llm
 
-import (
-)
-
 // Most of what an answer plays: its work and its memory are known before it begins. What
 // the allocator has to do grows with the square of what is held.
 const (

@@ -66,7 +66,8 @@ type Strategy struct {
 	// Sweeper solves p for many budgets and shares work between them; nil: there
 	// is nothing to share. It calls yield once for every budget, in an order of its
 	// own that draws a curve from coarse to fine, with what Solver gives for
-	// p.WithBudget(budgets[i]), or with something faster; p.Budget is not looked at. It calls poll.Next before
+	// p.WithBudget(budgets[i]), or with something faster, and at its end again for budgets
+	// into which a faster schedule fits that it found for another (see Answers); p.Budget is not looked at. It calls poll.Next before
 	// every budget: one whose time is over gets poll's error alone, and once the
 	// context is done all that are left get its error. yield is called from the
 	// caller's goroutine, and not after the return. Others call Sweep.

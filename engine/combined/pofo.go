@@ -137,16 +137,19 @@ func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err err
 		case errors.As(errAlone, &other) && refused != nil && other.Smallest > 0 && other.Smallest < refused.Smallest:
 			err = other
 		case alone != nil && sol == nil:
-			sol, err = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak, Notes: alone.Notes}, poll.Err()
+			sol = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak, Notes: append([]string{onlyOffloads}, alone.Notes...)}
 		case alone != nil && alone.Makespan < sol.Makespan:
 			sol.Schedule, sol.Makespan, sol.Peak, sol.Notes = alone.Schedule, alone.Makespan, alone.Peak, append([]string{onlyOffloads}, alone.Notes...)
 			sol.Optimal, sol.Bound = sol.Bound > 0 && sol.Makespan <= sol.Bound, min(sol.Bound, sol.Makespan)
 		}
 	}
-	if sol != nil {
-		sol = Earlier(p, sol, args.Is("overlap", "no"), poll)
+	if stopped := poll.Err(); sol == nil {
+		if stopped != nil { // whether something fits is not known
+			err = stopped
+		}
+		return nil, err
 	}
-	return sol, err
+	return Earlier(p, sol, args.Is("overlap", "no"), poll), poll.Err()
 }
 
 // onlyOffloads is the note of a schedule that offloading alone found.

@@ -74,7 +74,13 @@ func (s *spread) work(ctx context.Context, w part) {
 	var pointless []int
 	var refused *proto.Failure
 	swept, err := proto.Do(ctx, s.do, &q, func(p *proto.Point) {
-		if p.Index < len(open) && open[p.Index] && ctx.Err() == nil {
+		if p.Index < len(open) && ctx.Err() == nil {
+			if !open[p.Index] { // a better one
+				s.mu.Lock()
+				s.pass(w.method, w.budgets[p.Index], *p)
+				s.mu.Unlock()
+				return
+			}
 			open[p.Index] = false
 			if useless := s.answered(w.method, w.budgets[p.Index], *p); len(useless) > 0 {
 				pointless, refused = useless, p.Failure
@@ -116,10 +122,15 @@ func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
 	defer s.mu.Unlock()
 	pointless = s.plan.learn(method, &p)
 	s.done++
-	if s.tell != nil { // under the lock, so that the caller sees Done grow by one each time
+	s.pass(method, budget, p)
+	return pointless
+}
+
+// pass tells the caller a point, under the lock, so that it sees Done grow by one at most each time.
+func (s *spread) pass(method, budget int, p proto.Point) {
+	if s.tell != nil {
 		p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()
 		p.Strategy = s.sweep.Methods[method].Strategy
 		s.tell(&p)
 	}
-	return pointless
 }

@@ -34,9 +34,19 @@ func init() {
 			}
 		}
 	}
+	again := func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+		answers := engine.NewAnswers(budgets, yield)
+		for i, b := range budgets {
+			answers.Tell(i, nil, &engine.InfeasibleError{Budget: b})
+		}
+		sol, _ := keepall(p.WithBudget(engine.NoLimit))
+		answers.Add(sol)
+		answers.Settle()
+	}
 	alone := func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		return nil, errors.New("asked alone")
 	}
+	engine.Register(&engine.Strategy{Name: "testagain", Title: "testagain", Doc: "Says something better at its end.", Solver: alone, Sweeper: again})
 	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solver: alone, Sweeper: together(-1)})
 	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.", Solver: alone, Sweeper: together(1)})
 	engine.Register(&engine.Strategy{Name: "testrefuse", Title: "testrefuse", Doc: "Does not apply.",
@@ -57,6 +67,20 @@ func TestSweepTogether(t *testing.T) {
 		for i := range q.Budgets {
 			if a, b := got[fmt.Sprint("testtogether ", i)], got[fmt.Sprint("keepall ", i)]; a != b {
 				t.Errorf("%s: budget %d together %q, alone %q", name, i, a, b)
+			}
+		}
+	}
+}
+
+// What a sweep says again counts, and the point is counted once.
+func TestSweepSaysAgain(t *testing.T) {
+	q := sweepRequest()
+	q.Methods = []proto.Method{{Strategy: "testagain"}, {Strategy: "keepall"}}
+	for name, do := range map[string]proto.Doer{"alone": new(Local).one, "spread": new(Local).Do} {
+		got := points(t, do, q)
+		for i := range q.Budgets {
+			if a, b := got[fmt.Sprint("testagain ", i)], got[fmt.Sprint("keepall ", i)]; a != b {
+				t.Errorf("%s: budget %d said again %q, keepall %q", name, i, a, b)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -12,8 +13,8 @@ import (
 
 func init() { Register((*Server).sweep) }
 
-// sweep tells every point once: methods one after the
-// other, and inside a method in an order of its own. A point that fails does not
+// sweep tells every point: methods one after the
+// other, and inside a method in an order of its own, some points again that turn out better. A point that fails does not
 // end the sweep, except for a bad network or setting, which fails all.
 func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Point)) (*proto.Swept, *proto.Failure) {
 	nw, fail := s.network(&q.Setting.Network)
@@ -21,10 +22,13 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Poi
 		return nil, fail
 	}
 	total := len(q.Methods) * len(q.Budgets)
-	done := 0
+	done, told := 0, make([]bool, total)
 	for m := range q.Methods {
 		s.sweepMethod(ctx, q, m, func(p *proto.Point) {
-			done++
+			if at := p.Method*len(q.Budgets) + p.Index; !told[at] {
+				told[at] = true
+				done++
+			}
 			p.Done, p.Total = done, total
 			tell(p)
 		})
@@ -89,19 +93,20 @@ func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, poin
 	for i, t := range tasks {
 		budgets[i] = t.problem.Budget
 	}
-	answers, last := 0, time.Now()
+	answered, last := make([]bool, len(tasks)), time.Now()
 	first := tasks[0]
 	poll := engine.NewPoll(ctx, nil)
 	poll.Split(len(tasks))
 	first.strategy.Sweep(first.problem, first.args, budgets, poll, func(i int, sol *engine.Solution, err error) {
-		answers++
+		answered[i] = true
 		measured(tasks[i], points[i])(tasks[i].conclude(sol, err))
 		now := time.Now()
-		points[i].Took, last = now.Sub(last), now
+		points[i].Took += now.Sub(last)
+		last = now
 		emit(points[i])
 	})
-	if answers != len(tasks) {
-		panic(fmt.Sprintf("strategy %s answered %d of %d budgets", first.strategy.Name, answers, len(tasks)))
+	if i := slices.Index(answered, false); i >= 0 {
+		panic(fmt.Sprintf("strategy %s did not answer budget %d of %d", first.strategy.Name, i+1, len(tasks)))
 	}
 }
 

@@ -61,12 +61,12 @@ func (a *Answers) Settle() {
 	}
 }
 
-// Beside is the solution with what is proven of another within the same budget, which is
-// slower; nil proves nothing.
+// Beside returns the solution with what is proven of another within the same budget, which is
+// slower, if both make claims about the same set; otherwise nothing is proven. other may be nil.
 func (s *Solution) Beside(other *Solution) *Solution {
 	better := *s
 	better.Bound, better.Optimal, better.OptimalAmong = 0, false, ""
-	if other != nil {
+	if other != nil && other.OptimalAmong == s.OptimalAmong {
 		better.Bound, better.OptimalAmong = min(other.Bound, s.Makespan), other.OptimalAmong
 		better.Optimal = other.Bound > 0 && s.Makespan <= other.Bound
 	}

@@ -24,8 +24,8 @@ const (
 // al. (arXiv:1911.13214) sees it: an output-only run is F_none if its input is forgotten
 // before the next run, and F_ck if not. F_all forgets an input too, if no backward reads it.
 type table struct {
-	act         [12]uint8 // a^k by itself
-	there, back [12]bool  // abar^k; B^k has run
+	act         [16]uint8 // a^k by itself
+	there, back [16]bool  // abar^k; B^k has run
 	lean, full  uint8     // the stage that has just run forward, in either way
 }
 

@@ -62,7 +62,7 @@ func planHolds(t *testing.T, p *engine.Problem) *engine.Solution {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return solvePlans(p, args, nil) })
+	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return Plans(p, args, nil) })
 }
 
 func held(t *testing.T, p *engine.Problem, solve func(*engine.Problem) (*engine.Solution, error)) *engine.Solution {

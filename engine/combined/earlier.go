@@ -28,6 +28,9 @@ func Earlier(p *engine.Problem, sol *engine.Solution, apart bool, poll *engine.P
 		}
 		better := *sol
 		better.Schedule, better.Makespan, better.Peak = steps, faster.Makespan, faster.Peak
+		if apart { // the schedule may have left the set with passes apart, which the claims are about
+			better.Optimal, better.Bound, better.OptimalAmong = false, 0, ""
+		}
 		better.Optimal = better.Bound > 0 && better.Makespan <= better.Bound
 		better.Bound = min(better.Bound, better.Makespan)
 		sol, trace = &better, faster

@@ -47,7 +47,7 @@ func TestEarlierHolds(t *testing.T) {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 4, MaxStages: 8})
 		enginetest.GiveUnsaved(r, c)
 		p := engine.NewChainProblem(c, enginetest.Device(duplexes[seed%2]), []engine.Transfers{engine.Whole, engine.Streamed}[seed/2%2], enginetest.RandomBudget(r, c))
-		sol, err := solvePlans(p, args, nil)
+		sol, err := Plans(p, args, nil)
 		if err != nil {
 			continue
 		}

@@ -82,12 +82,13 @@ const (
 )
 
 func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	sol, err := solvePlans(p, args, poll)
+	sol, err := Plans(p, args, poll)
 	return better(p, args, sol, err, poll)
 }
 
-// solvePlans is the best plan of the paper's model.
-func solvePlans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+// Plans returns the best plan of the paper's model, which is what its claims are about. The
+// strategy also takes over what offloading alone does better.
+func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	if err := applies(p); err != nil {
 		return nil, err
 	}
@@ -136,11 +137,10 @@ func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err err
 		switch {
 		case errors.As(errAlone, &other) && refused != nil && other.Smallest > 0 && other.Smallest < refused.Smallest:
 			err = other
-		case alone != nil && sol == nil:
-			sol = &engine.Solution{Schedule: alone.Schedule, Makespan: alone.Makespan, Peak: alone.Peak, Notes: append([]string{onlyOffloads}, alone.Notes...)}
-		case alone != nil && alone.Makespan < sol.Makespan:
-			sol.Schedule, sol.Makespan, sol.Peak, sol.Notes = alone.Schedule, alone.Makespan, alone.Peak, append([]string{onlyOffloads}, alone.Notes...)
-			sol.Optimal, sol.Bound = sol.Bound > 0 && sol.Makespan <= sol.Bound, min(sol.Bound, sol.Makespan)
+		case alone != nil && (sol == nil || alone.Makespan < sol.Makespan):
+			taken := *alone // with what is proven of it, which is about its own set
+			taken.Notes = append([]string{onlyOffloads}, alone.Notes...)
+			sol = &taken
 		}
 	}
 	if stopped := poll.Err(); sol == nil {

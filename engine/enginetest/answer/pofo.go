@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
-	_ "memtide/engine/combined"
+	"memtide/engine/combined"
 	"memtide/engine/enginetest"
 )
 
@@ -22,7 +22,11 @@ func pofo(v *enginetest.Vector) (fields, error) {
 	if rotor != nil {
 		f["rotor_makespan_scaled"] = int64(rotor.Makespan)
 	}
-	sol, err := engine.Lookup("pofo").Solve(p, nil, nil)
+	args, err := combined.Pofo.Parse(nil)
+	if err != nil {
+		return nil, err
+	}
+	sol, err := combined.Plans(p, args, nil)
 	if err == nil && sol.Bound != sol.Makespan {
 		return nil, fmt.Errorf("the step time %d is not proven: the bound is %d", sol.Makespan, sol.Bound)
 	}

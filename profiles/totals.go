@@ -67,8 +67,8 @@ func (p *Profile) Totals() Totals {
 	return t
 }
 
-// replacements reports, for each value of g, whether it is the updated version of a weight or
-// state that the step starts with.
+// replacements reports, for each value of g, whether it is a weight that the step writes from a
+// state it starts with.
 func replacements(g *engine.Graph) []bool {
 	out := make([]bool, len(g.Values))
 	for i := range g.Ops {

@@ -8,44 +8,44 @@ import (
 	"memtide/engine"
 )
 
-// What one input may hold, be it a file of any format or a link. A chain may have
-// engine.MaxStages stages, a graph MaxGraph values and operations, a file about
-// addresses MaxBuffers buffers.
+// Limits of one input, a file of any format or a link. A chain is further limited to
+// engine.MaxStages stages, a graph to parse.MaxGraph values and operations, and a file about
+// addresses to parse.MaxBuffers buffers.
 const (
 	MaxName  = 1_000  // bytes of a name: of a stage, a value, a device, a tool
 	MaxText  = 10_000 // bytes of a note, a warning or an address
-	MaxNotes = 1_000  // notes, and warnings
+	MaxNotes = 1_000  // number of notes, and of warnings
 )
 
-// Of a file: all its names and texts together, and what it may take in memory
-// besides its content: some for every file, and more for a larger one. A small
-// file therefore never takes much, and what a large one takes follows its size.
+// Limits of a file: the bytes of all its names and texts, and the memory that decoding may use
+// besides the content. The memory is a fixed amount plus perByte for each byte of content, so a
+// small file never uses much.
 const (
 	fileText   = 48 << 20
 	fileMemory = 48 << 20
 	perByte    = 2
 )
 
-// Budget is what one input may still take while it is decoded. What is built is
-// charged before it is built, so that nothing grows out of little. Its errors lack
-// only the place.
+// Budget is what decoding one input may still use. Decoders charge it before they allocate, so
+// that a small input cannot make them allocate a lot. The errors of its methods lack only the
+// place, which the caller adds.
 type Budget struct {
 	text, memory       int // bytes that are left
 	allText, allMemory int
 }
 
-// NewBudget is a budget of so many bytes of names and texts, and of memory.
+// NewBudget returns a budget of text bytes of names and texts, and of memory bytes.
 func NewBudget(text, memory int) *Budget { return &Budget{text, memory, text, memory} }
 
-// FileBudget is that of a file of so many bytes, unpacked.
+// FileBudget returns the budget of a file of size bytes, unpacked.
 func FileBudget(size int) *Budget {
 	return NewBudget(fileText, fileMemory+perByte*min(size, MaxSize))
 }
 
-// Name charges a name of n bytes; what says whose.
+// Name charges a name of n bytes; what says in an error what it names.
 func (b *Budget) Name(what string, n int) *FormatError { return b.take(what, n, MaxName) }
 
-// Text charges a note or another text of n bytes.
+// Text charges a note or another text of n bytes; what describes it in an error.
 func (b *Budget) Text(what string, n int) *FormatError { return b.take(what, n, MaxText) }
 
 func (b *Budget) take(what string, n, most int) *FormatError {
@@ -61,7 +61,8 @@ func (b *Budget) take(what string, n, most int) *FormatError {
 	return nil
 }
 
-// Memory charges n bytes that what is read will take; what says for what.
+// Memory charges n bytes of memory before they are allocated; what says in an error what they
+// are for.
 func (b *Budget) Memory(what string, n int) *FormatError {
 	if b.memory -= n; b.memory < 0 {
 		b.memory = 0
@@ -71,14 +72,15 @@ func (b *Budget) Memory(what string, n int) *FormatError {
 	return nil
 }
 
-// Grow adds to the memory what more content allows, where its size is not known.
+// Grow raises the memory limit by n bytes. Decoders of a stream, whose size is not known, call
+// it as content arrives.
 func (b *Budget) Grow(n int) { b.memory, b.allMemory = b.memory+n, b.allMemory+n }
 
 func megabytes(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
 
-// CleanText is foreign text without what could do something where it is shown:
-// control characters, with which a terminal can be steered, and marks that turn
-// the direction of what follows. White space becomes a space, the others U+FFFD.
+// CleanText returns s without characters that could have an effect where it is shown: control
+// characters, which can steer a terminal, and marks that change the direction of text. White
+// space becomes a space, the others become U+FFFD.
 func CleanText(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f {
@@ -99,14 +101,13 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// MaxNumber is the largest number of nanoseconds or bytes that a file holds: beyond
-// it, other tools' floating-point numbers are no longer exact.
+// MaxNumber is the largest number of nanoseconds or bytes in a file. Above it, the
+// floating-point numbers of other tools are not exact.
 const MaxNumber = 1 << 53
 
-// Admit is the door through which every profile of a file comes in: its names and
-// texts are within their bounds, and clean, and its sizes are such as a file can
-// hold. Decoders charge and check them earlier, where they are read; this holds for
-// all of them, also for names that they make up and for sums.
+// Admit checks every profile that comes from a file: its names and texts are within the limits,
+// which it also cleans in place, and no size is above MaxNumber. Decoders make the same checks
+// earlier, where they know the line; this one also covers names that they make up, and sums.
 func Admit(p *Profile) *FormatError {
 	d := door{budget: NewBudget(fileText, 0)}
 	for _, s := range []struct {
@@ -147,7 +148,7 @@ func Admit(p *Profile) *FormatError {
 	return d.err
 }
 
-// door charges and cleans; err is the first that does not fit.
+// door charges a budget and cleans texts; err is the first error.
 type door struct {
 	budget *Budget
 	err    *FormatError
@@ -168,7 +169,7 @@ func (d *door) chain(c *engine.Chain) {
 	}
 }
 
-// size refuses what no file holds: numbers above it are not read.
+// size refuses sizes above MaxNumber, which no file can hold.
 func (d *door) size(what string, number int, size engine.Bytes) {
 	if size <= MaxNumber || d.err != nil {
 		return
@@ -181,7 +182,7 @@ func (d *door) size(what string, number int, size engine.Bytes) {
 }
 
 func (d *door) name(what string, number int, s *string) {
-	if len(*s) > MaxName || len(*s) > d.budget.text { // told apart by Name
+	if len(*s) > MaxName || len(*s) > d.budget.text { // Name will refuse it: number is put into the message only then
 		if number > 0 {
 			what = fmt.Sprintf("%s %d", what, number)
 		}
@@ -208,7 +209,8 @@ func (d *door) texts(what string, list []string) {
 	}
 }
 
-// TooManyNotes is the refusal of more than MaxNotes notes or warnings.
+// TooManyNotes returns the error for n notes or warnings where MaxNotes are allowed; what is
+// "notes" or "warnings".
 func TooManyNotes(what string, n int) *FormatError {
 	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
 }

@@ -10,52 +10,51 @@ import (
 	"memtide/engine"
 )
 
-// MaxSize is the largest content that any format holds whole, after unpacking; most
-// read less, see Format.MaxSize, and some read more a part at a time, see
-// Format.MaxStream.
+// MaxSize is the largest unpacked content that any format reads whole. Most formats read less
+// (Format.MaxSize); some stream more (Format.MaxStream).
 const MaxSize = 512 << 20
 
-// MaxStream is the largest content that any format reads a part at a time, a model:
-// that of a message of protocol buffers
-// (https://protobuf.dev/programming-guides/proto-limits/). Larger networks have their
-// weights in files beside the model.
+// MaxStream is the largest content that any format streams. It is the limit of a protocol
+// buffers message (https://protobuf.dev/programming-guides/proto-limits/), and so of a model;
+// larger networks keep their weights in separate files.
 const MaxStream = 2 << 30
 
-// usualSize is the largest content of formats that do not say.
+// usualSize is the largest content of a format whose MaxSize is 0.
 const usualSize = 128 << 20
 
-// Content is a file that is read where it lies, a part at a time.
+// Content is a file that is read in parts, without loading all of it.
 type Content interface {
 	io.ReaderAt
 	Size() int64 // in bytes
 }
 
-// Bytes is content in memory. Decode holds it while it reads and does not change it.
+// Bytes is content in memory. Decode keeps a reference to it while it reads, and does not
+// modify it.
 type Bytes []byte
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (b Bytes) Size() int64 { return int64(len(b)) }
 
-// ReadAt copies from the content.
+// ReadAt implements io.ReaderAt.
 func (b Bytes) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(b).ReadAt(p, off) }
 
-// ReadAhead is how much of a Content is asked for at once.
+// ReadAhead is how many bytes of a Content are requested at a time.
 const ReadAhead = 1 << 20
 
-// Decode reads a profile from content, gzipped or not. The format is told by the
-// content alone; name only names the profile where the content does not. poll may be
-// nil. Formats whose files are large take what is not in memory piece by piece; for
-// the others all of it is read. Errors are *FormatError or *FormatErrors (see
-// Problems), those of ReadAt, or the poll's own when it stops.
+// Decode reads a profile from c, which may be gzipped. The format is recognized by the content
+// alone; name becomes the profile's name if the content has none. poll may be nil. A Content
+// that is not Bytes is streamed if its format supports that, and read whole otherwise. Errors
+// are *FormatError or *FormatErrors (see Problems), those of ReadAt, or poll's own when it
+// stops.
 func Decode(name string, c Content, poll *engine.Poll) (*Profile, error) {
 	return DecodeDevice(name, c, AnyDevice, poll)
 }
 
-// AnyDevice leaves it to the format which of several devices is read.
+// AnyDevice lets the format choose which of several devices to read.
 const AnyDevice = -1
 
-// DecodeDevice reads what a file says about one of several devices; of files about no
-// device or one, it is Decode.
+// DecodeDevice is Decode for files that cover several devices: it reads device, a number from
+// History.Devices. Other files are read as Decode reads them.
 func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profile, error) {
 	if err := poll.Err(); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profi
 		return q.stream(f, r, total)
 	}
 	data := make([]byte, c.Size())
-	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what it is asked for
+	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what is requested
 		if _, err := c.ReadAt(data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -80,21 +79,21 @@ func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profi
 	return q.held(data)
 }
 
-// reading is what one file is asked for.
+// reading holds the arguments of one call of DecodeDevice.
 type reading struct {
 	name   string
 	device int
 	poll   *engine.Poll
 }
 
-// stream reads content of a format piece by piece.
+// stream decodes r with the Stream function of f.
 func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
 	return f.finished(func() *Profile { return f.Stream(q.name, r, total, q.device, q.poll) })
 }
 
-// stream is the format that reads content piece by piece, the content for it, and its
-// size unpacked, 0 if that is not known. The format is nil if the content is to be
-// held; content that is too large for that is refused.
+// stream returns the format that streams c, a reader of the content for it, and the size of the
+// unpacked content, or 0 if that is unknown. f is nil if c has to be read whole; if c is too
+// large for that, stream returns an error.
 func stream(c Content) (f *Format, r io.Reader, total int, err error) {
 	head := make([]byte, min(c.Size(), HeadSize))
 	if _, err := c.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -122,7 +121,7 @@ func stream(c Content) (f *Format, r io.Reader, total int, err error) {
 		return nil, nil, 0, tooLarge(f.mostStreamed())
 	}
 	if bytes.HasPrefix(head, byteOrderMark) {
-		_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // the head has been read before
+		_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
 	}
 	return f, all, int(c.Size()), nil
 }
@@ -159,7 +158,7 @@ func (q *reading) held(data []byte) (*Profile, error) {
 	return f.finished(func() *Profile { return f.Decode(q.name, data, q.poll) })
 }
 
-// finished completes what a format makes of content.
+// finished runs read and completes the profile that it returns.
 func (f *Format) finished(read func() *Profile) (*Profile, error) {
 	p, err := Try(read)
 	if err != nil {
@@ -168,8 +167,8 @@ func (f *Format) finished(read func() *Profile) (*Profile, error) {
 	return f.Complete(p)
 }
 
-// Complete completes a profile as if the format had just read it: what it finds in it, or
-// why it is not taken.
+// Complete finishes a profile as if f had just read it: it checks it with Admit, sets its
+// format and adds the warnings of Lint.
 func (f *Format) Complete(p *Profile) (*Profile, error) {
 	if e := Admit(p); e != nil {
 		e.Format = f.Name
@@ -180,8 +179,8 @@ func (f *Format) Complete(p *Profile) (*Profile, error) {
 	return p, nil
 }
 
-// Claimants are the formats of this program that recognize content: exactly one does
-// what Decode reads. A byte order mark is skipped; packed content is not looked into.
+// Claimants returns the formats of this program that recognize data. Decode needs exactly one.
+// A byte order mark is skipped; gzipped content is not unpacked.
 func Claimants(data []byte) []*Format { return claimants(bytes.TrimPrefix(data, byteOrderMark)) }
 
 func claimants(data []byte) (claims []*Format) {
@@ -194,7 +193,7 @@ func claimants(data []byte) (claims []*Format) {
 	return claims
 }
 
-// limit is the largest content of a kind that is read.
+// limit returns the largest size at which content that begins with head is read whole.
 func limit(head []byte) int {
 	most := 0
 	for _, f := range claimants(head) {
@@ -213,7 +212,7 @@ func tooLarge(most int) error {
 		Expected: fmt.Sprintf("At most %d MiB are read.", most>>20), Remedy: "Save fewer steps, only the stages, or a model without its weights."}
 }
 
-// plainName is the base of a file's name, without the endings of formats.
+// plainName returns the base of a file name without known extensions.
 func plainName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle", ".pkl", ".log", ".trace", ".pt"} {
@@ -224,8 +223,9 @@ func plainName(name string) string {
 	return strings.ToValidUTF8(name, "?")
 }
 
-// mergeWarnings appends the warnings of more that are not in list yet. One that names the
-// unit of another file, which list was read from, is: it says how that was read.
+// mergeWarnings returns list and the warnings of more that are not yet in it. Two warnings that
+// differ only in the unit after readAs count as the same: list may come from another file, and
+// then names the unit in which that one was read.
 func mergeWarnings(list, more []string) []string {
 	seen := map[string]bool{}
 	var all []string
@@ -239,8 +239,8 @@ func mergeWarnings(list, more []string) []string {
 	return all
 }
 
-// streamer is the format that reads content with this head piece by piece; nil if
-// it has to be held whole.
+// streamer returns the format that streams content with this head, or nil if the content has to
+// be read whole.
 func streamer(head []byte) *Format {
 	if claims := Claimants(head); len(claims) == 1 && claims[0].Stream != nil {
 		return claims[0]
@@ -248,11 +248,11 @@ func streamer(head []byte) *Format {
 	return nil
 }
 
-// mostStreamed is the largest content that the format's Stream reads.
+// mostStreamed returns the largest content that the format's Stream reads.
 func (f *Format) mostStreamed() int { return max(f.MaxStream, f.MaxSize) }
 
-// RegisterDiagnosis sets what explains content that no format claims, by its head. It
-// panics if there is something already.
+// RegisterDiagnosis sets the function that explains content that no format claims, given its
+// head. It panics if one is set already.
 func RegisterDiagnosis(f func(head []byte) *FormatError) {
 	if diagnose != nil {
 		panic("profiles: the diagnosis is registered twice")
@@ -262,9 +262,9 @@ func RegisterDiagnosis(f func(head []byte) *FormatError) {
 
 var diagnose func(head []byte) *FormatError
 
-// unknownContent is the error of content that no format claims. A program with one
-// format of many knows no more than that: the page asks its reader before it comes
-// to that.
+// unknownContent returns the error for content that no format claims. Without a diagnosis it
+// can only name the native format: such a program is linked with that alone, and the page asks
+// the complete reader first.
 func unknownContent(data []byte) error {
 	if diagnose == nil {
 		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}

@@ -1,21 +1,21 @@
 package profiles
 
-// Decoders read one thing after the other, and most of it cannot be without what came
-// before. They end at the first error, wherever they are: it is not handed on from
-// function to function.
+// Decoders read one element after the other and usually cannot go on without the earlier ones.
+// They therefore end at the first error from any depth with End, a panic that Try recovers,
+// instead of returning errors from function to function.
 
-// ended is an error on its way to Try.
+// ended carries an error from End to Try.
 type ended struct{ err error }
 
-// End ends what Try runs, with an error; without one it does nothing.
+// End ends the function that Try runs, and Try returns err. It does nothing if err is nil.
 func End(err error) {
 	if err != nil {
 		panic(ended{err})
 	}
 }
 
-// Try is what read returns, or the error that it ends with. An error in another
-// goroutine than the caller's is a panic.
+// Try returns what read returns, or the error with which it called End. End has to be called in
+// the goroutine of Try; elsewhere it is an ordinary panic.
 func Try[T any](read func() T) (result T, err error) {
 	defer func() {
 		switch end := recover().(type) {

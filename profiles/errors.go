@@ -7,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// FormatError says why content is rejected, and where.
+// FormatError says why content is refused, and where.
 type FormatError struct {
 	Format string // name of the format that claimed the content; empty if none did
-	Line   int    // 1-based line of the file; 0 if the place is told otherwise
-	Path   string // place in JSON, such as stages[2].forward_s; empty if there is none
-	Stage  int    // 1-based stage; 0 if it concerns none
+	Line   int    // 1-based line of the file; 0 if Path or Stage tells the place
+	Path   string // place in JSON, such as stages[2].forward_s; may be empty
+	Stage  int    // 1-based stage; 0 if the error is not about one
 	Name   string // name of the stage, if it has one
 
-	Found    string // what is there, without a full stop: "forward_s is -3"
+	Found    string // what is wrong, without a full stop: "forward_s is -3"
 	Expected string // the rule it breaks, a sentence: "Times cannot be negative."
 	Remedy   string // what to do about it, a sentence; never empty
 }
 
-// Where is the place in words: "Line 14", "Stage 3 (layer1.0)"; empty if the
-// error concerns the whole file.
+// Where returns the place in words: "Line 14", "Stage 3 (layer1.0)". It is empty if the error
+// concerns the whole file.
 func (e *FormatError) Where() string {
 	switch {
 	case e.Line > 0:
@@ -32,13 +32,12 @@ func (e *FormatError) Where() string {
 		return fmt.Sprintf("Stage %d", e.Stage)
 	}
 	if !strings.ContainsAny(e.Path, ".[") || strings.HasPrefix(e.Found, e.Path) {
-		return "" // what was found names the key
+		return "" // Found names the key already
 	}
 	return e.Path
 }
 
-// Error is the place, what was found and what was expected. The remedy is not
-// part of it.
+// Error returns the place, what was found and what was expected, without the remedy.
 func (e *FormatError) Error() string {
 	msg := e.Found + ". " + e.Expected
 	if w := e.Where(); w != "" {
@@ -47,17 +46,17 @@ func (e *FormatError) Error() string {
 	return msg
 }
 
-// FormatErrors are several errors of one file: the first few and how many more
-// there are. A single one is returned as a plain *FormatError.
+// FormatErrors are several errors of one file: the first ones, and the number of the others. A
+// single error is returned as a plain *FormatError.
 type FormatErrors struct {
 	List []*FormatError // at least two and at most MaxErrors, in the order of the file
-	More int            // how many were found besides
+	More int            // number of further errors
 }
 
-// MaxErrors is how many errors of one file are told in full.
+// MaxErrors is how many errors of one file are kept in full.
 const MaxErrors = 5
 
-// Error has one error per line.
+// Error returns one error per line.
 func (e *FormatErrors) Error() string {
 	var lines []string
 	for _, one := range e.List {
@@ -78,8 +77,8 @@ func (e *FormatErrors) Unwrap() []error {
 	return all
 }
 
-// Problems lists the errors within what Decode returned: one or several, or
-// none if the error is of another kind.
+// Problems returns the errors within err, which Decode returned, or nil if err is of another
+// kind.
 func Problems(err error) []*FormatError {
 	if many, ok := errors.AsType[*FormatErrors](err); ok {
 		return many.List
@@ -90,10 +89,10 @@ func Problems(err error) []*FormatError {
 	return nil
 }
 
-// Clip shortens foreign text to 60 characters for a message, and cleans it.
+// Clip cleans foreign text and shortens it to 60 characters for a message.
 func Clip(s string) string {
 	const most = 60
-	s = s[:min(len(s), 8*most)] // more than is shown, and the rest may be long
+	s = s[:min(len(s), 8*most)] // s may be long, and no more than this is shown
 	s = strings.Map(func(r rune) rune {
 		if r != utf8.RuneError && cleanRune(r) == utf8.RuneError {
 			return ' '

@@ -17,7 +17,7 @@ type Format struct {
 	Doc        string   // the part before the first blank line is a one-sentence summary
 	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
 	TimeUnit   string   // of the times in its files, in the plural; empty: seconds
-	MaxSize    int      // the largest content that is held whole, unpacked; 0: usualSize
+	MaxSize    int      // the largest unpacked content that is read whole; 0 means usualSize
 	MaxStream  int      // the largest content that Stream reads, if that is more
 
 	// Match claims content by its first HeadSize bytes, byte order mark removed.
@@ -41,14 +41,13 @@ type Format struct {
 	Encode func(w io.Writer, p *Profile) error
 }
 
-// HeadSize is how much of a file Match sees: all of a small one.
+// HeadSize is how many bytes of a file Match gets; a smaller file is passed whole.
 const HeadSize = 64 << 10
 
 var registry []*Format
 
-// Register adds a format, for init functions: it is not safe for concurrent use. It
-// panics if the name is taken or malformed: that is a mistake of the program, not of
-// its input.
+// Register adds a format. It is for init functions: it is not safe for concurrent use. It
+// panics if the name is malformed or taken.
 func Register(f *Format) {
 	if f.Name == "" || strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("profiles: format name %q is not lower-case letters and digits", f.Name))
@@ -62,8 +61,8 @@ func Register(f *Format) {
 	slices.SortFunc(registry, func(a, b *Format) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Formats lists the formats that this program reads, in the order of their names. The
-// list is the caller's.
+// Formats returns the formats that this program reads, sorted by name. The caller owns the
+// slice.
 func Formats() []*Format { return slices.Clone(registry) }
 
 // linked are endings, with commas between them, of the formats that another program

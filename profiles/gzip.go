@@ -11,7 +11,7 @@ import (
 	"memtide/engine"
 )
 
-// unpack undoes gzip and removes a byte order mark.
+// unpack unzips data if it is gzipped, and removes a byte order mark.
 func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	if isGzip(data) {
 		var err error
@@ -26,15 +26,14 @@ func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	return data, nil
 }
 
-// Unpack undoes gzip and removes a byte order mark, as Decode does.
+// Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
 func Unpack(data []byte, poll *engine.Poll) ([]byte, error) { return unpack(data, poll) }
 
-// isGzip reports whether content is packed.
+// isGzip reports whether data is gzipped.
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-// streamed is the format that reads gzip data while they are unpacked, and the
-// content for it; nil if they are damaged or their format wants them whole.
-// size is that of the packed content.
+// streamed returns the format that streams the content of packed, gzip data of size bytes, and
+// a reader of the content. The format is nil if the data is damaged or has to be read whole.
 func streamed(packed io.Reader, size int64) (*Format, io.Reader) {
 	zr, err := gzip.NewReader(packed)
 	if err != nil {
@@ -51,11 +50,11 @@ func streamed(packed io.Reader, size int64) (*Format, io.Reader) {
 	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), f.mostStreamed(), size})
 }
 
-// unzipped is content while it is unpacked; its errors are *FormatError.
+// unzipped reads gzip data, up to a limit. Its errors are *FormatError.
 type unzipped struct {
 	zr         *gzip.Reader
 	left, most int
-	size       int64 // packed
+	size       int64 // of the packed content
 }
 
 func (u *unzipped) Read(p []byte) (int, error) {
@@ -69,9 +68,10 @@ func (u *unzipped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// badGzip says what is wrong with gzip data.
+// badGzip returns the error for damaged gzip data. An error of the content itself is returned
+// as it is.
 func badGzip(err error) error {
-	if own := (*FormatError)(nil); errors.As(err, &own) { // of the content, not of the packing
+	if own := (*FormatError)(nil); errors.As(err, &own) { // about the content, not about gzip
 		return own
 	}
 	found := "The gzip data is damaged"
@@ -82,7 +82,7 @@ func badGzip(err error) error {
 		Remedy: "Copy or download the file again, or unpack it first."}
 }
 
-// gunzip unpacks content. limit says from its beginning how much it may be.
+// gunzip unpacks data. limit returns the largest unpacked size, given the first bytes.
 func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte, error) {
 	zr, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -101,8 +101,8 @@ func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte
 	if said > min(most, packed) {
 		return nil, tooLargeUnpacked(most, packed, len(data))
 	}
-	// What the end says is right but in files that were put together: more comes in
-	// parts, so that nothing is copied until all of it has room.
+	// The size in the trailer is wrong for concatenated gzip files. The rest of such a file is
+	// read into further parts, so that no large slice has to grow by copying.
 	parts := [][]byte{append(make([]byte, 0, max(said, HeadSize)), head...)}
 	for all := HeadSize; ; {
 		if err := poll.Err(); err != nil {
@@ -129,7 +129,7 @@ func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte
 	}
 }
 
-// checkedEnd is short content, if what packs it is whole.
+// checkedEnd returns content, which has been read completely, after checking the gzip trailer.
 func checkedEnd(zr *gzip.Reader, content []byte) ([]byte, error) {
 	if _, err := zr.Read(make([]byte, 1)); err != io.EOF {
 		return nil, badGzip(err)
@@ -137,13 +137,12 @@ func checkedEnd(zr *gzip.Reader, content []byte) ([]byte, error) {
 	return content, nil
 }
 
-// mostUnpacked is how much so many packed bytes may unpack to. Traces, the most
-// repetitive files that there are, pack to a thirty-fifth; deflate could pack a
-// thousand bytes into one.
+// mostUnpacked returns the largest size to which packed bytes may unpack. Traces, the most
+// repetitive files, shrink by a factor of 35; deflate can reach 1000.
 func mostUnpacked(packed int64) int { return int(min(64<<20+40*packed, MaxStream)) }
 
-// tooLargeUnpacked is the error of packed content beyond what its kind may have,
-// or beyond what its packed size lets expect.
+// tooLargeUnpacked returns the error for content of size packed bytes that unpacks to more than
+// most, the limit of its format, or than packed, the limit by mostUnpacked.
 func tooLargeUnpacked(most, packed, size int) error {
 	if most <= packed {
 		return tooLarge(most)
@@ -152,8 +151,8 @@ func tooLargeUnpacked(most, packed, size int) error {
 		Expected: "A packed file may unpack to 64 MiB and 40 times its size.", Remedy: "If it is what it should be, unpack it first and open that."}
 }
 
-// unpackedSize is what the end of so many gzip bytes says about the size of their
-// content, 0 if that cannot be: deflate packs 1032 bytes into one at most (RFC 1951).
+// unpackedSize returns the content size in the trailer end of a gzip file of packed bytes, or 0
+// if it is not plausible: deflate packs at most 1032 bytes into one (RFC 1951).
 func unpackedSize(end []byte, packed int64) int64 {
 	if len(end) < 4 || packed < 18 {
 		return 0

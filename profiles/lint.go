@@ -7,13 +7,13 @@ import (
 	"memtide/engine"
 )
 
-// Lint reports what looks wrong with a profile without making it unusable, in whole
-// sentences, one for each rule at most; nil for graphs alone. Decode has added it to the
-// warnings of what it returns.
+// Lint returns warnings about a profile that looks wrong but can be used: whole sentences, at
+// most one for each rule. It returns nil for profiles without a chain. Decode has already added
+// them to the profile's warnings.
 //
-// The thresholds are rules of thumb from measured and published profiles: on
-// GPUs the backward of a network takes 1 to 3 times its forward, a small kernel
-// takes some 10 microseconds, and no training step needs petabytes.
+// The thresholds are rules of thumb from measured and published profiles: on GPUs the backward
+// of a network takes 1 to 3 times its forward, a small kernel takes some 10 microseconds, and
+// no training step needs petabytes.
 func Lint(p *Profile) []string {
 	if p.Chain == nil {
 		return nil
@@ -27,7 +27,7 @@ func Lint(p *Profile) []string {
 	return list
 }
 
-// stagesThat counts the stages of a chain of which something is true.
+// stagesThat counts the stages of the chain for which is returns true.
 func (p *Profile) stagesThat(is func(s *engine.Stage) bool) (n int) {
 	for i := range p.Chain.Stages {
 		if is(&p.Chain.Stages[i]) {
@@ -37,7 +37,7 @@ func (p *Profile) stagesThat(is func(s *engine.Stage) bool) (n int) {
 	return n
 }
 
-// lintRatio looks at the whole backward over the whole forward.
+// lintRatio checks the ratio of backward to forward time.
 func lintRatio(p *Profile) string {
 	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
 	if f == 0 && b == 0 {
@@ -56,9 +56,9 @@ func lintRatio(p *Profile) string {
 	return ""
 }
 
-// lintFloor finds a time that every forward contains: the wait for the device
-// after each layer, in profiles that synchronize there. Many stages are then
-// close to the smallest time, which is far below the largest.
+// lintFloor detects a constant part of every forward time: profilers that synchronize after
+// each layer include the wait for the device. Many stages are then close to the smallest time,
+// which is far below the largest.
 func lintFloor(p *Profile) string {
 	if p.Source.Times == Analytic || p.Source.Times == Estimated {
 		return ""
@@ -82,8 +82,8 @@ func lintFloor(p *Profile) string {
 	return fmt.Sprintf("No forward takes less than %v, and %d are close to it: the times may contain a wait for the device after every layer.", floor, near)
 }
 
-// lintSaved finds saved sets without the output, in chains that no decoder has
-// been over.
+// lintSaved finds saved sets that are smaller than the output. Decoders raise them; this finds
+// chains that did not come from one.
 func lintSaved(p *Profile) string {
 	n := p.stagesThat(func(s *engine.Stage) bool { return s.Saved < s.Out && !s.Unsaved })
 	if n == 0 {
@@ -92,8 +92,8 @@ func lintSaved(p *Profile) string {
 	return fmt.Sprintf("In %s, the saved set is smaller than the output, which it contains.", Count(n, "stage"))
 }
 
-// lintFast finds second algorithms that nothing can want: no time is shorter and
-// no workspace is smaller.
+// lintFast finds second algorithms that cannot be useful: they are not faster in either pass
+// and need no less workspace.
 func lintFast(p *Profile) string {
 	n := p.stagesThat(func(s *engine.Stage) bool {
 		f := s.Fast
@@ -105,7 +105,7 @@ func lintFast(p *Profile) string {
 	return fmt.Sprintf("In %s, the second algorithm is neither faster nor smaller than the first.", Count(n, "stage"))
 }
 
-// NoChain is how the warning begins that a chain has little to choose from.
+// NoChain is how the warning of a chain with little to choose from begins.
 const NoChain = "This is no useful chain: "
 
 func lintLinear(p *Profile) string {
@@ -115,7 +115,7 @@ func lintLinear(p *Profile) string {
 	return ""
 }
 
-// readAs stands in a finding before the unit of the file that it was found in.
+// readAs precedes, in a warning, the unit in which the file was read.
 const readAs = " They are read as "
 
 func lintTimeUnit(p *Profile) string {

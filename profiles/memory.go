@@ -8,87 +8,90 @@ import (
 	"memtide/engine/alloc"
 )
 
-// Memory is what a file says about addresses instead of about a network: a
-// memory snapshot, or buffers that have to be placed. A profile that holds one
-// has neither chain nor graph. The native format keeps all of it.
+// Memory is the content of a file about addresses: a memory snapshot, or buffers that have to
+// be placed. A profile with a Memory has neither a chain nor a graph. The native format keeps
+// all of it.
 type Memory struct {
 	Requests *alloc.Requests
-	Recorded *alloc.Layout // where the file says the buffers lie; nil if it does not
-	Capacity engine.Bytes  // the pool that the file asks for; 0 if it names none
+	Recorded *alloc.Layout // where the file places the buffers; nil if it does not
+	Capacity engine.Bytes  // size of the pool that the file names; 0 if it names none
 
-	// Before is how many events at the beginning of Requests only bring back what
-	// was in use when the recording began, in the order of addresses.
+	// Before is the number of leading events in Requests that only restore the buffers that
+	// existed when the recording began, in the order of addresses.
 	Before int
-	// Segments are the stretches of addresses of Recorded that were taken from the
-	// device, by address and then by time: holes are only within them. Nil if the
-	// file does not tell.
+	// Segments are the address ranges of Recorded that the allocator had reserved from the
+	// device, sorted by address and then by time. Free memory is only within them. It is nil if
+	// the file does not record them.
 	Segments []Segment
 }
 
-// History is where in a program, when and on which stream the buffers of a Memory were
-// asked for.
+// History says where in the program, when and on which stream the buffers of a Memory were
+// requested.
 type History struct {
-	Device   int            // whose memory this is
-	Devices  []DeviceMemory // all that the file covers, by number
+	Device   int            // number of the device whose memory this is
+	Devices  []DeviceMemory // all devices in the file, by number
 	Stacks   Stacks
-	Stack    []int32 // of each buffer, a place in Stacks.Calls
-	Streams  []int16 // of each buffer, numbered in the order in which they come
-	Times    []int64 // of each event, in microseconds since the first one; nil if not recorded
+	Stack    []int32 // index into Stacks.Calls, for each buffer
+	Streams  []int16 // stream of each buffer, numbered in the order of appearance
+	Times    []int64 // microseconds since the first event, for each event; nil if not recorded
 	Settings string  // PYTORCH_CUDA_ALLOC_CONF of the run; empty if it was not recorded
 
-	// Emptied are the events before which the program gave back what was wholly free, as
-	// torch.cuda.empty_cache does; what the allocator gives back for want of room is not.
+	// Emptied lists the events before which the program released all free segments, as
+	// torch.cuda.empty_cache does. Segments that the allocator released because it ran out of
+	// memory are not in it.
 	Emptied []int
-	// Pressed says that the allocator gave back segments for want of room: no more could
-	// be reserved, within one segment, than ever was.
+	// Pressed reports whether the allocator released segments because it ran out of memory. Then
+	// the device could not have reserved more than the largest total of the recording, within
+	// one segment.
 	Pressed bool
 
-	// Expandable says that segments grew by pages: those that touch are one, unless the
-	// second begins at one of Starts, where addresses were not next to each other.
+	// Expandable reports whether segments grew by pages. Segments that touch are then one
+	// segment, unless the second begins at an address in Starts, where the real addresses are
+	// not adjacent.
 	Expandable bool
 	Starts     []engine.Bytes
 }
 
-// DeviceMemory says what a recording holds of a device.
+// DeviceMemory summarizes what a recording has about one device.
 type DeviceMemory struct {
 	Device   int
 	Events   int
 	Reserved engine.Bytes // at the end
 	InUse    engine.Bytes // at the end
-	Failed   bool         // a request found no room
+	Failed   bool         // a request could not be satisfied
 }
 
-// Stacks are call stacks, as a tree: stacks that begin alike share that part.
+// Stacks holds call stacks as a tree: stacks with the same outer frames share them.
 type Stacks struct {
-	Frames []Frame // 0 is none
+	Frames []Frame // 0 is the unknown frame
 	Calls  []Call  // 0 is the empty stack
 }
 
-// Call is a stack: a frame, called by the stack Parent, whose place is lower.
+// Call is a stack: Frame, called from the stack Parent, whose index is lower.
 type Call struct{ Parent, Frame int32 }
 
-// Frame is a place in a program. Line is 0 if it is not known; the file is the end of a
-// path, with slashes.
+// Frame is a place in a program. Line is 0 if unknown. File is the last part of a path, with
+// slashes.
 type Frame struct {
 	File, Name string
 	Line       int
 }
 
-// Segment is a stretch of addresses that was reserved from event From on, until
-// event To; number of events if it never was given back.
+// Segment is an address range that was reserved from event From until event To, which is the
+// number of events if it was never released.
 type Segment struct {
 	Addr, Size engine.Bytes
 	From, To   int
 }
 
-// smallRequest is the largest request of PyTorch's pool of small blocks, whose segments
-// have 2 MiB.
+// smallRequest is the largest request that PyTorch serves from its pool of small blocks, whose
+// segments are 2 MiB.
 const smallRequest = engine.MiB
 
-// PoolAt returns the segments at an event that a request for bytes could have used, by
-// address: those of its pool, without those that contradict others. The size of a segment
-// tells its pool, and of expandable ones, whose pieces are joined, the buffers that ever
-// lay there. Segments have to be in order, and layout is where the buffers lie.
+// PoolAt returns the segments that could have served a request for bytes at event at, by
+// address: those of the pool for that size, without those that overlap an earlier one. The pool
+// of a segment follows from its size. For expandable segments, whose touching parts are joined,
+// it follows from the buffers that layout ever places there. m.Segments has to be sorted.
 func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.Bytes) (list []Segment) {
 	small := bytes <= smallRequest
 	for _, s := range m.Segments {
@@ -100,7 +103,7 @@ func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.B
 		switch {
 		case h.Expandable && n > 0 && !apart && s.Addr <= list[n-1].Addr+list[n-1].Size:
 			list[n-1].Size = max(list[n-1].Size, s.Addr+s.Size-list[n-1].Addr)
-		case n > 0 && s.Addr < list[n-1].Addr+list[n-1].Size: // they contradict each other
+		case n > 0 && s.Addr < list[n-1].Addr+list[n-1].Size: // they overlap: the recording contradicts itself
 		case h.Expandable || small == (s.Size == 2*engine.MiB):
 			list = append(list, s)
 		}
@@ -128,9 +131,10 @@ func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.B
 	return kept
 }
 
-// Unmapped returns the addresses that segments have at some moment and not at an event.
+// Unmapped returns the number of bytes in addresses that are reserved at some event but not at
+// event at.
 func (m *Memory) Unmapped(at int) (bytes engine.Bytes) {
-	var all, now engine.Bytes // up to there
+	var all, now engine.Bytes // addresses below are counted
 	for _, s := range m.Segments {
 		end := s.Addr + s.Size
 		bytes += max(0, end-max(s.Addr, all))

@@ -8,23 +8,23 @@ import (
 	"memtide/engine"
 )
 
-// Totals are the sums that let a person see at once whether a profile is what
-// they think it is: a wrong unit shows here.
+// Totals are sums by which the user sees whether a profile is the expected one: a wrong unit
+// shows here.
 type Totals struct {
-	Stages  int           // of the chain, the loss not counted; 0 if there is no chain
-	Ops     int           // of the graph; 0 if there is no graph
+	Stages  int           // in the chain, without the loss; 0 without a chain
+	Ops     int           // in the graph; 0 without a graph
 	Forward time.Duration // sum of the forward times
 	Back    time.Duration // sum of the backward times
 	Input   engine.Bytes  // [a^0]
-	Out     engine.Bytes  // sum of a, the input not counted
-	Saved   engine.Bytes  // sum of abar; of a graph, of all activations
+	Out     engine.Bytes  // sum of a, without the input
+	Saved   engine.Bytes  // sum of abar; in a graph, sum of all activations
 
 	Resident      engine.Resident // what stays for the whole step
-	KeepAllPeak   engine.Bytes    // peak of keeping everything, resident memory included; 0 if there is no chain
+	KeepAllPeak   engine.Bytes    // peak of the schedule that keeps everything, resident memory included; 0 without a chain
 	SamplesPerSec float64         // batch over forward and backward time; 0 if either is unknown
 }
 
-// Totals adds up the profile: the chain, or the graph if there is no chain.
+// Totals returns the sums of the chain, or of the graph if there is no chain.
 func (p *Profile) Totals() Totals {
 	var t Totals
 	if p.Graph != nil {
@@ -42,7 +42,7 @@ func (p *Profile) Totals() Totals {
 	} else if p.Graph != nil {
 		for i := range p.Graph.Ops {
 			switch op := &p.Graph.Ops[i]; {
-			case op.Lane != engine.LaneCompute: // beside what the device computes
+			case op.Lane != engine.LaneCompute: // other lanes run beside the device
 			case op.Pass == engine.Forward:
 				t.Forward += op.Time
 			default:
@@ -53,7 +53,7 @@ func (p *Profile) Totals() Totals {
 		replaced := replacements(p.Graph)
 		for i := range p.Graph.Values {
 			switch v := &p.Graph.Values[i]; {
-			case replaced[i]: // counted as what it replaces
+			case replaced[i]: // its weight or state is counted already
 			case v.Kind == engine.KindWeight, v.Kind == engine.KindState && v.Initial&engine.OnDevice != 0:
 				t.Resident.Weights += v.Size
 			case v.Kind == engine.KindActivation && v.PartOf == engine.NoValue:
@@ -67,7 +67,8 @@ func (p *Profile) Totals() Totals {
 	return t
 }
 
-// replacements are the values by which the step replaces states.
+// replacements reports, for each value of g, whether it is a weight that the step writes from a
+// state it starts with.
 func replacements(g *engine.Graph) []bool {
 	out := make([]bool, len(g.Values))
 	for i := range g.Ops {
@@ -81,8 +82,8 @@ func replacements(g *engine.Graph) []bool {
 	return out
 }
 
-// layers is the number of stages without the loss [L]: a chain whose seed is
-// not born ends in one (see engine.Chain).
+// layers returns the number of stages without the loss [L]. A chain that does not allocate the
+// gradient of its loss has the loss as its last stage (see engine.Chain).
 func layers(c *engine.Chain) int {
 	if c.LossGradAllocated {
 		return c.Len()
@@ -90,14 +91,14 @@ func layers(c *engine.Chain) int {
 	return c.Len() - 1
 }
 
-// NotLinear says why the chain is of no use although there is one: one stage
-// holds most of the memory, so that nearly every choice is hidden inside it.
-// Empty if the chain is useful, or if there is none.
+// NotLinear explains why the chain is useless for planning: one stage holds most of the memory,
+// so nearly every choice is hidden inside it. It returns "" if the chain is useful, or if there
+// is none.
 func (p *Profile) NotLinear() string {
 	if p.Chain == nil || layers(p.Chain) < 4 {
 		return ""
 	}
-	// Floats are enough for a share and cannot overflow.
+	// Floating-point numbers are exact enough for a share and cannot overflow.
 	var sum float64
 	var most engine.Bytes
 	at := 0

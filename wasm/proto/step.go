@@ -69,9 +69,10 @@ type Stepped struct {
 	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0: none fits
 	Batch   int64 `json:"batch,omitempty"`   // most sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // fewest cards
-	// stages of the answer that are done, of Total
-	Done  int `json:"done"`  // stages of the answer that are done
-	Total int `json:"total"` // stages of the answer
+	// Done counts the stages of the answer: this card, what makes it fit, the changes, the longest
+	// sequence, the largest batch with the fewest cards, the policies, what strategies find.
+	Done  int `json:"done"`
+	Total int `json:"total"` // stages in all
 }
 
 func (s *Stepped) columns(c *codec) { c.raw((*[]byte)(&s.Profile)) }

@@ -6,8 +6,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// crashed says what a dead worker's last words mean. The words are Go's and the
-// browsers' own: "fatal error: ...", "panic: ...", V8's "Maximum call stack size
+// crashed returns the failure for the last lines that a dead worker wrote. The phrases are those of
+// Go and of the browsers: "fatal error: ...", "panic: ...", V8's "Maximum call stack size
 // exceeded", Firefox's "too much recursion".
 func crashed(detail string) *proto.Failure {
 	f := &proto.Failure{Kind: proto.Crash, Detail: detail}
@@ -22,8 +22,8 @@ func crashed(detail string) *proto.Failure {
 	return f
 }
 
-// cannotStart says why no worker can be started, what that means, and what helps.
-// Its further lines are details for people. The detail is what the browser says.
+// cannotStart returns the failure for a worker that cannot be started. Its text says why, what that
+// means and what helps; the first line is a summary. detail is the browser's message.
 func cannotStart(detail string) *proto.Failure {
 	why := strings.TrimSuffix(strings.TrimPrefix(firstLine(detail), "JavaScript error: "), ".")
 	kind, help := proto.NoWorker, "Open the page in a window of its own, without extensions that change it; if the site has a security policy of yours, add worker-src blob: to it. The command line needs no browser: memtide solve."
@@ -34,8 +34,8 @@ func cannotStart(detail string) *proto.Failure {
 		"Schedules are computed in workers, and the browser starts none for this page.\n" + help}
 }
 
-// firstLine is the line that says why: the first that begins like a Go crash,
-// otherwise the first.
+// firstLine returns the line of detail that says why a program ended: the first that begins like a
+// Go crash, otherwise the first that is not empty.
 func firstLine(detail string) string {
 	first := ""
 	for line := range strings.Lines(detail) {

@@ -1,17 +1,17 @@
-// Package pool answers requests with Web Workers. The page's side is Pool, the
-// worker's side is Serve; both run in the same WebAssembly module, which is
-// compiled once and posted to every worker.
+// Package pool answers requests with Web Workers. The page's side is Pool, the worker's side is
+// Serve. Both run in the same WebAssembly module, which is compiled once and posted to every
+// worker.
 //
-// Who works on what, what a dead worker means and when to give up is plain Go
-// (pool.go) and tested natively; only starting a worker and talking to it needs
-// a browser (*_js.go).
+// pool.go is plain Go and tested natively: it decides which worker does what, what the death of a
+// worker means and when to give up. Only starting a worker and talking to it needs a browser
+// (*_js.go).
 //
-// What somebody waits for goes before points of sweeps, and a file that is opened
-// before everything (order.go): while it is read no point begins.
+// A request whose answer a person waits for goes before points of sweeps, and a file to open goes
+// before everything (order.go): no point begins while a file is read.
 //
-// A worker may be ended at any time: it holds nothing but caches. Cancelling a
-// request ends its worker, because a busy worker reads no messages. A worker
-// that ends by itself (a panic, no memory left, the stack overflowed) fails its
-// request with what it wrote last, and is replaced like a cancelled one. One that
-// vanishes without a word is noticed because those that work say so (silence.go).
+// A worker may be ended at any time: it holds nothing but caches. Cancelling a request ends its
+// worker, because a busy worker reads no messages. A worker that ends by itself (a panic, no memory
+// left, a stack overflow) fails its request with the last lines that it wrote, and is replaced like
+// a cancelled one. A worker that computes sends beats, so that one that vanishes without a message
+// is noticed (silence.go).
 package pool

@@ -9,25 +9,24 @@ import (
 	"memtide/profiles"
 )
 
-// file is a file of the browser, read a part at a time. Its reader waits for the
-// disk, which only workers may do; a worker has nothing else to do meanwhile.
+// file is a file of the browser that is read in parts. FileReaderSync blocks until the disk has
+// answered, which browsers allow in workers only.
 type file struct {
 	file   safejs.Value
 	reader safejs.Value // a FileReaderSync
 	size   int64
-	part   safejs.Value // a Uint8Array: what was read last, of the browser's memory
-	at     int64        // of part in the file
+	part   safejs.Value // a Uint8Array in the browser's memory: the part that was read last
+	at     int64        // offset of part in the file
 	length int64        // of part
-	unseen int64        // bytes read since the browser could collect what was read
+	unseen int64        // bytes read since the browser was last able to free buffers
 }
 
-// partSize is how much is asked of the browser at once. An answer takes some
-// milliseconds, however short it is: with parts of 1 MiB they were two thirds of the time
-// of a large file.
+// partSize is the size of one read. Each takes the browser some milliseconds, however short it is:
+// with parts of 1 MiB they were two thirds of the time of a large file.
 const partSize = 8 << 20
 
-// collectEvery is how many bytes are read until the browser gets a moment to
-// collect the buffers that they came in: it frees none while a program runs.
+// collectEvery is how many bytes are read before fetch sleeps for a moment, so that the browser can
+// free old buffers: it frees none while a program runs.
 const collectEvery = 16 << 20
 
 func newFile(of safejs.Value) (profiles.Content, error) {
@@ -64,7 +63,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// read copies what the part at a place has, at least one byte.
+// read copies bytes from offset off on into p, up to the end of the part. It copies at least one.
 func (f *file) read(p []byte, off int64) (int, error) {
 	if off < f.at || off >= f.at+f.length {
 		if err := f.fetch(off); err != nil {
@@ -79,7 +78,7 @@ func (f *file) read(p []byte, off int64) (int, error) {
 	return safejs.CopyBytesToGo(p, rest)
 }
 
-// fetch reads the part that begins at a place.
+// fetch reads the part that begins at offset off.
 func (f *file) fetch(off int64) error {
 	f.part, f.length = safejs.Value{}, 0
 	n := min(partSize, f.size-off)

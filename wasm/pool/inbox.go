@@ -2,17 +2,16 @@ package pool
 
 import "sync"
 
-// inbox has things done one after the other, in the order in which they came. A
-// browser's events come on a goroutine each, which may overtake one another where
-// one waits: a worker's progress would arrive after its answer, or its end before
-// what it said last.
+// inbox runs functions one after the other, in the order in which they were put. Each event of the
+// browser comes on a goroutine of its own, and one that waits may be overtaken: without an inbox a
+// worker's progress could be handled after its answer, or its death before its last output.
 type inbox struct {
 	mu      sync.Mutex
 	waiting []func()
 	busy    bool
 }
 
-// put has f done after everything that was put before. It does not wait.
+// put queues f. It does not wait until f has run.
 func (q *inbox) put(f func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// queue puts a job where it belongs: a file that is opened before everything else,
-// what somebody waits for before sweeps and questions. The caller holds the lock.
+// queue inserts j by priority: a file to open goes before everything else, and requests that a
+// person waits for go before sweeps and questions. The caller holds the lock.
 func (p *Pool) queue(j *job) {
 	switch j.req.(type) {
 	case *proto.Sweep, *proto.Question:
@@ -25,8 +25,8 @@ func (p *Pool) queue(j *job) {
 	}
 }
 
-// Hold has no point of a sweep begin until release is called: a file is being
-// opened elsewhere, and needs the processor. Points that have begun go on.
+// Hold keeps points of sweeps from beginning until release is called, because a file is being
+// opened elsewhere and needs the processor. Points that have begun go on.
 func (p *Pool) Hold() (release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,9 +39,9 @@ func (p *Pool) Hold() (release func()) {
 	})
 }
 
-// preempt ends the workers of points of sweeps for urgent jobs for which no worker
-// is free or about to be. The points go back to the head of their queue, and are
-// computed anew. The caller holds the lock.
+// preempt ends workers that compute points of sweeps if urgent jobs have no worker that is free or
+// about to be. The points go back to the front of their queue and are computed again from the
+// start. The caller holds the lock.
 func (p *Pool) preempt() {
 	need := len(p.urgent)
 	for _, w := range p.workers {
@@ -58,9 +58,9 @@ func (p *Pool) preempt() {
 		if _, ok := j.req.(*proto.Sweep); !ok {
 			continue
 		}
-		payload, err := proto.EncodeRequest(j.req) // what was sent is gone
+		payload, err := proto.EncodeRequest(j.req) // the first payload was handed over
 		if err != nil {
-			continue // not what happens: it was encoded before
+			continue // cannot happen: it was encoded before
 		}
 		j.dropLost()
 		j.payload, j.heard, j.silent, j.again = payload, time.Time{}, false, false

@@ -9,67 +9,66 @@ import (
 	"memtide/wasm/serve"
 )
 
-// Times that decide how patient the pool is.
+// Times and limits of the pool.
 const (
-	// heartbeat is how long a running request may say nothing before another worker is
-	// asked, and a worker may take to start while a request waits for it.
+	// heartbeat is how long a running request may be silent before another worker is asked, and how
+	// long a worker may take to start while a request waits for it.
 	heartbeat = 10 * time.Second
-	// cancelGrace is how long the worker of a cancelled request may still finish by
-	// itself: most solves end sooner than a worker is replaced.
+	// cancelGrace is how long the worker of a cancelled request may go on: most solves end sooner
+	// than a worker is replaced.
 	cancelGrace = 100 * time.Millisecond
-	// debounce is how long after the last of several solves was asked for no new point
-	// of a sweep is begun: while somebody drags a slider, the page and its answers
-	// have the cores to themselves. Solves are several if less than debounce apart.
+	// debounce is how long after the last of several solves no new point of a sweep begins. Solves
+	// less than debounce apart count as several: somebody drags a slider, and the page and its
+	// answers then have the cores to themselves.
 	debounce = 250 * time.Millisecond
-	// soloStart is how long after its first answer the first worker is the only one, if
-	// nobody waits for another: starting them would hold up what the page does with
-	// the answer.
+	// soloStart is how long after its first answer the first worker stays the only one, unless a
+	// request waits for another. Starting workers would delay what the page does with the answer.
 	soloStart = 500 * time.Millisecond
-	never     = -1 // as soloStart: the others start only when something waits for them
-	// maxStarts is how many workers may die one after the other without having
-	// been given anything to do, until the pool stops replacing them.
+	never     = -1 // as soloStart: the others start only when a request waits for them
+	// maxStarts is how many workers in a row may die before they were given a request. After that
+	// the pool stops replacing them.
 	maxStarts = 3
 )
 
-// port is a worker that was started.
+// port is the connection to a worker that was started.
 type port struct {
-	send func(message []byte, handle any) error // handle: proto.Open.Handle
+	send func(message []byte, handle any) error // handle is Open.Handle of package proto
 	kill func()
 }
 
-// events are what a worker tells. They are called one after the other, in the order
-// in which the worker told them, and never from within start, send or kill.
+// events are the functions that a worker's messages call. They are called one after the other, in
+// the order of the messages, and never from within start, send or kill.
 type events struct {
 	ready       func()
-	beat        func()       // it is at work
-	speculative func([]byte) // speculative.message
+	beat        func()       // it is working
+	speculative func([]byte) // see speculative.message
 	message     func([]byte)
-	died        func(detail string) // detail: what it wrote last
+	died        func(detail string) // detail is the last that it wrote
 }
 
-// Pool implements proto.Pool. Besides the width workers that may be busy with
-// sweeps and questions there is one more, so that a solve never waits for them.
+// Pool implements proto.Pool. Up to width workers may be busy with sweeps and questions. There is
+// one worker more, so that a solve never waits for those.
 type Pool struct {
 	start func(events) (port, error)
 	width int
 
 	heartbeat, cancelGrace, debounce, soloStart time.Duration
 
-	spoil func(proto.Request) proto.Request // what is sent instead of a request in self-tests; nil otherwise
+	spoil func(proto.Request) proto.Request // in self-tests: returns what is sent instead of a request; otherwise nil
 
 	mu          sync.Mutex
 	workers     []*worker   // one per slot; nil where none runs
-	speculative speculative // until the first solve
-	answered    bool        // the first answer is here
-	full        bool        // every slot is to have a worker, not only the first
-	failed      int         // workers that died without having been of use, since the last that was
+	speculative speculative // from the first worker, until the first solve
+	answered    bool        // the first answer has arrived
+	full        bool        // every slot should have a worker, not only the first
+	failed      int         // workers that died unused since one was last of use
 	broken      string      // why no more workers are started; empty if they are
 	urgent      []*job      // everything but sweeps and questions; files that are opened come first
 	patient     []*job
-	held        int         // who wants no point of a sweep to begin (see Hold)
+	held        int         // calls of Hold that have not been released
 	asked       time.Time   // when the last solve came
-	several     bool        // it came shortly after the one before
-	resume      *time.Timer // pumps when the debounce is over; nil if nothing waits for that
+	several     bool        // it came less than debounce after the one before
+	resume      *time.Timer // calls pump when the debounce is over; nil if no timer runs
 	onSilence   func(proto.Request, time.Duration)
 	notices     inbox // calls of onSilence, in the order in which they were decided
 }
@@ -79,26 +78,26 @@ type worker struct {
 	slot   int
 	begun  time.Time // when it was started
 	ready  bool
-	proven bool // it has answered
+	proven bool // it has given an answer
 	job    *job
-	next   *job // what it is given when it is ready: another worker is silent about it
+	next   *job // the job to give to it when it is ready, because another worker is silent about it
 }
 
 type job struct {
 	req     proto.Request
 	payload []byte
-	handle  any       // that goes with it
+	handle  any       // a file to send with it (see proto.Open.Handle)
 	tell    func(any) // see proto.Pool.Do
 	done    chan *proto.Reply
-	given   bool      // up: the answer goes nowhere
+	given   bool      // it was cancelled or has failed: an answer is dropped
 	heard   time.Time // last sign of life; zero while it is queued
-	silent  bool      // the page was told so
+	silent  bool      // OnSilence was called for it
 	again   bool      // another worker was asked
-	lost    *worker   // the silent one, which is in no slot any more and may still speak
+	lost    *worker   // the silent worker, which has lost its slot and may still answer
 }
 
-// newPool starts the first worker; the others follow when it has answered, or
-// when something waits for them, so that they do not hold up the first answer.
+// newPool starts the first worker. The others start after its first answer, or when a request waits
+// for them, so that they do not delay the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
 	width = max(width, 1)
 	p := &Pool{start: start, width: width, heartbeat: heartbeat, cancelGrace: cancelGrace, debounce: debounce, soloStart: soloStart}
@@ -170,7 +169,7 @@ func (p *Pool) enqueue(j *job) {
 		now := time.Now()
 		p.asked, p.several = now, now.Sub(p.asked) < p.debounce
 	}
-	if p.broken != "" { // a person asked again: so do we
+	if p.broken != "" { // a person asks again: try again
 		p.broken, p.failed = "", 0
 		if p.workers[0] == nil {
 			p.spawn(0)
@@ -179,7 +178,8 @@ func (p *Pool) enqueue(j *job) {
 	p.pump()
 }
 
-// pump gives queued jobs to idle workers. The caller holds the lock.
+// pump gives queued jobs to idle workers, and starts or preempts workers for the rest. The caller
+// holds the lock.
 func (p *Pool) pump() {
 	busy := 0
 	var idle []*worker
@@ -210,7 +210,7 @@ func (p *Pool) pump() {
 	p.preempt()
 }
 
-// give sends a job to an idle worker. The caller holds the lock.
+// give sends j to the idle worker w. The caller holds the lock.
 func (p *Pool) give(w *worker, j *job) {
 	w.job, j.heard = j, time.Now()
 	if err := w.send(j.payload, j.handle); err != nil {
@@ -229,8 +229,8 @@ func (p *Pool) fill() {
 	}
 }
 
-// debounced tells whether points of sweeps may begin; if not, it arranges that
-// they do later. The caller holds the lock.
+// debounced reports whether points of sweeps may begin. If not, it sets a timer that pumps when
+// they may. The caller holds the lock.
 func (p *Pool) debounced() bool {
 	wait := p.debounce - time.Since(p.asked)
 	if !p.several || wait <= 0 {
@@ -268,7 +268,8 @@ func (p *Pool) spawn(slot int) {
 	p.workers[slot] = w
 }
 
-// startFailed tries again, or fails what waits. The caller holds the lock.
+// startFailed tries again to start a worker in a slot. After maxStarts failures it fails all jobs
+// that wait, if no other worker is left. The caller holds the lock.
 func (p *Pool) startFailed(slot int, detail string) {
 	p.failed++
 	if p.failed < maxStarts {
@@ -304,8 +305,8 @@ func (p *Pool) onReady(w *worker) {
 	p.pump()
 }
 
-// followFirst starts the other workers a moment after the first answer. The caller
-// holds the lock.
+// followFirst makes the other workers start soloStart after the first answer. The caller holds the
+// lock.
 func (p *Pool) followFirst() {
 	if p.full || p.answered {
 		return
@@ -341,7 +342,7 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 	}
 }
 
-// jobOf is what a worker works on; nil if it is of no use any more.
+// jobOf returns the job of w, or nil if w has been replaced or has no job.
 func (p *Pool) jobOf(w *worker) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -351,12 +352,12 @@ func (p *Pool) jobOf(w *worker) *job {
 	return w.job
 }
 
-// hear notes that the worker of a job has replied; final: it is free. It says whether
-// somebody waits for the reply.
+// hear notes that w has replied about j. If the reply is final, w is free again. hear reports
+// whether the reply should be delivered.
 func (p *Pool) hear(w *worker, j *job, final bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.has(w) || w.job != j { // it was ended while the reply was read
+	if !p.has(w) || w.job != j { // it was replaced while the reply was decoded
 		return false
 	}
 	p.settle(w, j, final)
@@ -384,7 +385,8 @@ func (p *Pool) onDeath(w *worker, detail string) {
 	}
 }
 
-// bury fails the job of a worker that died and replaces it. The caller holds the lock.
+// bury fails the job of a worker that has died or has to end, and replaces it. The caller holds the
+// lock.
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
 	if j := w.job; j != nil {
@@ -402,8 +404,8 @@ func (p *Pool) bury(w *worker, detail string) {
 	p.spawn(w.slot)
 }
 
-// giveUp takes a job out of the queue, or ends its worker if it does not
-// finish soon.
+// giveUp takes a cancelled job out of the queue. If a worker runs it, the worker has cancelGrace to
+// finish before it is ended.
 func (p *Pool) giveUp(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// What follows is there only on a page that was opened with ?selftest, for the
-// browser tests: they prove that each way to fail shows as an error and that
-// the next request works. Workers of a page without it refuse proto.Break.
+// The rest of this file is used only on a page that was opened with ?selftest, by the browser
+// tests: they prove that each way to fail is shown as an error and that the next request works.
+// Workers of other pages refuse proto.Break.
 
 func selftestAllowed(self safejs.Value) bool {
 	v, err := self.Get("selftest")
@@ -25,14 +25,14 @@ func selftestAllowed(self safejs.Value) bool {
 	return err == nil && ok
 }
 
-// breakDown fails in the way that is asked for.
+// breakDown fails in the way that how names.
 func breakDown(how string) {
 	switch how {
 	case "overflow":
 		fmt.Println(deeper(1, 2))
 	case "oom":
 		var hold [][]byte
-		for { // nothing is written, so that the machine's memory is not used up
+		for { // the memory is never written, so that the machine's own is not used up
 			hold = append(hold, make([]byte, 256<<20))
 			runtime.KeepAlive(hold)
 		}
@@ -76,14 +76,14 @@ func publish(p *Pool) error {
 	return page.Set("request", f)
 }
 
-// spoil lets scripts spoil the requests of the page.
+// spoil lets scripts replace requests of the page. It returns the page's object memtide.
 func spoil(p *Pool) (page safejs.Value, err error) {
 	page, err = safejs.Global().Get("memtide")
 	p.spoil = func(req proto.Request) proto.Request { return spoiled(page, req) }
 	return page, err
 }
 
-// spoiled is the request, or for a solve the way to fail that memtide.breakNext names.
+// spoiled returns req, or for a solve a proto.Break if the script has set memtide.breakNext.
 func spoiled(page safejs.Value, req proto.Request) proto.Request {
 	how, err := stringField(page, "breakNext")
 	if _, ok := req.(*proto.Solve); err != nil || !ok {

@@ -13,14 +13,14 @@ import (
 	"memtide/web/choice"
 )
 
-// warmUps is how often a worker that nobody asks solves the toy problem. The
-// browser compiles code again after it has run a few times.
+// warmUps is how many times an idle worker solves a toy problem after its start. The browser
+// optimizes code after it has run a few times.
 const warmUps = 5
 
-// Serve is the life of a worker: it answers the page's requests, one after the
-// other, and never returns. The first worker of a page answers ahead what the
-// page is going to ask, which expect tells from its address: nil if it asks nothing.
-// While nobody asks, at first, a worker warms itself up.
+// Serve runs a worker: it answers the page's requests, one after the other, and never returns. The
+// first worker of a page computes an answer ahead: expect returns the request that the page with
+// this address will send first, or nil if it sends none. While no request has come a worker warms
+// itself up.
 func Serve(expect func(search, hash string) proto.Request) {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
@@ -65,15 +65,15 @@ func Serve(expect func(search, hash string) proto.Request) {
 	}
 }
 
-// asked is a message of the page, and the file that came with it, undefined if
-// there is none.
+// asked is a message of the page with the file that came with it. file is undefined if there is
+// none.
 type asked struct {
 	body []byte
 	file safejs.Value
 }
 
-// unseen is how long a solver works before the page shows its best so far: pictures that
-// stand for less would only flicker, and move what is below them.
+// unseen is how long a solver works before the page shows its best so far. Pictures that are
+// replaced sooner would only flicker, and move what is below them.
 const unseen = 150 * time.Millisecond
 
 type worksite struct {
@@ -81,11 +81,11 @@ type worksite struct {
 	selftest    bool
 	server      serve.Server
 	speculative speculative
-	beaten      time.Time // when the page was last told that this worker is at work
+	beaten      time.Time // when the last beat was sent
 }
 
-// lookAhead solves what the page will ask first. The page is told, and if it had
-// asked before it heard of it, it is answered with the same.
+// lookAhead computes the answer that the page will ask for first and sends it. If the page's
+// request was already on its way, answer replies with the same bytes.
 func (w *worksite) lookAhead(expect func(search, hash string) proto.Request) {
 	first, err := w.self.Get("first")
 	if err != nil || first.IsUndefined() {
@@ -139,10 +139,10 @@ func (w *worksite) answer(r asked) {
 	w.say(proto.Ended(w.server.Handle(ctx, req, func(p any) { w.say(&proto.Reply{Value: p}) })))
 }
 
-// beatEvery is how often a worker that polls says that it is at work, at most.
+// beatEvery is the shortest time between two beats.
 const beatEvery = 2 * time.Second
 
-// beat tells the page that this worker is at work.
+// beat tells the page that this worker is working, at most every beatEvery.
 func (w *worksite) beat() {
 	if time.Since(w.beaten) < beatEvery {
 		return
@@ -153,8 +153,8 @@ func (w *worksite) beat() {
 	}
 }
 
-// say panics if the page cannot be told: then nothing else can be said either,
-// and a dead worker is noticed.
+// say sends a reply. It panics if that fails: then nothing else can be sent either, and the page
+// notices a dead worker.
 func (w *worksite) say(r *proto.Reply) {
 	b, err := proto.EncodeReply(r)
 	if err == nil {
@@ -165,7 +165,7 @@ func (w *worksite) say(r *proto.Reply) {
 	}
 }
 
-// warmUp solves a toy problem with a server of its own.
+// warmUp solves a toy problem with a server of its own, so that w.server's caches stay as they are.
 func (w *worksite) warmUp() {
 	var s serve.Server
 	_, _ = s.Handle(context.Background(), &proto.Solve{

@@ -6,14 +6,14 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A worker that computes polls, and its polls say so (Serve): one that is silent is gone, or
-// does something long between two polls. It is not ended for that. A new worker is asked as
-// well, and the first that answers is heard; if the old one speaks again the new one is
-// ended. Only if both are silent the request fails.
+// A worker that computes polls, and its polls send beats (see Serve). A silent one is dead, or is
+// busy for long between two polls, so it is not ended at once. A new worker is given the same
+// request, and the first answer counts. If the old worker gives a sign of life first, the new one
+// is ended. The request fails only if both are silent.
 
-// listen sees to a job that nothing was heard of: it tells the page and has another worker
-// asked, and the second time fails the job. Where the job still waits because no worker has
-// started, those that took too long are replaced.
+// listen checks whether the worker of j has been silent for heartbeat. The first time it tells the
+// page and gives j to another worker as well; the second time it fails j. While j is queued it
+// replaces workers that take too long to start.
 func (p *Pool) listen(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,34 +33,34 @@ func (p *Pool) listen(j *job) {
 	}
 }
 
-// tell tells the page how long a request has been silent; 0: it speaks again. The
-// caller holds the lock.
+// tell tells the page how long j has been silent; 0 means that it is not any more. The caller holds
+// the lock.
 func (p *Pool) tell(j *job, quiet time.Duration) {
 	if f := p.onSilence; f != nil {
 		p.notices.put(func() { f(j.req, quiet) })
 	}
 }
 
-// onBeat hears that a worker is at work.
+// onBeat notes a sign of life of w.
 func (p *Pool) onBeat(w *worker) {
 	if j := p.jobOf(w); j != nil {
 		p.hear(w, j, false)
 	}
 }
 
-// has says whether a worker is in its slot, or is a silent one that may still speak. The
-// caller holds the lock.
+// has reports whether w is in its slot, or is a silent worker that may still answer. The caller
+// holds the lock.
 func (p *Pool) has(w *worker) bool {
 	return p.workers[w.slot] == w || w.job != nil && w.job.lost == w
 }
 
-// askAgain starts a worker in the slot of one that is silent and gives it the same job. The
-// caller holds the lock.
+// askAgain starts a worker in the slot of the silent worker of j and gives it j too. The caller
+// holds the lock.
 func (p *Pool) askAgain(j *job) {
 	j.again, j.heard = true, time.Now()
-	payload, err := proto.EncodeRequest(j.req) // what was sent is gone
+	payload, err := proto.EncodeRequest(j.req) // the first payload was handed over
 	if err != nil {
-		return // not what happens: it was encoded before
+		return // cannot happen: it was encoded before
 	}
 	for slot, w := range p.workers {
 		if w == nil || w.job != j {
@@ -76,9 +76,9 @@ func (p *Pool) askAgain(j *job) {
 	}
 }
 
-// settle decides between the two workers of a job when one of them speaks: w. One that was
-// silent is back in its slot; with a last reply the other one is ended. The caller holds the
-// lock.
+// settle is called when w, one of the two workers of j, replies. If w is the one that was silent,
+// it gets its slot back and the new worker is ended. If w is the new one and the reply is final,
+// the silent one is ended. The caller holds the lock.
 func (p *Pool) settle(w *worker, j *job, final bool) {
 	fresh := p.workers[w.slot]
 	switch {
@@ -92,13 +92,13 @@ func (p *Pool) settle(w *worker, j *job, final bool) {
 			fresh.kill()
 		}
 		p.workers[w.slot], j.lost, j.again = w, nil, false
-	case final: // another worker has its slot
+	case final: // its slot was given to a worker with another job
 		j.lost = nil
 		w.kill()
 	}
 }
 
-// abandon fails a job whose two workers are silent. The caller holds the lock.
+// abandon fails j, both of whose workers are silent, and replaces them. The caller holds the lock.
 func (p *Pool) abandon(j *job) {
 	j.given = true
 	j.dropLost()
@@ -110,8 +110,8 @@ func (p *Pool) abandon(j *job) {
 	}
 }
 
-// replaceStarting gives up workers that have taken too long to start, if no other is there.
-// The caller holds the lock.
+// replaceStarting replaces workers that have taken longer than heartbeat to start, unless another
+// one is ready or has begun to start since. The caller holds the lock.
 func (p *Pool) replaceStarting() {
 	for _, w := range p.workers {
 		if w != nil && (w.ready || time.Since(w.begun) < p.heartbeat) {
@@ -125,7 +125,7 @@ func (p *Pool) replaceStarting() {
 	}
 }
 
-// dropLost ends the silent worker of a job that another one does. The pool's lock is held.
+// dropLost ends the silent worker of j. The pool's lock is held.
 func (j *job) dropLost() {
 	if w := j.lost; w != nil {
 		j.lost, w.job = nil, nil

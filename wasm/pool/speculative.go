@@ -10,19 +10,18 @@ import (
 	"memtide/wasm/serve"
 )
 
-// speculative is what the first worker has solved before anybody asked: the request, as
-// the page is going to write it, and the reply. While a page starts, its own
-// thread is the busy one.
+// speculative is a request that the first worker has answered before the page sent it. request is
+// encoded exactly as the page will encode it. While a page starts, its own thread is busy and the
+// worker is not.
 type speculative struct {
 	request, reply []byte
 }
 
-// speculativeLimit is how long a worker may solve ahead. A page that asks for something
-// else waits so long at most.
+// speculativeLimit is how long a worker may compute ahead. A page that asks for something else
+// waits that long at most.
 const speculativeLimit = 150 * time.Millisecond
 
-// speculate answers a request; without a reply if that is not done within
-// speculativeLimit.
+// speculate answers req with s. The reply is empty if that takes longer than speculativeLimit.
 func speculate(s *serve.Server, req proto.Request) (a speculative, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), speculativeLimit)
 	defer cancel()
@@ -31,8 +30,8 @@ func speculate(s *serve.Server, req proto.Request) (a speculative, err error) {
 		return speculative{}, err
 	}
 	last := proto.Ended(s.Handle(ctx, req, nil))
-	// Where no timer fires while a solver is busy, only the solver knows that it
-	// was stopped. What it had found by then is not what the page asks for.
+	// Where no timer fires while a solver is busy, only the solver's failure tells that it was
+	// stopped. Its best so far is not the answer that the page asks for.
 	if ctx.Err() != nil || last.Failure != nil && last.Failure.Kind == proto.Deadline {
 		return speculative{request: request}, nil
 	}
@@ -40,19 +39,19 @@ func speculate(s *serve.Server, req proto.Request) (a speculative, err error) {
 	return speculative{request, reply}, err
 }
 
-// answers tells whether the reply is the answer to a request.
+// answers reports whether a holds the reply to request.
 func (a speculative) answers(request []byte) bool {
 	return len(a.reply) > 0 && bytes.Equal(a.request, request)
 }
 
-// message is both as one message: the length of the request, and the two. It is sent
-// also when there was no time for a reply: what was expected can be seen then, too.
+// message encodes a: the length of the request, the request, the reply. It is sent even without a
+// reply, so that tests see which request was expected.
 func (a speculative) message() []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(a.request)))
 	return append(append(b, a.request...), a.reply...)
 }
 
-// speculativeOf reads what message wrote; the zero value if it is something else.
+// speculativeOf decodes what message wrote. It returns the zero value for anything else.
 func speculativeOf(b []byte) speculative {
 	if len(b) < 4 {
 		return speculative{}
@@ -64,7 +63,7 @@ func speculativeOf(b []byte) speculative {
 	return speculative{b[:n], b[n:]}
 }
 
-// onSpeculative keeps a reply until the page asks.
+// onSpeculative keeps the reply in b until the page asks for it.
 func (p *Pool) onSpeculative(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,8 +72,8 @@ func (p *Pool) onSpeculative(b []byte) {
 	}
 }
 
-// takeSpeculative is the reply to a request if there is one already; only the first
-// solve can have one.
+// takeSpeculative returns the reply that is there already for req, encoded as payload, or nil if
+// there is none. Only the first solve can have one.
 func (p *Pool) takeSpeculative(req proto.Request, payload []byte) *proto.Reply {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +87,7 @@ func (p *Pool) takeSpeculative(req proto.Request, payload []byte) *proto.Reply {
 	}
 	reply, err := proto.DecodeReply(req, a.reply)
 	if err != nil {
-		return nil // it is asked for, and the error found again
+		return nil // it is asked for as usual, and the error found again
 	}
 	p.asked = time.Now()
 	p.followFirst()

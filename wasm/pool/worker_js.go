@@ -7,12 +7,11 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// New starts workers with the compiled module of this very program. The page
-// must have set globalThis.memtide.worker, the address of a blob that is or
-// imports the worker's script (web/static/worker.js after Go's wasm_exec.js). It
-// may have started the first worker, memtide.first. If it has also set selftest,
-// scripts may send requests (see publish). The error says what the browser
-// lacks; then serve.Local still works, on the page's own thread.
+// New returns a pool of workers that run module, the compiled module of this very program. The page
+// must have set globalThis.memtide.worker to the address of a blob that is or imports the worker's
+// script (web/static/worker.js after Go's wasm_exec.js). It may have started the first worker,
+// memtide.first. If it has also set selftest, scripts may send requests (see publish). The error
+// says what the browser lacks; serve.Local then still works, on the page's own thread.
 func New(module safejs.Value) (*Pool, error) {
 	page, start, err := starter(module)
 	if err != nil {
@@ -27,8 +26,8 @@ func New(module safejs.Value) (*Pool, error) {
 	return p, nil
 }
 
-// NewReader starts a worker with another module, the program of what most visits never
-// need, and others when something waits for them.
+// NewReader returns a pool of workers that run another module, the second program, which most
+// visits never need. It starts one worker, and others when a request waits for them.
 func NewReader(module safejs.Value) (*Pool, error) {
 	page, start, err := starter(module)
 	if err != nil {
@@ -42,7 +41,7 @@ func NewReader(module safejs.Value) (*Pool, error) {
 	return p, err
 }
 
-// starter is how workers with a module are started on this page.
+// starter returns the page's settings and a function that starts a worker with module.
 func starter(module safejs.Value) (page settings, start func(events) (port, error), err error) {
 	if page, err = pageSettings(); err != nil {
 		return page, nil, err
@@ -56,10 +55,10 @@ type settings struct {
 	worker   string
 	cores    int
 	selftest bool
-	first    safejs.Value // undefined if the page has started none
+	first    safejs.Value // a worker that the page has started; undefined if there is none
 }
 
-// width is how many workers of a program may be busy with sweeps.
+// width returns how many workers of one program may be busy with sweeps.
 func (s *settings) width() int { return min(s.cores-1, 4) }
 
 func pageSettings() (s settings, err error) {
@@ -82,7 +81,7 @@ func pageSettings() (s settings, err error) {
 	return s, err
 }
 
-// cores is the number of processors that the browser admits to, 2 if it does not.
+// cores returns the number of processors that the browser reports, or 2 if it reports none.
 func cores() int {
 	nav, err := safejs.Global().Get("navigator")
 	if err != nil {
@@ -110,8 +109,8 @@ func construct(class string, args ...any) (safejs.Value, error) {
 	return ctor.New(args...)
 }
 
-// adopting is start, but the first port is that of a worker which the page has
-// started: {worker, heard}.
+// adopting returns a function that starts workers like start, except that its first call takes over
+// the worker that the page has started. first is {worker, heard}: heard are its messages so far.
 func adopting(first safejs.Value, start func(events) (port, error)) func(events) (port, error) {
 	return func(e events) (port, error) {
 		if first.IsUndefined() {
@@ -146,7 +145,7 @@ func adopting(first safejs.Value, start func(events) (port, error)) func(events)
 	}
 }
 
-// startWorker makes a Worker and tells it which module it runs.
+// startWorker creates a Worker from the script source and posts it the module to run.
 func startWorker(source string, module safejs.Value, selftest bool, e events) (port, error) {
 	w, err := construct("Worker", source)
 	if err != nil {
@@ -167,11 +166,11 @@ func startWorker(source string, module safejs.Value, selftest bool, e events) (p
 	return p, nil
 }
 
-// listen has a worker's messages go to e, by way of q.
+// listen registers handlers that pass the messages and errors of w to e, in order by way of q.
 func listen(w safejs.Value, q *inbox, e events) (port, error) {
 	var listeners []safejs.Func
 	kill := func() {
-		// What can be done about an error here is done already: nobody listens any more.
+		// An error here has no consequence: the worker's messages are ignored from now on.
 		_, _ = w.Call("terminate")
 		for _, f := range listeners {
 			f.Release()
@@ -181,7 +180,7 @@ func listen(w safejs.Value, q *inbox, e events) (port, error) {
 	for name, handle := range map[string]func(safejs.Value){
 		"onmessage": func(event safejs.Value) { q.put(func() { dispatchEvent(event, e) }) },
 		"onerror": func(event safejs.Value) {
-			text := eventText(event) // while the event may still be kept from the browser
+			text := eventText(event) // preventDefault works only while the event is dispatched
 			q.put(func() { e.died(text) })
 		},
 	} {
@@ -212,7 +211,7 @@ func dispatchEvent(event safejs.Value, e events) {
 	dispatch(data, e)
 }
 
-// dispatch reads a message of worker.js or of Serve: {type, body|detail}.
+// dispatch calls the function of e for a message {type, body|detail} of worker.js or of Serve.
 func dispatch(data safejs.Value, e events) {
 	kind, err := stringField(data, "type")
 	if err != nil {
@@ -244,7 +243,7 @@ func dispatch(data safejs.Value, e events) {
 }
 
 func eventText(event safejs.Value) string {
-	// The browser's own report of it would be a second one.
+	// Without this the browser would report the error too.
 	_, _ = event.Call("preventDefault")
 	text, err := stringField(event, "message")
 	if err != nil || text == "" {
@@ -264,7 +263,7 @@ func stringField(v safejs.Value, name string) (string, error) {
 	return f.String()
 }
 
-// body copies the bytes of a message.
+// body copies the bytes in data.body.
 func body(data safejs.Value) ([]byte, error) {
 	v, err := data.Get("body")
 	if err != nil {
@@ -282,8 +281,8 @@ func body(data safejs.Value) ([]byte, error) {
 	return b, err
 }
 
-// post sends bytes, which are handed over and not copied by the browser, and with
-// them a file that the other side reads, if handle is a safejs.Value.
+// post sends a message of type kind with the bytes b, which are transferred and not copied by the
+// browser. If handle is a safejs.Value, it is a file that the other side reads, and sent too.
 func post(to safejs.Value, kind string, b []byte, handle any) error {
 	array, err := construct("Uint8Array", len(b))
 	if err != nil {

@@ -1,7 +1,7 @@
 package proto
 
-// Break has a worker fail in a way of its own, on a page that was opened for self-tests (see
-// package pool). Nobody answers it.
+// Break asks a worker to fail in the way that How names, on a page that was opened for self-tests
+// (see package pool). No program registers an answer to it.
 type Break struct {
 	brings[*Nothing, *Nothing]
 	How string `json:"how"`

@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// errShort is the one thing that can be wrong with the length of a blob.
+// errShort means that a length in the message exceeds the bytes that are left.
 var errShort = errors.New("the data ends too early")
 
 // codec writes values to buf, or reads them from it. One description of a type
 // serves both directions, so that they cannot drift apart.
-type codec struct {
+type codec struct { // written so far, or not yet read
 	buf     []byte // written so far, or not yet read
 	reading bool
 	err     error
-	values  []int64 // of a column
+	values  []int64 // the numbers of one column, reused
 }
 
 type integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32
 }
 
-// bytes of the widths that are used.
+// Widths of numbers in bytes.
 const (
 	w8  = 1
 	w32 = 4
 	w64 = 8
 )
 
-// take cuts n bytes off what is to be read; nil after an error.
+// take returns the next n bytes of what is read, or nil after an error.
 func (c *codec) take(n int) []byte {
 	if c.err == nil && (n < 0 || n > len(c.buf)) {
 		c.err = errShort
@@ -43,16 +43,16 @@ func (c *codec) take(n int) []byte {
 	return b
 }
 
-// room makes room for n bytes at once, not for every row or column.
+// room reserves space for n more bytes, so that buf grows once per message and not per column.
 func (c *codec) room(n int) { c.buf = slices.Grow(c.buf, n) }
 
-// grow appends n bytes to what is written and returns them.
+// grow appends n zero bytes to buf and returns them to be filled in.
 func (c *codec) grow(n int) []byte {
 	c.buf = append(c.buf, make([]byte, n)...)
 	return c.buf[len(c.buf)-n:]
 }
 
-// write appends numbers of a width.
+// write appends values, each in width bytes.
 func (c *codec) write(width int, values []int64) {
 	b := c.grow(width * len(values))
 	switch width {
@@ -74,7 +74,8 @@ func (c *codec) write(width int, values []int64) {
 	}
 }
 
-// read takes n numbers of a width; none after an error.
+// read returns the next n numbers of width bytes, or nil after an error. They are valid until the
+// next call.
 func (c *codec) read(width, n int) []int64 {
 	b := c.take(width * n)
 	if b == nil {
@@ -102,7 +103,7 @@ func (c *codec) read(width, n int) []int64 {
 	return values
 }
 
-// scratch is room for the numbers of a column, until the next one.
+// scratch returns a slice of n numbers. The next call reuses its memory.
 func (c *codec) scratch(n int) []int64 {
 	if cap(c.values) < n {
 		c.values = make([]int64, n)
@@ -110,7 +111,7 @@ func (c *codec) scratch(n int) []int64 {
 	return c.values[:n]
 }
 
-// scalar is one number of eight bytes.
+// scalar writes or reads *v as one number of eight bytes.
 func scalar[T integer](c *codec, v *T) {
 	if !c.reading {
 		c.write(w64, []int64{int64(*v)})
@@ -119,7 +120,8 @@ func scalar[T integer](c *codec, v *T) {
 	}
 }
 
-// raw is bytes that nobody looks at. Those that are read are not copied; none is nil.
+// raw writes or reads bytes as they are. On reading *b shares memory with the message; it is nil if
+// it is empty.
 func (c *codec) raw(b *[]byte) {
 	if !c.reading {
 		c.room(w32 + len(*b))
@@ -132,7 +134,8 @@ func (c *codec) raw(b *[]byte) {
 	}
 }
 
-// optional is a value that may be missing; the caller says so, or makes it if it is to be read.
+// optional writes whether a value follows, or reads it and then ignores there. It returns whether
+// the caller has to write or read the value.
 func (c *codec) optional(there bool) bool {
 	if c.reading {
 		b := c.take(w8)
@@ -146,9 +149,8 @@ func (c *codec) optional(there bool) bool {
 	return there
 }
 
-// table starts an array: its length. rows is allocated when reading. perRow is
-// the least number of bytes of a row: it keeps a wrong length from allocating
-// more than a small multiple of the message.
+// table writes the number of rows, or reads it and allocates *rows. perRow is the least number of
+// bytes of a row. It limits what a wrong length allocates to a small multiple of the message.
 func table[R any](c *codec, rows *[]R, perRow int) {
 	if !c.reading {
 		c.room(w32 + perRow*len(*rows))
@@ -170,10 +172,10 @@ func table[R any](c *codec, rows *[]R, perRow int) {
 	}
 }
 
-// column is one field of every row.
+// column writes or reads one field of every row, in width bytes each.
 func column[R any, T integer](c *codec, rows []R, width int, field func(*R) *T) {
-	// One loop for the fields and one, which is not generic, for the bytes: a long
-	// chain has millions of them.
+	// One loop reads the fields and another one, which is not generic, writes the bytes: that is
+	// faster, and a long chain has millions of them.
 	if !c.reading {
 		values := c.scratch(len(rows))
 		for i := range rows {
@@ -187,7 +189,7 @@ func column[R any, T integer](c *codec, rows []R, width int, field func(*R) *T) 
 	}
 }
 
-// flags is a field that is true or false.
+// flags writes or reads one boolean field of every row, in a byte each.
 func flags[R any](c *codec, rows []R, field func(*R) *bool) {
 	if !c.reading {
 		for i := range rows {
@@ -208,14 +210,15 @@ func flags[R any](c *codec, rows []R, field func(*R) *bool) {
 	}
 }
 
-// fail notes what went wrong, if nothing did before.
+// fail sets the error, unless there is one already.
 func (c *codec) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
 }
 
-// end reports what went wrong, or that something is left over.
+// end returns the first error, or an error if bytes are left after reading. what names the message
+// in the text.
 func (c *codec) end(what string) error {
 	if c.err == nil && c.reading && len(c.buf) > 0 {
 		c.err = fmt.Errorf("%d bytes are left over", len(c.buf))

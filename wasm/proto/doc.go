@@ -1,17 +1,14 @@
-// Package proto is the language between the page and its workers: plain values
-// and their exact encoding. It is pure Go, so that the command line and the
-// tests speak it without a browser.
+// Package proto defines the messages between the page and its workers: plain values and their exact
+// encoding. It is pure Go, so that the command line and the tests use it without a browser.
 //
 // # Conversation
 //
-// A worker has one request at a time. It answers with any number of replies that tell how
-// far it is, at most one per engine.ReportEvery for a solve and one per point for a sweep,
-// and then with exactly one that ends it: with a result, or with a failure. What a request
-// tells and what it results in are types that stand with it, so that Do is checked by the
-// compiler. There is no message to cancel: a busy worker would not read it, so the page ends
-// the worker.
+// A worker handles one request at a time. It sends any number of progress replies, at most one per
+// engine.ReportEvery for a solve and one per point for a sweep, and then exactly one final reply: a
+// result or a failure. There is no message to cancel: a busy worker would not read it, so the page
+// ends the worker.
 //
-//	request   tells        results in
+//	request   progress     result
 //	Open      Progress     Opened: canonical profile, findings, totals
 //	Solve     Solving      Solved: claims, measured trace, verdict, bounds
 //	Sweep     Point        Swept; there is one Point per strategy and budget
@@ -21,15 +18,30 @@
 //	Doctor                 Examined: a report, what is alive, or a replay
 //	Step      Stepped      Stepped: what a card holds, and what would change that
 //
-// Which program answers which is said by package serve.
+// Package serve says which program answers which request.
+//
+// # Types
+//
+// Every request names the types of its result and of its progress, so that the compiler checks the
+// calls of Do. It declares them by embedding brings:
+//
+//	type Solve struct {
+//		brings[*Solved, *Solving] // results in a *Solved, and reports *Solving on the way
+//		...
+//	}
+//
+//	solved, err := proto.Do(ctx, pool.Do, &proto.Solve{...}, func(s *proto.Solving) { ... })
+//
+// A new request also needs a method Op and a place in Requests. Its type alone tells DecodeReply
+// what to allocate for a reply.
 //
 // # Encoding
 //
-// What people could read is JSON; arrays are columns of little-endian integers.
+// The head of a message is JSON; large arrays follow it as columns of little-endian integers.
 //
 //	message  = "mtp1" head-length head columns
-//	head     = JSON of the request with its name, or of a reply with what it brings
-//	columns  = what the value's method columns says, in its order:
+//	head     = JSON of the request with its name, or of a reply with its value
+//	columns  = what the method columns of the value writes:
 //	raw      = length byte*             a profile in native JSON, a file
 //	optional = 0 | 1 value
 //	trace    = scalar* table*           (see (*codec).trace for the order)
@@ -42,6 +54,6 @@
 //	scalar, value = 1, 4 or 8 bytes, two's complement
 //
 // Times are nanoseconds, sizes are bytes. An empty array is decoded as nil.
-// Both sides are always of the same build, so nothing is versioned except for
-// the magic word, and decoding refuses whatever does not fit exactly.
+// Both sides are always of the same build, so nothing is versioned except for the magic word.
+// Decoding refuses what does not fit exactly.
 package proto

@@ -2,7 +2,7 @@ package proto
 
 import "memtide/engine"
 
-// Form is what a schedule is written as.
+// Form is a format in which a schedule is exported.
 type Form string
 
 // The forms (see package export).
@@ -12,16 +12,16 @@ const (
 	FormPlan   Form = "plan"   // a plan for the unmodified model, see package engine/planner
 )
 
-// Export asks for a schedule as a file for other programs, or for a plan: the profile
-// is then a file of kind operators as it was opened, and there is no schedule. The page
-// itself does not answer it, nor do its workers: the second program does, see serve.
+// Export asks for a schedule as a file for other programs, or with FormPlan for a plan. A plan is
+// made from a profile of kind operators as it was opened, and takes no Schedule. Only the second
+// program answers it (see package serve).
 type Export struct {
 	brings[*Exported, *Nothing]
 	Setting
 	Method
-	Budget   engine.Bytes    `json:"budget"` // that the schedule was solved for
+	Budget   engine.Bytes    `json:"budget"` // for which the schedule was solved
 	Form     Form            `json:"form"`
-	Class    string          `json:"class,omitempty"` // of a plan
+	Class    string          `json:"class,omitempty"` // FormPlan: the class of the model
 	Schedule engine.Schedule `json:"-"`
 }
 
@@ -33,7 +33,7 @@ func (e *Export) columns(c *codec) {
 	c.schedule(&e.Schedule)
 }
 
-// Exported is the content of such a file.
+// Exported is the result of Export: the content of the file.
 type Exported struct {
 	Text []byte `json:"-"`
 }

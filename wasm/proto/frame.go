@@ -7,14 +7,14 @@ import (
 
 const magic = "mtp1"
 
-// Reply is a message of a worker about its request: how far it is, or how it ended.
+// Reply is a message of a worker about its request: progress, or the final answer.
 type Reply struct {
 	Final   bool
-	Value   any      // the request's result, or what it tells; of a failure its best so far, or nil
+	Value   any      // the result, or progress; with Failure the best so far, or nil
 	Failure *Failure // why there is no result; nil if there is one, or not yet
 }
 
-// Ended is the last reply of a request.
+// Ended returns the final reply of a request that returned result and err.
 func Ended(result any, err error) *Reply {
 	r := &Reply{Final: true, Value: result}
 	if err != nil {
@@ -23,7 +23,7 @@ func Ended(result any, err error) *Reply {
 	return r
 }
 
-// Result is what Pool.Do returns after a last reply.
+// Result returns what Pool.Do returns for the final reply r.
 func (r *Reply) Result() (any, error) {
 	if r.Failure == nil {
 		return r.Value, nil
@@ -39,8 +39,8 @@ type head struct {
 	Value   any      `json:"value,omitempty"`
 }
 
-// columnar is a value of which something is no JSON. It is the same description of what
-// that is for writing and for reading, after the JSON has been read.
+// columnar is a value with parts that are not JSON. columns writes them, or reads them after the
+// JSON has been read.
 type columnar interface{ columns(*codec) }
 
 // EncodeRequest writes a request as one message.
@@ -95,7 +95,7 @@ func encode(h *head) ([]byte, error) {
 	return c.buf, nil
 }
 
-// head reads the beginning of a message, with its value as it is written.
+// head reads the beginning of a message. value is the JSON of its value, not yet decoded.
 func (c *codec) head() (h head, value json.RawMessage) {
 	if m := c.take(len(magic)); m != nil && string(m) != magic {
 		c.err = fmt.Errorf("it begins with %q; expected %q", m, magic)
@@ -109,7 +109,7 @@ func (c *codec) head() (h head, value json.RawMessage) {
 	return h, value
 }
 
-// value reads what a message is about, to its end.
+// value decodes text and the columns after it into v, and expects the message to end there.
 func (c *codec) value(text json.RawMessage, v any) error {
 	if c.err == nil {
 		c.err = json.Unmarshal(text, v)

@@ -8,25 +8,24 @@ import (
 	"memtide/profiles"
 )
 
-// Open asks to read a file, or to look at a preset. The file is opened if
-// Preset is empty.
+// Open asks to read a file, or a preset if Preset is set.
 type Open struct {
 	brings[*Opened, *Progress]
 
-	File   string `json:"file,omitempty"` // name of the file, a hint for the message texts only
+	File   string `json:"file,omitempty"` // name of the file, used in messages only
 	Preset string `json:"preset,omitempty"`
 	Bytes  []byte `json:"-"` // content of the file
-	// Decoded is what Bytes hold, of a profile that is known already, in native JSON; nil
-	// in another worker than the caller.
+	// Decoded is the content of Bytes if the caller has decoded it already. It is not sent to a
+	// worker. Bytes are then native JSON.
 	Decoded *profiles.Profile `json:"-"`
-	// Keep is a number of the page's own for a file whose recording is examined later:
-	// the worker keeps it at hand. 0: it does not.
+	// Keep is a number that the page chose for a file whose recording will be examined later. The
+	// worker then keeps the recording. 0: it does not.
 	Keep   int  `json:"keep,omitempty"`
-	Device *int `json:"device,omitempty"` // of the file's devices; nil: the format chooses
-	// Handle is a file that the worker reads itself, as the browser gives it: a
-	// large one is not copied through the page. Bytes are then nil on the page.
+	Device *int `json:"device,omitempty"` // index into the file's devices; nil: the format chooses
+	// Handle is a file of the browser that the worker reads by itself, so that a large file is not
+	// copied through the page. Bytes are then nil on the page.
 	Handle any `json:"-"`
-	// Content is that file in the worker.
+	// Content reads the file of Handle, in the worker.
 	Content profiles.Content `json:"-"`
 }
 
@@ -39,17 +38,17 @@ func (q *Open) columns(c *codec) { c.raw(&q.Bytes) }
 // solver follows from Profile.
 type Opened struct {
 	Profile json.RawMessage   `json:"-"` // native JSON, canonical
-	Decoded *profiles.Profile `json:"-"` // the same, where no worker is between
-	// GraphTotals are the sums of the operations of a profile that has both a
-	// chain and operations, for Network.Graph.
+	Decoded *profiles.Profile `json:"-"` // the same, if it was opened without a worker
+	// GraphTotals are the sums over the operations of a profile that has both a chain and
+	// operations. Network.Graph chooses the operations.
 	GraphTotals Totals   `json:"graph_totals,omitzero"`
 	Preset      string   `json:"preset,omitempty"`
 	Format      string   `json:"format"`             // what it was read from
 	Lint        []string `json:"lint,omitempty"`     // findings, for people
 	Totals      Totals   `json:"totals"`             // of the chain, or of the operations if there is none
-	NoChain     string   `json:"no_chain,omitempty"` // why it is none; empty if it is one
-	Packed      string   `json:"packed,omitempty"`   // as profiles.Profile has it
-	Memory      *Memory  `json:"memory,omitempty"`   // of files about addresses; then all of the above but Format and Lint is empty
+	NoChain     string   `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
+	Packed      string   `json:"packed,omitempty"`   // see profiles.Profile.Packed
+	Memory      *Memory  `json:"memory,omitempty"`   // of a file about addresses; then only Format and Lint are set too
 }
 
 func (o *Opened) columns(c *codec) {
@@ -59,7 +58,7 @@ func (o *Opened) columns(c *codec) {
 	}
 }
 
-// Totals are sums over a chain or a graph: what shows a wrong unit at a glance.
+// Totals are sums over a chain or a graph. They show a wrong unit at a glance.
 type Totals struct {
 	Stages      int           `json:"stages"`        // of a chain, the loss not included
 	Ops         int           `json:"ops,omitempty"` // of a graph
@@ -68,6 +67,6 @@ type Totals struct {
 	Saved       engine.Bytes  `json:"saved"` // sum of abar
 	Out         engine.Bytes  `json:"out"`   // sum of a
 	Resident    engine.Bytes  `json:"resident"`
-	KeepAllPeak engine.Bytes  `json:"keep_all_peak"` // 100 % of keep-everything
+	KeepAllPeak engine.Bytes  `json:"keep_all_peak"` // the peak of keeping everything: 100 % of a budget in per cent
 	Batch       int           `json:"batch,omitempty"`
 }

@@ -9,12 +9,12 @@ import (
 	"memtide/engine/sim"
 )
 
-// Place asks where the buffers of a training step lie. The buffers are those of
-// a schedule of a network or, if Buffers is not nil, these ones.
+// Place asks for the addresses of the buffers of a training step. The buffers are those of Schedule
+// or, if Buffers is not nil, Buffers.
 type Place struct {
 	brings[*Placed, *Progress]
 	Setting
-	Budget engine.Bytes `json:"budget,omitempty"` // device memory; the pool is this less what is resident
+	Budget engine.Bytes `json:"budget,omitempty"` // device memory; the pool is Budget less what is resident
 	// Pool is the pool for Buffers; 0: the allocator finds one.
 	Pool      engine.Bytes  `json:"pool,omitempty"`
 	Allocator string        `json:"allocator"` // alloc.Allocator.Name
@@ -37,23 +37,23 @@ func (p *Place) columns(c *codec) {
 	}
 }
 
-// Buffers are buffers with their lives, on a clock that ticks for the pictures.
+// Buffers are buffers with their lifetimes, on an integer clock.
 type Buffers struct {
 	List []alloc.Buffer
-	Tick time.Duration // of the pictures' time axis, for one tick of the lives' clock
-	Zero int           // what the clock says at the beginning of that axis
+	Tick time.Duration // time on the pictures' axis for one tick of the clock
+	Zero int           // the tick at which that axis begins
 }
 
-// At is where a moment of the clock is on the time axis.
+// At returns the time of tick clock on the pictures' axis.
 func (b *Buffers) At(clock int) time.Duration { return time.Duration(clock-b.Zero) * b.Tick }
 
-// Memory is a file about addresses that was read.
+// Memory is what Open found in a file about addresses.
 type Memory struct {
 	Name     string       `json:"name"`
 	Buffers  *Buffers     `json:"-"`
-	Recorded *Placed      `json:"recorded,omitempty"` // where the file says the buffers lie; nil if it does not
-	Capacity engine.Bytes `json:"capacity,omitempty"` // 0 if the file names none
-	Peak     engine.Bytes `json:"peak"`               // the largest sum of what lives at a moment
+	Recorded *Placed      `json:"recorded,omitempty"` // the addresses that the file records; nil if it records none
+	Capacity engine.Bytes `json:"capacity,omitempty"` // 0 if the file gives none
+	Peak     engine.Bytes `json:"peak"`               // the largest sum of the buffers that are alive at one time
 	Count    int          `json:"count"`
 	Told     bool         `json:"told,omitempty"` // it is a recording, which Doctor can be asked about
 }
@@ -68,63 +68,62 @@ func (m *Memory) columns(c *codec) {
 	}
 }
 
-// Recorded is the Placed.Allocator of what a file has recorded.
+// Recorded is the Placed.Allocator of addresses that a file has recorded.
 const Recorded = "recorded"
 
-// Placed says where the buffers lie, or which request found no room.
+// Placed says where the buffers are, or which request failed.
 type Placed struct {
 	Allocator string        `json:"allocator"`
-	Pool      engine.Bytes  `json:"pool"`            // that was given; what the allocator took if it had a free choice
+	Pool      engine.Bytes  `json:"pool"`            // as given, or what the allocator took if it was free to choose
 	Fixed     bool          `json:"fixed,omitempty"` // the pool was given
 	Top       engine.Bytes  `json:"top"`             // the end of the highest piece
 	Resident  engine.Bytes  `json:"resident,omitempty"`
-	Peak      engine.Bytes  `json:"peak"` // the largest sum of sizes at a moment
+	Peak      engine.Bytes  `json:"peak"` // the largest sum of sizes at one time
 	PeakAt    time.Duration `json:"peak_at"`
 	Reserved  engine.Bytes  `json:"reserved"` // the most that is taken from the device
 	Waste     engine.Bytes  `json:"waste,omitempty"`
 	Chunk     engine.Bytes  `json:"chunk,omitempty"`
 	Runs      int           `json:"runs,omitempty"`
 	Optimal   bool          `json:"optimal,omitempty"`
-	// Needs is the pool that the allocator would find by itself; 0 if it is not
-	// known, or if nothing failed.
+	// Needs is the pool that the allocator would choose by itself; 0 if it is not known, or if
+	// nothing failed.
 	Needs   engine.Bytes   `json:"needs,omitempty"`
 	Failed  *alloc.Failure `json:"failed,omitempty"`
 	FailAt  time.Duration  `json:"fail_at,omitempty"`
-	Largest Hole           `json:"hole"` // where Failed finds the largest one
-	// NoneFits says that it is proven that no placement fits into the pool that
-	// was given: then this is one in the smallest pool that was found.
+	Largest Hole           `json:"hole"` // the largest hole when Failed was requested
+	// NoneFits says that no placement fits into the pool that was given, and that this is proven.
+	// The placement is then one in the smallest pool that was found.
 	NoneFits bool    `json:"none_fits,omitempty"`
 	Verdict  Verdict `json:"verdict"`
-	// Unchecked says that there are too many buffers to compare all with all.
+	// Unchecked says that there are too many buffers to compare every pair.
 	Unchecked bool `json:"unchecked,omitempty"`
 
-	Pieces  []Piece  `json:"-"` // by the start of their buffers
-	Moments []Moment `json:"-"` // one for each moment at which something changes
+	Pieces  []Piece  `json:"-"` // in the order in which their buffers start
+	Moments []Moment `json:"-"` // one for each time at which something changes
 }
 
-// Hole is a stretch of free addresses.
+// Hole is a range of free addresses.
 type Hole struct {
 	Addr  engine.Bytes `json:"addr"`
 	Bytes engine.Bytes `json:"bytes"`
 }
 
-// Piece is a stretch of addresses that a buffer occupies while it lives. Only
-// virtual addressing makes several for one buffer.
+// Piece is a range of addresses that a buffer occupies while it is alive. Only virtual addressing
+// splits a buffer into several pieces.
 type Piece struct {
 	Buffer int
 	Addr   engine.Bytes
 	Bytes  engine.Bytes
 }
 
-// Moment is how memory is used from a moment on.
+// Moment is how memory is used from the time At on.
 type Moment struct {
 	At                             time.Duration
 	Asked, Used, Reserved, Largest engine.Bytes
 }
 
-// What follows is in rows instead of columns, each written and read by a loop of
-// its own: a recording has a million of them, and the page reads them between two
-// frames.
+// The values below are written by rows instead of by columns, each type in a loop of its own. A
+// recording has a million of them, and the page has to read them between two frames.
 
 // Bytes of a row.
 const (
@@ -177,7 +176,7 @@ func (c *codec) readPlaced(p *Placed) {
 	}
 }
 
-// buffers are buffers; their names are left out where nobody reads them.
+// buffers writes or reads *b. If names is false it writes no names.
 func (c *codec) buffers(b *Buffers, names bool) {
 	scalar(c, &b.Tick)
 	scalar(c, &b.Zero)
@@ -237,7 +236,7 @@ func appendNames(out []byte, list []alloc.Buffer) []byte {
 	return append(out, all...)
 }
 
-// names reads what appendNames wrote, or that there are none.
+// names reads what appendNames wrote, or a 0 in its place.
 func (c *codec) names(list []alloc.Buffer) {
 	n := c.take(w32)
 	if n == nil || le.Uint32(n) == 0 {

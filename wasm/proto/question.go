@@ -16,35 +16,35 @@ type Question struct {
 	Name     string        `json:"question"`           // see package question
 	Methods  []Method      `json:"others,omitempty"`   // that the question takes besides, or compares
 	Slowdown int           `json:"slowdown,omitempty"` // accepted, in hundredths of a per cent
-	Limit    time.Duration `json:"limit,omitempty"`    // per schedule, or for a search; 0 is as long as it needs
+	Limit    time.Duration `json:"limit,omitempty"`    // per schedule, or for a search; 0: no limit
 }
 
 // Op implements Request.
 func (*Question) Op() string { return "ask" }
 
-// Answering is an answer, or how much was tried for the next one.
+// Answering is the next answer, or the number of schedules tried for it.
 type Answering struct {
 	Progress
 	Answer *Answer `json:"answer,omitempty"`
 }
 
-// Answer is one answer to a Question, and how many have been given. It is solved
-// for all that it names.
+// Answer is one answer to a Question. It names only what the question varies; the rest is as in the
+// Question. A schedule was computed for it.
 type Answer struct {
 	Index    int            `json:"index"`
 	Name     string         `json:"name,omitempty"`      // for people
 	Strategy string         `json:"strategy"`            // the method
-	Budget   engine.Bytes   `json:"budget"`              // that the schedule was solved for
+	Budget   engine.Bytes   `json:"budget"`              // for which the schedule was solved
 	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
-	Rate     engine.Rate    `json:"rate,omitempty"`      // of both of its directions, if the question varies that
+	Rate     engine.Rate    `json:"rate,omitempty"`      // of the link in both directions, if the question varies it
 	Batch    int            `json:"batch,omitempty"`     // if the question varies it
 	Largest  bool           `json:"largest,omitempty"`   // Batch is the largest that trains
 	StepTime time.Duration  `json:"step_time,omitempty"` // measured; 0 if there is no schedule
 	Peak     engine.Bytes   `json:"peak,omitempty"`
-	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed; of a largest batch: a larger one is not ruled out
+	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed; Largest: a larger one may train
 	Failure  *Failure       `json:"failure,omitempty"` // why there is no schedule
-	Done     int            `json:"done"`
-	Total    int            `json:"total"` // 0 if unknown
+	Done     int            `json:"done"`              // answers given so far, this one included
+	Total    int            `json:"total"`             // 0 if unknown
 }
 
 // Answered ends a Question.

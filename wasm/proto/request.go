@@ -2,35 +2,40 @@ package proto
 
 import "reflect"
 
-// Request is what a worker is asked for. The requests are the types of Requests, each in a
-// file of its own with what it brings.
+// Request is a question to a worker. Requests lists the types that implement it; each is in a file
+// of its own with its result and its progress.
 type Request interface {
 	Op() string                      // its name in messages
-	replies() (result, progress any) // new ones, to be read
+	replies() (result, progress any) // a new result and a new progress value, for decoding
 }
 
-// Asks is a Request that results in an R and on the way tells Ps, pointers both (see Do).
+// Asks is a Request with a result of type R and progress of type P, both pointers. It lets the
+// compiler infer R and P from the type of a request (see Do and serve.Register).
 type Asks[R, P any] interface {
 	Request
 	of(R, P)
 }
 
-// brings makes what embeds it, and has an Op, a Request. R and P are pointers.
+// brings is embedded in a struct to make it a Request whose result is an R and whose progress is a
+// P, both pointers. The struct only has to add the method Op.
 type brings[R, P any] struct{}
 
+// of is never called. It puts R and P into the method set, from which Asks infers them.
 func (*brings[R, P]) of(R, P) {}
 
+// replies uses nil pointers of the types R and P only to name those types.
 func (*brings[R, P]) replies() (result, progress any) {
 	return newLike(*new(R)), newLike(*new(P))
 }
 
-// newLike is what a pointer of the type of nowhere points to.
-func newLike(nowhere any) any { return reflect.New(reflect.TypeOf(nowhere).Elem()).Interface() }
+// newLike returns a pointer to a new zero value of the type that the pointer p points to. p itself
+// is usually nil: newLike((*Solved)(nil)) returns new(Solved).
+func newLike(p any) any { return reflect.New(reflect.TypeOf(p).Elem()).Interface() }
 
-// Nothing is what is told on the way to a result that comes at once.
+// Nothing is the progress of a request that reports none.
 type Nothing struct{}
 
-// Progress is how far a request is, in units of who answers it.
+// Progress is how far a request is. Its unit depends on the request.
 type Progress struct {
 	Done  int `json:"done"`
 	Total int `json:"total,omitempty"` // 0 if unknown

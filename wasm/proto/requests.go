@@ -1,6 +1,6 @@
 package proto
 
-// Requests has one of each. What is not among them cannot be read.
+// Requests returns a new value of every type of request. DecodeRequest reads only these.
 func Requests() []Request {
 	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor), new(Step), new(Break)}
 }

@@ -7,14 +7,13 @@ import (
 	"memtide/engine"
 )
 
-// Step asks about a whole training step of a language model. The page itself does not
-// answer it, nor do its workers: the second program does, see serve. What is known comes as
-// progress, each time with more of Stepped.
+// Step asks about a whole training step of a language model. Only the second program answers it
+// (see package serve). Each progress value is a Stepped with more of its fields set.
 type Step struct {
 	brings[*Stepped, *Stepped]
-	Model string      `json:"model"`          // a known one, or the text of its config.json
-	Args  engine.Args `json:"args,omitempty"` // see package ask
-	Chain bool        `json:"chain,omitempty"`
+	Model string      `json:"model"`           // a known one, or the text of its config.json
+	Args  engine.Args `json:"args,omitempty"`  // see package ask
+	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.
@@ -27,61 +26,62 @@ func (*Step) Op() string { return "step" }
 // Fit is the verdict of a step.
 type Fit string
 
-// The verdicts. Unsure: the range is nearer to what the card has than the model errs.
+// The verdicts. Unsure: the range is closer to the card's memory than the error of the prediction.
 const (
 	Fits    Fit = "fits"
 	FitsNot Fit = "not"
 	Unsure  Fit = "unsure"
 )
 
-// Stepped is what a card holds in a training step, and what would change it. All but the
-// chain is of one card.
+// Stepped is what a card holds in a training step, and what would change it. Every field but
+// Profile is about one card.
 type Stepped struct {
-	Profile json.RawMessage `json:"-"` // of Step.Chain: the step as a chain in native JSON; then nothing else is set
+	Profile json.RawMessage `json:"-"` // with Step.Chain: the step as a chain in native JSON; then nothing else is set
 
-	Config  string `json:"config,omitempty"` // of a config.json: what of it was understood
+	Config  string `json:"config,omitempty"` // what was understood of a config.json
 	Name    string `json:"name"`             // of the model
 	Params  int64  `json:"params"`
 	Experts bool   `json:"experts,omitempty"`
-	Program string `json:"program"` // where the choices of the program were read
+	Program string `json:"program"` // the source of the program's settings
 
 	Fit       Fit           `json:"fit"`
 	Card      string        `json:"card"`
 	GPUs      int64         `json:"gpus"`
 	Memory    engine.Bytes  `json:"memory"`  // of a card
-	Context   engine.Bytes  `json:"context"` // beside what is reserved, assumed
+	Context   engine.Bytes  `json:"context"` // beside what is reserved; assumed
 	Low       engine.Bytes  `json:"low"`     // reserved
 	High      engine.Bytes  `json:"high"`
 	Allocated engine.Bytes  `json:"allocated"`
 	States    engine.Bytes  `json:"states"` // weights, gradients, optimizer alone
-	Time      time.Duration `json:"time"`   // an estimate; 0: not known
-	Rate      float64       `json:"rate"`   // tokens a second
+	Time      time.Duration `json:"time"`   // an estimate; 0 if unknown
+	Rate      float64       `json:"rate"`   // tokens per second
 	Phase     int           `json:"phase"`  // of the peak: index into Phases
 	Phases    []StepPhase   `json:"phases"`
 
 	Ranks []StepRank `json:"ranks,omitempty"` // of a pipeline; the rest of the answer is about the fullest
-	Full  int        `json:"full,omitempty"`  // that one: index into Ranks
+	Full  int        `json:"full,omitempty"`  // the fullest rank: index into Ranks
 	Idle  float64    `json:"idle,omitempty"`  // share of the passes' time that ranks wait
 	Order string     `json:"order,omitempty"` // of the passes, with its source
 
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
-	Policies []StepChange  `json:"policies,omitempty"` // of frameworks, behind what strategies find on the chain
+	Policies []StepChange  `json:"policies,omitempty"` // of frameworks, after what strategies find on the chain
 	Curve    string        `json:"curve,omitempty"`    // SVG: those strategies over memory, with the policies as dots
-	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is nearest
+	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is most similar
 
-	Longest int64 `json:"longest,omitempty"` // tokens of a sequence that fit; 0: none
-	Batch   int64 `json:"batch,omitempty"`   // sequences at once
-	Fewest  int64 `json:"fewest,omitempty"`  // cards
-
-	Done  int `json:"done"`  // stages of the answer: this much, what makes it fit, the changes, the longest, the most and the fewest, the policies, what strategies find
-	Total int `json:"total"` // of them
+	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0: none fits
+	Batch   int64 `json:"batch,omitempty"`   // most sequences at once
+	Fewest  int64 `json:"fewest,omitempty"`  // fewest cards
+	// Done counts the stages of the answer: this card, what makes it fit, the changes, the longest
+	// sequence, the largest batch with the fewest cards, the policies, what strategies find.
+	Done  int `json:"done"`
+	Total int `json:"total"` // stages in all
 }
 
 func (s *Stepped) columns(c *codec) { c.raw((*[]byte)(&s.Profile)) }
 
-// StepPhase is a phase of a step with what lies there at its peak.
+// StepPhase is a phase of a step with what is allocated at its peak.
 type StepPhase struct {
 	Name  string       `json:"name"`
 	Bytes engine.Bytes `json:"bytes"`
@@ -100,11 +100,11 @@ type StepRank struct {
 	Passes    []StepSpan   `json:"passes"`
 }
 
-// SpanScale is what a StepSpan counts the passes' time in.
+// SpanScale is the number of units into which a StepSpan divides the time of all passes.
 const SpanScale = 1000
 
-// StepSpan is passes of one kind, one after the other without a gap that could be seen:
-// "f", "b" or "w", from and to in parts of the passes' time.
+// StepSpan is a run of passes of one kind without a visible gap. Kind is "f", "b" or "w"; From and
+// To are in units of 1/SpanScale of the passes' time.
 type StepSpan struct {
 	Kind string `json:"k"`
 	From int    `json:"a"`
@@ -120,7 +120,7 @@ type StepPart struct {
 	Why    string       `json:"why"` // where the number comes from
 }
 
-// PartKind is what pictures tell apart.
+// PartKind is the kind of a StepPart, which decides its colour in pictures.
 type PartKind string
 
 // The kinds of parts.
@@ -146,25 +146,25 @@ const (
 	Measured  Origin = "measured"
 )
 
-// StepMeasured is a run that somebody published, played.
+// StepMeasured is a published run, with what memtide predicts for it.
 type StepMeasured struct {
 	Model   string       `json:"model"`
 	Args    engine.Args  `json:"args"`
 	Where   string       `json:"where"`
 	URL     string       `json:"url"`
 	Bytes   engine.Bytes `json:"bytes"` // reserved, as published
-	Low     engine.Bytes `json:"low"`   // as played
+	Low     engine.Bytes `json:"low"`   // as predicted
 	High    engine.Bytes `json:"high"`
-	Percent float64      `json:"percent"`           // the middle of these against the figure
-	Differs []string     `json:"differs,omitempty"` // options, and "model"
+	Percent float64      `json:"percent"`           // the middle of Low and High relative to Bytes
+	Differs []string     `json:"differs,omitempty"` // options that differ from the step, and "model"
 }
 
-// StepChange is the same step with something changed.
+// StepChange is the same step with some options changed.
 type StepChange struct {
 	Names []string      `json:"names"`
-	Words string        `json:"words,omitempty"` // of a policy: what frameworks call it
+	Words string        `json:"words,omitempty"` // of a policy: its name in frameworks
 	Args  engine.Args   `json:"args"`            // of the whole step
-	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step, and no Args ask for it
+	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step; Args do not describe it
 	Fit   Fit           `json:"fit"`
 	GPUs  int64         `json:"gpus"`
 	Low   engine.Bytes  `json:"low"`

@@ -13,15 +13,15 @@ type Sweep struct {
 	Setting
 	Methods []Method        `json:"methods"`
 	Budgets []choice.Budget `json:"budgets"`
-	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0 is as long as it needs; where points share work, what earlier ones leave is for later ones
+	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: none. Points that share work share it
 }
 
 // Op implements Request.
 func (*Sweep) Op() string { return "sweep" }
 
-// Point is one strategy at one budget. If Failure is not nil there is no
-// schedule (Failure.Kind says why: Infeasible, Unsupported, ...), unless
-// StepTime is above 0: then the deadline passed and it is the best so far.
+// Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
+// says why: Infeasible, Unsupported, ...), unless StepTime is above 0: then the deadline has passed
+// and this is the best so far.
 type Point struct {
 	Method   int           `json:"method"` // index into Sweep.Methods
 	Index    int           `json:"index"`  // index into Sweep.Budgets
@@ -33,12 +33,12 @@ type Point struct {
 	Peak     engine.Bytes  `json:"peak,omitempty"`      // measured
 	Optimal  bool          `json:"optimal,omitempty"`
 	Bound    time.Duration `json:"bound,omitempty"` // lower bound of any schedule of the strategy's class
-	Took     time.Duration `json:"took,omitempty"`  // time that was spent on it, by the clock of the worker
+	Took     time.Duration `json:"took,omitempty"`  // time that was spent on it, by the worker's clock
 	Verdict  Verdict       `json:"verdict"`
 	Failure  *Failure      `json:"failure,omitempty"`
 }
 
-// Partial says that the point is the best so far of a solver whose time was over.
+// Partial reports whether the point is the best so far of a solver that reached its limit.
 func (p *Point) Partial() bool {
 	return p.StepTime > 0 && p.Failure != nil && p.Failure.Kind == Deadline
 }

@@ -7,7 +7,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// schedule is the layout of a schedule.
+// schedule writes or reads a schedule.
 func (c *codec) schedule(s *engine.Schedule) {
 	table(c, (*[]engine.Step)(s), 20)
 	rows := []engine.Step(*s)
@@ -20,9 +20,9 @@ func (c *codec) schedule(s *engine.Schedule) {
 	flags(c, rows, func(r *engine.Step) *bool { return &r.Reserve })
 }
 
-// trace is the layout of a trace: scalars in the order of the type, then the
-// tables spans, gaps, memory, host, lives, decisions. The ids in it are not checked against any
-// graph: the data comes from a worker of the same build.
+// trace writes or reads a trace: scalars in the order of the type, then the tables spans, gaps,
+// memory, host, lives, decisions. It does not check ids against a graph: the data comes from a
+// worker of the same build.
 func (c *codec) trace(t *sim.Trace) {
 	scalar(c, &t.Makespan)
 	scalar(c, &t.Peak)

@@ -1,9 +1,16 @@
-// Package serve answers requests of package proto: it decodes the profile, asks
-// the strategy, plays what it says, has it checked and adds the bounds. It is
-// plain Go: a worker runs it in the browser, the command line and the tests run
-// it without one.
+// Package serve answers requests of package proto: it decodes the profile, runs the strategy, plays
+// its schedule, has it checked and adds the bounds. It is plain Go: in the browser a worker runs
+// it, and the command line and the tests run it without one.
 //
-// What answers a request registers itself (Register). The page's program has what stands in
-// this package; the packages below it are linked by the second program, to which a page
-// goes with what its own does not answer.
+// A package that answers a type of request registers a function for it:
+//
+//	func init() {
+//		serve.Register(func(s *serve.Server, ctx context.Context, q *proto.Step,
+//			tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) { ... })
+//	}
+//
+// The compiler infers the type of the request, of its result and of its progress from that
+// function. A program answers what the packages that it links have registered. The page's program
+// links this package alone. The second program links the packages below it as well; the page asks
+// it whenever its own program answers with a failure of kind proto.Elsewhere.
 package serve

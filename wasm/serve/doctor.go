@@ -8,18 +8,18 @@ import (
 	"memtide/wasm/proto"
 )
 
-// newExaminer is nil in a program without an examiner, like the page.
+// newExaminer is nil in a program that does not examine recordings, like the page's.
 var newExaminer func(*profiles.Profile) (Examiner, error)
 
-// RegisterExaminer makes this program one that examines recordings: see package
-// serve/examine. of may write into the buffers what each is for.
+// RegisterExaminer makes this program examine recordings with of (see package serve/examine). of
+// may change the buffers of the profile: it notes what each is for.
 func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 	Register((*Server).examine)
 	newExaminer = of
 }
 
-// keep has what was read at hand for what is asked about it later, if this program
-// answers that.
+// keep keeps the recording in p for later requests under the number q.Keep, if this program
+// examines recordings.
 func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 	if q.Keep > 0 && newExaminer != nil {
 		if of, err := newExaminer(p); err == nil {
@@ -28,7 +28,7 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 	}
 }
 
-// examine answers about a recording, which it reads if it is not the one at hand.
+// examine answers about a recording. It reads the file, unless that recording is kept already.
 func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Nothing)) (*proto.Examined, *proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
 	if q.Part == proto.PartCompare {
@@ -49,7 +49,7 @@ func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Not
 	return s.ask(ctx, q, nil, poll)
 }
 
-// compare reads a second recording and compares it with the one that is at hand.
+// compare reads a second recording and compares it with the one that is kept.
 func (s *Server) compare(ctx context.Context, q *proto.Doctor, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
 	if s.kept.examine == nil || s.kept.number != q.With {
 		return nil, proto.Fail(proto.BadRequest, "the first snapshot is not at hand any more; open it again")
@@ -61,7 +61,7 @@ func (s *Server) compare(ctx context.Context, q *proto.Doctor, poll *engine.Poll
 	return s.ask(ctx, q, p, poll)
 }
 
-// ask asks the examiner that is at hand.
+// ask asks the examiner of the recording that is kept. second is what to compare it with, or nil.
 func (s *Server) ask(ctx context.Context, q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
 	out, err := s.kept.examine(q, second, poll)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Local is a proto.Pool without workers: it answers in the caller's process,
-// on as many threads as there are. A strategy that is cancelled stops at its
-// next poll; one that crashes the process cannot be survived. The zero value
-// is ready.
+// Local is a proto.Pool without workers: it answers in the caller's process, on up to GOMAXPROCS
+// threads. A strategy that is cancelled stops at its next poll. One that crashes the process cannot
+// be survived. The zero value is ready.
 type Local struct {
 	mu   sync.Mutex
 	idle []*Server
@@ -29,7 +28,7 @@ func (l *Local) Do(ctx context.Context, req proto.Request, tell func(any)) (any,
 // Size implements proto.Pool.
 func (l *Local) Size() int { return runtime.GOMAXPROCS(0) }
 
-// OnSilence implements proto.Pool; nothing is watched.
+// OnSilence implements proto.Pool. It does nothing: f is never called.
 func (l *Local) OnSilence(func(proto.Request, time.Duration)) {}
 
 func (l *Local) one(ctx context.Context, req proto.Request, tell func(any)) (any, error) {

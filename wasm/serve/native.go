@@ -2,6 +2,6 @@
 
 package serve
 
-// A native program has every strategy. Those in the browser say for themselves what
-// they link: see wasm/page and wasm/second.
+// A native program has every strategy. Those in the browser import the strategies that they need:
+// see wasm/page and wasm/second.
 import _ "memtide/engine/all"

@@ -11,10 +11,10 @@ import (
 	"memtide/wasm/proto"
 )
 
-// share is what 100 % of keep-everything means.
+// share returns the memory that a budget of 100 % means: the peak of keeping everything.
 func (nw *network) share() engine.Bytes { return nw.keepAll.Peak }
 
-// network returns the profile of a request, the last one if it is the same.
+// network returns the network that n names. It builds it unless it is the last one.
 func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	if (n.Preset == "") == (n.Profile == nil) {
 		return nil, proto.Fail(proto.BadRequest, "the request names no network; expected a preset or a profile, and not both")
@@ -35,8 +35,7 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	return &s.last, nil
 }
 
-// Problem is the problem that a request names, a copy without device and budget, and the
-// name of its profile.
+// Problem returns the name of the profile that n names, and its problem without device and budget.
 func (s *Server) Problem(n *proto.Network) (string, engine.Problem, *proto.Failure) {
 	nw, fail := s.network(n)
 	if fail != nil {
@@ -45,7 +44,7 @@ func (s *Server) Problem(n *proto.Network) (string, engine.Problem, *proto.Failu
 	return nw.profile.Name, nw.problem, nil
 }
 
-// decode reads a preset if it is named, otherwise a file.
+// decode returns q.Decoded if that is set, else the preset if one is named, else reads the file.
 func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
 	if q.Decoded != nil {
 		p, err := native.Complete(q.Decoded)
@@ -80,8 +79,8 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 	return p, nil
 }
 
-// build expands the profile and measures what keeping everything costs. Of a
-// profile that has both a chain and operations, graph says which is meant.
+// build expands the profile and plays keeping everything. If the profile has both a chain and
+// operations, graph chooses the operations.
 func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	nw := &network{profile: p}
 	switch {
@@ -110,14 +109,14 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	return nw, nil
 }
 
-// keepEverything is the reference that slowdowns and budgets in per cent are
-// measured against: the schedule of the strategy keepall, without any limit.
+// keepEverything returns the trace of the strategy keepall, without a limit. Slowdowns and budgets
+// in per cent are relative to it.
 func keepEverything(p *engine.Problem) (*sim.Trace, error) {
 	keepall := engine.Lookup(engine.KeepAll)
 	if keepall == nil {
 		panic("serve: the strategy " + engine.KeepAll + " is not registered")
 	}
-	if p.Graph.HasLanes() { // copies that the host needs take no time to speak of
+	if p.Graph.HasLanes() { // make the copies that the host needs take almost no time
 		linked := *p
 		linked.Device = engine.Device{ToHost: engine.MaxRate, ToDev: engine.MaxRate, Duplex: engine.FullDuplex}
 		p = &linked
@@ -129,14 +128,14 @@ func keepEverything(p *engine.Problem) (*sim.Trace, error) {
 	return sim.Play(p, sol.Schedule)
 }
 
-// ghost is the memory of a trace over time in few points: the most of each of as
-// many equal stretches of time as there may be points, and an end of no bytes.
+// ghost returns the memory of a trace over time in at most proto.MostGhost points: the largest use
+// in each of that many equal time ranges, and a last point of 0 bytes.
 func ghost(t *sim.Trace) (out []sim.Point) {
 	width := max(t.Makespan/(proto.MostGhost-2)+1, 1)
 	var before engine.Bytes
 	for i := range t.Memory {
 		at, used := t.Memory[i].At/width*width, t.Memory[i].Total()
-		if t.Memory[i].At > at { // the stretch begins with what was there
+		if t.Memory[i].At > at { // the range begins with what was allocated before it
 			used = max(used, before)
 		}
 		before = t.Memory[i].Total()

@@ -14,18 +14,17 @@ import (
 
 func init() { Register((*Server).open) }
 
-// openMemory is a file about addresses, for the page; nil in a program without package
-// serve/addresses.
+// openMemory opens a file about addresses. It is nil in a program without package serve/addresses.
 var openMemory func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)
 
-// RegisterMemory makes this program one that opens files about addresses.
+// RegisterMemory makes this program open files about addresses, with the function open.
 func RegisterMemory(open func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)) {
 	openMemory = open
 }
 
 func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progress)) (*proto.Opened, *proto.Failure) {
 	poll := engine.NewPoll(ctx, func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) })
-	s.kept = kept{} // before there are two
+	s.kept = kept{} // free the old recording before the new one is read
 	p, fail := decode(q, poll)
 	if fail != nil {
 		return nil, fail
@@ -67,7 +66,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		return out, fail
 	case fail != nil && fail.Kind == proto.Elsewhere:
 		return nil, fail
-	case fail != nil: // the chain can be solved all the same
+	case fail != nil: // the chain can still be solved
 		out.Lint = append(slices.Clone(out.Lint), "The operations cannot be used, only the chain: "+fail.Text)
 		return out, nil
 	}
@@ -83,8 +82,8 @@ func totals(p *profiles.Profile) proto.Totals {
 	}
 }
 
-// graphTotals are the sums of the operations of a profile. Saved are all
-// activations, Resident are all weights with what stays beside them.
+// graphTotals returns the sums over the operations of a profile. Saved is all activations, Resident
+// is all weights and what stays with them.
 func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
 	nw, fail := build(p, true)
 	if fail != nil {
@@ -97,7 +96,7 @@ func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
 	return t, nil
 }
 
-// noChain says why the strategies for chains are of no use; empty if they are.
+// noChain says why strategies for chains cannot be used; it returns "" if they can.
 func noChain(p *profiles.Profile) string {
 	if p.Chain == nil {
 		return fmt.Sprintf("%s is read, but its operations do not form a chain", p.Name)

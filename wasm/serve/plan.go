@@ -7,24 +7,24 @@ import (
 	"memtide/wasm/proto"
 )
 
-// part is what one request of a spread sweep asks for: budgets of one method,
-// by their indices in the sweep.
+// part is one request of a sweep that is spread: some budgets of one method. method and budgets are
+// indices in the sweep.
 type part struct {
 	method, level int
 	budgets       []int
 }
 
-// plan is the order in which the points of a sweep are asked for: the first
-// method always before the others, coarse before fine, so that all lines grow
-// together, and what has turned out to be slow after everything else.
+// plan is the order in which the points of a sweep are asked for. The first method comes before the
+// others and coarse levels before fine ones, so that all lines grow together. Methods that turn out
+// to be slow come last.
 type plan struct {
 	parts   []part // not yet given out, in order
 	methods []course
 }
 
-// course is what is known about a method while a sweep is under way.
+// course is what is known so far about a method in a sweep.
 type course struct {
-	asked   bool // a part has been given out
+	asked   bool // a part has been answered
 	known   bool // and one has been answered
 	points  int
 	took    time.Duration // for all points so far
@@ -32,14 +32,13 @@ type course struct {
 }
 
 const (
-	// coarsest is the distance between the budgets of the first level; every
-	// level after it halves that. It is a power of two.
+	// coarsest is the distance between the budgets of the first level. Each further level halves
+	// it, so it is a power of two.
 	coarsest = 8
-	// slow is how long a method may take for a point on average without being
-	// put off until the others are done.
+	// slow is the average time per point above which a method is put off until the others are done.
 	slow = 8 * time.Millisecond
-	// partTime is about how long a part may take: short enough to let others
-	// grow too, long enough to be worth a message.
+	// partTime is roughly how long a part may take: short enough for other lines to grow too, long
+	// enough to be worth a message.
 	partTime = 40 * time.Millisecond
 )
 
@@ -56,7 +55,7 @@ func newPlan(q *proto.Sweep) *plan {
 	}
 	for level, step := 0, coarsest; step > 0; level, step = level+1, step/2 {
 		var first, others []part
-		for down := range all { // from the largest budget: there most methods find something
+		for down := range all { // from the largest budget on: most methods find something there
 			if b := len(all) - 1 - down; levelOf(down) == level {
 				for m := range q.Methods {
 					next := part{method: m, level: level, budgets: []int{b}}
@@ -78,7 +77,7 @@ func newPlan(q *proto.Sweep) *plan {
 	return p
 }
 
-// levelOf is the level of the budget with so many larger ones.
+// levelOf returns the level of the budget below which down budgets are larger.
 func levelOf(down int) (level int) {
 	for step := coarsest; down%step != 0; step /= 2 {
 		level++
@@ -86,8 +85,8 @@ func levelOf(down int) (level int) {
 	return level
 }
 
-// wait says for how much else a method waits: for those that are faster, and,
-// until its first answer is here, for everything, because it may not apply.
+// wait returns the priority of a method: 0 is asked first, 1 is a slow method, and 2 is one whose
+// first answer is missing, because it may turn out not to apply.
 func (c *course) wait() int {
 	switch {
 	case c.asked && !c.known:
@@ -98,7 +97,7 @@ func (c *course) wait() int {
 	return 0
 }
 
-// next takes the next part out of the plan; false if there is none left.
+// next takes the next part out of the plan. It returns false if the plan is empty.
 func (p *plan) next() (part, bool) {
 	if len(p.parts) == 0 {
 		return part{}, false
@@ -127,7 +126,7 @@ func (p *plan) next() (part, bool) {
 	return out, true
 }
 
-// take removes the parts that are wanted.
+// take removes the parts for which wanted returns true.
 func (p *plan) take(wanted func(*part) bool) {
 	kept := p.parts[:0]
 	for i := range p.parts {
@@ -138,8 +137,8 @@ func (p *plan) take(wanted func(*part) bool) {
 	p.parts = kept
 }
 
-// learn takes note of a point. It returns the budgets that need not be asked for
-// any more, because the method does not apply: their failure is the point's.
+// learn notes the answer for a point. If it says that the method does not apply, learn removes the
+// method's other parts and returns their budgets: they fail with the point's failure.
 func (p *plan) learn(method int, point *proto.Point) (pointless []int) {
 	c := &p.methods[method]
 	c.known = true

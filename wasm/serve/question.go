@@ -12,8 +12,8 @@ import (
 
 func init() { Register((*Server).question) }
 
-// question tells the answers to a question, each when it is found. An answer without a
-// schedule says why; a bad request fails all.
+// question answers q. It tells each answer as soon as it is found. An answer without a schedule has
+// a Failure; a bad request fails the whole question.
 func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answering)) (*proto.Answered, *proto.Failure) {
 	def := question.Lookup(q.Name)
 	if def == nil {

@@ -7,9 +7,8 @@ import (
 	"memtide/profiles"
 )
 
-// rejected says why a file is not read: its problems, a line each, with what to do
-// about them. What concerns the file as a whole has what to do, and what is read,
-// in lines of their own.
+// rejected says why a file is not read: its problems, one per line, each with its remedy. A problem
+// that concerns the whole file has its remedy, and what is expected, on further lines.
 func rejected(err error) string {
 	problems := profiles.Problems(err)
 	if len(problems) == 0 {

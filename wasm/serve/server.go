@@ -12,28 +12,28 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Server answers one request at a time. It remembers the last network that it
-// was asked about, because a person who moves a slider asks about the same one.
-// The zero value is ready.
+// Server answers one request at a time. It remembers the last network, because a person who moves a
+// slider asks about the same one again. The zero value is ready.
 type Server struct {
-	// Unseen is how long a solver works before its best so far is told: what is over
-	// by then shows no other schedule on the way.
+	// Unseen is how long a solver works before its best so far is told. A solve that ends sooner
+	// tells no schedule but the last.
 	Unseen time.Duration
 
 	last network
 	kept kept
 }
 
-// handler answers the requests of one type.
+// handler answers the requests of one type. It may be given a nil tell.
 type handler func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure)
 
-// handlers are what this program answers requests with, by their names. What it has not is
-// for the other program: a package that answers a request registers that where it is linked.
+// handlers maps the name of a request to its handler in this program. Handle answers a request
+// without one with a failure of kind Elsewhere.
 var handlers = map[string]handler{}
 
-// Register has f answer requests of a type. It panics if something else does.
+// Register makes f answer requests of type Q, in every program that links the caller. See the
+// package comment for an example. It panics if Q has been registered already.
 func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R, *proto.Failure)) {
-	var q Q
+	var q Q // nil: Op does not look at its receiver
 	if handlers[q.Op()] != nil {
 		panic("serve: two packages answer the request " + q.Op())
 	}
@@ -43,23 +43,22 @@ func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Contex
 				tell(p)
 			}
 		})
-		if none := *new(R); any(r) == any(none) { // as a value it would be one
+		if none := *new(R); any(r) == any(none) { // a nil R in an interface would not equal nil
 			return nil, fail
 		}
 		return r, fail
 	}
 }
 
-// Answers says whether this program answers requests like this one.
+// Answers reports whether this program answers requests of the type of req.
 func Answers(req proto.Request) bool { return handlers[req.Op()] != nil }
 
-// Handle answers req as proto.Pool.Do says. It never panics: a panic of a strategy is a
-// failure of kind Crash. When ctx is cancelled the error is the failure of the strategy that
-// noticed; its kind is Deadline.
+// Handle answers req as proto.Pool.Do does. It never panics: it returns a panic of a strategy as a
+// failure of kind Crash. If ctx is cancelled, the error is a failure of kind Deadline.
 func (s *Server) Handle(ctx context.Context, req proto.Request, tell func(any)) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.last, s.kept = network{}, kept{} // they may be half built
+			s.last, s.kept = network{}, kept{} // they may be incomplete
 			f := proto.Fail(proto.Crash, "The program failed: %v", r)
 			f.Detail = panicSite(string(debug.Stack()))
 			result, err = nil, f
@@ -70,14 +69,14 @@ func (s *Server) Handle(ctx context.Context, req proto.Request, tell func(any)) 
 		return nil, proto.Fail(proto.Elsewhere, "this program does not answer the request %q", req.Op())
 	}
 	result, fail := answer(s, ctx, req, tell)
-	if fail != nil { // a nil one in an error would be none
+	if fail != nil { // a nil *Failure in an error would not equal nil
 		return result, fail
 	}
 	return result, nil
 }
 
-// panicSite keeps the part of a stack that tells where a panic came from: what
-// stands after the last line about panicking.
+// panicSite returns the part of a stack that says where a panic came from: at most 1500 bytes after
+// the last call of panic.
 func panicSite(stack string) string {
 	if i := strings.LastIndex(stack, "panic("); i >= 0 {
 		stack = stack[i:]
@@ -89,21 +88,21 @@ func panicSite(stack string) string {
 	return stack
 }
 
-// kept is the recording that was read last, under its number.
+// kept is the recording that was read last, with the number that the page gave it.
 type kept struct {
 	number  int
 	examine Examiner
 }
 
-// Examiner answers about one recording, one request at a time. second is what it is
-// compared with, of proto.PartCompare.
+// Examiner answers requests about one recording, one at a time. second is the recording to compare
+// it with for proto.PartCompare, otherwise nil.
 type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
 
-// network is a profile that was read, ready to be solved.
+// network is a profile, ready to be solved. preset, source and graph are as in the request.
 type network struct {
-	preset  string // the request it answers: this, or
-	source  []byte // this,
-	graph   bool   // and the operations of a profile that has a chain too
+	preset  string // the name of the preset, or
+	source  []byte // the profile in native JSON
+	graph   bool   // the operations, of a profile that has a chain too
 	profile *profiles.Profile
 	problem engine.Problem // without device and budget
 	keepAll proto.Reference

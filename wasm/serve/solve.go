@@ -15,8 +15,8 @@ import (
 	"memtide/web/choice"
 )
 
-// task is a request for one schedule, resolved: the network is built, the strategy
-// found, and the budget in bytes.
+// task is a request for one schedule whose network is built, whose strategy is found and whose
+// budget is in bytes.
 type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
@@ -25,7 +25,7 @@ type task struct {
 	ghost    []sim.Point
 }
 
-// task resolves a request; budgets in per cent become bytes here.
+// task resolves a request. Budgets in per cent become bytes here.
 func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*task, *proto.Failure) {
 	nw, fail := s.network(&set.Network)
 	if fail != nil {
@@ -46,8 +46,8 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll, ghost: nw.ghost}, nil
 }
 
-// longSolves is from how many operations on a solver that tells of a best so far is not
-// done within Unseen anyway.
+// longSolves is the number of operations from which on solve does not wait for Unseen: such a solve
+// takes longer anyway.
 const longSolves = 1000
 
 func init() { Register((*Server).solve) }
@@ -57,11 +57,11 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Sol
 	if fail != nil {
 		return nil, fail
 	}
-	quiet := time.Now() // no best-so-far is played before this moment
+	quiet := time.Now() // until then no best so far is played
 	if len(t.problem.Graph.Ops) < longSolves {
 		quiet = quiet.Add(s.Unseen)
 	}
-	var best *engine.Solution // that was not played yet
+	var best *engine.Solution // the best so far that has not been played
 	return t.run(ctx, q.Limit, func(pr engine.Progress) {
 		far := &proto.Solving{Progress: proto.Progress{Done: pr.Done, Total: pr.Total}}
 		if pr.Best != nil {
@@ -69,15 +69,14 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Sol
 		}
 		if start := time.Now(); best != nil && !start.Before(quiet) {
 			far.Best, best = t.measure(best), nil
-			// Playing takes the solver's time: a tenth of it at most.
+			// Playing takes the solver's time; this limits it to about a tenth.
 			quiet = time.Now().Add(10 * time.Since(start))
 		}
 		tell(far)
 	})
 }
 
-// run solves and measures. With a failure of kind Deadline the best so far may
-// be returned too.
+// run solves and measures. With a failure of kind Deadline it may also return the best so far.
 func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.Progress)) (*proto.Solved, *proto.Failure) {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -87,7 +86,7 @@ func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.
 	return t.conclude(t.strategy.Solve(t.problem, t.args, engine.NewPoll(ctx, report)))
 }
 
-// conclude measures what a strategy has returned.
+// conclude measures what a strategy has returned: sol, err or both.
 func (t *task) conclude(sol *engine.Solution, err error) (*proto.Solved, *proto.Failure) {
 	if err == nil && sol == nil {
 		panic(fmt.Sprintf("strategy %s returned neither a solution nor an error", t.strategy.Name))
@@ -99,8 +98,8 @@ func (t *task) conclude(sol *engine.Solution, err error) (*proto.Solved, *proto.
 	return t.measure(sol), fail
 }
 
-// failure sorts the errors of a strategy, and of other batches, into the kinds of
-// the protocol.
+// failure returns an error of a strategy, or of the network with another batch, as a failure of the
+// kind that fits.
 func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure {
 	var tooSmall *engine.InfeasibleError
 	switch {
@@ -120,13 +119,13 @@ func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure 
 	return failed(err)
 }
 
-// failed is an error that no input explains: what a request can have wrong was
-// looked at before, so it is the program's own, like a panic.
+// failed returns a Crash for an error that no input explains. The request was validated before, so
+// this is a defect of the program, like a panic.
 func failed(err error) *proto.Failure {
 	return proto.Fail(proto.Crash, "The program failed: %v", err)
 }
 
-// measure plays a solution and says whether its claims are true.
+// measure plays a solution and checks its claims.
 func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	out := &proto.Solved{
 		Strategy: t.strategy.Name,
@@ -158,8 +157,8 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	return out
 }
 
-// bounds are the lower bound of the strategy's class, first, and what the
-// strategy itself has proven.
+// bounds returns the lower bound of the strategy's class, then the bound that the strategy itself
+// has proven, if any.
 func (t *task) bounds(sol *engine.Solution) []proto.Bound {
 	d, name := bound.Of(t.problem, t.strategy.Class)
 	out := []proto.Bound{{Name: name, StepTime: d}}

@@ -9,12 +9,11 @@ import (
 	"memtide/web/choice"
 )
 
-// Spread answers a sweep by asking do for parts of it, at most parallel at a
-// time: all budgets together of a method that shares work between them, some
-// points of others. Coarse points come before fine ones, and slow methods last.
-// What the caller sees is one sweep; points whose worker died are points that
-// failed. A method that has said that it does not apply has failed everywhere and
-// is not asked again. It tells and returns what proto.Pool.Do would.
+// Spread answers a sweep by asking do for parts of it, at most parallel at a time. For a method
+// that shares work between budgets a part is all of its budgets, for others a few points. Coarse
+// points come before fine ones, and slow methods last. The caller sees one sweep: tell and the
+// results are those of proto.Pool.Do. If a worker dies, the points of its part fail. A method that
+// does not apply fails at every budget and is not asked again.
 func Spread(ctx context.Context, q *proto.Sweep, parallel int, do proto.Doer, tell func(any)) (any, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -52,14 +51,14 @@ type spread struct {
 
 func (s *spread) total() int { return len(s.sweep.Methods) * len(s.sweep.Budgets) }
 
-// take is the next part; false if there is none left.
+// take returns the next part, or false if no part is left.
 func (s *spread) take() (part, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.plan.next()
 }
 
-// work has a part answered.
+// work asks do for the part w and passes its points on. Points without an answer fail.
 func (s *spread) work(ctx context.Context, w part) {
 	q := *s.sweep
 	q.Methods = q.Methods[w.method : w.method+1]
@@ -95,7 +94,7 @@ func (s *spread) work(ctx context.Context, w part) {
 		s.keepAll = swept.KeepAll
 		s.mu.Unlock()
 	case !errors.As(err, &fail) || fail.Kind != proto.Crash:
-		s.stop(err) // cancelled, or the network itself is bad: every point would fail alike
+		s.stop(err) // cancelled, or the network is bad: every point would fail in the same way
 		return
 	}
 	for i, b := range w.budgets {
@@ -108,15 +107,15 @@ func (s *spread) work(ctx context.Context, w part) {
 	}
 }
 
-// failed is a point that nobody was asked for.
+// failed returns a point that fails with fail without having been computed.
 func (s *spread) failed(budget int, fail *proto.Failure) proto.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return proto.Point{Failure: fail, Budget: s.sweep.Budgets[budget].Of(s.keepAll.Peak)}
 }
 
-// answered passes a point on. It returns the budgets that are not asked for any
-// more, because the method does not apply.
+// answered passes a point on. It returns the budgets that need not be asked for any more, because
+// the method does not apply.
 func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 
 func init() { Register((*Server).sweep) }
 
-// sweep tells every point: methods one after the
-// other, and inside a method in an order of its own, some points again that turn out better. A point that fails does not
-// end the sweep, except for a bad network or setting, which fails all.
+// sweep tells every point: method by method, and within a method in an order that the method
+// chooses; a point that turns out better later is told again. A point that fails does not end the
+// sweep. A bad network or setting fails the sweep as a whole.
 func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Point)) (*proto.Swept, *proto.Failure) {
 	nw, fail := s.network(&q.Setting.Network)
 	if fail != nil {
@@ -39,9 +39,9 @@ func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Poi
 	return &proto.Swept{Points: done, KeepAll: nw.keepAll}, nil
 }
 
-// sweepMethod answers the points of one method: together if it shares work
-// between budgets, otherwise one by one. A method that cannot work on the
-// problem at all says so at every point and is asked once.
+// sweepMethod answers the points of method m: together if the method shares work between budgets,
+// otherwise one by one. A method that does not apply to the problem is asked once and fails at
+// every point.
 func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit func(*proto.Point)) {
 	var tasks []*task
 	var points []*proto.Point
@@ -80,9 +80,9 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 	}
 }
 
-// sweepTogether has the strategy share work between the tasks, which differ in
-// nothing but the budget. What is shared takes from the time of all of them; of
-// what is left everyone has as much, and what the ones before it did not need.
+// sweepTogether has the strategy share work between the tasks, which differ only in their budgets.
+// The tasks have limit times their number together. Each may use an equal part of what is left, so
+// that later ones get what earlier ones did not need.
 func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point, emit func(*proto.Point)) {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -110,7 +110,7 @@ func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, poin
 	}
 }
 
-// measured writes what came out into a point.
+// measured returns a function that writes the result of t into out.
 func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 	return func(solved *proto.Solved, fail *proto.Failure) {
 		out.Failure = fail
@@ -119,7 +119,7 @@ func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 			return
 		}
 		out.Bound = solved.Bounds[0].StepTime      // that of the class
-		if solved.Claim.Within == bound.AnyOrder { // which is all of it
+		if solved.Claim.Within == bound.AnyOrder { // the class allows any order, so the strategy's own bound holds for it
 			out.Bound = max(out.Bound, solved.Claim.Bound)
 		}
 		out.Optimal, out.Verdict = solved.Claim.Optimal, solved.Verdict

@@ -28,7 +28,7 @@ watch: tools ## serve the page on http://localhost:8080 and bring changes of its
 build: tools ## build the site into dist/
 	$(GO) run ./cmd/build -out $(DIST)
 
-generate: ## regenerate the components (build does it too)
+generate: ## regenerate the components, and profiles/memtide_torch.py from profiles/python/memtide (build does it too)
 	$(GO) run ./cmd/build -generate
 
 # Two parts run at a time, because neither keeps two cores busy: a browser waits, a test
@@ -51,6 +51,7 @@ test-browser: chromium firefox webkit build
 
 test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
+	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py

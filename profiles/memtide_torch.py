@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What memtide needs of PyTorch, in one file: the operators of a training step of any
+# Code generated from profiles/python/memtide by make generate; DO NOT EDIT.
+"""What memtide needs of PyTorch: the operators of a training step of any
 module, and the run of the unmodified module by a plan.
 
     python memtide_torch.py my.module:factory -o net.json
@@ -44,6 +45,10 @@ training step. --meta gives
 exact sizes from shapes in seconds, and times of a model of the device that --times
 names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
 model 1.13 or later, nothing else; --link needs no PyTorch.
+
+The names in __all__ are for programs; all others are internal and may change. From a
+checkout the package is found with PYTHONPATH=profiles/python. profiles/memtide_torch.py
+is the same in one file (make generate).
 """
 import argparse
 import base64
@@ -75,18 +80,8 @@ import warnings
 import weakref
 import zlib
 
-try:
-    import torch
-    from torch import nn
-    from torch.multiprocessing.reductions import StorageWeakRef
-except ImportError:
-    torch = None
-try:
-    from torch.utils._python_dispatch import TorchDispatchMode
-except ImportError:  # before PyTorch 1.13
-    TorchDispatchMode = None
 
-VERSION = tuple(int(x) for x in torch.__version__.split("+")[0].replace("a0", "").split(".")[:2]) if torch else (0, 0)
+# -- errors.py: What is refused, in sentences that any terminal can show. It uses no other module.
 
 
 STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -128,7 +123,28 @@ class PlanError(Refusal):
     """The plan does not fit the model, or this PyTorch."""
 
 
-# -- tensors in what modules take and give
+def size_text(n):
+    """Bytes for people."""
+    return "%.1f GiB" % (n / 2**30) if n >= 2**30 else "%.1f MiB" % (n / 2**20)
+
+
+# -- tensors.py: PyTorch itself, where it is installed, and the tensors in what modules take and give.
+
+
+try:
+    import torch
+    from torch import nn
+    from torch.multiprocessing.reductions import StorageWeakRef
+except ImportError:
+    torch = None
+try:
+    from torch.utils._python_dispatch import TorchDispatchMode
+except ImportError:  # before PyTorch 1.13
+    TorchDispatchMode = None
+
+VERSION = tuple(int(x) for x in torch.__version__.split("+")[0].replace("a0", "").split(".")[:2]) if torch else (0, 0)
+
+DispatchMode = TorchDispatchMode or object
 
 
 def tensors(x, out=None):
@@ -181,17 +197,1875 @@ def plain(t):
     return isinstance(t, nn.Parameter) or isinstance(getattr(t, "_base", None), nn.Parameter)
 
 
-def size_text(n):
-    """Bytes for people."""
-    return "%.1f GiB" % (n / 2**30) if n >= 2**30 else "%.1f MiB" % (n / 2**20)
+def _storage(t):
+    return t.untyped_storage() if hasattr(t, "untyped_storage") else t.storage()
 
 
-# -- running a model by a plan
+def _key(t):
+    return _storage(t)._cdata
+
+
+def nbytes(t):
+    return t.numel() * t.element_size()
+
+
+def input_rows(args, kwargs):
+    """The tensors among arguments as rows of name, shape and type."""
+    named = [(str(i), a) for i, a in enumerate(args)] + sorted(kwargs.items())
+    return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
+
+
+def sha_of(names):
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+# -- randomness.py: The generators of random numbers and the state of autocast, which a run again has to find as they were.
+
+
+def random_state():
+    """The states of all generators of random numbers that a step may draw from."""
+    s = dict(other_random_state(), cpu=rng_bytes())
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        s["cuda"] = torch.cuda.get_rng_state()
+    return s
+
+
+def other_random_state():
+    """The states of the generators that are not PyTorch's."""
+    return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
+
+
+def set_random_state(s):
+    """Has all generators go on as they did when random_state returned s."""
+    torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
+    random.setstate(s["python"])
+    if "numpy" in s:
+        sys.modules["numpy"].random.set_state(s["numpy"])
+    if "cuda" in s:
+        torch.cuda.set_rng_state(s["cuda"])
+
+
+def seed_all(n):
+    """Begins all generators with a seed."""
+    torch.manual_seed(n)
+    random.seed(n)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(n)
+
+
+def rng_bytes():
+    """The state of the random numbers, outside of PyTorch's allocator."""
+    t = torch.get_rng_state()
+    return ctypes.string_at(t.data_ptr(), t.numel())
+
+
+def casts():
+    """Of each kind of device whether autocast is on, and its type."""
+    if hasattr(torch, "get_autocast_dtype"):
+        return [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in ("cpu", "cuda")]
+    return [("cpu", torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()), ("cuda", torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())]
+
+
+CASTS = ("bfloat16", "float16")
+
+
+def cast_type(autocast):
+    """The type of autocast, which may be named: None for none."""
+    name = autocast if isinstance(autocast, str) else str(autocast or "")
+    name = name[6:] if name.startswith("torch.") else name
+    if name and name not in CASTS:
+        raise CollectError("autocast is %r: %s or None is expected, as a type of PyTorch or as its name." % (name[:60], ", ".join(CASTS)))
+    return getattr(torch, name) if name else None
+
+
+# -- meter.py: Peaks of the allocator, and times.
+
+
+def allocated(fn, device):
+    """What fn returns, and the most that PyTorch's allocator held above the
+    start while it ran, in bytes."""
+    gc.collect()  # what others have left would go meanwhile, and be taken off
+    return allocated_both(fn, device)[:2]
+
+
+def allocated_both(fn, device):
+    """As allocated, and what it holds above the start in the end."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+        start = torch.cuda.memory_allocated(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        result = fn()
+        torch.cuda.synchronize(device)
+        return result, torch.cuda.max_memory_allocated(device) - start, torch.cuda.memory_allocated(device) - start
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
+        result = fn()
+    now = peak = 0
+    for event in p.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            now += event.nbytes()
+            peak = max(peak, now)
+    return result, peak, now
+
+
+clock = time.perf_counter_ns
+
+
+def timed(fn, device):
+    """What fn returns, and its time in nanoseconds."""
+    if device.type == "cuda":
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize(device)
+        begin.record()
+        result = fn()
+        end.record()
+        torch.cuda.synchronize(device)
+        return result, round(begin.elapsed_time(end) * 1e6)
+    start = clock()
+    result = fn()
+    return result, clock() - start
+
+
+def free_memory(device):
+    """What a device has for the plan; None if that is not known."""
+    if device.type != "cuda":
+        return None
+    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+# -- modules.py: What modules hold while they run, and what a plan leaves in them.
+
+
+class Contents:
+    """A list, dictionary, set or deque, and those within it, with what is in each."""
+
+    KINDS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+
+    def __init__(self, x):
+        self.x, self.parts, todo = x, [], [x]
+        while todo:
+            c = todo.pop()
+            if type(c) in self.KINDS and not any(c is d for d, _ in self.parts):
+                self.parts.append((c, self.items(c)))
+                todo += self.parts[-1][1]
+
+    def items(self, c):
+        return [*c, *c.values()] if isinstance(c, dict) else list(c)
+
+    def same(self):
+        """Whether nothing has changed since."""
+        now = [self.items(c) for c, _ in self.parts]
+        return all(len(a) == len(b) and all(x is y for x, y in zip(a, b)) for a, (_, b) in zip(now, self.parts))
+
+    def put(self):
+        """Puts back what was in them, and returns the outer one."""
+        for c, items in self.parts:
+            c.clear()
+            n = len(items) // 2
+            if isinstance(c, dict):
+                c.update(dict(zip(items[:n], items[n:])))
+            else:
+                getattr(c, "update" if isinstance(c, set) else "extend")(items)
+        return self.x
+
+
+def noted(value):
+    """An attribute, with what is in it."""
+    return Contents(value) if type(value) in Contents.KINDS else value
+
+
+def own_attribute(name):
+    """Whether an attribute is the model's, and none of PyTorch's or of a plan."""
+    return name not in MODULE and not name.startswith("_memtide") and name != "forward"
+
+
+MODULE = set(vars(nn.Module())) if torch else set()
+
+
+def still(value):
+    """An attribute without the graph that it came from."""
+    change = lambda t: t.detach().requires_grad_() if t.requires_grad and not isinstance(t, nn.Parameter) else t
+    if isinstance(value, Contents):
+        value.parts = [(c, [change(t) if torch.is_tensor(t) else t for t in items]) for c, items in value.parts]
+        return value
+    return mapped(value, change)
+
+
+def signature(o):
+    """What changes of an object when a module appends to it, or counts in it."""
+    parts = Contents([o, *(vars(o).values() if hasattr(o, "__dict__") else ())]).parts
+    same = lambda v: v if isinstance(v, (int, float, str)) else id(v)
+    return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
+
+
+class Planned:
+    """What a plan leaves in a module that it names: the runtime, the path of the module,
+    and the forward that the module itself had instead of that of its class, or None. A
+    deep copy of the module has a copy of it; a file of the module has None."""
+
+    def __init__(self, rt, path, forward):
+        self.rt, self.path, self.forward = rt, path, forward
+
+    def __deepcopy__(self, memo):
+        return Planned(*copy.deepcopy((self.rt, self.path, self.forward), memo))
+
+    def __reduce__(self):
+        if self.forward is not None:
+            raise PlanError("%s has a forward of its own beside the plan, which would not be in the file: remove() the plan before you save the model, or save its state_dict()."
+                            % (self.path or "The model"))
+        return type(None), ()
+
+
+def planned(module):
+    """What a plan has left in a module; None if there is no plan on it."""
+    return module.__dict__.get("_memtide")
+
+
+def stand_in(module):
+    """What stands in for the forward of a module that the plan names: a method, so that
+    a deep copy runs its own, of the signature that the module's own has, for those who
+    look at it (a Trainer drops the columns that forward does not take). It is called
+    forward, so that a file of the module has the forward of its class."""
+
+    def forward(self, *args, **kwargs):
+        return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
+
+    with contextlib.suppress(TypeError, ValueError):  # forwards without a signature
+        forward.__signature__ = inspect.signature(type(module).forward)
+    return types.MethodType(forward, module)
+
+
+def modules_sha(model):
+    """A hash of what modules a model has, by path and class, and of the shapes of their
+    parameters. Buffers are left out: some grow while a model runs. Empty where a
+    parameter has no shape yet."""
+    rows = ["%s %s" % (path, type(m).__name__) for path, m in model.named_modules()]
+    for name, p in model.named_parameters():
+        if isinstance(p, nn.parameter.UninitializedParameter):
+            return ""
+        rows.append("%s %s" % (name, tuple(p.shape)))
+    return sha_of(rows)
+
+
+def whole(model):
+    """Refuses a model that FSDP has taken apart, or is about to."""
+    for path, m in model.named_modules():
+        kind = type(m).__name__
+        if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):
+            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
+
+
+WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
+
+OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
+
+
+# -- operators.py: Operators as PyTorch dispatches them: their names, what they read and write, and in which
+# line of the model they are called.
+
+
+def unseen(func):
+    """Calls that fake tensors and hooks make, and a step does not."""
+    return str(func).startswith("prim.") or str(func) == "aten.detach.default"
+
+
+def passed(func, args, kwargs):
+    """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
+    out = func(*args, **kwargs)
+    return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
+
+
+def writes(func, args):
+    """The tensors that an operator writes in place."""
+    schema = getattr(func, "_schema", None)
+    if schema is None or "!" not in str(schema):
+        return []
+    return tensors([v for a, v in zip(schema.arguments, args) if a.alias_info is not None and a.alias_info.is_write])
+
+
+def signature_of(func, args, kwargs):
+    """What the sizes of an operator depend on, unless they depend on values."""
+    sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
+    return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
+
+
+class NeedsValues(BaseException):
+    """A model looks at a value that has not been computed."""
+
+
+def short_name(func):
+    """The name of an operator, without the overload that most have."""
+    return str(func)[:-8] if str(func).endswith(".default") else str(func)
+
+
+def reads_values(func, args):
+    """Whether sizes, or what Python does next, may depend on the values of args."""
+    if any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
+        return True
+    masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
+    return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
+
+
+@contextlib.contextmanager
+def watched(look):
+    """Reads of values that are no operators are told to look, as their tensor and name."""
+    names = ("numpy", "tolist")
+
+    def seen(name):
+        plain = getattr(torch.Tensor, name)
+
+        def read(t, *args, **kwargs):
+            look(t, name)
+            return plain(t, *args, **kwargs)
+
+        return read
+
+    for name in names:
+        setattr(torch.Tensor, name, seen(name))
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(torch.Tensor, name)
+
+
+OUTERMOST = set()  # the code that runs a step: module steps puts it here
+
+
+def frames_within():
+    """The frames of the step that is being collected, as code and line, innermost first."""
+    f, out = sys._getframe(1), []
+    while f is not None and f.f_code not in OUTERMOST:
+        out.append((f.f_code, f.f_lineno))
+        f = f.f_back
+    return out
+
+
+def is_ours(file):
+    """Whether code of file is memtide's: of this package, or of the one file made of it."""
+    own = line_of.__code__.co_filename
+    packed = (__package__ or "").rpartition(".")[2] == "memtide"
+    return os.path.dirname(file) == os.path.dirname(own) if packed else file == own
+
+
+def line_of(frames):
+    """The line of the model among frames, innermost first, such as net.py:30: the first
+    that lies outside of PyTorch, otherwise of PyTorch's own modules; empty if there is none."""
+    folder, theirs = os.path.dirname(torch.__file__) + os.sep, ""
+    for code, line in frames:
+        file = code.co_filename
+        if file.startswith(folder):
+            if not theirs and file.startswith(folder + "nn" + os.sep) and os.path.basename(file) not in ("module.py", "container.py"):
+                theirs = "torch/%s:%d" % (file[len(folder):].replace(os.sep, "/"), line)
+        elif not is_ours(file):
+            return "%s:%d" % (os.path.basename(file), line)
+    return theirs
+
+
+def needs(name, frames):
+    """Which operator needs values, and in which line of the model."""
+    line = line_of(frames)
+    return "%s needs values%s" % (name, " (%s)" % line if line else "")
+
+
+class Names(DispatchMode):
+    """While it is entered, the names of the operators."""
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.paused = [], False
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        if not self.paused:
+            self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+    def sha(self):
+        return sha_of(self.names)
+
+
+# -- kernels.py: What stands in for products and convolutions, and what kernels take beside their results.
+
+
+class Kernels:
+    """Stands in for products and convolutions where no fake tensors exist: each runs
+    once for its shapes, strides and types, and then zeros of the same layout are its
+    results, with what the kernel takes beside them. `looked`: something has asked for
+    values, so that what was collected with this may be wrong."""
+
+    HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
+
+    def __init__(self):
+        self.known, self.looked = {}, False
+
+    def look(self, name):
+        self.looked = needs(name, frames_within())
+        raise NeedsValues
+
+    def run(self, func, args, kwargs, within=False):
+        """The result of an operator. within: the allocator is watched, and sees what it
+        would see of the kernel."""
+        if func.namespace != "aten" or reads_values(func, args):
+            self.look(short_name(func))
+        seen = tensors((args, kwargs))
+        if str(func) not in self.HEAVY or not all(type(t) in (torch.Tensor, nn.Parameter) and t.layout is torch.strided and t.device.type == "cpu" for t in seen):
+            return func(*args, **kwargs)
+        key = signature_of(func, args, kwargs)
+        if key not in self.known:
+            if within:
+                raise CollectError("A plain step does other operators than the one that was measured.")
+            out, peak, left = allocated_both(lambda: func(*short(func, args), **kwargs), torch.device("cpu"))
+            whole = all(_storage(t).nbytes() == t.numel() * t.element_size() for t in tensors(out))
+            self.known[key] = (mapped(out, Layout) if whole else None, max(0, peak - max(0, left)))
+            return out
+        layouts, temp = self.known[key]
+        if layouts is None:
+            return func(*args, **kwargs)
+        out = mapped(layouts, Layout.zeros, Layout)
+        if within and temp:
+            torch.empty(temp, dtype=torch.uint8)
+        return out
+
+
+def short(func, args):
+    """The operands of a product with an inner dimension of 1: the result, and what the
+    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
+    if str(func) not in ("aten.mm.default", "aten.addmm.default"):
+        return args
+    a, b = args[-2:]
+    lies = lambda t: t.dtype in (torch.float32, torch.float64) and min(t.shape) > 1 and any(t.stride(i) == 1 and t.stride(1 - i) >= t.shape[i] for i in (0, 1))
+    return args[:-2] + (a[:, :1], b[:1]) if lies(a) and lies(b) else args
+
+
+class Layout:
+    """How a contiguous or permuted tensor of the CPU lies."""
+
+    def __init__(self, t):
+        self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
+
+    def zeros(self):
+        return torch.empty_strided(self.size, self.stride, dtype=self.dtype).zero_()
+
+
+class Stood(DispatchMode):
+    """While it is entered, kernels stand in for operators as they do for the allocator."""
+
+    def __init__(self, kernels):
+        super().__init__()
+        self.kernels = kernels
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if unseen(func):
+            return passed(func, args, kwargs or {})
+        return self.kernels.run(func, args, kwargs or {}, within=True)
+
+
+class Temps(DispatchMode):
+    """What kernels take beside their results, and their times: measured once for each
+    operator with its shapes."""
+
+    def __init__(self, reps=0, kernels=None):
+        super().__init__()
+        self.temps, self.times, self.names, self.reps, self.known, self.kernels = [], [], [], reps, {}, kernels
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if unseen(func):
+            return passed(func, args, kwargs)
+        key = signature_of(func, args, kwargs)
+        if self.kernels and key in self.kernels.known:
+            out, self.known[key] = self.kernels.run(func, args, kwargs), (self.kernels.known[key][1], None)
+        elif key in self.known:
+            out = func(*args, **kwargs)
+        else:
+            out, self.known[key] = self.measured(func, args, kwargs)
+        temp, ns = self.known[key]
+        self.names.append(str(func))
+        self.temps.append(temp)
+        self.times.append(ns)
+        return out
+
+    def measured(self, func, args, kwargs):
+        device = next((t.device for t in tensors((args, kwargs))), torch.device("cpu"))
+        out, peak, left = allocated_both(lambda: func(*args, **kwargs), device)
+        best, name = None, str(func)
+        if self.reps and not writes(func, args) and not any(word in name for word in ("rand", "bernoulli", "dropout")):
+            best = statistics.median_low([timed(lambda: func(*args, **kwargs), device)[1] for _ in range(self.reps)])
+        return out, (max(0, peak - max(0, left)), best)
+
+
+# -- times.py: Times from shapes: the model of memtide's package analytic, in Python.
+
+
+DEFAULT_DEVICE = "v100-pcie-16gb"
+
+DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32 bits), the bandwidth of the memory in GB/s
+    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732), "v100-pcie-16gb": (14.0, 112, 900),
+    "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
+    "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
+    "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
+    "gh200-96gb-single": (67, 989, 4000), "gh200-96gb-quad": (67, 989, 4000), "gh200-144gb-single": (67, 989, 4900),
+}
+
+LAUNCH = 5e-6  # seconds to start a kernel
+
+# The share of the peak that convolutions reach on a V100 in 32 bits, and how much longer the arithmetic of the backward takes.
+SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
+          "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
+
+# How often other operators travel over their output, in the forward and in the backward.
+PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
+
+
+class Model:
+    """How long operators take on a device, as (forward, backward) in seconds: as
+    long as their arithmetic or their memory traffic, whichever is longer, and the
+    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
+
+    def __init__(self, device, half, efficiency=None):
+        plain, fast, bandwidth = DEVICES[device]
+        v100 = device.startswith("v100-")
+        self.fitted = v100 and not half and efficiency is None
+        peak = fast if half and fast else plain
+        share = efficiency / 100 if efficiency else 0.45
+        self.peak = 15.7e12 if self.fitted else peak * 1e12
+        self.traffic = 900e9 * 0.86 if v100 else bandwidth * 1e9 * 0.80
+        self.share = share
+        self.linear = self.peak * (0.60 if self.fitted else share)
+        bits = "16-bit" if half else "32-bit"
+        self.origin = "analytic" if self.fitted else "estimated"
+        self.where = "Tesla V100, 32-bit" if self.fitted else "%s, %s" % (device, bits)
+        self.note = "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50." if self.fitted else (
+            "Times: an estimate for %s in %s: products at %g %% of the peak of %g TFLOP/s, everything else at %g %% of the memory bandwidth of %g GB/s."
+            % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
+
+    def conv(self, kind, macs, size):
+        """A convolution of so many multiply-adds between values of so many bytes,
+        input and output together."""
+        share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
+        arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
+
+    def product(self, macs, weights):
+        """A matrix product that reads so many bytes of weights."""
+        arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
+        return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
+
+    def max_pool(self, into, out):
+        return (into + 3 * out) / self.traffic + LAUNCH, (2 * into + 3 * out) / self.traffic + 2 * LAUNCH
+
+    def mean_pool(self, into, out):
+        return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
+
+    def element(self, kind, out):
+        """An operator that writes so many bytes, element by element."""
+        forward, backward = PASSES[kind]
+        return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
+
+
+def classify(into, out, height, width, stride, groups):
+    """The class of a convolution from so many channels to so many."""
+    narrow = min(into, out)
+    if groups > 1:
+        return "grouped"
+    if into == 3:
+        return "first"
+    if stride > 1:
+        return "strided"
+    if height == 1 and width == 1:
+        return "point"
+    if height != 3 or width != 3:
+        return "other"
+    return "wide" if narrow >= 128 else "mid" if narrow >= 64 else "narrow"
+
+
+OPERATORS = {
+    "norm": {"native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update", "native_layer_norm", "native_group_norm", "_fused_rms_norm"},
+    "add": {"add", "sub"}, "concat": {"cat", "stack"}, "dropout": {"bernoulli", "native_dropout"},
+    "copy": {"embedding", "clone", "copy", "_to_copy", "index_select", "index", "gather", "constant_pad_nd", "contiguous"},
+}
+
+REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
+
+
+if TorchDispatchMode:
+
+    class Work(TorchDispatchMode):
+        """While it is entered, adds up what the model says of every operator that
+        runs below autograd."""
+
+        def __init__(self, model, module):
+            super().__init__()
+            self.model, self.forward, self.backward = model, 0.0, 0.0
+            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
+            self.masks = []  # of dropout, which some versions make of single operators
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
+            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
+            if first is not None and tensors and first.is_floating_point():
+                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
+                self.forward, self.backward = self.forward + forward, self.backward + backward
+            return out
+
+        def time(self, name, args, tensors, out):
+            """The time of an operator, (0, 0) if it computes nothing."""
+            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
+            if plain == "convolution":
+                return self.conv(args, out)
+            if plain in ("mm", "addmm", "bmm", "baddbmm"):
+                a, b = tensors[-2:]
+                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
+            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
+                query, key = tensors[:2]
+                return model.product(2 * query.numel() * key.shape[-2], 0)
+            if plain == "max_pool2d_with_indices":
+                return model.max_pool(nbytes(tensors[0]), size)
+            if plain in REDUCTIONS:
+                return model.mean_pool(nbytes(tensors[0]), size)
+            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
+                return 0, 0
+            if plain == "bernoulli":
+                self.masks.append(out)
+            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
+                return 0, 0  # a view
+            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
+
+        def conv(self, args, out):
+            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
+            macs = (x if transposed else out).numel() * weight[0].numel()
+            into, onto = x.shape[1], out.shape[1]
+            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
+            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
+
+
+def roofline(model, func, args, kwargs, out):
+    """The time of an operator in ns: as long as its arithmetic or its traffic."""
+    seen = tensors((args, kwargs))
+    results = tensors(out)
+    if all(any(_key(t) == _key(s) for s in seen) for t in results) and not writes(func, args):
+        return 0  # a view
+    name, flops = str(func).split(".")[1], 0
+    if name in ("mm", "addmm", "bmm", "baddbmm"):
+        flops = 2 * results[0].numel() * seen[-1].shape[-2]
+    elif name == "convolution":
+        flops = 2 * (seen[0] if args[6] else results[0]).numel() * seen[1][0].numel()
+    elif name == "convolution_backward":
+        flops = 2 * len(results[:2]) * (seen[1] if args[7] else seen[0]).numel() * seen[2][0].numel()
+    elif "attention" in name and len(seen) > 1:
+        flops = (10 if "backward" in name else 4) * seen[0].numel() * seen[1].shape[-2]
+    return math.ceil(1e9 * (max(flops / model.linear, sum(map(nbytes, seen + results)) / model.traffic) + LAUNCH))
+
+
+# -- tracing.py: Traces of one step, operator by operator.
+
+
+ONE_DRAW = "that of one draw"
+
+
+class Origins:
+    """What the values of storages follow from, and which of them Python has looked at: by
+    them it may have done what it would not have done for others. roles are those of the
+    storages that were there before the step."""
+
+    RANDOM = re.compile("rand|bernoulli|dropout|normal|uniform|exponential|multinomial|geometric|cauchy|poisson")
+    SAID = {"random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "Python's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "numpy's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
+            "data": "the prediction is that of these data, and others may take more",
+            "weights or buffers": "the prediction is that of those that it was collected with"}
+
+    def __init__(self, roles):
+        self.roles, self.known, self.looks = roles, {}, {}
+
+    def of(self, n):
+        """The causes of storage n. One that no operator has made is data, such as targets
+        that the loss knows."""
+        if n in self.known:
+            return self.known[n]
+        return frozenset(["weights or buffers" if self.roles.get(n) in ("weight", "buffer", "grad") else "data"])
+
+    def follow(self, func, ins, outs):
+        """The storages outs are made or written of ins."""
+        name = str(func).split(".")[1]
+        causes = frozenset() if name.startswith("lift_fresh") else frozenset().union(*map(self.of, ins))
+        if self.RANDOM.search(name):
+            causes |= {"random numbers"}
+        for n in outs:
+            self.known[n] = causes | self.known.get(n, frozenset())
+
+    def look(self, ins):
+        """Python looks at values of ins."""
+        causes = frozenset().union(*map(self.of, ins))
+        if len(causes) > 1:
+            causes -= {"weights or buffers"}
+        for cause in causes:
+            self.looks.setdefault(cause, {})[line_of(frames_within())] = True
+
+    def drawn(self, before, after):
+        """Generators that are not PyTorch's: their states before the forward and after it."""
+        if before["python"] != after["python"]:
+            self.looks["Python's random numbers"] = {}
+        told = lambda s: (s[1].tolist(), s[2:])
+        if "numpy" in before and told(before["numpy"]) != told(after["numpy"]):
+            self.looks["numpy's random numbers"] = {}
+
+    def doubts(self):
+        """What makes a prediction doubtful, in sentences."""
+        where = lambda lines: " (%s)" % ", ".join(lines[:3]) if lines else ""
+        return ["What the step does may depend on %s%s: %s." % (cause, where([line for line in self.looks[cause] if line]), said)
+                for cause, said in self.SAID.items() if cause in self.looks]
+
+
+class Trace(DispatchMode):
+    """One step, operator by operator: which storages each makes, reads and writes, when
+    they die, what autograd keeps and until when, and which module calls run."""
+
+    def __init__(self, model=None, kernels=None):
+        super().__init__()
+        self.kernels = kernels
+        self.ops, self.sizes, self.live, self.death = [], [], {}, {}
+        self.events, self.stack, self.calls, self.packs = [], [], [], []
+        self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
+        self.model, self.end, self.origins = model, 0, Origins(self.roles)
+
+    def sid(self, t):
+        """The number of a tensor's storage."""
+        key = _key(t)
+        if key not in self.live:
+            self.live[key] = len(self.sizes), StorageWeakRef(_storage(t))
+            self.sizes.append(_storage(t).nbytes())
+        return self.live[key][0]
+
+    def sids(self, tree):
+        return sorted({self.sid(t) for t in tensors(tree) if t.layout is torch.strided})
+
+    def base(self, tree, role):
+        """Storages that are there before the step."""
+        for t in tensors(tree):
+            self.roles.setdefault(self.sid(t), role)
+
+    def poll(self):
+        for key in [k for k, (n, w) in self.live.items() if w.expired()]:
+            n, _ = self.live.pop(key)
+            self.death[n] = len(self.ops)
+            self.events.append(["free", n])
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if unseen(func):
+            return passed(func, args, kwargs)
+        self.poll()
+        ins, before = self.sids((args, kwargs)), len(self.sizes)
+        if self.phase == "forward" and reads_values(func, args):
+            self.origins.look(ins)
+        out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
+        for t in tensors(out):
+            if t.layout is not torch.strided:
+                raise CollectError("%s makes a tensor of layout %s, whose memory is not counted: collect with dense gradients (sparse=False)." % (str(func).replace(".default", ""), str(t.layout)[6:]))
+        outs = self.sids(out)
+        if self.phase == "forward":
+            self.origins.follow(func, ins, outs + self.sids(writes(func, args)))
+        row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
+               "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
+               "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
+        self.events.append(["op", len(self.ops)])
+        self.ops.append(row)
+        return out
+
+    # module calls
+
+    def wrap(self, net):
+        for path, m in net.named_modules():
+            m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
+
+    def called(self, path, kind, f, *args, **kwargs):
+        if self.phase == "backward":  # of an autograd.Function that makes its forward again: no plan can name it
+            return f(*args, **kwargs)
+        n = self.counts[path] = self.counts.get(path, -1) + 1
+        i = len(self.calls)
+        c = {"path": path if n == 0 else "%s#%d" % (path, n), "class": kind, "parent": self.stack[-1] if self.stack else None, "op": len(self.ops),
+             "args": [self.arg(t) for t in tensors((args, kwargs))]}
+        self.calls.append(c)
+        self.events.append(["enter", i])
+        self.stack.append(i)
+        try:
+            out = f(*args, **kwargs)
+        finally:
+            self.stack.pop()
+        self.poll()
+        c["end"], c["outs"] = len(self.ops), [self.sid(t) for t in tensors(out)]
+        for j, t in enumerate(tensors(out)):
+            self.made.setdefault(id(t), []).append((weakref.ref(t), t._version, i, j))
+        self.events.append(["leave", i])
+        return out
+
+    def arg(self, t):
+        """An argument: its storage, and the calls that have returned this very tensor,
+        if nothing has changed it since."""
+        return [self.sid(t), [[i, j] for r, version, i, j in self.made.get(id(t), []) if r() is t and version == t._version]]
+
+    # what autograd keeps
+
+    def note(self, t):
+        self.poll()
+        self.packs.append([self.sid(t) if t.layout is torch.strided else None, self.stack[-1] if self.stack else None, plain(t)])
+        self.events.append(["pack", len(self.packs) - 1])
+        return len(self.packs) - 1
+
+    def pack(self, t):
+        return Kept(self, self.note(t), t)
+
+    def drop(self, t):
+        n = self.note(t)
+        return t if plain(t) else n
+
+    def unpack(self, k):
+        self.poll()
+        self.events.append(["unpack", k.n])
+        return k.t
+
+
+class Kept:
+    """What autograd holds of a tensor in a full trace; it says when it lets go."""
+
+    def __init__(self, trace, n, t):
+        self.trace, self.n, self.t = trace, n, t
+
+    def __del__(self):
+        try:
+            self.t = None
+            self.trace.poll()
+            self.trace.events.append(["release", self.n])
+        except Exception:
+            pass
+
+
+# -- steps.py: A training step of a model, and how it is run on copies and traced.
+
+
+def scalar(out):
+    """The loss in what a model returns."""
+    if torch.is_tensor(out) and out.numel() == 1:
+        return out
+    loss = out.get("loss") if isinstance(out, dict) else getattr(out, "loss", None)
+    if torch.is_tensor(loss):
+        return loss
+    what = "a tensor of %s" % (tuple(out.shape),) if torch.is_tensor(out) else "a %s" % type(out).__name__
+    keys = sorted(out) if isinstance(out, dict) else sorted(vars(out)) if hasattr(out, "__dict__") and not torch.is_tensor(out) else []
+    raise CollectError("The model returns %s%s and no loss: say loss=lambda out: ..., or pass labels." % (what, " with " + ", ".join(k for k in keys if k != "loss") if keys else ""))
+
+
+def attributes(model):
+    """The tensors that modules have beside parameters and buffers."""
+    return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
+
+
+@contextlib.contextmanager
+def checkpointing(instead):
+    """PyTorch's checkpoint calls this instead, however it was imported."""
+    import torch.utils.checkpoint as c
+
+    old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
+    for n in old:
+        setattr(c, n, types.SimpleNamespace(apply=instead) if n == "CheckpointFunction" else instead)
+    try:
+        yield
+    finally:
+        for n, f in old.items():
+            setattr(c, n, f)
+
+
+class Step:
+    """A model, its arguments, and what a training step does with it."""
+
+    def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
+        self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, cast_type(autocast)
+        if any(planned(m) is not None for m in model.modules()):
+            raise CollectError("A plan is applied to this model: remove() it first.")
+        first = next(model.parameters(), None)
+        self.device = first.device if first is not None else torch.device("cpu")
+
+    def cast(self):
+        return torch.autocast(self.device.type, self.autocast) if self.autocast else contextlib.nullcontext()
+
+    def run(self):
+        """A step on the model itself."""
+        with self.cast():
+            loss = self.loss(self.model(*self.args, **self.kwargs))
+        loss.backward()
+
+    def copy(self):
+        """The step on a copy, with gradients."""
+        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
+        net = copy.deepcopy(self.model, made)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
+        for t in list(net.parameters()) + tensors((args, kwargs)):
+            t.grad = torch.zeros_like(t) if t.requires_grad else None
+        return Step(net, args, kwargs, self.loss, self.autocast)
+
+    def half(self, fake, lean, model, kernels):
+        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
+        what stands in for kernels, or None."""
+        faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
+        memo, old = {}, self.model
+        for p in old.parameters():
+            memo[id(p)] = nn.Parameter(faked(p), p.requires_grad)
+        for t in list(old.buffers()) + attributes(old):
+            if id(t) not in memo:
+                memo[id(t)] = faked(t)
+        net = copy.deepcopy(old, memo)
+        args, kwargs = mapped((self.args, self.kwargs), lambda t: faked(t).requires_grad_(t.requires_grad))
+        tr = Trace(model, kernels)
+        tr.base(list(net.parameters()), "weight")
+        tr.base(list(net.buffers()), "buffer")
+        tr.base((args, kwargs), "input")
+        with fake or contextlib.nullcontext():
+            for p in list(net.parameters()) + tensors((args, kwargs)):
+                if p.requires_grad:
+                    p.grad = torch.zeros(p.shape, dtype=p.dtype, device=p.device)
+                    tr.base(p.grad, "grad")
+        tr.wrap(net)
+        try:
+            self.play(tr, net, args, kwargs, fake, lean)
+        finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
+            for m in net.modules():
+                m.__dict__.pop("forward", None)
+            for p in list(net.parameters()) + tensors((args, kwargs)):
+                p.grad = None
+            memo.clear()
+            tr.live.clear()
+            tr.made.clear()
+        return tr
+
+    def play(self, tr, net, args, kwargs, fake, lean):
+        def refuse(*args, **kwargs):
+            raise CollectError(OWN_CHECKPOINTS)
+
+        with checkpointing(refuse):
+            self.traced(tr, net, args, kwargs, fake, lean)
+
+    def traced(self, tr, net, args, kwargs, fake, lean):
+        hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
+        reads = contextlib.nullcontext() if fake or tr.kernels else watched(lambda t, name: tr.origins.look(tr.sids(t)))
+        before = other_random_state()
+        with fake or contextlib.nullcontext(), hooks, tr:
+            with self.cast(), reads:
+                out = net(*args, **kwargs)
+                loss = self.loss(out)
+            del out
+            tr.origins.drawn(before, other_random_state())
+            tr.poll()
+            tr.end = len(tr.ops)
+            if not lean:
+                tr.phase = "backward"
+                tr.events.append(["backward", 0])
+                loss.backward()
+                tr.poll()
+            del loss
+
+
+OUTERMOST.update((Step.traced.__code__, Step.run.__code__))
+
+
+# -- plans.py: Plans as files: how they are read, the bounds of each field, and PlanError for one that is not a plan.
 #
-# The forward builds autograd's own graph. Where it would keep a tensor, hooks put a
-# Handle. When backward asks for one that is empty, the module calls of its segment
-# run again, and the n-th tensor that this run would keep goes to the n-th handle:
-# nothing of the graph of the second run is used.
+# The bounds are those of package profiles: whoever writes a plan is not known.
+
+
+def walk(segments):
+    """All segments, those within others behind them."""
+    for s in segments or []:
+        yield s
+        yield from walk(s.get("inner"))
+
+
+def name_of(seg):
+    units = seg["units"]
+    return units[0] + (" to " + units[-1] if len(units) > 1 else "")
+
+
+def shapes_of(plan):
+    """The plans in a plan: it itself, and those for other inputs."""
+    return [plan] + (plan.get("shapes") or [])
+
+
+def several(plan, *others):
+    """One plan of plans for several batches or lengths of one model. Inputs that none of
+    them was made for run plainly."""
+    plan, others = load_plan(plan), [load_plan(p) for p in others]
+    alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
+    if any(alike(p) != alike(plan) for p in others):
+        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
+    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
+    doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
+    return dict(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
+
+
+def load_plan(plan):
+    """A plan from its file; a dictionary is one. PlanError says which field is not what
+    a plan has there."""
+    if isinstance(plan, (str, os.PathLike)):
+        plan = read_json(plan)
+    if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
+        raise PlanError("This is no plan of memtide (format memtide-plan/1).")
+    Fields(plan).plan()
+    return plan
+
+
+MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
+
+MOST_DEPTH = 100  # of segments within each other
+
+
+def read_json(path):
+    """The content of a file of JSON that somebody else may have written."""
+    with open(path, "rb") as f:
+        data = f.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise PlanError("%s is larger than %s, which is the most that is read." % (path, size_text(MOST_BYTES)))
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise PlanError("%s is nested deeper than any plan." % path) from None
+    except ValueError as e:
+        raise PlanError("%s is no JSON: %s." % (path, str(e)[:200])) from None
+
+
+def brief(value):
+    """A value of JSON for a message: the beginning of a text, of others the kind."""
+    if type(value) is int and value.bit_length() > 64:
+        return "a number of %d bits" % value.bit_length()
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:60] + "...")
+    return repr(value) if isinstance(value, (bool, int, float, type(None))) else "a " + type(value).__name__
+
+
+class Fields:
+    """The fields of a plan, each held against what it has to be. What is missing or null
+    is left to its default, but for segments, units and do."""
+
+    def __init__(self, plan):
+        self.top = plan
+
+    def wrong(self, path, value, expected):
+        raise PlanError("%s is %s: %s is expected. Solve again, or ask for the file again." % (path, brief(value), expected))
+
+    def text(self, path, value, most=MOST_NAME):
+        if type(value) is not str or len(value) > most:
+            self.wrong(path, value, "a text of at most %d characters" % most)
+
+    def whole(self, path, value, most=MOST_NUMBER):
+        if type(value) is not int or not 0 <= value <= most:
+            self.wrong(path, value, "a whole number from 0 to %d" % most)
+
+    def number(self, path, value):
+        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
+            self.wrong(path, value, "a number from 0 on")
+
+    def each(self, path, value, check, most=MOST_ITEMS):
+        if not isinstance(value, (list, tuple)) or len(value) > most:
+            self.wrong(path, value, "a list of at most %d" % most)
+        for i, v in enumerate(value):
+            check("%s[%d]" % (path, i), v)
+
+    def parts(self, path, value, checks):
+        """An object: of the fields that it has, each by its check."""
+        if not isinstance(value, dict):
+            self.wrong(path, value, "an object")
+        for key, check in checks.items():
+            if value.get(key) is not None:
+                check("%s.%s" % (path, key) if path else key, value[key])
+
+    def plan(self):
+        long = lambda path, v: self.text(path, v, MOST_TEXT)
+        names = lambda path, v: self.each(path, v, self.text)
+        model = {"units": names, "classes": names, "ops_sha": self.text, "modules_sha": self.text}
+        self.parts("", self.top, {
+            "class": self.text, "name": self.text, "made_by": self.text, "autocast": self.cast, "model": lambda path, v: self.parts(path, v, model),
+            "warnings": lambda path, v: self.each(path, v, long, MOST_NOTES), "shapes": lambda path, v: self.each(path, v, self.shape)})
+        if "segments" not in self.top:
+            raise PlanError("The plan has no segments: a list of what runs again or goes to the host is expected. Solve again, or ask for the file again.")
+        self.shape("", self.top)
+
+    def shape(self, path, value):
+        """What a plan has once, and each of its shapes."""
+        predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
+        predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
+        self.parts(path, value, {
+            "budget_bytes": self.whole, "inputs": lambda at, v: self.each(at, v, self.input), "predicted": lambda at, v: self.parts(at, v, predicted),
+            "segments": lambda at, v: self.segments(at, v)})
+
+    def cast(self, path, value):
+        if value != "" and not (type(value) is str and value in CASTS):
+            self.wrong(path, value, "the name of a type for autocast (%s), or nothing" % ", ".join(CASTS))
+
+    def input(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 3:
+            self.wrong(path, value, "a list of name, shape and type")
+        self.text(path + "[0]", value[0])
+        self.each(path + "[1]", value[1], self.whole)
+        self.text(path + "[2]", value[2])
+
+    def segments(self, path, value, deep=1):
+        if deep > MOST_DEPTH:
+            raise PlanError("%s...: segments are nested deeper than %d, which is the most that is read." % (path[:60], MOST_DEPTH))
+        self.each(path, value, lambda at, s: self.segment(at, s, deep))
+
+    def segment(self, path, s, deep):
+        self.parts(path, s, {})
+        self.each(path + ".units", s.get("units"), self.text)
+        if not s["units"]:
+            self.wrong(path + ".units", None, "a list of at least one module call")
+        name = name_of(s)
+        if s.get("do") not in ("keep", "recompute", "offload"):
+            raise PlanError("%s.do: the plan wants to %s %s, which this version does not know." % (path, self.word(s.get("do")), name))
+        if s.get("input") not in (None, "", "keep", "offload"):
+            raise PlanError("%s.input: the plan wants to %s the input of %s, which this version does not know." % (path, self.word(s["input"]), name))
+        if s.get("input") == "offload" and s["do"] != "recompute":
+            raise PlanError("%s.input: the plan wants to offload the input of %s, which does not run again." % (path, name))
+        n = s.get("prefetch")
+        if n is not None and (type(n) is not int or not 0 <= n <= MOST_ITEMS):
+            raise PlanError("%s.prefetch: the plan has the prefetch %s for %s: a number of segments, at most %d." % (path, brief(n), name, MOST_ITEMS))
+        if s.get("save") and s.get("inner"):
+            raise PlanError("%s.save: the plan keeps single operators of %s, which has segments within." % (path, name))
+        self.parts(path, s, {"save": lambda at, v: self.each(at, v, self.saved), "inner": lambda at, v: self.segments(at, v, deep + 1)})
+
+    def word(self, value):
+        return value[:60] if isinstance(value, str) else brief(value)
+
+    def saved(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            self.wrong(path, value, "a list of the name of an operator and a number")
+        self.text(path + "[0]", value[0])
+        self.whole(path + "[1]", value[1])
+
+
+# -- player.py: The player: the peak and the time of a step under a plan, before anything runs.
+
+
+class Played:
+    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
+    and back; their time is in none of the seconds. left: bytes that are there after the
+    step, in attributes of modules; a step that begins with as much of the one before takes
+    up to that much less above what was there. warnings: why it may not hold."""
+
+    def __init__(self, peak, time, again, left, sent, warnings=()):
+        self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
+
+
+class Player:
+    """Plays the trace of a step under a plan. An instance of a storage is (number, run);
+    run 0 is the forward. It is there while somebody holds it."""
+
+    def __init__(self, graph, segments):
+        self.g, self.d, self.segments = graph, graph.data, segments
+        self.now = self.peak = self.runs = self.again = self.sent = 0
+        self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
+        self.line = []  # frames of which something is on the host, in order
+        self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
+        gone = {n for _, n in self.deaths}
+        self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
+        self.place = {(e[0], e[1]): k for k, e in enumerate(self.d["events"])}
+
+    def hold(self, key, holder):
+        if key[0] in self.g.base:
+            return
+        holders = self.held.setdefault(key, set())
+        if not holders:
+            self.now += self.d["storages"][key[0]]
+            self.peak = max(self.peak, self.now)
+        holders.add(holder)
+
+    def drop(self, key, holder):
+        holders = self.held.get(key)
+        if holders and holder in holders:
+            holders.discard(holder)
+            if not holders:
+                self.now -= self.d["storages"][key[0]]
+                del self.held[key]
+
+    def run(self):
+        self.forward(0, self.g.split, self.calls_of(self.segments), 0, None)
+        for kind, i in self.d["events"][self.g.split:]:
+            if kind == "op":
+                o = self.d["ops"][i]
+                for n in o["new"]:
+                    self.hold((n, 0), "python")
+                self.peak = max(self.peak, self.now + o["temp_bytes"])
+            elif kind == "free" and (self.g.first.get(i, 0) >= self.g.end or i in self.late):
+                self.drop((i, 0), "python")
+            elif kind == "unpack":
+                self.need(i)
+            elif kind == "release":
+                f = self.filler.pop(i, None)
+                if i in self.holds:
+                    self.drop(self.holds.pop(i), ("kept", i))
+                if f is not None:
+                    f["alive"].discard(i)
+                    if not f["alive"]:
+                        self.close(f)
+        time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
+        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent, self.d.get("warnings", ()))
+
+    def calls_of(self, segments):
+        """The segment that each call begins or goes on with."""
+        return {self.g.at[u]: s for s in segments for u in s["units"]}
+
+    def frame(self, seg, run):
+        self.runs += 1
+        f = {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "back": False, "calls": [], "kept": [], "first": {}, "second": {}, "place": len(self.line)}
+        if "offload" in (seg["do"], seg.get("input")):
+            self.line.append(f)
+        return f
+
+    def close(self, f):
+        f["back"] = True
+        for key in f["inputs"]:
+            self.drop(key, ("input", f["id"]))
+        f["inputs"] = []
+
+    def forward(self, begin, end, level, run, fill):
+        """Plays events of the forward; fill: the frame that is being filled again."""
+        d, frames, mine, held = self.d, {}, set(), []
+        cur = opened = inside = None
+        want = set(fill["alive"]) if fill else None
+        deaths, reads = self.deaths, self.reads(fill["calls"]) if fill else {}
+        if fill:
+            first, last = d["calls"][fill["calls"][0]]["op"], d["calls"][fill["calls"][-1]]["end"]
+            deaths = [x for x in deaths if first < x[0] <= last and x[1] not in reads]
+        dead = 0
+        for kind, i in d["events"][begin:end]:
+            if kind == "enter":
+                if fill and i in fill["calls"]:
+                    inside = i
+                s = level.get(i)
+                if cur is None and s and s["do"] != "keep" and (not fill or inside is not None):
+                    cur, opened = i, frames.get(id(s))
+                    if opened is None:
+                        opened = frames[id(s)] = self.frame(s, run)
+                    self.enter(opened, i, run, mine)
+            elif kind == "leave":
+                if cur == i:
+                    cur = opened = None
+                if inside == i:
+                    inside = None
+                    self.ended(i, run, mine, reads)
+            elif fill and inside is None:
+                continue
+            elif kind == "op":
+                while dead < len(deaths) and deaths[dead][0] <= i:
+                    n = deaths[dead][1]
+                    dead += 1
+                    if n in mine or run == 0:
+                        self.drop((n, run), "python")
+                self.operator(d["ops"][i], opened or fill, fill, run, mine, held)
+            elif kind == "pack":
+                if fill and i not in fill["alive"]:
+                    continue
+                if opened:
+                    if opened["seg"]["do"] == "offload":
+                        self.send(opened, d["keeps"][i][0])
+                    opened["alive"].add(i)
+                    self.filler[i] = opened
+                else:
+                    key = self.key(d["keeps"][i][0], run, mine)
+                    self.hold(key, ("kept", i))
+                    self.holds[i] = key
+                    self.filler.pop(i, None)
+                if fill:
+                    want.discard(i)
+                    if not want:
+                        break
+        self.settle(deaths[dead:], run, fill, mine, held)
+        for f in frames.values():
+            if not f["alive"]:  # nothing of it is kept: nobody will ask
+                self.close(f)
+
+    def reads(self, calls):
+        """Of storages that calls hand on to later ones the last that reads each."""
+        return {n: c for c in calls for n, made in self.d["calls"][c]["args"] if any(k in calls for k, _ in made)}
+
+    def ended(self, call, run, mine, reads):
+        """A call has run again: what it made goes, but for what a later one reads."""
+        for n in [n for n in mine if reads.get(n, -1) <= call]:
+            self.drop((n, run), "python")
+            if n in self.owner:  # and who reads it then reads what the frame has
+                mine.discard(n)
+
+    def enter(self, f, call, run, mine):
+        for n, made in self.d["calls"][call]["args"]:
+            if f["seg"]["do"] == "offload" or any(c in f["calls"] for c, _ in made):
+                continue
+            if f["seg"].get("input") == "offload" and n not in self.g.base:
+                self.send(f, n)
+                continue
+            key = self.key(n, run, mine)
+            self.hold(key, ("input", f["id"]))
+            f["inputs"].append(key)
+        f["calls"].append(call)
+
+    def send(self, f, n):
+        if n not in f["away"]:
+            f["away"].append(n)
+            self.sent += self.d["storages"][n]
+
+    def operator(self, o, f, fill, run, mine, held):
+        saved = False
+        if f and f["seg"].get("save"):
+            counts = f["second" if f is fill else "first"]
+            k = counts[o["name"]] = counts.get(o["name"], -1) + 1
+            saved = [o["name"], k] in f["seg"]["save"]
+        if saved and f is fill:  # it was kept: nothing runs
+            for n in o["new"]:
+                self.hold((n, f["run"]), "python")
+                held.append((n, f["run"]))
+                self.owner[n] = f["run"]
+            return
+        for n in o["new"]:
+            mine.add(n)
+            self.hold((n, run), "python")
+            if saved:
+                self.hold((n, run), ("operator", f["id"]))
+                f["kept"].append((n, run))
+        self.peak = max(self.peak, self.now + o["temp_bytes"])
+        if run:
+            self.again += o["time_ns"]
+
+    def settle(self, deaths, run, fill, mine, held):
+        """The end of a forward: what Python still held goes."""
+        if not fill:
+            for _, n in deaths:
+                self.drop((n, run), "python")
+            return
+        for n in mine:
+            self.drop((n, run), "python")
+        for key in held:
+            self.drop(key, "python")
+        for key in fill["kept"]:
+            self.drop(key, ("operator", fill["id"]))
+        fill["kept"] = []
+
+    def key(self, n, run, mine):
+        return (n, run) if n in mine or run == 0 else (n, self.owner.get(n, 0))
+
+    def need(self, p):
+        """Backward asks for what it keeps."""
+        if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
+            self.near(self.filler[p])
+        while p in self.filler and p not in self.holds:
+            f = self.filler[p]
+            if f["seg"]["do"] == "offload":
+                return
+            self.runs += 1
+            if f["away"]:
+                self.near(f)
+            self.owner = dict(f["inputs"])
+            begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
+            self.forward(begin, end, self.calls_of(f["seg"].get("inner") or []), self.runs, f)
+            self.close(f)
+
+    def near(self, f):
+        """Backward has come to a frame: it is brought back from the host, and so are those
+        before it that should be by then."""
+        for k in self.line[max(0, f["place"] - (f["seg"].get("prefetch") or 0)):f["place"] + 1]:
+            if k["seg"]["do"] == "offload":
+                for q in sorted(k["alive"] - self.holds.keys()):
+                    self.holds[q] = (self.d["keeps"][q][0], k["id"])
+                    self.hold(self.holds[q], ("kept", q))
+            elif not k["back"]:
+                k["back"] = True
+                for n in k["away"]:
+                    self.hold((n, k["id"]), ("input", k["id"]))
+                    k["inputs"].append((n, k["id"]))
+
+
+# -- graph.py: The operators of a training step (memtide/1, kind operators): units, sizes, files.
+
+
+class Graph:
+    """The operators of a training step, as the file has them (memtide/1, kind
+    operators; docs/formats.md)."""
+
+    def __init__(self, data):
+        self.data = data
+        self.end = data["forward_ops"]
+        self.base = set(data["resident"])
+        self.split = data["events"].index(["backward", 0])
+        self.first = {n: i for i, o in enumerate(data["ops"]) for n in o["new"]}
+        self.at = {c["path"]: i for i, c in enumerate(data["calls"])}
+
+    # units
+
+    def choose(self, patterns=None):
+        """Sets the units: the module calls that a plan chooses from, in order, and which
+        of them have to stay with the one before because of work in place."""
+        if patterns:
+            found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
+            inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
+            units = [i for i in found if not inside(self.data["calls"][i]["parent"])]
+            if not units:
+                raise CollectError("No module is called %s." % ", ".join(patterns))
+        else:
+            units = self.opened()
+        self.data["units"], self.data["tied"] = self.together(units)
+
+    def opened(self, share=0.125):
+        """The tree of calls is opened where children are containers, and where a call
+        keeps much and has no siblings of its own class."""
+        d, kept, children = self.data, {}, {}
+        for n, c in d["keeps"]:
+            while c is not None:
+                kept.setdefault(c, set()).add(n)
+                c = d["calls"][c]["parent"]
+        size = {c: sum(d["storages"][n] for n in ns) for c, ns in kept.items()}
+        for i, c in enumerate(d["calls"]):
+            children.setdefault(c["parent"], []).append(i)
+        total, out = max(1, size.get(0, 0)), []
+
+        def visit(i):
+            below = children.get(i, [])
+            inner = [k for k in below if children.get(k)]
+            kind = d["calls"][i]["class"]
+            twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
+            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+                out.append(i)
+            elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
+                for k in below:
+                    visit(k)
+            elif d["calls"][i]["end"] > d["calls"][i]["op"]:
+                out.append(i)
+
+        visit(0)
+        return out
+
+    def together(self, units):
+        """The units that can be recomputed, and those that go with the one before:
+        whoever works in place belongs to who made the storage; what reads a storage that
+        others change later belongs to its maker; outside of units nobody can be told."""
+        d = self.data
+        of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
+        written = {}
+        for i, o in enumerate(d["ops"][:self.end]):
+            for n in o["write"]:
+                written.setdefault(n, []).append(i)
+        tied, out = set(), set()
+
+        def tie(maker, k):
+            if maker is None:
+                out.add(k)
+            elif maker != k:
+                tied.update(range(maker + 1, k + 1))
+
+        for n, at in written.items():
+            if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
+                continue  # the unit's own
+            maker = of.get(self.first.get(n))
+            for i in at:
+                if of.get(i) is not None:
+                    tie(maker, of[i])
+            for k, u in enumerate(units):
+                c = d["calls"][u]
+                if any(s == n for s, _ in c["args"]) and at[-1] >= c["end"]:
+                    tie(maker, k)
+        keep = [k for k in range(len(units)) if k not in out]
+        return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
+
+    def units(self):
+        """The names of the units."""
+        return [self.data["calls"][i]["path"] for i in self.data["units"]]
+
+    # sizes and times that only a real step knows
+
+    def measure(self, step, reps=0, kernels=None):
+        """Measures what kernels take beside their results, their times if reps, and the
+        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
+        own, rng = step.copy(), random_state()
+        with Temps(reps, kernels) as seen:
+            own.run()
+        set_random_state(rng)
+        for o, k in self.paired(seen.names):
+            temp, ns = seen.temps[k], seen.times[k]
+            o["temp_bytes"] = temp
+            o["time_ns"] = ns if ns else o["time_ns"]
+        with Stood(kernels) if kernels else contextlib.nullcontext():
+            _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
+        set_random_state(rng)
+        self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
+
+    def off(self):
+        """How far the predicted peak of a plain step is from the measured one."""
+        plain = self.data["source"]["plain_bytes"]
+        return abs(self.play().peak - plain) / max(plain, 1)
+
+    def paired(self, names):
+        """The operators with the places of those that a step on the device has done.
+        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
+        operators on single numbers; they take nothing beside."""
+        ops = self.data["ops"]
+        own = [o["name"] for o in ops]
+        if own == names:
+            return list(zip(ops, range(len(ops))))
+        pairs, more = [], len(names)
+        for a, b, n in difflib.SequenceMatcher(None, own, names, False).get_matching_blocks():
+            pairs += [(ops[a + k], b + k) for k in range(n)]
+            more -= n
+        paired = {id(o) for o, _ in pairs}
+        if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
+            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with real=True." % (len(names), len(own)))
+        return pairs
+
+    # plans
+
+    def play(self, plan=None):
+        """What a plan takes: .peak above what is there before the step, .again, the time
+        of what runs twice, and .time, of all, in seconds."""
+        segments = plan.get("segments") or [] if plan else []
+        Fields(plan).segments("segments", segments)
+        for s in walk(segments):
+            for u in s["units"]:
+                if u not in self.at:
+                    raise PlanError("The plan names %s, and the graph has no call of that name: collect the model again, or solve again." % u)
+        return Player(self, segments).run()
+
+    def plan(self, segments, kind, maker="memtide_torch.py"):
+        """A plan of these segments, with what it is predicted to take."""
+        d, whole = self.data, self.play()
+        played = self.play({"segments": segments})
+        sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
+        doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
+        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
+                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
+                "inputs": d["inputs"], "autocast": d["autocast"],
+                "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
+                "segments": segments}
+
+    # files
+
+    def save(self, path):
+        data = dict(self.data, ops=[dict({k: v for k, v in o.items() if k != "time_ns"}, time_s=o["time_ns"] / 1e9) for o in self.data["ops"]])
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(data, f, separators=(",", ":"))
+
+
+def load(path):
+    """The graph in a file."""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    if data.get("format") != "memtide/1" or data.get("kind") != "operators":
+        raise CollectError("%s is no memtide/1 file of kind operators." % path)
+    for o in data["ops"]:
+        o["time_ns"] = round(o.pop("time_s") * 1e9)
+    return Graph(data)
+
+
+# -- collector.py: The operators of a step. Two traces of one step are made: the lean one, in which autograd
+# keeps nothing, says when Python lets go of each tensor; the full one says when autograd
+# keeps, reads and releases what it keeps.
+
+
+def needs_values(e):
+    """The refusal of an operator whose result depends on data, or None."""
+    if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
+        return None
+    frames, tb = [], e.__traceback__
+    while tb is not None:
+        frames.append((tb.tb_frame.f_code, tb.tb_lineno))
+        tb = tb.tb_next
+    return ValuesNeeded(needs(short_name(e.func), frames[::-1]))
+
+
+def traces(step, real, model, kernels=None):
+    """The rows of a graph, from the two traces of a step."""
+    fake = None
+    if not real:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        fake = FakeTensorMode(allow_non_fake_inputs=True)
+    rng = random_state()
+    try:
+        lean = step.half(fake, True, None, kernels)
+        set_random_state(rng)
+        full = step.half(fake, False, model, kernels)
+    except Exception as e:
+        told = needs_values(e)
+        if told is None:
+            raise
+        raise told from None
+    finally:
+        set_random_state(rng)
+    for i in range(max(lean.end, full.end)):
+        a, b = (tr.ops[i] if i < tr.end else {"name": "nothing", "call": None} for tr in (lean, full))
+        if a["name"] != b["name"]:
+            c = b["call"] if b["call"] is not None else a["call"]
+            raise CollectError("The model does not do the same operators twice (%s: %s, then %s): something beside its weights, its arguments and random numbers says what it does, such as a count of its calls; keep that as it is while you collect."
+                               % (full.calls[c]["path"] or "the model" if c is not None else "outside of it", a["name"].replace(".default", ""), b["name"].replace(".default", "")))
+    return rows_of(lean, full, step)
+
+
+def rows_of(lean, full, step):
+    """The content of a file of kind operators."""
+    made = {n for o in full.ops for n in o["new"]}
+    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
+        if n not in made and n not in full.death:
+            full.roles.setdefault(n, "input")
+    base, at, events = set(full.roles), {}, []
+    for e in full.events:  # what autograd keeps at no cost is left out
+        if e[0] in ("pack", "unpack", "release"):
+            n, _, own = full.packs[e[1]]
+            if own or n is None or n in base:
+                continue
+            e = [e[0], at.setdefault(e[1], len(at))]
+        events.append(e)
+    first = {n: i for i, o in enumerate(full.ops) for n in o["new"]}
+    rows = {"format": "memtide/1", "kind": "operators", "name": type(step.model).__name__, "batch": 0, "dtype": "f32",
+            "source": {"tool": "memtide_torch.py", "torch": torch.__version__, "times": "", "temps": "none", "sizes": "exact", "device": str(step.device)},
+            "inputs": input_rows(step.args, step.kwargs), "autocast": str(step.autocast)[6:] if step.autocast else "",
+            "storages": full.sizes, "resident": sorted(base), "roles": {str(n): role for n, role in sorted(full.roles.items())},
+            "ops": full.ops, "forward_ops": full.end, "calls": full.calls, "keeps": [full.packs[i][:2] for i in at], "units": [], "tied": [],
+            "events": events, "python_frees": sorted([n, d] for n, d in lean.death.items() if n in first)}
+    rows["modules_sha"] = modules_sha(step.model)
+    if full.origins.looks:
+        rows["warnings"] = full.origins.doubts()
+    seen = tensors((step.args, step.kwargs))
+    rows["batch"] = seen[0].shape[0] if seen and seen[0].dim() else 0
+    dtype = step.autocast or next((p.dtype for p in step.model.parameters()), torch.float32)
+    rows["dtype"] = {torch.float16: "f16", torch.bfloat16: "bf16"}.get(dtype, "f32")
+    return rows
+
+
+def in_child(make):
+    """What make() returns, made by a copy of this process: a crash in there takes
+    nothing along. Without fork it is made here."""
+    if not hasattr(os, "fork") or torch.cuda.is_initialized():
+        return make()
+    with tempfile.TemporaryFile("w+") as f, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                torch.set_num_threads(1)  # threads of the parent do not exist here
+                try:
+                    made = ["rows", make()]
+                except ValuesNeeded as e:
+                    made = ["values", e.what]
+                except (CollectError, PlanError) as e:
+                    made = ["refused", str(e)]
+                except BaseException as e:
+                    made = ["failed", "".join(traceback.format_exception(type(e), e, e.__traceback__))]
+                json.dump(made, f)
+                f.flush()
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        f.seek(0)
+        text = f.read()
+    try:
+        what, made = json.loads(text)
+    except ValueError:
+        raise CollectError("The collecting process ended (%s) before it had written anything; nothing else is lost. Collect with real=True, or fewer layers."
+                           % ("signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % status)) from None
+    if what == "values":
+        raise ValuesNeeded(made)
+    if what == "refused":
+        raise CollectError(made)
+    if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
+        return make()
+    if what == "failed":
+        raise RuntimeError("The model failed while it was collected:\n" + made)
+    return made
+
+
+def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1):
+    """The operators of one training step as a Graph; shapes alone are run, in a process
+    of their own, unless real, or where a plain step on the device is another one than
+    they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
+    the step, its products and convolutions once for each shape, and all of it where the
+    model looks at values; real=True does that at once. The default of loss
+    is what the model returns, if that is one number, or its .loss. autocast: a type or
+    its name. temps: a step of a copy measures what kernels take beside their results,
+    and the peak of a plain step.
+    times: the device whose model says how long operators take; reps: measure their
+    times that often instead. units: patterns of the names of modules (h.*). draws: of
+    that many draws of random numbers, the one whose plain step takes the most."""
+    step = Step(model, args, kwargs, loss, autocast)
+    clock_of = Model(times or DEFAULT_DEVICE, step.autocast is not None)
+
+    def graph_of(real, kernels=None):
+        make = lambda: traces(step, real, clock_of, kernels)
+        graph = Graph(in_child(make) if child and not real else make())
+        graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
+        graph.choose(units)
+        if temps or reps:
+            graph.measure(step, reps, kernels if not reps else None)
+        return graph
+
+    before = random_state()
+    try:
+        if draws > 1:
+            set_random_state(worst_draw(step, draws))
+        graph, needed = collected(step, graph_of, real, temps or reps)
+    finally:
+        set_random_state(before)
+    if needed:
+        warnings.warn("memtide: %s, which shapes alone do not have: the step is run instead, as with real=True." % needed, stacklevel=2)
+    doubts = graph.data.get("warnings", [])
+    doubts[:] = [d.replace(ONE_DRAW, "that of the worst of %d draws" % draws) if draws > 1 else d for d in doubts]
+    for d in doubts:
+        warnings.warn("memtide: %s%s" % (d, " draws=8 collects the worst of 8." if ONE_DRAW in d else ""), stacklevel=2)
+    return graph
+
+
+def collected(step, graph_of, real, measured):
+    """The graph that graph_of makes, from shapes alone where that does; and what in the
+    model needs values, if it is why it did not."""
+    needed = ""
+    if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
+        kernels, before = Kernels(), random_state()
+        with contextlib.suppress(Exception, NeedsValues), watched(lambda t, name: kernels.look("Tensor." + name)):
+            graph = graph_of(True, kernels)
+            if not kernels.looked:
+                return graph, ""
+        set_random_state(before)
+        needed = kernels.looked
+    if real is not None or VERSION < (2, 1):
+        return graph_of(VERSION < (2, 1) if real is None else real), needed
+    graph = None
+    try:
+        graph = graph_of(False)
+        if not measured or graph.off() <= 0.01:
+            return graph, ""
+    except OtherOperators:
+        pass
+    except ValuesNeeded as e:
+        needed = e.what
+    ran = graph_of(True)
+    return ran if graph is None or ran.off() < graph.off() else graph, needed
+
+
+def worst_draw(step, draws):
+    """The random state, the present one or that of a seed, from which a plain step takes
+    the most memory."""
+    now, worst, most = random_state(), None, -1
+    for seed in range(draws):
+        if seed:
+            seed_all(seed)
+        state = random_state()
+        _, peak = allocated(step.copy().run, step.device)
+        if peak > most:
+            worst, most = state, peak
+        set_random_state(now)
+    return worst
+
+
+# -- offload.py: What lies on the host until backward comes near.
+
+
+class Offloaded:
+    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
+    on the host until backward comes near."""
+
+    def __init__(self, rt, seg):
+        self.rt, self.seg = rt, seg
+        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.line.append(weakref.ref(self))
+
+    def pack(self, t):
+        if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
+            return t
+        b = self.blocks.get(_key(t))
+        if b is None:
+            with self.rt.quiet():
+                b = self.blocks[_key(t)] = Block(t, self.rt)
+            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.seen = {place(t)}
+        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+            with self.rt.quiet():
+                b.send(t)
+            b.seen.add(place(t))
+        return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
+
+
+def place(t):
+    """Which elements of its storage a tensor is, and how often they were changed."""
+    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
+
+
+class Block:
+    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
+
+    def __init__(self, t, rt):
+        self.rt, self.device, self.flat, self.event = rt, t.device, None, None
+        count = _storage(t).nbytes()
+        flat = torch.empty(0, dtype=torch.uint8, device=t.device)
+        flat.set_(_storage(t) if hasattr(t, "untyped_storage") else t.storage().untyped())
+        if t.device.type != "cuda":
+            self.host = torch.frombuffer(bytearray(max(1, count)), dtype=torch.uint8)[:count]
+            self.host.copy_(flat)
+            return
+        self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
+        self.across(flat, self.host)
+
+    def across(self, t, host):
+        s = self.rt.stream(t.device)
+        s.wait_stream(torch.cuda.current_stream(t.device))
+        with torch.cuda.stream(s):
+            host.copy_(t, non_blocking=True)
+        t.record_stream(s)
+
+    def send(self, t):
+        """Sends the elements of t again."""
+        each = t.element_size()
+        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
+        if t.device.type == "cuda":
+            self.across(t.detach(), host)
+        else:
+            host.copy_(t.detach())
+
+    def fetch(self):
+        if self.flat is not None:
+            return
+        self.flat = torch.empty(self.host.shape, dtype=torch.uint8, device=self.device)
+        if self.device.type != "cuda":
+            self.flat.copy_(self.host)
+            return
+        s = self.rt.stream(self.device)
+        s.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(s):
+            self.flat.copy_(self.host, non_blocking=True)
+        self.flat.record_stream(s)
+        self.event = s.record_event()
+
+    def tensor(self, dtype, size, stride, offset):
+        self.fetch()
+        if self.event is not None:
+            torch.cuda.current_stream(self.device).wait_event(self.event)
+        each = torch.empty(0, dtype=dtype).element_size()
+        return self.flat[:self.flat.numel() // each * each].view(dtype).as_strided(size, stride, offset)
+
+
+def unpack(h):
+    if isinstance(h, torch.Tensor):
+        return h
+    if isinstance(h, tuple):
+        h[0].rt.near(h[0])
+        return h[1].tensor(*h[2:])
+    while h.value is None:
+        h.frame.fill()
+    return h.value
+
+
+# -- frames.py: Segments that run again. Where autograd would keep a tensor, hooks put a Handle. When
+# backward asks for one that is empty, the module calls of its segment run again, and the
+# n-th tensor that this run would keep goes to the n-th handle: nothing of the graph of the
+# second run is used.
 
 
 class Handle:
@@ -327,110 +2201,6 @@ class Frame:
                 rt.bind(own)
 
 
-class Contents:
-    """A list, dictionary, set or deque, and those within it, with what is in each."""
-
-    KINDS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
-
-    def __init__(self, x):
-        self.x, self.parts, todo = x, [], [x]
-        while todo:
-            c = todo.pop()
-            if type(c) in self.KINDS and not any(c is d for d, _ in self.parts):
-                self.parts.append((c, self.items(c)))
-                todo += self.parts[-1][1]
-
-    def items(self, c):
-        return [*c, *c.values()] if isinstance(c, dict) else list(c)
-
-    def same(self):
-        """Whether nothing has changed since."""
-        now = [self.items(c) for c, _ in self.parts]
-        return all(len(a) == len(b) and all(x is y for x, y in zip(a, b)) for a, (_, b) in zip(now, self.parts))
-
-    def put(self):
-        """Puts back what was in them, and returns the outer one."""
-        for c, items in self.parts:
-            c.clear()
-            n = len(items) // 2
-            if isinstance(c, dict):
-                c.update(dict(zip(items[:n], items[n:])))
-            else:
-                getattr(c, "update" if isinstance(c, set) else "extend")(items)
-        return self.x
-
-
-def noted(value):
-    """An attribute, with what is in it."""
-    return Contents(value) if type(value) in Contents.KINDS else value
-
-
-def own_attribute(name):
-    """Whether an attribute is the model's, and none of PyTorch's or of a plan."""
-    return name not in MODULE and not name.startswith("_memtide") and name != "forward"
-
-
-MODULE = set(vars(nn.Module())) if torch else set()
-
-
-def still(value):
-    """An attribute without the graph that it came from."""
-    change = lambda t: t.detach().requires_grad_() if t.requires_grad and not isinstance(t, nn.Parameter) else t
-    if isinstance(value, Contents):
-        value.parts = [(c, [change(t) if torch.is_tensor(t) else t for t in items]) for c, items in value.parts]
-        return value
-    return mapped(value, change)
-
-
-def signature(o):
-    """What changes of an object when a module appends to it, or counts in it."""
-    parts = Contents([o, *(vars(o).values() if hasattr(o, "__dict__") else ())]).parts
-    same = lambda v: v if isinstance(v, (int, float, str)) else id(v)
-    return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
-
-
-class Planned:
-    """What a plan leaves in a module that it names: the runtime, the path of the module,
-    and the forward that the module itself had instead of that of its class, or None. A
-    deep copy of the module has a copy of it; a file of the module has None."""
-
-    def __init__(self, rt, path, forward):
-        self.rt, self.path, self.forward = rt, path, forward
-
-    def __deepcopy__(self, memo):
-        return Planned(*copy.deepcopy((self.rt, self.path, self.forward), memo))
-
-    def __reduce__(self):
-        if self.forward is not None:
-            raise PlanError("%s has a forward of its own beside the plan, which would not be in the file: remove() the plan before you save the model, or save its state_dict()."
-                            % (self.path or "The model"))
-        return type(None), ()
-
-
-def planned(module):
-    """What a plan has left in a module; None if there is no plan on it."""
-    return module.__dict__.get("_memtide")
-
-
-def stand_in(module):
-    """What stands in for the forward of a module that the plan names: a method, so that
-    a deep copy runs its own, of the signature that the module's own has, for those who
-    look at it (a Trainer drops the columns that forward does not take). It is called
-    forward, so that a file of the module has the forward of its class."""
-
-    def forward(self, *args, **kwargs):
-        return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
-
-    with contextlib.suppress(TypeError, ValueError):  # forwards without a signature
-        forward.__signature__ = inspect.signature(type(module).forward)
-    return types.MethodType(forward, module)
-
-
-def name_of(seg):
-    units = seg["units"]
-    return units[0] + (" to " + units[-1] if len(units) > 1 else "")
-
-
 class Stop(BaseException):
     """All that was wanted has been computed."""
 
@@ -466,90 +2236,6 @@ class Fill:
         return None
 
 
-class Offloaded:
-    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
-    on the host until backward comes near."""
-
-    def __init__(self, rt, seg):
-        self.rt, self.seg = rt, seg
-        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
-        self.line.append(weakref.ref(self))
-
-    def pack(self, t):
-        if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
-            return t
-        b = self.blocks.get(_key(t))
-        if b is None:
-            with self.rt.quiet():
-                b = self.blocks[_key(t)] = Block(t, self.rt)
-            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
-            b.seen = {place(t)}
-        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
-            with self.rt.quiet():
-                b.send(t)
-            b.seen.add(place(t))
-        return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
-
-
-def place(t):
-    """Which elements of its storage a tensor is, and how often they were changed."""
-    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
-
-
-class Block:
-    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
-
-    def __init__(self, t, rt):
-        self.rt, self.device, self.flat, self.event = rt, t.device, None, None
-        count = _storage(t).nbytes()
-        flat = torch.empty(0, dtype=torch.uint8, device=t.device)
-        flat.set_(_storage(t) if hasattr(t, "untyped_storage") else t.storage().untyped())
-        if t.device.type != "cuda":
-            self.host = torch.frombuffer(bytearray(max(1, count)), dtype=torch.uint8)[:count]
-            self.host.copy_(flat)
-            return
-        self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
-        self.across(flat, self.host)
-
-    def across(self, t, host):
-        s = self.rt.stream(t.device)
-        s.wait_stream(torch.cuda.current_stream(t.device))
-        with torch.cuda.stream(s):
-            host.copy_(t, non_blocking=True)
-        t.record_stream(s)
-
-    def send(self, t):
-        """Sends the elements of t again."""
-        each = t.element_size()
-        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
-        if t.device.type == "cuda":
-            self.across(t.detach(), host)
-        else:
-            host.copy_(t.detach())
-
-    def fetch(self):
-        if self.flat is not None:
-            return
-        self.flat = torch.empty(self.host.shape, dtype=torch.uint8, device=self.device)
-        if self.device.type != "cuda":
-            self.flat.copy_(self.host)
-            return
-        s = self.rt.stream(self.device)
-        s.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(s):
-            self.flat.copy_(self.host, non_blocking=True)
-        self.flat.record_stream(s)
-        self.event = s.record_event()
-
-    def tensor(self, dtype, size, stride, offset):
-        self.fetch()
-        if self.event is not None:
-            torch.cuda.current_stream(self.device).wait_event(self.event)
-        each = torch.empty(0, dtype=dtype).element_size()
-        return self.flat[:self.flat.numel() // each * each].view(dtype).as_strided(size, stride, offset)
-
-
 class Level:
     """Which calls begin which segments, at one depth. job: the run again that it is
     within, None in the forward."""
@@ -557,17 +2243,6 @@ class Level:
     def __init__(self, segments, job=None):
         self.job, self.frames = job, {}
         self.of = {u: s for s in segments for u in s["units"]}
-
-
-def unpack(h):
-    if isinstance(h, torch.Tensor):
-        return h
-    if isinstance(h, tuple):
-        h[0].rt.near(h[0])
-        return h[1].tensor(*h[2:])
-    while h.value is None:
-        h.frame.fill()
-    return h.value
 
 
 def selective(save):
@@ -584,11 +2259,7 @@ def selective(save):
     return create_selective_checkpoint_contexts(policy)
 
 
-def walk(segments):
-    """All segments, those within others behind them."""
-    for s in segments or []:
-        yield s
-        yield from walk(s.get("inner"))
+# -- runtime.py: The run of an unmodified model by a plan: apply, and what it returns.
 
 
 class Runtime:
@@ -846,72 +2517,6 @@ class Runtime:
                 b.fetch()
 
 
-def random_state():
-    """The states of all generators of random numbers that a step may draw from."""
-    s = dict(other_random_state(), cpu=rng_bytes())
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        s["cuda"] = torch.cuda.get_rng_state()
-    return s
-
-
-def other_random_state():
-    """The states of the generators that are not PyTorch's."""
-    return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
-
-
-def set_random_state(s):
-    """Has all generators go on as they did when random_state returned s."""
-    torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
-    random.setstate(s["python"])
-    if "numpy" in s:
-        sys.modules["numpy"].random.set_state(s["numpy"])
-    if "cuda" in s:
-        torch.cuda.set_rng_state(s["cuda"])
-
-
-def seed_all(n):
-    """Begins all generators with a seed."""
-    torch.manual_seed(n)
-    random.seed(n)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(n)
-
-
-def rng_bytes():
-    """The state of the random numbers, outside of PyTorch's allocator."""
-    t = torch.get_rng_state()
-    return ctypes.string_at(t.data_ptr(), t.numel())
-
-
-def casts():
-    """Of each kind of device whether autocast is on, and its type."""
-    if hasattr(torch, "get_autocast_dtype"):
-        return [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in ("cpu", "cuda")]
-    return [("cpu", torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()), ("cuda", torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())]
-
-
-def input_rows(args, kwargs):
-    """The tensors among arguments as rows of name, shape and type."""
-    named = [(str(i), a) for i, a in enumerate(args)] + sorted(kwargs.items())
-    return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
-
-
-OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
-WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compile the blocks' forwards, then apply the plan."
-
-
-def modules_sha(model):
-    """A hash of what modules a model has, by path and class, and of the shapes of their
-    parameters. Buffers are left out: some grow while a model runs. Empty where a
-    parameter has no shape yet."""
-    rows = ["%s %s" % (path, type(m).__name__) for path, m in model.named_modules()]
-    for name, p in model.named_parameters():
-        if isinstance(p, nn.parameter.UninitializedParameter):
-            return ""
-        rows.append("%s %s" % (name, tuple(p.shape)))
-    return sha_of(rows)
-
-
 def fits(modules, named, plan):
     """Refuses a plan that these modules cannot run."""
     for s in (s for p in shapes_of(plan) for s in walk(p.get("segments"))):
@@ -938,180 +2543,6 @@ def fits(modules, named, plan):
             raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
         if getattr(modules[path], "_compiled_call_impl", None) is not None:
             raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
-
-
-def whole(model):
-    """Refuses a model that FSDP has taken apart, or is about to."""
-    for path, m in model.named_modules():
-        kind = type(m).__name__
-        if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):
-            raise PlanError("FSDP is not supported yet: its parameters would be missing when %s runs again." % (path or "the model"))
-
-
-def free_memory(device):
-    """What a device has for the plan; None if that is not known."""
-    if device.type != "cuda":
-        return None
-    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-
-
-def shapes_of(plan):
-    """The plans in a plan: it itself, and those for other inputs."""
-    return [plan] + (plan.get("shapes") or [])
-
-
-def several(plan, *others):
-    """One plan of plans for several batches or lengths of one model. Inputs that none of
-    them was made for run plainly."""
-    plan, others = load_plan(plan), [load_plan(p) for p in others]
-    alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
-    if any(alike(p) != alike(plan) for p in others):
-        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
-    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
-    doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
-    return dict(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
-
-
-def load_plan(plan):
-    """A plan from its file; a dictionary is one. PlanError says which field is not what
-    a plan has there."""
-    if isinstance(plan, (str, os.PathLike)):
-        plan = read_json(plan)
-    if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
-        raise PlanError("This is no plan of memtide (format memtide-plan/1).")
-    Fields(plan).plan()
-    return plan
-
-
-# -- plans as files
-#
-# The bounds are those of package profiles: whoever writes a plan is not known.
-
-MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
-MOST_DEPTH = 100  # of segments within each other
-
-
-def read_json(path):
-    """The content of a file of JSON that somebody else may have written."""
-    with open(path, "rb") as f:
-        data = f.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise PlanError("%s is larger than %s, which is the most that is read." % (path, size_text(MOST_BYTES)))
-    try:
-        return json.loads(data)
-    except RecursionError:
-        raise PlanError("%s is nested deeper than any plan." % path) from None
-    except ValueError as e:
-        raise PlanError("%s is no JSON: %s." % (path, str(e)[:200])) from None
-
-
-def brief(value):
-    """A value of JSON for a message: the beginning of a text, of others the kind."""
-    if type(value) is int and value.bit_length() > 64:
-        return "a number of %d bits" % value.bit_length()
-    if isinstance(value, str):
-        return repr(value if len(value) <= 60 else value[:60] + "...")
-    return repr(value) if isinstance(value, (bool, int, float, type(None))) else "a " + type(value).__name__
-
-
-class Fields:
-    """The fields of a plan, each held against what it has to be. What is missing or null
-    is left to its default, but for segments, units and do."""
-
-    def __init__(self, plan):
-        self.top = plan
-
-    def wrong(self, path, value, expected):
-        raise PlanError("%s is %s: %s is expected. Solve again, or ask for the file again." % (path, brief(value), expected))
-
-    def text(self, path, value, most=MOST_NAME):
-        if type(value) is not str or len(value) > most:
-            self.wrong(path, value, "a text of at most %d characters" % most)
-
-    def whole(self, path, value, most=MOST_NUMBER):
-        if type(value) is not int or not 0 <= value <= most:
-            self.wrong(path, value, "a whole number from 0 to %d" % most)
-
-    def number(self, path, value):
-        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
-            self.wrong(path, value, "a number from 0 on")
-
-    def each(self, path, value, check, most=MOST_ITEMS):
-        if not isinstance(value, (list, tuple)) or len(value) > most:
-            self.wrong(path, value, "a list of at most %d" % most)
-        for i, v in enumerate(value):
-            check("%s[%d]" % (path, i), v)
-
-    def parts(self, path, value, checks):
-        """An object: of the fields that it has, each by its check."""
-        if not isinstance(value, dict):
-            self.wrong(path, value, "an object")
-        for key, check in checks.items():
-            if value.get(key) is not None:
-                check("%s.%s" % (path, key) if path else key, value[key])
-
-    def plan(self):
-        long = lambda path, v: self.text(path, v, MOST_TEXT)
-        names = lambda path, v: self.each(path, v, self.text)
-        model = {"units": names, "classes": names, "ops_sha": self.text, "modules_sha": self.text}
-        self.parts("", self.top, {
-            "class": self.text, "name": self.text, "made_by": self.text, "autocast": self.cast, "model": lambda path, v: self.parts(path, v, model),
-            "warnings": lambda path, v: self.each(path, v, long, MOST_NOTES), "shapes": lambda path, v: self.each(path, v, self.shape)})
-        if "segments" not in self.top:
-            raise PlanError("The plan has no segments: a list of what runs again or goes to the host is expected. Solve again, or ask for the file again.")
-        self.shape("", self.top)
-
-    def shape(self, path, value):
-        """What a plan has once, and each of its shapes."""
-        predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
-        predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
-        self.parts(path, value, {
-            "budget_bytes": self.whole, "inputs": lambda at, v: self.each(at, v, self.input), "predicted": lambda at, v: self.parts(at, v, predicted),
-            "segments": lambda at, v: self.segments(at, v)})
-
-    def cast(self, path, value):
-        if value != "" and not (type(value) is str and value in CASTS):
-            self.wrong(path, value, "the name of a type for autocast (%s), or nothing" % ", ".join(CASTS))
-
-    def input(self, path, value):
-        if not isinstance(value, (list, tuple)) or len(value) != 3:
-            self.wrong(path, value, "a list of name, shape and type")
-        self.text(path + "[0]", value[0])
-        self.each(path + "[1]", value[1], self.whole)
-        self.text(path + "[2]", value[2])
-
-    def segments(self, path, value, deep=1):
-        if deep > MOST_DEPTH:
-            raise PlanError("%s...: segments are nested deeper than %d, which is the most that is read." % (path[:60], MOST_DEPTH))
-        self.each(path, value, lambda at, s: self.segment(at, s, deep))
-
-    def segment(self, path, s, deep):
-        self.parts(path, s, {})
-        self.each(path + ".units", s.get("units"), self.text)
-        if not s["units"]:
-            self.wrong(path + ".units", None, "a list of at least one module call")
-        name = name_of(s)
-        if s.get("do") not in ("keep", "recompute", "offload"):
-            raise PlanError("%s.do: the plan wants to %s %s, which this version does not know." % (path, self.word(s.get("do")), name))
-        if s.get("input") not in (None, "", "keep", "offload"):
-            raise PlanError("%s.input: the plan wants to %s the input of %s, which this version does not know." % (path, self.word(s["input"]), name))
-        if s.get("input") == "offload" and s["do"] != "recompute":
-            raise PlanError("%s.input: the plan wants to offload the input of %s, which does not run again." % (path, name))
-        n = s.get("prefetch")
-        if n is not None and (type(n) is not int or not 0 <= n <= MOST_ITEMS):
-            raise PlanError("%s.prefetch: the plan has the prefetch %s for %s: a number of segments, at most %d." % (path, brief(n), name, MOST_ITEMS))
-        if s.get("save") and s.get("inner"):
-            raise PlanError("%s.save: the plan keeps single operators of %s, which has segments within." % (path, name))
-        self.parts(path, s, {"save": lambda at, v: self.each(at, v, self.saved), "inner": lambda at, v: self.segments(at, v, deep + 1)})
-
-    def word(self, value):
-        return value[:60] if isinstance(value, str) else brief(value)
-
-    def saved(self, path, value):
-        if not isinstance(value, (list, tuple)) or len(value) != 2:
-            self.wrong(path, value, "a list of the name of an operator and a number")
-        self.text(path + "[0]", value[0])
-        self.whole(path + "[1]", value[1])
 
 
 def apply(model, plan, strict=False):
@@ -1141,7 +2572,7 @@ def apply(model, plan, strict=False):
     return Runtime(model, plan, strict)
 
 
-# -- a plan beside what else there is
+# -- comparison.py: A plan beside the checkpointing that the framework has.
 
 
 def checkpointed(model, plan):
@@ -1226,907 +2657,7 @@ def comparison(rows, device):
     return text + "\nOn a CPU, PyTorch %s: its times do not carry over to a GPU, and plans have not run on a GPU yet." % torch.__version__
 
 
-# -- the operators of a step
-#
-# Two traces of one step are played: the lean one, in which autograd keeps nothing,
-# says when Python lets go of each tensor; the full one says when autograd keeps, reads
-# and releases what it keeps. With both, the peak of any plan is known before it runs.
-
-
-def unseen(func):
-    """Calls that fake tensors and hooks make, and a step does not."""
-    return str(func).startswith("prim.") or str(func) == "aten.detach.default"
-
-
-def passed(func, args, kwargs):
-    """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
-    out = func(*args, **kwargs)
-    return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
-
-
-def writes(func, args):
-    """The tensors that an operator writes in place."""
-    schema = getattr(func, "_schema", None)
-    if schema is None or "!" not in str(schema):
-        return []
-    return tensors([v for a, v in zip(schema.arguments, args) if a.alias_info is not None and a.alias_info.is_write])
-
-
-def sha_of(names):
-    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-
-
-DispatchMode = TorchDispatchMode or object
-
-
-def signature_of(func, args, kwargs):
-    """What the sizes of an operator depend on, unless they depend on values."""
-    sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
-    return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
-
-
-class NeedsValues(BaseException):
-    """A model looks at a value that has not been computed."""
-
-
-def short_name(func):
-    """The name of an operator, without the overload that most have."""
-    return str(func)[:-8] if str(func).endswith(".default") else str(func)
-
-
-def reads_values(func, args):
-    """Whether sizes, or what Python does next, may depend on the values of args."""
-    if any(getattr(t, "name", "") in ("data_dependent_output", "dynamic_output_shape") for t in func.tags):
-        return True
-    masks = tensors(args[1:2]) if str(func).split(".")[1].strip("_").startswith(("index", "unsafe_index")) else []
-    return any(t.dtype in (torch.bool, torch.uint8) for t in masks) or any(t.layout is not torch.strided for t in tensors(args))
-
-
-@contextlib.contextmanager
-def watched(look):
-    """Reads of values that are no operators are told to look, as their tensor and name."""
-    names = ("numpy", "tolist")
-
-    def seen(name):
-        plain = getattr(torch.Tensor, name)
-
-        def read(t, *args, **kwargs):
-            look(t, name)
-            return plain(t, *args, **kwargs)
-
-        return read
-
-    for name in names:
-        setattr(torch.Tensor, name, seen(name))
-    try:
-        yield
-    finally:
-        for name in names:
-            delattr(torch.Tensor, name)
-
-
-def frames_within():
-    """The frames of the step that is being collected, as code and line, innermost first."""
-    f, out = sys._getframe(1), []
-    while f is not None and f.f_code not in (Step.traced.__code__, Step.run.__code__):
-        out.append((f.f_code, f.f_lineno))
-        f = f.f_back
-    return out
-
-
-def line_of(frames):
-    """The line of the model among frames, innermost first, such as net.py:30: the first
-    that lies outside of PyTorch, otherwise of PyTorch's own modules; empty if there is none."""
-    folder, theirs = os.path.dirname(torch.__file__) + os.sep, ""
-    for code, line in frames:
-        file = code.co_filename
-        if file.startswith(folder):
-            if not theirs and file.startswith(folder + "nn" + os.sep) and os.path.basename(file) not in ("module.py", "container.py"):
-                theirs = "torch/%s:%d" % (file[len(folder):].replace(os.sep, "/"), line)
-        elif file != line_of.__code__.co_filename:
-            return "%s:%d" % (os.path.basename(file), line)
-    return theirs
-
-
-def needs(name, frames):
-    """Which operator needs values, and in which line of the model."""
-    line = line_of(frames)
-    return "%s needs values%s" % (name, " (%s)" % line if line else "")
-
-
-class Kernels:
-    """Stands in for products and convolutions where no fake tensors exist: each runs
-    once for its shapes, strides and types, and then zeros of the same layout are its
-    results, with what the kernel takes beside them. `looked`: something has asked for
-    values, so that what was collected with this may be wrong."""
-
-    HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
-
-    def __init__(self):
-        self.known, self.looked = {}, False
-
-    def look(self, name):
-        self.looked = needs(name, frames_within())
-        raise NeedsValues
-
-    def run(self, func, args, kwargs, within=False):
-        """The result of an operator. within: the allocator is watched, and sees what it
-        would see of the kernel."""
-        if func.namespace != "aten" or reads_values(func, args):
-            self.look(short_name(func))
-        seen = tensors((args, kwargs))
-        if str(func) not in self.HEAVY or not all(type(t) in (torch.Tensor, nn.Parameter) and t.layout is torch.strided and t.device.type == "cpu" for t in seen):
-            return func(*args, **kwargs)
-        key = signature_of(func, args, kwargs)
-        if key not in self.known:
-            if within:
-                raise CollectError("A plain step does other operators than the one that was measured.")
-            out, peak, left = allocated_both(lambda: func(*short(func, args), **kwargs), torch.device("cpu"))
-            whole = all(_storage(t).nbytes() == t.numel() * t.element_size() for t in tensors(out))
-            self.known[key] = (mapped(out, Layout) if whole else None, max(0, peak - max(0, left)))
-            return out
-        layouts, temp = self.known[key]
-        if layouts is None:
-            return func(*args, **kwargs)
-        out = mapped(layouts, Layout.zeros, Layout)
-        if within and temp:
-            torch.empty(temp, dtype=torch.uint8)
-        return out
-
-
-def short(func, args):
-    """The operands of a product with an inner dimension of 1: the result, and what the
-    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
-    if str(func) not in ("aten.mm.default", "aten.addmm.default"):
-        return args
-    a, b = args[-2:]
-    lies = lambda t: t.dtype in (torch.float32, torch.float64) and min(t.shape) > 1 and any(t.stride(i) == 1 and t.stride(1 - i) >= t.shape[i] for i in (0, 1))
-    return args[:-2] + (a[:, :1], b[:1]) if lies(a) and lies(b) else args
-
-
-class Layout:
-    """How a contiguous or permuted tensor of the CPU lies."""
-
-    def __init__(self, t):
-        self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
-
-    def zeros(self):
-        return torch.empty_strided(self.size, self.stride, dtype=self.dtype).zero_()
-
-
-class Stood(DispatchMode):
-    """While it is entered, kernels stand in for operators as they do for the allocator."""
-
-    def __init__(self, kernels):
-        super().__init__()
-        self.kernels = kernels
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        if unseen(func):
-            return passed(func, args, kwargs or {})
-        return self.kernels.run(func, args, kwargs or {}, within=True)
-
-
-class Names(DispatchMode):
-    """While it is entered, the names of the operators."""
-
-    def __init__(self):
-        super().__init__()
-        self.names, self.paused = [], False
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        if unseen(func):
-            return passed(func, args, kwargs or {})
-        if not self.paused:
-            self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-    def sha(self):
-        return sha_of(self.names)
-
-
-ONE_DRAW = "that of one draw"
-
-
-class Origins:
-    """What the values of storages follow from, and which of them Python has looked at: by
-    them it may have done what it would not have done for others. roles are those of the
-    storages that were there before the step."""
-
-    RANDOM = re.compile("rand|bernoulli|dropout|normal|uniform|exponential|multinomial|geometric|cauchy|poisson")
-    SAID = {"random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
-            "Python's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
-            "numpy's random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
-            "data": "the prediction is that of these data, and others may take more",
-            "weights or buffers": "the prediction is that of those that it was collected with"}
-
-    def __init__(self, roles):
-        self.roles, self.known, self.looks = roles, {}, {}
-
-    def of(self, n):
-        """The causes of storage n. One that no operator has made is data, such as targets
-        that the loss knows."""
-        if n in self.known:
-            return self.known[n]
-        return frozenset(["weights or buffers" if self.roles.get(n) in ("weight", "buffer", "grad") else "data"])
-
-    def follow(self, func, ins, outs):
-        """The storages outs are made or written of ins."""
-        name = str(func).split(".")[1]
-        causes = frozenset() if name.startswith("lift_fresh") else frozenset().union(*map(self.of, ins))
-        if self.RANDOM.search(name):
-            causes |= {"random numbers"}
-        for n in outs:
-            self.known[n] = causes | self.known.get(n, frozenset())
-
-    def look(self, ins):
-        """Python looks at values of ins."""
-        causes = frozenset().union(*map(self.of, ins))
-        if len(causes) > 1:
-            causes -= {"weights or buffers"}
-        for cause in causes:
-            self.looks.setdefault(cause, {})[line_of(frames_within())] = True
-
-    def drawn(self, before, after):
-        """Generators that are not PyTorch's: their states before the forward and after it."""
-        if before["python"] != after["python"]:
-            self.looks["Python's random numbers"] = {}
-        told = lambda s: (s[1].tolist(), s[2:])
-        if "numpy" in before and told(before["numpy"]) != told(after["numpy"]):
-            self.looks["numpy's random numbers"] = {}
-
-    def doubts(self):
-        """What makes a prediction doubtful, in sentences."""
-        where = lambda lines: " (%s)" % ", ".join(lines[:3]) if lines else ""
-        return ["What the step does may depend on %s%s: %s." % (cause, where([line for line in self.looks[cause] if line]), said)
-                for cause, said in self.SAID.items() if cause in self.looks]
-
-
-class Trace(DispatchMode):
-    """One step, operator by operator: which storages each makes, reads and writes, when
-    they die, what autograd keeps and until when, and which module calls run."""
-
-    def __init__(self, model=None, kernels=None):
-        super().__init__()
-        self.kernels = kernels
-        self.ops, self.sizes, self.live, self.death = [], [], {}, {}
-        self.events, self.stack, self.calls, self.packs = [], [], [], []
-        self.phase, self.counts, self.made, self.roles = "forward", {}, {}, {}
-        self.model, self.end, self.origins = model, 0, Origins(self.roles)
-
-    def sid(self, t):
-        """The number of a tensor's storage."""
-        key = _key(t)
-        if key not in self.live:
-            self.live[key] = len(self.sizes), StorageWeakRef(_storage(t))
-            self.sizes.append(_storage(t).nbytes())
-        return self.live[key][0]
-
-    def sids(self, tree):
-        return sorted({self.sid(t) for t in tensors(tree) if t.layout is torch.strided})
-
-    def base(self, tree, role):
-        """Storages that are there before the step."""
-        for t in tensors(tree):
-            self.roles.setdefault(self.sid(t), role)
-
-    def poll(self):
-        for key in [k for k, (n, w) in self.live.items() if w.expired()]:
-            n, _ = self.live.pop(key)
-            self.death[n] = len(self.ops)
-            self.events.append(["free", n])
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if unseen(func):
-            return passed(func, args, kwargs)
-        self.poll()
-        ins, before = self.sids((args, kwargs)), len(self.sizes)
-        if self.phase == "forward" and reads_values(func, args):
-            self.origins.look(ins)
-        out = self.kernels.run(func, args, kwargs) if self.kernels else func(*args, **kwargs)
-        for t in tensors(out):
-            if t.layout is not torch.strided:
-                raise CollectError("%s makes a tensor of layout %s, whose memory is not counted: collect with dense gradients (sparse=False)." % (str(func).replace(".default", ""), str(t.layout)[6:]))
-        outs = self.sids(out)
-        if self.phase == "forward":
-            self.origins.follow(func, ins, outs + self.sids(writes(func, args)))
-        row = {"name": str(func), "pass": self.phase, "call": self.stack[-1] if self.stack else None, "in": ins,
-               "new": [n for n in outs if n >= before], "view": [n for n in outs if n < before], "write": self.sids(writes(func, args)),
-               "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
-        self.events.append(["op", len(self.ops)])
-        self.ops.append(row)
-        return out
-
-    # module calls
-
-    def wrap(self, net):
-        for path, m in net.named_modules():
-            m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
-
-    def called(self, path, kind, f, *args, **kwargs):
-        if self.phase == "backward":  # of an autograd.Function that makes its forward again: no plan can name it
-            return f(*args, **kwargs)
-        n = self.counts[path] = self.counts.get(path, -1) + 1
-        i = len(self.calls)
-        c = {"path": path if n == 0 else "%s#%d" % (path, n), "class": kind, "parent": self.stack[-1] if self.stack else None, "op": len(self.ops),
-             "args": [self.arg(t) for t in tensors((args, kwargs))]}
-        self.calls.append(c)
-        self.events.append(["enter", i])
-        self.stack.append(i)
-        try:
-            out = f(*args, **kwargs)
-        finally:
-            self.stack.pop()
-        self.poll()
-        c["end"], c["outs"] = len(self.ops), [self.sid(t) for t in tensors(out)]
-        for j, t in enumerate(tensors(out)):
-            self.made.setdefault(id(t), []).append((weakref.ref(t), t._version, i, j))
-        self.events.append(["leave", i])
-        return out
-
-    def arg(self, t):
-        """An argument: its storage, and the calls that have returned this very tensor,
-        if nothing has changed it since."""
-        return [self.sid(t), [[i, j] for r, version, i, j in self.made.get(id(t), []) if r() is t and version == t._version]]
-
-    # what autograd keeps
-
-    def note(self, t):
-        self.poll()
-        self.packs.append([self.sid(t) if t.layout is torch.strided else None, self.stack[-1] if self.stack else None, plain(t)])
-        self.events.append(["pack", len(self.packs) - 1])
-        return len(self.packs) - 1
-
-    def pack(self, t):
-        return Kept(self, self.note(t), t)
-
-    def drop(self, t):
-        n = self.note(t)
-        return t if plain(t) else n
-
-    def unpack(self, k):
-        self.poll()
-        self.events.append(["unpack", k.n])
-        return k.t
-
-
-class Kept:
-    """What autograd holds of a tensor in a full trace; it says when it lets go."""
-
-    def __init__(self, trace, n, t):
-        self.trace, self.n, self.t = trace, n, t
-
-    def __del__(self):
-        try:
-            self.t = None
-            self.trace.poll()
-            self.trace.events.append(["release", self.n])
-        except Exception:
-            pass
-
-
-def roofline(model, func, args, kwargs, out):
-    """The time of an operator in ns: as long as its arithmetic or its traffic."""
-    seen = tensors((args, kwargs))
-    results = tensors(out)
-    if all(any(_key(t) == _key(s) for s in seen) for t in results) and not writes(func, args):
-        return 0  # a view
-    name, flops = str(func).split(".")[1], 0
-    if name in ("mm", "addmm", "bmm", "baddbmm"):
-        flops = 2 * results[0].numel() * seen[-1].shape[-2]
-    elif name == "convolution":
-        flops = 2 * (seen[0] if args[6] else results[0]).numel() * seen[1][0].numel()
-    elif name == "convolution_backward":
-        flops = 2 * len(results[:2]) * (seen[1] if args[7] else seen[0]).numel() * seen[2][0].numel()
-    elif "attention" in name and len(seen) > 1:
-        flops = (10 if "backward" in name else 4) * seen[0].numel() * seen[1].shape[-2]
-    return math.ceil(1e9 * (max(flops / model.linear, sum(map(nbytes, seen + results)) / model.traffic) + LAUNCH))
-
-
-def scalar(out):
-    """The loss in what a model returns."""
-    if torch.is_tensor(out) and out.numel() == 1:
-        return out
-    loss = out.get("loss") if isinstance(out, dict) else getattr(out, "loss", None)
-    if torch.is_tensor(loss):
-        return loss
-    what = "a tensor of %s" % (tuple(out.shape),) if torch.is_tensor(out) else "a %s" % type(out).__name__
-    keys = sorted(out) if isinstance(out, dict) else sorted(vars(out)) if hasattr(out, "__dict__") and not torch.is_tensor(out) else []
-    raise CollectError("The model returns %s%s and no loss: say loss=lambda out: ..., or pass labels." % (what, " with " + ", ".join(k for k in keys if k != "loss") if keys else ""))
-
-
-def attributes(model):
-    """The tensors that modules have beside parameters and buffers."""
-    return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
-
-
-@contextlib.contextmanager
-def checkpointing(instead):
-    """PyTorch's checkpoint calls this instead, however it was imported."""
-    import torch.utils.checkpoint as c
-
-    old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
-    for n in old:
-        setattr(c, n, types.SimpleNamespace(apply=instead) if n == "CheckpointFunction" else instead)
-    try:
-        yield
-    finally:
-        for n, f in old.items():
-            setattr(c, n, f)
-
-
-CASTS = ("bfloat16", "float16")
-
-
-def cast_type(autocast):
-    """The type of autocast, which may be named: None for none."""
-    name = autocast if isinstance(autocast, str) else str(autocast or "")
-    name = name[6:] if name.startswith("torch.") else name
-    if name and name not in CASTS:
-        raise CollectError("autocast is %r: %s or None is expected, as a type of PyTorch or as its name." % (name[:60], ", ".join(CASTS)))
-    return getattr(torch, name) if name else None
-
-
-class Step:
-    """A model, its arguments, and what a training step does with it."""
-
-    def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
-        self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, cast_type(autocast)
-        if any(planned(m) is not None for m in model.modules()):
-            raise CollectError("A plan is applied to this model: remove() it first.")
-        first = next(model.parameters(), None)
-        self.device = first.device if first is not None else torch.device("cpu")
-
-    def cast(self):
-        return torch.autocast(self.device.type, self.autocast) if self.autocast else contextlib.nullcontext()
-
-    def run(self):
-        """A step on the model itself."""
-        with self.cast():
-            loss = self.loss(self.model(*self.args, **self.kwargs))
-        loss.backward()
-
-    def copy(self):
-        """The step on a copy, with gradients."""
-        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
-        net = copy.deepcopy(self.model, made)
-        args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
-        for t in list(net.parameters()) + tensors((args, kwargs)):
-            t.grad = torch.zeros_like(t) if t.requires_grad else None
-        return Step(net, args, kwargs, self.loss, self.autocast)
-
-    def half(self, fake, lean, model, kernels):
-        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
-        what stands in for kernels, or None."""
-        faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
-        memo, old = {}, self.model
-        for p in old.parameters():
-            memo[id(p)] = nn.Parameter(faked(p), p.requires_grad)
-        for t in list(old.buffers()) + attributes(old):
-            if id(t) not in memo:
-                memo[id(t)] = faked(t)
-        net = copy.deepcopy(old, memo)
-        args, kwargs = mapped((self.args, self.kwargs), lambda t: faked(t).requires_grad_(t.requires_grad))
-        tr = Trace(model, kernels)
-        tr.base(list(net.parameters()), "weight")
-        tr.base(list(net.buffers()), "buffer")
-        tr.base((args, kwargs), "input")
-        with fake or contextlib.nullcontext():
-            for p in list(net.parameters()) + tensors((args, kwargs)):
-                if p.requires_grad:
-                    p.grad = torch.zeros(p.shape, dtype=p.dtype, device=p.device)
-                    tr.base(p.grad, "grad")
-        tr.wrap(net)
-        try:
-            self.play(tr, net, args, kwargs, fake, lean)
-        finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
-            for m in net.modules():
-                m.__dict__.pop("forward", None)
-            for p in list(net.parameters()) + tensors((args, kwargs)):
-                p.grad = None
-            memo.clear()
-            tr.live.clear()
-            tr.made.clear()
-        return tr
-
-    def play(self, tr, net, args, kwargs, fake, lean):
-        def refuse(*args, **kwargs):
-            raise CollectError(OWN_CHECKPOINTS)
-
-        with checkpointing(refuse):
-            self.traced(tr, net, args, kwargs, fake, lean)
-
-    def traced(self, tr, net, args, kwargs, fake, lean):
-        hooks = torch.autograd.graph.saved_tensors_hooks(tr.drop if lean else tr.pack, (lambda n: n) if lean else tr.unpack)
-        reads = contextlib.nullcontext() if fake or tr.kernels else watched(lambda t, name: tr.origins.look(tr.sids(t)))
-        before = other_random_state()
-        with fake or contextlib.nullcontext(), hooks, tr:
-            with self.cast(), reads:
-                out = net(*args, **kwargs)
-                loss = self.loss(out)
-            del out
-            tr.origins.drawn(before, other_random_state())
-            tr.poll()
-            tr.end = len(tr.ops)
-            if not lean:
-                tr.phase = "backward"
-                tr.events.append(["backward", 0])
-                loss.backward()
-                tr.poll()
-            del loss
-
-
-def needs_values(e):
-    """The refusal of an operator whose result depends on data, or None."""
-    if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
-        return None
-    frames, tb = [], e.__traceback__
-    while tb is not None:
-        frames.append((tb.tb_frame.f_code, tb.tb_lineno))
-        tb = tb.tb_next
-    return ValuesNeeded(needs(short_name(e.func), frames[::-1]))
-
-
-def traces(step, real, model, kernels=None):
-    """The rows of a graph, from the two traces of a step."""
-    fake = None
-    if not real:
-        from torch._subclasses.fake_tensor import FakeTensorMode
-
-        fake = FakeTensorMode(allow_non_fake_inputs=True)
-    rng = random_state()
-    try:
-        lean = step.half(fake, True, None, kernels)
-        set_random_state(rng)
-        full = step.half(fake, False, model, kernels)
-    except Exception as e:
-        told = needs_values(e)
-        if told is None:
-            raise
-        raise told from None
-    finally:
-        set_random_state(rng)
-    for i in range(max(lean.end, full.end)):
-        a, b = (tr.ops[i] if i < tr.end else {"name": "nothing", "call": None} for tr in (lean, full))
-        if a["name"] != b["name"]:
-            c = b["call"] if b["call"] is not None else a["call"]
-            raise CollectError("The model does not do the same operators twice (%s: %s, then %s): something beside its weights, its arguments and random numbers says what it does, such as a count of its calls; keep that as it is while you collect."
-                               % (full.calls[c]["path"] or "the model" if c is not None else "outside of it", a["name"].replace(".default", ""), b["name"].replace(".default", "")))
-    return rows_of(lean, full, step)
-
-
-def rows_of(lean, full, step):
-    """The content of a file of kind operators."""
-    made = {n for o in full.ops for n in o["new"]}
-    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
-        if n not in made and n not in full.death:
-            full.roles.setdefault(n, "input")
-    base, at, events = set(full.roles), {}, []
-    for e in full.events:  # what autograd keeps at no cost is left out
-        if e[0] in ("pack", "unpack", "release"):
-            n, _, own = full.packs[e[1]]
-            if own or n is None or n in base:
-                continue
-            e = [e[0], at.setdefault(e[1], len(at))]
-        events.append(e)
-    first = {n: i for i, o in enumerate(full.ops) for n in o["new"]}
-    rows = {"format": "memtide/1", "kind": "operators", "name": type(step.model).__name__, "batch": 0, "dtype": "f32",
-            "source": {"tool": "memtide_torch.py", "torch": torch.__version__, "times": "", "temps": "none", "sizes": "exact", "device": str(step.device)},
-            "inputs": input_rows(step.args, step.kwargs), "autocast": str(step.autocast)[6:] if step.autocast else "",
-            "storages": full.sizes, "resident": sorted(base), "roles": {str(n): role for n, role in sorted(full.roles.items())},
-            "ops": full.ops, "forward_ops": full.end, "calls": full.calls, "keeps": [full.packs[i][:2] for i in at], "units": [], "tied": [],
-            "events": events, "python_frees": sorted([n, d] for n, d in lean.death.items() if n in first)}
-    rows["modules_sha"] = modules_sha(step.model)
-    if full.origins.looks:
-        rows["warnings"] = full.origins.doubts()
-    seen = tensors((step.args, step.kwargs))
-    rows["batch"] = seen[0].shape[0] if seen and seen[0].dim() else 0
-    dtype = step.autocast or next((p.dtype for p in step.model.parameters()), torch.float32)
-    rows["dtype"] = {torch.float16: "f16", torch.bfloat16: "bf16"}.get(dtype, "f32")
-    return rows
-
-
-def in_child(make):
-    """What make() returns, made by a copy of this process: a crash in there takes
-    nothing along. Without fork it is made here."""
-    if not hasattr(os, "fork") or torch.cuda.is_initialized():
-        return make()
-    with tempfile.TemporaryFile("w+") as f, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        pid = os.fork()
-        if pid == 0:
-            try:
-                torch.set_num_threads(1)  # threads of the parent do not exist here
-                try:
-                    made = ["rows", make()]
-                except ValuesNeeded as e:
-                    made = ["values", e.what]
-                except (CollectError, PlanError) as e:
-                    made = ["refused", str(e)]
-                except BaseException as e:
-                    made = ["failed", "".join(traceback.format_exception(type(e), e, e.__traceback__))]
-                json.dump(made, f)
-                f.flush()
-            finally:
-                os._exit(0)
-        _, status = os.waitpid(pid, 0)
-        f.seek(0)
-        text = f.read()
-    try:
-        what, made = json.loads(text)
-    except ValueError:
-        raise CollectError("The collecting process ended (%s) before it had written anything; nothing else is lost. Collect with real=True, or fewer layers."
-                           % ("signal %d" % os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % status)) from None
-    if what == "values":
-        raise ValuesNeeded(made)
-    if what == "refused":
-        raise CollectError(made)
-    if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
-        return make()
-    if what == "failed":
-        raise RuntimeError("The model failed while it was collected:\n" + made)
-    return made
-
-
-def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1):
-    """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real, or where a plain step on the device is another one than
-    they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
-    the step, its products and convolutions once for each shape, and all of it where the
-    model looks at values; real=True does that at once. The default of loss
-    is what the model returns, if that is one number, or its .loss. autocast: a type or
-    its name. temps: a step of a copy measures what kernels take beside their results,
-    and the peak of a plain step.
-    times: the device whose model says how long operators take; reps: measure their
-    times that often instead. units: patterns of the names of modules (h.*). draws: of
-    that many draws of random numbers, the one whose plain step takes the most."""
-    step = Step(model, args, kwargs, loss, autocast)
-    clock_of = Model(times or DEFAULT_DEVICE, step.autocast is not None)
-
-    def graph_of(real, kernels=None):
-        make = lambda: traces(step, real, clock_of, kernels)
-        graph = Graph(in_child(make) if child and not real else make())
-        graph.data["source"].update(times=clock_of.origin, notes=[clock_of.note])
-        graph.choose(units)
-        if temps or reps:
-            graph.measure(step, reps, kernels if not reps else None)
-        return graph
-
-    before = random_state()
-    try:
-        if draws > 1:
-            set_random_state(worst_draw(step, draws))
-        graph, needed = collected(step, graph_of, real, temps or reps)
-    finally:
-        set_random_state(before)
-    if needed:
-        warnings.warn("memtide: %s, which shapes alone do not have: the step is run instead, as with real=True." % needed, stacklevel=2)
-    doubts = graph.data.get("warnings", [])
-    doubts[:] = [d.replace(ONE_DRAW, "that of the worst of %d draws" % draws) if draws > 1 else d for d in doubts]
-    for d in doubts:
-        warnings.warn("memtide: %s%s" % (d, " draws=8 collects the worst of 8." if ONE_DRAW in d else ""), stacklevel=2)
-    return graph
-
-
-def collected(step, graph_of, real, measured):
-    """The graph that graph_of makes, from shapes alone where that does; and what in the
-    model needs values, if it is why it did not."""
-    needed = ""
-    if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
-        kernels, before = Kernels(), random_state()
-        with contextlib.suppress(Exception, NeedsValues), watched(lambda t, name: kernels.look("Tensor." + name)):
-            graph = graph_of(True, kernels)
-            if not kernels.looked:
-                return graph, ""
-        set_random_state(before)
-        needed = kernels.looked
-    if real is not None or VERSION < (2, 1):
-        return graph_of(VERSION < (2, 1) if real is None else real), needed
-    graph = None
-    try:
-        graph = graph_of(False)
-        if not measured or graph.off() <= 0.01:
-            return graph, ""
-    except OtherOperators:
-        pass
-    except ValuesNeeded as e:
-        needed = e.what
-    ran = graph_of(True)
-    return ran if graph is None or ran.off() < graph.off() else graph, needed
-
-
-def worst_draw(step, draws):
-    """The random state, the present one or that of a seed, from which a plain step takes
-    the most memory."""
-    now, worst, most = random_state(), None, -1
-    for seed in range(draws):
-        if seed:
-            seed_all(seed)
-        state = random_state()
-        _, peak = allocated(step.copy().run, step.device)
-        if peak > most:
-            worst, most = state, peak
-        set_random_state(now)
-    return worst
-
-
-class Graph:
-    """The operators of a training step, as the file has them (memtide/1, kind
-    operators; docs/formats.md)."""
-
-    def __init__(self, data):
-        self.data = data
-        self.end = data["forward_ops"]
-        self.base = set(data["resident"])
-        self.split = data["events"].index(["backward", 0])
-        self.first = {n: i for i, o in enumerate(data["ops"]) for n in o["new"]}
-        self.at = {c["path"]: i for i, c in enumerate(data["calls"])}
-
-    # units
-
-    def choose(self, patterns=None):
-        """Sets the units: the module calls that a plan chooses from, in order, and which
-        of them have to stay with the one before because of work in place."""
-        if patterns:
-            found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
-            inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
-            units = [i for i in found if not inside(self.data["calls"][i]["parent"])]
-            if not units:
-                raise CollectError("No module is called %s." % ", ".join(patterns))
-        else:
-            units = self.opened()
-        self.data["units"], self.data["tied"] = self.together(units)
-
-    def opened(self, share=0.125):
-        """The tree of calls is opened where children are containers, and where a call
-        keeps much and has no siblings of its own class."""
-        d, kept, children = self.data, {}, {}
-        for n, c in d["keeps"]:
-            while c is not None:
-                kept.setdefault(c, set()).add(n)
-                c = d["calls"][c]["parent"]
-        size = {c: sum(d["storages"][n] for n in ns) for c, ns in kept.items()}
-        for i, c in enumerate(d["calls"]):
-            children.setdefault(c["parent"], []).append(i)
-        total, out = max(1, size.get(0, 0)), []
-
-        def visit(i):
-            below = children.get(i, [])
-            inner = [k for k in below if children.get(k)]
-            kind = d["calls"][i]["class"]
-            twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
-            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
-                out.append(i)
-            elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
-                for k in below:
-                    visit(k)
-            elif d["calls"][i]["end"] > d["calls"][i]["op"]:
-                out.append(i)
-
-        visit(0)
-        return out
-
-    def together(self, units):
-        """The units that can be recomputed, and those that go with the one before:
-        whoever works in place belongs to who made the storage; what reads a storage that
-        others change later belongs to its maker; outside of units nobody can be told."""
-        d = self.data
-        of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
-        written = {}
-        for i, o in enumerate(d["ops"][:self.end]):
-            for n in o["write"]:
-                written.setdefault(n, []).append(i)
-        tied, out = set(), set()
-
-        def tie(maker, k):
-            if maker is None:
-                out.add(k)
-            elif maker != k:
-                tied.update(range(maker + 1, k + 1))
-
-        for n, at in written.items():
-            if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
-                continue  # the unit's own
-            maker = of.get(self.first.get(n))
-            for i in at:
-                if of.get(i) is not None:
-                    tie(maker, of[i])
-            for k, u in enumerate(units):
-                c = d["calls"][u]
-                if any(s == n for s, _ in c["args"]) and at[-1] >= c["end"]:
-                    tie(maker, k)
-        keep = [k for k in range(len(units)) if k not in out]
-        return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
-
-    def units(self):
-        """The names of the units."""
-        return [self.data["calls"][i]["path"] for i in self.data["units"]]
-
-    # sizes and times that only a real step knows
-
-    def measure(self, step, reps=0, kernels=None):
-        """Measures what kernels take beside their results, their times if reps, and the
-        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
-        own, rng = step.copy(), random_state()
-        with Temps(reps, kernels) as seen:
-            own.run()
-        set_random_state(rng)
-        for o, k in self.paired(seen.names):
-            temp, ns = seen.temps[k], seen.times[k]
-            o["temp_bytes"] = temp
-            o["time_ns"] = ns if ns else o["time_ns"]
-        with Stood(kernels) if kernels else contextlib.nullcontext():
-            _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
-        set_random_state(rng)
-        self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
-
-    def off(self):
-        """How far the predicted peak of a plain step is from the measured one."""
-        plain = self.data["source"]["plain_bytes"]
-        return abs(self.play().peak - plain) / max(plain, 1)
-
-    def paired(self, names):
-        """The operators with the places of those that a step on the device has done.
-        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
-        operators on single numbers; they take nothing beside."""
-        ops = self.data["ops"]
-        own = [o["name"] for o in ops]
-        if own == names:
-            return list(zip(ops, range(len(ops))))
-        pairs, more = [], len(names)
-        for a, b, n in difflib.SequenceMatcher(None, own, names, False).get_matching_blocks():
-            pairs += [(ops[a + k], b + k) for k in range(n)]
-            more -= n
-        paired = {id(o) for o, _ in pairs}
-        if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
-            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with real=True." % (len(names), len(own)))
-        return pairs
-
-    # plans
-
-    def play(self, plan=None):
-        """What a plan takes: .peak above what is there before the step, .again, the time
-        of what runs twice, and .time, of all, in seconds."""
-        segments = plan.get("segments") or [] if plan else []
-        Fields(plan).segments("segments", segments)
-        for s in walk(segments):
-            for u in s["units"]:
-                if u not in self.at:
-                    raise PlanError("The plan names %s, and the graph has no call of that name: collect the model again, or solve again." % u)
-        return Player(self, segments).run()
-
-    def plan(self, segments, kind, maker="memtide_torch.py"):
-        """A plan of these segments, with what it is predicted to take."""
-        d, whole = self.data, self.play()
-        played = self.play({"segments": segments})
-        sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
-        doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
-        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
-                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
-                "inputs": d["inputs"], "autocast": d["autocast"],
-                "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
-                "segments": segments}
-
-    # files
-
-    def save(self, path):
-        data = dict(self.data, ops=[dict({k: v for k, v in o.items() if k != "time_ns"}, time_s=o["time_ns"] / 1e9) for o in self.data["ops"]])
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(data, f, separators=(",", ":"))
-
-
-def load(path):
-    """The graph in a file."""
-    with open(path, encoding="utf-8") as f:
-        data = json.load(f)
-    if data.get("format") != "memtide/1" or data.get("kind") != "operators":
-        raise CollectError("%s is no memtide/1 file of kind operators." % path)
-    for o in data["ops"]:
-        o["time_ns"] = round(o.pop("time_s") * 1e9)
-    return Graph(data)
+# -- policies.py: Plans that need no solver.
 
 
 def every_nth(graph, n):
@@ -2163,277 +2694,13 @@ def segments(graph, *runs, kind="wrappable"):
     return graph.plan(out, kind)
 
 
-class Played:
-    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
-    and back; their time is in none of the seconds. left: bytes that are there after the
-    step, in attributes of modules; a step that begins with as much of the one before takes
-    up to that much less above what was there. warnings: why it may not hold."""
-
-    def __init__(self, peak, time, again, left, sent, warnings=()):
-        self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
+__all__ = [
+    "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",
+    "compare", "every", "every_nth", "load", "load_plan", "segments", "several",
+]
 
 
-class Player:
-    """Plays the trace of a step under a plan. An instance of a storage is (number, run);
-    run 0 is the forward. It is there while somebody holds it."""
-
-    def __init__(self, graph, segments):
-        self.g, self.d, self.segments = graph, graph.data, segments
-        self.now = self.peak = self.runs = self.again = self.sent = 0
-        self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
-        self.line = []  # frames of which something is on the host, in order
-        self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
-        gone = {n for _, n in self.deaths}
-        self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
-        self.place = {(e[0], e[1]): k for k, e in enumerate(self.d["events"])}
-
-    def hold(self, key, holder):
-        if key[0] in self.g.base:
-            return
-        holders = self.held.setdefault(key, set())
-        if not holders:
-            self.now += self.d["storages"][key[0]]
-            self.peak = max(self.peak, self.now)
-        holders.add(holder)
-
-    def drop(self, key, holder):
-        holders = self.held.get(key)
-        if holders and holder in holders:
-            holders.discard(holder)
-            if not holders:
-                self.now -= self.d["storages"][key[0]]
-                del self.held[key]
-
-    def run(self):
-        self.forward(0, self.g.split, self.calls_of(self.segments), 0, None)
-        for kind, i in self.d["events"][self.g.split:]:
-            if kind == "op":
-                o = self.d["ops"][i]
-                for n in o["new"]:
-                    self.hold((n, 0), "python")
-                self.peak = max(self.peak, self.now + o["temp_bytes"])
-            elif kind == "free" and (self.g.first.get(i, 0) >= self.g.end or i in self.late):
-                self.drop((i, 0), "python")
-            elif kind == "unpack":
-                self.need(i)
-            elif kind == "release":
-                f = self.filler.pop(i, None)
-                if i in self.holds:
-                    self.drop(self.holds.pop(i), ("kept", i))
-                if f is not None:
-                    f["alive"].discard(i)
-                    if not f["alive"]:
-                        self.close(f)
-        time = sum(o["time_ns"] for o in self.d["ops"]) + self.again
-        return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent, self.d.get("warnings", ()))
-
-    def calls_of(self, segments):
-        """The segment that each call begins or goes on with."""
-        return {self.g.at[u]: s for s in segments for u in s["units"]}
-
-    def frame(self, seg, run):
-        self.runs += 1
-        f = {"seg": seg, "run": run, "id": self.runs, "alive": set(), "inputs": [], "away": [], "back": False, "calls": [], "kept": [], "first": {}, "second": {}, "place": len(self.line)}
-        if "offload" in (seg["do"], seg.get("input")):
-            self.line.append(f)
-        return f
-
-    def close(self, f):
-        f["back"] = True
-        for key in f["inputs"]:
-            self.drop(key, ("input", f["id"]))
-        f["inputs"] = []
-
-    def forward(self, begin, end, level, run, fill):
-        """Plays events of the forward; fill: the frame that is being filled again."""
-        d, frames, mine, held = self.d, {}, set(), []
-        cur = opened = inside = None
-        want = set(fill["alive"]) if fill else None
-        deaths, reads = self.deaths, self.reads(fill["calls"]) if fill else {}
-        if fill:
-            first, last = d["calls"][fill["calls"][0]]["op"], d["calls"][fill["calls"][-1]]["end"]
-            deaths = [x for x in deaths if first < x[0] <= last and x[1] not in reads]
-        dead = 0
-        for kind, i in d["events"][begin:end]:
-            if kind == "enter":
-                if fill and i in fill["calls"]:
-                    inside = i
-                s = level.get(i)
-                if cur is None and s and s["do"] != "keep" and (not fill or inside is not None):
-                    cur, opened = i, frames.get(id(s))
-                    if opened is None:
-                        opened = frames[id(s)] = self.frame(s, run)
-                    self.enter(opened, i, run, mine)
-            elif kind == "leave":
-                if cur == i:
-                    cur = opened = None
-                if inside == i:
-                    inside = None
-                    self.ended(i, run, mine, reads)
-            elif fill and inside is None:
-                continue
-            elif kind == "op":
-                while dead < len(deaths) and deaths[dead][0] <= i:
-                    n = deaths[dead][1]
-                    dead += 1
-                    if n in mine or run == 0:
-                        self.drop((n, run), "python")
-                self.operator(d["ops"][i], opened or fill, fill, run, mine, held)
-            elif kind == "pack":
-                if fill and i not in fill["alive"]:
-                    continue
-                if opened:
-                    if opened["seg"]["do"] == "offload":
-                        self.send(opened, d["keeps"][i][0])
-                    opened["alive"].add(i)
-                    self.filler[i] = opened
-                else:
-                    key = self.key(d["keeps"][i][0], run, mine)
-                    self.hold(key, ("kept", i))
-                    self.holds[i] = key
-                    self.filler.pop(i, None)
-                if fill:
-                    want.discard(i)
-                    if not want:
-                        break
-        self.settle(deaths[dead:], run, fill, mine, held)
-        for f in frames.values():
-            if not f["alive"]:  # nothing of it is kept: nobody will ask
-                self.close(f)
-
-    def reads(self, calls):
-        """Of storages that calls hand on to later ones the last that reads each."""
-        return {n: c for c in calls for n, made in self.d["calls"][c]["args"] if any(k in calls for k, _ in made)}
-
-    def ended(self, call, run, mine, reads):
-        """A call has run again: what it made goes, but for what a later one reads."""
-        for n in [n for n in mine if reads.get(n, -1) <= call]:
-            self.drop((n, run), "python")
-            if n in self.owner:  # and who reads it then reads what the frame has
-                mine.discard(n)
-
-    def enter(self, f, call, run, mine):
-        for n, made in self.d["calls"][call]["args"]:
-            if f["seg"]["do"] == "offload" or any(c in f["calls"] for c, _ in made):
-                continue
-            if f["seg"].get("input") == "offload" and n not in self.g.base:
-                self.send(f, n)
-                continue
-            key = self.key(n, run, mine)
-            self.hold(key, ("input", f["id"]))
-            f["inputs"].append(key)
-        f["calls"].append(call)
-
-    def send(self, f, n):
-        if n not in f["away"]:
-            f["away"].append(n)
-            self.sent += self.d["storages"][n]
-
-    def operator(self, o, f, fill, run, mine, held):
-        saved = False
-        if f and f["seg"].get("save"):
-            counts = f["second" if f is fill else "first"]
-            k = counts[o["name"]] = counts.get(o["name"], -1) + 1
-            saved = [o["name"], k] in f["seg"]["save"]
-        if saved and f is fill:  # it was kept: nothing runs
-            for n in o["new"]:
-                self.hold((n, f["run"]), "python")
-                held.append((n, f["run"]))
-                self.owner[n] = f["run"]
-            return
-        for n in o["new"]:
-            mine.add(n)
-            self.hold((n, run), "python")
-            if saved:
-                self.hold((n, run), ("operator", f["id"]))
-                f["kept"].append((n, run))
-        self.peak = max(self.peak, self.now + o["temp_bytes"])
-        if run:
-            self.again += o["time_ns"]
-
-    def settle(self, deaths, run, fill, mine, held):
-        """The end of a forward: what Python still held goes."""
-        if not fill:
-            for _, n in deaths:
-                self.drop((n, run), "python")
-            return
-        for n in mine:
-            self.drop((n, run), "python")
-        for key in held:
-            self.drop(key, "python")
-        for key in fill["kept"]:
-            self.drop(key, ("operator", fill["id"]))
-        fill["kept"] = []
-
-    def key(self, n, run, mine):
-        return (n, run) if n in mine or run == 0 else (n, self.owner.get(n, 0))
-
-    def need(self, p):
-        """Backward asks for what it keeps."""
-        if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
-            self.near(self.filler[p])
-        while p in self.filler and p not in self.holds:
-            f = self.filler[p]
-            if f["seg"]["do"] == "offload":
-                return
-            self.runs += 1
-            if f["away"]:
-                self.near(f)
-            self.owner = dict(f["inputs"])
-            begin, end = self.place["enter", f["calls"][0]], self.place["leave", f["calls"][-1]] + 1
-            self.forward(begin, end, self.calls_of(f["seg"].get("inner") or []), self.runs, f)
-            self.close(f)
-
-    def near(self, f):
-        """Backward has come to a frame: it is brought back from the host, and so are those
-        before it that should be by then."""
-        for k in self.line[max(0, f["place"] - (f["seg"].get("prefetch") or 0)):f["place"] + 1]:
-            if k["seg"]["do"] == "offload":
-                for q in sorted(k["alive"] - self.holds.keys()):
-                    self.holds[q] = (self.d["keeps"][q][0], k["id"])
-                    self.hold(self.holds[q], ("kept", q))
-            elif not k["back"]:
-                k["back"] = True
-                for n in k["away"]:
-                    self.hold((n, k["id"]), ("input", k["id"]))
-                    k["inputs"].append((n, k["id"]))
-
-
-class Temps(DispatchMode):
-    """What kernels take beside their results, and their times: measured once for each
-    operator with its shapes."""
-
-    def __init__(self, reps=0, kernels=None):
-        super().__init__()
-        self.temps, self.times, self.names, self.reps, self.known, self.kernels = [], [], [], reps, {}, kernels
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if unseen(func):
-            return passed(func, args, kwargs)
-        key = signature_of(func, args, kwargs)
-        if self.kernels and key in self.kernels.known:
-            out, self.known[key] = self.kernels.run(func, args, kwargs), (self.kernels.known[key][1], None)
-        elif key in self.known:
-            out = func(*args, **kwargs)
-        else:
-            out, self.known[key] = self.measured(func, args, kwargs)
-        temp, ns = self.known[key]
-        self.names.append(str(func))
-        self.temps.append(temp)
-        self.times.append(ns)
-        return out
-
-    def measured(self, func, args, kwargs):
-        device = next((t.device for t in tensors((args, kwargs))), torch.device("cpu"))
-        out, peak, left = allocated_both(lambda: func(*args, **kwargs), device)
-        best, name = None, str(func)
-        if self.reps and not writes(func, args) and not any(word in name for word in ("rand", "bernoulli", "dropout")):
-            best = statistics.median_low([timed(lambda: func(*args, **kwargs), device)[1] for _ in range(self.reps)])
-        return out, (max(0, peak - max(0, left)), best)
-
-
-# -- networks and their stages
+# -- networks.py: Networks and their stages.
 
 
 def network(name, flat=False, cuts=None):
@@ -2666,19 +2933,7 @@ if torch:
             return torch.ones(shape, dtype=dtype, device=device)
 
 
-# -- sizes and times of a stage
-
-
-def _storage(t):
-    return t.untyped_storage() if hasattr(t, "untyped_storage") else t.storage()
-
-
-def _key(t):
-    return _storage(t)._cdata
-
-
-def nbytes(t):
-    return t.numel() * t.element_size()
+# -- stages.py: Sizes and times of the stages of a network.
 
 
 def saved_set(module, x):
@@ -2701,52 +2956,6 @@ def saved_set(module, x):
     own = _key(y) in seen
     seen.setdefault(_key(y), _storage(y).nbytes())
     return y, max(sum(seen.values()), nbytes(y)), (source in reads, own)
-
-
-def allocated(fn, device):
-    """What fn returns, and the most that PyTorch's allocator held above the
-    start while it ran, in bytes."""
-    gc.collect()  # what others have left would go meanwhile, and be taken off
-    return allocated_both(fn, device)[:2]
-
-
-def allocated_both(fn, device):
-    """As allocated, and what it holds above the start in the end."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-        start = torch.cuda.memory_allocated(device)
-        torch.cuda.reset_peak_memory_stats(device)
-        result = fn()
-        torch.cuda.synchronize(device)
-        return result, torch.cuda.max_memory_allocated(device) - start, torch.cuda.memory_allocated(device) - start
-    from torch.profiler import ProfilerActivity, profile
-
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
-        result = fn()
-    now = peak = 0
-    for event in p.profiler.kineto_results.events():
-        if event.name() == "[memory]":
-            now += event.nbytes()
-            peak = max(peak, now)
-    return result, peak, now
-
-
-clock = time.perf_counter_ns
-
-
-def timed(fn, device):
-    """What fn returns, and its time in nanoseconds."""
-    if device.type == "cuda":
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize(device)
-        begin.record()
-        result = fn()
-        end.record()
-        torch.cuda.synchronize(device)
-        return result, round(begin.elapsed_time(end) * 1e6)
-    start = clock()
-    result = fn()
-    return result, clock() - start
 
 
 def measure(name, module, x, wants, reps, model=None):
@@ -2791,145 +3000,6 @@ def measure(name, module, x, wants, reps, model=None):
         _, peak = allocated(lambda: root.backward(root.detach()), device)
         row["backward_temp_bytes"] = max(0, peak - (nbytes(h) if wants else 0))
     return row, output, (min(forward), min(backward or [0]))
-
-
-# -- times from shapes: the model of memtide's package analytic, in Python
-
-DEFAULT_DEVICE = "v100-pcie-16gb"
-DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32 bits), the bandwidth of the memory in GB/s
-    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732), "v100-pcie-16gb": (14.0, 112, 900),
-    "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
-    "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
-    "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
-    "gh200-96gb-single": (67, 989, 4000), "gh200-96gb-quad": (67, 989, 4000), "gh200-144gb-single": (67, 989, 4900),
-}
-LAUNCH = 5e-6  # seconds to start a kernel
-# The share of the peak that convolutions reach on a V100 in 32 bits, and how much longer the arithmetic of the backward takes.
-SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
-          "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
-# How often other operators travel over their output, in the forward and in the backward.
-PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
-
-
-class Model:
-    """How long operators take on a device, as (forward, backward) in seconds: as
-    long as their arithmetic or their memory traffic, whichever is longer, and the
-    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
-
-    def __init__(self, device, half, efficiency=None):
-        plain, fast, bandwidth = DEVICES[device]
-        v100 = device.startswith("v100-")
-        self.fitted = v100 and not half and efficiency is None
-        peak = fast if half and fast else plain
-        share = efficiency / 100 if efficiency else 0.45
-        self.peak = 15.7e12 if self.fitted else peak * 1e12
-        self.traffic = 900e9 * 0.86 if v100 else bandwidth * 1e9 * 0.80
-        self.share = share
-        self.linear = self.peak * (0.60 if self.fitted else share)
-        bits = "16-bit" if half else "32-bit"
-        self.origin = "analytic" if self.fitted else "estimated"
-        self.where = "Tesla V100, 32-bit" if self.fitted else "%s, %s" % (device, bits)
-        self.note = "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50." if self.fitted else (
-            "Times: an estimate for %s in %s: products at %g %% of the peak of %g TFLOP/s, everything else at %g %% of the memory bandwidth of %g GB/s."
-            % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
-
-    def conv(self, kind, macs, size):
-        """A convolution of so many multiply-adds between values of so many bytes,
-        input and output together."""
-        share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
-        arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
-        return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
-
-    def product(self, macs, weights):
-        """A matrix product that reads so many bytes of weights."""
-        arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
-        return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
-
-    def max_pool(self, into, out):
-        return (into + 3 * out) / self.traffic + LAUNCH, (2 * into + 3 * out) / self.traffic + 2 * LAUNCH
-
-    def mean_pool(self, into, out):
-        return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
-
-    def element(self, kind, out):
-        """An operator that writes so many bytes, element by element."""
-        forward, backward = PASSES[kind]
-        return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
-
-
-def classify(into, out, height, width, stride, groups):
-    """The class of a convolution from so many channels to so many."""
-    narrow = min(into, out)
-    if groups > 1:
-        return "grouped"
-    if into == 3:
-        return "first"
-    if stride > 1:
-        return "strided"
-    if height == 1 and width == 1:
-        return "point"
-    if height != 3 or width != 3:
-        return "other"
-    return "wide" if narrow >= 128 else "mid" if narrow >= 64 else "narrow"
-
-
-OPERATORS = {
-    "norm": {"native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update", "native_layer_norm", "native_group_norm", "_fused_rms_norm"},
-    "add": {"add", "sub"}, "concat": {"cat", "stack"}, "dropout": {"bernoulli", "native_dropout"},
-    "copy": {"embedding", "clone", "copy", "_to_copy", "index_select", "index", "gather", "constant_pad_nd", "contiguous"},
-}
-REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
-
-if TorchDispatchMode:
-
-    class Work(TorchDispatchMode):
-        """While it is entered, adds up what the model says of every operator that
-        runs below autograd."""
-
-        def __init__(self, model, module):
-            super().__init__()
-            self.model, self.forward, self.backward = model, 0.0, 0.0
-            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
-            self.masks = []  # of dropout, which some versions make of single operators
-
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            out = func(*args, **(kwargs or {}))
-            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
-            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
-            if first is not None and tensors and first.is_floating_point():
-                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
-                self.forward, self.backward = self.forward + forward, self.backward + backward
-            return out
-
-        def time(self, name, args, tensors, out):
-            """The time of an operator, (0, 0) if it computes nothing."""
-            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
-            if plain == "convolution":
-                return self.conv(args, out)
-            if plain in ("mm", "addmm", "bmm", "baddbmm"):
-                a, b = tensors[-2:]
-                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
-            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
-                query, key = tensors[:2]
-                return model.product(2 * query.numel() * key.shape[-2], 0)
-            if plain == "max_pool2d_with_indices":
-                return model.max_pool(nbytes(tensors[0]), size)
-            if plain in REDUCTIONS:
-                return model.mean_pool(nbytes(tensors[0]), size)
-            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
-                return 0, 0
-            if plain == "bernoulli":
-                self.masks.append(out)
-            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
-                return 0, 0  # a view
-            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
-
-        def conv(self, args, out):
-            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
-            macs = (x if transposed else out).numel() * weight[0].numel()
-            into, onto = x.shape[1], out.shape[1]
-            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
-            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
 
 
 KINDS = (("conv", "Conv"), ("fc", "Linear"), ("pool", "Pool"), ("norm", "Norm"), ("embedding", "Embedding"), ("dropout", "Dropout"),
@@ -3059,7 +3129,7 @@ def bandwidth(device, size=256 << 20):
     return rate(lambda: here.copy_(there, non_blocking=True)), rate(lambda: there.copy_(here, non_blocking=True))
 
 
-# -- the file
+# -- link.py: A profile of stages as a file, and as a link: the profile itself as the fragment of the page's address.
 
 
 COLUMNS = ("forward", "backward", "output_bytes", "saved_bytes", "grad_bytes", "forward_temp_bytes", "backward_temp_bytes")
@@ -3080,8 +3150,6 @@ def text_of(p):
     head = json.dumps({k: v for k, v in p.items() if k not in ("stages", "loss") and v is not None}, ensure_ascii=False)
     return head[:-1] + ',\n "stages":[\n  ' + ",\n  ".join(map(stage, p["stages"])) + '],\n "loss":' + stage(p["loss"]) + "}\n"
 
-
-# -- the link: the profile itself as the fragment of the page's address
 
 LONGEST_LINK = 32000  # addresses above it do not survive; the file travels better
 
@@ -3212,7 +3280,7 @@ def tell_link(p, page):
     return address
 
 
-# -- the command line of stages
+# -- chain.py: The command line that measures a network stage by stage.
 
 
 def chain(argv):
@@ -3336,7 +3404,7 @@ def profile(args, rows, least, stages, x, model=None):
             "stages": rows[:-1], "loss": rows[-1]}
 
 
-# -- the command line
+# -- cli.py: The command line that writes the operators of a step.
 
 
 def step_of(args):
@@ -3364,10 +3432,15 @@ def step_of(args):
     return model.train(), {k: send(v) if k in ("args", "kwargs") else v for k, v in made.items()}
 
 
+def program():
+    """How this program was started, for usage and messages."""
+    return "python -m memtide" if os.path.basename(sys.argv[0]) == "__main__.py" else "memtide_torch.py"
+
+
 def operators(argv):
     """The command that writes the operators of a step."""
     parser = argparse.ArgumentParser(description="Write the operators of a training step for memtide (with --chain: a network stage by stage).",
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+                                     prog=program(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("network", help="package.module:factory, or a name of torchvision.models")
     parser.add_argument("--input", help="of torchvision's models: shape of the input, such as 32x3x224x224")
     parser.add_argument("--device", default="cpu", help="the device that the model trains on (default cpu)")
@@ -3391,7 +3464,7 @@ def operators(argv):
             graph = collect(model, draws=args.draws, real=args.real or None, temps=args.temps == "measured", times=args.times, reps=args.reps,
                         units=args.units and args.units.split(","), **made)
         for w in said:
-            print("memtide_torch.py: %s" % flagged(str(w.message)), file=sys.stderr)
+            print("%s: %s" % (program(), flagged(str(w.message))), file=sys.stderr)
         graph.data["name"] = args.network.split(":")[-1].split(".")[-1]
         output = args.output or graph.data["name"] + ".json"
         graph.save(output)
@@ -3400,7 +3473,7 @@ def operators(argv):
         print("Keeping everything takes %s" % size_text(peak) + ("; a plain step took %s at its peak, so the prediction is off by %+.1f %%." % (
             size_text(plain_bytes), round(100 * (peak / plain_bytes - 1), 1) + 0) if plain_bytes else "; no step was run."))
     except (CollectError, PlanError) as e:
-        print("memtide_torch.py: %s" % flagged(str(e)), file=sys.stderr)
+        print("%s: %s" % (program(), flagged(str(e))), file=sys.stderr)
         return 1
     return 0
 
@@ -3416,9 +3489,12 @@ def main(argv=None):
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
     if torch is None:
-        print("memtide_torch.py: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).", file=sys.stderr)
+        print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
         return 1
     return operators(argv)
+
+
+# -- __main__.py: The command line: python -m memtide.
 
 
 if __name__ == "__main__":

@@ -94,8 +94,8 @@ import (
 func main() {
 	out := flag.String("out", "dist", "directory to write to, from the module's root if not absolute")
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
-	check := flag.Bool("check", false, "only say whether the generated components are up to date")
-	generate := flag.Bool("generate", false, "only bring the generated components up to date")
+	check := flag.Bool("check", false, "only say whether the generated components and memtide_torch.py are up to date")
+	generate := flag.Bool("generate", false, "only bring the generated components and memtide_torch.py up to date")
 	watched := flag.String("watch", "", "serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
 	flag.Parse()
 	start := time.Now()
@@ -107,9 +107,12 @@ func main() {
 			watch(ctx, s.root, *watched)
 			return
 		}
-		switch stale := s.generate(); {
+		stale, stalePython := s.generate(), s.singlePython()
+		switch {
 		case stale && *check:
 			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s", components)
+		case stalePython && *check:
+			cli.Fail("%s has been regenerated from %s: it was not up to date; commit it", pythonFile, pythonPackage)
 		case *generate, *check:
 		default:
 			s.build(*release)

@@ -1,0 +1,63 @@
+"""What memtide needs of PyTorch: the operators of a training step of any
+module, and the run of the unmodified module by a plan.
+
+    python -m memtide my.module:factory -o net.json
+    memtide torch -class nested -budget 10GiB -o plan.json operators.json
+
+    import memtide as mt
+    handle = mt.apply(model, "plan.json")      # the model trains by the plan
+    handle.remove()                            # and no longer
+
+factory() returns model, or model, args, or model, args, kwargs, or a dictionary of
+model, args, kwargs, loss, autocast. Without memtide:
+
+    graph = mt.collect(model, (ids,), {"labels": labels})     # or loss=lambda out: ...
+    plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
+    print(graph.play(plan).peak)               # before anything runs
+
+What a plan is worth, beside the framework's own checkpointing:
+    python -m memtide my.module:factory --compare plan.json --device cuda
+
+Needs PyTorch 1.13 or later, nothing else; single operators that are kept need 2.4,
+collecting without computing needs 2.1. Not run on a GPU yet: pinned copies, random
+numbers of a GPU and FSDP are untested.
+
+With --chain (or as collect.py) it measures a network stage by stage:
+    python collect.py resnet50 --input 32x3x224x224 --device cuda
+    python collect.py package.module:factory --device cpu --reps 5 -o net.json
+    python collect.py densenet121 --input 32x3x224x224 --meta --times a100-sxm-40gb
+    python collect.py --link net.json
+
+The network is a name of torchvision.models, or package.module:factory, where
+factory() returns a module, or a module and a sample of its input. The stages are
+the children of an nn.Sequential (--flat opens nested ones); those of any other
+module are found by tracing it: all places that exactly one tensor crosses, or
+the modules named with --cut. A module that works in place, or that only looks at
+its input in another way, joins the stage before it.
+
+For each stage: the median of the times of forward and backward; the output; what
+autograd keeps, each storage once, without parameters, buffers and the stage's
+input, with the output, unless autograd keeps that for nobody; what forward and
+backward take beside that. Measured profiles are held against the peak of a plain
+training step. --meta gives
+exact sizes from shapes in seconds, and times of a model of the device that --times
+names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
+model 1.13 or later, nothing else; --link needs no PyTorch.
+
+The names in __all__ are for programs; all others are internal and may change. From a
+checkout the package is found with PYTHONPATH=profiles/python. profiles/memtide_torch.py
+is the same in one file (make generate).
+"""
+from .collector import collect
+from .comparison import compare
+from .errors import CollectError, PlanError
+from .graph import Graph, load
+from .plans import load_plan, several
+from .policies import every, every_nth, segments
+from .player import Played
+from .runtime import Runtime, apply
+
+__all__ = [
+    "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",
+    "compare", "every", "every_nth", "load", "load_plan", "segments", "several",
+]

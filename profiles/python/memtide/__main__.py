@@ -1,0 +1,7 @@
+"""The command line: python -m memtide."""
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

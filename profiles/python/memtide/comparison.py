@@ -1,0 +1,94 @@
+"""A plan beside the checkpointing that the framework has."""
+import functools
+import gc
+import random
+import statistics
+
+from .errors import size_text
+from .tensors import torch
+from .meter import allocated, timed
+from .plans import load_plan
+from .runtime import apply
+from .steps import Step
+
+
+def checkpointed(model, plan):
+    """The checkpointing that the model's own framework has: its switch, or PyTorch's
+    checkpoint around every unit of the class that most units of the plan have. Says
+    which."""
+    if hasattr(model, "gradient_checkpointing_enable"):
+        model.gradient_checkpointing_enable()
+        return "gradient_checkpointing_enable()"
+    from torch.utils.checkpoint import checkpoint
+
+    modules = dict(model.named_modules())
+    units = (plan.get("model") or {}).get("units") or [u for s in plan["segments"] for u in s["units"]]
+    paths = [u for u in units if "#" not in u]
+    kinds = [type(modules[u]).__name__ for u in paths]
+    common = max(sorted(set(kinds)), key=kinds.count)
+    for path in paths:
+        m = modules[path]
+        if type(m).__name__ == common:
+            m.forward = functools.partial(checkpoint, m.forward, use_reentrant=False)
+    return "torch checkpoint, every %s" % common
+
+
+def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3):
+    """Measures a training step on copies of the model: plain, with the framework's own
+    checkpointing, and by the plan. Each row has the peak that the allocator says, above
+    what is there before a step, what it had reserved (of a GPU, otherwise None), the
+    median time of so many steps in seconds, and whether gradients and buffers are those
+    of the plain step, bit by bit. The plan's row has the predicted peak."""
+    plan, rows, want = load_plan(plan), [], None
+    step = Step(model, args, kwargs, loss, autocast)
+    device = step.device
+    for way in ("plain", "checkpoint", "plan"):
+        own, name = step.copy(), way
+        if way == "checkpoint":
+            name = checkpointed(own.model, plan)
+        handle = apply(own.model, plan) if way == "plan" else None
+        row = {"way": name, "predicted_bytes": (plan.get("predicted") or {}).get("peak_bytes") if handle else None, "reserved_bytes": None}
+
+        def run():
+            torch.manual_seed(0)
+            random.seed(0)
+            own.run()
+
+        run()  # the first step makes what later ones find
+        for p in own.model.parameters():
+            if p.grad is not None:
+                p.grad.zero_()
+        run()
+        found = [(n, None if p.grad is None else p.grad.cpu()) for n, p in own.model.named_parameters()], [(n, b.detach().cpu().clone()) for n, b in own.model.named_buffers()]
+        found = tuple([(n, t if t is None else t.clone()) for n, t in part] for part in found)
+        want = want or found
+        row["gradients"], row["buffers"] = (alike(a, b) for a, b in zip(found, want))
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+        _, row["peak_bytes"] = allocated(run, device)
+        if device.type == "cuda":
+            row["reserved_bytes"] = torch.cuda.max_memory_reserved(device)
+        row["time_s"] = statistics.median(timed(run, device)[1] for _ in range(reps)) / 1e9
+        rows.append(row)
+        del own, handle, run
+        gc.collect()
+    return rows
+
+
+def alike(a, b):
+    """Whether named tensors are equal bit by bit."""
+    return all(n == m and (x is None) == (y is None) and (x is None or torch.equal(x, y)) for (n, x), (m, y) in zip(a, b))
+
+
+def comparison(rows, device):
+    """The rows of compare as a table."""
+    lines = [("", "peak", "predicted", "reserved", "time", "gradients", "buffers")]
+    for r in rows:
+        size = lambda key: "-" if r[key] is None else size_text(r[key])
+        lines.append((r["way"], size("peak_bytes"), size("predicted_bytes"), size("reserved_bytes"), "%.1f ms" % (r["time_s"] * 1e3),
+                      *("equal" if r[k] else "other" for k in ("gradients", "buffers"))))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    text = "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in lines)
+    if device.type == "cuda":
+        return text + "\nOn %s, PyTorch %s." % (torch.cuda.get_device_name(device), torch.__version__)
+    return text + "\nOn a CPU, PyTorch %s: its times do not carry over to a GPU, and plans have not run on a GPU yet." % torch.__version__

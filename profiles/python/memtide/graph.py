@@ -1,0 +1,189 @@
+"""The operators of a training step (memtide/1, kind operators): units, sizes, files."""
+import contextlib
+import difflib
+import fnmatch
+import json
+
+from .errors import CollectError, OtherOperators, PlanError
+from .tensors import sha_of
+from .randomness import random_state, set_random_state
+from .meter import allocated
+from .plans import Fields, walk
+from .kernels import Stood, Temps
+from .player import Player
+
+
+class Graph:
+    """The operators of a training step, as the file has them (memtide/1, kind
+    operators; docs/formats.md)."""
+
+    def __init__(self, data):
+        self.data = data
+        self.end = data["forward_ops"]
+        self.base = set(data["resident"])
+        self.split = data["events"].index(["backward", 0])
+        self.first = {n: i for i, o in enumerate(data["ops"]) for n in o["new"]}
+        self.at = {c["path"]: i for i, c in enumerate(data["calls"])}
+
+    # units
+
+    def choose(self, patterns=None):
+        """Sets the units: the module calls that a plan chooses from, in order, and which
+        of them have to stay with the one before because of work in place."""
+        if patterns:
+            found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
+            inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
+            units = [i for i in found if not inside(self.data["calls"][i]["parent"])]
+            if not units:
+                raise CollectError("No module is called %s." % ", ".join(patterns))
+        else:
+            units = self.opened()
+        self.data["units"], self.data["tied"] = self.together(units)
+
+    def opened(self, share=0.125):
+        """The tree of calls is opened where children are containers, and where a call
+        keeps much and has no siblings of its own class."""
+        d, kept, children = self.data, {}, {}
+        for n, c in d["keeps"]:
+            while c is not None:
+                kept.setdefault(c, set()).add(n)
+                c = d["calls"][c]["parent"]
+        size = {c: sum(d["storages"][n] for n in ns) for c, ns in kept.items()}
+        for i, c in enumerate(d["calls"]):
+            children.setdefault(c["parent"], []).append(i)
+        total, out = max(1, size.get(0, 0)), []
+
+        def visit(i):
+            below = children.get(i, [])
+            inner = [k for k in below if children.get(k)]
+            kind = d["calls"][i]["class"]
+            twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
+            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+                out.append(i)
+            elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
+                for k in below:
+                    visit(k)
+            elif d["calls"][i]["end"] > d["calls"][i]["op"]:
+                out.append(i)
+
+        visit(0)
+        return out
+
+    def together(self, units):
+        """The units that can be recomputed, and those that go with the one before:
+        whoever works in place belongs to who made the storage; what reads a storage that
+        others change later belongs to its maker; outside of units nobody can be told."""
+        d = self.data
+        of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
+        written = {}
+        for i, o in enumerate(d["ops"][:self.end]):
+            for n in o["write"]:
+                written.setdefault(n, []).append(i)
+        tied, out = set(), set()
+
+        def tie(maker, k):
+            if maker is None:
+                out.add(k)
+            elif maker != k:
+                tied.update(range(maker + 1, k + 1))
+
+        for n, at in written.items():
+            if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
+                continue  # the unit's own
+            maker = of.get(self.first.get(n))
+            for i in at:
+                if of.get(i) is not None:
+                    tie(maker, of[i])
+            for k, u in enumerate(units):
+                c = d["calls"][u]
+                if any(s == n for s, _ in c["args"]) and at[-1] >= c["end"]:
+                    tie(maker, k)
+        keep = [k for k in range(len(units)) if k not in out]
+        return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
+
+    def units(self):
+        """The names of the units."""
+        return [self.data["calls"][i]["path"] for i in self.data["units"]]
+
+    # sizes and times that only a real step knows
+
+    def measure(self, step, reps=0, kernels=None):
+        """Measures what kernels take beside their results, their times if reps, and the
+        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
+        own, rng = step.copy(), random_state()
+        with Temps(reps, kernels) as seen:
+            own.run()
+        set_random_state(rng)
+        for o, k in self.paired(seen.names):
+            temp, ns = seen.temps[k], seen.times[k]
+            o["temp_bytes"] = temp
+            o["time_ns"] = ns if ns else o["time_ns"]
+        with Stood(kernels) if kernels else contextlib.nullcontext():
+            _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
+        set_random_state(rng)
+        self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
+
+    def off(self):
+        """How far the predicted peak of a plain step is from the measured one."""
+        plain = self.data["source"]["plain_bytes"]
+        return abs(self.play().peak - plain) / max(plain, 1)
+
+    def paired(self, names):
+        """The operators with the places of those that a step on the device has done.
+        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
+        operators on single numbers; they take nothing beside."""
+        ops = self.data["ops"]
+        own = [o["name"] for o in ops]
+        if own == names:
+            return list(zip(ops, range(len(ops))))
+        pairs, more = [], len(names)
+        for a, b, n in difflib.SequenceMatcher(None, own, names, False).get_matching_blocks():
+            pairs += [(ops[a + k], b + k) for k in range(n)]
+            more -= n
+        paired = {id(o) for o, _ in pairs}
+        if more or any(self.data["storages"][n] > 16 for o in ops if id(o) not in paired for n in o["new"]):
+            raise OtherOperators("The step on the device does %d operators and its shapes %d: collect with real=True." % (len(names), len(own)))
+        return pairs
+
+    # plans
+
+    def play(self, plan=None):
+        """What a plan takes: .peak above what is there before the step, .again, the time
+        of what runs twice, and .time, of all, in seconds."""
+        segments = plan.get("segments") or [] if plan else []
+        Fields(plan).segments("segments", segments)
+        for s in walk(segments):
+            for u in s["units"]:
+                if u not in self.at:
+                    raise PlanError("The plan names %s, and the graph has no call of that name: collect the model again, or solve again." % u)
+        return Player(self, segments).run()
+
+    def plan(self, segments, kind, maker="memtide_torch.py"):
+        """A plan of these segments, with what it is predicted to take."""
+        d, whole = self.data, self.play()
+        played = self.play({"segments": segments})
+        sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
+        doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
+        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
+                "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
+                "inputs": d["inputs"], "autocast": d["autocast"],
+                "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
+                "segments": segments}
+
+    # files
+
+    def save(self, path):
+        data = dict(self.data, ops=[dict({k: v for k, v in o.items() if k != "time_ns"}, time_s=o["time_ns"] / 1e9) for o in self.data["ops"]])
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(data, f, separators=(",", ":"))
+
+
+def load(path):
+    """The graph in a file."""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    if data.get("format") != "memtide/1" or data.get("kind") != "operators":
+        raise CollectError("%s is no memtide/1 file of kind operators." % path)
+    for o in data["ops"]:
+        o["time_ns"] = round(o.pop("time_s") * 1e9)
+    return Graph(data)

@@ -82,7 +82,7 @@ func TestSmallSteps(t *testing.T) {
 	}
 	for seed := range graphs {
 		r := rand.New(rand.NewPCG(seed, 3))
-		g := enginetest.Step(r, 6, seed%2 == 0)
+		g := randomStep(r, 6, seed%2 == 0)
 		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))), Budget: engine.Bytes(8 + r.IntN(40))}
 		for _, s := range engine.Strategies() {
 			if s.Graphs {
@@ -110,7 +110,7 @@ func stepProblem(seed uint64) *engine.Problem {
 		}
 		p = engine.NewChainProblem(c, d, transfers, engine.NoLimit)
 	} else {
-		g := enginetest.Step(r, 12, transfers == engine.Whole && r.IntN(3) > 0)
+		g := randomStep(r, 12, transfers == engine.Whole && r.IntN(3) > 0)
 		p = &engine.Problem{Graph: g, Device: d, Transfers: transfers, Budget: engine.NoLimit}
 	}
 	whole, err := engine.Lookup("keepall").Solve(p, nil, nil)

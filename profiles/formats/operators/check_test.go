@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 )
@@ -17,7 +16,7 @@ func TestRefuted(t *testing.T) {
 		}
 		plan := []*play.Segment{{Units: trace.UnitNames()[4:8], Do: play.DoRecompute}}
 		said, log := play.NewPlayer(trace).Log(plan)
-		if err := check.Plan(trace, plan, said, log); err != nil {
+		if err := checkPlan(trace, plan, said, log); err != nil {
 			t.Fatalf("unchanged: %v", err)
 		}
 		for kind, what := range []string{"taking room", "going", "running"} {
@@ -28,7 +27,7 @@ func TestRefuted(t *testing.T) {
 				}
 			}
 			for _, i := range []int{at[0], at[len(at)/2], at[len(at)-1]} {
-				if check.Plan(trace, plan, said, slices.Delete(slices.Clone(log), i, i+1)) == nil {
+				if checkPlan(trace, plan, said, slices.Delete(slices.Clone(log), i, i+1)) == nil {
 					t.Errorf("entry %d of %d, %s, is left out: not refuted", i, len(log), what)
 				}
 			}
@@ -40,22 +39,22 @@ func TestRefuted(t *testing.T) {
 				break
 			}
 		}
-		if check.Plan(trace, plan, said, late) == nil {
+		if checkPlan(trace, plan, said, late) == nil {
 			t.Error("an operator of the step runs twice: not refuted")
 		}
-		if check.Plan(trace, nil, said, log) == nil {
+		if checkPlan(trace, nil, said, log) == nil {
 			t.Error("operators run again that no segment names: not refuted")
 		}
 		moved := []*play.Segment{{Units: trace.UnitNames()[8:9], Do: play.DoOffload}}
 		away, sent := play.NewPlayer(trace).Log(moved)
-		if err := check.Plan(trace, moved, away, sent); err != nil || away.Sent == 0 {
+		if err := checkPlan(trace, moved, away, sent); err != nil || away.Sent == 0 {
 			t.Errorf("a unit is offloaded: %v, %d bytes", err, away.Sent)
 		}
-		if away.Sent--; check.Plan(trace, moved, away, sent) == nil {
+		if away.Sent--; checkPlan(trace, moved, away, sent) == nil {
 			t.Error("a byte less is sent than said: not refuted")
 		}
 		said.Peak--
-		if check.Plan(trace, plan, said, log) == nil {
+		if checkPlan(trace, plan, said, log) == nil {
 			t.Error("a byte less is said: not refuted")
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -74,7 +73,7 @@ func TestPlayerIsPythons(t *testing.T) {
 				continue
 			}
 			got, log := p.Log(row.Segments)
-			if err := check.Plan(trace, row.Segments, got, log); err != nil {
+			if err := checkPlan(trace, row.Segments, got, log); err != nil {
 				plan, _ := json.Marshal(row.Segments)
 				t.Errorf("%s, %s: refuted: %v", name, plan, err)
 			}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/check"
 	"memtide/engine/planner"
 	"memtide/engine/play"
 	"memtide/profiles"
@@ -30,8 +29,8 @@ func TestPlanner(t *testing.T) {
 				return nil
 			}
 			said, log := player.Log(found.Segments)
-			if said != found.Result || said.Peak > limit || trace.Validate(found.Segments) != nil || check.Plan(trace, found.Segments, said, log) != nil {
-				t.Errorf("%s, %s: told %+v, played %+v for %d; %v, %v", name, strategy, found.Result, said, limit, trace.Validate(found.Segments), check.Plan(trace, found.Segments, said, log))
+			if said != found.Result || said.Peak > limit || trace.Validate(found.Segments) != nil || checkPlan(trace, found.Segments, said, log) != nil {
+				t.Errorf("%s, %s: told %+v, played %+v for %d; %v, %v", name, strategy, found.Result, said, limit, trace.Validate(found.Segments), checkPlan(trace, found.Segments, said, log))
 			}
 			return found
 		}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/check"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -159,8 +158,8 @@ func TestClassesAreWithinEachOther(t *testing.T) {
 				case err != nil:
 					continue
 				}
-				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil || check.Plan(trace, segments, said, log) != nil {
-					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class, got, said, trace.Validate(segments), check.Plan(trace, segments, said, log))
+				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil || checkPlan(trace, segments, said, log) != nil {
+					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class, got, said, trace.Validate(segments), checkPlan(trace, segments, said, log))
 				}
 				used[trace.ClassOf(segments)]++
 				if class == play.ClassUnit || class == play.ClassWrappable || class == play.ClassNested {

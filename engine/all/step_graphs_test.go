@@ -1,4 +1,4 @@
-package enginetest
+package all_test
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"memtide/engine"
 )
 
-// Step draws a training step with what graphs may have, by chance: output-only runs whose
+// randomStep draws a training step with what graphs may have, by chance: output-only runs whose
 // whole outputs are read in either pass, second ways, operations that must not run again,
 // weights, a value that completes the step, and forward operations behind backward ones. In
 // half of the steps backward operations read what those read and make whose gradients they
 // compute. With lanes, a third of the operations that can run on the network or the host do,
 // and some come after others.
-func Step(r *rand.Rand, most int, lanes bool) *engine.Graph {
+func randomStep(r *rand.Rand, most int, lanes bool) *engine.Graph {
 	b := &stepBuilder{r: r, lanes: lanes, g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3))}}
 	for range 1 + r.IntN(3) {
 		b.value(engine.ValueKind(2*r.IntN(2)), engine.OnDevice)

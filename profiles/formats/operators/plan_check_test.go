@@ -1,4 +1,4 @@
-package check
+package operators_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"memtide/engine/play"
 )
 
-// Plan proves or refutes what package play says of a plan, from its log and the trace
+// checkPlan proves or refutes what package play says of a plan, from its log and the trace
 // alone: every operator of the step runs once, in order, with what it reads there and
 // room for what it makes; what runs again belongs to a segment that says so; autograd
 // gets all that it asks for; nothing is made twice or goes twice; peak, times and what
 // is left and sent follow. Not proven: how long copies take, and that PyTorch does the same.
-func Plan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.Entry) error {
+func checkPlan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.Entry) error {
 	c := &planned{t: t, there: map[[2]int]bool{}, count: make([]int, len(t.Storages)), again: make([]bool, len(t.Ops))}
 	c.allow(segments)
 	for i, e := range log {

@@ -10,30 +10,28 @@ import (
 // Param is a parameter of a strategy or an allocator: a whole number from Min to
 // Max, or one of the words of Choices.
 type Param struct {
-	Name, Title, Doc string   // Name stands in links
+	Name, Title, Doc string   // Name is written in links
 	Default          string   // in the spelling of Args
 	Min, Max         int      // of a whole number, both included
 	Choices          []string // of a word; nil for a number
-	Tried            string   // unit of a number whose values the page tries and shows, MiB or operations; or empty
+	Tried            string   // unit, MiB or operations, of a number that the page tries values of; or empty
 }
 
-// Args are values of parameters by name, as people and links spell them; a
-// parameter that is missing has its default. They may come from anywhere: nothing
-// is known of them until ParseArgs has accepted them.
+// Args holds the values of parameters by name, as people and links spell them; a parameter that is missing has its
+// default. Args may come from any source: they are unchecked until ParseArgs has accepted them.
 type Args map[string]string
 
-// Parsed are the values of all parameters that a strategy or an allocator declares.
-// Only ParseArgs makes one. Asking for a parameter that is not declared, or not of
-// that kind, is a mistake of the program and panics.
+// Parsed holds the values of all parameters that a strategy or an allocator declares. It is made by ParseArgs.
+// Asking for a parameter that is not declared, or that has another kind, is a bug in the program and panics.
 type Parsed struct {
 	owner  string
 	params []Param
-	values []int // by parameter: the number, or the place of the word in Choices
+	values []int // by parameter: the number, or the index of the word in Choices
 }
 
-// ParseArgs checks args against params and fills in the defaults. Names that are not
-// declared, and values out of range, are an error for people. owner is who declares
-// them, for messages. args is not kept; params is, and must not change.
+// ParseArgs checks args against params and fills in the defaults. It returns an error with a message for users if a
+// name is not declared or a value is out of range. owner names who declares the parameters, for messages. ParseArgs
+// does not keep args; it keeps params, which must not change.
 func ParseArgs(owner string, params []Param, args Args) (Parsed, error) {
 	out := Parsed{owner: owner, params: params, values: make([]int, len(params))}
 	for i := range params {
@@ -69,7 +67,7 @@ func (p *Param) parse(v string) (int, error) {
 	return n, nil
 }
 
-// Int is the value of a number, within its Min and Max.
+// Int returns the value of the numeric parameter name. It is within the parameter's Min and Max.
 func (a Parsed) Int(name string) int {
 	p, v := a.get(name)
 	if p.Choices != nil {
@@ -78,7 +76,7 @@ func (a Parsed) Int(name string) int {
 	return v
 }
 
-// Word is the value of a word.
+// Word returns the value of the parameter name, which must have Choices.
 func (a Parsed) Word(name string) string {
 	p, v := a.get(name)
 	if p.Choices == nil {
@@ -87,8 +85,8 @@ func (a Parsed) Word(name string) string {
 	return p.Choices[v]
 }
 
-// Is says whether the value of a word is this one. It panics if that is no choice of
-// the parameter.
+// Is reports whether the parameter name has the value word. It panics if word is not one of the parameter's
+// Choices.
 func (a Parsed) Is(name, word string) bool {
 	p, _ := a.get(name)
 	if !slices.Contains(p.Choices, word) {

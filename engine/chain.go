@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// MaxStages is the longest chain that is read: longer input is refused, because
-// the exact methods need tables of the square of the length.
+// MaxStages is the length of the longest chain that is read. Longer input is refused, because the exact methods
+// need tables of the square of the length.
 const MaxStages = 20_000
 
 // Stage is one stage of a chain: a layer, or several that are taken as one, with its
@@ -20,22 +20,21 @@ type Stage struct {
 	Forward time.Duration // [uF]
 	Back    time.Duration // [uB]
 	Out     Bytes         // [a] output of the forward
-	Saved   Bytes         // [abar] the saved activations, which the forward leaves for the backward: Out (unless Unsaved) and the rest, but not the stage's input
+	Saved   Bytes         // [abar] saved activations, for the backward: Out (unless Unsaved) and more, not the input
 	Grad    Bytes         // [|delta|] gradient of Out
 	FwdTemp Bytes         // [oF] used only while the forward runs, besides its input, Out and Saved
 	BwdTemp Bytes         // [oB] used only while the backward runs, besides what it reads and the gradient that it writes
 
-	// Unsaved says that no backward reads Out, neither the stage's own nor the
-	// next one's: autograd saves it for nobody, and plain training lets go of it
-	// once the next forward has read it. Such an output lies beside Saved, not in
-	// it. The papers know no such outputs. The last stage has none: its output is
-	// what the step is for.
+	// Unsaved says that no backward reads Out, neither the stage's own nor the next one's. Autograd does not save
+	// such an output, and plain training frees it once the next forward has read it. It is stored beside Saved, not
+	// as a part of it. The papers have no such outputs. The last stage cannot be Unsaved: its output is the result
+	// of the step.
 	Unsaved bool
 
-	// Fast is a second way to compute the stage, usually faster and with more
-	// workspace; nil: there is just one. What is saved is the same. vdnn, vdnnpp and the
-	// methods for graphs that search choose for every run. All others take the way of the
-	// fields above, and say that of what they claim to be optimal among (Graph.FirstWays).
+	// Fast is a second algorithm for the stage, usually faster and with more workspace, or nil if there is only
+	// one. Both save the same activations. The strategies vdnn, vdnnpp and the search methods for graphs choose
+	// between the two for every run. All others use the algorithm in the fields above, and their optimality claims
+	// say so (Graph.FirstWays).
 	Fast *Algorithm
 }
 
@@ -47,10 +46,9 @@ type Algorithm struct {
 	FwdTemp, BwdTemp Bytes         // [oF, oB]
 }
 
-// Chain is a network whose stages follow each other: the forward of stage k
-// reads the output of stage k-1 and nothing else. Stages are numbered 1..n, so Stages[k-1] is stage k; the
-// last one is the loss, unless LossGradAllocated. Nobody changes a chain after a problem was
-// made of it.
+// Chain is a network whose stages follow each other: the forward of stage k reads the output of stage k-1 and
+// nothing else. Stages are numbered 1..n, so Stages[k-1] is stage k. The last one is the loss, unless
+// LossGradAllocated. A chain must not be changed after a problem was made of it.
 type Chain struct {
 	Name      string
 	Batch     int   // samples per step; 0 if unknown
@@ -59,10 +57,9 @@ type Chain struct {
 	Stages    []Stage
 	Resident  Resident
 
-	// LossGradAllocated says when delta^n, the gradient of the last output, takes its room.
-	// False: it is on the device when the step begins, as in papers 001 and 002,
-	// whose last stage is an explicit loss. True: the last backward allocates it
-	// when it starts, as in papers 000 and 003, which have no loss stage.
+	// LossGradAllocated says when delta^n, the gradient of the last output, is allocated. If false, it is on the
+	// device when the step begins, as in papers 001 and 002, whose last stage is an explicit loss. If true, the
+	// last backward allocates it when it starts, as in papers 000 and 003, which have no loss stage.
 	LossGradAllocated bool
 }
 
@@ -75,14 +72,13 @@ type Resident struct {
 	Pinned    Bytes // anything else that never leaves: masks, buffers, workspaces
 }
 
-// Total is the sum of all that stays.
+// Total returns the sum of all resident memory.
 func (r Resident) Total() Bytes { return r.Weights + r.Grads + r.Optimizer + r.Pinned }
 
-// Len is the number of stages, the loss included [n = L+1].
+// Len returns the number of stages, the loss included [n = L+1].
 func (c *Chain) Len() int { return len(c.Stages) }
 
-// Layers is the number of stages without the loss [L]. A chain whose seed is born has
-// no loss stage.
+// Layers returns the number of stages without the loss [L]. A chain with LossGradAllocated has no loss stage.
 func (c *Chain) Layers() int {
 	if c.LossGradAllocated {
 		return c.Len()
@@ -90,7 +86,7 @@ func (c *Chain) Layers() int {
 	return c.Len() - 1
 }
 
-// Describe counts the stages for people: "39 layers and the loss".
+// Describe returns the number of stages in words: "39 layers and the loss".
 func (c *Chain) Describe() string {
 	n, loss := c.Layers(), ""
 	if n < c.Len() {
@@ -102,7 +98,7 @@ func (c *Chain) Describe() string {
 	return fmt.Sprintf("%d layers%s", n, loss)
 }
 
-// Act is the size of a^k, for k = 0..n.
+// Act returns the size of a^k, for k = 0..n.
 func (c *Chain) Act(k int) Bytes {
 	if k == 0 {
 		return c.Input
@@ -110,13 +106,13 @@ func (c *Chain) Act(k int) Bytes {
 	return c.Stages[k-1].Out
 }
 
-// Saved is the size of abar^k, for k = 1..n.
+// Saved returns the size of abar^k, for k = 1..n.
 func (c *Chain) Saved(k int) Bytes { return c.Stages[k-1].Saved }
 
-// Unsaved says that a^k is saved for no backward, for k = 0..n (see Stage.Unsaved).
+// Unsaved reports whether no backward needs a^k, for k = 0..n (see Stage.Unsaved).
 func (c *Chain) Unsaved(k int) bool { return k > 0 && c.Stages[k-1].Unsaved }
 
-// CountUnsaved is the number of such outputs.
+// CountUnsaved returns the number of stages whose output is Unsaved.
 func (c *Chain) CountUnsaved() (n int) {
 	for i := range c.Stages {
 		if c.Stages[i].Unsaved {
@@ -126,11 +122,11 @@ func (c *Chain) CountUnsaved() (n int) {
 	return n
 }
 
-// HasUnsaved says whether there is one.
+// HasUnsaved reports whether the output of any stage is Unsaved.
 func (c *Chain) HasUnsaved() bool { return c.CountUnsaved() > 0 }
 
-// Beside is what a^k takes beside abar^k, for k = 0..n: all of it if it is
-// unsaved, and nothing otherwise.
+// Beside returns the bytes that a^k takes in addition to abar^k, for k = 0..n: its whole size if it is unsaved, 0
+// otherwise.
 func (c *Chain) Beside(k int) Bytes {
 	if c.Unsaved(k) {
 		return c.Stages[k-1].Out
@@ -138,7 +134,7 @@ func (c *Chain) Beside(k int) Bytes {
 	return 0
 }
 
-// Grad is the size of delta^k, for k = 0..n.
+// Grad returns the size of delta^k, for k = 0..n.
 func (c *Chain) Grad(k int) Bytes {
 	if k == 0 {
 		return c.InputGrad
@@ -146,8 +142,8 @@ func (c *Chain) Grad(k int) Bytes {
 	return c.Stages[k-1].Grad
 }
 
-// HeldGrad is the part of delta^k that is on the device before the backward of
-// stage k starts: all of it, except for a seed that is born (see LossGradAllocated).
+// HeldGrad returns the part of delta^k that is on the device before the backward of stage k starts: all of it, or 0
+// for delta^n with LossGradAllocated.
 func (c *Chain) HeldGrad(k int) Bytes {
 	if k == c.Len() && c.LossGradAllocated {
 		return 0
@@ -155,7 +151,7 @@ func (c *Chain) HeldGrad(k int) Bytes {
 	return c.Grad(k)
 }
 
-// ForwardTime is the sum of all forward times.
+// ForwardTime returns the sum of all forward times.
 func (c *Chain) ForwardTime() (sum time.Duration) {
 	for i := range c.Stages {
 		sum += c.Stages[i].Forward
@@ -163,7 +159,7 @@ func (c *Chain) ForwardTime() (sum time.Duration) {
 	return sum
 }
 
-// BackTime is the sum of all backward times.
+// BackTime returns the sum of all backward times.
 func (c *Chain) BackTime() (sum time.Duration) {
 	for i := range c.Stages {
 		sum += c.Stages[i].Back
@@ -171,9 +167,8 @@ func (c *Chain) BackTime() (sum time.Duration) {
 	return sum
 }
 
-// KeepAllPeak is the peak of keeping all saved activations, resident memory
-// included: what the page calls 100 % of keep-everything. Outputs that nobody
-// saves go once they have been read.
+// KeepAllPeak returns the peak of a step that keeps all saved activations, resident memory included. The page shows
+// it as 100 % of keep-everything. Unsaved outputs are freed once they have been read.
 func (c *Chain) KeepAllPeak() Bytes {
 	n := c.Len()
 	held := c.Input + c.HeldGrad(n)
@@ -192,9 +187,8 @@ func (c *Chain) KeepAllPeak() Bytes {
 	return peak + c.Resident.Total()
 }
 
-// Validate reports the first thing that makes the chain meaningless: numbers below
-// zero, sizes that contradict each other, or an error that wraps ErrRange. Everything
-// else in this package takes a valid chain for granted.
+// Validate reports the first inconsistency of the chain: a negative number, sizes that contradict each other, or an
+// error that wraps ErrRange. Everything else in this package expects a valid chain.
 func (c *Chain) Validate() error {
 	if len(c.Stages) == 0 {
 		return fmt.Errorf("the chain has no stages; at least one is needed")
@@ -226,7 +220,7 @@ func (c *Chain) Validate() error {
 	return c.extent().check()
 }
 
-// extent is what a chain adds up to.
+// extent adds up all sizes and times of the chain.
 func (c *Chain) extent() *extent {
 	e := &extent{}
 	e.size(c.Input, "the input", -1, "")

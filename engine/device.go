@@ -1,6 +1,6 @@
 package engine
 
-// Duplex says whether both directions of the host link work at the same time.
+// Duplex says whether the two directions of the host link work at the same time.
 type Duplex uint8
 
 // HalfDuplex is the papers' model: one transfer at a time, in either direction.
@@ -9,7 +9,7 @@ const (
 	FullDuplex
 )
 
-// String is the spelling used in links and files.
+// String returns the spelling used in links and files.
 func (d Duplex) String() string {
 	if d == FullDuplex {
 		return "full"
@@ -17,18 +17,17 @@ func (d Duplex) String() string {
 	return "half"
 }
 
-// Transfers says how a value travels.
+// Transfers says when a transfer allocates and releases memory.
 type Transfers uint8
 
-// Whole transfers take room at their start and give it back at their end (the
-// papers' integral model). Streamed transfers take and give room byte by byte
-// (fractional communications of paper 000).
+// Whole transfers allocate at their start and release at their end (the papers' integral model). Streamed transfers
+// allocate and release byte by byte (fractional communications of paper 000).
 const (
 	Whole Transfers = iota
 	Streamed
 )
 
-// String is the spelling used in links and files.
+// String returns the spelling used in links and files.
 func (t Transfers) String() string {
 	if t == Streamed {
 		return "streamed"

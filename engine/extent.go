@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// ErrRange is wrapped by errors of Validate that say that a number, or a sum, is
-// beyond MaxBytes, MaxTime or MaxRate.
+// ErrRange is wrapped by errors of Validate that report a number, or a sum, beyond MaxBytes, MaxTime or MaxRate.
 var ErrRange = errors.New("out of range")
 
-// extent adds up the numbers of a chain or a graph, and knows the largest.
+// extent adds up the numbers of a chain or a graph, and remembers the largest.
 type extent struct {
 	bytes, times, uses sum
 	mostBytes          Bytes
@@ -19,7 +18,7 @@ type extent struct {
 	bytesAt, timeAt    place
 }
 
-// sum stays at the largest number once it has come there.
+// sum is a counter that saturates at math.MaxUint64.
 type sum uint64
 
 func (s *sum) add(n int64) {
@@ -28,10 +27,10 @@ func (s *sum) add(n int64) {
 	}
 }
 
-// place is where a number stands, for people: "the output of stage" 3 "conv1".
+// place says where a number comes from, for messages: "the output of stage" 3 "conv1".
 type place struct {
 	what   string
-	number int // -1: there is just one
+	number int // -1: there is only one
 	name   string
 }
 
@@ -57,8 +56,7 @@ func (e *extent) time(d time.Duration, what string, number int, name string) {
 	}
 }
 
-// rangeError says what is beyond the range. Its text is whole without the words of
-// ErrRange.
+// rangeError is an error that matches ErrRange. Its text does not include that of ErrRange.
 type rangeError struct{ text string }
 
 func (e *rangeError) Error() string        { return e.text }
@@ -66,7 +64,7 @@ func (e *rangeError) Is(target error) bool { return target == ErrRange }
 
 func beyond(format string, args ...any) error { return &rangeError{fmt.Sprintf(format, args...)} }
 
-// check says what is beyond the range, nil if nothing is.
+// check returns an error that wraps ErrRange if a sum is beyond the range, or nil.
 func (e *extent) check() error {
 	switch {
 	case e.bytes > sum(MaxBytes):
@@ -82,7 +80,7 @@ func (e *extent) check() error {
 	return nil
 }
 
-// days writes a long time for people.
+// days returns a long time in words, such as "104 days".
 func days(ns float64) string {
 	const day = 24 * float64(time.Hour)
 	if ns < day {
@@ -96,9 +94,9 @@ func days(ns float64) string {
 	return fmt.Sprintf("%.0f days", math.Floor(ns/day))
 }
 
-// Linked says whether values can move, if they have to: the error wraps
-// ErrUnsupported. On a very slow link the transfers of a step could take longer
-// than can be counted.
+// Linked reports whether values can be moved to the host and back. It returns nil, or an error that wraps
+// ErrUnsupported: there is no link, or the link is so slow that the transfers of a step could take longer than a
+// time.Duration can safely count.
 func (p *Problem) Linked() error {
 	d := p.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {

@@ -13,24 +13,24 @@ type ValueID int32
 // OpID is the index of an operation in Graph.Ops.
 type OpID int32
 
-// NoValue and NoOp are the ids of nothing.
+// NoValue and NoOp are the ids of no value and of no operation.
 const (
 	NoValue ValueID = -1
 	NoOp    OpID    = -1
 )
 
-// ValueKind says what a value is; the pictures colour memory by it.
+// ValueKind is the kind of a value; the pictures colour memory by it.
 type ValueKind uint8
 
-// The kinds of values. The set may grow.
+// The kinds of values. More may be added.
 const (
 	KindActivation ValueKind = iota // output or saved activations of a forward operation
 	KindGradient                    // gradient of an activation
-	KindWeight                      // weights, their gradients, optimizer state: to the end of the step
-	KindState                       // the same, where a step replaces or gathers it: to its last use
+	KindWeight                      // weights, their gradients, optimizer state: needed to the end of the step
+	KindState                       // the same, in a step that replaces or gathers it: needed to its last use
 )
 
-// Place says where a value is when the step begins: a set of bits.
+// Place is a set of bits that says where a value is when the step begins.
 type Place uint8
 
 // The places; the zero value means that an operation has to produce the value.
@@ -39,22 +39,21 @@ const (
 	OnHost
 )
 
-// Value is one piece of data of a training step, which is on the device as a whole or
-// not at all, but for the part that a streamed transfer has moved.
+// Value is one piece of data of a training step. It is on the device as a whole or not at all, except for the part
+// that a streamed transfer has moved.
 type Value struct {
 	Name    string // for people
 	Kind    ValueKind
 	Size    Bytes
-	Stage   int   // the stage it belongs to, 0 if none
+	Stage   int   // the stage it belongs to, 0 if there is no such stage
 	Initial Place // 0: an operation has to produce it
 
-	// PartOf is a value that contains this one, or NoValue (not 0): a device copy
-	// of it serves every reader of this value. In a chain a^k is within abar^k,
-	// unless no backward reads a^k. There are no cycles.
+	// PartOf is a value that contains this one, or NoValue (not 0): a device copy of it serves every reader of this
+	// value. In a chain a^k is a part of abar^k, unless no backward reads a^k. There are no cycles.
 	PartOf ValueID
 }
 
-// Pass tells forward from backward operations.
+// Pass tells forward operations from backward operations.
 type Pass uint8
 
 // The passes.
@@ -67,33 +66,33 @@ const (
 type Op struct {
 	Name       string // for people
 	Pass       Pass
-	Stage      int // the stage it belongs to, 0 if none
+	Stage      int // the stage it belongs to, 0 if there is no such stage
 	Time       time.Duration
 	Temp       Bytes     // used only while it runs, besides In and Out [oF, oB]
-	In         []ValueID // whole on the device from its start to its end
-	Out        []ValueID // take their room when it starts, can be read when it ends
-	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k, without abar^k; nil if there is no such run
-	Alt        *Alt      // a second way to run, reading and writing the same; nil: there is none
-	Once       bool      // must not run again: it is random, works in place or talks to other devices. Backward operations never do
+	In         []ValueID // must be on the device, whole, from its start to its end
+	Out        []ValueID // allocated when it starts, readable when it ends
+	OutputOnly []ValueID // what an output-only run writes instead of Out: F^k only a^k; nil if there is no such run
+	Alt        *Alt      // a second algorithm, which reads and writes the same; nil if there is only one
+	Once       bool      // must not run again: random, in place or a collective; not set for backward operations
 	Lane       Lane      // where it runs: on the device, the network or the host's CPU
-	After      []OpID    // operations before it in the graph that must have ended when it starts, whatever it reads; nil: none
+	After      []OpID    // earlier operations that must have ended before it starts, whatever it reads; may be nil
 }
 
-// Alt is what a second way to run an operation takes instead of Op.Time and Op.Temp
-// (see Stage.Fast).
+// Alt is a second algorithm for an operation: its time and workspace instead of Op.Time and Op.Temp (see
+// Stage.Fast).
 type Alt struct {
 	Time time.Duration
 	Temp Bytes
 }
 
-// Graph is one training step: operations, the values between them, and what stays on
-// the device throughout. Nobody changes a graph after it is built.
+// Graph is one training step: operations, the values between them, and the resident memory. A graph must not be
+// changed after it is built.
 type Graph struct {
 	Values []Value
 	Ops    []Op
 	Fixed  Bytes   // resident memory: part of every budget, never moved
 	Done   ValueID // the step is complete when this value has been produced; NoValue: when every op has run
-	Stages int     // number of stages that ops and values name; 0 if there are none
+	Stages int     // number of stages that ops and values refer to; may be 0
 }
 
 // Validate reports the first inconsistency of the graph, in the order of values and
@@ -144,7 +143,7 @@ func (g *Graph) Validate() error {
 	return g.extent().check()
 }
 
-// circle is a value that is within itself, directly or by others; NoValue if none is.
+// circle returns a value that is a part of itself, directly or through others, or NoValue.
 func (g *Graph) circle() ValueID {
 	const open, done = 1, 2
 	state := make([]uint8, len(g.Values))
@@ -163,7 +162,7 @@ func (g *Graph) circle() ValueID {
 	return NoValue
 }
 
-// extent is what a graph adds up to.
+// extent adds up all sizes and times of the graph.
 func (g *Graph) extent() *extent {
 	e := &extent{}
 	e.size(g.Fixed, "resident memory", -1, "")
@@ -189,34 +188,28 @@ func (g *Graph) extent() *extent {
 
 func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Values) }
 
-// ChainGraph is the graph of a chain, with the ids of its parts. For a chain of
-// n stages the values are
+// ChainGraph is the graph of a chain, with the ids of its parts. For a chain of n stages the values are
 //
-//	a^0..a^n      outputs; a^0 is on the device when the step begins
-//	abar^1..abar^n  saved activations; a^k is within abar^k, unless nobody saves it
+//	a^0..a^n         outputs; a^0 is on the device when the step begins
+//	abar^1..abar^n   saved activations; a^k is a part of abar^k, unless it is Unsaved
 //	delta^0..delta^n gradients of the outputs
 //
-// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs output-only. B^k reads
-// delta^k, abar^k and a^{k-1} and writes delta^{k-1} (papers' Table 1: F_all is
-// a run, F_ck an output-only run, F_none an output-only run followed by freeing a^{k-1}). Both
-// have a second way to run where the stage has one.
+// F^k reads a^{k-1} and writes abar^k, or only a^k when it runs output-only. B^k reads delta^k, abar^k and a^{k-1}
+// and writes delta^{k-1} (papers' Table 1: F_all is a run, F_ck an output-only run, F_none an output-only run
+// followed by freeing a^{k-1}). Both have a second algorithm (Op.Alt) where the stage has one.
 //
-// An output that nobody saves (Stage.Unsaved) is not within abar^k: F^k writes
-// both, or only a^k when it runs output-only, and neither B^k nor B^{k+1} reads a^k. A
-// schedule may free it when F^{k+1} has read it, and whoever wants to run F^{k+1}
-// again has to keep it or to compute it again, whether or not abar^k is there.
+// An Unsaved output (Stage.Unsaved) is not a part of abar^k: F^k writes both, or only a^k when it runs output-only,
+// and neither B^k nor B^{k+1} reads a^k. A schedule may free it when F^{k+1} has read it. To run F^{k+1} again, a
+// schedule has to keep a^k or to compute it again, whether or not abar^k is there.
 //
-// Note: storing the remainder abar^k - a^k as a value of its own, beside a^k,
-// was tried on paper and dropped: offloaded saved activations are one transfer in
-// papers 000 and 001, and two transfers release memory at other moments.
+// Package engine's documentation, under Decisions, says why abar^k - a^k is not a value of its own.
 type ChainGraph struct {
 	Graph
 	Chain *Chain
 }
 
-// FirstWays is the name of a set of schedules, completed where an operation has a second
-// way to run (Op.Alt): every one runs by the first. It is for what strategies claim that do
-// not choose.
+// FirstWays returns set, the name of a set of schedules, for claims of strategies that run every operation by its
+// first algorithm. Where an operation has a second one (Op.Alt), the restriction is added to the name.
 func (g *Graph) FirstWays(set string) string {
 	if slices.ContainsFunc(g.Ops, func(op Op) bool { return op.Alt != nil }) {
 		return set + ", each operation by its first algorithm"
@@ -224,7 +217,7 @@ func (g *Graph) FirstWays(set string) string {
 	return set
 }
 
-// ExpandChain builds the graph of a valid chain, to which it refers.
+// ExpandChain builds the graph of a valid chain. The graph refers to c.
 func ExpandChain(c *Chain) *ChainGraph {
 	n := c.Len()
 	g := &ChainGraph{Chain: c}
@@ -271,17 +264,17 @@ func ExpandChain(c *Chain) *ChainGraph {
 	return g
 }
 
-// Act is the id of a^k, k = 0..n.
+// Act returns the id of a^k, k = 0..n.
 func (g *ChainGraph) Act(k int) ValueID { return ValueID(k) }
 
-// Saved is the id of abar^k, k = 1..n.
+// Saved returns the id of abar^k, k = 1..n.
 func (g *ChainGraph) Saved(k int) ValueID { return ValueID(g.Chain.Len() + k) }
 
-// Grad is the id of delta^k, k = 0..n.
+// Grad returns the id of delta^k, k = 0..n.
 func (g *ChainGraph) Grad(k int) ValueID { return ValueID(2*g.Chain.Len() + 1 + k) }
 
-// Fwd is the id of F^k, k = 1..n.
+// Fwd returns the id of F^k, k = 1..n.
 func (g *ChainGraph) Fwd(k int) OpID { return OpID(k - 1) }
 
-// Bwd is the id of B^k, k = 1..n.
+// Bwd returns the id of B^k, k = 1..n.
 func (g *ChainGraph) Bwd(k int) OpID { return OpID(2*g.Chain.Len() - k) }

@@ -1,7 +1,7 @@
 package engine
 
-// Heap is a binary heap: that which comes before all others is taken first. The order of
-// those of which neither comes before the other follows from the order of the calls.
+// Heap is a binary heap: Pop takes the element that is Before all others. The order of elements that are equal
+// under Before is determined by the order of the calls.
 type Heap[T interface{ Before(T) bool }] []T
 
 // Push adds x.
@@ -18,7 +18,7 @@ func (h *Heap[T]) Push(x T) {
 	}
 }
 
-// Pop takes the first one. It panics if there is none.
+// Pop removes and returns the first element. It panics if the heap is empty.
 func (h *Heap[T]) Pop() T {
 	q, last := *h, len(*h)-1
 	top := q[0]

@@ -8,21 +8,19 @@ import (
 // Lane says where an operation runs.
 type Lane uint8
 
-// The lanes of operations; the zero value is the device itself. An operation of
-// another lane is queued: the schedule goes on while it waits and runs. One of the
-// network reads and writes copies on the device, beside what the device computes; one
-// of the host's CPU reads and writes copies on the host, and has nothing on the device.
+// The lanes of operations; the zero value is the compute lane of the device. An operation of another lane is
+// queued: the schedule goes on while it waits and runs. A network operation reads and writes device copies while
+// the device computes. A CPU operation reads and writes copies on the host, and uses no device memory.
 const (
 	LaneCompute Lane = iota
 	LaneNetwork
 	LaneCPU
 )
 
-// LaneNames are the words for the lanes in files and sentences.
+// LaneNames are the names of the lanes in files and messages.
 var LaneNames = [...]string{"compute", "network", "cpu"}
 
-// HasLanes says whether an operation runs elsewhere than on the compute lane, or is
-// ordered by Op.After.
+// HasLanes reports whether any operation runs on another lane than compute, or is ordered by Op.After.
 func (g *Graph) HasLanes() bool {
 	for i := range g.Ops {
 		if g.Ops[i].Lane != LaneCompute || g.Ops[i].After != nil {
@@ -32,27 +30,25 @@ func (g *Graph) HasLanes() bool {
 	return false
 }
 
-// validLanes is what Validate asks about a graph with other lanes; nil where a program
-// does not know them.
+// validLanes is the part of Validate for graphs with other lanes. It is nil in programs that do not call LinkLanes.
 var validLanes func(g *Graph) error
 
-// planLanes plans a graph with other lanes by a strategy that plans none; nil where a
-// program does not know them.
+// planLanes plans a graph with other lanes by a strategy that does not support them. It is nil in programs that do
+// not call LinkLanes.
 var planLanes func(s *Strategy, p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
-// LinkLanes makes the program know other lanes: see package engine/lanes.
+// LinkLanes adds support for other lanes to the program. Package engine/lanes calls it.
 func LinkLanes(plan func(s *Strategy, p *Problem, args Parsed, poll *Poll) (*Solution, error)) {
 	validLanes, planLanes = (*Graph).checkLanes, plan
 }
 
-// KnowsLanes says whether the program plays and plans operations of other lanes.
+// KnowsLanes reports whether the program plays and plans operations of other lanes.
 func KnowsLanes() bool { return validLanes != nil }
 
-// checkLanes reports the first operation that its lane or its order makes meaningless.
-// What another lane reads or makes is never a part of something, so that one copy
-// serves it, and what it makes is made in that lane only.
+// checkLanes reports the first operation whose lane or order is invalid. A value that another lane reads or writes
+// must not be a part of another value, so that one copy serves it, and a value must be made by one lane only.
 func (g *Graph) checkLanes() error {
-	whole := make([]bool, len(g.Values)) // holds no part
+	whole := make([]bool, len(g.Values)) // whether the value has no parts
 	for i := range whole {
 		whole[i] = true
 	}
@@ -61,7 +57,7 @@ func (g *Graph) checkLanes() error {
 			whole[in] = false
 		}
 	}
-	makers := make([]Lane, len(g.Values)) // the lane and 1
+	makers := make([]Lane, len(g.Values)) // the lane of the value's makers plus 1; 0 means no maker yet
 	for i := range g.Ops {
 		op := &g.Ops[i]
 		refuse := func(why string) error { return fmt.Errorf("operation %d (%s) %s", i, op.Name, why) }

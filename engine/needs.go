@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Needs says what an operation of a sequence needs total bytes for, resident memory
-// included: its stage and pass, then the values, the largest first. Other values are those
-// that lie beside its own. It is for the Why of an InfeasibleError.
+// Needs returns the reason why op needs total bytes, resident memory included, for the Why of an InfeasibleError.
+// It names the stage and the pass of op, then the sizes that add up to total, the largest first. What remains of
+// total is called "other values".
 func (g *ChainGraph) Needs(op ChainOp, total Bytes) string {
 	c, k := g.Chain, op.Stage
 	st := &c.Stages[k-1]

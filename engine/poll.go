@@ -6,34 +6,32 @@ import (
 	"time"
 )
 
-// Progress is what a solver says while it works.
+// Progress is what a solver reports while it works.
 type Progress struct {
-	Done, Total int       // in units of the solver's own; Total is 0 if it is not known
-	Best        *Solution // best so far; nil if there is none, or it was reported before
+	Done, Total int       // in units that the solver chooses; Total is 0 if it is not known
+	Best        *Solution // best so far; nil if there is none, or if it was reported before
 }
 
-// Poll connects a solver with whoever waits for it: the solver asks it whether to
-// stop, and tells it how far it is. A solver calls Err in every loop that can be
-// long, and returns with that error as soon as it is not nil. A Poll belongs to one goroutine and one solve, or sweep. A nil *Poll never
-// stops and tells nobody.
+// Poll connects a solver with its caller: the solver asks it whether to stop, and reports progress to it. A solver
+// calls Err in every loop that can be long, and returns with that error as soon as it is not nil. A Poll belongs to
+// one goroutine and one solve or sweep. A nil *Poll never stops the solver and drops reports.
 type Poll struct {
 	ctx      context.Context
 	deadline time.Time
 	report   func(Progress)
 	yield    func()
-	quiet    int       // calls of Err that are still answered nil without looking
-	counted  bool      // there is a limit of calls
-	calls    int       // if counted: that remain after the quiet ones
-	next     time.Time // no report is heard before it
-	nextBest time.Time // no report of a solution is
+	quiet    int       // how many more calls of Err return nil without a look at context and clock
+	counted  bool      // whether the number of calls is limited
+	calls    int       // if counted: the calls that remain after the quiet ones
+	next     time.Time // earlier reports are dropped
+	nextBest time.Time // earlier reports with a solution are dropped
 	err      error
 
-	budgets int           // of a sweep that share the time until the deadline; 0: Split was not called
-	share   time.Duration // of each; 0 before the first call of Next
+	budgets int           // of a sweep, which share the time until the deadline; 0: Split was not called
+	share   time.Duration // time of each budget; 0 before the first call of Next
 }
 
-// ReportEvery is the least time between two reports of one poll of the same kind: with
-// a solution, or without.
+// ReportEvery is the least time between two reports of one poll of the same kind: with a solution, or without.
 const ReportEvery = 50 * time.Millisecond
 
 // Yield is the key of a func() in a context. Every poll of that context calls it on
@@ -41,7 +39,7 @@ const ReportEvery = 50 * time.Millisecond
 // only thread uses it to handle events and to paint while the solver works.
 type Yield struct{}
 
-// callLimit is the key of LimitCalls.
+// callLimit is the context key of LimitCalls.
 type callLimit struct{}
 
 // LimitCalls returns a context in which every poll returns
@@ -51,9 +49,8 @@ func LimitCalls(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, callLimit{}, n)
 }
 
-// NewPoll makes the poll of one solve: it stops with ctx, at its deadline, or at its
-// limit of calls. report may be nil; it is called in the solver's goroutine, and not
-// again within ReportEvery.
+// NewPoll returns the poll of one solve. It stops the solver when ctx is done, at its deadline, or at its limit of
+// calls (LimitCalls). report may be nil; it is called in the solver's goroutine, at most once within ReportEvery.
 func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	p := &Poll{ctx: ctx, report: report}
 	p.deadline, _ = ctx.Deadline()
@@ -62,10 +59,9 @@ func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	return p
 }
 
-// Err is nil until the solver has to stop. Then it is the context's error, or
-// context.DeadlineExceeded at a limit of time or calls, and stays that, except that
-// Next gives a sweep more time. It is cheap: the context and the clock are looked at
-// on one call of 256, so a solver stops up to 255 calls late.
+// Err returns nil until the solver has to stop. After that it always returns the context's error, or
+// context.DeadlineExceeded at a limit of time or calls, except that Next gives a sweep more time. It is cheap: it
+// looks at the context and the clock on one call of 256, so a solver stops up to 255 calls late.
 func (p *Poll) Err() error {
 	if p == nil {
 		return nil
@@ -77,8 +73,8 @@ func (p *Poll) Err() error {
 	return p.look()
 }
 
-// Now is Err that looks at once, for those who work long between two calls: it counts as
-// one call, and costs what one in 256 of Err does.
+// Now is Err without the delay: it looks at the context and the clock at once. It is for solvers that work long
+// between two calls. It counts as one call, and costs as much as one in 256 calls of Err.
 func (p *Poll) Now() error {
 	if p == nil {
 		return nil
@@ -87,8 +83,8 @@ func (p *Poll) Now() error {
 	return p.look()
 }
 
-// look answers a call of Err from the context, the clock and the count, and sets for
-// how many calls the answer nil holds.
+// look computes the result of Err from the context, the clock and the count, and sets quiet, the number of calls
+// for which a nil result holds.
 func (p *Poll) look() error {
 	if p.err != nil {
 		return p.err
@@ -114,19 +110,18 @@ func (p *Poll) look() error {
 	return p.err
 }
 
-// Split divides the time until the deadline among the budgets of a sweep. The caller
-// of the sweep calls it, once, before the sweep begins. What the sweep does before
-// its first Next takes from all of them. Without a deadline it does nothing.
+// Split divides the time until the deadline among the budgets of a sweep. The caller of the sweep calls it, once,
+// before the sweep begins. Time that the sweep spends before its first Next reduces all shares equally. Without a
+// deadline Split does nothing.
 func (p *Poll) Split(budgets int) {
 	if p != nil && !p.deadline.IsZero() {
 		p.budgets = max(budgets, 1)
 	}
 }
 
-// Next begins a budget of a sweep; a sweep calls it before every one. The budget has
-// an equal share of the time and what those before it did not use. One that takes
-// longer is stopped alone: Err is nil again after the next Next, unless the context
-// itself is done.
+// Next begins a budget of a sweep; a sweep calls it before every one. The budget may use an equal share of the
+// time, and what the budgets before it did not use. If it takes longer, only this budget is stopped: Err returns
+// nil again after the next Next, unless the context itself is done.
 func (p *Poll) Next() {
 	if p == nil || p.budgets == 0 {
 		return
@@ -143,9 +138,9 @@ func (p *Poll) Next() {
 	}
 }
 
-// Report passes progress on, and drops it within ReportEvery of the last one, or of the
-// last solution if it has one: mere counting hides no solution. What it is given is
-// read before it returns; pr.Best is not changed afterwards.
+// Report passes pr on to the report function of NewPoll. It drops pr within ReportEvery of the last report of the
+// same kind, so that reports without a solution never suppress one with a solution. The function has read pr when
+// Report returns; pr.Best is not changed afterwards.
 func (p *Poll) Report(pr Progress) {
 	if p == nil || p.report == nil {
 		return
@@ -161,8 +156,8 @@ func (p *Poll) Report(pr Progress) {
 	p.report(pr)
 }
 
-// Aside runs work on another problem than the one whose solution is waited for: what
-// it finds is not passed on, how far it is is.
+// Aside runs work, which solves a different problem than the caller of the solver asked for. Reports made meanwhile
+// are passed on without their solutions.
 func (p *Poll) Aside(work func()) {
 	if p == nil || p.report == nil {
 		work()

@@ -2,38 +2,36 @@ package engine
 
 import "fmt"
 
-// Problem is what a strategy solves: one training step on one device within a budget.
-// Nobody changes it after it is built, so goroutines may share it. Strategies expect
-// that Validate accepts it.
+// Problem is the input of a strategy: one training step on one device within a budget. It must not be changed after
+// it is built, so goroutines may share it. Strategies expect that Validate accepts it.
 type Problem struct {
 	Graph     *Graph      // never nil
-	Chain     *ChainGraph // nil if the network is no chain; otherwise Graph is &Chain.Graph
-	Device    Device      // its Memory is not looked at: Budget is the limit
+	Chain     *ChainGraph // nil if the network is not a chain; otherwise Graph is &Chain.Graph
+	Device    Device      // its Memory is ignored: Budget is the limit
 	Transfers Transfers
 	Budget    Bytes // device memory that may be used at any moment, resident memory included; NoLimit: any amount
 }
 
-// NewChainProblem expands a chain into the problem of a device. The chain has to be
-// valid, and is not changed from here on: the problem refers to it.
+// NewChainProblem expands c into a problem. c has to be valid, and must not be changed afterwards: the problem
+// refers to it.
 func NewChainProblem(c *Chain, d Device, t Transfers, budget Bytes) *Problem {
 	g := ExpandChain(c)
 	return &Problem{Graph: &g.Graph, Chain: g, Device: d, Transfers: t, Budget: budget}
 }
 
-// WithBudget is the same problem with another budget; the graph is shared.
+// WithBudget returns a copy of the problem with budget b; the graph is shared.
 func (p *Problem) WithBudget(b Bytes) *Problem {
 	q := *p
 	q.Budget = b
 	return &q
 }
 
-// Room is what values and temporaries may use: the budget less the resident memory.
-// It is negative where not even that fits.
+// Room returns what values and temporaries may use: the budget less the resident memory. It is negative if not even
+// the resident memory fits.
 func (p *Problem) Room() Bytes { return p.Budget - p.Graph.Fixed }
 
-// Validate reports the first thing that makes the problem meaningless: budget, device,
-// chain or graph; numbers that are too large wrap ErrRange. Solvers and sim are given
-// valid problems.
+// Validate reports the first inconsistency of the problem: in the budget, the device, the chain or the graph.
+// Errors about numbers that are too large wrap ErrRange. Solvers and sim expect valid problems.
 func (p *Problem) Validate() error {
 	if p.Graph == nil {
 		return fmt.Errorf("the problem has no graph")

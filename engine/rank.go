@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Names of strategies that have a meaning of their own: KeepAll is what slowdowns and
-// budgets in per cent are measured against.
+// KeepAll is the name of the strategy that keeps everything. Slowdowns, and budgets in per cent, are measured
+// against it.
 const KeepAll = "keepall"
 
-// Rank is the place of a strategy among those that are offered before anybody asks, for
-// networks that are a chain and for graphs of operations: 1 is first. Strategies with 0
-// stand in complete lists only. Equal places are ordered by name.
+// Rank is the position of a strategy among those that are offered by default, for chains and for graphs: 1 is
+// first. Strategies with 0 appear in complete lists only. Ties are ordered by name.
 type Rank struct{ Chain, Graph int }
 
-// Of returns the place for graphs, or for chains.
+// Of returns the rank for graphs if graph is set, else the rank for chains.
 func (r Rank) Of(graph bool) int {
 	if graph {
 		return r.Graph
@@ -23,15 +22,15 @@ func (r Rank) Of(graph bool) int {
 	return r.Chain
 }
 
-// DrawnRanks is how many places the trade-off curve draws before anybody asks.
+// DrawnRanks is the number of ranks that the trade-off curve draws by default.
 const DrawnRanks = 4
 
-// Cost is how much work one schedule costs on a network of usual size. Questions that
-// need many schedules ask the cheapest strategies first.
+// Cost says how expensive it is to find one schedule for a network of usual size. Questions that need many
+// schedules ask the cheapest strategies first.
 type Cost uint8
 
-// The costs, from the least: a pass or a few over the operations, a table over stages and
-// bytes, a search that ends at its own limit, and an exact search, for small networks.
+// The costs, cheapest first: a few passes over the operations, a table over stages and bytes, a search that stops
+// at its own limit, and an exact search, for small networks.
 const (
 	CostPasses Cost = iota
 	CostTable
@@ -42,8 +41,8 @@ const (
 // Label returns Short, or Title where there is no short name.
 func (s *Strategy) Label() string { return cmp.Or(s.Short, s.Title) }
 
-// PlanClass returns the class of plans that runs the strategy's schedules on an
-// unmodified PyTorch model: the one it names, or the widest that its Class needs.
+// PlanClass returns the class of plans that runs the strategy's schedules on an unmodified PyTorch model: Plans if
+// it is set, else the widest that its Class needs.
 func (s *Strategy) PlanClass() string {
 	switch {
 	case s.Plans != "":
@@ -54,22 +53,22 @@ func (s *Strategy) PlanClass() string {
 	return "nested"
 }
 
-// ByRank orders strategies by their place, those without one last, then by name.
+// ByRank returns a comparison that orders strategies by rank, those without one last, then by name.
 func ByRank(graph bool) func(a, b *Strategy) int {
 	return func(a, b *Strategy) int {
 		return cmp.Or(cmp.Compare(uint(a.Rank.Of(graph)-1), uint(b.Rank.Of(graph)-1)), strings.Compare(a.Name, b.Name))
 	}
 }
 
-// Ranked returns the strategies that have a place, first to last.
+// Ranked returns the strategies that have a rank, first to last.
 func Ranked(graph bool) []*Strategy {
 	list := slices.DeleteFunc(Strategies(), func(s *Strategy) bool { return s.Rank.Of(graph) == 0 })
 	slices.SortFunc(list, ByRank(graph))
 	return list
 }
 
-// Best returns the strategy of a class that is offered first, for chains or graphs; nil if
-// no strategy of the class has a place.
+// Best returns the strategy of class c with the first rank, for chains or graphs, or nil if no strategy of the
+// class has a rank.
 func Best(c Class, graph bool) *Strategy {
 	for _, s := range Ranked(graph) {
 		if s.Class == c {

@@ -5,7 +5,7 @@ import "fmt"
 // ChainOpKind is one of the four operations of paper 002's Table 1.
 type ChainOpKind uint8
 
-// The operations, with their names in the paper.
+// The operations, with their symbols in the paper.
 const (
 	FAll  ChainOpKind = iota // F_all: forward that keeps the saved activations
 	FCk                      // F_ck: forward that keeps its input and its output
@@ -31,16 +31,14 @@ type SequenceError struct {
 
 func (e *SequenceError) Error() string { return fmt.Sprintf("operation %d: %s", e.Index, e.Why) }
 
-// CompileSequence turns a sequence of Table 1 into a schedule. It proves that
-// every operation has its data: what is missing, or present already and
-// computed again, is a *SequenceError, and so is a sequence that ends before
-// delta^0. The second result maps every step to its operation. Memory is not
-// looked at: that is for sim.
+// CompileSequence turns a sequence of Table 1 into a schedule, and maps every step of it to the index of its
+// operation in seq. It checks that every operation has its data. It returns a *SequenceError if data is missing, if
+// data that is present is computed again, or if the sequence ends before delta^0. It does not check memory: that is
+// for sim.
 //
-// Outputs that nobody saves (Stage.Unsaved), which Table 1 does not know: F_all^k
-// leaves a^k beside abar^k, F_all^{k+1} consumes it, for it is the last forward of
-// its stage, and B^{k+1} does not need it. An a^k that F_all^k makes while abar^{k+1}
-// or delta^k is there is read by nobody and goes at once.
+// Table 1 has no outputs that are Unsaved (Stage.Unsaved). For these, F_all^k leaves a^k beside abar^k. F_all^{k+1}
+// consumes it, because it is the last forward of its stage and B^{k+1} does not need it. An a^k that F_all^k makes
+// while abar^{k+1} or delta^k is there has no reader and is freed at once.
 func (g *ChainGraph) CompileSequence(seq []ChainOp) (Schedule, []int, error) {
 	n := g.Chain.Len()
 	c := seqCompiler{g: g, hasAct: make([]bool, n+1), hasSaved: make([]bool, n+1), grad: n}
@@ -67,9 +65,9 @@ type seqCompiler struct {
 	g        *ChainGraph
 	out      Schedule
 	owner    []int
-	hasAct   []bool // a^k is on the device by itself
+	hasAct   []bool // a^k is on the device as a value of its own
 	hasSaved []bool // abar^k is on the device
-	grad     int    // k of the one delta^k that is alive
+	grad     int    // k of the only delta^k on the device
 }
 
 func (c *seqCompiler) add(op ChainOp) string {

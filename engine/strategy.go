@@ -8,77 +8,69 @@ import (
 	"time"
 )
 
-// Marks is the number of marks that strategies of one class can have: charts draw as
-// many kinds of lines.
+// Marks is the number of different marks that strategies of one class can have. Charts have as many kinds of lines.
 const Marks = 15
 
-// Strategy is a published method, or one of our own, as a value. A file adds one by
-// calling Register in its init; forms, links, documentation and the contract test
-// (engine/all) follow from the fields. It is not changed after that.
+// Strategy is a published method, or one of our own. A file adds one by calling Register in its init; forms, links,
+// documentation and the contract test (engine/all) follow from the fields. It must not be changed after that.
 type Strategy struct {
-	Name   string  // stable: it stands in links; lower-case letters and digits
+	Name   string  // stable, since it is written in links; lower-case letters and digits
 	Title  string  // for people: a few words
 	Doc    string  // the part before the first blank line is a one-sentence summary
-	Class  Class   // what its schedules may do; decides which lower bound they are held against
+	Class  Class   // what its schedules may do; decides which lower bound they are compared with
 	Cites  []Cite  // where it was published, in the order of importance; at least one
 	Params []Param // in the order of the form
 
-	// Short is its name in lists of plans and beside lines, for readers who do not know
-	// the paper. Title stands there where it is empty; see Name.
+	// Short is its name in lists of plans and beside lines, for readers who do not know the paper. If it is empty,
+	// Title is used; see Label.
 	Short string
 
-	// Rank is its place among the strategies that are offered first, and Cost is what a
-	// schedule costs to find. Lists, the curve, keys and questions go by these two.
+	// Rank is its position among the strategies that are offered first, and Cost says how expensive it is to find a
+	// schedule. Lists, the curve, keys and questions are ordered by these.
 	Rank Rank
 	Cost Cost
 
-	// Plans is the class of plans (package play) that runs its schedules on an unmodified
-	// PyTorch model, where that is not the one of its Class: see PlanClass.
+	// Plans is the class of plans (package play) that runs its schedules on an unmodified PyTorch model, if it is
+	// not the one that follows from Class: see PlanClass.
 	Plans string
 
-	// Mark tells it apart from the others of its class in pictures that give a class
-	// one colour: a number from 0 to Marks-1 that no other of the class has. It never
-	// changes, so that a picture looks the same when a strategy is added.
+	// Mark tells it apart from the others of its class in pictures that give a class one colour. It is a number
+	// from 0 to Marks-1 that is unique within the class. It never changes, so that a picture looks the same when a
+	// strategy is added.
 	Mark int
 
-	// Graphs says that it works on any graph whose operations can run in the order in
-	// which they stand. The others are given problems with a chain only: Solve and Sweep
-	// return ErrNeedsChain where Problem.Chain is nil.
+	// Graphs says that it works on any graph whose operations can run in the order of Graph.Ops. The others need a
+	// problem with a chain: Solve and Sweep return ErrNeedsChain if Problem.Chain is nil.
 	Graphs bool
 
-	// Lanes says that it plans operations of the network and of the host's CPU. Where the
-	// graph has some, others that take graphs plan the device alone (see Solve), and those
-	// that do not have the error ErrNeedsLanes.
+	// Lanes says that it plans operations of the network and of the host's CPU. If the graph has some and Lanes is
+	// not set, a strategy with Graphs plans the device alone (see Solve), and one without returns ErrNeedsLanes.
 	Lanes bool
 
-	// Elsewhere says that another program has Solver and Sweeper (see Describe).
+	// Elsewhere says that Solver and Sweeper are in another program (see Describe).
 	Elsewhere bool
 
-	// Solver finds a schedule within p.Budget: a peak, resident memory included, of
-	// no more. The error is nil, or wraps ErrUnsupported (no budget would help), or
-	// is an *InfeasibleError (a larger one would), or is poll's; in the last case
-	// the solution, if not nil, is the best so far. p is shared with others and not
-	// changed; the solution is the caller's. The same problem and arguments give the
-	// same answer on every machine, unless poll ends the work; its time is not over when
-	// the Solver is called. Others call Solve.
+	// Solver finds a schedule whose peak, resident memory included, is at most p.Budget. The error is nil, or wraps
+	// ErrUnsupported (no budget would help), or is an *InfeasibleError (a larger one would), or is poll's; in the
+	// last case the solution, if not nil, is the best so far. Solver must not change p, which is shared; the
+	// solution belongs to the caller. The same problem and arguments give the same answer on every machine, unless
+	// poll ends the work. poll has time left when Solver is called. Callers outside of strategies use Solve.
 	Solver func(p *Problem, args Parsed, poll *Poll) (*Solution, error)
 
-	// Sweeper solves p for many budgets and shares work between them; nil: there
-	// is nothing to share. It calls yield once for every budget, in an order of its
-	// own that draws a curve from coarse to fine, with what Solver gives for
-	// p.WithBudget(budgets[i]), or with something faster, and at its end again for budgets
-	// into which a faster schedule fits that it found for another (see Answers); p.Budget is not looked at. It calls poll.Next before
-	// every budget: one whose time is over gets poll's error alone, and once the
-	// context is done all that are left get its error. yield is called from the
-	// caller's goroutine, and not after the return. Others call Sweep.
+	// Sweeper solves p for many budgets and shares work between them; it is nil if there is nothing to share. It
+	// calls yield once for every budget, in an order that draws a curve from coarse to fine, with what Solver
+	// returns for p.WithBudget(budgets[i]), or with something faster. At its end it calls yield again for budgets
+	// into which a faster schedule fits that it found for another one (see Answers). It ignores p.Budget. It calls
+	// poll.Next before every budget. A budget whose time is over gets poll's error, and once the context is done all
+	// remaining budgets get its error. yield is called in the caller's goroutine, and not after the return. Callers
+	// outside of strategies use Sweep.
 	Sweeper func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 
-// Class is a set of things that a schedule may do besides running every operation
-// once.
+// Class is the set of things that a schedule may do besides running every operation once.
 type Class uint8
 
-// The classes are sums of these; 0 keeps everything.
+// The classes are unions of these bits; 0 keeps everything.
 const (
 	MayRecompute Class = 1 << iota
 	MayOffload
@@ -87,41 +79,37 @@ const (
 // Cite is a source: authors and title, a doi or arXiv number, and the section.
 type Cite struct{ Text, ID, Section string }
 
-// Solution is a schedule and what its strategy claims about it. Nothing in here has
-// been measured: sim plays the schedule, and check proves or refutes what sim says.
-// A claim is exact: the contract test refuses a step time or a peak that is a
-// nanosecond or a byte off what is played.
+// Solution is a schedule and what its strategy claims about it. The claims are not measured: sim plays the
+// schedule, and check proves or refutes what sim says. A claim is exact: the contract test refuses a step time or a
+// peak that is a nanosecond or a byte off what is played.
 type Solution struct {
 	Schedule     Schedule
 	Makespan     time.Duration // the step time
-	Peak         Bytes         // the most device memory in use at a moment, resident memory included
+	Peak         Bytes         // the most device memory in use at one time, resident memory included
 	Optimal      bool          // no schedule of the set named by OptimalAmong is faster within the budget
-	OptimalAmong string        // names that set, for people; the tests know each by its name. Empty only without Optimal and Bound
+	OptimalAmong string        // name of that set; tests know each by its name. Empty only without Optimal and Bound
 	Bound        time.Duration // no schedule of that set takes less; 0 if nothing is proven
-	Stopped      bool          // the strategy's own limits of work or memory ended the search early; a note says so
+	Stopped      bool          // a limit of work or memory within the strategy ended the search early; a note says so
 	Notes        []string      // whole sentences for people: which rule a number follows, what was approximated
 }
 
-// ErrUnsupported is wrapped by errors that say why a strategy cannot work on a
-// problem at all, whatever the budget.
+// ErrUnsupported is wrapped by errors that say why a strategy does not work on a problem, whatever the budget.
 var ErrUnsupported = errors.New("this strategy does not apply")
 
-// ErrNeedsChain is the error where Problem.Chain is nil, of strategies that do not
-// take graphs.
+// ErrNeedsChain is returned by strategies for chains if Problem.Chain is nil.
 var ErrNeedsChain = fmt.Errorf("%w: it needs a chain of stages", ErrUnsupported)
 
-// ErrNeedsLink is the error of strategies that move data where the device has no
-// link. Those that can also keep everything return it only where that does not fit.
+// ErrNeedsLink is returned by strategies that move data if the device has no link. Those that can also keep
+// everything return it only if that does not fit.
 var ErrNeedsLink = fmt.Errorf("%w: the device has no link to the host", ErrUnsupported)
 
-// ErrNeedsLanes is the error where operations run on the network or the host, of
-// strategies for chains.
+// ErrNeedsLanes is returned by strategies for chains if operations run on the network or the host.
 var ErrNeedsLanes = fmt.Errorf("%w: the step has operations on the network or the host, which strategies for graphs plan, such as Keep everything (keepall)", ErrUnsupported)
 
-// InfeasibleError says that no schedule of the strategy fits into the budget.
+// InfeasibleError reports that no schedule of the strategy fits into the budget.
 type InfeasibleError struct {
-	Budget   Bytes  // that of the problem
-	Smallest Bytes  // the smallest budget with which Solve has a solution, to the byte; 0 if it is not known
+	Budget   Bytes  // the budget of the problem
+	Smallest Bytes  // the smallest budget for which Solve has a solution, to the byte; 0 if it is not known
 	Why      string // what needs so much, for people: part of a sentence; may be empty
 }
 
@@ -138,9 +126,8 @@ func (e *InfeasibleError) Error() string {
 
 var registry []*Strategy
 
-// Register adds a strategy to the catalogue, for init functions: it is not safe for
-// concurrent use. It panics if the name is taken or malformed: that is a mistake of
-// the program, not of its input.
+// Register adds a strategy to the catalogue. It is for init functions, and not safe for concurrent use. It panics
+// if the name is taken or malformed, which is a bug in the program, not in its input.
 func Register(s *Strategy) {
 	if s.Name == "" || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		panic(fmt.Sprintf("engine: strategy name %q is not lower-case letters and digits", s.Name))
@@ -152,12 +139,12 @@ func Register(s *Strategy) {
 	slices.SortFunc(registry, func(a, b *Strategy) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// errElsewhere is the error of strategies that were described.
+// errElsewhere is returned by the solvers of strategies added with Describe.
 var errElsewhere = errors.New("the solver of this strategy is in another program")
 
-// Describe adds a strategy whose solver is in another program, which links what this
-// one leaves out: everything is known of it, and here it solves nothing. sweeps says
-// that it has a Sweeper there.
+// Describe adds a strategy whose solver is in another program. All its fields are known in this program, but its
+// Solver returns an error. sweeps says that it has a Sweeper in the other program. Small programs use it to list
+// strategies that they do not link.
 func Describe(s *Strategy, sweeps bool) {
 	s.Elsewhere = true
 	s.Solver = func(*Problem, Parsed, *Poll) (*Solution, error) { return nil, errElsewhere }
@@ -169,12 +156,11 @@ func Describe(s *Strategy, sweeps bool) {
 	Register(s)
 }
 
-// Strategies lists what is registered, in the order of the names. The list is the
-// caller's. Only what is imported or described is
-// registered: engine/all imports all.
+// Strategies returns the registered strategies in the order of their names, in a slice that belongs to the caller.
+// Only what is imported or described is registered: engine/all imports all.
 func Strategies() []*Strategy { return slices.Clone(registry) }
 
-// Lookup finds a strategy by name; nil if there is none.
+// Lookup returns the strategy with this name, or nil.
 func Lookup(name string) *Strategy {
 	for _, s := range registry {
 		if s.Name == name {
@@ -184,13 +170,13 @@ func Lookup(name string) *Strategy {
 	return nil
 }
 
-// Parse checks args against the parameters and fills in the defaults. Names
-// that the strategy does not have are an error.
+// Parse checks args against the parameters and fills in the defaults. It returns an error if the strategy does not
+// have a parameter that args names.
 func (s *Strategy) Parse(args Args) (Parsed, error) { return ParseArgs(s.Name, s.Params, args) }
 
-// Solve parses the arguments and runs the Solver: its errors, those of Parse, or poll's. Where
-// operations run on the network or the host and the strategy does not plan those, it plans
-// the device alone, and package engine/lanes puts them in.
+// Solve parses the arguments and runs the Solver. The error is that of Parse, of poll or of the Solver. If
+// operations run on the network or the host and the strategy does not support those, Solve plans the device alone,
+// and package engine/lanes inserts them.
 func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
 	solve, parsed, err := s.accept(p, args)
 	if err == nil {
@@ -202,9 +188,9 @@ func (s *Strategy) Solve(p *Problem, args Args, poll *Poll) (*Solution, error) {
 	return solve(p, parsed, poll)
 }
 
-// accept parses the arguments, and says what solves the problem. Graphs that are no chain
-// are refused for strategies that do not take them, operations of lanes where nobody plans
-// them.
+// accept parses the arguments, and returns the function that solves p. It returns an error for a graph that is not
+// a chain if the strategy needs one, and for operations of other lanes if neither the strategy nor the program can
+// plan them.
 func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) (*Solution, error), Parsed, error) {
 	parsed, err := s.Parse(args)
 	switch beside := s.beside(p); {
@@ -220,12 +206,11 @@ func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) 
 	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) }, parsed, nil
 }
 
-// beside says whether a problem has operations of lanes that the strategy does not plan.
+// beside reports whether p has operations of lanes that the strategy does not plan.
 func (s *Strategy) beside(p *Problem) bool { return !s.Lanes && p.Graph != nil && p.Graph.HasLanes() }
 
-// Sweep parses the arguments and runs the Sweeper, or the Solver for one budget
-// after the other if there is none. Arguments that are not accepted are the error
-// of every budget.
+// Sweep parses the arguments and runs the Sweeper, or the Solver for one budget after the other if there is no
+// Sweeper. If the arguments are not accepted, every budget gets that error.
 func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
 	solve, parsed, err := s.accept(p, args)
 	switch {
@@ -240,8 +225,8 @@ func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yie
 	}
 }
 
-// SolveEach is a Sweeper that shares nothing: for arguments and problems with which
-// a strategy's own has nothing to share.
+// SolveEach is a Sweeper that shares no work. Sweepers use it for arguments and problems where there is nothing to
+// share.
 func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
 	for i, b := range budgets {
 		poll.Next()

@@ -2,17 +2,18 @@ package engine
 
 import "errors"
 
-// Found are solutions for one problem within whatever budgets.
+// Found holds solutions for one problem, found for any budgets.
 type Found []*Solution
 
-// Add keeps a solution; nil is none.
+// Add appends s unless it is nil.
 func (f *Found) Add(s *Solution) {
 	if s != nil {
 		*f = append(*f, s)
 	}
 }
 
-// Within is the fastest that fits into a budget, of equally fast ones the first; nil if none does.
+// Within returns the fastest solution that fits into budget, the first one of equally fast ones, or nil if none
+// fits.
 func (f Found) Within(budget Bytes) (best *Solution) {
 	for _, s := range f {
 		if s.Peak <= budget && (best == nil || s.Makespan < best.Makespan) {
@@ -22,23 +23,23 @@ func (f Found) Within(budget Bytes) (best *Solution) {
 	return best
 }
 
-// Answers passes on what a sweep says of every budget. At its end it says again
-// which budgets have a faster schedule among those that were found for others: with
-// less room, or with more of which it leaves enough.
+// Answers passes on the results of a sweep as they come. At the end, Settle yields again for each budget that has a
+// faster schedule among those found for other budgets. A schedule found with a smaller budget always fits; one
+// found with a larger budget may fit too.
 type Answers struct {
-	Found   // what counts for every budget; a sweep may add what it has found on the way
+	Found   // solutions for any budget; a sweep may add what it has found on the way
 	budgets []Bytes
 	yield   func(i int, s *Solution, err error)
 	given   []*Solution
-	closed  []bool // budgets with an error that another schedule does not mend
+	closed  []bool // budgets with an error that another schedule does not remove
 }
 
-// NewAnswers are those of a sweep that calls yield.
+// NewAnswers returns the Answers of a sweep over budgets that calls yield.
 func NewAnswers(budgets []Bytes, yield func(i int, s *Solution, err error)) *Answers {
 	return &Answers{budgets: budgets, yield: yield, given: make([]*Solution, len(budgets)), closed: make([]bool, len(budgets))}
 }
 
-// Tell passes on the answer for a budget.
+// Tell passes on the result for budget i and remembers it.
 func (a *Answers) Tell(i int, s *Solution, err error) {
 	var infeasible *InfeasibleError
 	a.closed[i] = err != nil && !errors.As(err, &infeasible)
@@ -49,7 +50,7 @@ func (a *Answers) Tell(i int, s *Solution, err error) {
 	a.yield(i, s, err)
 }
 
-// Settle passes on again what is faster than what was told.
+// Settle yields every budget again for which Found has a faster solution than Tell gave.
 func (a *Answers) Settle() {
 	for i, b := range a.budgets {
 		if a.closed[i] {

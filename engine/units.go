@@ -19,13 +19,12 @@ const (
 	GiB
 )
 
-// NoLimit is the budget of a device whose memory does not run out.
+// NoLimit is the budget of a device with unlimited memory.
 const NoLimit = Bytes(math.MaxInt64)
 
-// The range of numbers that every method understands: what Validate of chains,
-// graphs and problems accepts. It leaves room for the sums of the methods: a stage
-// that runs again, a value that travels at every use. A single number is bounded by
-// the sum that it is part of. A budget may be anything up to NoLimit.
+// The range of numbers that every method supports, which Validate of chains, graphs and problems checks. It leaves
+// room for the sums that methods form: a stage that runs again, a value that travels at every use. A single number
+// is bounded by the sum that it is part of. A budget may be anything up to NoLimit.
 const (
 	// MaxBytes bounds the sum of all sizes of a step: resident memory, values, and
 	// the temporaries of all operations (64 PiB).
@@ -36,18 +35,16 @@ const (
 	MaxRate Rate = 1 << 53
 )
 
-// maxUses bounds the sizes of what operations read and write, each time that they
-// do: what could travel if everything left between two uses. Chains stay below
-// four times their sizes.
+// maxUses bounds the sum of the sizes that operations read and write, counted at each use: what could travel if
+// everything were moved out between two uses. Chains stay below four times their sizes.
 const maxUses = 8 * MaxBytes
 
-// longest is what no step may come to with all its transfers: 73 years, a quarter
-// of what a Duration holds.
+// longest bounds the time of a step with all its transfers, in nanoseconds: 73 years, a quarter of the range of a
+// time.Duration.
 const longest = float64(1 << 61)
 
-// Int64 converts to an integer, towards zero. Out of range it is the nearest
-// integer, and 0 for what is not a number: Go leaves that to the machine, and
-// amd64 and WebAssembly differ.
+// Int64 converts f to an integer, rounding towards zero. It returns the nearest integer if f is out of range, and 0
+// for NaN. Go leaves these cases to the machine, and amd64 and WebAssembly differ.
 func Int64(f float64) int64 {
 	switch {
 	case f >= 1<<63:
@@ -60,7 +57,7 @@ func Int64(f float64) int64 {
 	return int64(f)
 }
 
-// Text writes an amount for people, to four digits from 1 MiB on.
+// Text returns b with its unit, to four digits from 1 MiB on.
 func (b Bytes) Text() string {
 	if -MiB < b && b < MiB {
 		return strconv.FormatInt(int64(b), 10) + " bytes"
@@ -68,7 +65,7 @@ func (b Bytes) Text() string {
 	return binary(float64(b))
 }
 
-// exact writes an amount for people who have to type it again.
+// exact returns b with its unit and the number of bytes, for people who have to type it again.
 func (b Bytes) exact() string {
 	if text := b.Text(); !strings.HasSuffix(text, " bytes") {
 		return fmt.Sprintf("%s (%d bytes)", text, b)
@@ -76,7 +73,7 @@ func (b Bytes) exact() string {
 	return b.Text()
 }
 
-// binary writes an amount of at least 1 MiB for people.
+// binary returns an amount of at least 1 MiB with its unit.
 func binary(b float64) string {
 	units := [...]string{"MiB", "GiB", "TiB", "PiB", "EiB"}
 	k := 0
@@ -89,9 +86,8 @@ func binary(b float64) string {
 // Rate is a bandwidth in bytes per second. A rate of 0 means that the link does not exist.
 type Rate int64
 
-// Time returns how long n bytes take at rate r, rounded up to a nanosecond so
-// that a claim never flatters. It saturates at the largest duration; a transfer
-// of no bytes takes no time, whatever the rate.
+// Time returns how long n bytes take at rate r, rounded up to a nanosecond so that no claim is too good. It
+// saturates at the largest duration. A transfer of no bytes takes no time, whatever the rate.
 func (r Rate) Time(n Bytes) time.Duration {
 	if n <= 0 {
 		return 0
@@ -111,7 +107,7 @@ func (r Rate) Moved(d time.Duration) Bytes {
 	return Bytes(MulDiv(int64(d), int64(r), int64(time.Second)))
 }
 
-// Text writes a bandwidth for people, to four digits.
+// Text returns the bandwidth with its unit, to four digits.
 func (r Rate) Text() string {
 	units := [...]string{"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"}
 	v, k := float64(r), 0
@@ -121,14 +117,13 @@ func (r Rate) Text() string {
 	return fmt.Sprintf("%.4g %s", v, units[k])
 }
 
-// MulDiv is a*b/c, rounded down, of numbers that are not negative; the largest number
-// where it is beyond that.
+// MulDiv returns a*b/c, rounded down. The arguments must not be negative. It saturates at math.MaxInt64.
 func MulDiv(a, b, c int64) int64 {
 	q, _ := mulDiv(a, b, c)
 	return q
 }
 
-// MulDivUp is the same, rounded up.
+// MulDivUp returns a*b/c, rounded up. It is otherwise like MulDiv.
 func MulDivUp(a, b, c int64) int64 {
 	q, rest := mulDiv(a, b, c)
 	if rest > 0 {
@@ -137,7 +132,7 @@ func MulDivUp(a, b, c int64) int64 {
 	return q
 }
 
-// mulDiv is a*b/c, rounded down, and the rest; none where the largest number is reached.
+// mulDiv returns a*b/c, rounded down, and the remainder, which is 0 if the quotient saturates.
 func mulDiv(a, b, c int64) (q int64, rest uint64) {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {
@@ -150,7 +145,7 @@ func mulDiv(a, b, c int64) (q int64, rest uint64) {
 	return int64(all), rest
 }
 
-// GCD is the greatest common divisor of two numbers that are not negative; 0 of two zeros.
+// GCD returns the greatest common divisor of two numbers that are not negative, and 0 for two zeros.
 func GCD[N int64 | uint64 | Bytes](a, b N) N {
 	for b != 0 {
 		a, b = b, a%b

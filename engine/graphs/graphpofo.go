@@ -28,8 +28,10 @@ transfers in them. The offload, the wait and the fetch of a value that lies long
 a crowded moment come and go together; what is made again can be fetched instead, or
 the other way round. Every better plan is played as it is, and without its waits.
 
-Graphs of up to 8 operations are solved by trying all programs for whole transfers, as
-far as they are not too many; where bytes stream, the plans are those for whole
+Graphs of up to 8 operations and 12 values are solved by trying all programs for whole
+transfers, unless those pass through more than 10,000 states at effort 1, if every operation has one
+algorithm, makes all of its values in every run, and none of them is part of another. That leaves out
+chains, and networks with saved sets. Where bytes stream, the plans are those for whole
 transfers. The lower bound takes the operation beside which most is above the budget: that can be made again,
 which costs its time, or leave before it and come back after it. The combination of recomputation and offloading is that of POFO, on chains;
 no method for graphs is published.`,

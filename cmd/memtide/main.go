@@ -22,10 +22,11 @@
 //
 // # Input
 //
-// Every command but plan, score and serve takes a network: a FILE of any format that the page
-// reads (- is the standard input), -preset, or -from with a permalink, whose
-// other settings can be overridden one by one. Flags may stand before and after
-// the file.
+// solve, sweep, batch, place, link, svg and export take a network: a FILE of any format that
+// the page reads (- is the standard input), -preset, or -from with a permalink, whose other
+// settings can be overridden one by one. doctor takes memory snapshots, torch a file of
+// operators; plan, score and serve say in their own help what they take. Flags may come before
+// and after the file.
 //
 // # Output
 //

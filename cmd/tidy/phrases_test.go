@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // oddPhrases are phrasings that made readers stop, each with what to write instead.
@@ -69,6 +70,72 @@ func TestPhrases(t *testing.T) {
 	if read < 5000 {
 		t.Errorf("read %d texts; want those of the whole repository, thousands", read)
 	}
+}
+
+// oddComments are phrasings that comments must not have, each with what to write instead.
+var oddComments = map[string]string{
+	"is none":      `"there is no ...", or "0 if ...", "nil if ..."`,
+	"are none":     `"there are no ...", or "nil if ..."`,
+	"is there for": `"is for"`,
+	"of no matter": `"does not matter"`,
+	"nobody":       `what is not done, and by what: "is not read", "no caller needs"`,
+	"so many":      `the name of the parameter that says how many`,
+}
+
+// commentsToDo are the folders whose comments still have such phrasings. A folder covers those
+// below it. Take a folder off the list when its comments are rewritten, never add one.
+var commentsToDo = []string{
+	"cmd/cli", "cmd/memtide", "cmd/reproduce", "cmd/wasmopt", "engine", "profiles",
+}
+
+// TestCommentPhrases: comments in programs say what a Go library would say.
+func TestCommentPhrases(t *testing.T) {
+	read := 0
+	for _, f := range sources(t) {
+		if f.test() || !slices.Contains([]string{"engine", "profiles", "wasm", "cmd"}, strings.Split(f.path, "/")[0]) ||
+			slices.ContainsFunc(commentsToDo, func(dir string) bool { return strings.HasPrefix(f.path, dir+"/") }) {
+			continue
+		}
+		for _, c := range f.ast.Comments {
+			read++
+			for _, phrase := range oddInComment(c.Text()) {
+				t.Errorf("%s:%d: the comment says %q; write %s", f.path, f.fset.Position(c.Pos()).Line, phrase, oddComments[phrase])
+			}
+		}
+	}
+	if read < 300 {
+		t.Errorf("read %d comments; want those of whole packages, hundreds", read)
+	}
+}
+
+// TestCommentPhrasesSees holds the rule for comments to examples.
+func TestCommentPhrasesSees(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"step is the distance, of so many\nunits", "so many"},
+		{"There are so many that a map is faster.", ""},
+		{"A zero IS NONE; Nobody reads it. It is nil if there is none.", "is none; nobody"},
+		{"There is nonetheless a second pass.", ""},
+	} {
+		if got := strings.Join(oddInComment(c.text), "; "); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// oddInComment returns the phrases of oddComments that text has as whole words, sorted.
+func oddInComment(text string) (found []string) {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+	text = " " + strings.Join(words, " ") + " "
+	for _, plain := range []string{" so many that ", " there is none ", " there are none "} {
+		text = strings.ReplaceAll(text, plain, " ")
+	}
+	for phrase := range oddComments {
+		if strings.Contains(text, " "+phrase+" ") {
+			found = append(found, phrase)
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // TestPhrasesSees holds the rule itself to examples.

@@ -6,10 +6,11 @@
 //
 //	message -> apply -> effects -> (workers, history, clipboard) -> message
 //
-// Update calls apply and then does what has to follow every message: it holds the
-// address back while a profile is being read, and keeps the address view at what is
-// shown. Nothing else stands between a message and its apply, and what has no apply
-// is no message.
+// Update calls apply and then does what follows every message, in this order. It holds back
+// the address while a profile is being read (holdAddress). It brings the address view up to
+// date with what is shown (followPlaces). It asks for the next part of a recording that is
+// not known yet (followDoctor). If nothing else is under way, it asks the next question that
+// the page answers without being asked (followIdle). Nothing else acts on messages.
 //
 // What is known of a network (web/known), what it costs in time (web/tradeoff), and how
 // it is looked at (web/view) are values of packages below, with rules of their own. A

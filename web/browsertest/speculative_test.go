@@ -64,12 +64,12 @@ func asksAsExpected(t *testing.T, p *Page, address string) {
 	// something else then, in a comparison for the schedule of B. A quick one has
 	// asked for the same.
 	got := Eval[string](p, `(() => {
-				const text = (bytes) => new TextDecoder().decode(bytes);
-				const n = new DataView(seen.speculative.buffer, seen.speculative.byteOffset).getUint32(0);
-				const expected = text(seen.speculative.subarray(4, 4 + n)), asked = seen.asked ? text(seen.asked) : "";
-				const ofB = /b\.s=(\w+)/.exec(location.href);
-				if (ofB && asked.includes('"strategy":"' + ofB[1] + '"')) return "";
-				return !expected.includes('"op":"solve"') ? "no schedule was expected: " + expected
+		const text = (bytes) => new TextDecoder().decode(bytes);
+		const n = new DataView(seen.speculative.buffer, seen.speculative.byteOffset).getUint32(0);
+		const expected = text(seen.speculative.subarray(4, 4 + n)), asked = seen.asked ? text(seen.asked) : "";
+		const ofB = /b\.s=(\w+)/.exec(location.href);
+		if (ofB && asked.includes('"strategy":"' + ofB[1] + '"')) return "";
+		return !expected.includes('"op":"solve"') ? "no schedule was expected: " + expected
 			: asked.includes('"op":"solve"') && asked !== expected ? "expected: " + expected + "\nasked: " + asked : "";
 	})()`)
 	if got != "" {

@@ -27,7 +27,7 @@
 // it, after compression:
 //
 //   - functions are inlined only where that pays (inlining, 9 %);
-//   - the linked program is rewritten (cmd/wasmopt, 29 %);
+//   - the linked program is rewritten (cmd/wasmopt, 28 %);
 //   - brotli gets its largest window (1 %);
 //   - of the chart library only lines, marks and axes of numbers are in the bundle
 //     (charts.go, 35 KB).

@@ -10,7 +10,7 @@
 // # Passes
 //
 // In their order, each with what it takes from the page's program, with brotli, beside
-// all others. Together they make 1.36 MB of 1.93.
+// all others, of a program of 1.93. Together they make 1.60 MB of today's 2.22.
 //
 //   - jumps (200 KB): Go's compiler sends every jump in a function back to a table at its
 //     beginning, so that goroutines can be switched in any call. Jumps become branches

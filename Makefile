@@ -46,8 +46,8 @@ test-wasm: tools
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
 test-browser: chromium firefox webkit build
-	$(GO) test -vet=off -count=1 -timeout 20m ./web/browsertest
-	$(GO) test -vet=off -count=1 -timeout 20m -parallel 3 -v ./web/browsertest/engines
+	$(GO) test -vet=off -count=1 -timeout 40m ./web/browsertest
+	$(GO) test -vet=off -count=1 -timeout 40m -parallel 3 -v ./web/browsertest/engines
 
 test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
@@ -61,7 +61,7 @@ test-torch: torch ## run the tests of the collector, of plans and of exported sc
 # What runs beside something else. The detector needs a C compiler.
 CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine
 race: ## run the tests of what is concurrent with the race detector (needs gcc)
-	CGO_ENABLED=1 $(GO) test -race -short -timeout 20m $(CONCURRENT)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 40m $(CONCURRENT)
 
 # Modules are what go.sum says, packages what package-lock.json says (the build
 # fetches them by npm ci, which refuses anything else).

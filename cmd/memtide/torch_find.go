@@ -47,7 +47,7 @@ func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit
 	return nil
 }
 
-// mostHolders are named, if they hold more than one of so many parts.
+// At most mostHolders holders are named, each only if it holds more than 1/leastHolder of the peak.
 const (
 	mostHolders = 4
 	leastHolder = 50

@@ -104,7 +104,7 @@ type entry struct {
 func (a entry) Before(b entry) bool { return a.cost < b.cost }
 
 // fastest is the least step time of a sequence of Table 1 that runs no stage forward
-// while its saved set is there; ok is false if there is none within the budget that takes less than limit.
+// while its saved set is there; ok is false if none within the budget takes less than limit.
 func fastest(p *engine.Problem, limit time.Duration) (best time.Duration, ok bool) {
 	c := p.Chain.Chain
 	s := &search{g: p.Chain, room: p.Budget - c.Resident.Total(), seen: map[table]time.Duration{}}

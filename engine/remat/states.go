@@ -11,7 +11,7 @@ import (
 // sequence never holds a^k both by itself and within abar^k: F_all^k merges it, and
 // no F^k runs while abar^k is there. (F_none^k could, to forget a^{k-1}. That makes a fourth
 // state of every stage: searches of 9 to 11 stages took 25 to 250 times as long.) An a^k
-// that nobody saves may lie beside abar^k.
+// that no saved set holds may lie beside abar^k.
 const (
 	holdsNothing = 0
 	holdsOutput  = 1

@@ -217,8 +217,8 @@ type Advice struct {
 	Replayed engine.Bytes `json:"replayed_bytes,omitempty"`
 }
 
-// The share of the reserved memory, one of so many parts, that a setting has to save
-// before it is named, and that the replay of the settings of the run may be off.
+// A setting is named if it saves at least 1/worthwhile of the reserved memory, and only if the
+// replay of the run's own settings is within 1/exact of the record.
 const (
 	worthwhile = 20
 	exact      = 20

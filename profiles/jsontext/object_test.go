@@ -2,8 +2,8 @@ package jsontext
 
 import "testing"
 
-// Looking for keys that nobody asked for costs no allocation where there are none: lists
-// hold millions of objects.
+// TestNoteOthersAllocatesNothing: looking for unknown keys does not allocate if there are none,
+// because lists hold millions of objects.
 func TestNoteOthersAllocatesNothing(t *testing.T) {
 	o := &Object{Fields: map[string]any{"lower": 1, "upper": 2, "size": 3}, Known: &Keys{known: []string{"lower", "upper", "size"}}}
 	if n := testing.AllocsPerRun(100, o.NoteOthers); n > 0 || o.Known.other != nil {

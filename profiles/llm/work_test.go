@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// decoder is a small model with so many layers.
+// decoder returns a small model with the given number of layers.
 func decoder(layers int64) *Model { return llama("small", layers, 64, 4, 2, 128, 512, false) }
 
 // An answer that would take too much work or memory is refused before anything is played,

@@ -74,9 +74,6 @@ func hanging(t *testing.T, p *Page, program string, on chan bool) {
 // A program that stops arriving is told, with what to do. If the rest comes after all, the
 // page starts.
 func TestHangingProgram(t *testing.T) {
-	if os.Getenv("MEMTIDE_LONG") == "" {
-		t.Skip("it failed beside other tests on a loaded machine; MEMTIDE_LONG=1 runs it")
-	}
 	p := New(t)
 	on := make(chan bool)
 	end := sync.OnceFunc(func() { close(on) })
@@ -95,9 +92,6 @@ func TestHangingProgram(t *testing.T) {
 // The second program may stop arriving too: a file that needs it says so, and is read when
 // it is tried again.
 func TestHangingSecond(t *testing.T) {
-	if os.Getenv("MEMTIDE_LONG") == "" {
-		t.Skip("it failed beside other tests on a loaded machine; MEMTIDE_LONG=1 runs it")
-	}
 	p := New(t)
 	on := make(chan bool)
 	end := sync.OnceFunc(func() { close(on) })

@@ -25,7 +25,7 @@ type Step struct {
 // Ended says what ended an answer before all of it was known.
 type Ended uint8
 
-// The ends: none, a person, the limit of what nobody has asked for.
+// The ends of an answer: it is not ended, a person stopped it, or it reached the limit of what starts by itself.
 const (
 	NotEnded Ended = iota
 	ByPerson

@@ -72,7 +72,11 @@
     const bar = document.createElement("progress");
     bar.max = Number(own.size);
     bar.setAttribute("aria-label", "Loading the engine");
-    const late = setTimeout(() => { note.replaceChildren(bar); note.hidden = false; }, 300);
+    const late = setTimeout(() => {
+      if (note.getAttribute("role") === "alert") return; // it says that nothing arrives
+      note.replaceChildren(bar);
+      note.hidden = false;
+    }, 300);
     const tick = setInterval(() => { bar.value = Math.min(page.first.loaded, bar.max); }, 100);
     await module;
     clearTimeout(late);
@@ -95,6 +99,7 @@
   };
   const isLate = (file) => "the program file " + file + " does not arrive: nothing came for 10 seconds. Check the connection and try again";
 
+  const stalled = new Set(); // files that stopped arriving
   const compile = async (file) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
@@ -102,13 +107,14 @@
     }
     const end = new AbortController();
     let bytes = 0, late;
-    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); end.abort(); });
+    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); stalled.add(file); end.abort(); });
     const count = async (reader) => {
       for (let part; !(part = await reader.read()).done; ) bytes += part.value.length;
       bytes = Infinity;
     };
     try {
-      const response = await fetch(address(file), { signal: end.signal });
+      // A request that joins one that was just given up fails with it: Chromium has them share the cache's entry.
+      const response = await fetch(address(file), { signal: end.signal, cache: stalled.has(file) ? "reload" : "default" });
       if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
       count(response.clone().body.getReader()).catch(() => {}); // what compiles it reports it
       if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {

@@ -21,18 +21,20 @@ var graphPofo = &engine.Strategy{
 	Doc: `Searches for the fastest way to recompute, reorder and offload together, on any graph.
 
 It begins with the best of what others find: graphsearch and blocks, which recompute
-and reorder; window and lms, which offload; pofo where the network is a chain; and a
-plan that moves everything out and in around every operation. So it is never slower
-than any of them. Then it anneals, as graphsearch does, over sequences that have
+and reorder; window and lms, which offload; pofo, which knows what offloading alone does, where
+the network is a chain; and a plan that moves everything out and in around every operation. So it
+is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
 transfers in them. The offload, the wait and the fetch of a value that lies long over
 a crowded moment come and go together; what is made again can be fetched instead, or
-the other way round. Every better plan is played as it is, and without its waits.
+the other way round. Every better plan is played as it is, and without its waits;
+in the last one, fetches for which runs wait begin as soon as there is room.
 
-Graphs of up to 8 operations and 12 values are solved by trying all programs for whole
-transfers, unless those pass through more than 10,000 states at effort 1, if every operation has one
-algorithm, makes all of its values in every run, and none of them is part of another. That leaves out
-chains, and networks with saved sets. Where bytes stream, the plans are those for whole
-transfers. The lower bound takes the operation beside which most is above the budget: that can be made again,
+All programs are tried for whole transfers on graphs of up to 8 operations and 12 values, every one of
+which is needed and runs in one way only, and that keep nothing to the end of the step, as long as the machine
+has no more than 10,000 states on the way, four times as many with each step of the effort.
+A chain has two ways to run a stage forward, and a second algorithm is another: of such graphs
+not all programs are tried, however small they are. Where bytes stream, the plans are those for
+whole transfers. The lower bound takes the operation beside which most is above the budget: that can be made again,
 which costs its time, or leave before it and come back after it. The combination of recomputation and offloading is that of POFO, on chains;
 no method for graphs is published.`,
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,

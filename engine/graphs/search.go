@@ -117,7 +117,7 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 // third begins with the best; one that takes the rest ends them. They stop far behind their rival.
 func (r *rounds) inTurn() []kindID {
 	next := min(r.total/4, max(300*len(r.m.order), 2500))
-	for r.done < r.total && !r.over() && (r.round < 2 || !r.behind(r.took)) {
+	for r.done < r.total && !r.over() && (r.round < 3 || !r.behind(r.took)) {
 		count := min(next, r.total-r.done)
 		if 5*next > 2*(r.total-r.done) {
 			count = r.total - r.done
@@ -239,6 +239,19 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	}
 	if err := s.poll.Err(); err != nil {
 		return nil, err
+	}
+	if fits == nil && s.inOrder != nil {
+		s.inOrder.total, s.inOrder.tell, s.inOrder.rival = 0, nil, 0 // a plan will do
+		sol, err := s.inOrder.solveFrom(p, "", k)
+		var infeasible *engine.InfeasibleError
+		switch {
+		case err == nil:
+			fits = &plan{seq: s.sequenceOf(sol), peak: sol.Peak, took: sol.Makespan}
+		case errors.As(err, &infeasible):
+			least = min(least, infeasible.Smallest)
+		default:
+			return nil, err
+		}
 	}
 	if fits == nil {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}

@@ -27,7 +27,6 @@ type View struct {
 	ToPlay    bool // the link says that the step is meant to be played
 	Story     StoryStep
 	AliveBy   draw.AliveBy // the order of the table of what is there at the peak
-	Density   int          // see State.Density; 0: the default, otherwise one more
 	Chain     bool         // the critical chain is shown
 	Layers    LayerTable   // the table of layers
 	Questions bool         // a question is open

@@ -37,6 +37,7 @@ func (s Setup) profile(c *Card) *profiles.Profile {
 	inner, _ := s.tokens()
 	p := newProgram(&s, s.end(true, true))
 	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8), Stages: p.stages(c, true)}
+	chain.Resident.Weights = p.towerBytes()
 	lanes := *chain
 	lanes.Stages = p.stages(c, false)
 	for _, u := range p.all() {

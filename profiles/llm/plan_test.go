@@ -12,8 +12,8 @@ import (
 	"memtide/engine"
 	"memtide/engine/caching"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 )
 
 // small is a question about a model whose fp32 states, 16 bytes of a parameter, are more
@@ -194,7 +194,7 @@ func TestAsked(t *testing.T) {
 	if !slices.Equal(ids, Names()) {
 		t.Errorf("can be asked about: %q; want %q", ids, Names())
 	}
-	for _, d := range preset.Devices() {
+	for _, d := range card.All() {
 		if can, known := slices.Contains(ask.Option("device").Choices, d.ID), CardOf(d.ID) != nil; can != known {
 			t.Errorf("%s: can be chosen: %v, its rates are known: %v", d.ID, can, known)
 		}

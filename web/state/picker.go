@@ -3,6 +3,7 @@ package state
 import (
 	"strings"
 
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/view"
@@ -135,7 +136,7 @@ func (m PickNetwork) apply(s *State) []Effect {
 type SetGPU struct{ ID string }
 
 func (m SetGPU) apply(s *State) []Effect {
-	d := preset.LookupDevice(m.ID)
+	d := card.Lookup(m.ID)
 	if d == nil {
 		return nil
 	}

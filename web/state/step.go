@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/view"
 )
@@ -94,7 +94,7 @@ type PickStep struct{ Model string }
 func (m PickStep) apply(s *State) []Effect {
 	s.View.Picker = view.Picker{}
 	c := s.Choice
-	if c.Step == "" && c.Device != preset.DefaultDeviceID && slices.Contains(ask.Option("device").Choices, c.Device) {
+	if c.Step == "" && c.Device != card.DefaultID && slices.Contains(ask.Option("device").Choices, c.Device) {
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -75,7 +76,7 @@ func (c *Case) GPUs() (out []panel.Option) {
 	if chosen == nil {
 		out = append(out, panel.Option{ID: "", Title: "GPU of your own", Selected: true})
 	}
-	for _, d := range preset.Devices() {
+	for _, d := range card.All() {
 		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
 			out = append(out, panel.Option{ID: d.ID, Title: d.Name, Selected: selected})
 		}

@@ -53,7 +53,7 @@ type planFlags struct {
 	args   engine.Args
 	asJSON bool
 
-	own    ownCard
+	own ownCard
 
 	chain bool   // write the step instead of an answer
 	file  string // that it is written to; empty: the standard output

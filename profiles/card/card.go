@@ -105,7 +105,7 @@ func Lookup(id string) *Card {
 			return &c
 		}
 	}
-	if own, rest, err := readOwn(id); err == nil && rest == "" {
+	if own, ok := OwnOf(id); ok {
 		return own.Card()
 	}
 	return nil

@@ -82,6 +82,12 @@ func whole(n, step int64, small, large string) string {
 	return strconv.FormatInt(n, 10) + small
 }
 
+// OwnOf is the card that an id spells; false if it spells none.
+func OwnOf(id string) (Own, bool) {
+	o, rest, err := readOwn(id)
+	return o, err == nil && rest == ""
+}
+
 // readOwn reads the id that a text begins with.
 func readOwn(text string) (o Own, rest string, err error) {
 	part, rest, more := strings.Cut(text, "-")

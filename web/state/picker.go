@@ -141,7 +141,7 @@ func (m SetGPU) apply(s *State) []Effect {
 		return nil
 	}
 	base, o := s.Choice.Source.Variant()
-	if base == nil || !base.Operators() {
+	if base == nil || !base.Operators() || !d.Timed() { // the times stay
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {
 				*c = c.Fitted(s.Network.Totals.KeepAllPeak, true)

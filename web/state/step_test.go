@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/web/link"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/view"
 )
 
 // stepOf is a choice of a whole step, as a link has it.
@@ -116,7 +116,7 @@ func TestExploreStep(t *testing.T) {
 		t.Errorf("effects %s; want %s, for the chain", got, want)
 	}
 	p.play(StepChained{ID: last[AskStep](t, p).ID, Profile: []byte("{}")})
-	if e := last[Open](t, p); string(e.Request.Bytes) != "{}" || p.Opening.Choice.Device != "h100-sxm-80gb" {
+	if e := last[Open](t, p); string(e.Request.Bytes) != "{}" || p.Opening.Choice.Device != "h100" {
 		t.Errorf("opens %+v on %q; want the profile on its card", e.Request, p.Opening.Choice.Device)
 	}
 }
@@ -160,7 +160,7 @@ func TestStepLimits(t *testing.T) {
 		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: stepOf("llama3-8b", nil), Linked: view.Linked{Frame: view.Frame{Embed: c.embed}}})
+		p.play(Start{Choice: stepOf("llama3-8b", nil), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
 		for _, m := range c.then {
 			if got := names(p.play(GoOn{})); got != "" {
 				t.Errorf("%s, going on before the end: effects %s; want none", c.what, got)

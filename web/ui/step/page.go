@@ -129,6 +129,14 @@ func (c *Page) Work() (say, do, label string) {
 	return "", "", ""
 }
 
+// Notes say what has to be known of the card beside the answer.
+func (c *Page) Notes() string {
+	if c.reply() == nil {
+		return ""
+	}
+	return strings.Join(c.reply().Notes, " ")
+}
+
 // Sub says what is reserved, for what.
 func (c *Page) Sub() string {
 	r := c.reply()

@@ -55,7 +55,7 @@ func newProgram(s *Setup, of share) *program {
 	}
 	if last {
 		b := builder{s: s, m: m}
-		root = append(root, b.normWeight(m.Hidden))
+		root = append(root, b.normWeight(lastNorm, m.Hidden))
 		if n := m.head() - m.normParams(m.Hidden); n > 0 {
 			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
 		}
@@ -154,6 +154,10 @@ func (p *program) step() {
 	// From the third micro batch on nothing is new.
 	micro := min(p.s.Accumulate, 2)
 	for m := range micro {
+		if p.record != nil { // of the last micro batch
+			p.record = p.record[:0]
+			p.cut()
+		}
 		passes := make([]*pass, p.s.InFlight)
 		for i := range passes {
 			passes[i] = p.forwardPass()
@@ -165,6 +169,7 @@ func (p *program) step() {
 	}
 	p.phase = Step
 	p.optimize()
+	p.cut()
 }
 
 // forwardPass runs a micro batch up to its loss.
@@ -176,6 +181,7 @@ func (p *program) forwardPass() *pass {
 	_, outer := p.s.tokens()
 	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
 	p.workspace(0)
+	p.cut()
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
 		profiles.End(p.s.poll.Err())
@@ -209,6 +215,7 @@ func (p *program) forwardPass() *pass {
 		w.inputs = append(w.inputs, x)
 		w.kept = append(w.kept, k)
 		x = y
+		p.cut()
 	}
 	p.giveAll(leaving)
 	switch {
@@ -221,6 +228,7 @@ func (p *program) forwardPass() *pass {
 	}
 	p.give(p.previous)
 	p.previous = 0
+	p.cut()
 	return w
 }
 
@@ -265,6 +273,7 @@ func (p *program) backwardPass(w *pass) {
 		p.lossForward(w, w.out)
 	}
 	g := p.lossBackward(w)
+	p.cut()
 	p.phase = Backward
 	fetch := func(i int) {
 		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
@@ -299,15 +308,18 @@ func (p *program) backwardPass(w *pass) {
 			w.again = 0
 		}
 		p.reduceUnit(u)
+		p.cut()
 	}
 	p.phase = Reduction
 	if p.first && p.s.trains() {
 		p.embeddingBackward()
 	}
 	p.give(g)
+	p.cut()
 	p.reduceUnit(p.root)
 	p.give(p.reducing)
 	p.reducing = 0
+	p.cut()
 }
 
 // embeddingBackward makes the gradient of the embedding; a tied one is added to what the

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/web/link"
 	"reflect"
 	"testing"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/view"
 )
 
 // placedAs is a placement of one buffer.
@@ -221,7 +221,7 @@ func TestMomentOfTheMap(t *testing.T) {
 	if p.View.Playhead != 7*time.Millisecond || last[WriteURL](t, p).History != Replace {
 		t.Errorf("the moment is %v, effects %s; want 7 ms, in the address", p.View.Playhead, names(p.effects))
 	}
-	link := Start{Choice: p.Choice, Linked: view.Linked{Moment: 9 * time.Millisecond}}
+	link := Start{Choice: p.Choice, Look: link.Look{Playhead: 9 * time.Millisecond}}
 	link.Choice.Source = Source{Preset: "vgg16-b1"}
 	p.play(Navigate(link))
 	if p.play(opened(last[Open](t, p).ID, chain("vgg"))); p.View.Playhead != 9*time.Millisecond {

@@ -85,7 +85,7 @@ func (s *Setup) beside() string {
 	if s.HostStep {
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
 	}
-	return text + "Taken as operations it has the optimizer's step, with states that can move; the new ones of a block stand beside the old ones while it runs."
+	return text + "The first stage of the chain is the optimizer, whose step is the last backward. Taken as operations it is one of each block, with states that can move."
 }
 
 // chain is the step as a chain of blocks. Its first stage is the optimizer, whose forward

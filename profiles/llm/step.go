@@ -129,12 +129,17 @@ func (p *program) blockWeights(b *block) (out []weight) {
 // all are the units in the order of the forward.
 func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
 
-// play loads the states and runs steps: a first one without moments, and others.
-func (p *program) play(steps int) {
+// loads takes the states.
+func (p *program) loads() {
 	p.phase = Load
 	for _, u := range p.all() {
 		p.load(u)
 	}
+}
+
+// play loads the states and runs steps.
+func (p *program) play(steps int) {
+	p.loads()
 	for range steps {
 		p.step()
 	}
@@ -297,11 +302,7 @@ func (p *program) backwardPass(w *pass) {
 			fetch(i - i%int(p.s.Group))
 			p.again(w, i)
 		}
-		k := w.kept[i]
-		g = u.block.backward(p.ledger, w.inputs[i], g, k, func(w weight) { p.gradient(u, w) })
-		if u.block.adapts && p.s.LoRA.Params > 0 {
-			p.gradient(u, u.weights[len(u.weights)-1])
-		}
+		g = p.unitBackward(u, w.inputs[i], g, w.kept[i])
 		p.give(w.inputs[i])
 		if i%int(p.s.Group) == 0 {
 			p.give(w.again)
@@ -310,6 +311,22 @@ func (p *program) backwardPass(w *pass) {
 		p.reduceUnit(u)
 		p.cut()
 	}
+	p.reduceEnds(g)
+}
+
+// unitBackward runs the backward of a block from the gradient of its output, with those of
+// its weights.
+func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
+	g = u.block.backward(p.ledger, x, g, k, func(w weight) { p.gradient(u, w) })
+	if u.block.adapts && p.s.LoRA.Params > 0 {
+		p.gradient(u, u.weights[len(u.weights)-1])
+	}
+	return g
+}
+
+// reduceEnds ends the backward from the gradient of the embedding's output: it makes that of
+// the embedding, and reduces those of embedding and head.
+func (p *program) reduceEnds(g handle) {
 	p.phase = Reduction
 	if p.first && p.s.trains() {
 		p.embeddingBackward()

@@ -99,22 +99,20 @@
   };
   const isLate = (file) => "the program file " + file + " does not arrive: nothing came for 10 seconds. Check the connection and try again";
 
-  const stalled = new Set(); // files that stopped arriving
-  const compile = async (file) => {
+  const compile = async (file, cache = "default") => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
       return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
     }
     const end = new AbortController();
     let bytes = 0, late;
-    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); stalled.add(file); end.abort(); });
+    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); end.abort(); });
     const count = async (reader) => {
       for (let part; !(part = await reader.read()).done; ) bytes += part.value.length;
       bytes = Infinity;
     };
     try {
-      // A request that joins one that was just given up fails with it: Chromium has them share the cache's entry.
-      const response = await fetch(address(file), { signal: end.signal, cache: stalled.has(file) ? "reload" : "default" });
+      const response = await fetch(address(file), { signal: end.signal, cache });
       if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
       count(response.clone().body.getReader()).catch(() => {}); // what compiles it reports it
       if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
@@ -179,13 +177,17 @@
     return bytesOf(file, "reload").catch(() => {});
   };
 
-  // A program; a damaged copy of it is replaced once.
+  // A program; a damaged copy of it is replaced once. A request that fails is made once more
+  // past the cache: Chromium has requests for one file share the cache's entry, and those
+  // that join one that was given up, or that turns out to be too large, fail with it.
   const load = async (file) => {
     try {
       return await compile(file);
     } catch (e) {
-      if (e.message === isLate(file) || !(await damaged(file, e))) throw e;
-      return replaced(file);
+      if (e.message === isLate(file)) throw e;
+      if (await damaged(file, e)) return replaced(file);
+      if (e instanceof TypeError) return compile(file, "no-store");
+      throw e;
     }
   };
   const replaced = async (file) => {

@@ -99,7 +99,7 @@
   };
   const isLate = (file) => "the program file " + file + " does not arrive: nothing came for 10 seconds. Check the connection and try again";
 
-  const compile = async (file, cache = "default") => {
+  const compile = async (file) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
       return WebAssembly.compile(await new Response(packed.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
@@ -112,7 +112,7 @@
       bytes = Infinity;
     };
     try {
-      const response = await fetch(address(file), { signal: end.signal, cache });
+      const response = await fetch(address(file), { signal: end.signal });
       if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
       count(response.clone().body.getReader()).catch(() => {}); // what compiles it reports it
       if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
@@ -177,17 +177,18 @@
     return bytesOf(file, "reload").catch(() => {});
   };
 
-  // A program; a damaged copy of it is replaced once. A request that fails is made once more
-  // past the cache: Chromium has requests for one file share the cache's entry, and those
-  // that join one that was given up, or that turns out to be too large, fail with it.
+  // A program. Where it does not compile its bytes are read again and looked at: those that are
+  // right are compiled (the cache may have had others a moment before, or shared its entry with
+  // a request that was given up), damaged ones are replaced once.
   const load = async (file) => {
     try {
       return await compile(file);
     } catch (e) {
       if (e.message === isLate(file)) throw e;
-      if (await damaged(file, e)) return replaced(file);
-      if (e instanceof TypeError) return compile(file, "no-store");
-      throw e;
+      const bytes = text(file) === null && (await kept(file).catch(() => {}));
+      if (bytes && (await whole(file, bytes))) return WebAssembly.compile(bytes);
+      if (!(await damaged(file, e))) throw e;
+      return replaced(file);
     }
   };
   const replaced = async (file) => {

@@ -62,7 +62,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 		fail("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
 	}
 	if o.theme != "" {
-		in.link.Theme = o.theme
+		in.link.Frame.Theme = o.theme
 	}
 	address := in.address(e, o.base)
 	solved, stopped := findSchedule(ctx, e, in, 0)
@@ -73,10 +73,10 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 		cli.Fail("there is nothing to draw: %s", solved.Verdict.Problem)
 	}
 	var scene draw.Scene
-	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Visible.From, To: in.link.Visible.To}
+	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Look.From, To: in.link.Look.To}
 	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
 	options := display.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
-	if name := in.link.Theme; name != "" {
+	if name := in.link.Frame.Theme; name != "" {
 		theme := display.Light
 		if name == "dark" {
 			theme = display.Dark

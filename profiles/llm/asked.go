@@ -23,7 +23,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(p.Word("device")),
-		Setup: Setup{Model: m, Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"), Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}
+		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate")},
+			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
 	a.Args = ask.Plain(args)
 	each := a.Setup.Tensor // cards of what is not shared
 	if pp := n("pp"); pp > 1 {
@@ -73,30 +74,30 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Moments = s.Weight
 	}
 	if loss := p.Word("loss"); loss != ask.Auto {
-		s.Loss, s.LogitsHeld = loss, 0
+		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
 	if p.Is("logits", "deleted") {
 		s.LogitsHeld = 0
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
-		s.Norm = norm
+		s.Norm = NormKind(norm)
 	}
 	if kernel := p.Word("kernel"); kernel != ask.Auto {
-		s.Optimizer = kernel
+		s.Optimizer = StepKind(kernel)
 	}
 	if optimizer := p.Word("optimizer"); strings.HasPrefix(optimizer, "sgd") {
-		s.Optimizer = "fused" // it has no temporaries in any kernel [torch/optim/sgd.py]
-	} else if optimizer == "muon" {
-		s.Optimizer = optimizer
+		s.Optimizer = StepFused // it has no temporaries in any kernel [torch/optim/sgd.py]
+	} else if optimizer == string(StepMuon) {
+		s.Optimizer = StepMuon
 	}
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
 		s.Gather = 1
 	}
-	s.Base = p.Word("base")
+	s.Base = BaseKind(p.Word("base"))
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
 	s.OneGraph = p.Is("graph", "model")
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
-	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = p.Word("ckpt"), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
+	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}

@@ -58,22 +58,22 @@ func (b *builder) normWeight(n int64) weight {
 // norm normalises rows of n numbers. Compiled blocks have one kernel for it.
 func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
 	kind := b.s.Norm
-	if b.s.Compiled && kind != "layer" {
-		kind = "fused"
+	if b.s.Compiled && kind != NormLayer {
+		kind = NormFused
 	}
 	w := b.normWeight(n)
 	all := rows * n
 	out := size(all, b.e)
 	switch kind {
-	case "fused", "layer":
+	case NormFused, NormLayer:
 		stats := size(rows, 4)
-		if kind == "layer" {
+		if kind == NormLayer {
 			stats *= 2
 		}
 		y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, out)
 		b.aside(name+".stat", stats)
 		return y
-	case "plain":
+	case NormPlain:
 		return b.plainNorm(x, name, rows, n, w)
 	}
 	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the

@@ -59,7 +59,7 @@ func (s Setup) profile(c *Card) *profiles.Profile {
 
 // keeping is the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
-	s.Checkpoint, s.OffloadX, s.Stash = "none", false, false
+	s.Checkpoint, s.OffloadX, s.Stash = CheckpointNone, false, false
 	s.Every, s.First, s.Group, s.Keep, s.OneGraph = 1, 0, 1, nil, false
 	return s
 }

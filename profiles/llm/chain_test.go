@@ -16,10 +16,19 @@ func TestChainIsTheStep(t *testing.T) {
 		s    Setup
 		off  float64 // per cent
 	}{
-		{"eager", Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Weight: 2, Moments: 4, Static: true, Optimizer: "fused", Norm: "eager"}, 1},
-		{"fused", Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Weight: 2, Moments: 4, Static: true, Optimizer: "fused", Norm: "fused", Loss: "chunked"}, 2},
-		{"plain", Setup{Model: Lookup("gpt2"), Batch: 4, Seq: 1024, Weight: 2, Moments: 4, Static: true, Optimizer: "fused"}, 2},
-		{"shared", Setup{Model: Lookup("qwen3-4b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, Optimizer: "fused", Accumulate: 2}, 2},
+		{"eager", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096},
+			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "eager"},
+			Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Static: true}}, 1},
+		{"fused", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096},
+			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "fused"},
+			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "chunked"},
+			Layout: Layout{Static: true}}, 2},
+		{"plain", Setup{Model: Lookup("gpt2"), Work: Work{Batch: 4, Seq: 1024},
+			Precision: Precision{Weight: 2, Moments: 4}, Stepping: Stepping{Optimizer: "fused"},
+			Layout: Layout{Static: true}}, 2},
+		{"shared", Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 8192, Accumulate: 2},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+			Stepping:  Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8}}, 2},
 	} {
 		p, err := Profile(c.s, card)
 		if err != nil {
@@ -43,7 +52,7 @@ func TestChainIsTheStep(t *testing.T) {
 			t.Errorf("%s: rotor takes %d bytes of %d", c.name, sol.Peak, budget)
 		}
 	}
-	if _, err := Profile(Setup{Model: Lookup("gpt2"), Seq: 8, Stages: 2}, card); err == nil {
+	if _, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}}, card); err == nil {
 		t.Error("a pipeline became a chain; want a refusal")
 	}
 }

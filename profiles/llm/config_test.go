@@ -90,7 +90,7 @@ func TestWindow(t *testing.T) {
 			t.Errorf("%s: %v", c.config, err)
 			continue
 		}
-		_, err = Run(Setup{Model: m, Seq: 8192})
+		_, err = Run(Setup{Model: m, Work: Work{Seq: 8192}})
 		if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "sliding window of 4096") {
 			t.Errorf("%s: 8,192 tokens: %v; want them understood: %t", c.config, err, c.fits)
 		}

@@ -123,13 +123,13 @@ func (w *grapher) states(u *unit, i int) *values {
 		}
 	}
 	v.shard = w.value("weights of "+v.name, engine.KindWeight, stored, engine.OnDevice)
-	if share > 0 && s.Optimizer != "none" { // the step replaces them
+	if share > 0 && s.Optimizer != StepNone { // the step replaces them
 		w.g.Values[v.shard].Kind = engine.KindState
 	}
 	if s.gathers() {
 		v.whole = w.value("gathered weights of "+v.name, engine.KindState, gathered, 0)
 	}
-	if kept > 0 && s.Optimizer != "none" {
+	if kept > 0 && s.Optimizer != StepNone {
 		at := engine.OnDevice
 		if s.HostStep {
 			at = engine.OnHost
@@ -310,7 +310,7 @@ func (w *grapher) optimizer() {
 // stand beside the old ones.
 func (w *grapher) step(v *values, after []engine.ValueID) {
 	n := w.trained(v)
-	if n == 0 || w.s.Optimizer == "none" {
+	if n == 0 || w.s.Optimizer == StepNone {
 		return
 	}
 	o := engine.Op{Name: "step " + v.name, Pass: engine.Backward, Time: seconds(w.stepSeconds(w.c) * n / w.steps), Temp: w.temps,

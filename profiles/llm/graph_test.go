@@ -57,17 +57,33 @@ func TestGraphIsTheStep(t *testing.T) {
 		s    Setup
 		off  float64 // of the peak, per cent
 	}{
-		{"one card", Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Weight: 2, Moments: 4, Norm: "eager"}, 3},
-		{"shared", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8}, 3},
-		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Moments: 4, Shard: 8, Optimizer: "fused", Norm: "fused", Loss: "chunked"}, 3},
-		{"gathered once", Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, NoReshard: true}, 3},
-		{"accumulated", Setup{Model: Lookup("qwen3-4b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, Accumulate: 2}, 3},
-		{"tied, a slow network", Setup{Model: Lookup("gpt2"), Batch: 8, Seq: 1024, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 64}, 5},
-		{"host", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, HostStep: true, Moments: 4, Norm: "fused"}, 3},
-		{"shared, host", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, HostStep: true}, 3},
-		{"adapters", Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Shard: 4, LoRA: &LoRA{Rank: 16, On: everyProduct}}, 3},
-		{"Megatron", Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 2, Grad: 4, Master: 4, Moments: 8, Zero: 1, Shard: 4, Tensor: 2, Static: true, Optimizer: "fused", Norm: "fused", Loss: "inplace"}, 3},
-		{"experts", Setup{Model: Lookup("mixtral-8x7b"), Seq: 4096, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 64}, 8},
+		{"one card", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096},
+			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "eager"}}, 3},
+		{"shared", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}, 3},
+		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4},
+			Code: Code{Norm: "fused"}, Stepping: Stepping{Optimizer: "fused"},
+			HeadLoss: HeadLoss{Loss: "chunked"}, Layout: Layout{Shard: 8}}, 3},
+		{"gathered once", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+			Layout:    Layout{Shard: 8, NoReshard: true}}, 3},
+		{"accumulated", Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 8192, Accumulate: 2},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}, 3},
+		{"tied, a slow network", Setup{Model: Lookup("gpt2"), Work: Work{Batch: 8, Seq: 1024},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}, 5},
+		{"host", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4},
+			Code: Code{Norm: "fused"}, Stepping: Stepping{HostStep: true}}, 3},
+		{"shared, host", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+			Stepping:  Stepping{HostStep: true}, Layout: Layout{Shard: 8}}, 3},
+		{"adapters", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2},
+			LoRA: &LoRA{Rank: 16, On: everyProduct}, Layout: Layout{Shard: 4}}, 3},
+		{"Megatron", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8}, Code: Code{Norm: "fused"},
+			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "inplace"},
+			Layout: Layout{Zero: 1, Shard: 4, Tensor: 2, Static: true}}, 3},
+		{"experts", Setup{Model: Lookup("mixtral-8x7b"), Work: Work{Seq: 4096},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}, 8},
 	} {
 		p := stepGraph(t, c.s)
 		tr := played(t, p, "keepall")
@@ -103,7 +119,8 @@ func unhidden(g *engine.Graph) (sum time.Duration) {
 // Every strategy for graphs plans a step with the network's operations within budgets
 // below what keeping everything takes, and gathers again what it computes again.
 func TestGraphIsPlanned(t *testing.T) {
-	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8})
+	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
+		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}})
 	whole := played(t, p, "keepall")
 	q := p.WithBudget(whole.Peak * 8 / 10)
 	for _, name := range []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "window", "lms", "graphpofo"} {
@@ -117,7 +134,9 @@ func TestGraphIsPlanned(t *testing.T) {
 // States can leave the device: with room for the weights and half of the moments the step
 // still runs, where what has to stay is too much for those who only compute again.
 func TestStatesMove(t *testing.T) {
-	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Seq: 1024, Weight: 2, Moments: 8, Loss: "chunked", Optimizer: "fused"})
+	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024},
+		Precision: Precision{Weight: 2, Moments: 8}, Stepping: Stepping{Optimizer: "fused"},
+		HeadLoss: HeadLoss{Loss: "chunked"}})
 	var states engine.Bytes
 	for _, v := range p.Graph.Values {
 		if v.Kind == engine.KindState && v.Initial == engine.OnDevice {
@@ -154,7 +173,8 @@ func TestProfileHasBothWays(t *testing.T) {
 // A step with its operations is written and read back as it is.
 func TestGraphIsWritten(t *testing.T) {
 	for _, host := range []bool{false, true} {
-		p, err := Profile(Setup{Model: Lookup("gpt2"), Seq: 1024, Weight: 4, Moments: 8, Shard: 8, HostStep: host}, CardOf("H100"))
+		p, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8},
+			Stepping: Stepping{HostStep: host}, Layout: Layout{Shard: 8}}, CardOf("H100"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +197,7 @@ func TestGraphIsWritten(t *testing.T) {
 
 // Whatever a setup says about checkpointing is left to the methods.
 func TestGraphOfPolicies(t *testing.T) {
-	s := Setup{Model: Lookup("gpt2"), Seq: 1024, Weight: 4, Moments: 8, Shard: 8}
+	s := Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8}, Layout: Layout{Shard: 8}}
 	plain, err := Profile(s, CardOf("H100"))
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,9 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 			for _, mode := range checkpointKinds {
 				for _, loss := range lossKinds {
 					for _, held := range []int64{0, 2, 4} {
-						s := Setup{Model: m, Batch: 2, Seq: 64, Checkpoint: mode, Budget: 40, Loss: loss, LogitsHeld: held, LossChunk: 50, RepeatKeys: true, Recompute: []string{"layernorm", "moe"}}
+						s := Setup{Model: m, Work: Work{Batch: 2, Seq: 64}, Code: Code{RepeatKeys: true},
+							Checkpointing: Checkpointing{Checkpoint: mode, Budget: 40, Recompute: []string{"layernorm", "moe"}},
+							HeadLoss:      HeadLoss{Loss: loss, LogitsHeld: held, LossChunk: 50}}
 						set(&s)
 						if s.Checkpoint != mode && mode != checkpointKinds[0] {
 							continue // the set has a policy of its own

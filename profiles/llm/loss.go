@@ -2,9 +2,6 @@ package llm
 
 import "cmp"
 
-// lossKinds are the implementations of the loss.
-var lossKinds = []string{"bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}
-
 // Chunks that programs use where the setup does not say.
 const (
 	wholeChunks   = 8    // of the logits [torchtitan and torchtune: num_output_chunks]
@@ -40,7 +37,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	h := p.s.Model.Hidden
 	b := &builder{tape: newTape(size(outer*h, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
 	b.output = b.norm(blockInput, "final", outer, h)
-	w.loss.norm = newPlayed(b.tape, &Setup{}, "none")
+	w.loss.norm = newPlayed(b.tape, &Setup{}, CheckpointNone)
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
 		w.loss.input = x
@@ -60,11 +57,11 @@ func (p *program) lossForward(w *pass, x handle) {
 func (p *program) lossKept(l *lossState) {
 	n, e := p.logits(), p.s.Compute
 	switch p.s.Loss {
-	case "bf16": // log_softmax in the compute type
+	case LossBF16: // log_softmax in the compute type
 		logits := p.logit(n, e)
 		l.saved = append(l.saved, p.logit(n, e))
 		p.holdOr(l, logits, e)
-	case "fp32": // widened, then log_softmax
+	case LossFP32: // widened, then log_softmax
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
@@ -79,9 +76,9 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
-	case "compiled", "compiled_chunks", "inplace":
+	case LossCompiled, LossCompiledChunks, LossInPlace:
 		l.saved = append(l.saved, p.logit(n, e))
-	case "chunked_ce": // the head whole, log_softmax in chunks, the logits deleted
+	case LossChunkedCE: // the head whole, log_softmax in chunks, the logits deleted
 		logits := p.logit(n, e)
 		for range wholeChunks {
 			wide := p.logit(ceil(n, wholeChunks), 4)
@@ -89,13 +86,13 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.give(logits)
-	case "chunked":
+	case LossChunked:
 		p.lossChunks(l)
-	case "vocab_chunked":
+	case LossVocabChunked:
 		inner, _ := p.s.tokens()
 		l.saved = append(l.saved, p.logit(inner, statsOfTokens))
 		p.vocabChunks(false)
-	case "fused":
+	case LossFused:
 		p.fusedChunks(l)
 	}
 }
@@ -151,19 +148,19 @@ func (p *program) lossGradient(l *lossState) handle {
 	n, e := p.logits(), p.s.Compute
 	var g handle // of the logits
 	switch p.s.Loss {
-	case "bf16":
+	case LossBF16:
 		one := p.logit(n, e)
 		g = p.logit(n, e)
 		p.give(one)
-	case "fp32":
+	case LossFP32:
 		g = p.softmaxBackward(l, n)
-	case "inplace":
+	case LossInPlace:
 		g = p.share(l.saved[0])
-	case "compiled", "compiled_chunks": // one kernel: nothing in 4 bytes
+	case LossCompiled, LossCompiledChunks: // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
-	case "chunked_ce":
+	case LossChunkedCE:
 		g = p.chunksBackward(l, n)
-	case "vocab_chunked":
+	case LossVocabChunked:
 		g = p.headGradients()
 		p.vocabChunks(true)
 		p.giveAll(l.saved)

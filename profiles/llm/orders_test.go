@@ -13,7 +13,9 @@ import (
 // block inputs to the host leaves the peak where it was: it is in the backward's end,
 // where nearly all gradients are there and nearly all inputs are gone.
 func TestOffloadDoesNotLowerThePeak(t *testing.T) {
-	s := Setup{Model: Lookup("qwen3-8b"), Seq: 8192, Weight: 2, Optimizer: "none", Checkpoint: "full", Loss: "chunked"}
+	s := Setup{Model: Lookup("qwen3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2},
+		Checkpointing: Checkpointing{Checkpoint: "full"}, Stepping: Stepping{Optimizer: "none"},
+		HeadLoss: HeadLoss{Loss: "chunked"}}
 	stay := run(t, s)
 	s.OffloadX = true
 	move := run(t, s)
@@ -29,8 +31,11 @@ func TestOffloadDoesNotLowerThePeak(t *testing.T) {
 // product behind it keeps its result all the same; its projections, the experts'
 // activation and whole experts free more and more.
 func TestRecomputedModulesComeInOrder(t *testing.T) {
-	s := Setup{Model: Lookup("moonlight-16b"), Seq: 4096, Weight: 2, Grad: 2, Static: true, Master: 4, Moments: 8, Zero: 1, Shard: 4, Tensor: 2, Expert: 8, ExpertShard: 1,
-		Norm: "fused", FusedGate: true, Loss: "inplace", Optimizer: "fused"}
+	s := Setup{Model: Lookup("moonlight-16b"), Work: Work{Seq: 4096},
+		Precision: Precision{Weight: 2, Grad: 2, Master: 4, Moments: 8},
+		Code:      Code{Norm: "fused", FusedGate: true}, Stepping: Stepping{Optimizer: "fused"},
+		HeadLoss: HeadLoss{Loss: "inplace"},
+		Layout:   Layout{Static: true, Zero: 1, Shard: 4, Tensor: 2, Expert: 8, ExpertShard: 1}}
 	none := run(t, s).Allocated
 	peak := func(modules ...string) int64 {
 		m := s
@@ -49,7 +54,10 @@ func TestRecomputedModulesComeInOrder(t *testing.T) {
 // torchtitan#4153: keeping the output products of attention under full checkpointing
 // costs tokens times width for each layer.
 func TestKeptProductCostsItsSize(t *testing.T) {
-	s := Setup{Model: Lookup("deepseek-v3-671b"), Batch: 8, Seq: 4096, Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 256, Expert: 64, Checkpoint: "full", Norm: "fused", Loss: "chunked"}
+	s := Setup{Model: Lookup("deepseek-v3-671b"), Work: Work{Batch: 8, Seq: 4096},
+		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Code: Code{Norm: "fused"},
+		Checkpointing: Checkpointing{Checkpoint: "full"}, HeadLoss: HeadLoss{Loss: "chunked"},
+		Layout: Layout{Shard: 256, Expert: 64}}
 	plain := run(t, s)
 	s.Keep = []string{"o"}
 	kept := run(t, s)
@@ -64,7 +72,9 @@ func TestKeptProductCostsItsSize(t *testing.T) {
 // the second.
 func TestOffloadIsNeededFromALength(t *testing.T) {
 	verdict := func(seq int64) Verdict {
-		s := Setup{Model: Lookup("qwen3-14b"), Batch: 4, Seq: seq, Weight: 2, Grad: 2, Moments: 4, Shard: 8, Compiled: true, Loss: "fp32", LogitsHeld: 2}
+		s := Setup{Model: Lookup("qwen3-14b"), Work: Work{Batch: 4, Seq: seq},
+			Precision: Precision{Weight: 2, Grad: 2, Moments: 4}, Code: Code{Compiled: true},
+			HeadLoss: HeadLoss{Loss: "fp32", LogitsHeld: 2}, Layout: Layout{Shard: 8}}
 		a, err := Ask{Setup: s, Card: CardOf("H200"), GPUs: 8, Context: engine.GiB}.Answer()
 		if err != nil {
 			t.Fatal(err)

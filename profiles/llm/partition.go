@@ -91,5 +91,5 @@ func newWhole(s *Setup, layers []int64) *block {
 			}
 		}
 	}
-	return prepared(t, s, "budget", true)
+	return prepared(t, s, CheckpointBudget, true)
 }

@@ -37,7 +37,9 @@ func TestBudgetPeaks(t *testing.T) {
 func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 	t.Helper()
 	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Heads: 4, Keys: 4, Head: 64, Wide: wide, Words: 1024, Gated: true}
-	s := normal(t, Setup{Model: m, Batch: 2, Seq: tokens, Compute: 4, Weight: 4, Compiled: true, Checkpoint: "budget", Budget: budget, OneGraph: true})
+	s := normal(t, Setup{Model: m, Work: Work{Batch: 2, Seq: tokens}, Precision: Precision{Compute: 4, Weight: 4},
+		Code:          Code{Compiled: true},
+		Checkpointing: Checkpointing{Checkpoint: "budget", Budget: budget, OneGraph: true}})
 	b := newProgram(&s, s.end(true, true)).units[0].block
 	l := &ledger{}
 	x := l.take(b.values[0].bytes, Saved)
@@ -55,7 +57,9 @@ func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 // A model that is compiled as one graph keeps no more than each block by itself where
 // everything is kept, and has all of its gradients.
 func TestOneGraph(t *testing.T) {
-	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 1024, Weight: 2, Loss: "inplace", Optimizer: "none", Compiled: true, Checkpoint: "budget", Budget: 100}
+	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
+		Code: Code{Compiled: true}, Checkpointing: Checkpointing{Checkpoint: "budget", Budget: 100},
+		Stepping: Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: "inplace"}}
 	blocks := run(t, s)
 	s.OneGraph = true
 	one := run(t, s)

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -204,7 +205,10 @@ func TestAsked(t *testing.T) {
 			t.Errorf("the program %s can be chosen and is not known", name)
 		}
 	}
-	for program, want := range map[string]Setup{"hf": {Weight: 4, Zero: 3}, "torchtitan": {Weight: 4, Zero: 3}, "torchtune": {Weight: 2, Zero: 3}, "megatron": {Weight: 2, Master: 4, Zero: 1}} {
+	for program, want := range map[string]Setup{
+		"hf": {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}}, "torchtitan": {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}},
+		"torchtune": {Precision: Precision{Weight: 2}, Layout: Layout{Zero: 3}}, "megatron": {Precision: Precision{Weight: 2, Master: 4}, Layout: Layout{Zero: 1}},
+	} {
 		args := engine.Args{"program": program, "gpus": "2"}
 		s := asked(args).Setup
 		if s.Weight != want.Weight || s.Master != want.Master || s.Zero != want.Zero {
@@ -215,7 +219,7 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s is told as %q and %q; it is %d, %d, ZeRO-%d", program, states, shard, s.Weight, s.Master, s.Zero)
 		}
 	}
-	if want := append([]string{ask.Auto}, lossKinds...); !slices.Equal(ask.Option("loss").Choices, want) {
+	if want := append([]LossKind{ask.Auto}, lossKinds...); fmt.Sprint(ask.Option("loss").Choices) != fmt.Sprint(want) {
 		t.Errorf("losses that can be chosen: %q, want %q", ask.Option("loss").Choices, want)
 	}
 }

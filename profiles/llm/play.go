@@ -11,22 +11,22 @@ import (
 // read for the last time.
 type block struct {
 	*tape
-	last    []int  // by root: the last operator of the forward that touches it
-	keepers []int  // by root: how many operators keep it
-	cached  []bool // by root: survives the forward of a checkpointed block
-	stop    int    // recomputation ends before this operator
-	rerun   []bool // by operator: recomputation runs it
-	input   bool   // the input is held until the backward
-	mode    string // of checkpointing
-	adapts  bool   // has adapters
-	late    bool   // what is computed again is so when the backward needs it, and there once
+	last    []int          // by root: the last operator of the forward that touches it
+	keepers []int          // by root: how many operators keep it
+	cached  []bool         // by root: survives the forward of a checkpointed block
+	stop    int            // recomputation ends before this operator
+	rerun   []bool         // by operator: recomputation runs it
+	input   bool           // the input is held until the backward
+	mode    CheckpointKind // of checkpointing
+	adapts  bool           // has adapters
+	late    bool           // what is computed again is so when the backward needs it, and there once
 }
 
 // newPlayed prepares a tape under a policy of checkpointing.
-func newPlayed(t *tape, s *Setup, mode string) *block { return prepared(t, s, mode, false) }
+func newPlayed(t *tape, s *Setup, mode CheckpointKind) *block { return prepared(t, s, mode, false) }
 
 // prepared is newPlayed; late says that the whole graph is partitioned at once.
-func prepared(t *tape, s *Setup, mode string, late bool) *block {
+func prepared(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
 	products := 0
 	for i, o := range t.ops {
@@ -53,19 +53,19 @@ func prepared(t *tape, s *Setup, mode string, late bool) *block {
 	}
 	for id, v := range t.values {
 		switch {
-		case mode == "modules":
+		case mode == CheckpointModules:
 			b.cached[id] = b.keepers[id] > 0 && !discarded(v.name, s.Recompute)
 		case slices.Contains(s.Keep, v.name):
 			b.cached[id] = true
 		}
 	}
-	if mode == "budget" {
+	if mode == CheckpointBudget {
 		b.fill(s.Budget)
 	}
 	if s.Compiled {
 		b.prune()
 	}
-	b.demand(s.Compiled || mode == "modules")
+	b.demand(s.Compiled || mode == CheckpointModules)
 	return b
 }
 
@@ -78,7 +78,7 @@ func (b *block) demand(alone bool) {
 		missing[root] = n > 0 && !b.cached[root]
 	}
 	b.rerun = make([]bool, len(b.ops))
-	b.input = b.keepers[0] > 0 || b.mode != "none" && !alone
+	b.input = b.keepers[0] > 0 || b.mode != CheckpointNone && !alone
 	for i, o := range slices.Backward(b.ops[:b.stop]) {
 		for _, v := range o.out {
 			root := b.values[v].root
@@ -87,7 +87,7 @@ func (b *block) demand(alone bool) {
 		for _, v := range o.in {
 			root := b.values[v].root
 			missing[root] = missing[root] || b.rerun[i] && !b.cached[root]
-			b.input = b.input || b.mode != "none" && root == 0 && b.rerun[i]
+			b.input = b.input || b.mode != CheckpointNone && root == 0 && b.rerun[i]
 		}
 	}
 }
@@ -129,15 +129,15 @@ func keepsOwn(o op) bool {
 // keeps attention, reduce-scatters, and every second product, or all of them
 // [activation_checkpoint.py]; JAX's for dots keeps products alone, and attention is a kernel
 // [jax.checkpoint_policies.dots_with_no_batch_dims_saveable].
-func selected(o op, mode string, products *int) bool {
+func selected(o op, mode CheckpointKind, products *int) bool {
 	switch {
-	case mode == "dots":
+	case mode == CheckpointDots:
 		return o.kind == opProduct
-	case mode != "sac_op" && mode != "sac_op_all":
+	case mode != CheckpointOp && mode != CheckpointOpAll:
 		return false
 	case o.kind == opProduct:
 		*products++
-		return mode == "sac_op_all" || *products%2 == 1
+		return mode == CheckpointOpAll || *products%2 == 1
 	}
 	return o.kind == opAttention || o.kind == opScatter
 }
@@ -180,7 +180,7 @@ func (b *block) forward(l *ledger, x handle) (handle, *kept) {
 	k := &kept{storage: make([]handle, len(b.values))}
 	k.storage[0] = x
 	holds := func(root valueID) bool {
-		if b.mode == "none" {
+		if b.mode == CheckpointNone {
 			return b.keepers[root] > 0
 		}
 		return b.cached[root]
@@ -241,7 +241,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 	switch {
 	case b.late:
 		k.again = b.toCome()
-	case b.mode != "none":
+	case b.mode != CheckpointNone:
 		b.recompute(l, k)
 	}
 	grads := make([]handle, len(b.values))

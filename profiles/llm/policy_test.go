@@ -9,7 +9,8 @@ import (
 // forwardOf is what a step holds at the end of its forward.
 func forwardOf(t *testing.T, set func(*Setup)) engine.Bytes {
 	t.Helper()
-	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 1024, Loss: "inplace", Optimizer: "none"}
+	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024}, Stepping: Stepping{Optimizer: "none"},
+		HeadLoss: HeadLoss{Loss: "inplace"}}
 	set(&s)
 	return run(t, s).Phases[Forward]
 }
@@ -40,7 +41,8 @@ func TestWhichBlocks(t *testing.T) {
 
 // Blocks that are one checkpoint hold what all of them keep while their backward runs.
 func TestBlocksInOneCheckpoint(t *testing.T) {
-	s := Setup{Model: Lookup("llama3.2-1b"), Seq: 4096, Loss: "inplace", Optimizer: "none", Weight: 2}
+	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096}, Precision: Precision{Weight: 2},
+		Stepping: Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: "inplace"}}
 	s.Checkpoint, s.Group = "full", 1
 	one := run(t, s).Phases[Backward]
 	s.Group = 4
@@ -63,7 +65,7 @@ func TestStash(t *testing.T) {
 	if stash < full || stash > full+(none-full)/8 {
 		t.Errorf("the forward holds %d bytes; want from %d, all block inputs away, to an eighth of what all keep more", stash, full)
 	}
-	s := Setup{Model: Lookup("llama3-8b"), Seq: 8192, Weight: 2, Moments: 4}
+	s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4}}
 	h := CardOf("H100")
 	kept, err := StepTime(s, h)
 	s.Stash = true

@@ -21,7 +21,9 @@ func TestPresetIsTheStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step, err := Profile(Setup{Model: Lookup("llama3-8b"), Batch: int64(batch), Seq: int64(p.Options().Tokens), Weight: 2, Grad: 2, Moments: 2, Norm: "eager", LogitsHeld: 2}, CardOf("H100"))
+		step, err := Profile(Setup{Model: Lookup("llama3-8b"), Work: Work{Batch: int64(batch), Seq: int64(p.Options().Tokens)},
+			Precision: Precision{Weight: 2, Grad: 2, Moments: 2}, Code: Code{Norm: "eager"},
+			HeadLoss: HeadLoss{LogitsHeld: 2}}, CardOf("H100"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,21 +18,21 @@ type Program struct {
 // Programs are the presets, the first one the default.
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
-		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp = "eager", "fp32", 2, 4
+		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp = NormEager, LossFP32, 2, 4
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
 	}},
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {
-		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = "fused", "fp32", true, 8
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, "fused"
+		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 		s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
 	}},
 	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss", func(s *Setup) {
-		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = "eager", "compiled_chunks", true, 8
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, "fused"
+		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
 	}},
 	{"megatron", "Megatron Core with Transformer Engine", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
-		s.Norm, s.FusedGate, s.Loss = "fused", true, "inplace"
-		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, "fused"
+		s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
+		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
 		s.Zero = 1
 	}},
 }
@@ -68,19 +68,19 @@ func turns(name, option, value string, changes func(*Setup) bool) knob {
 
 // knobs are the single changes that a plan tries.
 var knobs = []knob{
-	turns("loss in chunks of tokens", "loss", "chunked", func(s *Setup) bool { return s.Loss != "chunked" && s.Loss != "vocab_chunked" && s.Loss != "fused" }),
+	turns("loss in chunks of tokens", "loss", "chunked", func(s *Setup) bool { return s.Loss != LossChunked && s.Loss != LossVocabChunked && s.Loss != LossFused }),
 	turns("logits deleted before the backward", "logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
-	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != "fused" }),
+	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
-	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == "none" }),
-	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != "full" }),
+	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
+	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
 	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
 	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
 	turns("8-bit moments", "optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
 	turns("optimizer in host memory", "host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
-	turns("fused optimizer", "kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == "foreach" }),
+	turns("fused optimizer", "kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
 	turns("adapters of rank 16 beside frozen bf16 weights", "lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
-	turns("frozen products in 4 bits", "base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == "same") && !s.Float8 }),
+	turns("frozen products in 4 bits", "base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8 }),
 	{"FSDP over the same cards", func(a *Ask) engine.Args {
 		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
 			return nil

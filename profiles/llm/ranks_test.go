@@ -12,8 +12,11 @@ import (
 
 // piped is a model on eight ranks with 24 micro batches.
 func piped(schedule string) Setup {
-	return Setup{Model: Lookup("llama3-8b"), Seq: 4096, Accumulate: 24, Weight: 2, Grad: 4, Moments: 8, Zero: 1, Shard: 8,
-		Norm: "fused", FusedGate: true, Loss: "inplace", Optimizer: "fused", Stages: 8, Schedule: schedule}
+	return Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 4096, Accumulate: 24},
+		Precision: Precision{Weight: 2, Grad: 4, Moments: 8},
+		Code:      Code{Norm: "fused", FusedGate: true}, Stepping: Stepping{Optimizer: "fused"},
+		HeadLoss: HeadLoss{Loss: "inplace"},
+		Layout:   Layout{Zero: 1, Shard: 8, Stages: 8, Schedule: schedule}}
 }
 
 func playRanks(t *testing.T, s Setup) *Ranks {

@@ -40,24 +40,24 @@ type rowConfig struct {
 	Gather     int64   `json:"gather_bytes"`
 	Master     int64   `json:"master_bytes"`
 
-	Norm       string `json:"norm"`
-	FusedGate  bool   `json:"fused_swiglu"`
-	RepeatKV   bool   `json:"repeat_kv"`
-	RopeTemp   int64  `json:"rope_tmp"`
-	FusedQKV   bool   `json:"fused_qkv"`
-	DQ         *bool  `json:"fa_dq_fp32"`
-	Compile    bool   `json:"compile"`
-	Checkpoint string `json:"ckpt"`
-	OffloadX   bool   `json:"offload_x"`
-	StepInBack bool   `json:"opt_in_bwd"`
-	Optimizer  string `json:"optimizer"`
-	OptImpl    string `json:"opt_impl"`
-	Attention  string `json:"attention"`
+	Norm       NormKind       `json:"norm"`
+	FusedGate  bool           `json:"fused_swiglu"`
+	RepeatKV   bool           `json:"repeat_kv"`
+	RopeTemp   int64          `json:"rope_tmp"`
+	FusedQKV   bool           `json:"fused_qkv"`
+	DQ         *bool          `json:"fa_dq_fp32"`
+	Compile    bool           `json:"compile"`
+	Checkpoint CheckpointKind `json:"ckpt"`
+	OffloadX   bool           `json:"offload_x"`
+	StepInBack bool           `json:"opt_in_bwd"`
+	Optimizer  string         `json:"optimizer"`
+	OptImpl    StepKind       `json:"opt_impl"`
+	Attention  string         `json:"attention"`
 
-	Loss       string `json:"loss"`
-	LossImpl   string `json:"loss_impl"`
-	LossChunk  int64  `json:"loss_chunk"`
-	LogitsHeld int64  `json:"logits_held"`
+	Loss       LossKind `json:"loss"`
+	LossImpl   string   `json:"loss_impl"`
+	LossChunk  int64    `json:"loss_chunk"`
+	LogitsHeld int64    `json:"logits_held"`
 
 	MicroBatch  int64  `json:"micro_batch"`
 	Seq         int64  `json:"seq"`
@@ -117,14 +117,13 @@ func (c *rowConfig) setup() Setup {
 	if c.Compute != "" && c.Compute != "bf16" {
 		refuse("compute type %q is not known", c.Compute)
 	}
-	s := Setup{Model: m, Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate,
-		Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce, Optimizer: c.OptImpl,
-		Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ,
-		Compiled: c.Compile, Checkpoint: c.Checkpoint, OffloadX: c.OffloadX, StepInBack: c.StepInBack,
-		Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld,
-		Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static,
-		Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard,
-		Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}
+	s := Setup{Model: m, Work: Work{Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate},
+		Precision:     Precision{Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce},
+		Code:          Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile},
+		Checkpointing: Checkpointing{Checkpoint: c.Checkpoint, OffloadX: c.OffloadX},
+		Stepping:      Stepping{Optimizer: c.OptImpl, StepInBack: c.StepInBack},
+		HeadLoss:      HeadLoss{Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld},
+		Layout:        Layout{Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
 	s.ReduceAside = c.LossImpl == heldPred
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
@@ -142,12 +141,12 @@ func (c *rowConfig) setup() Setup {
 		s.Keep = append(s.Keep, value)
 	}
 	if m := c.Modules; m != "" && m != "none" {
-		s.Checkpoint, s.Recompute = "modules", strings.FieldsFunc(m, isPlus)
+		s.Checkpoint, s.Recompute = CheckpointModules, strings.FieldsFunc(m, isPlus)
 	}
 	if known, fused := adamw(c.Optimizer); !known {
 		refuse("optimizer %q is not known", c.Optimizer)
 	} else if fused && s.Optimizer == "" {
-		s.Optimizer = "fused"
+		s.Optimizer = StepFused
 	}
 	if c.LoRA != nil {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
@@ -175,9 +174,9 @@ func (c *rowConfig) narrow(s *Setup) {
 	s.Float8, s.Gather = c.Float8, c.Gather
 	switch n := c.ParamBytes; {
 	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // of frozen products, with their scales
-		s.Weight, s.Base = 2, "nf4"
+		s.Weight, s.Base = 2, BaseNF4
 		if n < 0.55 {
-			s.Base = "nf4-double"
+			s.Base = BaseNF4Double
 		}
 	case n != math.Trunc(n):
 		refuse("weights of %g bytes are not known", n)

@@ -51,12 +51,15 @@ func TestStates(t *testing.T) {
 		s               Setup
 		loaded, stepped float64
 	}{
-		{"bf16", Setup{Weight: 2, Moments: 4, Optimizer: "fused"}, 2, 2 + 2 + 4},
-		{"fp32, foreach: a temporary of every parameter", Setup{Weight: 4, Compute: 4, Moments: 8}, 4, 4 + 4 + 8 + 4},
-		{"masters beside bf16, gradients in a static buffer", Setup{Weight: 2, Grad: 4, Master: 4, Moments: 8, Static: true, Optimizer: "fused"}, 2 + 4 + 4, 18},
-		{"ZeRO-1 over 4: masters and moments shared", Setup{Weight: 2, Master: 4, Moments: 8, Zero: 1, Shard: 4, Optimizer: "fused"}, 2 + 1, 2 + 2 + 3},
-		{"FSDP over 8", Setup{Weight: 4, Grad: 4, Moments: 8, Reduce: 4, Shard: 8, Optimizer: "fused"}, 0.5, 2},
-		{"no optimizer", Setup{Weight: 2, Optimizer: "none"}, 2, 2 + 2},
+		{"bf16", Setup{Precision: Precision{Weight: 2, Moments: 4}, Stepping: Stepping{Optimizer: "fused"}}, 2, 2 + 2 + 4},
+		{"fp32, foreach: a temporary of every parameter", Setup{Precision: Precision{Weight: 4, Compute: 4, Moments: 8}}, 4, 4 + 4 + 8 + 4},
+		{"masters beside bf16, gradients in a static buffer", Setup{Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8},
+			Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Static: true}}, 2 + 4 + 4, 18},
+		{"ZeRO-1 over 4: masters and moments shared", Setup{Precision: Precision{Weight: 2, Master: 4, Moments: 8}, Stepping: Stepping{Optimizer: "fused"},
+			Layout: Layout{Zero: 1, Shard: 4}}, 2 + 1, 2 + 2 + 3},
+		{"FSDP over 8", Setup{Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+			Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8}}, 0.5, 2},
+		{"no optimizer", Setup{Precision: Precision{Weight: 2}, Stepping: Stepping{Optimizer: "none"}}, 2, 2 + 2},
 	} {
 		c.s.Model, c.s.Seq, c.s.Loss = m, 64, "inplace"
 		r := run(t, c.s)
@@ -74,7 +77,7 @@ func TestLossPeaks(t *testing.T) {
 	const tokens = 1 << 12
 	n := float64(tokens) * float64(m.Words) / float64(engine.GiB)
 	for _, c := range []struct {
-		loss   string
+		loss   LossKind
 		held   int64
 		tensor int64
 		want   float64
@@ -88,7 +91,9 @@ func TestLossPeaks(t *testing.T) {
 	} {
 		mm := *m
 		mm.Heads, mm.Keys, mm.Head = c.tensor, c.tensor, 16/c.tensor
-		r := run(t, Setup{Model: &mm, Batch: 1, Seq: tokens, Loss: c.loss, LogitsHeld: c.held, Tensor: c.tensor, Optimizer: "none", Checkpoint: "full"})
+		r := run(t, Setup{Model: &mm, Work: Work{Batch: 1, Seq: tokens}, Checkpointing: Checkpointing{Checkpoint: "full"},
+			Stepping: Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: c.loss, LogitsHeld: c.held},
+			Layout: Layout{Tensor: c.tensor}})
 		got := 0.0
 		for _, p := range r.Parts {
 			if p.Class == Logits {
@@ -124,7 +129,9 @@ func TestPoolsOfFSDP(t *testing.T) {
 
 // A pipeline's first stage holds a set of activations for each micro batch in flight.
 func TestInFlight(t *testing.T) {
-	s := Setup{Model: Lookup("llama3-8b"), Seq: 4096, Stages: 4, InFlight: 1, Checkpoint: "full", Optimizer: "none", Loss: "inplace"}
+	s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 4096},
+		Checkpointing: Checkpointing{Checkpoint: "full"}, Stepping: Stepping{Optimizer: "none"},
+		HeadLoss: HeadLoss{Loss: "inplace"}, Layout: Layout{Stages: 4, InFlight: 1}}
 	one := run(t, s)
 	s.InFlight = 4
 	four := run(t, s)
@@ -147,7 +154,7 @@ func TestBound(t *testing.T) {
 
 // What cannot be is refused with its reason.
 func TestRefusals(t *testing.T) {
-	good := Setup{Model: Lookup("llama3-8b"), Seq: 128}
+	good := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 128}}
 	for _, c := range []struct {
 		why string
 		set func(*Setup)

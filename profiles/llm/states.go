@@ -44,12 +44,7 @@ func (s *Setup) stateBytes(w weight) engine.Bytes {
 	return s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
 }
 
-// Bases are how frozen weights of products may be stored instead of in the compute type:
-// bitsandbytes has half a byte of a number and a scale for each 64; the scales are 4 bytes,
-// or, quantised themselves, one byte and 4 for each 256 of them [bitsandbytes:
-// functional.py, quantize_4bit].
-var baseKinds = []string{"same", "nf4", "nf4-double"}
-
+// Numbers of weights in 4 bits.
 const (
 	scaled = 64  // numbers that share a scale
 	nested = 256 // scales that share one
@@ -57,13 +52,13 @@ const (
 
 // quantised says whether a weight is stored in 4 bits.
 func (s *Setup) quantised(w weight) bool {
-	return s.Base != "same" && w.rows > 0 && !w.trained
+	return s.Base != BaseSame && w.rows > 0 && !w.trained
 }
 
 // packed are the bytes of n numbers in 4 bits, with their scales.
 func (s *Setup) packed(n int64) engine.Bytes {
 	scales := ceil(n, scaled)
-	if s.Base == "nf4-double" {
+	if s.Base == BaseNF4Double {
 		return size(ceil(n, 2)+scales+4*ceil(scales, nested), 1)
 	}
 	return size(ceil(n, 2)+4*scales, 1)
@@ -120,7 +115,7 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 const muonSteps = 5
 
 // orthogonal says whether Muon steps on a weight.
-func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == "muon" && w.rows > 0 && w.trained }
+func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == StepMuon && w.rows > 0 && w.trained }
 
 // muonTemps are those of Muon for one weight: its update in the type of the gradient, and in
 // bf16 the iteration's matrix, its Gram matrix, the polynomial in that, and the next matrix

@@ -10,7 +10,7 @@ import (
 // one is a network of one block with products of 64 x 64 and 64 x 128 numbers, no more.
 func one() Setup {
 	m := &Model{Name: "one", Layers: 1, Hidden: 64, Heads: 1, Keys: 1, Head: 64, Wide: 128, Words: 256, Gated: true, Tied: true}
-	return Setup{Model: m, Batch: 1, Seq: 128, Loss: "inplace", Weight: 2}
+	return Setup{Model: m, Work: Work{Batch: 1, Seq: 128}, Precision: Precision{Weight: 2}, HeadLoss: HeadLoss{Loss: "inplace"}}
 }
 
 const oneMatrices = 4*64*64 + 3*64*128 // numbers of its products
@@ -21,7 +21,7 @@ const oneMatrices = 4*64*64 + 3*64*128 // numbers of its products
 func TestWeightsInFourBits(t *testing.T) {
 	rest := engine.Bytes(2 * (256*64 + 3*64))
 	for _, c := range []struct {
-		base  string
+		base  BaseKind
 		shard int64
 		want  engine.Bytes
 	}{

@@ -62,7 +62,7 @@ func newProgram(s *Setup, of share) *program {
 	}
 	p.root = newUnit(root, nil)
 	p.root.stays = true
-	if s.OneGraph && s.Checkpoint == "budget" {
+	if s.OneGraph && s.Checkpoint == CheckpointBudget {
 		b := newWhole(s, of.layers)
 		u := newUnit(p.blockWeights(b), b)
 		u.stays = true
@@ -71,7 +71,7 @@ func newProgram(s *Setup, of share) *program {
 	}
 	type kind struct {
 		experts, needs bool
-		mode           string
+		mode           CheckpointKind
 	}
 	blocks := map[kind]*block{}
 	played := func(layer int64, k kind) *block {
@@ -84,7 +84,7 @@ func newProgram(s *Setup, of share) *program {
 		k := kind{m.hasExperts(layer), i > 0 || trained || !first, s.modeOf(int64(i))}
 		light := k
 		if s.Group > 1 {
-			k.mode = "none"
+			k.mode = CheckpointNone
 		}
 		u := newUnit(p.blockWeights(played(layer, k)), blocks[k])
 		if s.Group > 1 {
@@ -103,9 +103,9 @@ func newProgram(s *Setup, of share) *program {
 }
 
 // modeOf is how a block is checkpointed, the rank's blocks counted from 0.
-func (s *Setup) modeOf(i int64) string {
+func (s *Setup) modeOf(i int64) CheckpointKind {
 	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
-		return "none"
+		return CheckpointNone
 	}
 	return s.Checkpoint
 }
@@ -249,7 +249,7 @@ func (p *program) again(w *pass, last int) {
 
 // offloads says whether the input of a block waits in host memory.
 func (p *program) offloads(b *block) bool {
-	return b.input && (p.s.OffloadX && b.mode != "none" || p.s.Stash)
+	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }
 
 // workspace takes that of a thread at its first product.
@@ -328,7 +328,7 @@ func (p *program) embeddingBackward() {
 // optimize steps on all gradients and gives them back.
 func (p *program) optimize() {
 	s := p.s
-	if s.Optimizer == "none" || s.HostStep {
+	if s.Optimizer == StepNone || s.HostStep {
 		p.drop()
 		return
 	}
@@ -370,9 +370,9 @@ func (p *program) stepTemps() {
 					of = append(of, p.take(bytes, StepTemps))
 				}
 				p.giveAll(of)
-			case p.s.Optimizer == "foreach", p.s.Optimizer == "muon":
+			case p.s.Optimizer == StepForeach, p.s.Optimizer == StepMuon:
 				temps = append(temps, p.take(n, StepTemps))
-			case p.s.Optimizer == "for-loop":
+			case p.s.Optimizer == StepForLoop:
 				a := p.take(n, StepTemps)
 				p.give(p.take(n, StepTemps))
 				p.give(a)

@@ -9,8 +9,10 @@ import (
 
 // titan is torchtitan's Llama 3 8B of February 2025: one block of 8,192 tokens.
 func titan() Setup {
-	return Setup{Model: Lookup("llama3-8b"), Batch: 1, Seq: 8192, Weight: 4, Grad: 4, Moments: 8, Reduce: 4,
-		Norm: "eager", RepeatKeys: true, RotateTemp: 8, Loss: "fp32", Shard: 8}
+	return Setup{Model: Lookup("llama3-8b"), Work: Work{Batch: 1, Seq: 8192},
+		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+		Code:      Code{Norm: "eager", RepeatKeys: true, RotateTemp: 8}, HeadLoss: HeadLoss{Loss: "fp32"},
+		Layout: Layout{Shard: 8}}
 }
 
 func normal(t *testing.T, s Setup) Setup {
@@ -78,7 +80,8 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 	for _, mode := range checkpointKinds {
 		for _, name := range []string{"llama3-8b", "phi-2", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"} {
 			for _, compiled := range []bool{false, true} {
-				s := normal(t, Setup{Model: Lookup(name), Seq: 512, Checkpoint: mode, Budget: 50, Compiled: compiled || mode == "budget", Recompute: []string{"moe", "layernorm", "mla_up_proj"}})
+				s := normal(t, Setup{Model: Lookup(name), Work: Work{Seq: 512}, Code: Code{Compiled: compiled || mode == "budget"},
+					Checkpointing: Checkpointing{Checkpoint: mode, Budget: 50, Recompute: []string{"moe", "layernorm", "mla_up_proj"}}})
 				layer := s.Model.Layers - 1
 				b := newPlayed(newBlock(&s, layer, true), &s, s.Checkpoint)
 				l := &ledger{}

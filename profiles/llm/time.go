@@ -47,10 +47,10 @@ func (w *work) add(t *tape) { w.some(t, func(int) bool { return true }) }
 
 // again counts what a block computes once more.
 func (w *work) again(b *block) {
-	if b.mode == "none" {
+	if b.mode == CheckpointNone {
 		return
 	}
-	if b.mode == "full" { // whoever calls it runs all of it
+	if b.mode == CheckpointFull { // whoever calls it runs all of it
 		w.add(b.tape)
 		return
 	}
@@ -240,7 +240,7 @@ func (p *program) tensorSeconds(c *Card) float64 {
 		return 0
 	}
 	n := 4.0
-	if p.s.Checkpoint != "none" {
+	if p.s.Checkpoint != CheckpointNone {
 		n = 6
 	}
 	inner, _ := p.s.tokens()

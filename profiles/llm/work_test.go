@@ -45,13 +45,13 @@ func TestWorkIsBounded(t *testing.T) {
 func TestBytesAreBounded(t *testing.T) {
 	m := *decoder(1024)
 	m.Hidden, m.Head = 1<<16, 1<<14
-	_, err := Run(Setup{Model: &m, Seq: 1 << 24, Batch: 1 << 11})
+	_, err := Run(Setup{Model: &m, Work: Work{Seq: 1 << 24, Batch: 1 << 11}})
 	if err == nil || !strings.Contains(err.Error(), "more than 2^53 bytes in its") {
 		t.Errorf("got %v; want a refusal that names the phase", err)
 	}
 	m = *decoder(1)
 	m.Words = 1 << 20
-	_, err = Run(Setup{Model: &m, Seq: 1 << 24, Batch: 1 << 16})
+	_, err = Run(Setup{Model: &m, Work: Work{Seq: 1 << 24, Batch: 1 << 16}})
 	if err == nil || !strings.Contains(err.Error(), "an activation of 1.15e+18 numbers; want 2^53 at most: lower batch or seq") {
 		t.Errorf("got %v; want a refusal that counts the logits", err)
 	}

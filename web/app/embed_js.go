@@ -253,8 +253,8 @@ func (e *embed) follow(fragment string) {
 		e.fault("open", permalink.Refusal(notes))
 		return
 	}
-	if l.Theme != "" {
-		e.theme(l.Theme)
+	if l.Frame.Theme != "" {
+		e.theme(l.Frame.Theme)
 	}
 	e.navigate(l, m)
 }

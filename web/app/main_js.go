@@ -155,9 +155,9 @@ func (a *app) startMessage() state.Message {
 	a.page.Keep = l
 	a.address.altered = link.Altered(asked)
 	a.s.View.Frame = start.Frame
-	if l.Theme != "" {
-		a.s.View.Theme = l.Theme
-		applyTheme(l.Theme)
+	if l.Frame.Theme != "" {
+		a.s.View.Theme = l.Frame.Theme
+		applyTheme(l.Frame.Theme)
 	}
 	if start.Frame.Embed {
 		if _, _, wrong := permalink.Embedded(start.Frame, asked); len(wrong) > 0 {

@@ -14,7 +14,7 @@ import (
 // The same curve over the three axes: places and marks follow the unit.
 func TestAxes(t *testing.T) {
 	for _, c := range []struct {
-		axis     tradeoff.Axis
+		axis     string
 		batch    int
 		at, want string // the value of keeping everything, and how labels are written
 		fastUp   bool
@@ -27,7 +27,7 @@ func TestAxes(t *testing.T) {
 		p := example()
 		p.Axis, p.Batch = c.axis, c.batch
 		p.layAxis()
-		name := fmt.Sprintf("axis %d, batch %d", c.axis, c.batch)
+		name := fmt.Sprintf("axis %q, batch %d", c.axis, c.batch)
 		if got := fmt.Sprint(math.Round(1e6*p.onAxis(1)) / 1e6); got != c.at || p.format() != c.want {
 			t.Errorf("%s: keeping everything is at %s, labels %q; want %s and %q", name, got, p.format(), c.at, c.want)
 		}
@@ -56,14 +56,14 @@ func TestAxisWithoutReference(t *testing.T) {
 	p := example()
 	p.KeepAll, p.Axis = tradeoff.LinePoint{}, tradeoff.Throughput
 	if p.layAxis(); p.Axis != tradeoff.Slowdown || math.IsNaN(p.Low) || p.Low >= p.Top {
-		t.Errorf("axis %d from %v to %v; want slowdowns", p.Axis, p.Low, p.Top)
+		t.Errorf("axis %q from %v to %v; want slowdowns", p.Axis, p.Low, p.Top)
 	}
 }
 
 // The plot begins behind the longest label of its axis, and the chart is told so.
 func TestRoomForAxisLabels(t *testing.T) {
 	for _, c := range []struct {
-		axis    tradeoff.Axis
+		axis    string
 		step    int // of keeping everything, in milliseconds
 		batch   int
 		longest string
@@ -85,7 +85,7 @@ func TestRoomForAxisLabels(t *testing.T) {
 		}
 		want := 8 + 6.2*float64(len([]rune(c.longest)))
 		if err != nil || len(o.Grid) != 1 || o.Grid[0].Left != px(p.left()) || p.X(p.From) != p.left() || p.left() < want || p.left() > max(left, want+30) {
-			t.Errorf("axis %d, %d ms: %v, the plot begins at %v, the chart's at %+v; want both at %.0f or a little more, for %q", c.axis, c.step, err, p.left(), o.Grid, want, c.longest)
+			t.Errorf("axis %q, %d ms: %v, the plot begins at %v, the chart's at %+v; want both at %.0f or a little more, for %q", c.axis, c.step, err, p.left(), o.Grid, want, c.longest)
 		}
 	}
 }

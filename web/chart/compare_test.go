@@ -3,6 +3,7 @@ package chart
 import (
 	"encoding/json"
 	"math"
+	"memtide/web/link"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestBothPoints(t *testing.T) {
 		p := example()
 		p.Axis = tradeoff.Slowdown
 		p.layAxis()
-		s := &state.State{View: view.View{Axis: tradeoff.Slowdown}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
+		s := &state.State{View: view.View{Look: link.Look{Axis: tradeoff.Slowdown}}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		if err != nil {
@@ -75,7 +76,7 @@ func TestBothPoints(t *testing.T) {
 
 // twoNetworks is a state whose curve is of a network of 32 samples that takes 100 ms
 // and 4 GiB when everything is kept, compared with a schedule of another one.
-func twoNetworks(axis tradeoff.Axis, batch int, other *proto.Solved, otherBatch int) *state.State {
+func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *state.State {
 	s := state.New()
 	s.Network, s.View.Axis = &known.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
 	s.Choice.Strategy, s.View.Lines = "rotor", []string{}
@@ -98,7 +99,7 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name         string
-		axis         tradeoff.Axis
+		axis         string
 		batch        int
 		other        *proto.Solved
 		otherBatch   int

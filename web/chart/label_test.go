@@ -23,7 +23,7 @@ func at(mib, millis int) tradeoff.LinePoint {
 // crowded is a chart like that of ResNet-101, whose lines end close to each other:
 // two above each other at one budget, one a little to the right, and two of
 // offloading, which lie on each other and leave the plot above, beside their bound.
-func crowded(width float64, axis tradeoff.Axis, chosen string) *Plot {
+func crowded(width float64, axis string, chosen string) *Plot {
 	p := &Plot{
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
 		Budget: 2640 * engine.MiB, From: 680 * engine.MiB, To: 4580 * engine.MiB, Fits: 1220 * engine.MiB,
@@ -75,11 +75,11 @@ func boxOf(e named, l label) rect {
 // A name stands beside its own line and no nearer to any other, and names have the
 // order of their lines; a name that cannot is left out.
 func TestLabelsStandAtTheirOwnLines(t *testing.T) {
-	for _, axis := range []tradeoff.Axis{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
+	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 760, 1062} {
 			for _, chosen := range []string{"greedy", "rotor", "sequential"} {
 				p := crowded(width, axis, chosen)
-				name := fmt.Sprintf("axis %d, %.0f wide, %s", axis, width, chosen)
+				name := fmt.Sprintf("axis %q, %.0f wide, %s", axis, width, chosen)
 				ends, labels := p.ends(), p.labels()
 				lineOf := func(i int) (*tradeoff.Line, bool) {
 					if i < len(p.Bounds) {

@@ -10,7 +10,7 @@ import (
 // pixels.
 type Plot struct {
 	Width, Height float64
-	Axis          tradeoff.Axis
+	Axis          string
 	Batch         int    // what a step trains with, in Unit; 0 if unknown
 	Unit          string // samples or tokens
 

@@ -204,7 +204,7 @@ func TestWords(t *testing.T) {
 // Nothing crosses the name at the square of keeping everything, and no other name
 // but the chosen one's stands on more of the lines than the limit says.
 func TestLabelsKeepClearOfLines(t *testing.T) {
-	for _, axis := range []tradeoff.Axis{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
+	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 900} {
 			p := example()
 			p.Width, p.Axis, p.Batch = width, axis, 32
@@ -215,10 +215,10 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 				behind += name.holds(s.rect)
 			}
 			if behind > 0 {
-				t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind, keepAllName, name)
+				t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind, keepAllName, name)
 			}
 			if name.y1 > p.Height-bottom || name.y0 < 0 {
-				t.Errorf("axis %d: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0, name.y1, p.Height-bottom)
+				t.Errorf("axis %q: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0, name.y1, p.Height-bottom)
 			}
 			labels := p.labels()
 			for i, e := range p.ends() {
@@ -227,7 +227,7 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 					behind += labels[i].box.holds(s.rect)
 				}
 				if labels[i].shown && !e.chosen && behind > touchLimit {
-					t.Errorf("axis %d, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, labels[i].box, touchLimit)
+					t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, labels[i].box, touchLimit)
 				}
 			}
 		}

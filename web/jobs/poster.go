@@ -30,7 +30,7 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 		return 0, fmt.Errorf("the link %s: %w", fragment, err)
 	}
 	var scene draw.Scene
-	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Visible.From, To: l.Visible.To}
+	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Look.From, To: l.To}
 	s.Visible().Model().Figure(&scene, view)
 	return scene.Height, scene.WriteSVG(w, display.SVGOptions{Standalone: true, Link: "#" + fragment})
 }

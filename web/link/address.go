@@ -17,15 +17,15 @@ func Of(query, fragment string) string {
 	var out []string
 	for pair := range strings.SplitSeq(strings.TrimPrefix(query, "?"), "&") {
 		key, _, _ := strings.Cut(pair, "=")
-		if known(strings.ToLower(key)) {
+		if isKey(strings.ToLower(key)) {
 			out = append(out, strings.ReplaceAll(pair, "+", "%20"))
 		}
 	}
 	return strings.Join(out, "&")
 }
 
-// known says whether a key is one of a link's.
-func known(key string) bool {
+// isKey says whether a key is one of a link's.
+func isKey(key string) bool {
 	switch key {
 	case "v", keySum, "d":
 		return true
@@ -35,7 +35,7 @@ func known(key string) bool {
 
 // About says what a key of how the choice is looked at is about; 0 for other keys.
 func About(key string) choice.Scope {
-	if f := new(Link).fields().Of(key); f != nil {
+	if f := new(Look).fields().Of(key); f != nil {
 		return f.For
 	}
 	return 0

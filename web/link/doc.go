@@ -6,7 +6,7 @@
 //	#v=1&m=60%25&s=greedy&d=1.<base64url>
 //
 // What can be said of a choice is the table choice.Fields, how it is looked at the
-// table Link.fields; docs/links.md lists both, and v, sum, d and b.KEY besides.
+// table Look.fields; docs/links.md lists both, and v, sum, d and b.KEY besides.
 //
 // Links are written by hand, too: order and case do not matter when reading, an
 // unknown key is kept, and a bad value drops only itself, with a note that says

@@ -1,8 +1,6 @@
 package link
 
 import (
-	"time"
-
 	"memtide/profiles"
 	"memtide/web/choice"
 )
@@ -17,22 +15,7 @@ const Version = 1
 type Link struct {
 	choice.Said // of A, if two are compared
 
-	Lines string // what the curve draws: "all", "none", or names with commas
-	Axis  string // of the curve: "slowdown", "time", "rate" or ""
-
-	Moment   time.Duration // that all pictures mark and the map of memory shows; 0: none, and there the failure or the peak
-	Story    int           // the step of the story that is shown, 1 to 4; 0: none was chosen
-	Play     bool          // a step is to be played, which nobody does unasked
-	Visible  Range
-	Selected string   // by what it is, see draw.Model.Name
-	Open     []string // what is unfolded, in the order of Folds
-	Chain    bool     // the critical chain is shown
-	Slowdown int      // that the question about the smallest budget accepts: one more than its hundredths of a per cent; 0: the default
-	Show     []string // the panels that are shown, in their order; nil: all
-	Title    string
-	Theme    string
-	Embed    bool   // a view in another page: without controls
-	Controls string // of such a view: "budget" or ""
+	Look
 
 	B *choice.Said // the other side of a comparison: what differs from this one; nil: there is none
 
@@ -55,7 +38,3 @@ func InLink(p *profiles.Profile) bool {
 
 // HoldsOps says whether operators (see choice.Source) go into a link beside their chain.
 func HoldsOps(ops string) bool { return ops != "" && len(ops) <= longestOps }
-
-// Range is the visible stretch of time, written "120-480.5" in milliseconds; the
-// zero value is all of it.
-type Range struct{ From, To time.Duration }

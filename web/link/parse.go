@@ -26,8 +26,8 @@ func Parse(fragment string) (l Link, notes []string) {
 		}
 	}
 	r.endSide()
-	if title := []rune(l.Title); len(title) > mostTitle {
-		l.Title = string(title[:mostTitle])
+	if title := []rune(l.Frame.Title); len(title) > mostTitle {
+		l.Frame.Title = string(title[:mostTitle])
 	}
 	switch {
 	case l.Named() || r.sawData:

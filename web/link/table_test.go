@@ -62,7 +62,7 @@ func tables() (what, how string) {
 	what = out.String()
 	out.Reset()
 	out.WriteString(head)
-	for _, f := range new(Link).fields() {
+	for _, f := range new(Look).fields() {
 		row(&out, f.Key, ViewWords[f.Key])
 	}
 	return what, out.String()
@@ -109,7 +109,7 @@ func TestWords(t *testing.T) {
 			}
 		})},
 		{ViewWords, keys(func(add func(string)) {
-			for _, f := range new(Link).fields() {
+			for _, f := range new(Look).fields() {
 				add(f.Key)
 			}
 		})},
@@ -118,6 +118,24 @@ func TestWords(t *testing.T) {
 			t.Errorf("there are words about %q; want them about %q", got, c.keys)
 		}
 	}
+}
+
+// The documentation names every value of a key of which the values are names.
+func TestWordsOfNames(t *testing.T) {
+	for key, names := range map[string][]string{"show": Panels, "open": foldNames(), "c": {"all", "none"}, "y": {"rate", "slowdown", "time"}} {
+		for _, name := range names {
+			if !strings.Contains(ViewWords[key].Doc, "`"+name+"`") {
+				t.Errorf("the words about %s do not say what `%s` is: %s", key, name, ViewWords[key].Doc)
+			}
+		}
+	}
+}
+
+func foldNames() (out []string) {
+	for _, f := range new(Folds).all() {
+		out = append(out, f.name)
+	}
+	return out
 }
 
 type iterable func(add func(string))

@@ -32,4 +32,6 @@ func (l *Link) String() string {
 
 // table is all that a link says in keys of its own: of its choice, and of how it is
 // looked at.
-func (l *Link) table() choice.Table { return append(choice.FieldsOf(&l.Said, false), l.fields()...) }
+func (l *Link) table() choice.Table {
+	return append(choice.FieldsOf(&l.Said, false), l.Look.fields()...)
+}

@@ -9,7 +9,6 @@ import (
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
-	"memtide/web/view"
 )
 
 // Of is the permalink of a page. Only what differs from the default is in
@@ -21,7 +20,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	network, _ := s.SideNetworks()
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil && c.Step == ""
-	l := link.Link{Said: c.Diff(choice.Default(), all), Title: s.View.Frame.Title, Show: s.View.Frame.Show, Theme: keep.Theme, Selected: s.View.SelectedName(s.Shown), Unknown: keep.Unknown}
+	l := link.Link{Said: c.Diff(choice.Default(), all), Look: s.View.Linked(s.Shown), Unknown: keep.Unknown}
 	if c.Source.File != "" && c.Source.Decoded == nil {
 		l.Unknown = nil
 	}
@@ -41,20 +40,8 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if s.Memory != nil && l.Preset == "" && c.Step == "" {
 		l.Kind = "memory"
 	}
-	l.Lines, l.Axis = linesText(s.View.Lines), AxisNames[s.View.Axis]
-	if v := s.View; v.To > 0 {
-		l.Visible = link.Range{From: v.From, To: v.To}
-	}
-	if !s.View.Play.On {
-		l.Moment = s.View.Playhead
-	}
-	l.Story, l.Play = int(s.View.Story), s.View.ToPlay
-	l.Open, l.Chain = s.View.Unfolded(), s.View.Chain
-	if s.Slowdown() != state.DefaultSlowdown {
-		l.Slowdown = s.View.Slowdown
-	}
-	if s.View.Frame.Embed {
-		l.Theme = "" // of a view in another page it is that page's
+	if s.Slowdown() == state.DefaultSlowdown {
+		l.Slowdown = 0
 	}
 	addSide(&l, s)
 	return l
@@ -66,37 +53,15 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 	if !l.Named() {
 		l.Budget.Bytes = 0 // they were meant for another network
 	}
-	if l.Alloc == "" && slices.Contains(l.Show, "addr") {
+	if l.Alloc == "" && slices.Contains(l.Frame.Show, "addr") {
 		l.Alloc = choice.DefaultAllocator
 	}
 	c, problems := l.Resolve(l.Base())
 	return c, notesOf("", problems)
 }
 
-// AxisNames are the axes of the curve in links and lists.
-var AxisNames = [tradeoff.NumAxes]string{tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "time", tradeoff.Throughput: "rate"}
-
-// AxisOf is the axis of that name, and the first one for any other.
-func AxisOf(name string) tradeoff.Axis {
-	return tradeoff.Axis(max(slices.Index(AxisNames[:], name), 0))
-}
-
-func linesText(lines []string) string {
-	if lines != nil && len(lines) == 0 {
-		return "none"
-	}
-	return strings.Join(lines, ",")
-}
-
-// linesOf are the lines that a link names; nil: it names none, so the default.
-func linesOf(text string) []string {
-	switch text {
-	case "":
-		return nil
-	case "none":
-		return []string{}
-	}
-	lines := strings.Split(text, ",")
+// knownLines are the lines of which the names are known; nil stays nil, the default.
+func knownLines(lines []string) []string {
 	return slices.DeleteFunc(lines, func(name string) bool {
 		return name != tradeoff.AllLines && name != tradeoff.BoundLine && engine.Lookup(name) == nil
 	})
@@ -123,7 +88,6 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
-	return l, state.Start{Choice: c, B: b, Linked: view.Linked{From: l.Visible.From, To: l.Visible.To, Lines: linesOf(l.Lines), Axis: AxisOf(l.Axis),
-		Selected: l.Selected, Open: l.Open, Chain: l.Chain, Slowdown: l.Slowdown, Moment: l.Moment, Story: view.StoryStep(l.Story), ToPlay: l.Play,
-		Frame: view.Frame{Title: l.Title, Show: l.Show, Embed: l.Embed, Control: l.Controls}}}, notes
+	l.Lines = knownLines(l.Lines)
+	return l, state.Start{Choice: c, B: b, Look: l.Look}, notes
 }

@@ -23,7 +23,7 @@ func addSide(l *link.Link, s *state.State) {
 	a, b := s.SideChoices()
 	_, network := s.SideNetworks()
 	if !s.Compare.OnA { // what is selected belongs to B, which is opened second
-		l.Selected = ""
+		l.Wanted = ""
 	}
 	l.Alloc, l.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
 	said := b.Diff(a, false)

@@ -8,7 +8,6 @@ import (
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
-	"memtide/web/view"
 )
 
 // inserted is a fragment with other values for some keys. What belongs to a value
@@ -78,7 +77,7 @@ func Changed(s *state.State, now string, params map[string]string) (link.Link, s
 // with or without a slider. If there are notes on what is wrong with the link,
 // nothing of it is to be shown: a view stands among the words of another page,
 // which would be wrong about anything else.
-func Embedded(f view.Frame, fragment string) (link.Link, state.Start, []string) {
+func Embedded(f link.Frame, fragment string) (link.Link, state.Start, []string) {
 	l, m, notes := Read(fragment)
 	if _, _, err := preset.Parse(l.Preset); l.Preset != "" && err != nil {
 		notes = append(notes, "The link names the network "+l.Preset+", which is not known here.")

@@ -99,7 +99,7 @@ func (StopSweep) apply(s *State) []Effect {
 }
 
 // SetAxis chooses the vertical axis of the curve.
-type SetAxis struct{ Axis tradeoff.Axis }
+type SetAxis struct{ Axis string }
 
 func (m SetAxis) apply(s *State) []Effect {
 	s.View.Axis = m.Axis

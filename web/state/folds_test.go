@@ -2,9 +2,10 @@ package state
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
-	"memtide/web/view"
+	"memtide/web/link"
 )
 
 // What a link unfolds is open, what is folded and unfolded by hand goes into the
@@ -12,10 +13,10 @@ import (
 func TestFolds(t *testing.T) {
 	s := New()
 	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
-		Linked: view.Linked{Open: []string{"questions", "table"}, Chain: true, Slowdown: 501}}
+		Look: link.Look{Folds: link.Folds{Questions: true, Table: true}, Chain: true, Slowdown: 501}}
 	opening, _ := s.Update(start)[0].(Open)
 	s.Update(opened(opening.ID, chain("net"))) // until then the address stays what it is
-	if got, want := s.View.Unfolded(), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
+	if got, want := unfolded(s), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("a link that opens %q has opened %q", want, got)
 	}
 	if !s.View.Chain || s.Slowdown() != 500 {
@@ -37,19 +38,28 @@ func TestFolds(t *testing.T) {
 		if out := s.Update(c.in); len(out) == 0 || out[len(out)-1] != (WriteURL{Replace}) {
 			t.Errorf("%#v asks for %#v; want the address to be written", c.in, out)
 		}
-		if got := s.View.Unfolded(); !reflect.DeepEqual(got, c.want) {
+		if got := unfolded(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("after %#v %q is open; want %q", c.in, got, c.want)
 		}
 	}
 	// What show= names is open without open=.
-	start.Open, start.Frame = nil, view.Frame{Show: []string{"time", "table"}}
+	start.Folds, start.Frame = link.Folds{}, link.Frame{Show: []string{"time", "table"}}
 	s.Update(Navigate(start))
-	if got := s.View.Unfolded(); len(got) > 0 || !s.View.Table {
+	if got := unfolded(s); len(got) > 0 || !s.View.Table {
 		t.Errorf("a link that shows the table has %q open beyond it, table %t; want only the table", got, s.View.Table)
 	}
-	start.Frame, start.Chain = view.Frame{}, false
+	start.Frame, start.Chain = link.Frame{}, false
 	s.Update(Navigate(start))
-	if got := s.View.Unfolded(); len(got) > 0 || s.View.Chain {
+	if got := unfolded(s); len(got) > 0 || s.View.Chain {
 		t.Errorf("a link that opens nothing leaves %q open, critical chain %t; want nothing", got, s.View.Chain)
 	}
+}
+
+// unfolded names what a link of the page says is unfolded.
+func unfolded(s *State) []string {
+	l := s.View.Linked(s.Shown)
+	if names := l.Folds.String(); names != "" {
+		return strings.Split(names, ",")
+	}
+	return nil
 }

@@ -9,7 +9,7 @@ import (
 type ToggleLayers struct{}
 
 func (ToggleLayers) apply(s *State) []Effect {
-	s.View.Layers.Open = !s.View.Layers.Open
+	s.View.LayerList = !s.View.LayerList
 	s.DOM++
 	return []Effect{WriteURL{Replace}}
 }

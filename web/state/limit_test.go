@@ -1,11 +1,11 @@
 package state
 
 import (
+	"memtide/web/link"
 	"testing"
 	"time"
 
 	"memtide/wasm/proto"
-	"memtide/web/view"
 )
 
 // A schedule that an address asks for has a limit; then the best so far is shown, if there
@@ -16,7 +16,7 @@ func TestSolveLimits(t *testing.T) {
 		limit       time.Duration
 	}{{false, true, pageLimit}, {false, false, pageLimit}, {true, true, viewLimit}, {true, false, viewLimit}} {
 		p := &player{State: New()}
-		p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Frame: view.Frame{Embed: c.embed}}})
+		p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
 		p.play(opened(last[Open](t, p).ID, chain("net")))
 		e := last[Solve](t, p)
 		if e.Request.Limit != c.limit {

@@ -1,13 +1,13 @@
 package state
 
 import (
+	"memtide/web/link"
 	"slices"
 	"testing"
 
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/tradeoff"
-	"memtide/web/view"
 )
 
 func asked(e Sweep) (out []string) {
@@ -21,7 +21,7 @@ func asked(e Sweep) (out []string) {
 func few(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
+	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	e := last[Sweep](t, p)
@@ -98,7 +98,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 // A line can be drawn while others are being computed: those go on.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{}}})
+	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	first := last[Sweep](t, p)
@@ -141,6 +141,6 @@ func TestLinesOfLists(t *testing.T) {
 	}
 	p.play(SetAxis{tradeoff.Throughput})
 	if p.View.Axis != tradeoff.Throughput {
-		t.Errorf("axis %d; want throughput", p.View.Axis)
+		t.Errorf("axis %q; want throughput", p.View.Axis)
 	}
 }

@@ -1,6 +1,6 @@
 package state
 
-import "memtide/web/view"
+import "memtide/web/link"
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
 // is shown and about what comes: it is neither lost when the profile is there (see
@@ -11,12 +11,12 @@ import "memtide/web/view"
 type Start struct {
 	Choice Choice
 	B      *Choice // the other side of a comparison; nil: there is none
-	view.Linked
+	link.Look
 }
 
 func (m Start) apply(s *State) []Effect {
 	s.unwritten = false
-	s.View.Follow(m.Linked)
+	s.View.Follow(m.Look)
 	s.Choice = m.Choice
 	out := s.open(m.Choice, nil, Leave)
 	if m.B != nil && m.Choice.Step == "" {
@@ -30,7 +30,7 @@ type Navigate Start
 
 func (m Navigate) apply(s *State) []Effect {
 	s.unwritten = false
-	s.View.Follow(m.Linked)
+	s.View.Follow(m.Look)
 	return s.navigateBoth(m.Choice, m.B)
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/web/link"
 	"reflect"
 	"testing"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/view"
 )
 
 // placedAs is a placement of one buffer.
@@ -185,28 +185,8 @@ func TestMemoryFileWithoutAddresses(t *testing.T) {
 	}
 }
 
-func TestCompression(t *testing.T) {
+func TestAddressesAreSorted(t *testing.T) {
 	p := withLife(t)
-	if _, ok := p.Compression(); ok {
-		t.Error("nothing is offloaded, but compression applies")
-	}
-	tr := p.Shown.Solved.Trace
-	tr.HostPeak, tr.Host = engine.GiB, []sim.Point{{At: 1, Used: engine.GiB}, {At: 2}}
-	p.play(SetDensity{Percent: 25})
-	s, ok := p.Compression()
-	if want := engine.GiB/32 + engine.GiB/4; !ok || s.Compressed != want {
-		t.Errorf("at 25 %% %d bytes remain, want %d", s.Compressed, want)
-	}
-	p.play(TogglePlaces{})
-	p.play(Placed{ID: p.Placing.ID, Placed: placedAs("best-fit", 0)})
-	if got := p.PlacesModel().Placement().Packed[0].Used; got != s.Compressed {
-		t.Errorf("the picture shows %d bytes, want %d", got, s.Compressed)
-	}
-	old := p.PlacesModel()
-	p.play(SetDensity{Percent: 0})
-	if p.Density() != 0 || p.PlacesModel() == old {
-		t.Errorf("density %d, same picture %v; want 0 and a new one", p.Density(), p.PlacesModel() == old)
-	}
 	p.play(SortAlive{By: draw.ByAddress}, SetPlayhead{At: 5})
 	if p.View.AliveBy != draw.ByAddress || p.View.Playhead != 5 {
 		t.Errorf("order %v, playhead %v; want by address and 5 ns", p.View.AliveBy, p.View.Playhead)
@@ -221,7 +201,7 @@ func TestMomentOfTheMap(t *testing.T) {
 	if p.View.Playhead != 7*time.Millisecond || last[WriteURL](t, p).History != Replace {
 		t.Errorf("the moment is %v, effects %s; want 7 ms, in the address", p.View.Playhead, names(p.effects))
 	}
-	link := Start{Choice: p.Choice, Linked: view.Linked{Moment: 9 * time.Millisecond}}
+	link := Start{Choice: p.Choice, Look: link.Look{Playhead: 9 * time.Millisecond}}
 	link.Choice.Source = Source{Preset: "vgg16-b1"}
 	p.play(Navigate(link))
 	if p.play(opened(last[Open](t, p).ID, chain("vgg"))); p.View.Playhead != 9*time.Millisecond {

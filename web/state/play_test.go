@@ -136,7 +136,7 @@ func TestStory(t *testing.T) {
 	}
 	p.play(TellStory{Step: view.StoryKeepAll})
 	p.play(answer(last[Solve](t, p), 10))
-	for step, want := range map[view.StoryStep]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: choice.DefaultStrategy, view.StoryPlan: "testoffload"} {
+	for step, want := range map[int]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: choice.DefaultStrategy, view.StoryPlan: "testoffload"} {
 		p.play(TellStory{Step: step})
 		if got := p.Visible().Choice.Strategy; got != want {
 			t.Errorf("step %d shows %s; want %s", step, got, want)

@@ -1,12 +1,12 @@
 package state
 
 import (
+	"memtide/web/link"
 	"strings"
 	"testing"
 
 	"memtide/web/lookup"
 	"memtide/web/tradeoff"
-	"memtide/web/view"
 )
 
 func TestShareDialog(t *testing.T) {
@@ -46,7 +46,7 @@ func TestShareDialog(t *testing.T) {
 // until then. Selecting something writes it into the address.
 func TestSelectionOfALink(t *testing.T) {
 	p := shown(t)
-	link := Start{Choice: p.Choice, Linked: view.Linked{Selected: "layer@2", Lines: []string{tradeoff.AllLines}}}
+	link := Start{Choice: p.Choice, Look: link.Look{Wanted: "layer@2", Lines: []string{tradeoff.AllLines}}}
 	link.Choice.Strategy = "greedy"
 	p.play(Navigate(link))
 	if got := p.View.SelectedName(p.Shown); got != "layer@2" {
@@ -59,7 +59,7 @@ func TestSelectionOfALink(t *testing.T) {
 	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
 		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects), p.View.SelectedName(p.Shown))
 	}
-	link.Selected = "no such thing"
+	link.Wanted = "no such thing"
 	p.play(Navigate(link))
 	if got := p.View.SelectedName(p.Shown); got != "" && got != "layer@1" {
 		t.Errorf("a selection that is not there became %q", got)
@@ -70,16 +70,16 @@ func TestSelectionOfALink(t *testing.T) {
 // about what was open when it was given.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
-		frame  view.Frame
+		frame  link.Frame
 		sweeps int
 	}{
-		{view.Frame{Embed: true}, 0},
-		{view.Frame{Embed: true, Show: []string{"time"}}, 0},
-		{view.Frame{Embed: true, Show: []string{"time", "curve"}}, 1},
-		{view.Frame{}, 1},
+		{link.Frame{Embed: true}, 0},
+		{link.Frame{Embed: true, Show: []string{"time"}}, 0},
+		{link.Frame{Embed: true, Show: []string{"time", "curve"}}, 1},
+		{link.Frame{}, 1},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{tradeoff.AllLines}, Frame: c.frame}})
+		p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{tradeoff.AllLines}, Frame: c.frame}})
 		p.play(opened(last[Open](t, p).ID, chain("net")))
 		p.play(answer(last[Solve](t, p), 12))
 		if n := count[Sweep](p); min(n, 1) != c.sweeps {
@@ -95,7 +95,7 @@ func TestFrame(t *testing.T) {
 	if got := p.View.Frame.Title; got != "" {
 		t.Errorf("the title of another network is still %q", got)
 	}
-	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Frame: view.Frame{Show: []string{"table", "mem"}}}})
+	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Frame: link.Frame{Show: []string{"table", "mem"}}}})
 	if !p.View.Table || !p.View.Frame.Shows("mem") || p.View.Frame.Shows("time") {
 		t.Errorf("show=table,mem: table %t, memory %t, timeline %t; want the first two", p.View.Table, p.View.Frame.Shows("mem"), p.View.Frame.Shows("time"))
 	}

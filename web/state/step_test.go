@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/web/link"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,6 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
-	"memtide/web/view"
 )
 
 // stepOf is a choice of a whole step, as a link has it.
@@ -160,7 +160,7 @@ func TestStepLimits(t *testing.T) {
 		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: stepOf("llama3-8b", nil), Linked: view.Linked{Frame: view.Frame{Embed: c.embed}}})
+		p.play(Start{Choice: stepOf("llama3-8b", nil), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
 		for _, m := range c.then {
 			if got := names(p.play(GoOn{})); got != "" {
 				t.Errorf("%s, going on before the end: effects %s; want none", c.what, got)

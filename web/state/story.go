@@ -8,7 +8,7 @@ import (
 )
 
 // TellStory shows a step of the story.
-type TellStory struct{ Step view.StoryStep }
+type TellStory struct{ Step int }
 
 func (m TellStory) apply(s *State) []Effect {
 	if m.Step > view.StoryPlan {
@@ -40,7 +40,7 @@ func (s *State) StoryOwn() bool { return s.story.of == s.Network && !s.Choice.Eq
 
 // storyChoice is the choice of the picture of a step; ok is false of those that show
 // what was chosen.
-func (s *State) storyChoice(step view.StoryStep) (c Choice, ok bool) {
+func (s *State) storyChoice(step int) (c Choice, ok bool) {
 	c = s.Choice
 	switch step {
 	case view.StoryKeepAll, view.StoryOverLine:
@@ -55,7 +55,7 @@ func (s *State) storyChoice(step view.StoryStep) (c Choice, ok bool) {
 
 // StoryPicture is the picture of a step, nil if there is none yet, and whether there
 // will be none.
-func (s *State) StoryPicture(step view.StoryStep) (p *known.Picture, none bool) {
+func (s *State) StoryPicture(step int) (p *known.Picture, none bool) {
 	c, ok := s.storyChoice(step)
 	if !ok {
 		return s.Shown, false
@@ -90,7 +90,7 @@ func (s *State) followStory() []Effect {
 	if s.story.of != s.Network {
 		s.story.of, s.story.first = s.Network, s.Choice
 	}
-	for _, step := range [...]view.StoryStep{s.View.Story, view.StoryRecompute} {
+	for _, step := range [...]int{s.View.Story, view.StoryRecompute} {
 		c, ok := s.storyChoice(step)
 		if !ok {
 			continue

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"memtide/web/link"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,6 @@ import (
 	"memtide/web/choice"
 	"memtide/web/lookup"
 	"memtide/web/tradeoff"
-	"memtide/web/view"
 )
 
 func init() {
@@ -110,7 +110,7 @@ func names(effects []Effect) string {
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{Lines: []string{tradeoff.AllLines}}})
+	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{tradeoff.AllLines}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.Shown == nil || p.Phase() != "ready" {
@@ -436,7 +436,7 @@ func TestUnknownPreset(t *testing.T) {
 func TestVisiblePartFromALink(t *testing.T) {
 	p := &player{State: New()}
 	from, to := 2*time.Millisecond, 5*time.Millisecond
-	p.play(Start{Choice: chosen("net-b8"), Linked: view.Linked{From: from, To: to}})
+	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Range: link.Range{From: from, To: to}}})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	if p.View.From != from || p.View.To != to {

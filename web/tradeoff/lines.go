@@ -31,17 +31,25 @@ func DefaultLines(graph bool) []string {
 	return lines
 }
 
-// Axis is what the curve shows upwards.
-type Axis uint8
-
-// The axes: samples per second (steps per second where the batch size is unknown),
-// step time against that of keeping everything, and step time itself.
+// What the curve may show upwards, see link.Look.Axis: samples per second (steps per second
+// where the batch size is unknown), step time against that of keeping everything, and step
+// time itself.
 const (
-	Throughput Axis = iota
-	Slowdown
-	StepTime
-	NumAxes
+	Throughput = ""
+	Slowdown   = "slowdown"
+	StepTime   = "time"
 )
+
+// Axes are all of them.
+var Axes = []string{Throughput, Slowdown, StepTime}
+
+// AxisOf is the axis of that name, and rates for any other.
+func AxisOf(name string) string {
+	if !slices.Contains(Axes, name) {
+		return Throughput
+	}
+	return name
+}
 
 // Line is one strategy of the curve, its points in the order of budgets.
 type Line struct {

@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"memtide/web/link"
 	"strings"
 	"testing"
 
@@ -13,7 +14,6 @@ import (
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 	"memtide/web/ui/timeline"
-	"memtide/web/view"
 )
 
 // In a view keys look and select; with a slider they also move the budget.
@@ -51,7 +51,7 @@ func TestKeysThatLook(t *testing.T) {
 			t.Errorf("%+v is no key", c.key)
 		}
 		for control, want := range map[string]bool{"": c.look, "budget": c.slider} {
-			if got := a.Looks(&view.Frame{Embed: true, Control: control}); got != want {
+			if got := a.Looks(&link.Frame{Embed: true, Control: control}); got != want {
 				t.Errorf("%+v with the controls %q is taken: %t, want %t", c.key, control, got, want)
 			}
 		}
@@ -104,9 +104,10 @@ func TestCaptionOfSelection(t *testing.T) {
 // The colours are those of the page around a view, so its links do not say them.
 func TestEmbedKeepsItsColours(t *testing.T) {
 	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
-	l, _, _ := permalink.Embedded(view.Frame{Embed: true}, asked)
+	l, _, _ := permalink.Embedded(link.Frame{Embed: true}, asked)
 	s := pagetest.Preset(t, "vgg16-b64")
 	for embed, want := range map[bool]string{true: strings.TrimSuffix(asked, "&theme=dark"), false: asked} {
+		s.View.Frame = l.Frame
 		s.View.Frame.Embed = embed
 		of := permalink.Of(s, l)
 		if got := of.String(); got != want {

@@ -115,7 +115,7 @@ func (c *Findings) list() (out []Finding) {
 	for _, line := range odd {
 		if told := a != nil && a.File != ""; !told || !strings.HasPrefix(line, profiles.NoChain) {
 			f := newFinding(kindOf(line), line)
-			if strings.Contains(line, "stage") && !c.S.View.Layers.Open && c.S.Memory == nil {
+			if strings.Contains(line, "stage") && !c.S.View.LayerList && c.S.Memory == nil {
 				f.Action, f.Do = "Show the layers", "layers"
 			}
 			out = append(out, f)

@@ -22,7 +22,7 @@ func TestLinkOfView(t *testing.T) {
 	for _, want := range []string{
 		"v=1&p=resnet101-b32&s=greedy",
 		"v=1&p=resnet101-b32&s=greedy&chain=1",
-		"v=1&p=resnet101-b32&s=greedy&chain=1&open=lines,questions,layers,table&slow=7.5%25",
+		"v=1&p=resnet101-b32&s=greedy&chain=1&open=lines,questions,layers,table,sides&slow=7.5%25",
 		"v=1&p=resnet101-b32&s=greedy&open=layers&show=time,table",
 		"v=1&p=resnet101-b32&s=greedy&show=time,curve,mem,table,strip",
 		"v=1&p=resnet101-b32&s=greedy&alloc=best-fit&at=41.25",
@@ -79,7 +79,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	s.Choice = budget
 	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
 	opened, m, _ := permalink.Follow(want)
-	s.View.Frame, s.View.Wanted = m.Frame, m.Selected // until there is a picture to find it in
+	s.View.Frame, s.View.Wanted = m.Frame, m.Wanted // until there is a picture to find it in
 	if l := permalink.Of(s, opened); l.String() != want {
 		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
 	}

@@ -21,7 +21,6 @@ import (
 	"memtide/web/ui/export"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
-	"memtide/web/view"
 )
 
 func TestAddresses(t *testing.T) {
@@ -98,7 +97,7 @@ func TestShareFromFile(t *testing.T) {
 
 // A view in another page stays one, whatever link it is given.
 func TestEmbeddedStays(t *testing.T) {
-	frame := view.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
+	frame := link.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
 	l, m, notes := permalink.Embedded(frame, "v=1&p=vgg16-b64&title=x")
 	if l.Preset != "vgg16-b64" || len(notes) > 0 {
 		t.Errorf("opened %q, notes %q", l.Preset, notes)
@@ -119,15 +118,15 @@ func TestEmbeddedStays(t *testing.T) {
 // The parts of the page and their order, as the style sheet wants them.
 func TestShow(t *testing.T) {
 	for _, c := range []struct {
-		frame       view.Frame
+		frame       link.Frame
 		hide, order string
 	}{
-		{view.Frame{}, "", ""},
-		{view.Frame{Embed: true}, "curve addr table", ""},
-		{view.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--row-mem:2;--row-curve:5;--row-first:2;--row-last:2;"},
-		{view.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--row-curve:2;--row-mem:5;--row-first:5;--row-last:5;"},
-		{view.Frame{Show: []string{"time", "curve", "table", "mem"}}, "strip addr", "--row-time:2;--row-curve:5;--row-table:8;--row-mem:11;--row-first:2;--row-last:11;"},
-		{view.Frame{Show: []string{"curve"}}, "strip time mem addr table", "--row-curve:2;"},
+		{link.Frame{}, "", ""},
+		{link.Frame{Embed: true}, "curve addr table", ""},
+		{link.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--row-mem:2;--row-curve:5;--row-first:2;--row-last:2;"},
+		{link.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--row-curve:2;--row-mem:5;--row-first:5;--row-last:5;"},
+		{link.Frame{Show: []string{"time", "curve", "table", "mem"}}, "strip addr", "--row-time:2;--row-curve:5;--row-table:8;--row-mem:11;--row-first:2;--row-last:11;"},
+		{link.Frame{Show: []string{"curve"}}, "strip time mem addr table", "--row-curve:2;"},
 	} {
 		r := &Root{S: &state.State{}}
 		r.S.View.Frame = c.frame

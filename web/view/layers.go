@@ -17,7 +17,7 @@ func (t *LayerTable) Sort(by tell.LayerColumn) {
 // LayerRows are the rows of the table of a picture's layers that are not left out, in its
 // order; none while it is closed.
 func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
-	if p == nil || !v.Layers.Open {
+	if p == nil || !v.LayerList {
 		return nil
 	}
 	t := LayerTable{By: v.Layers.By, Down: v.Layers.Down, Find: v.Layers.Find}

@@ -10,10 +10,8 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/lookup"
-	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
-	"memtide/web/view"
 )
 
 // Message is what a command means to the state; nil if it means nothing. Files,
@@ -182,7 +180,7 @@ func (c Command) settled(s *state.State) state.Message {
 	case "kind":
 		return state.SetGraph{Graph: c.Value == "graph"}
 	case "axis":
-		return state.SetAxis{Axis: permalink.AxisOf(c.Value)}
+		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
 	case "strategy":
 		return state.SetStrategy{Name: c.Value}
 	case "arg":
@@ -244,7 +242,7 @@ func (c Command) storyCommand() state.Message {
 	if c.Do != "story" || !c.Settled {
 		return nil
 	}
-	return state.TellStory{Step: view.StoryStep(c.Index)}
+	return state.TellStory{Step: c.Index}
 }
 
 // TableRows is the number of rows of a page. Note: the rows are one piece of

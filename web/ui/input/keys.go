@@ -5,9 +5,9 @@ import (
 
 	"memtide/engine"
 	"memtide/web/known"
+	"memtide/web/link"
 	"memtide/web/lookup"
 	"memtide/web/state"
-	"memtide/web/view"
 )
 
 // Chord is what a key does together with Ctrl or ⌘.
@@ -190,7 +190,7 @@ func letterOf(k Key, steps int) (Action, bool) {
 // Looks says that an action only moves the view or the selection: all that keys do
 // in a view in another page, which is to be read. With a slider for the budget they
 // move that too.
-func (a Action) Looks(f *view.Frame) bool {
+func (a Action) Looks(f *link.Frame) bool {
 	switch a.message.(type) {
 	case nil:
 		return a.choose == ""

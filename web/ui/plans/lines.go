@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strconv"
@@ -9,7 +10,6 @@ import (
 	"memtide/web/chart"
 	"memtide/web/display"
 	"memtide/web/known"
-	"memtide/web/permalink"
 	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
@@ -39,10 +39,10 @@ func (c *Tradeoff) Axes() []panel.Option {
 			rate = "steps per second"
 		}
 	}
-	titles := [tradeoff.NumAxes]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
+	titles := map[string]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
 	var out []panel.Option
-	for i, title := range titles {
-		out = append(out, panel.Option{ID: permalink.AxisNames[i], Title: title, Selected: tradeoff.Axis(i) == c.S.View.Axis})
+	for _, axis := range tradeoff.Axes {
+		out = append(out, panel.Option{ID: cmp.Or(axis, "rate"), Title: titles[axis], Selected: axis == c.S.View.Axis})
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func TestLinesInLink(t *testing.T) {
 	s := pagetest.First(t)
 	for _, c := range []struct {
 		lines []string
-		axis  tradeoff.Axis
+		axis  string
 		want  string
 	}{
 		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32"},
@@ -63,11 +63,11 @@ func TestLinesInLink(t *testing.T) {
 		s.View.Lines, s.View.Axis = c.lines, c.axis
 		l := permalink.Of(s, link.Link{})
 		if got := l.String(); got != c.want {
-			t.Errorf("lines %q, axis %d: %s; want %s", c.lines, c.axis, got, c.want)
+			t.Errorf("lines %q, axis %q: %s; want %s", c.lines, c.axis, got, c.want)
 		}
 		_, m, notes := permalink.Follow(c.want)
 		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis || len(notes) > 0 {
-			t.Errorf("%s is read as lines %q, axis %d, notes %q; want %q, %d", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
+			t.Errorf("%s is read as lines %q, axis %q, notes %q; want %q, %q", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
 		}
 	}
 	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor", "bound"}) {

@@ -35,7 +35,7 @@ const (
 const layerHTML = 14 << 10
 
 // Open says whether the table is open.
-func (c *Layers) Open() bool { return c.S.View.Layers.Open }
+func (c *Layers) Open() bool { return c.S.View.LayerList }
 
 // Expanded is for aria-expanded.
 func (c *Layers) Expanded() string { return strconv.FormatBool(c.Open()) }

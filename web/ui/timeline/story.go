@@ -106,7 +106,7 @@ func (c *Story) planIsRecompute() bool {
 
 // words are the title of a step and what it comes to; ok is false while it cannot be
 // shown.
-func (c *Story) words(step view.StoryStep) (title, line string, ok bool) {
+func (c *Story) words(step int) (title, line string, ok bool) {
 	s := c.S
 	all := s.Network.Totals.KeepAllPeak
 	switch step {
@@ -156,7 +156,7 @@ func price(p *known.Picture) string {
 const thumbWidth, thumbHeight = 66, 40
 
 // thumb is the memory curve of a step, as a small picture.
-func (c *Story) thumb(step view.StoryStep) string {
+func (c *Story) thumb(step int) string {
 	p, _ := c.S.StoryPicture(step)
 	t := draw.Thumb{Width: thumbWidth, Height: thumbHeight, Ghost: c.S.Shown.Solved.Ghost, End: c.S.Shown.Solved.Trace.Makespan}
 	switch step {

@@ -1,7 +1,6 @@
 package input
 
 import (
-	"fmt"
 	"strconv"
 
 	"memtide/engine"
@@ -28,7 +27,7 @@ func (c Command) addressCommand(s *state.State) state.Message {
 			return nil
 		}
 		return state.SortAlive{By: draw.AliveBy(by)}
-	case "alloc-arg", "density":
+	case "alloc-arg":
 		return c.addressField(s)
 	case "alloc":
 		if c.Settled {
@@ -40,16 +39,6 @@ func (c Command) addressCommand(s *state.State) state.Message {
 
 // addressField is a field that is typed into.
 func (c Command) addressField(s *state.State) state.Message {
-	if c.Do == "density" {
-		if !c.Settled {
-			return state.Type{Field: c.Do, Text: c.Value}
-		}
-		n, err := strconv.Atoi(c.Value)
-		if err != nil || n < 0 || n > 100 {
-			return state.Refuse{Field: c.Do, Text: fmt.Sprintf("The share of values that are not zero is %q; 0 to 100 per cent are possible.", c.Value)}
-		}
-		return state.SetDensity{Percent: n}
-	}
 	if !c.Settled {
 		return state.Type{Field: "alloc-arg:" + c.Arg, Text: c.Value}
 	}

@@ -2,12 +2,14 @@ package export_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
+	_ "memtide/engine/all"
 	"memtide/engine/enginetest"
 	"memtide/engine/enginetest/golden"
 	"memtide/engine/export"
@@ -24,6 +26,39 @@ func same(a, b *export.Plan) bool {
 	return a.Name == b.Name && a.Strategy == b.Strategy && reflect.DeepEqual(a.Schedule, b.Schedule) && reflect.DeepEqual(chain(a), chain(b)) &&
 		reflect.DeepEqual(a.Problem.Graph, b.Problem.Graph) && a.Problem.Device == b.Problem.Device &&
 		a.Problem.Transfers == b.Problem.Transfers && a.Problem.Budget == b.Problem.Budget
+}
+
+// plans are schedules of every strategy on random chains, in both duplex and
+// both transfer modes.
+func plans(t *testing.T, count int) []*export.Plan {
+	t.Helper()
+	var all []*export.Plan
+	r := enginetest.Rand(31)
+	for i := range count {
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 7})
+		if i%3 == 0 {
+			enginetest.GiveFast(r, c)
+		}
+		if i%4 == 1 {
+			enginetest.GiveUnsaved(r, c)
+		}
+		for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
+			for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
+				p := engine.NewChainProblem(c, enginetest.Device(duplex), transfers, enginetest.RandomBudget(r, c))
+				for _, s := range engine.Strategies() {
+					sol, err := s.Solve(p, nil, nil)
+					if err != nil {
+						continue // too small a budget, or nothing for this strategy
+					}
+					all = append(all, &export.Plan{Name: fmt.Sprintf("chain %d", i), Strategy: s.Name, Problem: p, Schedule: sol.Schedule})
+				}
+			}
+		}
+	}
+	if len(all) < 10*count {
+		t.Fatalf("only %d schedules on %d chains: too few to prove anything", len(all), count)
+	}
+	return all
 }
 
 func TestRoundTrip(t *testing.T) {

@@ -43,7 +43,7 @@
 // A step is one of
 //
 //	{"do":"run", "op":"F3"}        with "lean":true it keeps the output alone,
-//	                               with "alt":true it takes the second way
+//	                               with "alt":true it takes the second algorithm
 //	{"do":"free", "value":"s3"}    forget the device's copy, at once or when its
 //	                               offload that is under way has ended
 //	{"do":"offload", "value":"s3"} queue a copy to the host

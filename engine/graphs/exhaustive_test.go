@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// randomProblem draws a graph, some with operations that must not run again or have a second way, and a budget
+// randomProblem draws a graph, some with operations that must not run again or have a second algorithm, and a budget
 // between what its largest operation needs and what keeping everything takes.
 func randomProblem(r *rand.Rand, most int) *engine.Problem {
 	g := enginetest.RandomGraph(r, most)

@@ -82,7 +82,7 @@ const (
 
 // among names a set of the model. Where no backward reads a^i, x_i may leave before
 // F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules, and none
-// in which an operation runs its second way.
+// in which an operation runs its second algorithm.
 func (s *step) among(within string) string {
 	if s.p.Chain.Chain.HasUnsaved() {
 		within += ", with each saved set there while the stage after it runs"

@@ -90,7 +90,7 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 	lean := make([]bool, last+1)
 	for k := first; k <= last; k++ {
 		if s, forward := n.next(); !forward || s != k {
-			return nil, n.again(k)
+			return nil, n.outOfOrder(k)
 		}
 		lean[k], n.runs = n.runs[0].OutputOnly, n.runs[1:]
 	}
@@ -98,14 +98,14 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 		s, forward := n.next()
 		if !forward {
 			if s != k || lean[k] {
-				return nil, n.again(k)
+				return nil, n.outOfOrder(k)
 			}
 			n.runs = n.runs[1:]
 			k--
 			continue
 		}
 		if s < first || s > k || slices.Contains(lean[s:k+1], false) {
-			return nil, n.again(k)
+			return nil, n.outOfOrder(k)
 		}
 		within, err := n.part(s, k)
 		if err != nil {
@@ -117,8 +117,8 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 	return parts, nil
 }
 
-// again is the error of a stage that runs where no part is in progress.
-func (n *nesting) again(k int) error {
+// outOfOrder returns the error for a stage that runs where no part is in progress.
+func (n *nesting) outOfOrder(k int) error {
 	return fmt.Errorf("this schedule drops %s and makes it again while its run is not in progress: no wrapper does that; take -strategy rotor, or search", n.g.Values[n.g.Saved(k)].Name)
 }
 

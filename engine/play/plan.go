@@ -37,7 +37,7 @@ type Plan struct {
 }
 
 // Shape is what a plan does where the inputs have other shapes. Where there are several,
-// inputs that nobody has planned for run plainly.
+// inputs without a plan run plainly.
 type Shape struct {
 	Budget    int64      `json:"budget_bytes"`
 	Inputs    [][]any    `json:"inputs"`
@@ -89,7 +89,7 @@ type Segment struct {
 	Do       string     `json:"do"`
 	Inner    []*Segment `json:"inner,omitempty"`    // within it, when it runs again
 	Save     []Saved    `json:"save,omitempty"`     // operators whose results stay; only without Inner
-	Prefetch int        `json:"prefetch,omitempty"` // so many before it of which something is on the host come back with it
+	Prefetch int        `json:"prefetch,omitempty"` // how many segments early its values come back from the host; see package memtide.player
 	Input    string     `json:"input,omitempty"`    // of one that runs again: DoOffload moves its arguments to the host
 }
 

@@ -45,7 +45,7 @@ func exportPlan(ctx context.Context, e *env, in *input, file string) {
 	case !solved.Verdict.Verified:
 		cli.Fail("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
 	}
-	plan := &export.Plan{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
+	plan := &export.File{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
 		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
 	e.write(file, cli.Must(plan.JSON()))
 	cli.Check(stopped)

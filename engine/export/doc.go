@@ -1,4 +1,4 @@
-// Package export writes a schedule as a JSON file, for programs of others (Plan.JSON).
+// Package export writes a schedule as a JSON file, for programs of others (File.JSON).
 // What PyTorch runs is a plan of package play.
 //
 // # JSON

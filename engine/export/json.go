@@ -123,7 +123,7 @@ var (
 )
 
 // JSON is the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
-func (p *Plan) JSON() ([]byte, error) {
+func (p *File) JSON() ([]byte, error) {
 	tr, err := p.play()
 	if err != nil {
 		return nil, err

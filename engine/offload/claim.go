@@ -66,7 +66,7 @@ func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 }
 
 // mustPlan is plan for sets that fit.
-func (s *step) mustPlan(set []bool) *Plan {
+func (s *step) mustPlan(set []bool) *Ordered {
 	plan, ok := s.plan(set)
 	if !ok {
 		panic(fmt.Sprintf("offload: no plan for %v within %d bytes, although %d are enough for all", set, s.p.Budget, s.smallest()))
@@ -97,7 +97,7 @@ type claim struct {
 }
 
 // solution is what any strategy can claim about a plan.
-func (p *Plan) solution() claim {
+func (p *Ordered) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
 		Schedule:     p.Schedule(),

@@ -221,7 +221,7 @@ func TestWorth(t *testing.T) {
 // TestShapes: a plan takes those for other inputs of its own model, once each.
 func TestShapes(t *testing.T) {
 	plan := func(batch int, units ...string) *play.Plan {
-		return &play.Plan{Format: play.PlanFormat, Model: play.Model{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
+		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
 	}
 	p := plan(1, "a")
 	if err := p.Add(plan(2, "a")); err != nil {

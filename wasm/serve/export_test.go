@@ -47,7 +47,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &export.Plan{Name: "ResNet-50, batch 8", Strategy: "pofo", Problem: engine.NewChainProblem(profile.Chain, solve.Device, solve.Transfers, solved.Budget), Schedule: solved.Schedule}
+	plan := &export.File{Name: "ResNet-50, batch 8", Strategy: "pofo", Problem: engine.NewChainProblem(profile.Chain, solve.Device, solve.Transfers, solved.Budget), Schedule: solved.Schedule}
 	want, err := plan.JSON()
 	if err != nil || string(text) != string(want) {
 		t.Errorf("%d bytes that begin with %.300q; want %d bytes, %.300q (%v)", len(text), text, len(want), want, err)

@@ -35,7 +35,7 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	if err := verify(&p, q.Schedule); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
 	}
-	plan := &export.Plan{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
+	plan := &export.File{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
 	text, err := plan.JSON()
 	if err != nil {
 		return nil, proto.Fail(proto.Unsupported, "%v", err)

@@ -39,9 +39,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	_, outer := p.s.tokens()
 	h := p.s.Model.Hidden
-	b := newBuilder(newTape(size(outer*h, p.s.Compute), true), p.s, &p.s.Model.Block)
-	b.final()
-	w.loss.norm = newPlayed(b.tape, &Setup{}, CheckpointNone)
+	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
 		w.loss.input = x
@@ -55,6 +53,17 @@ func (p *program) lossForward(w *pass, x handle) {
 		w.loss.hidden = all
 	}
 	p.lossKept(&w.loss)
+}
+
+// lastNorm is the name of the normalisation behind the last block.
+const lastNorm = "final"
+
+// finalNorm is the normalisation behind the last block.
+func (p *program) finalNorm() *block {
+	_, outer := p.s.tokens()
+	b := newBuilder(newTape(size(outer*p.s.Model.Hidden, p.s.Compute), true), p.s, &p.s.Model.Block)
+	b.final()
+	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
 
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
@@ -239,7 +248,7 @@ func (p *program) headGradient() {
 	if p.s.Model.Tied && p.first {
 		i = 0
 	}
-	if u.weights[i].name == "norm" {
+	if u.weights[i].name == lastNorm {
 		return
 	}
 	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part

@@ -18,9 +18,9 @@ const (
 )
 
 // normWeight is the weight of a normalisation. LoRA without products trains norms alone.
-func (b *builder) normWeight(n int64) weight {
+func (b *builder) normWeight(name string, n int64) weight {
 	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
-	return weight{name: "norm", n: n, trained: b.s.trains() || only, adapter: only}
+	return weight{name: name, n: n, trained: b.s.trains() || only, adapter: only}
 }
 
 // norm normalises rows of n numbers, as the block does.
@@ -35,7 +35,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	if b.s.Compiled && kind != NormLayer {
 		kind = NormFused
 	}
-	w := b.normWeight(weights)
+	w := b.normWeight(name, weights)
 	written := b.s.written() && form != FormUsual
 	switch {
 	case written && form == FormLayerWide, written && kind == NormEager:
@@ -125,5 +125,5 @@ func (b *builder) final() {
 	if b.m.Masked {
 		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, b.m.Hidden), "gelu", b.act(b.m.Hidden))
 	}
-	b.output = b.norm(x, "final", b.outer, b.m.Hidden)
+	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
 }

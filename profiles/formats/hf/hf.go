@@ -11,7 +11,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/formats/native"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/family"
 	"memtide/profiles/parse"
@@ -64,7 +64,7 @@ func matchHFConfig(head []byte) bool {
 		return false
 	}
 	var keys []string
-	for key := range jsontext.Outer(head) {
+	for key := range jsonfile.Outer(head) {
 		keys = append(keys, key)
 	}
 	has := func(any ...string) bool {
@@ -99,7 +99,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	m, err := family.Read(data)
 	profiles.End(err)
 	errs := parse.NewErrors(family.FormatName, len(data))
-	top := jsontext.Open(family.Plain(data), errs)
+	top := jsonfile.Open(family.Plain(data), errs)
 	c, warnings := readChoices(top, m)
 	c.check(m, errs)
 	errs.End()
@@ -128,7 +128,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 }
 
 // readChoices reads what is added for memtide.
-func readChoices(top *jsontext.Object, m *family.Reading) (*choices, []string) {
+func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 	o := top.Object("memtide")
 	or := func(key string, q parse.Quantity, otherwise int64) int64 {
 		if o.Value(key) == nil {

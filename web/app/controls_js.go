@@ -88,9 +88,6 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			set(element, "value", "")
 		}
 		return
-	case "zoom-in":
-		a.Later(func() { a.Do(input.Zoomed(a.s, 0.5, 0.5)) })
-		return
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
 		return
@@ -122,9 +119,6 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 				}
 			})
 		})
-		return
-	case "zoom-out":
-		a.Later(func() { a.Do(input.Zoomed(a.s, 2, 0.5)) })
 		return
 	}
 	a.Later(func() { a.Do(c.Message(a.s)) })

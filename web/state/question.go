@@ -73,6 +73,9 @@ func (s *State) about(a *Answers, key string) bool {
 // followQuestions drops what was answered about another choice, and stops what is
 // being answered about it.
 func (s *State) followQuestions() (out []Effect) {
+	if s.Network == nil {
+		return nil
+	}
 	for _, q := range question.All() {
 		a := s.Answers(q)
 		if a == nil && len(s.complete.keys) == 0 {
@@ -135,7 +138,7 @@ func (m SetSlowdown) apply(s *State) []Effect {
 	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
 	s.Draft = Draft{}
 	s.DOM++
-	return append(s.followQuestions(), WriteURL{Replace})
+	return []Effect{WriteURL{Replace}}
 }
 
 // StopQuestion gives a question up.

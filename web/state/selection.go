@@ -14,21 +14,6 @@ func (m Select) apply(s *State) []Effect {
 	return s.selected(func(*draw.Model) { s.View.Select(m.Target) })
 }
 
-// Find selects the next layer whose name contains a text, or whose number it
-// is, behind the layer After; 0: the first.
-type Find struct {
-	Text  string
-	After int
-}
-
-func (m Find) apply(s *State) []Effect {
-	return s.selected(func(model *draw.Model) {
-		if t := model.Find(m.Text, m.After); t.Kind != lookup.Nothing {
-			s.View.Select(t)
-		}
-	})
-}
-
 // StepWait selects the next or an earlier wait.
 type StepWait struct{ By int }
 

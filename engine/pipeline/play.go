@@ -1,121 +1,355 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"memtide/engine"
 )
 
-// Span is a pass and when it runs.
-type Span struct {
-	Pass
-	Start, End time.Duration
+// unknown is the arrival of what has not been sent.
+const unknown = time.Duration(-1)
+
+// StuckError says that no pass can start any more. It names the first rank that waits, its pass, and for what.
+type StuckError struct {
+	Rank  int
+	Pass  Pass
+	For   Pass         // if Lacks is 0
+	Lacks engine.Bytes // of room
 }
 
-// Trace is a step as it runs.
-type Trace struct {
-	Ranks    [][]Span // of each rank, in order of time
-	Makespan time.Duration
-	Busy     []time.Duration // of each rank
-	Held     []int           // by rank: the most passes that are held at once
-}
-
-// Idle is the share of the step that the ranks wait, on average.
-func (t *Trace) Idle() float64 {
-	if t.Makespan == 0 {
-		return 0
+func (e *StuckError) Error() string {
+	if e.Lacks > 0 {
+		return fmt.Sprintf("rank %d waits for ever: %v lacks %d bytes of room", e.Rank, e.Pass, e.Lacks)
 	}
-	var busy time.Duration
-	for _, b := range t.Busy {
-		busy += b
-	}
-	return 1 - float64(busy)/float64(t.Makespan)/float64(len(t.Busy))
+	return fmt.Sprintf("rank %d waits for ever: %v waits for %v", e.Rank, e.Pass, e.For)
 }
 
-// ready says when what a pass waits for is there; false if that has not run.
-func (s *Schedule) ready(p *Plan, pass Pass, done map[Pass]time.Duration) (time.Duration, bool) {
-	first, last := s.path(p, pass.Micro)
-	from := func(kind Kind, stage int) (time.Duration, bool) {
-		at, ok := done[Pass{kind, pass.Micro, stage}]
-		if s.Rank[stage] != s.Rank[pass.Stage] {
-			at += p.Send
+// event says when to look at a rank again.
+type event struct {
+	at   time.Duration
+	rank int
+}
+
+// Before is the order of events.
+func (e event) Before(o event) bool { return e.at < o.at || e.at == o.at && e.rank < o.rank }
+
+// cell is a micro batch at a stage.
+type cell struct {
+	sent, returned time.Duration // when its output is at the stage behind, its gradient at the stage before
+	here, onHost   bool          // its activations are complete on the device, on the host
+	moving         int           // copies that are issued and have not ended
+}
+
+// runner is a rank.
+type runner struct {
+	next    int           // in its order
+	running []Pass        // one pass, or a joined one
+	ends    time.Duration // of what runs
+	until   time.Duration // the rank is busy, also with messages
+	used    engine.Bytes
+}
+
+// lane carries copies, first in first out.
+type lane struct {
+	queue []Pass
+	busy  bool
+	until time.Duration
+}
+
+// player plays an order event by event.
+type player struct {
+	p      *Problem
+	order  [][]Pass
+	now    time.Duration
+	ranks  []runner
+	cells  [][]cell
+	lanes  []lane // two for each link to the host: out, in
+	sent   map[[2]int]time.Duration
+	events engine.Heap[event]
+	look   []bool // by rank
+	out    *Trace
+}
+
+// Play runs an order. The error is an OrderError where lists are no step, or a StuckError.
+func (p *Problem) Play(order [][]Pass) (*Trace, error) {
+	if err := errors.Join(p.Check(), p.checkOrder(order)); err != nil {
+		return nil, err
+	}
+	g := &player{p: p, order: order, ranks: make([]runner, p.Ranks), lanes: make([]lane, 2*p.Ranks), sent: map[[2]int]time.Duration{}, look: make([]bool, p.Ranks)}
+	g.out = newTrace(p, order)
+	for s := range p.Stages {
+		g.cells = append(g.cells, make([]cell, p.micro(s)))
+		for m := range g.cells[s] {
+			g.cells[s][m].sent, g.cells[s][m].returned = unknown, unknown
 		}
-		return at, ok
 	}
-	switch {
-	case pass.Kind == Forward && pass.Stage == first:
-		return 0, true
-	case pass.Kind == Forward:
-		return from(Forward, pass.Stage-1)
-	case pass.Kind == Weights:
-		return from(Inputs, pass.Stage)
+	for r := range g.ranks {
+		g.ranks[r].used = p.fixed(r)
+		g.events.Push(event{0, r})
 	}
-	at, ok := from(Forward, pass.Stage)
-	if ok && pass.Stage < last {
-		return from(pass.Kind, pass.Stage+1)
+	for len(g.events) > 0 {
+		g.instant()
 	}
-	return at, ok
+	for r := range g.ranks {
+		if g.ranks[r].next < len(order[r]) {
+			return nil, g.stuck(r)
+		}
+	}
+	return g.out, nil
 }
 
-// Play runs the order. The error names a pass that waits for ever.
-func (s *Schedule) Play() (*Trace, error) {
-	t := &Trace{Ranks: make([][]Span, len(s.Order)), Busy: make([]time.Duration, len(s.Order)), Held: make([]int, len(s.Order))}
-	done := map[Pass]time.Duration{}
-	next, left := make([]int, len(s.Order)), 0
-	for _, o := range s.Order {
-		left += len(o)
-	}
-	for left > 0 {
-		before := left
-		for r, order := range s.Order {
-			for next[r] < len(order) {
-				pass := order[next[r]]
-				at, ok := s.ready(&s.Plan, pass, done)
-				if !ok {
-					break
-				}
-				if n := len(t.Ranks[r]); n > 0 {
-					at = max(at, t.Ranks[r][n-1].End)
-				}
-				end := at + s.Plan.Cost(pass)
-				done[pass] = end
-				t.Ranks[r] = append(t.Ranks[r], Span{pass, at, end})
-				t.Busy[r] += end - at
-				t.Makespan = max(t.Makespan, end)
-				next[r]++
-				left--
+// instant is everything that happens until time goes on: ends, then starts; passes of no time may end again.
+func (g *player) instant() {
+	g.now = g.events[0].at
+	for len(g.events) > 0 && g.events[0].at == g.now {
+		clear(g.look)
+		for len(g.events) > 0 && g.events[0].at == g.now {
+			g.look[g.events.Pop().rank] = true
+		}
+		for r := range g.look {
+			if g.look[r] {
+				g.end(r)
 			}
 		}
-		if left == before {
-			return nil, fmt.Errorf("rank %d waits for ever", stuck(next, s.Order))
+		for r := range g.look {
+			if g.look[r] {
+				g.start(r)
+			}
 		}
 	}
-	for r := range s.Order {
-		t.Held[r] = s.held(s.Order[r])
-	}
-	return t, nil
 }
 
-// stuck is the first rank that has something left.
-func stuck(next []int, order [][]Pass) int {
-	for r := range order {
-		if next[r] < len(order[r]) {
-			return r
-		}
+// lane is what carries a rank's copies one way. With half duplex the second lane of a link is not used.
+func (g *player) lane(r int, k Kind) *lane {
+	if g.p.Host != nil {
+		r = g.p.Host[r]
 	}
-	return -1
+	if k == In && !g.p.HalfDuplex {
+		return &g.lanes[2*r+1]
+	}
+	return &g.lanes[2*r]
 }
 
-// held is the most passes that an order holds at once.
-func (s *Schedule) held(order []Pass) (most int) {
-	now := 0
-	for _, pass := range order {
-		switch pass.Kind {
-		case Forward:
-			now++
-			most = max(most, now)
-		case Backward, Weights:
-			now--
+// end ends what ends now on a rank and on its lanes.
+func (g *player) end(r int) {
+	k := &g.ranks[r]
+	if len(k.running) > 0 && k.ends == g.now {
+		for _, x := range k.running {
+			_, give := g.p.Stages[x.Stage].bytes(x.Kind)
+			k.used -= give
+		}
+		k.running = nil
+	}
+	for _, kind := range []Kind{Out, In} {
+		l := g.lane(r, kind)
+		if !l.busy || l.until != g.now {
+			continue
+		}
+		x := l.queue[0]
+		owner := g.p.Stages[x.Stage].Rank
+		c := &g.cells[x.Stage][x.Micro]
+		c.moving--
+		c.here, c.onHost = x.Kind == In, x.Kind == Out
+		_, give := g.p.Stages[x.Stage].bytes(x.Kind)
+		g.ranks[owner].used -= give
+		l.queue, l.busy = l.queue[1:], false
+		g.look[owner] = true
+		if len(l.queue) > 0 {
+			g.look[g.p.Stages[l.queue[0].Stage].Rank] = true
 		}
 	}
-	return most
+}
+
+// start starts what can start now on a rank: items of its order, then its lanes.
+func (g *player) start(r int) {
+	k := &g.ranks[r]
+	for k.next < len(g.order[r]) {
+		x := g.order[r][k.next]
+		if x.Kind.copies() {
+			if x.Kind == Out && len(k.running) > 0 {
+				break
+			}
+			g.cells[x.Stage][x.Micro].moving++
+			l := g.lane(r, x.Kind)
+			l.queue = append(l.queue, x)
+			k.next++
+			continue
+		}
+		if len(k.running) > 0 || !g.begin(r) {
+			break
+		}
+	}
+	for _, kind := range []Kind{Out, In} {
+		g.copy(g.lane(r, kind))
+	}
+}
+
+// copy starts the first copy of a lane if it can.
+func (g *player) copy(l *lane) {
+	if l.busy || len(l.queue) == 0 {
+		return
+	}
+	x := l.queue[0]
+	r, c := g.p.Stages[x.Stage].Rank, &g.cells[x.Stage][x.Micro]
+	take, _ := g.p.Stages[x.Stage].bytes(x.Kind)
+	if x.Kind == Out && !c.here || x.Kind == In && !c.onHost || g.ranks[r].used+take > g.p.limit(r) {
+		return
+	}
+	g.take(r, take)
+	l.busy, l.until = true, g.now+g.p.Time(x)
+	g.out.Copies[r] = append(g.out.Copies[r], Span{x, g.now, l.until})
+	g.out.Makespan = max(g.out.Makespan, l.until)
+	g.events.Push(event{l.until, r})
+}
+
+// take counts bytes of a rank.
+func (g *player) take(r int, b engine.Bytes) {
+	g.ranks[r].used += b
+	g.out.Peak[r] = max(g.out.Peak[r], g.ranks[r].used)
+}
+
+// item is the pass that a rank comes to next, of two parts if it is joined.
+func (g *player) item(r int) []Pass {
+	i := g.ranks[r].next
+	if g.order[r][i].Joined {
+		return g.order[r][i : i+2]
+	}
+	return g.order[r][i : i+1]
+}
+
+// begin starts the next pass of a rank if it can.
+func (g *player) begin(r int) bool {
+	k, list := &g.ranks[r], g.item(r)
+	var at, before time.Duration
+	var take engine.Bytes
+	for _, x := range list {
+		arrived, message := g.arrival(x)
+		if arrived == unknown {
+			return false
+		}
+		at, before = max(at, arrived), max(before, message)
+		b, _ := g.p.Stages[x.Stage].bytes(x.Kind)
+		take += b
+	}
+	at = max(at, k.until) // until then the rank may send
+	if at > g.now {
+		g.events.Push(event{at, r})
+		return false
+	}
+	if k.used+take > g.p.limit(r) {
+		return false
+	}
+	g.take(r, take)
+	start := g.now + before
+	end := start + g.p.Time(list[0])
+	if len(list) == 2 {
+		end = start + g.p.pair(list[0], list[1])
+	}
+	k.running, k.ends, k.until = list, end, end
+	k.next += len(list)
+	g.out.Busy[r] += end - start
+	g.out.Makespan = max(g.out.Makespan, end)
+	for _, x := range list {
+		g.out.Ranks[r] = append(g.out.Ranks[r], Span{x, start, end})
+		k.until = max(k.until, g.deliver(x, end))
+	}
+	g.events.Push(event{end, r})
+	g.events.Push(event{k.until, r})
+	return true
+}
+
+// pair is the time of a joined pass.
+func (p *Problem) pair(f, a Pass) time.Duration {
+	if p.Pair != nil {
+		return p.Pair(f, a)
+	}
+	return p.Time(f) + p.Time(a)
+}
+
+// arrival is when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to receive it.
+func (g *player) arrival(x Pass) (at, message time.Duration) {
+	p, s := g.p, x.Stage
+	c := &g.cells[s][x.Micro]
+	switch {
+	case x.Kind == Forward || x.Kind == Dropped:
+		if p.first(s) {
+			return 0, 0
+		}
+		return g.cells[s-1][x.Micro].sent, p.blocked(s)
+	case x.Kind != Backward && x.Kind != Inputs:
+		return 0, 0
+	case !c.here || c.moving > 0:
+		return unknown, 0
+	case p.last(s):
+		return 0, 0
+	}
+	return g.cells[s+1][x.Micro].returned, p.blocked(s + 1)
+}
+
+// blocked is how long a rank is busy with a message between a stage and the one before.
+func (p *Problem) blocked(s int) time.Duration {
+	if p.Messages != Blocking {
+		return 0
+	}
+	return p.Stages[s].Comm
+}
+
+// deliver notes what a pass brings about at its end, and returns how long its rank is busy with that.
+func (g *player) deliver(x Pass, end time.Duration) time.Duration {
+	p, s := g.p, x.Stage
+	c := &g.cells[s][x.Micro]
+	c.here = c.here || x.Kind == Forward || x.Kind == Again
+	switch {
+	case (x.Kind == Forward || x.Kind == Dropped) && !p.last(s):
+		c.sent = g.message(s, s+1, s+1, end)
+		return end + p.blocked(s+1)
+	case (x.Kind == Backward || x.Kind == Inputs) && !p.first(s):
+		c.returned = g.message(s, s-1, s, end)
+		return end + p.blocked(s)
+	}
+	return end
+}
+
+// message sends from a stage to a neighbour and returns when it arrives. comm is the stage that names its time.
+func (g *player) message(from, to, comm int, at time.Duration) time.Duration {
+	p, lane := g.p, [2]int{g.p.Stages[from].Rank, g.p.Stages[to].Rank}
+	c := p.Stages[comm].Comm
+	switch p.Messages {
+	case Latency:
+		at += c
+	case Queued:
+		at = max(at, g.sent[lane]) + c
+		g.sent[lane] = at
+	}
+	g.events.Push(event{at, lane[1]})
+	return at
+}
+
+// stuck says what a rank waits for.
+func (g *player) stuck(r int) error {
+	e := &StuckError{Rank: r, Pass: g.order[r][g.ranks[r].next]}
+	if e.Pass.Kind.copies() {
+		e.For = e.Pass
+		return e
+	}
+	var take engine.Bytes
+	for _, x := range g.item(r) {
+		b, _ := g.p.Stages[x.Stage].bytes(x.Kind)
+		take += b
+		if at, _ := g.arrival(x); at != unknown {
+			continue
+		}
+		e.Pass, e.For = x, Pass{Kind: In, Micro: x.Micro, Stage: x.Stage}
+		switch c := g.cells[x.Stage][x.Micro]; {
+		case x.Kind == Forward || x.Kind == Dropped:
+			e.For = Pass{Kind: Forward, Micro: x.Micro, Stage: x.Stage - 1}
+		case c.here && c.moving == 0:
+			e.For = Pass{Kind: Backward, Micro: x.Micro, Stage: x.Stage + 1}
+		}
+		return e
+	}
+	e.Lacks = g.ranks[r].used + take - g.p.limit(r)
+	return e
 }

@@ -6,48 +6,31 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"memtide/engine"
 )
-
-// Kind is what a pass computes.
-type Kind uint8
-
-// The kinds: a backward is whole, or that of the inputs with that of the weights later.
-const (
-	Forward Kind = iota
-	Backward
-	Inputs
-	Weights
-)
-
-func (k Kind) String() string {
-	return [...]string{"forward", "backward", "backward of inputs", "backward of weights"}[k]
-}
-
-// Pass is one micro batch at one stage.
-type Pass struct {
-	Kind         Kind
-	Micro, Stage int
-}
 
 // Plan is what a schedule is made for.
 type Plan struct {
-	Ranks, Micro int // micro batches of a step
+	Ranks, Micro int // micro batches of a step, of both directions together
 	Chunks       int // stages of a rank where a schedule lets them be chosen; 0: 2
+	Group        int // micro batches of a round where a schedule lets them be chosen; 0: as many as ranks
 
 	// Cost is how long a pass takes; the schedules that are searched for depend on it. A
 	// Backward takes what Inputs and Weights take together.
 	Cost func(Pass) time.Duration
-	Send time.Duration // from a rank to another
+	Send time.Duration                              // from a rank to another
+	Keep func(stage int) Holds                      // of a stage of the network; nil: one byte from F to W, so that bytes count passes
+	Room func(rank int) (fixed, limit engine.Bytes) // nil: no limit
 }
 
-// Schedule is an order of passes on each rank.
+// Schedule is an order of passes on each rank, and what it is played on.
 type Schedule struct {
-	Name   string
-	Plan   Plan
-	Rank   []int    // of each stage
-	Order  [][]Pass // of each rank
-	Twice  bool     // each stage is on two ranks: micro batches enter at both ends
-	stages int      // a micro batch passes
+	Name    string
+	Problem *Problem
+	Rank    []int    // of each stage
+	Order   [][]Pass // of each rank
+	stages  int      // of the network
 }
 
 // Stages is how many stages the network is cut into.
@@ -56,24 +39,49 @@ func (s *Schedule) Stages() int { return s.stages }
 // Layers is the stage of the network that a stage of the schedule is.
 func (s *Schedule) Layers(stage int) int { return stage % s.stages }
 
-// maker makes the orders of a schedule.
+// Play runs the order.
+func (s *Schedule) Play() (*Trace, error) { return s.Problem.Play(s.Order) }
+
+// Shape says how the stages of a network lie on the ranks.
+type Shape uint8
+
+// The shapes: stage s on rank s; on rank s modulo the ranks; there and back, with two stages a rank; and every stage on
+// two ranks, for two paths that enter at either end.
+const (
+	Straight Shape = iota
+	Wrapped
+	Vee
+	BothWays
+)
+
+// maker makes the orders of a schedule. Each file of schedules registers its own.
 type maker struct {
 	name, title string
-	chunks      int // of the network's stages on a rank; 0: as the plan says
-	make        func(p *Plan) (*Schedule, error)
+	paper       string // arXiv number: schedules are listed by its age
+	shape       Shape
+	split       bool                // some backwards are in two parts
+	refuse      func(p *Plan) error // nil: nothing
+	make        func(p *Plan, q *Problem) [][]Pass
 }
 
-var makers = []maker{
-	{"gpipe", "GPipe: all forwards, then all backwards [arXiv:1811.06965]", 1, gpipe},
-	{"1f1b", "one forward, one backward [PipeDream-Flush, arXiv:2006.09503]", 1, oneByOne},
-	{"interleaved", "interleaved 1F1B, several stages a rank [arXiv:2104.04473, section 2.2]", 0, interleaved},
-	{"zb-h1", "zero bubble with the memory of 1F1B [arXiv:2401.10241, section 2.1.1]", 1, zeroBubble(func(p *Plan) int { return p.Ranks })},
-	{"zb-h2", "zero bubble with twice that memory [arXiv:2401.10241, section 2.1.2]", 1, zeroBubble(func(p *Plan) int { return 2*p.Ranks - 1 })},
-	{"zb-v", "zero bubble, two stages a rank in the form of a V [arXiv:2405.15362]", 2, zeroBubbleV},
-	{"dualpipe", "both directions at once, every stage twice [DeepSeek-V3, arXiv:2412.19437, section 3.2.1]", 1, dualPipe},
+var makers []maker
+
+// register adds schedules, in the order of their papers.
+func register(list ...maker) {
+	makers = append(makers, list...)
+	slices.SortStableFunc(makers, func(a, b maker) int { return cmp.Compare(a.paper, b.paper) })
 }
 
-// Names are the schedules that there are.
+func lookup(name string) *maker {
+	for i := range makers {
+		if makers[i].name == name {
+			return &makers[i]
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all schedules.
 func Names() (out []string) {
 	for _, m := range makers {
 		out = append(out, m.name)
@@ -81,161 +89,132 @@ func Names() (out []string) {
 	return out
 }
 
-// Title is what a schedule does, in a few words, with its source.
+// Title says what a schedule does, in a few words, with its source; "" if it is not known.
 func Title(name string) string {
-	for _, m := range makers {
-		if m.name == name {
-			return m.title
-		}
+	m := lookup(name)
+	if m == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s [arXiv:%s]", m.title, m.paper)
 }
 
 // Stages is how many stages a schedule cuts a network into; 0 if it is not known.
 func Stages(name string, ranks, chunks int) int {
-	for _, m := range makers {
-		switch {
-		case m.name == name && m.chunks == 0:
-			return ranks * chunks
-		case m.name == name:
-			return ranks * m.chunks
-		}
+	m := lookup(name)
+	switch {
+	case m == nil:
+		return 0
+	case m.shape == Wrapped:
+		return ranks * chunks
+	case m.shape == Vee:
+		return 2 * ranks
 	}
-	return 0
+	return ranks
 }
 
 // most bounds what a schedule is made for: passes of a step.
 const most = 1 << 20
 
-// New makes a schedule. The error says what the schedule cannot do, in terms of the plan.
+// New makes a schedule. The error says what the schedule cannot do, in terms of the plan, and what it can.
 func New(name string, p Plan) (*Schedule, error) {
-	i := slices.IndexFunc(makers, func(m maker) bool { return m.name == name })
-	if i < 0 {
+	m := lookup(name)
+	if m == nil {
 		return nil, fmt.Errorf("there is no schedule %q; known are %s", name, strings.Join(Names(), ", "))
 	}
 	p.Chunks = cmp.Or(p.Chunks, 2)
 	if p.Ranks < 1 || p.Micro < 1 || p.Chunks < 1 || p.Ranks > most || p.Micro > most || p.Chunks > most || p.Ranks*p.Micro > most/p.Chunks {
 		return nil, fmt.Errorf("%d ranks, %d micro batches and %d stages a rank; want at least one of each and no more than %d passes", p.Ranks, p.Micro, p.Chunks, most)
 	}
-	s, err := makers[i].make(&p)
-	if err != nil {
-		return nil, err
-	}
-	s.Name, s.Plan = name, p
-	return s, nil
-}
-
-// straight is one stage a rank, in their order.
-func straight(p *Plan) *Schedule {
-	s := &Schedule{stages: p.Ranks, Order: make([][]Pass, p.Ranks)}
-	for r := range p.Ranks {
-		s.Rank = append(s.Rank, r)
-	}
-	return s
-}
-
-func gpipe(p *Plan) (*Schedule, error) {
-	s := straight(p)
-	for r := range s.Order {
-		for _, kind := range []Kind{Forward, Backward} {
-			for m := range p.Micro {
-				s.Order[r] = append(s.Order[r], Pass{kind, m, r})
-			}
+	p.Group = cmp.Or(p.Group, p.Ranks)
+	if m.refuse != nil {
+		if err := m.refuse(&p); err != nil {
+			return nil, err
 		}
 	}
-	return s, nil
-}
-
-func oneByOne(p *Plan) (*Schedule, error) {
-	s := straight(p)
-	for r := range s.Order {
-		s.Order[r] = alternate(p.Micro, p.Ranks-1-r,
-			func(k int) Pass { return Pass{Forward, k, r} },
-			func(k int) Pass { return Pass{Backward, k, r} })
+	q := p.Problem(m.shape)
+	s := &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}
+	for i := range q.Stages {
+		s.Rank = append(s.Rank, q.Stages[i].Rank)
 	}
 	return s, nil
 }
 
-// alternate runs some forwards ahead, then one forward and one backward in turn.
-func alternate(n, ahead int, forward, backward func(int) Pass) (out []Pass) {
+// Problem is what the orders of a plan are played on, if the stages lie in a shape.
+func (p *Plan) Problem(shape Shape) *Problem {
+	q := &Problem{Ranks: p.Ranks, Micro: []int{p.Micro}, Cost: p.Cost}
+	stages, of := p.Ranks, func(s int) int { return s }
+	switch shape {
+	case Wrapped:
+		stages, of = p.Ranks*max(p.Chunks, 1), func(s int) int { return s % p.Ranks }
+	case Vee:
+		stages, of = 2*p.Ranks, func(s int) int { return min(s, 2*p.Ranks-1-s) }
+	case BothWays:
+		q.Micro = []int{p.Micro - p.Micro/2, p.Micro / 2}
+	}
+	for path := range q.Micro {
+		for s := range stages {
+			i := len(q.Stages)
+			st := Stage{Rank: of(s), Path: path, Holds: Holds{Act: 1, Rest: 1}}
+			if path == 1 {
+				st.Rank = stages - 1 - s
+			}
+			if p.Keep != nil {
+				st.Holds = p.Keep(s)
+			}
+			if p.Cost != nil {
+				st.Forward, st.Inputs = p.Cost(Pass{Kind: Forward, Stage: i}), p.Cost(Pass{Kind: Inputs, Stage: i})
+				st.Weights, st.Whole = p.Cost(Pass{Kind: Weights, Stage: i}), p.Cost(Pass{Kind: Backward, Stage: i})
+			}
+			if s > 0 && q.Stages[i-1].Rank != st.Rank {
+				st.Comm = p.Send
+			}
+			q.Stages = append(q.Stages, st)
+		}
+	}
+	if p.Room != nil {
+		for r := range p.Ranks {
+			fixed, limit := p.Room(r)
+			q.Fixed, q.Limit = append(q.Fixed, fixed), append(q.Limit, limit)
+		}
+	}
+	return q
+}
+
+// warm is 1F1B: some forwards ahead, then one forward and one backward in turn.
+func warm(n, ahead int, forward, backward func(int)) {
 	ahead = min(ahead, n)
 	for k := range ahead {
-		out = append(out, forward(k))
+		forward(k)
 	}
 	for k := ahead; k < n; k++ {
-		out = append(out, forward(k), backward(k-ahead))
+		forward(k)
+		backward(k - ahead)
 	}
 	for k := n - ahead; k < n; k++ {
-		out = append(out, backward(k))
-	}
-	return out
-}
-
-// interleaved is Megatron-LM's order: micro batches go in groups of as many as there are
-// ranks through one stage of a rank after the other.
-func interleaved(p *Plan) (*Schedule, error) {
-	if p.Micro%p.Ranks != 0 {
-		return nil, fmt.Errorf("the interleaved schedule needs a multiple of %[2]d micro batches, one for each rank; there are %[1]d", p.Micro, p.Ranks)
-	}
-	s := &Schedule{stages: p.Ranks * p.Chunks, Order: make([][]Pass, p.Ranks)}
-	for stage := range s.stages {
-		s.Rank = append(s.Rank, stage%p.Ranks)
-	}
-	at := func(k int) (micro, chunk int) {
-		group := p.Ranks * p.Chunks
-		return k/group*p.Ranks + k%p.Ranks, k % group / p.Ranks
-	}
-	for r := range s.Order {
-		ahead := 2*(p.Ranks-1-r) + (p.Chunks-1)*p.Ranks
-		if p.Micro == p.Ranks {
-			ahead = p.Micro * p.Chunks // as Megatron-LM: nothing is left to alternate
-		}
-		s.Order[r] = alternate(p.Micro*p.Chunks, ahead, func(k int) Pass {
-			micro, chunk := at(k)
-			return Pass{Forward, micro, chunk*p.Ranks + r}
-		}, func(k int) Pass {
-			micro, chunk := at(k)
-			return Pass{Backward, micro, (p.Chunks-1-chunk)*p.Ranks + r}
-		})
-	}
-	return s, nil
-}
-
-// zeroBubble is a searched schedule that holds no more than so many passes.
-func zeroBubble(limit func(*Plan) int) func(*Plan) (*Schedule, error) {
-	return func(p *Plan) (*Schedule, error) {
-		s := straight(p)
-		return search(s, p, func(int) int { return limit(p) })
+		backward(k)
 	}
 }
 
-// zeroBubbleV has the first and the last stage on the first rank. A micro batch that is
-// let in has room for both of its stages: a rank holds 2 p passes of half a rank's layers.
-func zeroBubbleV(p *Plan) (*Schedule, error) {
-	s := &Schedule{stages: 2 * p.Ranks, Order: make([][]Pass, p.Ranks)}
-	for stage := range s.stages {
-		s.Rank = append(s.Rank, min(stage, s.stages-1-stage))
-	}
-	return search(s, p, func(int) int { return p.Ranks })
+// writer writes the order of a rank; micro batches of a kind and stage come in their order.
+type writer struct {
+	list []Pass
+	next map[Pass]int // by kind and stage
+	most int          // later micro batches are left out
 }
 
-// dualPipe sends half of the micro batches each way; each way holds what 1F1B holds,
-// p + 1 passes together.
-func dualPipe(p *Plan) (*Schedule, error) {
-	if p.Micro%2 != 0 {
-		return nil, fmt.Errorf("%d micro batches do not divide between two directions", p.Micro)
+func newWriter(most int) *writer { return &writer{next: map[Pass]int{}, most: most} }
+
+// put writes the next pass of a kind at a stage; joined says that it runs as one with the next.
+func (w *writer) put(k Kind, stage int, joined bool) {
+	class := Pass{Kind: k, Stage: stage}
+	if k == Backward || k == Inputs {
+		class.Kind = Backward
 	}
-	s := &Schedule{stages: p.Ranks, Order: make([][]Pass, p.Ranks), Twice: true}
-	for stage := range 2 * p.Ranks {
-		s.Rank = append(s.Rank, min(stage, 2*p.Ranks-1-stage))
+	if m := w.next[class]; m < w.most {
+		w.list = append(w.list, Pass{k, m, stage, joined})
 	}
-	return search(s, p, func(stage int) int { return p.Ranks - stage%p.Ranks })
+	w.next[class]++
 }
 
-// path are the stages of a micro batch, in their order.
-func (s *Schedule) path(p *Plan, micro int) (first, last int) {
-	if s.Twice && micro >= p.Micro/2 {
-		return s.stages, 2*s.stages - 1
-	}
-	return 0, s.stages - 1
-}
+// ran is how many passes of a kind were written, B as A.
+func (w *writer) ran(k Kind, stage int) int { return w.next[Pass{Kind: k, Stage: stage}] }

@@ -52,7 +52,7 @@ type Placement struct {
 	PeakAt time.Duration
 	Failed *FailedRequest
 
-	Host, Packed []sim.Point // host memory, and what it is in compressed form; Packed may be nil
+	Host []sim.Point // host memory
 }
 
 // FailedRequest is a request that found no room.

@@ -81,8 +81,7 @@ func (x *Places) worstOf(i, j int) (worst float64) {
 	return worst
 }
 
-// drawHost draws the host memory that holds offloaded values, and as a line what
-// it would be in compressed form.
+// drawHost draws the host memory that holds offloaded values.
 func (x *Places) drawHost(s *Scene, f *frame) {
 	s.AddText(display.Ink, 0, 13, display.Text{S: Host.Title(), Bold: true, Large: true})
 	peak := peakOf(x.p.Host)
@@ -98,10 +97,6 @@ func (x *Places) drawHost(s *Scene, f *frame) {
 	y := func(b engine.Bytes) float64 { return bottom - float64(b)/float64(peak)*(bottom-top) }
 	drawPoints(s, f, x.p.Host, y, bottom, inFlightStyle)
 	label := "peak " + format.Bytes(peak)
-	if x.p.Packed != nil {
-		drawPoints(s, f, x.p.Packed, y, bottom, display.Style{Fill: display.NoRole, Stroke: display.OnTransfer, Lines: display.NoRole, Dash: display.DashWaiting, Width: 1.5})
-		label += ", compressed " + format.Bytes(peakOf(x.p.Packed))
-	}
 	s.Text(display.Muted, f.right, 13, display.End, display.Fit(label, f.right-display.TextWidth(Host.Title())-14))
 }
 

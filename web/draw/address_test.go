@@ -31,7 +31,6 @@ func smallPlacement() Placement {
 		Failed: &FailedRequest{At: 80 * ms, Buffer: 4, Bytes: 400 * mib, Largest: 274 * mib, Free: 474 * mib, HoleAt: 750 * mib},
 		Name:   func(i int) (string, string) { return names[i][0], names[i][1] },
 		Host:   []sim.Point{{At: 10 * ms, Used: 200 * mib}, {At: 30 * ms, Used: 350 * mib}, {At: 90 * ms}},
-		Packed: []sim.Point{{At: 10 * ms, Used: 106 * mib}, {At: 30 * ms, Used: 186 * mib}, {At: 90 * ms}},
 	}
 	level := func(at time.Duration, used, largest engine.Bytes) {
 		p.Levels = append(p.Levels, Level{At: at, Asked: used * mib, Used: used * mib, Reserved: 1024 * mib, Largest: largest * mib})
@@ -49,7 +48,7 @@ func smallPlacement() Placement {
 func TestAddressScenes(t *testing.T) {
 	x := NewPlaces(smallPlacement())
 	fits := smallPlacement()
-	fits.Failed, fits.Host, fits.Packed, fits.Tick = nil, nil, nil, time.Microsecond
+	fits.Failed, fits.Host, fits.Tick = nil, nil, time.Microsecond
 	y := NewPlaces(fits)
 	light := display.Light
 	for _, c := range []struct {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/offload"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 )
@@ -16,8 +15,7 @@ type Places struct {
 	Placed    *proto.Placed  // nil if there is none: Failure says why
 	Failure   *proto.Failure // also beside the best so far of a search that was stopped
 
-	model   *draw.Places
-	density int // of the model
+	model *draw.Places
 }
 
 // Placeable is what a placement is of: the buffers of a picture's schedule or, if Memory
@@ -71,21 +69,19 @@ func (of Placeable) Request(allocator string, args engine.Args, limit time.Durat
 	return q
 }
 
-// Model is the placement, arranged for drawing; nil if there is none. Density is how
-// much of an offloaded value is not zero, in per cent.
-func (p *Places) Model(density int) *draw.Places {
+// Model is the placement, arranged for drawing; nil if there is none.
+func (p *Places) Model() *draw.Places {
 	if p == nil || p.Placed == nil {
 		return nil
 	}
-	if p.model == nil || p.density != density && p.Of.Memory == nil {
-		p.density = density
-		p.model = draw.NewPlaces(p.placement(offload.ZeroValue{Density: density}))
+	if p.model == nil {
+		p.model = draw.NewPlaces(p.placement())
 	}
 	return p.model
 }
 
 // placement is the placement in the terms of the pictures.
-func (p *Places) placement(z offload.ZeroValue) draw.Placement {
+func (p *Places) placement() draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))
 	if m := p.Of.Memory; m != nil {
@@ -99,7 +95,7 @@ func (p *Places) placement(z offload.ZeroValue) draw.Placement {
 	} else {
 		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Model()
 		out.End, out.Name = t.Makespan, model.LifeName
-		out.Host, out.Packed = t.Host, z.Held(t.Host)
+		out.Host = t.Host
 		for i, x := range p.Placed.Pieces {
 			l := &t.Lives[x.Buffer]
 			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: l.Start, To: l.End, Addr: x.Addr, Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Category}

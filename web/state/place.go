@@ -4,17 +4,12 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/offload"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
 )
-
-// DefaultDensity is the part of an offloaded value that is not zero, in per cent,
-// unless a person says otherwise: about what rectifiers leave.
-const DefaultDensity = 50
 
 // searching is the allocator that searches, and says when it was stopped what it
 // has found. placeLimit is how long it may take; longLimit if a person asks for
@@ -148,15 +143,6 @@ func (m SetPlayhead) apply(s *State) []Effect {
 	return s.looked()
 }
 
-// SetDensity says how much of an offloaded value is not zero, in per cent.
-type SetDensity struct{ Percent int }
-
-func (m SetDensity) apply(s *State) []Effect {
-	s.View.Density = min(max(m.Percent, 0), 100) + 1
-	s.Draft = Draft{}
-	return s.touch()
-}
-
 // StopPlacing gives a placement up.
 type StopPlacing struct{}
 
@@ -231,30 +217,5 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.
 	return s.Places
 }
 
-// Density is how much of an offloaded value is not zero, in per cent.
-func (s *State) Density() int {
-	if s.View.Density == 0 {
-		return DefaultDensity
-	}
-	return s.View.Density - 1
-}
-
-// Compression is what zero-value compression on the host would mean to the
-// schedule that is shown; false if nothing is offloaded.
-func (s *State) Compression() (offload.Compression, bool) {
-	p := s.Shown
-	if p == nil || p.Solved.Trace == nil || p.Solved.Trace.HostPeak == 0 {
-		return offload.Compression{}, false
-	}
-	values := p.Network.Graph.Values
-	step := offload.ZeroValue{Density: s.Density()}.Of(p.Solved.Trace, func(v engine.ValueID) engine.Bytes {
-		if v < 0 || int(v) >= len(values) {
-			return 0
-		}
-		return values[v].Size
-	})
-	return step, true
-}
-
 // PlacesModel is the placement, arranged for drawing; nil if there is none yet.
-func (s *State) PlacesModel() *draw.Places { return s.Places.Model(s.Density()) }
+func (s *State) PlacesModel() *draw.Places { return s.Places.Model() }

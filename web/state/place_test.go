@@ -185,28 +185,8 @@ func TestMemoryFileWithoutAddresses(t *testing.T) {
 	}
 }
 
-func TestCompression(t *testing.T) {
+func TestAddressesAreSorted(t *testing.T) {
 	p := withLife(t)
-	if _, ok := p.Compression(); ok {
-		t.Error("nothing is offloaded, but compression applies")
-	}
-	tr := p.Shown.Solved.Trace
-	tr.HostPeak, tr.Host = engine.GiB, []sim.Point{{At: 1, Used: engine.GiB}, {At: 2}}
-	p.play(SetDensity{Percent: 25})
-	s, ok := p.Compression()
-	if want := engine.GiB/32 + engine.GiB/4; !ok || s.Compressed != want {
-		t.Errorf("at 25 %% %d bytes remain, want %d", s.Compressed, want)
-	}
-	p.play(TogglePlaces{})
-	p.play(Placed{ID: p.Placing.ID, Placed: placedAs("best-fit", 0)})
-	if got := p.PlacesModel().Placement().Packed[0].Used; got != s.Compressed {
-		t.Errorf("the picture shows %d bytes, want %d", got, s.Compressed)
-	}
-	old := p.PlacesModel()
-	p.play(SetDensity{Percent: 0})
-	if p.Density() != 0 || p.PlacesModel() == old {
-		t.Errorf("density %d, same picture %v; want 0 and a new one", p.Density(), p.PlacesModel() == old)
-	}
 	p.play(SortAlive{By: draw.ByAddress}, SetPlayhead{At: 5})
 	if p.View.AliveBy != draw.ByAddress || p.View.Playhead != 5 {
 		t.Errorf("order %v, playhead %v; want by address and 5 ns", p.View.AliveBy, p.View.Playhead)

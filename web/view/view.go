@@ -20,7 +20,6 @@ type View struct {
 	TableTop int             // first row of the table that is shown
 	Play     Playing
 	AliveBy  draw.AliveBy // the order of the table of what is there at the peak
-	Density  int          // see State.Density; 0: the default, otherwise one more
 	Layers   LayerTable   // the table of layers
 	Question string       // which one, by name; empty: the first
 	Help     bool

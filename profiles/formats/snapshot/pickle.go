@@ -49,18 +49,13 @@ type unpickler struct {
 	built  int            // bytes of everything that is built
 	most   int            // what that may be; 0: what the input allows
 	events int            // the most that are kept of a trace
-	pairs  [mostPairs]pairKey
-	whole  int // dictionaries that were read at once
-	// renamed: the memo has something else in an old place, which no pickler does. What
-	// is written alike may mean something else from here on.
-	renamed bool
-	poll    *engine.Poll
+	poll   *engine.Poll
 }
 
 // forget lets go of the machine: what follows needs the values.
 func (u *unpickler) forget() {
 	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{}, chunks[openList]{}
-	u.texts.known, u.stacks.known, u.stacks.lists, u.stacks.recent, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil, nil, nil
+	u.texts.known, u.stacks.known, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil
 }
 
 // mark is how much there was when a list began: values, and of these unfinished ones.
@@ -82,9 +77,8 @@ func (u *unpickler) run() pval {
 			u.poll.Report(engine.Progress{Done: u.place(), Total: max(u.total, u.place())})
 			look = u.place() + lookEvery
 		}
-		u.quick(lookEvery)
 		op, operand := u.instruction()
-		if op == '.' {
+		if op == opStop {
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				u.damaged("it stops without a value")
 			}
@@ -118,46 +112,43 @@ func (u *unpickler) instruction() (op byte, operand uint64) {
 // step executes one instruction.
 func (u *unpickler) step(op byte, operand uint64) {
 	switch op {
-	case 0x80, 0x95: // PROTO, FRAME
+	case opProto, opFrame:
 		u.header(op, operand)
-	case '(': // MARK
-		if top := u.top(); top.kind() == pvOpenList && u.namedFrames(u.openLists.at(top.index())) {
-			return
-		}
+	case opMark:
 		if len(u.marks) == mostMarks {
 			u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
 		}
 		u.marks = append(u.marks, mark{len(u.stack), u.openDicts.n, u.openLists.n})
-	case 'N', 0x89, 'G', ')': // NONE, NEWFALSE, BINFLOAT, EMPTY_TUPLE
+	case opNone, opNewFalse, opBinFloat, opEmptyTuple:
 		u.push(pvOther)
-	case 0x88: // NEWTRUE
+	case opNewTrue:
 		u.push(pvTrue)
-	case 'J': // BININT
+	case opBinInt:
 		u.push(integer(int64(int32(operand))))
-	case 'K', 'M': // BININT1, BININT2
+	case opBinInt1, opBinInt2:
 		u.push(indexed(pvInt, int(operand)))
-	case 0x8a: // LONG1
+	case opLong1:
 		u.long(int(operand))
-	case 0x8c, 'X': // SHORT_BINUNICODE, BINUNICODE
+	case opShortBinUnicode, opBinUnicode:
 		u.readText(operand)
-	case '}', ']': // EMPTY_DICT, EMPTY_LIST
+	case opEmptyDict, opEmptyList:
 		u.container(op)
-	case 0x94, 'q', 'r', 'h', 'j': // MEMOIZE, BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
+	case opMemoize, opBinPut, opLongBinPut, opBinGet, opLongBinGet:
 		u.remember(op, operand)
-	case 0x85, 0x86, 0x87, 't': // TUPLE1, TUPLE2, TUPLE3, TUPLE
+	case opTuple1, opTuple2, opTuple3, opTuple:
 		u.tuple(op)
-	case 'a', 'e': // APPEND, APPENDS
-		u.extend(op == 'e')
-	case 's', 'u': // SETITEM, SETITEMS
-		u.assign(op == 'u')
+	case opAppend, opAppends:
+		u.extend(op == opAppends)
+	case opSetItem, opSetItems:
+		u.assign(op == opSetItems)
 	}
 }
 
 func (u *unpickler) header(op byte, operand uint64) {
-	if op == 0x80 && operand > 5 {
+	if op == opProto && operand > 5 {
 		u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
 	}
-	if op == 0x95 && u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
+	if op == opFrame && u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
 		u.early()
 	}
 }
@@ -239,7 +230,7 @@ func (u *unpickler) long(n int) {
 // taken up is counted.
 func (u *unpickler) container(op byte) {
 	here := open{int32(len(u.stack)), noMemo}
-	if op == '}' {
+	if op == opEmptyDict {
 		if u.openDicts.full() {
 			u.build(chunkSize * openRoom)
 		}
@@ -251,7 +242,7 @@ func (u *unpickler) container(op byte) {
 	}
 	i := u.openLists.next()
 	l := u.openLists.at(i)
-	*l = openList{items: l.items[:0], open: here, stack: noStack}
+	*l = openList{items: l.items[:0], open: here}
 	u.push(indexed(pvOpenList, i))
 }
 
@@ -274,7 +265,7 @@ func (u *unpickler) allowed() int {
 // remember stores the top of the stack in the memo, or fetches from it. What is not
 // finished gets its place there when it is.
 func (u *unpickler) remember(op byte, operand uint64) {
-	if op == 'h' || op == 'j' {
+	if op == opBinGet || op == opLongBinGet {
 		if operand >= uint64(u.memo.n) {
 			u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
 		}
@@ -284,7 +275,7 @@ func (u *unpickler) remember(op byte, operand uint64) {
 	if len(u.stack) == 0 {
 		u.damaged("a value is missing")
 	}
-	if op == 0x94 {
+	if op == opMemoize {
 		operand = uint64(u.memo.n)
 	}
 	switch {
@@ -293,8 +284,6 @@ func (u *unpickler) remember(op byte, operand uint64) {
 	case operand == uint64(u.memo.n):
 		u.build(memoRoom)
 		u.memo.add(0)
-	default:
-		u.renamed = true
 	}
 	top := u.stack[len(u.stack)-1]
 	var o *open
@@ -313,7 +302,7 @@ func (u *unpickler) remember(op byte, operand uint64) {
 
 // tuple forgets what is in a tuple: snapshots have only names of pools in them.
 func (u *unpickler) tuple(op byte) {
-	items := u.operands(op == 't', int(op)-0x84)
+	items := u.operands(op == opTuple, int(op)-opTuple1+1)
 	for _, v := range items {
 		u.finished(v)
 	}
@@ -327,7 +316,6 @@ func (u *unpickler) extend(many bool) {
 		u.damaged("something is appended to what is not a list")
 	}
 	l := u.openLists.at(top.index())
-	u.spread(l)
 	for _, v := range items {
 		u.item(l, v)
 	}

@@ -14,23 +14,57 @@ type pickleCode struct {
 	acts    bool // it names, makes or calls something: it could run code
 }
 
+// The instructions that are read. Public snapshots consist of them; opBinPut, opLongBinPut,
+// opEmptyTuple and opTuple are what protocols 2 and 3 write in place of others.
+const (
+	opMark            = '('
+	opStop            = '.'
+	opProto           = 0x80
+	opFrame           = 0x95
+	opEmptyDict       = '}'
+	opEmptyList       = ']'
+	opMemoize         = 0x94
+	opBinGet          = 'h'
+	opLongBinGet      = 'j'
+	opBinPut          = 'q'
+	opLongBinPut      = 'r'
+	opShortBinUnicode = 0x8c
+	opBinUnicode      = 'X'
+	opBinInt          = 'J'
+	opBinInt1         = 'K'
+	opBinInt2         = 'M'
+	opLong1           = 0x8a
+	opBinFloat        = 'G'
+	opEmptyTuple      = ')'
+	opTuple           = 't'
+	opTuple1          = 0x85
+	opTuple2          = 0x86
+	opTuple3          = 0x87
+	opNewTrue         = 0x88
+	opNewFalse        = 0x89
+	opNone            = 'N'
+	opSetItem         = 's'
+	opSetItems        = 'u'
+	opAppend          = 'a'
+	opAppends         = 'e'
+)
+
 // pickleCodes are the instructions of protocols 0 to 5, from Python's
-// Lib/pickletools.py. Read is what public snapshots consist of, and what
-// protocols 2 and 3 write in its place (BINPUT, LONG_BINPUT, EMPTY_TUPLE, TUPLE).
+// Lib/pickletools.py.
 var pickleCodes = [256]pickleCode{
-	'(': {name: "MARK", read: true}, '.': {name: "STOP", read: true},
-	0x80: {name: "PROTO", read: true, operand: 1}, 0x95: {name: "FRAME", read: true, operand: 8},
-	'}': {name: "EMPTY_DICT", read: true}, ']': {name: "EMPTY_LIST", read: true},
-	0x94: {name: "MEMOIZE", read: true}, 'h': {name: "BINGET", read: true, operand: 1}, 'j': {name: "LONG_BINGET", read: true, operand: 4},
-	'q': {name: "BINPUT", read: true, operand: 1}, 'r': {name: "LONG_BINPUT", read: true, operand: 4},
-	0x8c: {name: "SHORT_BINUNICODE", read: true, operand: 1}, 'X': {name: "BINUNICODE", read: true, operand: 4},
-	'J': {name: "BININT", read: true, operand: 4}, 'K': {name: "BININT1", read: true, operand: 1}, 'M': {name: "BININT2", read: true, operand: 2},
-	0x8a: {name: "LONG1", read: true, operand: 1}, 'G': {name: "BINFLOAT", read: true, operand: 8},
-	')': {name: "EMPTY_TUPLE", read: true}, 't': {name: "TUPLE", read: true},
-	0x85: {name: "TUPLE1", read: true}, 0x86: {name: "TUPLE2", read: true}, 0x87: {name: "TUPLE3", read: true},
-	0x88: {name: "NEWTRUE", read: true}, 0x89: {name: "NEWFALSE", read: true}, 'N': {name: "NONE", read: true},
-	's': {name: "SETITEM", read: true}, 'u': {name: "SETITEMS", read: true},
-	'a': {name: "APPEND", read: true}, 'e': {name: "APPENDS", read: true},
+	opMark: {name: "MARK", read: true}, opStop: {name: "STOP", read: true},
+	opProto: {name: "PROTO", read: true, operand: 1}, opFrame: {name: "FRAME", read: true, operand: 8},
+	opEmptyDict: {name: "EMPTY_DICT", read: true}, opEmptyList: {name: "EMPTY_LIST", read: true},
+	opMemoize: {name: "MEMOIZE", read: true}, opBinGet: {name: "BINGET", read: true, operand: 1}, opLongBinGet: {name: "LONG_BINGET", read: true, operand: 4},
+	opBinPut: {name: "BINPUT", read: true, operand: 1}, opLongBinPut: {name: "LONG_BINPUT", read: true, operand: 4},
+	opShortBinUnicode: {name: "SHORT_BINUNICODE", read: true, operand: 1}, opBinUnicode: {name: "BINUNICODE", read: true, operand: 4},
+	opBinInt: {name: "BININT", read: true, operand: 4}, opBinInt1: {name: "BININT1", read: true, operand: 1}, opBinInt2: {name: "BININT2", read: true, operand: 2},
+	opLong1: {name: "LONG1", read: true, operand: 1}, opBinFloat: {name: "BINFLOAT", read: true, operand: 8},
+	opEmptyTuple: {name: "EMPTY_TUPLE", read: true}, opTuple: {name: "TUPLE", read: true},
+	opTuple1: {name: "TUPLE1", read: true}, opTuple2: {name: "TUPLE2", read: true}, opTuple3: {name: "TUPLE3", read: true},
+	opNewTrue: {name: "NEWTRUE", read: true}, opNewFalse: {name: "NEWFALSE", read: true}, opNone: {name: "NONE", read: true},
+	opSetItem: {name: "SETITEM", read: true}, opSetItems: {name: "SETITEMS", read: true},
+	opAppend: {name: "APPEND", read: true}, opAppends: {name: "APPENDS", read: true},
 
 	'c': {name: "GLOBAL", acts: true}, 0x93: {name: "STACK_GLOBAL", acts: true}, 'R': {name: "REDUCE", acts: true},
 	'b': {name: "BUILD", acts: true}, 'i': {name: "INST", acts: true}, 'o': {name: "OBJ", acts: true},

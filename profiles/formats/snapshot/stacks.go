@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +12,6 @@ import (
 type stacks struct {
 	profiles.Stacks
 	known  map[uint64]int32 // the newest stack with a sum over its frames
-	lists  map[uint64]namedList
-	recent []namedList // of these, by a few bytes of their texts
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
 	places map[framePlace]int32
@@ -29,7 +26,6 @@ type framePlace struct {
 }
 
 func (s *stacks) init() {
-	s.lists = map[uint64]namedList{}
 	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{}, map[framePlace]int32{}
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
@@ -63,132 +59,6 @@ func (u *unpickler) stackFor(items []pval) (at int32) {
 	u.built += callRoom // if that is too much, the next object says so
 	s.known[sum] = at
 	return at
-}
-
-// namedList is a list of frames as it is written where all were named before, and its
-// stack. Most lists of a snapshot are equal to such a one.
-type namedList struct {
-	text  string
-	stack int32
-}
-
-// Lists that are known as they are written, and what one takes beside its text.
-const (
-	mostLists     = 1 << 16
-	namedListRoom = 100
-)
-
-// namedFrames reads the items of an empty list up to and with the instruction that
-// appends them, if they are all frames that are named by the memo. It says whether that
-// is so; otherwise nothing is read.
-func (u *unpickler) namedFrames(l *openList) bool {
-	if len(l.items) > 0 || l.trace != nil || l.stack != noStack {
-		return false
-	}
-	stack, n := u.namedStack(u.buf[u.lo:u.hi])
-	if n == 0 {
-		return false
-	}
-	l.stack, u.lo = stack, u.lo+n
-	return true
-}
-
-// recentLists is how many lists are found by a few of their bytes, and sampled how many
-// bytes these are taken from.
-const (
-	recentLists = 1 << 12
-	sampled     = 64
-)
-
-// namedStack is the stack of items that are all frames named by the memo, and the bytes
-// up to and with the instruction that appends them; 0 if they are not.
-func (u *unpickler) namedStack(b []byte) (stack int32, n int) {
-	var recent *namedList
-	if u.renamed {
-		return 0, 0
-	}
-	if len(b) >= sampled {
-		if u.stacks.recent == nil {
-			u.stacks.recent = make([]namedList, recentLists)
-			u.built += recentLists * namedListRoom / 4
-		}
-		sum := binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64(b[20:])*3 ^ binary.LittleEndian.Uint64(b[50:])*5
-		recent = &u.stacks.recent[sum*1099511628211>>52%recentLists]
-		if n := len(recent.text); n > 0 && n < len(b) && b[n] == 'e' && recent.text == string(b[:n]) {
-			return recent.stack, n + 1
-		}
-	}
-	for n < len(b) && (b[n] == 'j' || b[n] == 'h') {
-		if n += 5; b[n-5] == 'h' {
-			n -= 3
-		}
-	}
-	if n >= len(b) || b[n] != 'e' || n == 0 {
-		return 0, 0
-	}
-	list, ok := u.knownList(b[:n])
-	if !ok {
-		return 0, 0
-	}
-	if recent != nil {
-		*recent = list
-	}
-	return list.stack, n + 1
-}
-
-// knownList is the list with a text, if its items are all frames.
-func (u *unpickler) knownList(text []byte) (list namedList, ok bool) {
-	sum, rest := uint64(14695981039346656037), text // FNV-1a, by words
-	for ; len(rest) >= 8; rest = rest[8:] {
-		sum = (sum ^ binary.LittleEndian.Uint64(rest)) * 1099511628211
-	}
-	for _, c := range rest {
-		sum = (sum ^ uint64(c)) * 1099511628211
-	}
-	if known, ok := u.stacks.lists[sum]; ok && known.text == string(text) {
-		return known, true
-	}
-	if list.stack, ok = u.nameFrames(text); !ok {
-		return list, false
-	}
-	if len(u.stacks.lists) < mostLists {
-		list.text = string(text)
-		u.stacks.lists[sum] = list
-		u.built += namedListRoom + len(text)
-	}
-	return list, true
-}
-
-// nameFrames finds the stack of a list of which all items are named; false if one is
-// no frame.
-func (u *unpickler) nameFrames(text []byte) (stack int32, ok bool) {
-	var frames []pval
-	for len(text) > 0 {
-		i, n := int(text[1]), 2
-		if text[0] == 'j' {
-			i, n = int(binary.LittleEndian.Uint32(text[1:])), 5
-		}
-		if text = text[n:]; i >= u.memo.n {
-			return 0, false
-		}
-		v := pval(*u.memo.at(i))
-		if v.kind() != pvFrame {
-			return 0, false
-		}
-		frames = append(frames, v)
-	}
-	return u.stackFor(frames[:min(len(frames), mostDeep)]), true
-}
-
-// spread makes the items of a list that has a stack, so that more can follow.
-func (u *unpickler) spread(l *openList) {
-	if l.stack == noStack {
-		return
-	}
-	for at := l.stack; at > 0; at = u.stacks.Calls[at].Parent {
-		l.items = append(l.items, indexed(pvFrame, int(u.stacks.Calls[at].Frame)))
-	}
-	l.framed, l.stack = len(l.items) > 0, noStack
 }
 
 // is says whether a stack is that of a list of frames, innermost first.

@@ -113,11 +113,8 @@ type openList struct {
 	charged int // of items
 	framed  bool
 	trace   *trace
-	stack   int32 // of all its items, which then are not in items; or noStack
 	open
 }
-
-const noStack = -1
 
 const noMemo = -1
 
@@ -225,8 +222,6 @@ func (u *unpickler) finishedDict(r *record) pval {
 
 func (u *unpickler) finishedList(l *openList) pval {
 	switch {
-	case l.stack != noStack:
-		return indexed(pvStack, int(l.stack))
 	case l.trace != nil:
 		return indexed(pvTrace, l.trace.number)
 	case l.framed || len(l.items) == 0:

@@ -70,7 +70,8 @@ var Options = []engine.Param{
 	{Name: "cp", Title: "context parallel", Doc: "`N` ranks that share each sequence", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
-	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b", Choices: []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "dualpipe"}},
+	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b",
+		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
 }
 

@@ -324,37 +324,6 @@ func (c *Map) RaiseText() string {
 	return ""
 }
 
-// Density is the text of its field.
-func (c *Map) Density() string {
-	if d := c.S.Draft; d.Field == "density" {
-		return d.Text
-	}
-	return strconv.Itoa(c.S.Density())
-}
-
-// Offloads says whether anything is kept on the host.
-func (c *Map) Offloads() bool {
-	_, ok := c.S.Compression()
-	return ok && c.Open()
-}
-
-// Compression says what zero-value compression would save, and what it costs.
-func (c *Map) Compression() string {
-	s, ok := c.S.Compression()
-	if !ok {
-		return ""
-	}
-	if s.Saved() <= 0 {
-		return "Zero-value compression saves nothing here."
-	}
-	text := fmt.Sprintf("Zero-value compression saves %s of %s on the host (%s). Compressing takes one core %s per step; the copies take %s",
-		format.Bytes(s.Saved()), format.Bytes(s.Peak), format.Share(float64(s.Saved())/float64(s.Peak)), format.Duration(s.Core), format.Duration(s.Transfer))
-	if n := s.Cores(); n > 1 {
-		return text + fmt.Sprintf(": %d cores keep up.", n)
-	}
-	return text + ": one core keeps up."
-}
-
 // aliveRows is how many buffers the table lists.
 const aliveRows = 40
 

@@ -26,7 +26,7 @@ func TestAddressView(t *testing.T) {
 	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pagetest.HTML(t, &Map{S: s})
 	pagetest.WellFormed(t, page)
-	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict", "density", "compression"} {
+	for _, id := range []string{"places", "alloc", "addresses", "map", "holes", "host", "outcome", "place-verdict"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}

@@ -24,8 +24,6 @@ func TestAddressCommands(t *testing.T) {
 		{Command{Do: "alloc", Value: "optimal"}, nil},
 		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4", Settled: true}, state.SetAllocArg{Name: "chunk", Value: "4"}},
 		{Command{Do: "alloc-arg", Arg: "chunk", Value: "4"}, state.Type{Field: "alloc-arg:chunk", Text: "4"}},
-		{Command{Do: "density", Value: "40", Settled: true}, state.SetDensity{Percent: 40}},
-		{Command{Do: "density", Value: "4"}, state.Type{Field: "density", Text: "4"}},
 		{Command{Do: "alive", Arg: "1", Settled: true}, state.SortAlive{By: draw.ByAddress}},
 		{Command{Do: "alive", Arg: "9", Settled: true}, nil},
 	} {
@@ -33,9 +31,8 @@ func TestAddressCommands(t *testing.T) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
 	}
-	for _, c := range []Command{{Do: "density", Value: "101", Settled: true}, {Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}} {
-		if got, ok := c.Message(s).(state.Refuse); !ok || got.Text == "" {
-			t.Errorf("%+v: message %#v; want a refusal", c, c.Message(s))
-		}
+	c := Command{Do: "alloc-arg", Arg: "chunk", Value: "1", Settled: true}
+	if got, ok := c.Message(s).(state.Refuse); !ok || got.Text == "" {
+		t.Errorf("%+v: message %#v; want a refusal", c, c.Message(s))
 	}
 }

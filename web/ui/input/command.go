@@ -121,7 +121,6 @@ var commands = map[string]meaning{
 	},
 	"alloc":     settled(func(c Command, _ *state.State) state.Message { return state.SetAllocator{Name: c.Value} }),
 	"alloc-arg": typed(allocArgument),
-	"density":   typed(density),
 	"alive": func(c Command, _ *state.State) state.Message {
 		return numbered(c.Arg, int(draw.NumAliveBy), func(n int) state.Message {
 			return state.SortAlive{By: draw.AliveBy(n)}

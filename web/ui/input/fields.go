@@ -90,14 +90,6 @@ func allocArgument(c Command, s *state.State) state.Message {
 	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
 }
 
-func density(c Command, _ *state.State) state.Message {
-	n, err := strconv.Atoi(c.Value)
-	if err != nil || n < 0 || n > 100 {
-		return c.refuse(fmt.Sprintf("The share of values that are not zero is %q; 0 to 100 per cent are possible.", c.Value))
-	}
-	return state.SetDensity{Percent: n}
-}
-
 // slowdown reads the accepted slowdown, in per cent.
 func slowdown(c Command, _ *state.State) state.Message {
 	x, err := format.ParsePercent(c.Value)

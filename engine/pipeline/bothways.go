@@ -1,0 +1,105 @@
+package pipeline
+
+import "fmt"
+
+func init() {
+	const paper = "2412.19437"
+	register(
+		maker{name: "dualpipe", title: "both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)", paper: paper, shape: BothWays, split: true, refuse: refuseDual, make: dualPipe},
+		maker{name: "dualpipev", title: "DualPipe cut in half: two stages a rank in the form of a V", paper: paper, shape: Vee, split: true, refuse: refuseDualV, make: dualPipeV},
+	)
+}
+
+func refuseDual(p *Plan) error {
+	switch {
+	case p.Micro%2 != 0:
+		return fmt.Errorf("%d micro batches do not divide between two directions; %d do", p.Micro, p.Micro+1)
+	case p.Ranks%2 != 0:
+		return fmt.Errorf("DualPipe needs an even number of ranks; there are %d, and dualpipev takes any number", p.Ranks)
+	case p.Micro < 2*p.Ranks:
+		return fmt.Errorf("DualPipe on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks, p.Micro)
+	}
+	return nil
+}
+
+func refuseDualV(p *Plan) error {
+	if p.Micro < 2*p.Ranks {
+		return fmt.Errorf("DualPipeV on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks, p.Micro)
+	}
+	return nil
+}
+
+// dualPipe sends half of the micro batches each way. A rank's own direction is the one that enters nearer to it.
+func dualPipe(p *Plan, _ *Problem) [][]Pass {
+	half := p.Ranks / 2
+	return eachRank(&Plan{Ranks: p.Ranks, Micro: p.Micro / 2}, func(w *writer, r int) {
+		own, other := r, 2*p.Ranks-1-r
+		if r >= half {
+			own, other = other, own
+		}
+		eightPhases(w, half, min(r, p.Ranks-1-r), own, other)
+	})
+}
+
+func dualPipeV(p *Plan, _ *Problem) [][]Pass {
+	return eachRank(p, func(w *writer, r int) { eightPhases(w, p.Ranks, r, r, 2*p.Ranks-1-r) })
+}
+
+// eightPhases writes the order of a rank as the authors' program does (deepseek-ai/DualPipe). The ranks of half a
+// pipeline have distances 0 to half-1 from its end; own and other are the stages of the two directions.
+func eightPhases(w *writer, half, distance, own, other int) {
+	var waiting []Pass // backwards of inputs whose weights are to come
+	back := func(k Kind, stage int) {
+		w.put(k, stage, false)
+		if k == Inputs {
+			waiting = append(waiting, Pass{Kind: Weights, Micro: w.ran(Backward, stage) - 1, Stage: stage})
+		}
+	}
+	weights := func() {
+		if len(waiting) > 0 {
+			w.list, waiting = append(w.list, waiting[0]), waiting[1:]
+		}
+	}
+	pair := func(f, a int, joined bool) {
+		w.put(Forward, f, joined)
+		w.put(Backward, a, false)
+	}
+	rest := half - 1 - distance
+	for range 2 * rest { // phase 1
+		w.put(Forward, own, false)
+	}
+	for range distance + 1 { // 2
+		w.put(Forward, own, false)
+		w.put(Forward, other, false)
+	}
+	for range rest { // 3
+		back(Inputs, other)
+		weights()
+		w.put(Forward, other, false)
+	}
+	for i := range w.most - 2*half + distance + 1 { // 4; the first of the middle rank gets its input too late to be joined
+		pair(own, other, i > 0 || rest > 0)
+		pair(other, own, true)
+	}
+	for range rest { // 5
+		back(Backward, other)
+		pair(other, own, true)
+	}
+	for i := range 2 * (distance + 1) { // 6, its second half split
+		kind, stage := Backward, other
+		if i > distance {
+			kind = Inputs
+		}
+		if i%2 == 1 {
+			stage = own
+		}
+		back(kind, stage)
+	}
+	for range rest { // 7
+		weights()
+		back(Inputs, own)
+	}
+	for range distance + 1 { // 8
+		weights()
+	}
+}

@@ -1,0 +1,36 @@
+package pipeline
+
+func init() {
+	register(
+		maker{name: "gpipe", title: "GPipe: all forwards, then all backwards", paper: "1811.06965", make: gpipe},
+		maker{name: "1f1b", title: "one forward, one backward (PipeDream-Flush)", paper: "2006.09503", make: oneByOne},
+	)
+}
+
+func gpipe(p *Plan, _ *Problem) [][]Pass {
+	return eachRank(p, func(w *writer, r int) {
+		for range p.Micro {
+			w.put(Forward, r, false)
+		}
+		for range p.Micro {
+			w.put(Backward, r, false)
+		}
+	})
+}
+
+func oneByOne(p *Plan, _ *Problem) [][]Pass {
+	return eachRank(p, func(w *writer, r int) {
+		warm(p.Micro, p.Ranks-1-r, func(int) { w.put(Forward, r, false) }, func(int) { w.put(Backward, r, false) })
+	})
+}
+
+// eachRank collects what a rule writes for every rank.
+func eachRank(p *Plan, write func(w *writer, r int)) [][]Pass {
+	order := make([][]Pass, p.Ranks)
+	for r := range order {
+		w := newWriter(p.Micro)
+		write(w, r)
+		order[r] = w.list
+	}
+	return order
+}

@@ -1,0 +1,215 @@
+package pipeline
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+)
+
+// Kind is what a pass or a copy does.
+type Kind uint8
+
+// The kinds; their letters are those of the package comment.
+const (
+	Forward  Kind = iota // F
+	Backward             // A
+	Inputs               // B
+	Weights              // W
+	Dropped              // D
+	Again                // R
+	Out                  // O
+	In                   // I
+)
+
+// kinds are the letters and names of kinds.
+var kinds = [...]struct{ letter, name string }{{"F", "forward"}, {"A", "backward"}, {"B", "backward of inputs"}, {"W", "backward of weights"},
+	{"D", "dropped forward"}, {"R", "repeated forward"}, {"O", "copy to the host"}, {"I", "copy back"}}
+
+func (k Kind) String() string { return kinds[k].name }
+
+// Letter is the letter of a kind, as in the package comment.
+func (k Kind) Letter() string { return kinds[k].letter }
+
+// copies says that a kind is a copy, which runs beside the passes.
+func (k Kind) copies() bool { return k >= Out }
+
+// Pass is one micro batch at one stage. Micro batches are numbered from 0 on each path.
+type Pass struct {
+	Kind         Kind
+	Micro, Stage int
+	Joined       bool // a forward that runs as one with the backward behind it in its rank's order
+}
+
+func (x Pass) String() string {
+	return fmt.Sprintf("the %v of micro batch %d at stage %d", x.Kind, x.Micro, x.Stage)
+}
+
+// Holds is what a stage keeps for one micro batch, see the package comment.
+type Holds struct {
+	Act, Rest, Input                 engine.Bytes
+	FwdTemp, InputsTemp, WeightsTemp engine.Bytes // during F, D and R; A and B; W
+	Off                              engine.Bytes // what a copy moves of Act; 0: no copy
+	Out, In                          time.Duration
+}
+
+// Stage is a stage of a path.
+type Stage struct {
+	Rank, Path               int
+	Forward, Inputs, Weights time.Duration // [f, b, w]
+	Whole                    time.Duration // of a whole backward; 0: Inputs and Weights together
+	Comm                     time.Duration // [c] of a message between the stage before and this one, either way
+	Holds
+}
+
+// Messages says what messages between stages take beside their time.
+type Messages uint8
+
+// Meanings of messages. None lets a message wait for the receiver.
+const (
+	Latency  Messages = iota // each arrives after its time, however many there are
+	Queued                   // from a rank to another one runs at a time, in the order of the sender's passes
+	Blocking                 // the sender is busy for its time behind the pass, the receiver before its own
+	Included                 // the times of passes contain them
+)
+
+// Problem is what orders are played on.
+type Problem struct {
+	Ranks  int
+	Micro  []int   // micro batches of each path
+	Stages []Stage // path by path, each in the order of its stages
+	Fused  bool    // backwards are whole: the search does not split them
+
+	Fixed, Limit []engine.Bytes // of each rank; nil: 0, and no limit
+	Messages     Messages
+	HalfDuplex   bool  // copies both ways share a lane
+	Host         []int // by rank: the link to the host that it uses; nil: each its own
+
+	Cost func(Pass) time.Duration      // of passes, instead of the stages' times; nil: those. The search has those alone.
+	Pair func(f, a Pass) time.Duration // of a joined pass; nil: both together
+}
+
+// mostPasses bounds the passes and copies of a step.
+const mostPasses = 1 << 22
+
+// Check refuses what cannot be counted or is not a pipeline.
+func (p *Problem) Check() error {
+	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil && len(p.Limit) != p.Ranks || p.Host != nil && len(p.Host) != p.Ranks {
+		return fmt.Errorf("%d ranks, %d stages, %d fixed amounts, %d limits and %d links to the host; want at least a rank and a stage, and one of the others for each rank, or for no rank",
+			p.Ranks, len(p.Stages), len(p.Fixed), len(p.Limit), len(p.Host))
+	}
+	for r, link := range p.Host {
+		if link < 0 || link >= p.Ranks {
+			return fmt.Errorf("rank %d uses link %d to the host; want one from 0 to %d", r, link, p.Ranks-1)
+		}
+	}
+	passes, path := 0, -1
+	var times time.Duration
+	var bytes engine.Bytes
+	for s := range p.Stages {
+		st := &p.Stages[s]
+		if st.Path != path {
+			path++
+		}
+		if st.Path != path || path >= len(p.Micro) || st.Rank < 0 || st.Rank >= p.Ranks {
+			return fmt.Errorf("stage %d lies on rank %d and path %d; want one of %d ranks, and paths from 0 on, one after the other", s, st.Rank, st.Path, p.Ranks)
+		}
+		n := p.Micro[path]
+		if n < 1 || n > mostPasses || 8*n > mostPasses-passes {
+			return fmt.Errorf("%d micro batches on path %d; want at least one, and no more than %d passes and copies of a step", n, path, mostPasses)
+		}
+		passes += 8 * n
+		for _, d := range []time.Duration{st.Forward, st.Inputs, st.Weights, st.Whole, st.Comm, st.Out, st.In} {
+			if d < 0 || d > engine.MaxTime/time.Duration(n) || times+d*time.Duration(n) > engine.MaxTime {
+				return fmt.Errorf("stage %d takes %v for a pass, a message or a copy; want times that add up to at most %v", s, d, engine.MaxTime)
+			}
+			times += d * time.Duration(n)
+		}
+		for _, b := range []engine.Bytes{st.Act, st.Rest, st.Input, st.FwdTemp, st.InputsTemp, st.WeightsTemp, st.Off} {
+			if b < 0 || b > engine.MaxBytes/engine.Bytes(n) || bytes+b*engine.Bytes(n) > engine.MaxBytes {
+				return fmt.Errorf("stage %d holds %d bytes; want amounts that add up to at most %d", s, b, engine.MaxBytes)
+			}
+			bytes += b * engine.Bytes(n)
+		}
+		if st.Input > st.Act || st.Off > st.Act {
+			return fmt.Errorf("stage %d keeps %d bytes of input and copies %d; want at most its activations, %d bytes", s, st.Input, st.Off, st.Act)
+		}
+	}
+	if path+1 != len(p.Micro) {
+		return fmt.Errorf("%d paths have micro batches, and %d have stages", len(p.Micro), path+1)
+	}
+	return nil
+}
+
+// first and last say whether a path begins or ends with a stage.
+func (p *Problem) first(s int) bool { return s == 0 || p.Stages[s-1].Path != p.Stages[s].Path }
+func (p *Problem) last(s int) bool {
+	return s == len(p.Stages)-1 || p.Stages[s+1].Path != p.Stages[s].Path
+}
+
+// micro is how many micro batches pass a stage.
+func (p *Problem) micro(s int) int { return p.Micro[p.Stages[s].Path] }
+
+// limit and fixed are of a rank.
+func (p *Problem) limit(r int) engine.Bytes {
+	if p.Limit == nil {
+		return engine.NoLimit
+	}
+	return p.Limit[r]
+}
+
+func (p *Problem) fixed(r int) engine.Bytes {
+	if p.Fixed == nil {
+		return 0
+	}
+	return p.Fixed[r]
+}
+
+// Time is how long a pass or a copy takes.
+func (p *Problem) Time(x Pass) time.Duration {
+	st := &p.Stages[x.Stage]
+	switch {
+	case x.Kind == Out:
+		return st.Out
+	case x.Kind == In:
+		return st.In
+	case p.Cost != nil:
+		return p.Cost(x)
+	case x.Kind == Inputs:
+		return st.Inputs
+	case x.Kind == Weights:
+		return st.Weights
+	case x.Kind == Backward:
+		return st.whole()
+	}
+	return st.Forward
+}
+
+// whole is the time of a whole backward.
+func (st *Stage) whole() time.Duration {
+	if st.Whole > 0 {
+		return st.Whole
+	}
+	return st.Inputs + st.Weights
+}
+
+// bytes is what a pass or a copy takes at its start and gives at its end.
+func (st *Stage) bytes(k Kind) (take, give engine.Bytes) {
+	switch k {
+	case Forward:
+		return st.Act + st.FwdTemp, st.FwdTemp
+	case Dropped:
+		return st.Input + st.FwdTemp, st.FwdTemp
+	case Again:
+		return st.Act - st.Input + st.FwdTemp, st.FwdTemp
+	case Backward:
+		return st.InputsTemp, st.InputsTemp + st.Act
+	case Inputs:
+		return st.InputsTemp + max(0, st.Rest-st.Act), st.InputsTemp + max(0, st.Act-st.Rest)
+	case Weights:
+		return st.WeightsTemp, st.WeightsTemp + st.Rest
+	case Out:
+		return 0, st.Off
+	}
+	return st.Off, 0
+}

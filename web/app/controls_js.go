@@ -88,6 +88,9 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			set(element, "value", "")
 		}
 		return
+	case "skip":
+		call(call(global("document"), "getElementById", "stage"), "focus")
+		return
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
 		return

@@ -75,7 +75,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 	var data []any
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		pts := p.inside(l, true)
+		pts := p.inside(l)
 		if n := len(pts); n == 0 || p.slowdown(l.Points[0].StepTime) <= p.Most {
 			continue
 		}

@@ -148,7 +148,7 @@ type ToggleLines struct{ Names []string }
 func (m ToggleLines) apply(s *State) []Effect {
 	now := slices.Clone(s.chosenLines())
 	if slices.Contains(now, tradeoff.AllLines) {
-		now = []string{tradeoff.BoundLine}
+		now = nil
 		for _, st := range s.CurveStrategies() {
 			now = append(now, st.Name)
 		}

@@ -48,7 +48,11 @@ func (s *State) selected(change func(*draw.Model)) []Effect {
 type SetRange struct{ From, To time.Duration }
 
 func (m SetRange) apply(s *State) []Effect {
+	whole := s.View.To == 0
 	s.View.SetRange(m.From, m.To, s.End())
-	s.Paint++ // the components do not show the range
+	s.Paint++
+	if whole != (s.View.To == 0) { // of the range the components tell no more than what a drag does in it
+		s.touchDOM()
+	}
 	return []Effect{WriteURL{Replace}}
 }

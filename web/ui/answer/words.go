@@ -21,4 +21,5 @@ const (
 	wordsKeepMark = "keep everything: %s"
 	wordsMark     = "budget %s"
 	wordsLeft     = "%s left for CUDA and the allocator"
+	wordsUnused   = "%s of the card unused" // the reader has left more than those need
 )

@@ -165,6 +165,7 @@ var commands = map[string]meaning{
 	"copy-code": browser,
 	"copy-line": browser,
 	"help":      does(state.ToggleHelp{}),
+	"skip":      browser,
 	"theme": func(_ Command, s *state.State) state.Message {
 		return state.SetTheme{Theme: nextTheme(s.View.Theme)}
 	},

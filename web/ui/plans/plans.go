@@ -10,11 +10,10 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/engine"
 	"memtide/wasm/proto"
-	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/tradeoff"
 )
 
 // Plans is the table of plans: the menu of them, the legend of the curve, and what
@@ -73,6 +72,7 @@ func (c *Plans) row(p state.Plan) PlanRow {
 		}
 	case p.StepTime > 0:
 		o.Known = "yes"
+		o.Doc += c.boundWords(p.Strategy.Class)
 	}
 	line := sample(p.Strategy.Name)
 	switch {
@@ -164,24 +164,15 @@ func (c *Plans) MoreText() string {
 	return fmt.Sprintf("%d more", n)
 }
 
-// Bounded says whether a lower bound is drawn, or may be once the curve is known.
-func (c *Plans) Bounded() bool {
-	curve := c.S.Curve
-	return c.S.Drawn(tradeoff.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
-}
-
-// BoundPressed is for aria-pressed.
-func (c *Plans) BoundPressed() string { return strconv.FormatBool(c.S.Drawn(tradeoff.BoundLine)) }
-
-// BoundHTML is a piece of a lower bound's line with its name.
-func (c *Plans) BoundHTML() vugu.HTML {
-	return vugu.HTML(sample(tradeoff.BoundLine) + html.EscapeString(c.BoundTitle()))
-}
-
-// BoundTitle is the name of the bound that is drawn, if it is only one.
-func (c *Plans) BoundTitle() string {
-	if bounds := chart.Bounds(c.S); len(bounds) == 1 {
-		return bounds[0].Title
+// boundWords say what no plan of a kind can beat in the present budget; empty if that says
+// no more than that nothing is faster than keeping everything.
+func (c *Plans) boundWords(class engine.Class) string {
+	if c.S.Curve == nil {
+		return ""
 	}
-	return "lower bound: no plan of its kind is faster"
+	bound := c.S.Curve.Bound(class, c.S.Budget())
+	if all := c.S.KeepAll().StepTime; all <= 0 || bound <= all {
+		return ""
+	}
+	return " No plan of its kind takes less than " + format.Duration(bound) + " here (lower bound)."
 }

@@ -48,7 +48,7 @@ func TestCrashOnPage(t *testing.T) {
 				if Eval[int](p, `document.querySelectorAll(".paint canvas").length`) == 0 {
 					t.Error("the pictures are gone")
 				}
-				p.Click(`[data-do="act"]`)
+				p.Click(`.notice [data-do="act"]`)
 				p.Wait(isReady + ` && !(` + alertShown + `)`)
 			})
 		}
@@ -68,7 +68,7 @@ func TestEndlessOnPage(t *testing.T) {
 			p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`)
 			Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
 			p.Wait(alertShown)
-			p.Click(`[data-do="act"]`)
+			p.Click(`.notice [data-do="act"]`)
 			p.Wait(isReady + ` && !(` + alertShown + `)`)
 		})
 	}

@@ -14,7 +14,6 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/timeline"
-	"memtide/web/view"
 )
 
 // pictures paints the pictures of the time axis and what moves over them.

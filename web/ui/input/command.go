@@ -211,20 +211,6 @@ func typed(m meaning) meaning {
 	}
 }
 
-// field is the name of a text field among drafts and refusals.
-func (c Command) field() string {
-	switch c.Do {
-	case "step-set":
-		return StepField(c.Arg)
-	case "arg", "alloc-arg":
-		return c.Do + ":" + c.Arg
-	}
-	return c.Do
-}
-
-// refuse says why the text of a field cannot be taken.
-func (c Command) refuse(text string) state.Message { return state.Refuse{Field: c.field(), Text: text} }
-
 // numbered is the message of a number that is written in an element; nil if it is none
 // below end.
 func numbered(text string, end int, of func(n int) state.Message) state.Message {

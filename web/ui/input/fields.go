@@ -118,9 +118,6 @@ func stepOption(c Command, _ *state.State) state.Message {
 	return state.SetStep{Name: c.Arg, Value: c.Value}
 }
 
-// StepField is the field of an option while something is typed into it.
-func StepField(name string) string { return "step:" + name }
-
 // The lists that changes of a training step are of, as data-arg names them.
 const (
 	FixRow    = "fix"

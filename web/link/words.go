@@ -23,7 +23,7 @@ var (
 		"t":     {Doc: "visible part of the step, in milliseconds", Links: []string{"v=1&p=resnet101-b32&t=120-480.5"}},
 		"sel":   {Doc: "what is selected, by what it is", Links: []string{"v=1&p=resnet101-b32&sel=B18"}},
 		"chain": {Doc: "`1`: the critical chain is shown", Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy&chain=1"}},
-		"open": {Doc: "what is unfolded: `lines` (all plans), `questions` (the answers about what would help), `layers`, `table`, `sides` (A and B of a comparison beside each other)",
+		"open": {Doc: "what is unfolded: `lines` (all plans), `questions` (the answers to one of the questions), `layers`, `table`, `sides` (A and B of a comparison beside each other)",
 			Links: []string{"v=1&p=resnet101-b32&open=layers"}},
 		"slow": {Doc: "the slowdown that the question about the smallest budget accepts; 10 % if it is missing",
 			Links: []string{"v=1&p=resnet101-b32&open=questions&slow=5%25"}},

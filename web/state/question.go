@@ -103,7 +103,7 @@ type OpenQuestion struct{ Name string }
 
 func (m OpenQuestion) apply(s *State) []Effect {
 	q := question.Lookup(m.Name)
-	if q == nil {
+	if q == nil || q.Short == nil {
 		return nil
 	}
 	s.DOM++
@@ -124,10 +124,10 @@ func (s *State) OpenedQuestion() *question.Question {
 	if !s.View.Questions {
 		return nil
 	}
-	if q := question.Lookup(s.View.Question); q != nil {
+	if q := question.Lookup(s.View.Question); q != nil && q.Short != nil {
 		return q
 	}
-	return question.All()[0]
+	return question.Lookup("least")
 }
 
 // SetSlowdown says how much slower than keeping everything a step may be, in

@@ -92,10 +92,9 @@ var commands = map[string]meaning{
 	"layers-csv": browser,
 
 	// Questions.
-	"questions":   func(c Command, _ *state.State) state.Message { return state.OpenQuestion{Name: c.Arg} },
-	"all-answers": does(state.OpenQuestion{Name: state.HelpName}),
-	"ask":         func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
-	"unask":       func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"questions": func(c Command, _ *state.State) state.Message { return state.OpenQuestion{Name: c.Arg} },
+	"ask":       func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
+	"unask":     func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
 	"try-answer": func(c Command, _ *state.State) state.Message {
 		return state.TryAnswer{Name: c.Arg, Index: c.Index}
 	},

@@ -17,7 +17,8 @@ import (
 )
 
 // Plans is the table of plans: the menu of them, the legend of the curve, and what
-// each comes to in the present budget. Folded it has the plans of state.Plan.First.
+// each comes to in the present budget. Folded it has no methods of
+// the literature.
 type Plans struct{ S *state.State }
 
 // PlanRows are the rows of a kind of plans.
@@ -41,17 +42,12 @@ type PlanRow struct {
 
 // Groups are the rows.
 func (c *Plans) Groups() (out []PlanRows) {
-	open := c.S.View.LineList
-	for _, g := range c.S.Plans() {
+	for _, g := range c.S.Menu() {
 		rows := PlanRows{Title: g.Title}
 		for _, p := range g.Plans {
-			if open || p.First {
-				rows.Rows = append(rows.Rows, c.row(p))
-			}
+			rows.Rows = append(rows.Rows, c.row(p))
 		}
-		if len(rows.Rows) > 0 {
-			out = append(out, rows)
-		}
+		out = append(out, rows)
 	}
 	return out
 }
@@ -150,18 +146,12 @@ func (c *Plans) MoreText() string {
 	if c.S.View.LineList {
 		return "Fewer plans"
 	}
-	n := 0
 	for _, g := range c.S.Plans() {
-		for _, p := range g.Plans {
-			if !p.First {
-				n++
-			}
+		if g.Literature {
+			return fmt.Sprintf("%d methods of the literature", len(g.Plans))
 		}
 	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d more", n)
+	return ""
 }
 
 // boundWords say what no plan of a kind can beat in the present budget; empty if that says

@@ -232,15 +232,14 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// AllText is the text of the button that opens all answers, and asks for them if
-// nobody has.
-func (c *Better) AllText() string {
+// CanLook says that nobody has asked yet, or that the answers were given up.
+func (c *Better) CanLook() bool {
 	a := c.answers()
-	switch {
-	case a == nil:
-		return "Look now"
-	case len(a.List) < 2:
-		return "All answers"
-	}
-	return fmt.Sprintf("All %d answers", len(a.List))
+	return a == nil || a.ID == 0 && !a.Complete()
+}
+
+// Looks says that answers are being looked for.
+func (c *Better) Looks() bool {
+	a := c.answers()
+	return a != nil && a.ID != 0
 }

@@ -61,7 +61,7 @@ func (p *Plot) beyondName() string {
 	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth {
 		return ""
 	}
-	return "more than the device has"
+	return "more than the card has"
 }
 
 // unfitWidth is the room that the name of the region in which nothing fits needs.

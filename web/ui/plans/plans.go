@@ -130,7 +130,7 @@ func (c *Plans) Caption() string {
 	}
 	text := "In " + format.Bytes(c.S.Budget())
 	if state.DeviceOf(c.S.Choice) != nil {
-		text += ", on this device"
+		text += ", on this card"
 	}
 	if c.S.View.LineList {
 		return text + ". Choose one to see it; the samples draw lines of the curve and take them away."

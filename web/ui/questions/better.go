@@ -70,7 +70,7 @@ func (c *Better) Caption() string {
 	case a == nil && c.S.Compare != nil:
 		return ""
 	case a == nil:
-		return "Looked for when nothing else is to be done."
+		return "Looked for once the plan is there."
 	case c.unfit():
 		return "Memory at the peak, and the line of " + format.Bytes(c.room())
 	case a.Base > 0 && lost == 0:
@@ -78,7 +78,7 @@ func (c *Better) Caption() string {
 	case lost == 0:
 		return ""
 	default:
-		return fmt.Sprintf("Time lost to the memory limit, now %s of %s, and after", format.Duration(lost), format.Duration(a.Base))
+		return fmt.Sprintf("The limit costs %s of %s. With:", format.Duration(lost), format.Duration(a.Base))
 	}
 }
 

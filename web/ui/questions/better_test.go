@@ -32,7 +32,7 @@ func TestBetterRows(t *testing.T) {
 	}
 	c, a := helped(t, s)
 	rows := c.Rows()
-	if len(rows) == 0 || len(rows) > mostBetter || !strings.HasPrefix(c.Caption(), "Time lost to the memory limit, now ") {
+	if len(rows) == 0 || len(rows) > mostBetter || !strings.HasPrefix(c.Caption(), "The limit costs ") {
 		t.Fatalf("%d rows under %q; want one to five, and the time that is lost", len(rows), c.Caption())
 	}
 	last := time.Duration(0)

@@ -29,7 +29,8 @@ var commands = map[string]meaning{
 	"strategy": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetStrategy{Name: c.Value}
 	}),
-	"gpu": settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
+	"own-card": typed(ownCard),
+	"gpu":      settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
 	"kind": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetGraph{Graph: c.Value == "graph"}
 	}),

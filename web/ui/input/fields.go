@@ -56,6 +56,18 @@ func bandwidth(c Command, _ *state.State) state.Message {
 	return state.SetBandwidth{Rate: r, Settled: true}
 }
 
+// ownCard chooses a card that is in no list by its figures.
+func ownCard(c Command, s *state.State) state.Message {
+	id, err := choice.OwnCard(c.Value)
+	switch {
+	case err != nil:
+		return c.refuse("Card: " + err.Error())
+	case s.Step != nil:
+		return state.SetStep{Name: "device", Value: id}
+	}
+	return state.SetGPU{ID: id}
+}
+
 func batch(c Command, s *state.State) state.Message {
 	p, _, err := preset.Parse(s.Choice.Source.Preset)
 	if err != nil {

@@ -14,7 +14,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve watch build generate test test-native test-wasm test-browser test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
+.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -32,31 +32,33 @@ generate: ## regenerate the components, and profiles/memtide_torch.py from profi
 	$(GO) run ./cmd/build -generate
 
 # Two parts run at a time, because neither keeps two cores busy: a browser waits, a test
-# is compiled. What a part writes is printed when it ends, the last one at the end; a part
-# that fails does not stop the others.
-test: tools chromium firefox webkit ## run all tests: native, WebAssembly in Node, the page in three browsers
-	@$(MAKE) --no-print-directory -k -j2 -O test-browser test-native test-wasm || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
+# is compiled. The site is built before them, so that the longest part, the browsers', is
+# among the first two. What a part writes is printed when it ends; a part that fails does
+# not stop the others.
+test: tools chromium firefox webkit build ## run all tests: native, WebAssembly in Node, the page in three browsers
+	@$(MAKE) --no-print-directory -k -j2 -O in-browsers test-native in-node || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
 
 test-native:
 	$(GO) vet ./...
 	$(GO) test -timeout 30m -vet=off $$($(GO) list ./... | grep -v /web/browsertest)
 
-test-wasm: tools
+test-wasm: tools in-node
+in-node:
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui/...
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" ./engine/... ./wasm/proto ./wasm/serve
 
-test-browser: chromium firefox webkit build
+test-browser: chromium firefox webkit build in-browsers
+in-browsers:
 	$(GO) test -vet=off -count=1 -timeout 40m ./web/browsertest
 	$(GO) test -vet=off -count=1 -timeout 40m -parallel 3 -v ./web/browsertest/engines
 
-test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
+test-torch: torch ## run the tests of the collector and of plans with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
 	$(PYTHON) -B profiles/torchtest/test_malformed.py
-	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
 CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine

@@ -37,9 +37,17 @@ func (p *Profile) stagesThat(is func(s *engine.Stage) bool) (n int) {
 	return n
 }
 
+// OptimizerKind is the kind of a first stage whose backward is the optimizer's step.
+const OptimizerKind = "optimizer"
+
 // lintRatio checks the ratio of backward to forward time.
 func lintRatio(p *Profile) string {
 	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
+	for i := range p.Chain.Stages {
+		if st := &p.Chain.Stages[i]; st.Kind == OptimizerKind {
+			b -= st.Back
+		}
+	}
 	if f == 0 && b == 0 {
 		said := "All times are 0: only memory can be compared."
 		if p.Source.Tool == "collect.py" {
@@ -130,10 +138,8 @@ func lintTimeUnit(p *Profile) string {
 }
 
 func timeUnit(p *Profile) string {
-	for _, f := range registry {
-		if f.Name == p.Format && f.TimeUnit != "" {
-			return f.TimeUnit
-		}
+	if f := formats.Lookup(p.Format); f != nil && f.TimeUnit != "" {
+		return f.TimeUnit
 	}
 	return "seconds"
 }

@@ -50,9 +50,9 @@ func (b *builder) sum(x, y valueID) valueID {
 }
 
 // normWeight is the weight of a normalisation. LoRA without products trains norms alone.
-func (b *builder) normWeight(n int64) weight {
+func (b *builder) normWeight(name string, n int64) weight {
 	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
-	return weight{name: "norm", n: b.m.normParams(n), trained: b.s.trains() || only, adapter: only}
+	return weight{name: name, n: b.m.normParams(n), trained: b.s.trains() || only, adapter: only}
 }
 
 // norm normalises rows of n numbers. Compiled blocks have one kernel for it.
@@ -61,7 +61,7 @@ func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
 	if b.s.Compiled && kind != NormLayer {
 		kind = NormFused
 	}
-	w := b.normWeight(n)
+	w := b.normWeight(name, n)
 	all := rows * n
 	out := size(all, b.e)
 	switch kind {

@@ -10,6 +10,7 @@ import (
 
 // Profile is the step as a chain on one of the cards, with what of it a program can use.
 func (a Ask) Profile() (*profiles.Profile, error) {
+	a.Setup.Workspace = a.Card.Workspace
 	p, err := Profile(a.Setup, a.Card)
 	if err != nil {
 		return nil, err
@@ -18,11 +19,12 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 	return p, nil
 }
 
-// Profile is a step of one micro batch as a chain of blocks, for the methods that choose
-// what is kept, computed again or moved. States stay on the device, gradients from the
-// step's beginning on, as if they were accumulated. What a block gathers, reduces and
-// computes with is its temporary. Checkpointing and offloading are left to the methods,
-// whatever the setup says.
+// Profile is a step of one micro batch as a chain of blocks and as operations, for the
+// methods that choose what is kept, computed again or moved. Both are made of the step as it
+// is played (Run): keeping everything has its peak. States stay on the device, gradients
+// appear as the backward makes them, unless they are accumulated. What a block of the chain
+// gathers, reduces and computes with is its temporary. Checkpointing and offloading are left
+// to the methods, whatever the setup says.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	return profiles.Try(func() *profiles.Profile { return s.profile(c) })
 }
@@ -34,28 +36,37 @@ func (s Setup) profile(c *Card) *profiles.Profile {
 		refuse("the stages of a pipeline are no chain on one card")
 	}
 	m := s.Model
-	inner, _ := s.tokens()
-	p := newProgram(&s, s.end(true, true))
-	chain := &engine.Chain{Name: m.Name, Batch: int(s.Batch), Input: size(inner, 8), Stages: p.stages(c, true)}
-	lanes := *chain
-	lanes.Stages = p.stages(c, false)
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			chain.Resident.Weights += s.weightBytes(w)
-			if w.trained {
-				chain.Resident.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
-			}
-			if w.trained && !s.HostStep {
-				chain.Resident.Optimizer += s.stateBytes(w)
-			}
-		}
-		chain.Resident.Pinned += p.casted(u) + p.pinned(u)
-		lanes.Resident.Pinned += p.casted(u)
-	}
-	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: chain, Graph: p.graph(&lanes, c),
+	o := newOutline(&s)
+	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: o.chain(c), Graph: o.graph(c),
 		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
 			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}
 }
+
+// outline is a step that was played, operation by operation: chains and graphs are made of it.
+type outline struct {
+	*program
+	record []moment // see moment
+	n      int      // stages: the embedding, the blocks, and the head with the loss
+}
+
+// newOutline plays a step that keeps everything.
+func newOutline(s *Setup) *outline {
+	o := &outline{program: newProgram(s, s.end(true, true)), n: int(s.Model.Layers) + 2}
+	l := ledgers.Get().(*ledger)
+	o.ledger, l.record = l, []moment{}
+	o.play(steps)
+	o.record = l.record
+	o.ledger = &ledger{}
+	l.reuse()
+	return o
+}
+
+// forward and backward are the moments at which those of a stage, counted from 1, end;
+// reduction and step those of what follows.
+func (o *outline) forward(k int) moment  { return o.record[k] }
+func (o *outline) backward(k int) moment { return o.record[2*o.n+1-k] }
+func (o *outline) reduction() moment     { return o.record[2*o.n+1] }
+func (o *outline) step() moment          { return o.record[2*o.n+2] }
 
 // keeping is the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
@@ -74,31 +85,89 @@ func (s *Setup) beside() string {
 	if s.HostStep {
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
 	}
-	return text + "Taken as operations it has the optimizer's step, with states that can move; the new ones of a block stand beside the old ones while it runs."
+	return text + "The first stage of the chain is the optimizer, whose step is the last backward. Taken as operations it is one of each block, with states that can move."
 }
 
-// stages are the chain: the embedding, the blocks, and the head with the loss. shared says
-// whether what blocks gather and reduce is their temporary.
-func (p *program) stages(c *Card, shared bool) []engine.Stage {
-	_, outer := p.s.tokens()
-	x := size(outer*p.s.Model.Hidden, p.s.Compute)
-	moved := seconds(float64(2*x) / (c.Bandwidth * trafficShare))
-	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Saved: x, Forward: moved, Back: moved}}
-	for i, u := range p.units {
-		out = append(out, p.blockStage(u, i, c, shared))
+// chain is the step as a chain of blocks. Its first stage is the optimizer, whose forward
+// does nothing: its backward is the last operation. Temporaries are what the step was seen
+// to hold beside what a chain knows of, among them gradients of weights as they appear.
+func (o *outline) chain(c *Card) *engine.Chain {
+	s := o.s
+	optimizer := engine.Stage{Name: "optimizer", Kind: profiles.OptimizerKind, Back: seconds(o.stepSeconds(c))}
+	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch), Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
+	r := &chain.Resident
+	for _, u := range o.all() {
+		for _, w := range u.weights {
+			r.Weights += s.weightBytes(w)
+			if w.trained && o.accumulated() {
+				r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
+			}
+			if w.trained && !s.HostStep {
+				r.Optimizer += s.stateBytes(w)
+			}
+		}
+		r.Pinned += o.casted(u) + o.pinned(u)
 	}
-	loss, norm := p.lossStage(c)
+	r.Pinned += max(0, o.record[0].live-r.Weights-r.Grads-r.Optimizer)
+	held := r.Total()
+	for k := 1; k <= chain.Len(); k++ {
+		st := &chain.Stages[k-1]
+		if k > 1 {
+			st.FwdTemp = max(0, o.forward(k-1).peak-held-st.Saved-chain.Beside(k))
+		}
+		held += st.Saved + chain.Beside(k) - chain.Beside(k-1)
+	}
+	for k := chain.Len(); k > 0; k-- {
+		st := &chain.Stages[k-1]
+		most := o.step().peak
+		if k > 1 {
+			most = o.backward(k - 1).peak
+		}
+		if k == 2 {
+			most = max(most, o.reduction().peak)
+		}
+		st.BwdTemp = max(0, most-held-chain.Grad(k-1))
+		held += chain.Grad(k-1) - st.Grad - st.Saved
+	}
+	return chain
+}
+
+// stages are the embedding, the blocks, and the head with the loss: what they keep, as it
+// was played, and their times, without temporaries.
+func (o *outline) stages(c *Card) []engine.Stage {
+	_, outer := o.s.tokens()
+	x := size(outer*o.s.Model.Hidden, o.s.Compute)
+	moved := seconds(float64(2*x) / (c.Bandwidth * trafficShare))
+	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Forward: moved, Back: moved}}
+	wait := o.tensorSeconds(c) / float64(2*len(o.units)) // half on the way there, half back
+	for i, u := range o.units {
+		var w work
+		w.add(u.block.tape)
+		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: x, Grad: x,
+			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
+	}
+	forward, back := o.headSeconds(c)
+	out = append(out, engine.Stage{Name: "head and loss", Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
+	read := o.finalNorm()
 	for i := range out {
-		next := norm
-		if i < len(p.units) {
-			next = p.units[i].block
+		st := &out[i]
+		st.Saved = o.forward(i+1).acts - o.record[i].acts
+		if i > 0 && out[i-1].Unsaved {
+			st.Saved += x
+		}
+		if i == len(out)-1 {
+			break
+		}
+		next := read
+		if i < len(o.units) {
+			next = o.units[i].block
 		}
 		if next.keepers[0] == 0 { // no backward reads this output
-			out[i].Unsaved = true
-			out[i].Saved -= out[i].Out
+			st.Unsaved = true
+			st.Saved -= st.Out
 		}
 	}
-	return append(out, loss)
+	return out
 }
 
 // casted are the copies of autocast, which a unit holds through the step.
@@ -121,7 +190,7 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 		if u.stays {
 			n += size(w.n, p.s.Compute)
 		}
-		if w.name == "head" || w.name == "embedding" && p.s.Model.Tied {
+		if w.trained && (w.name == "head" || w.name == "embedding" && p.s.Model.Tied) {
 			n += size(w.n, p.s.Compute)
 		}
 	}
@@ -131,79 +200,4 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 // seconds is a time, rounded up.
 func seconds(s float64) time.Duration {
 	return time.Duration(engine.Int64(s*float64(time.Second) + 0.999999999))
-}
-
-// blockStage plays one block by itself: what it keeps, and the most that it takes besides
-// on the way there and back, with what it gathers and reduces if shared says so.
-func (p *program) blockStage(u *unit, index int, c *Card, shared bool) engine.Stage {
-	q := &program{ledger: &ledger{}, s: p.s, root: p.root, final: true}
-	b := u.block
-	x := q.take(b.values[0].bytes, Saved)
-	in := q.live
-	if shared {
-		q.unshard(u)
-		q.receive(u, true)
-	}
-	y, k := b.forward(q.ledger, x)
-	if !u.stays {
-		q.reshard(u)
-	}
-	q.give(q.previous)
-	q.previous = 0
-	gathered := q.classes[Gathered] // what is left of it is pinned
-	out := b.values[b.output].bytes
-	kept := q.live - in - out - gathered
-	st := engine.Stage{Name: fmt.Sprintf("block %d", index+1), Kind: "block", Out: out, Grad: out, Saved: out + kept, FwdTemp: q.peak - in - out - kept - gathered}
-	q.give(y)
-	before := q.live - gathered
-	q.peak = 0
-	gradient := func(w weight) { q.give(q.take(p.madeBytes(w), Gradients)) }
-	if shared {
-		q.unshard(u)
-		q.receive(u, false)
-		gradient = func(w weight) { q.gradient(u, w) }
-	}
-	g := b.backward(q.ledger, x, q.take(out, Backwards), k, gradient)
-	if shared {
-		q.reduceUnit(u)
-	}
-	st.BwdTemp = max(0, q.peak-gathered-before-2*out)
-	q.give(g)
-	forward, back := c.passOf(b.tape)
-	wait := p.tensorSeconds(c) / float64(2*len(p.units)) // half on the way there, half back
-	st.Forward, st.Back = seconds(forward+wait), seconds(back+wait)
-	for i := range u.grads { // the unit is played again for the next block of its kind
-		u.grads[i], u.reduced = 0, 0
-	}
-	return st
-}
-
-// passOf are the seconds of a tape's forward and backward.
-func (c *Card) passOf(t *tape) (forward, back float64) {
-	var w work
-	w.add(t)
-	return w.seconds(c), w.back(c)
-}
-
-// lossStage is the last norm, the head and the loss, and the norm's block.
-func (p *program) lossStage(c *Card) (engine.Stage, *block) {
-	q := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil), first: true, last: true, final: true}
-	_, outer := p.s.tokens()
-	for i := range q.root.weights { // the head's gradient is there already
-		q.root.grads[i], q.root.fresh[i] = q.take(1, Gradients), q.take(1, Gradients)
-	}
-	w := &pass{}
-	x := q.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
-	in := q.live
-	q.lossForward(w, q.share(x))
-	kept := q.live - in
-	st := engine.Stage{Name: "head and loss", Kind: "loss", Out: 4, Grad: 4, Saved: 4 + kept, FwdTemp: q.peak - in - kept}
-	q.peak = 0
-	q.lossBackward(w)
-	st.BwdTemp = max(0, q.peak-in-kept-in)
-	inner, _ := p.s.tokens()
-	head := 2 * float64(inner) * float64(p.s.Model.Hidden) * float64(p.s.Model.Words) / float64(p.s.Tensor) / (c.Peak * c.Share)
-	traffic := lossTraffic * float64(p.logits()) / (c.Bandwidth * trafficShare)
-	st.Forward, st.Back = seconds(head+traffic/3), seconds(2*head+2*traffic/3)
-	return st, w.loss.norm
 }

@@ -5,6 +5,9 @@ import (
 	"strconv"
 
 	"memtide/engine"
+	_ "memtide/engine/lanes" // operations of other lanes are played here
+	"memtide/engine/sim"
+	"memtide/profiles"
 )
 
 // graph is the step of one micro batch with its optimizer as operations: those of a chain
@@ -12,43 +15,34 @@ import (
 // for each block and pass, one block ahead, and gradients are reduced a block at a time
 // [torch: FSDPParamGroup]; the optimizer steps on a unit's states where they are, in host
 // memory as soon as its gradient is there. States and gradients are values that can move.
-func (p *program) graph(chain *engine.Chain, c *Card) *engine.Graph {
-	of := engine.ExpandChain(chain)
+func (o *outline) graph(c *Card) *engine.Graph {
+	of := engine.ExpandChain(&engine.Chain{Stages: o.stages(c)})
 	nameStages(of)
-	w := &grapher{program: p, c: c, of: of, g: &engine.Graph{Values: of.Values, Fixed: chain.Resident.Pinned, Done: engine.NoValue, Stages: of.Stages}}
-	for i, u := range p.all() {
+	w := &grapher{outline: o, c: c, of: of, g: &engine.Graph{Values: of.Values, Done: engine.NoValue, Stages: of.Stages},
+		at: make([]engine.OpID, 2*o.n), after: engine.NoValue, reduced: engine.NoOp}
+	for i, u := range o.all() {
 		w.units = append(w.units, w.states(u, i))
-		w.steps += w.trained(w.units[i])
+		w.numbers += w.trained(w.units[i])
 	}
-	if q := (&program{ledger: &ledger{}, s: p.s, root: p.root, units: p.units}); !p.s.StepInBack {
-		q.stepTemps()
-		w.temps = q.peak
+	w.g.Fixed = o.record[0].live
+	for i := range w.g.Values {
+		if v := &w.g.Values[i]; v.Initial&engine.OnDevice != 0 {
+			w.g.Fixed -= v.Size
+		}
 	}
-	w.gather(0, engine.NoOp)
-	w.gather(1, engine.NoOp)
-	n := chain.Len()
-	at := make([]engine.OpID, 2*n) // by operation of the chain
-	for k := 1; k <= n; k++ {
-		after := engine.NoOp
-		if k > 1 {
-			after = at[k-2]
+	w.forwards()
+	for k := o.n; k > 0; k-- {
+		if k > 2 && k < o.n && !w.units[w.unit(k-1)].stays {
+			w.gather(w.unit(k-1), w.at[of.Bwd(k+1)])
 		}
-		if k > 1 && k < n-1 { // that of stage 2 is under way
-			w.gather(w.unit(k+1), after)
-		}
-		at[k-1] = w.compute(of.Ops[of.Fwd(k)], k)
-	}
-	for k := n; k > 0; k-- {
-		if k > 2 && k < n && !w.units[w.unit(k-1)].stays {
-			w.gather(w.unit(k-1), at[of.Bwd(k+1)])
-		}
-		at[of.Bwd(k)] = w.backward(of.Ops[of.Bwd(k)], k)
-		if k > 1 && k < n {
+		w.writeBackward(k)
+		if k > 1 && k < o.n {
 			w.reduce(w.unit(k))
 		}
 	}
 	w.reduce(0)
 	w.optimizer()
+	w.measure()
 	return w.g
 }
 
@@ -65,25 +59,27 @@ func nameStages(of *engine.ChainGraph) {
 
 // grapher writes the operations of a step, in the order of its program.
 type grapher struct {
-	*program
-	c     *Card
-	of    *engine.ChainGraph
-	g     *engine.Graph
-	units []*values // by unit, the root first
-
-	steps float64      // numbers that the rank steps on
-	temps engine.Bytes // of the optimizer's step
+	*outline
+	c       *Card
+	of      *engine.ChainGraph
+	g       *engine.Graph
+	units   []*values      // by unit, the root first
+	at      []engine.OpID  // by operation of the chain
+	reduced engine.OpID    // the reduction of embedding and head
+	stepped []engine.OpID  // of the optimizer on the device
+	after   engine.ValueID // of no bytes: gradients of the stage behind are there
+	numbers float64        // that the rank steps on
 }
 
 // values are those of a unit; NoValue where it has none.
 type values struct {
 	*unit
 	name    string
-	shard   engine.ValueID // what is stored
-	whole   engine.ValueID // gathered
-	states  engine.ValueID // of the optimizer
-	made    []engine.ValueID
-	share   engine.ValueID // of the gradient, that the optimizer reads
+	shard   engine.ValueID   // what is stored
+	whole   engine.ValueID   // gathered, or cast
+	states  engine.ValueID   // of the optimizer
+	made    []engine.ValueID // gradients, as the backward makes them or as they are stored
+	share   engine.ValueID   // of the gradient, that the optimizer reads
 	updated []engine.ValueID
 }
 
@@ -99,7 +95,7 @@ func (w *grapher) op(o engine.Op) engine.OpID {
 
 // unit is that of a stage: the root's stages are the first and the last.
 func (w *grapher) unit(k int) int {
-	if k == w.of.Chain.Len() {
+	if k == w.n {
 		return 0
 	}
 	return k - 1
@@ -123,25 +119,29 @@ func (w *grapher) states(u *unit, i int) *values {
 		}
 	}
 	v.shard = w.value("weights of "+v.name, engine.KindWeight, stored, engine.OnDevice)
-	if share > 0 && s.Optimizer != StepNone { // the step replaces them
+	if s.HostStep && share > 0 { // the host replaces them
 		w.g.Values[v.shard].Kind = engine.KindState
 	}
-	if s.gathers() {
+	if cast := w.casted(u); cast > 0 {
+		v.whole = w.value("weights of "+v.name+" in the compute type", engine.KindState, cast, 0)
+	} else if s.gathers() {
 		v.whole = w.value("gathered weights of "+v.name, engine.KindState, gathered, 0)
 	}
 	if kept > 0 && s.Optimizer != StepNone {
-		at := engine.OnDevice
+		kind, at := engine.KindWeight, engine.OnDevice
 		if s.HostStep {
-			at = engine.OnHost
+			kind, at = engine.KindState, engine.OnHost
 		}
-		v.states = w.value("optimizer states of "+v.name, engine.KindState, kept, at)
+		v.states = w.value("optimizer states of "+v.name, kind, kept, at)
 	}
-	if w.accumulated() { // it is there from the beginning
-		w.g.Fixed += share
-		share = 0
-	}
-	if slices.ContainsFunc(u.weights, func(x weight) bool { return x.trained }) && s.gathers() {
+	switch {
+	case share == 0:
+	case s.gathers() && w.accumulated(): // it is resident, and added to
+		v.share = w.value("gradient of "+v.name, engine.KindState, 0, 0)
+	case s.gathers():
 		v.share = w.value("gradient of "+v.name, engine.KindState, share, 0)
+	case w.accumulated():
+		v.made = append(v.made, w.value("gradient of "+v.name, engine.KindState, share, engine.OnDevice))
 	}
 	return v
 }
@@ -150,19 +150,14 @@ func (w *grapher) states(u *unit, i int) *values {
 // begins.
 func (p *program) accumulated() bool { return (p.s.Static || p.s.Accumulate > 1) && !p.s.HostStep }
 
-// gather writes the all-gather of a unit, with its output beside what it is copied into,
-// and the rank's share.
+// gather writes the all-gather of a unit, one block ahead. What it is copied out of belongs
+// to the operations that run beside it.
 func (w *grapher) gather(i int, after engine.OpID) {
 	v := w.units[i]
 	if !w.s.gathers() {
 		return
 	}
-	var own engine.Bytes
-	for _, x := range v.weights {
-		own += w.s.gathered(x, ceil(x.n, w.s.split(x)))
-	}
-	all := w.g.Values[v.whole].Size
-	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork, Time: seconds(float64(all) / w.collectiveRate(w.c)), Temp: all + own,
+	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork, Time: seconds(float64(w.g.Values[v.whole].Size) / w.collectiveRate(w.c)),
 		In: []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}}
 	if w.s.Shard < 2 {
 		o.Time = 0
@@ -173,106 +168,130 @@ func (w *grapher) gather(i int, after engine.OpID) {
 	w.op(o)
 }
 
-// weightsOf is what an operation reads of a unit's weights.
-func (v *values) weightsOf() engine.ValueID {
-	if v.whole != engine.NoValue {
-		return v.whole
+// cast writes the copy of a unit's weights that autocast makes, once: it keeps it to the
+// unit's backward.
+func (w *grapher) cast(i int) {
+	if v := w.units[i]; v.whole != engine.NoValue && !w.s.gathers() {
+		w.op(engine.Op{Name: "cast " + v.name, Once: true, In: []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}})
 	}
-	return v.shard
 }
 
-func (w *grapher) compute(o engine.Op, k int) engine.OpID {
-	o.In = append(slices.Clone(o.In), w.units[w.unit(k)].weightsOf())
-	return w.op(o)
+// forwards writes the forward of every stage.
+func (w *grapher) forwards() {
+	w.gather(0, engine.NoOp)
+	w.gather(1, engine.NoOp)
+	w.cast(0)
+	for k := 1; k <= w.n; k++ {
+		after := engine.NoOp
+		if k > 1 {
+			after = w.at[k-2]
+		}
+		if k > 1 && k < w.n-1 { // that of stage 2 is under way
+			w.gather(w.unit(k+1), after)
+		}
+		if k > 1 && k < w.n {
+			w.cast(w.unit(k))
+		}
+		o := w.of.Ops[w.of.Fwd(k)]
+		o.In = append(slices.Clone(o.In), w.weightsOf(k))
+		w.at[k-1] = w.op(o)
+	}
 }
 
-// backward writes the backward of a stage, which makes gradients of its weights: the last
-// stage that of the head, the first one that of the embedding.
-func (w *grapher) backward(o engine.Op, k int) engine.OpID {
-	s, v := w.s, w.units[w.unit(k)]
-	name := v.name
-	var bytes, beside engine.Bytes
-	for _, x := range v.weights {
-		switch at := x.name == "embedding"; {
-		case !x.trained:
-		case w.unit(k) == 0 && at != (k == 1):
-			if tied := s.Model.Tied && at; tied { // the head makes it too
-				bytes += w.madeWhole(x)
-			}
-		case at && s.Model.Tied: // added to that of the head
-			beside += w.madeBytes(x)
+// weightsOf is what an operation of a stage reads of its unit's weights: the embedding
+// those that are stored, unless they are gathered.
+func (w *grapher) weightsOf(k int) engine.ValueID {
+	v := w.units[w.unit(k)]
+	if v.whole == engine.NoValue || k == 1 && !w.s.gathers() {
+		return v.shard
+	}
+	return v.whole
+}
+
+// writeBackward writes the backward of a stage, and an operation of no time behind it from
+// which on the gradients of its weights are there: before it they are among the backward's
+// temporaries, since they appear one by one while other things go.
+func (w *grapher) writeBackward(k int) {
+	v, name := w.units[w.unit(k)], w.of.Chain.Stages[k-1].Name
+	o := w.of.Ops[w.of.Bwd(k)]
+	o.In = append(slices.Clone(o.In), w.weightsOf(k))
+	if w.after != engine.NoValue {
+		o.In = append(o.In, w.after)
+	}
+	if !w.s.gathers() && w.accumulated() {
+		o.In = append(o.In, v.made...)
+	}
+	w.at[w.of.Bwd(k)] = w.op(o)
+	w.after = engine.NoValue
+	bytes := w.made(k)
+	if bytes == 0 {
+		return
+	}
+	o = engine.Op{Name: "gradients of " + name, Pass: engine.Backward, In: []engine.ValueID{w.of.Grad(k - 1)}, Out: []engine.ValueID{w.value("new gradient of "+name, engine.KindState, bytes, 0)}}
+	v.made = append(v.made, o.Out[0])
+	if k > 1 {
+		w.after = w.value("order behind "+name, engine.KindState, 0, 0)
+		o.Out = append(o.Out, w.after)
+	}
+	w.op(o)
+}
+
+// made are the bytes of the gradients that are there when the backward of a stage has run,
+// and were not before: the last stage has made those of the head, the first one those of the
+// embedding, unless they are the head's.
+func (w *grapher) made(k int) (n engine.Bytes) {
+	s, root := w.s, w.unit(k) == 0
+	if !s.gathers() && (w.accumulated() || s.StepInBack) {
+		return 0
+	}
+	for _, x := range w.units[w.unit(k)].weights {
+		first := x.name == "embedding" && !s.Model.Tied
+		switch {
+		case !x.trained, root && first != (k == 1):
+		case s.gathers():
+			n += size(x.n, s.Compute)
 		default:
-			bytes += w.madeWhole(x)
+			n += s.at(x, 2, s.storedBytes(x, s.Grad))
 		}
 	}
-	if w.unit(k) == 0 {
-		name = w.of.Chain.Stages[k-1].Name
-	}
-	if w.accumulated() && !s.gathers() {
-		bytes = 0
-	}
-	o.Temp += beside
-	if bytes > 0 {
-		id := w.value("new gradient of "+name, engine.KindState, bytes, 0)
-		v.made = append(v.made, id)
-		o.Out = append(slices.Clone(o.Out), id)
-	}
-	return w.compute(o, k)
+	return n
 }
 
-// madeBytes are those of the gradient of a weight as the backward makes it.
-func (p *program) madeBytes(w weight) engine.Bytes {
-	if p.s.gathers() {
-		return size(w.n, p.s.Compute)
-	}
-	return size(w.n, p.s.storedBytes(w, p.s.Compute))
-}
-
-// madeWhole are those of it until it is reduced: without gathering it is stored at once.
-func (p *program) madeWhole(w weight) engine.Bytes {
-	if p.s.gathers() {
-		return p.madeBytes(w)
-	}
-	return p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
-}
-
-// reduce writes the reduce-scatter of a unit, with what it reads in the type that is
-// reduced, and the optimizer's step of it on the host.
+// reduce writes the reduce-scatter of a unit, and the optimizer's step of it where that does
+// not wait for the others.
 func (w *grapher) reduce(i int) {
 	v := w.units[i]
 	if v.share != engine.NoValue {
-		var all, out engine.Bytes
+		var all engine.Bytes
 		for _, x := range v.weights {
 			if x.trained {
 				all += size(x.n, w.s.Reduce)
-				out += w.s.at(x, 3, w.s.Reduce)
 			}
 		}
-		if out == w.g.Values[v.share].Size {
-			out = 0
-		}
-		o := engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true, Time: seconds(float64(all) / w.collectiveRate(w.c)), Temp: all + out,
+		o := engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true, Time: seconds(float64(all) / w.collectiveRate(w.c)),
 			In: v.made, Out: []engine.ValueID{v.share}}
 		if w.s.Shard < 2 {
 			o.Time = 0
 		}
-		w.op(o)
+		id := w.op(o)
+		if i == 0 { // beside nothing else
+			w.reduced = id
+		}
 		v.made = []engine.ValueID{v.share}
 	}
 	switch {
 	case w.s.HostStep && v.states != engine.NoValue:
 		w.hostStep(v)
 	case w.s.StepInBack && !w.s.HostStep:
-		w.step(v, nil)
+		w.writeStep(v)
 	}
 }
 
 // hostStep writes the optimizer's step of a unit on the host: the gradient goes there, and
 // new weights come back in the room of the old ones.
 func (w *grapher) hostStep(v *values) {
-	n := w.trained(v)
 	fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
-	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU, Time: seconds(n * stepTraffic / hostMemory),
+	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU, Time: seconds(w.trained(v) * stepTraffic / hostMemory),
 		In: append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
 	v.updated = append(v.updated, fresh)
 }
@@ -302,22 +321,79 @@ func (w *grapher) optimizer() {
 		return
 	}
 	for _, v := range w.units {
-		w.step(v, []engine.ValueID{w.of.Grad(0)}) // the backward is over
+		w.writeStep(v)
 	}
 }
 
-// step writes the optimizer's step of a unit on the device, whose new weights and states
-// stand beside the old ones.
-func (w *grapher) step(v *values, after []engine.ValueID) {
+// writeStep writes the optimizer's step of a unit on the device, in place: what it reads are
+// the weights and states that it changes. Those behind the backward wait for its end.
+func (w *grapher) writeStep(v *values) {
 	n := w.trained(v)
 	if n == 0 || w.s.Optimizer == StepNone {
 		return
 	}
-	o := engine.Op{Name: "step " + v.name, Pass: engine.Backward, Time: seconds(w.stepSeconds(w.c) * n / w.steps), Temp: w.temps,
-		In: slices.Concat(v.made, after, []engine.ValueID{v.shard}), Out: []engine.ValueID{w.value("new weights of "+v.name, engine.KindWeight, w.g.Values[v.shard].Size, 0)}}
+	o := engine.Op{Name: "step " + v.name, Pass: engine.Backward, Time: seconds(w.stepSeconds(w.c) * n / w.numbers), In: append(slices.Clone(v.made), v.shard)}
 	if v.states != engine.NoValue {
 		o.In = append(o.In, v.states)
-		o.Out = append(o.Out, w.value("new optimizer states of "+v.name, engine.KindWeight, w.g.Values[v.states].Size, 0))
 	}
-	w.op(o)
+	if w.s.StepInBack {
+		w.op(o)
+		return
+	}
+	o.In = append(o.In, w.of.Grad(0))
+	w.stepped = append(w.stepped, w.op(o))
+}
+
+// measure gives operations the temporaries with which they reach what the step was seen to
+// hold while they ran, beside what is there if everything is kept. Those of the optimizer
+// are what its first step has: kernels that take lists make all of them at once.
+func (w *grapher) measure() {
+	most := map[engine.OpID]engine.Bytes{}
+	for k := 1; k <= w.n; k++ {
+		most[w.at[w.of.Fwd(k)]], most[w.at[w.of.Bwd(k)]] = w.forward(k).peak, w.backward(k).peak
+	}
+	if w.reduced != engine.NoOp {
+		most[w.reduced] = w.reduction().peak
+	}
+	if w.stepped != nil {
+		most[w.stepped[0]] = w.step().peak
+	}
+	for id, used := range w.beside(most) {
+		w.g.Ops[id].Temp = max(0, most[id]-used)
+	}
+	for _, id := range w.stepped {
+		w.g.Ops[id].Temp = w.g.Ops[w.stepped[0]].Temp
+	}
+}
+
+// beside plays the operations, keeping everything, and returns the most that is there while
+// each of some runs, without its temporaries.
+func (w *grapher) beside(some map[engine.OpID]engine.Bytes) map[engine.OpID]engine.Bytes {
+	for id := range some {
+		w.g.Ops[id].Temp = 1 // so that its time is told
+	}
+	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)), ToDev: engine.Rate(engine.Int64(w.c.back()))}, Budget: engine.NoLimit}
+	sol, err := engine.Lookup(engine.KeepAll).Solve(p, nil, nil)
+	profiles.End(err)
+	t, err := sim.Play(p, sol.Schedule)
+	profiles.End(err)
+	last := 0
+	for _, l := range t.Lives {
+		last = max(last, l.StartSeq, l.EndSeq)
+	}
+	used := make([]engine.Bytes, last+2)
+	for _, l := range t.Lives {
+		used[l.StartSeq] += l.Bytes
+		used[l.EndSeq] -= l.Bytes
+	}
+	for i := range used[1:] {
+		used[i+1] += used[i]
+	}
+	out := map[engine.OpID]engine.Bytes{}
+	for _, l := range t.Lives {
+		if l.Op != engine.NoOp {
+			out[l.Op] = w.g.Fixed + slices.Max(used[l.StartSeq:max(l.EndSeq, l.StartSeq+1)]) - 1
+		}
+	}
+	return out
 }

@@ -48,48 +48,47 @@ func played(t *testing.T, p *engine.Problem, strategy string) *sim.Trace {
 	return tr
 }
 
-// The operations that keep everything peak where the program does, and take its time: the
+// The operations that keep everything peak where the program does, to the byte, and take its time: the
 // first gather and the last reduction have nothing to run beside, and of the optimizer on
 // the host what runs beside the backward takes no more.
 func TestGraphIsTheStep(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		s    Setup
-		off  float64 // of the peak, per cent
 	}{
 		{"one card", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096},
-			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "eager"}}, 3},
+			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "eager"}}},
 		{"shared", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
-			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}, 3},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}},
 		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4},
 			Code: Code{Norm: "fused"}, Stepping: Stepping{Optimizer: "fused"},
-			HeadLoss: HeadLoss{Loss: "chunked"}, Layout: Layout{Shard: 8}}, 3},
+			HeadLoss: HeadLoss{Loss: "chunked"}, Layout: Layout{Shard: 8}}},
 		{"gathered once", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
-			Layout:    Layout{Shard: 8, NoReshard: true}}, 3},
+			Layout:    Layout{Shard: 8, NoReshard: true}}},
 		{"accumulated", Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 8192, Accumulate: 2},
-			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}, 3},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}},
 		{"tied, a slow network", Setup{Model: Lookup("gpt2"), Work: Work{Batch: 8, Seq: 1024},
-			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}, 5},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}},
 		{"host", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4},
-			Code: Code{Norm: "fused"}, Stepping: Stepping{HostStep: true}}, 3},
+			Code: Code{Norm: "fused"}, Stepping: Stepping{HostStep: true}}},
 		{"shared, host", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
-			Stepping:  Stepping{HostStep: true}, Layout: Layout{Shard: 8}}, 3},
+			Stepping:  Stepping{HostStep: true}, Layout: Layout{Shard: 8}}},
 		{"adapters", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2},
-			LoRA: &LoRA{Rank: 16, On: everyProduct}, Layout: Layout{Shard: 4}}, 3},
+			LoRA: &LoRA{Rank: 16, On: everyProduct}, Layout: Layout{Shard: 4}}},
 		{"Megatron", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8}, Code: Code{Norm: "fused"},
 			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "inplace"},
-			Layout: Layout{Zero: 1, Shard: 4, Tensor: 2, Static: true}}, 3},
+			Layout: Layout{Zero: 1, Shard: 4, Tensor: 2, Static: true}}},
 		{"experts", Setup{Model: Lookup("mixtral-8x7b"), Work: Work{Seq: 4096},
-			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}, 8},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 64}}},
 	} {
 		p := stepGraph(t, c.s)
 		tr := played(t, p, "keepall")
 		want := run(t, c.s).Allocated
-		if d := 100 * (float64(tr.Peak)/float64(want) - 1); d > c.off || d < -c.off {
-			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%); want within %g %%", c.name, tr.Peak, want, d, c.off)
+		if tr.Peak != want {
+			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%)", c.name, tr.Peak, want, 100*(float64(tr.Peak)/float64(want)-1))
 		}
 		c.s.Accumulate = 1 // the graph is of one micro batch
 		said, err := StepTime(c.s, CardOf("H100"))
@@ -139,7 +138,7 @@ func TestStatesMove(t *testing.T) {
 		HeadLoss: HeadLoss{Loss: "chunked"}})
 	var states engine.Bytes
 	for _, v := range p.Graph.Values {
-		if v.Kind == engine.KindState && v.Initial == engine.OnDevice {
+		if v.Kind == engine.KindWeight && v.Initial == engine.OnDevice {
 			states += v.Size
 		}
 	}
@@ -152,7 +151,7 @@ func TestStatesMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(sol.Schedule, func(st engine.Step) bool {
-		return st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Kind == engine.KindState
+		return st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Kind == engine.KindWeight
 	}) {
 		t.Errorf("nothing of the states moves")
 	}

@@ -85,6 +85,26 @@ type ledger struct {
 	poolPeaks   [numPools]engine.Bytes
 	phasePeaks  [numPhases]engine.Bytes
 	phaseParts  [numPhases][numClasses]engine.Bytes // at the peak of each
+
+	high   engine.Bytes // the most since the last operation ended
+	record []moment     // nil unless operations are recorded
+}
+
+// moment is the end of an operation of the step, as moments of one micro batch are numbered
+// in package engine's chains (engine.ChainGraph.Fwd and Bwd) behind its beginning; what
+// follows are the reduction of embedding and head, and the optimizer.
+type moment struct {
+	peak engine.Bytes // the most that was there while it ran
+	live engine.Bytes // what is there at its end
+	acts engine.Bytes // of that what is no state: activations and their gradients
+}
+
+// cut ends an operation of the step, if they are recorded.
+func (l *ledger) cut() {
+	if l.record != nil {
+		l.record = append(l.record, moment{l.high, l.live, l.classes[Saved] + l.classes[Logits] + l.classes[Working] + l.classes[Backwards]})
+	}
+	l.high = l.live
 }
 
 // ledgers are those whose plays have ended: what they record takes most of a play's memory.
@@ -110,6 +130,7 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 	h := handle(len(l.storages))
 	l.events = append(l.events, h)
 	l.live += n
+	l.high = max(l.high, l.live)
 	l.classes[c] += n
 	l.pools[p] += n
 	l.poolPeaks[p] = max(l.poolPeaks[p], l.pools[p])

@@ -35,9 +35,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	_, outer := p.s.tokens()
 	h := p.s.Model.Hidden
-	b := &builder{tape: newTape(size(outer*h, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
-	b.output = b.norm(blockInput, "final", outer, h)
-	w.loss.norm = newPlayed(b.tape, &Setup{}, CheckpointNone)
+	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
 		w.loss.input = x
@@ -51,6 +49,17 @@ func (p *program) lossForward(w *pass, x handle) {
 		w.loss.hidden = all
 	}
 	p.lossKept(&w.loss)
+}
+
+// lastNorm is the name of the normalisation behind the last block.
+const lastNorm = "final"
+
+// finalNorm is the normalisation behind the last block.
+func (p *program) finalNorm() *block {
+	_, outer := p.s.tokens()
+	b := &builder{tape: newTape(size(outer*p.s.Model.Hidden, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
+	b.output = b.norm(blockInput, lastNorm, outer, p.s.Model.Hidden)
+	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
 
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
@@ -231,7 +240,7 @@ func (p *program) headGradient() {
 	if p.s.Model.Tied && p.first {
 		i = 0
 	}
-	if u.weights[i].name == "norm" {
+	if u.weights[i].name == lastNorm {
 		return
 	}
 	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part

@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
 )
 
 // Curve is what a strategy for chains finds for a step, over what a card has to have.
@@ -37,10 +40,9 @@ var optima = []struct {
 const spots = 12
 
 // optima solves the chain of the step, see Profile, for what the card has, and for a curve.
-// The allocator is given what it takes of the step as it is, own; what the chain takes
-// above the program where both keep everything is taken off; the optimizer and the
-// collectives take the time that they take of a policy. A pipeline has no chain, and
-// of more than mostChain blocks none is looked for.
+// What is found is played as the step is (follower), the optimizer included; the collectives
+// take the time that they take of a policy. A pipeline has no chain, and of more than
+// mostChain blocks none is looked for.
 func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
 	if err := poll.Now(); err != nil {
 		return nil, nil, err
@@ -51,28 +53,28 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	}
 	s := a.Setup.keeping().normal() // as the profile's
 	s.Workspace = a.Card.Workspace
-	m := &onChain{a: a, own: own, program: newProgram(&s, s.end(true, true))}
-	m.grow(profile.Chain)
-	m.more = profile.Chain.KeepAllPeak() - runStage(&s, s.end(true, true), probed).Allocated
-	m.problem = engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
-	fits := m.budget(engine.Bytes(engine.Int64(float64(own.Capacity) / (1 + uncertain))))
+	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)), problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
 	for _, o := range optima {
 		strategy := engine.Best(o.class, false)
 		if strategy == nil {
 			continue
 		}
-		sol, _ := strategy.Solve(m.problem.WithBudget(max(fits, 0)), nil, poll)
-		if poll.Now() != nil {
-			return rows, curves, poll.Now()
-		}
-		if sol != nil {
-			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: m.answer(sol), GPUs: a.GPUs})
-		}
+		least := m.budget(m.room())
 		var small *engine.InfeasibleError
-		least := fits
 		if _, err := strategy.Solve(m.problem.WithBudget(0), nil, poll); errors.As(err, &small) && small.Smallest > 0 {
 			least = small.Smallest
-		} else if sol == nil {
+		}
+		answer, err := m.fitting(strategy, least, poll)
+		if err != nil {
+			return rows, curves, err
+		}
+		if n := len(rows); n > 0 && (answer == nil || !answer.better(rows[n-1].Answer)) { // which is a plan of this kind, too
+			answer = rows[n-1].Answer
+		}
+		if answer != nil {
+			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
+		}
+		if small == nil && answer == nil {
 			continue
 		}
 		curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies, poll)})
@@ -83,48 +85,63 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	return rows, curves, nil
 }
 
-// onChain translates between a step and its chain.
+// better says whether a plan is to be taken rather than another one.
+func (a *Answer) better(than *Answer) bool {
+	if a.Verdict != than.Verdict && (a.Verdict == Fits || than.Verdict == Fits) {
+		return a.Verdict == Fits
+	}
+	return a.Time < than.Time
+}
+
+// onChain looks for plans of a step on its chain.
 type onChain struct {
 	a       Ask
 	own     *Answer
-	program *program     // that keeps everything
-	more    engine.Bytes // that the chain takes above it
+	s       *Setup
+	program *program // that keeps everything
 	problem *engine.Problem
 }
 
-// grow has gradients appear block by block, as they do where no buffer holds them: beside
-// the backward of a stage are those of the stages behind it.
-func (m *onChain) grow(c *engine.Chain) {
-	p := m.program
-	if p.accumulated() {
-		return
-	}
-	made := func(u *unit, counts func(weight) bool) (n engine.Bytes) {
-		for _, w := range u.weights {
-			if w.trained && counts(w) {
-				n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
-			}
-		}
-		return n
-	}
-	c.Resident.Grads = 0
-	n := len(c.Stages)
-	sum := made(p.root, func(w weight) bool { return w.name != "embedding" })
-	c.Stages[n-1].BwdTemp += sum
-	for i := len(p.units) - 1; i >= 0; i-- {
-		sum += made(p.units[i], func(weight) bool { return true })
-		c.Stages[i+1].BwdTemp += sum
-	}
-	c.Stages[0].BwdTemp += sum + made(p.root, func(w weight) bool { return w.name == "embedding" })
+// room is what may be reserved on the card if a plan is to fit.
+func (m *onChain) room() engine.Bytes {
+	return engine.Bytes(engine.Int64(float64(m.own.Capacity) / (1 + uncertain)))
 }
 
-// budget is what of a card's memory is left for the chain.
+// budget is what of that is left for the chain, where the allocator takes what it takes of
+// the step as it is.
 func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
-	return reserved - (m.own.High - m.own.Allocated) + m.more
+	return reserved - (m.own.High - m.own.Allocated)
+}
+
+// tries is how often a strategy is asked for a plan in less memory because the one before,
+// with what the allocator held for it, did not fit.
+const tries = 6
+
+// fitting is the answer about a plan of a strategy that fits, in as much memory as possible,
+// or, where none of those that were tried does, about the last one; nil if there is no plan.
+// Least is the least memory that it has a plan for.
+func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes, poll *engine.Poll) (last *Answer, err error) {
+	most := m.budget(m.room())
+	if most < least {
+		return nil, nil
+	}
+	for i := range engine.Bytes(tries) {
+		sol, _ := strategy.Solve(m.problem.WithBudget(most-(most-least)*i/(tries-1)), nil, poll)
+		if err := poll.Now(); err != nil {
+			return last, err
+		}
+		if sol == nil {
+			return last, nil
+		}
+		if last = m.answer(sol, m.a.enough()); last.Verdict == Fits || most == least {
+			return last, nil
+		}
+	}
+	return last, nil
 }
 
 // curve solves the chain from the least memory to that of keeping everything, and within
-// what each policy takes.
+// what each policy takes. The allocator is given what it takes of the step as it is.
 func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change, poll *engine.Poll) (out []Spot) {
 	most := m.problem.Chain.Chain.KeepAllPeak()
 	var budgets []engine.Bytes
@@ -138,44 +155,41 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 	}
 	slices.Sort(budgets)
 	budgets = slices.Compact(budgets)
-	found := make([]*engine.Solution, len(budgets))
-	strategy.Sweep(m.problem, nil, budgets, poll, func(i int, sol *engine.Solution, err error) {
+	strategy.Sweep(m.problem, nil, budgets, poll, func(_ int, sol *engine.Solution, err error) {
 		if err == nil {
-			found[i] = sol
+			a := m.answer(sol, probed)
+			out = append(out, Spot{a.Allocated + m.own.High - m.own.Allocated, a.Time})
 		}
 	})
-	for _, sol := range found {
-		if sol != nil {
-			a := m.answer(sol)
-			out = append(out, Spot{a.High, a.Time})
-		}
+	slices.SortFunc(out, func(x, y Spot) int {
+		return cmp.Or(cmp.Compare(x.Reserved, y.Reserved), cmp.Compare(x.Time, y.Time))
+	})
+	for i := 1; i < len(out); i++ { // a plan for less room fits into more
+		out[i].Time = min(out[i].Time, out[i-1].Time)
 	}
 	return out
 }
 
-// answer is what a schedule of the chain comes to.
-func (m *onChain) answer(sol *engine.Solution) *Answer {
-	r := *m.own.Result
-	r.Allocated, r.Parts, r.replayed = sol.Peak-m.more, nil, true
-	over := r.Allocated - m.own.Allocated
-	r.Reserved += over
-	r.Expandable += over
-	r.Pools += over
-	out := &Answer{Result: &r, Low: m.own.Low + over, High: m.own.High + over, States: m.own.States, Capacity: m.own.Capacity, Time: m.time(sol.Makespan)}
-	out.judge()
-	return out
+// answer is what a schedule of the chain comes to, played on the program; within a limit
+// with the allocator's part.
+func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
+	t, err := sim.Play(m.problem, sol.Schedule)
+	profiles.End(err)
+	p := newProgram(m.s, m.s.end(true, true))
+	return m.a.reserves(p.result(p.follow(m.problem.Chain, t).step, limit), m.time(sol.Makespan))
 }
 
-// time is that of a step whose passes take so long.
-func (m *onChain) time(passes time.Duration) time.Duration {
-	p, c := m.program, m.a.Card
+// time is that of a step whose chain takes so long.
+func (m *onChain) time(chain time.Duration) time.Duration {
+	p, c, ops := m.program, m.a.Card, m.problem.Chain.Ops
 	var all float64
 	for _, u := range p.all() {
 		for _, w := range u.weights {
 			all += float64(w.n)
 		}
 	}
-	passes -= m.problem.Chain.Ops[m.problem.Chain.Fwd(1)].Time + m.problem.Chain.Ops[m.problem.Chain.Bwd(1)].Time // the embedding's, which answers leave out
+	of := m.problem.Chain
+	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time // without the embedding's, which answers leave out
 	one := max(passes.Seconds(), p.gatherSeconds(c, all)+p.tensorSeconds(c))
 	return seconds(one*float64(p.s.Accumulate) + p.stepSeconds(c))
 }

@@ -80,8 +80,16 @@ func (a Ask) played(limit engine.Bytes) *Answer {
 			r.states = max(r.states, ranks.List[i].states)
 		}
 	}
+	out := a.reserves(r, t)
+	out.Ranks = ranks
+	return out
+}
+
+// reserves is the answer about what was played: what an allocator reserves for it, beside
+// the context, and whether that fits.
+func (a Ask) reserves(r *Result, t time.Duration) *Answer {
 	r.program = nil
-	out := &Answer{Result: r, Ranks: ranks, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: r.states,
+	out := &Answer{Result: r, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: r.states,
 		Capacity: a.Card.Memory - a.Context, Time: t}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))

@@ -192,6 +192,13 @@ func (b *block) forward(l *ledger, x handle) (handle, *kept) {
 	return out, k
 }
 
+// passBy runs the block on x without keeping anything for its backward, and returns the output.
+func (b *block) passBy(l *ledger, x handle) handle {
+	k := &kept{storage: make([]handle, len(b.values))}
+	b.run(l, k, len(b.ops), nil, func(valueID) bool { return false })
+	return k.storage[b.values[b.output].root]
+}
+
 // run plays operators up to one, all or some of them; what is not held is given back after
 // its last reader.
 func (b *block) run(l *ledger, k *kept, to int, some []bool, holds func(valueID) bool) {

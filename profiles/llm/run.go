@@ -88,26 +88,35 @@ func runUpTo(s Setup, limit engine.Bytes) *Result {
 }
 
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
-	s.tally.add(func(t *tally) { t.plays++ })
 	s.checkHeld([]int64{s.InFlight * int64(len(of.layers))})
 	p := newProgram(s, of)
+	return p.result(p.step, limit)
+}
+
+// result loads the states and runs steps of a program: a first one without moments, and
+// others.
+func (p *program) result(step func(), limit engine.Bytes) *Result {
+	p.s.tally.add(func(t *tally) { t.plays++ })
 	p.ledger = ledgers.Get().(*ledger)
 	defer func() {
 		p.ledger.reuse()
 		p.ledger = nil
 	}()
-	p.play(steps)
+	p.loads()
+	for range steps {
+		step()
+	}
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), program: p}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}
 	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
-		s.tally.add(func(t *tally) { t.replays++ })
+		p.s.tally.add(func(t *tally) { t.replays++ })
 		r.replayed = true
 		for range settling {
-			p.step()
+			step()
 		}
-		r.Reserved, r.Expandable = p.replay(caching.Rules{}, s.poll), p.replay(caching.Rules{Expandable: true}, s.poll)
+		r.Reserved, r.Expandable = p.replay(caching.Rules{}, p.s.poll), p.replay(caching.Rules{Expandable: true}, p.s.poll)
 	}
 	return r
 }

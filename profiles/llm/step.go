@@ -55,7 +55,7 @@ func newProgram(s *Setup, of share) *program {
 	}
 	if last {
 		b := builder{s: s, m: m}
-		root = append(root, b.normWeight(m.Hidden))
+		root = append(root, b.normWeight(lastNorm, m.Hidden))
 		if n := m.head() - m.normParams(m.Hidden); n > 0 {
 			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
 		}
@@ -129,12 +129,17 @@ func (p *program) blockWeights(b *block) (out []weight) {
 // all are the units in the order of the forward.
 func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
 
-// play loads the states and runs steps: a first one without moments, and others.
-func (p *program) play(steps int) {
+// loads takes the states.
+func (p *program) loads() {
 	p.phase = Load
 	for _, u := range p.all() {
 		p.load(u)
 	}
+}
+
+// play loads the states and runs steps.
+func (p *program) play(steps int) {
+	p.loads()
 	for range steps {
 		p.step()
 	}
@@ -154,6 +159,10 @@ func (p *program) step() {
 	// From the third micro batch on nothing is new.
 	micro := min(p.s.Accumulate, 2)
 	for m := range micro {
+		if p.record != nil { // of the last micro batch
+			p.record = p.record[:0]
+			p.cut()
+		}
 		passes := make([]*pass, p.s.InFlight)
 		for i := range passes {
 			passes[i] = p.forwardPass()
@@ -165,6 +174,7 @@ func (p *program) step() {
 	}
 	p.phase = Step
 	p.optimize()
+	p.cut()
 }
 
 // forwardPass runs a micro batch up to its loss.
@@ -176,6 +186,7 @@ func (p *program) forwardPass() *pass {
 	_, outer := p.s.tokens()
 	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
 	p.workspace(0)
+	p.cut()
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
 		profiles.End(p.s.poll.Err())
@@ -209,6 +220,7 @@ func (p *program) forwardPass() *pass {
 		w.inputs = append(w.inputs, x)
 		w.kept = append(w.kept, k)
 		x = y
+		p.cut()
 	}
 	p.giveAll(leaving)
 	switch {
@@ -221,6 +233,7 @@ func (p *program) forwardPass() *pass {
 	}
 	p.give(p.previous)
 	p.previous = 0
+	p.cut()
 	return w
 }
 
@@ -265,6 +278,7 @@ func (p *program) backwardPass(w *pass) {
 		p.lossForward(w, w.out)
 	}
 	g := p.lossBackward(w)
+	p.cut()
 	p.phase = Backward
 	fetch := func(i int) {
 		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
@@ -288,26 +302,41 @@ func (p *program) backwardPass(w *pass) {
 			fetch(i - i%int(p.s.Group))
 			p.again(w, i)
 		}
-		k := w.kept[i]
-		g = u.block.backward(p.ledger, w.inputs[i], g, k, func(w weight) { p.gradient(u, w) })
-		if u.block.adapts && p.s.LoRA.Params > 0 {
-			p.gradient(u, u.weights[len(u.weights)-1])
-		}
+		g = p.unitBackward(u, w.inputs[i], g, w.kept[i])
 		p.give(w.inputs[i])
 		if i%int(p.s.Group) == 0 {
 			p.give(w.again)
 			w.again = 0
 		}
 		p.reduceUnit(u)
+		p.cut()
 	}
+	p.reduceEnds(g)
+}
+
+// unitBackward runs the backward of a block from the gradient of its output, with those of
+// its weights.
+func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
+	g = u.block.backward(p.ledger, x, g, k, func(w weight) { p.gradient(u, w) })
+	if u.block.adapts && p.s.LoRA.Params > 0 {
+		p.gradient(u, u.weights[len(u.weights)-1])
+	}
+	return g
+}
+
+// reduceEnds ends the backward from the gradient of the embedding's output: it makes that of
+// the embedding, and reduces those of embedding and head.
+func (p *program) reduceEnds(g handle) {
 	p.phase = Reduction
 	if p.first && p.s.trains() {
 		p.embeddingBackward()
 	}
 	p.give(g)
+	p.cut()
 	p.reduceUnit(p.root)
 	p.give(p.reducing)
 	p.reducing = 0
+	p.cut()
 }
 
 // embeddingBackward makes the gradient of the embedding; a tied one is added to what the

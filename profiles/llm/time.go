@@ -117,7 +117,10 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 // check refuses a setup that a card cannot run.
 func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
-		refuse("%s has no products in 8 bits", c.Name)
+		refuse("%s has no products in 8 bits that are known; want 16 bits, -fp8 none", c.Name)
+	}
+	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash) {
+		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash and -host", c.Name)
 	}
 }
 
@@ -133,17 +136,15 @@ func (p *program) stepTime(c *Card) time.Duration {
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	forward, back, late = p.blockSeconds(c)
-	inner, _ := s.tokens()
 	if moved := p.moved(); moved > 0 {
 		forward, back = max(forward, float64(moved)/c.Link), max(back, float64(moved)/c.back())
 	}
 	if p.last {
-		head := 2 * float64(inner) * float64(s.Model.Hidden) * float64(s.Model.Words) / float64(s.Tensor) / (c.Peak * c.Share)
-		loss := lossTraffic * float64(p.logits()) / (c.Bandwidth * trafficShare)
-		forward += head + loss/3
-		back += 2*head + loss*2/3
+		there, again := p.headSeconds(c)
+		forward += there
+		back += again
 		if s.trains() {
-			late += head
+			late += p.headProduct(c)
 		}
 	}
 	var all float64
@@ -157,6 +158,18 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 		forward, back = forward*rate, back*rate
 	}
 	return forward, back, min(late, back)
+}
+
+// headProduct are the seconds of the product with the head's weights.
+func (p *program) headProduct(c *Card) float64 {
+	inner, _ := p.s.tokens()
+	return 2 * float64(inner) * float64(p.s.Model.Hidden) * float64(p.s.Model.Words) / float64(p.s.Tensor) / (c.Peak * c.Share)
+}
+
+// headSeconds are those of the head and the loss, forward and backward.
+func (p *program) headSeconds(c *Card) (forward, back float64) {
+	head, loss := p.headProduct(c), lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
+	return head + loss/3, 2*head + loss*2/3
 }
 
 // moved are the bytes that go to the host in a forward, and come back in the backward.

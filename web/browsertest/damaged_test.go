@@ -183,6 +183,6 @@ func TestDamagedSolver(t *testing.T) {
 		t.Errorf("the page says %q; want that the second program is damaged", text)
 	}
 	mended.Store(true)
-	p.Click(`[data-do="act"]`)
+	p.Click(`.notice [data-do="act"]`)
 	p.Wait(untilReady, 90*time.Second)
 }

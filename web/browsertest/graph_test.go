@@ -129,7 +129,7 @@ func TestStandIn(t *testing.T) {
 	if got := Eval[string](p, `alertText() + result("answer-sub")`); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
 		t.Errorf("the notice is %q; want the number of layers, and what is shown", got)
 	}
-	p.Click(`[data-do="act"]`)
+	p.Click(`.notice [data-do="act"]`)
 	p.Wait(`byID("strategy").value === "rotor" && ` + untilReady)
 	p.Quiet()
 }

@@ -76,7 +76,7 @@ func Open(t testing.TB, address string) *Page {
 // Navigate opens another address of the site.
 func (p *Page) Navigate(address string) {
 	p.t.Helper()
-	p.do(chromedp.Do(p.ctx, chromedp.Navigate(p.URL+address)))
+	p.act("opening "+address, chromedp.Navigate(p.URL+address))
 }
 
 // Fresh opens an address of the site in a new document, whatever the tab shows: it
@@ -84,7 +84,7 @@ func (p *Page) Navigate(address string) {
 // emulate, stays.
 func (p *Page) Fresh(address string) {
 	p.t.Helper()
-	p.do(chromedp.Do(p.ctx, chromedp.Navigate("about:blank")))
+	p.act("leaving the page", chromedp.Navigate("about:blank"))
 	p.mu.Lock()
 	p.console, p.requests = nil, nil
 	p.mu.Unlock()
@@ -108,6 +108,17 @@ func (p *Page) Back() {
 
 // Context is for what this package has no function for.
 func (p *Page) Context() context.Context { return p.ctx }
+
+// act has the browser do something, and fails the test when the browser has not done it
+// after a time that only one that hangs needs: a click waits for its element.
+func (p *Page) act(what string, action chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, hang)
+	defer cancel()
+	if err := chromedp.Do(ctx, action); err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+}
 
 func (p *Page) do(err error) {
 	p.t.Helper()
@@ -290,7 +301,7 @@ func (p *Page) rest(d time.Duration) {
 // Click clicks the element that a selector finds, with the mouse.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
-	p.do(chromedp.Do(p.ctx, chromedp.Click(chromedp.CSS(selector))))
+	p.act("clicking "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
 // Text is the text of the element that a selector finds.

@@ -99,7 +99,6 @@
   };
   const isLate = (file) => "the program file " + file + " does not arrive: nothing came for 10 seconds. Check the connection and try again";
 
-  const stalled = new Set(); // files that stopped arriving
   const compile = async (file) => {
     if (text(file) !== null) {
       const packed = new Response(Uint8Array.from(atob(text(file)), (c) => c.charCodeAt(0)));
@@ -107,14 +106,13 @@
     }
     const end = new AbortController();
     let bytes = 0, late;
-    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); stalled.add(file); end.abort(); });
+    const unwatch = watch(() => bytes, () => { late = new Error(isLate(file)); end.abort(); });
     const count = async (reader) => {
       for (let part; !(part = await reader.read()).done; ) bytes += part.value.length;
       bytes = Infinity;
     };
     try {
-      // A request that joins one that was just given up fails with it: Chromium has them share the cache's entry.
-      const response = await fetch(address(file), { signal: end.signal, cache: stalled.has(file) ? "reload" : "default" });
+      const response = await fetch(address(file), { signal: end.signal });
       if (!response.ok) throw new Error("the server answered " + response.status + " for the engine");
       count(response.clone().body.getReader()).catch(() => {}); // what compiles it reports it
       if ((response.headers.get("Content-Type") || "").startsWith("application/wasm")) {
@@ -179,12 +177,17 @@
     return bytesOf(file, "reload").catch(() => {});
   };
 
-  // A program; a damaged copy of it is replaced once.
+  // A program. Where it does not compile its bytes are read again and looked at: those that are
+  // right are compiled (the cache may have had others a moment before, or shared its entry with
+  // a request that was given up), damaged ones are replaced once.
   const load = async (file) => {
     try {
       return await compile(file);
     } catch (e) {
-      if (e.message === isLate(file) || !(await damaged(file, e))) throw e;
+      if (e.message === isLate(file)) throw e;
+      const bytes = text(file) === null && (await kept(file).catch(() => {}));
+      if (bytes && (await whole(file, bytes))) return WebAssembly.compile(bytes);
+      if (!(await damaged(file, e))) throw e;
       return replaced(file);
     }
   };

@@ -1,0 +1,286 @@
+package llm
+
+import (
+	"cmp"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// follower runs the step of a program by a schedule of its chain, in the order in which the
+// simulator had everything happen: what a plan of a strategy allocates, and what the allocator
+// reserves for it, are then known as of any other step. A copy to the device takes its room
+// before the operation during which it starts, one to the host gives it back behind the
+// operation during which it ends.
+type follower struct {
+	*program
+	g      *engine.ChainGraph
+	trace  *sim.Trace
+	events []event
+
+	ran  []bool     // by span
+	held []*holding // by life
+	here []*holding // by value: the newest copy on the device
+	away []*holding // by value: what the host has, as sizes
+	w    *pass      // of the micro batch
+	grad handle     // of the output of the stage whose backward is next
+	next int        // that stage
+	made *holding   // by the newest run of a forward
+}
+
+// event is the begin or the end of a stay on the device.
+type event struct {
+	seq   int
+	life  int
+	start bool
+}
+
+// holding is what the program has of a value of the chain.
+type holding struct {
+	kept  *kept          // nil of an output alone
+	out   handle         // 0: not of this value, or gone
+	sizes []engine.Bytes // of what was kept, on the host
+	bytes engine.Bytes   // of the output, on the host
+}
+
+// follow is a program that runs steps by a trace of its chain.
+func (p *program) follow(g *engine.ChainGraph, t *sim.Trace) *follower {
+	f := &follower{program: p, g: g, trace: t}
+	for i := range t.Lives {
+		if l := &t.Lives[i]; l.Value != engine.NoValue {
+			f.events = append(f.events, event{l.StartSeq, i, true}, event{l.EndSeq, i, false})
+		}
+	}
+	slices.SortFunc(f.events, func(a, b event) int { return cmp.Compare(a.seq, b.seq) })
+	return f
+}
+
+// step is program.step by the schedule.
+func (f *follower) step() {
+	micro := min(f.s.Accumulate, 2)
+	for m := range micro {
+		f.final = m == micro-1
+		f.pass()
+	}
+	if f.phase != Step { // the schedule has no stage for it
+		f.phase = Step
+		f.optimize()
+	}
+}
+
+// pass is one micro batch.
+func (f *follower) pass() {
+	n := f.g.Chain.Len()
+	f.ran, f.held = make([]bool, len(f.trace.Spans)), make([]*holding, len(f.trace.Lives))
+	f.here, f.away = make([]*holding, len(f.g.Values)), make([]*holding, len(f.g.Values))
+	f.w, f.grad, f.next, f.phase = &pass{}, 0, n, Forward
+	f.unshard(f.root)
+	f.receive(f.root, true)
+	begun := make([]bool, len(f.trace.Lives))
+	for at, e := range f.events {
+		l := &f.trace.Lives[e.life]
+		switch {
+		case !e.start:
+			f.leave(e.life)
+		case !begun[e.life]:
+			begun[e.life] = true
+			if l.From != sim.NoSpan && f.trace.Spans[l.From].Kind != sim.SpanFetch && !f.ran[l.From] {
+				for _, later := range f.events[at:] { // copies that start while it runs
+					c := &f.trace.Lives[later.life]
+					if c.Start >= f.trace.Spans[l.From].End {
+						break
+					}
+					if later.start && !begun[later.life] && f.fetched(c) {
+						begun[later.life] = true
+						f.arrive(later.life)
+					}
+				}
+				f.ran[l.From] = true
+				f.run(&f.trace.Spans[l.From])
+			}
+			f.arrive(e.life)
+		}
+	}
+}
+
+func (f *follower) fetched(l *sim.Life) bool {
+	return l.From != sim.NoSpan && f.trace.Spans[l.From].Kind == sim.SpanFetch
+}
+
+// stage is the number of the stage of a value, and whether that is its output or what it
+// saves; a gradient is neither.
+func (f *follower) stage(v engine.ValueID) (k int, output, saved bool) {
+	n := f.g.Chain.Len()
+	switch i := int(v); {
+	case i <= n:
+		return i, true, false
+	case i <= 2*n:
+		return i - n, false, true
+	}
+	return 0, false, false
+}
+
+// arrive begins a stay: of what a run has made, or of what comes back.
+func (f *follower) arrive(life int) {
+	l := &f.trace.Lives[life]
+	k, output, saved := f.stage(l.Value)
+	if k == 0 {
+		return
+	}
+	h := &holding{}
+	unsaved := f.g.Chain.Unsaved(k)
+	switch from := f.away[l.Value]; {
+	case f.fetched(l) && from != nil:
+		if from.sizes != nil {
+			h.kept = &kept{storage: make([]handle, len(from.sizes))}
+			for root, n := range from.sizes {
+				h.kept.storage[root] = f.take(n, Saved)
+			}
+		}
+		if f.next > k { // the stage behind will read it
+			h.out = f.take(from.bytes, Saved)
+		}
+	case l.From == sim.NoSpan || f.made == nil:
+	case saved:
+		h.kept = f.made.kept
+		if !unsaved {
+			h.out = f.made.out
+		}
+	case output:
+		h.out = f.made.out
+	}
+	f.held[life], f.here[l.Value] = h, h
+}
+
+// leave ends a stay.
+func (f *follower) leave(life int) {
+	l, h := &f.trace.Lives[life], f.held[life]
+	if h == nil {
+		return
+	}
+	bytes := func(s handle) engine.Bytes {
+		if s == 0 {
+			return 0
+		}
+		return f.storages[s-1].bytes
+	}
+	if l.Offloaded {
+		to := &holding{bytes: bytes(h.out)}
+		if h.kept != nil {
+			to.sizes = make([]engine.Bytes, len(h.kept.storage))
+			for root, s := range h.kept.storage {
+				to.sizes[root] = bytes(s)
+			}
+		}
+		f.away[l.Value] = to
+	}
+	if h.kept != nil {
+		for root, s := range h.kept.storage {
+			f.give(s)
+			h.kept.storage[root] = 0
+		}
+	}
+	f.give(h.out)
+	h.out = 0
+	if f.here[l.Value] == h {
+		f.here[l.Value] = nil
+	}
+}
+
+// output is the copy of a stage's output that its readers read.
+func (f *follower) output(k int) handle {
+	for _, v := range []engine.ValueID{f.g.Act(k), f.g.Saved(max(k, 1))} {
+		if h := f.here[v]; h != nil && h.out != 0 {
+			return h.out
+		}
+	}
+	return 0
+}
+
+// run runs an operation of the chain.
+func (f *follower) run(sp *sim.Span) {
+	n := f.g.Chain.Len()
+	if k := int(sp.Op) + 1; k <= n {
+		f.made = &holding{}
+		f.forward(k, sp.OutputOnly)
+		return
+	}
+	k := 2*n - int(sp.Op)
+	f.made = nil
+	f.backward(k)
+	f.next = k - 1
+	if k > 1 { // nobody reads the output before it again
+		for _, v := range []engine.ValueID{f.g.Act(k - 1), f.g.Saved(k - 1)} {
+			if h := f.here[v]; h != nil {
+				f.give(h.out)
+				h.out = 0
+			}
+		}
+	}
+}
+
+// forward runs that of a stage: the optimizer's does nothing.
+func (f *follower) forward(k int, light bool) {
+	_, outer := f.s.tokens()
+	switch n := f.g.Chain.Len(); k {
+	case 1:
+	case 2:
+		f.made.out = f.take(size(outer*f.s.Model.Hidden, f.s.Compute), Saved)
+		f.workspace(0)
+	case n:
+		if f.w.loss.norm != nil { // it stays
+			return
+		}
+		x := f.share(f.output(n - 1))
+		if h := f.here[f.g.Act(n-1)]; h != nil && f.g.Chain.Unsaved(n-1) { // the loss lets go of it
+			f.give(h.out)
+			h.out = 0
+		}
+		f.lossForward(f.w, x)
+		f.give(f.previous)
+		f.previous = 0
+	default:
+		u := f.units[k-3]
+		f.unshard(u)
+		f.receive(u, f.next == n)
+		if light {
+			f.made.out = u.block.passBy(f.ledger, f.output(k-1))
+		} else {
+			f.made.out, f.made.kept = u.block.forward(f.ledger, f.output(k-1))
+			f.turn(f.made.out, Saved)
+		}
+		if !u.stays && f.s.gathers() && f.next != k {
+			f.reshard(u)
+		}
+	}
+}
+
+// backward runs that of a stage.
+func (f *follower) backward(k int) {
+	switch n := f.g.Chain.Len(); k {
+	case 1:
+		if f.final {
+			f.phase = Step
+			f.optimize()
+		}
+	case 2:
+		f.reduceEnds(f.grad)
+		f.grad = 0
+	case n:
+		f.grad = f.lossBackward(f.w)
+		f.phase = Backward
+	default:
+		i := k - 3
+		u := f.units[i]
+		f.unshard(u)
+		f.receive(u, false)
+		if i > 0 {
+			f.unshard(f.units[i-1])
+		}
+		h := f.here[f.g.Saved(k)]
+		f.grad = f.unitBackward(u, f.output(k-1), f.grad, h.kept)
+		h.kept = nil
+		f.reduceUnit(u)
+	}
+}

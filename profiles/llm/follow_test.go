@@ -1,0 +1,95 @@
+package llm
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+)
+
+// A step that follows a schedule that keeps everything is the step itself: what it allocates
+// in every phase, and what an allocator reserves. One that follows another schedule ends
+// where it began, and allocates what its chain has, and more only where copies and an
+// operation run at once.
+func TestFollow(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		args  engine.Args
+	}{
+		{"llama3-8b", nil},
+		{"llama3-8b", engine.Args{"gpus": "8", "accumulate": "2"}},
+		{"llama3-8b", engine.Args{"program": "torchtune"}},
+		{"gpt2", engine.Args{"program": "megatron"}},
+		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "program": "torchtitan", "lora": "8"}},
+	} {
+		a, err := New(Lookup(c.model), c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		profile, err := a.Profile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := answer(t, a)
+		s := a.Setup.keeping().normal()
+		s.Workspace = a.Card.Workspace
+		problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
+		for _, way := range []struct {
+			strategy string
+			percent  engine.Bytes // of what keeping everything takes
+			more     float64      // per cent
+		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.1}, {"pofo", 90, 3}} {
+			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*way.percent/100), nil, nil)
+			if sol == nil {
+				t.Fatalf("%s %v: %v", c.model, c.args, err)
+			}
+			trace, err := sim.Play(problem, sol.Schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newProgram(&s, s.end(true, true))
+			r := p.result(p.follow(problem.Chain, trace).step, engine.NoLimit)
+			switch off := 100 * (float64(r.Allocated)/float64(sol.Peak) - 1); {
+			case way.strategy == engine.KeepAll && (r.Phases != own.Phases || r.Reserved != own.Reserved || r.Expandable != own.Expandable):
+				t.Errorf("%s %v: %v allocated, %d reserved; the step has %v, %d", c.model, c.args, r.Phases, r.Reserved, own.Phases, own.Reserved)
+			case off < 0 || off > way.more:
+				t.Errorf("%s %v, %s: %d bytes in the program, %d in the chain (%+.2f %%); want up to %g %% more", c.model, c.args, way.strategy, r.Allocated, sol.Peak, off, way.more)
+			}
+		}
+	}
+}
+
+// A step that follows a schedule leaves what it found.
+func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
+	a, err := New(Lookup("gpt2"), engine.Args{"seq": "512", "gpus": "2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := a.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
+	s := a.Setup.keeping().normal()
+	for _, name := range []string{"keepall", "rotor", "pofo", "revolve", "chen", "vdnn"} {
+		sol, _ := engine.Lookup(name).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*85/100), nil, nil)
+		if sol == nil {
+			continue
+		}
+		trace, err := sim.Play(problem, sol.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newProgram(&s, s.end(true, true))
+		p.ledger = &ledger{}
+		p.loads()
+		f := p.follow(problem.Chain, trace)
+		f.step()
+		f.step()
+		was := p.live
+		f.step()
+		if p.live != was {
+			t.Errorf("%s: %d bytes after three steps, %d after two", name, p.live, was)
+		}
+	}
+}

@@ -19,6 +19,7 @@ type SSM struct {
 	Kernel      int64 // tokens of the convolution
 	Bias        bool  // of the products
 	ConvBias    bool
+	NoNorm      bool // nothing stands between the scan and the last product
 }
 
 // ShortConv is LFM2's gated convolution in the place of attention.
@@ -30,6 +31,9 @@ type ShortConv struct {
 // mixer is what mixes tokens: attention, or what stands in its place.
 func (b *builder) mixer(n valueID) valueID {
 	switch {
+	case b.k.Twin:
+		scaled := b.point("n1.scaled", b.values[n].bytes, []valueID{n}) // each has a multiplier of its own
+		return b.sum(b.stateSpace(n), b.attention(scaled))
 	case b.k.Delta != nil:
 		return b.delta(n)
 	case b.k.SSM != nil:
@@ -115,8 +119,10 @@ func (b *builder) stateSpace(n valueID) valueID {
 	}
 	b.aside("ssm.A", size(2*s.Heads, 4))
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
-	b.extra("ssm.norm", inner)
-	b.aside("ssm.rstd", size(t*s.Groups, 4))
+	if !s.NoNorm {
+		b.extra("ssm.norm", inner)
+		b.aside("ssm.rstd", size(t*s.Groups, 4))
+	}
 	w := weight{name: "ssm.o", n: inner*h + bias(h), trained: b.s.trains(), rows: inner, cols: h}
 	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
 }

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2} {
+		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1} {
 		families[name] = b
 	}
 }
@@ -203,4 +203,13 @@ func lfm2(c *config, m *llm.Model) {
 			b.Conv = conv
 		}
 	})
+}
+
+// falconH1 has Mamba 2 beside attention in each block.
+func falconH1(c *config, m *llm.Model) {
+	llama(c, m)
+	c.flag("projectors_bias", false)
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true), !c.flag("mamba_rms_norm", false)
+	m.SSM, m.Twin = s, true
 }

@@ -161,6 +161,16 @@ func (m *Model) At(layer int64) *Block {
 	return &dense
 }
 
+// has says whether a layer is of a kind.
+func (m *Model) has(is func(*Block) bool) bool {
+	for l := range m.Layers {
+		if is(m.At(l)) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasExperts says whether a layer, counted from 0, has experts.
 func (m *Model) hasExperts(layer int64) bool { return m.At(layer).MoE != nil }
 

@@ -76,6 +76,9 @@ var knobs = []knob{
 	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
 	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
+	turns("kernels for linear attention", "kernels", "yes", func(s *Setup) bool {
+		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
+	}),
 	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
 	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
 	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),

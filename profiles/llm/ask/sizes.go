@@ -41,7 +41,7 @@ var sizes = []Size{
 	{[]string{"n_group", "topk_group", "moe_num_shared_experts"}, mostExperts},
 	{[]string{"sliding_window_pattern", "no_rope_layer_interval", "decoder_sparse_step", "moe_layer_start_index", "moe_layer_interval"}, mostLayers},
 	{[]string{"rotary_dim", "kv_n_heads"}, mostHeads},
-	{[]string{"attention_chunk_size", "local_attention"}, mostTokens},
+	{[]string{"attention_chunk_size", "local_attention", "mamba_chunk_size", "chunk_size"}, mostTokens},
 	{[]string{"intermediate_size_mlp"}, mostWidth},
 	{[]string{"interleave_moe_layer_step", "global_attn_every_n_layers"}, mostLayers},
 	{[]string{"linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim"}, mostHeads},

@@ -14,9 +14,9 @@ func init() {
 
 const linear = "linear_attention"
 
-// kernels says that mixers other than attention run as kernels.
+// kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
-	c.notes = append(c.notes, "Linear attention and state spaces are taken as the kernels of fla, causal_conv1d and mamba_ssm; Transformers' own torch code keeps several times more.")
+	c.notes = append(c.notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
 // delta puts gated delta nets into the layers of linear attention.
@@ -89,13 +89,13 @@ func olmoHybrid(c *config, m *llm.Model) {
 // stateSpace is Mamba 2 by the keys that most families have.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
 	c.kernels()
-	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel)}
+	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size")), Copies: 2}
 }
 
 // nemotronH has one part in each block: a state space, a net, experts or attention.
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
+	s.Bias, s.ConvBias, s.Copies = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true), 1
 	m.NoRope, m.NoTables = true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)

@@ -25,7 +25,7 @@ const (
 	mostRoom  = 768 << 20 // bytes of everything that is built
 )
 
-// pickleRoom is what may be built of a pickle of so many bytes: a small one never
+// pickleRoom returns how many bytes may be built of a pickle of size bytes: a small one never
 // takes much. Blocks, which are small, take a little more than their bytes.
 func pickleRoom(size int) int { return min(64<<20+2*size, mostRoom) }
 
@@ -91,7 +91,8 @@ func (u *unpickler) run() pval {
 // instruction reads an instruction with its operand.
 func (u *unpickler) instruction() (op byte, operand uint64) {
 	head := u.peek(1 + mostOperand)
-	if u.op = u.place(); len(head) == 0 {
+	u.op = u.place()
+	if len(head) == 0 {
 		u.early()
 	}
 	op = head[0]
@@ -248,7 +249,8 @@ func (u *unpickler) container(op byte) {
 
 // build counts what is built.
 func (u *unpickler) build(bytes int) {
-	if u.built += bytes; u.built > u.allowed() {
+	u.built += bytes
+	if u.built > u.allowed() {
 		profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
 			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."})

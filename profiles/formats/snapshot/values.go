@@ -199,7 +199,8 @@ func (u *unpickler) named(v pval) pval {
 	switch v.kind() {
 	case pvOpenDict:
 		d := u.openDicts.at(v.index())
-		if o = d.open; d.has&isEvent != 0 {
+		o = d.open
+		if d.has&isEvent != 0 {
 			return pvOther
 		}
 	case pvOpenList:

@@ -77,7 +77,7 @@ func (c *chunks[T]) add(v T) int {
 	return i
 }
 
-func (c *chunks[T]) at(i int) *T { return &c.parts[i/chunkSize][i%chunkSize] }
+func (c *chunks[T]) at(i int) *T { return &c.parts[uint(i)/chunkSize][uint(i)%chunkSize] }
 
 // values are what a pickle is made of.
 type values struct {

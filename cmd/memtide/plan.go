@@ -53,6 +53,8 @@ type planFlags struct {
 	args   engine.Args
 	asJSON bool
 
+	own ownCard
+
 	chain bool   // write the step instead of an answer
 	file  string // that it is written to; empty: the standard output
 }
@@ -86,6 +88,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			fs.Func(o.Name, help, set)
 		}
 	}
+	p.own.define(fs)
 	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
@@ -102,6 +105,9 @@ func (p *planFlags) setContext(value string) error {
 
 // ask makes the question of the flags and the file.
 func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
+	if id := p.own.id(p.args["device"]); id != "" {
+		p.args["device"] = id
+	}
 	return valid(llm.New(p.network(ctx, e, args), p.args))
 }
 

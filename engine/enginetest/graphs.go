@@ -25,7 +25,10 @@ type (
 // GraphProblem is the problem of a vector that holds any graph, with a nanosecond for
 // a unit of time.
 func (v *Vector) GraphProblem() *engine.Problem {
-	g := &engine.Graph{Fixed: engine.Bytes(v.Fixed), Done: engine.NoValue}
+	g := &engine.Graph{Done: engine.NoValue}
+	for _, b := range v.Fixed {
+		g.Fixed += engine.Bytes(b)
+	}
 	if v.Done != nil {
 		g.Done = engine.ValueID(*v.Done)
 	}
@@ -91,7 +94,7 @@ func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 	return g
 }
 
-// GiveAlt gives about half of the operations a second way, mostly a faster one with
+// GiveAlt gives about half of the operations a second algorithm, mostly a faster one with
 // a larger workspace.
 func GiveAlt(r *rand.Rand, g *engine.Graph) {
 	for i := range g.Ops {

@@ -1,0 +1,184 @@
+package play
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"memtide/engine"
+	"memtide/engine/remat"
+)
+
+// plays is how many plans are played for one answer.
+const plays = 4500
+
+// Query is what is asked for.
+type Query struct {
+	Class    Class        // of the search
+	Strategy string       // empty: search; otherwise its schedule of the chain is taken
+	Limit    engine.Bytes // above what is there before the step
+	Link     engine.Rate  // of copies to the host and back
+}
+
+// Found is an answer.
+type Found struct {
+	Segments []*Segment
+	Class    Class
+	Result   Result
+	// Of a strategy's schedule: the solution, and the best one of all that recompute,
+	// where that is known; else nil.
+	Solution, Best *engine.Solution
+}
+
+// finder looks for the plan of one step.
+type finder struct {
+	Query
+	chain  *engine.Chain // derived from the trace
+	player *Player
+	trace  *Trace
+	poll   *engine.Poll
+}
+
+// Find answers for a trace and the chain that is derived from it. The error is an
+// *engine.InfeasibleError with the smallest peak that was met (0: none was), a sentence
+// about the strategy, or that of the poll. Beside the first one, of a search, the plan with
+// that peak is returned. The player gets the link.
+func Find(c *engine.Chain, t *Trace, p *Player, q Query, poll *engine.Poll) (*Found, error) {
+	p.Link = q.Link
+	f := &finder{q, c, p, t, poll}
+	if q.Strategy != "" {
+		return f.convert()
+	}
+	segments, got, err := p.Solve(q.Class, q.Limit, plays, f.known(), poll)
+	if err != nil {
+		return &Found{Segments: segments, Class: q.Class, Result: got}, err
+	}
+	if q.Class == ClassOffload {
+		segments, got = f.early(segments, got)
+	}
+	return &Found{Segments: segments, Class: q.Class, Result: got}, nil
+}
+
+// early has what is on the host come back one segment before it is needed, so that its
+// copy may run beside operators, wherever the limit has room for that.
+func (f *finder) early(segments []*Segment, got Result) ([]*Segment, Result) {
+	segments, first := slices.Clone(segments), true
+	for i, s := range segments {
+		if s.Do != DoOffload && s.Input != DoOffload {
+			continue
+		}
+		if !first { // before the first there is nothing
+			with := *s
+			with.Prefetch, segments[i] = 1, &with
+			if r := f.player.Play(segments); r.Peak <= f.Limit {
+				got = r
+			} else {
+				segments[i] = s
+			}
+		}
+		first = false
+	}
+	return segments, got
+}
+
+// rooms are budgets of the chain to try for one of the step: what a chain cannot say of
+// a step may take a little more.
+func (f *finder) rooms() (rooms []engine.Bytes) {
+	for _, less := range []engine.Bytes{0, f.Limit / 50, f.Limit / 20, f.Limit / 10, f.Limit / 5} {
+		rooms = append(rooms, f.Limit-less+f.chain.Input+f.chain.Resident.Total())
+	}
+	return rooms
+}
+
+// known are plans that follow from the chain's optimal ones of class wrappable, and of
+// rotor where runs within runs are looked for.
+func (f *finder) known() (all [][]*Segment) {
+	for _, room := range f.rooms() {
+		runs, err := remat.Runs(f.chain, room, f.poll)
+		if err != nil {
+			break
+		}
+		var parts []Part
+		for _, r := range runs {
+			parts = append(parts, Part{First: r[0], Last: r[1]})
+		}
+		all = append(all, f.valid(parts)...)
+	}
+	if f.Class == ClassUnit || f.Class == ClassWrappable {
+		return all
+	}
+	for _, room := range f.rooms() {
+		if parts, _, err := f.solved("rotor", nil, room); err == nil {
+			all = append(all, f.valid(parts)...)
+		}
+	}
+	return all
+}
+
+// valid is parts as the segments of one plan, if they are one.
+func (f *finder) valid(parts []Part) [][]*Segment {
+	if segments := f.trace.OfStages(f.chain, parts); f.trace.Validate(segments) == nil {
+		return [][]*Segment{segments}
+	}
+	return nil
+}
+
+// solved is what a strategy finds for the chain, as parts.
+func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]Part, *engine.Solution, error) {
+	s := engine.Lookup(strategy)
+	if s == nil {
+		return nil, nil, fmt.Errorf("there is no strategy %q", strategy)
+	}
+	p := engine.NewChainProblem(f.chain, engine.Device{ToHost: f.Link, ToDev: f.Link}, engine.Whole, room)
+	sol, err := s.Solve(p, args, f.poll)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts, err := Nested(p, sol.Schedule)
+	return parts, sol, err
+}
+
+// convert takes the schedule of a strategy: for the largest budget of the chain with
+// which the step keeps its own.
+func (f *finder) convert() (*Found, error) {
+	least := engine.NoLimit
+	for _, room := range f.rooms() {
+		parts, sol, err := f.solved(f.Strategy, nil, room)
+		if _, short := errors.AsType[*engine.InfeasibleError](err); short {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Strategy, err)
+		}
+		for _, segments := range f.valid(parts) {
+			got := f.player.Play(segments)
+			least = min(least, got.Peak)
+			if got.Peak > f.Limit {
+				continue
+			}
+			found := &Found{Class: f.trace.ClassOf(segments), Solution: sol, Best: f.best(room)}
+			if found.Segments, found.Result = segments, got; found.Class == ClassOffload {
+				found.Segments, found.Result = f.early(segments, got)
+			}
+			return found, nil
+		}
+	}
+	if least == engine.NoLimit {
+		least = 0
+	}
+	return nil, &engine.InfeasibleError{Budget: f.Limit, Smallest: least, Why: "by the schedules of " + f.Strategy}
+}
+
+// best is the fastest schedule of the chain that recomputes, of any; nil if it is not
+// known.
+func (f *finder) best(room engine.Bytes) *engine.Solution {
+	if engine.Lookup("nonpersistent") == nil {
+		return nil
+	}
+	p := engine.NewChainProblem(f.chain, engine.Device{}, engine.Whole, room)
+	sol, err := engine.Lookup("nonpersistent").Solve(p, engine.Args{"drop": "yes"}, f.poll)
+	if err != nil || !sol.Optimal {
+		return nil
+	}
+	return sol
+}

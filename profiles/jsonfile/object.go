@@ -1,0 +1,314 @@
+// Package jsonfile reads JSON for formats: Object for files that are held, with errors
+// that have a path and bounds on what is decoded, and Stream for files that are read
+// piece by piece.
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/parse"
+)
+
+// Object is an object of a JSON file on its way into a profile: its readers
+// collect errors with their paths, and remember which keys have a meaning.
+type Object struct {
+	Path   string // of the object, "" for the outermost
+	Fields map[string]any
+	Errs   *parse.Errors
+	Known  *Keys
+}
+
+// Keys are the keys that were asked for, and the others that were seen.
+type Keys struct {
+	known []string
+	other []string // in quotes
+}
+
+// At is the path of a field.
+func (o *Object) At(key string) string {
+	if o.Path == "" {
+		return key
+	}
+	return o.Path + "." + key
+}
+
+// Knows remembers that a key has a meaning.
+func (o *Object) Knows(key string) {
+	if !slices.Contains(o.Known.known, key) {
+		o.Known.known = append(o.Known.known, key)
+	}
+}
+
+// Value is a field; nil if it is missing or null, or too large to be decoded.
+func (o *Object) Value(key string) any {
+	o.Knows(key)
+	raw, ok := o.Fields[key].(json.RawMessage)
+	if !ok {
+		return o.Fields[key]
+	}
+	var v any
+	if len(raw) > mostPart {
+		o.Errs.Stop(tooLargePart(o.At(key), len(raw)))
+	} else {
+		v = newPartDecoder().decode(raw) // the outer pass has checked the syntax
+	}
+	o.Fields[key] = v
+	return v
+}
+
+// Raw is a field that is an object and may be large, taken apart and not decoded;
+// nil if it is none.
+func (o *Object) Raw(key string) *Object {
+	raw, _ := o.Fields[key].(json.RawMessage)
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	o.Knows(key)
+	fields, e := Split(raw)
+	if e != nil {
+		e.Path = o.At(key)
+		o.Errs.Stop(e)
+	}
+	return &Object{Path: o.At(key), Fields: fields, Errs: o.Errs, Known: &Keys{}}
+}
+
+// Wrong adds the error of a field that is v and should be something else.
+func (o *Object) Wrong(key string, v any, expected string) {
+	o.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is " + Text(v),
+		Expected: expected, Remedy: "Correct the value of " + o.At(key) + "."})
+}
+
+// Text shows a decoded value in a message.
+func Text(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	case string:
+		return strconv.Quote(profiles.Clip(v))
+	}
+	return profiles.Clip(fmt.Sprint(v))
+}
+
+// Text reads a name.
+func (o *Object) Text(key string) string {
+	switch v := o.Value(key).(type) {
+	case nil:
+	case string:
+		return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
+	default:
+		o.Wrong(key, v, "A text in quotes is expected.")
+	}
+	return ""
+}
+
+// charged is a text that has room, clean; empty if it has none.
+func (o *Object) charged(key, text string, e *profiles.FormatError) string {
+	if e != nil {
+		e.Path = o.At(key)
+		o.Errs.Stop(e)
+		return ""
+	}
+	return profiles.CleanText(text)
+}
+
+// LongText reads a text that is no name.
+func (o *Object) LongText(key string) string {
+	if v, ok := o.Value(key).(string); ok {
+		return o.charged(key, v, o.Errs.Budget.Text(key, len(v)))
+	}
+	return o.Text(key)
+}
+
+// Number is the text of a number. Anything else comes out as a text that no
+// quantity reads, so that the message names it.
+func (o *Object) Number(key string) (string, bool) {
+	switch v := o.Value(key).(type) {
+	case nil:
+		return "", false
+	case json.Number:
+		return v.String(), true
+	default:
+		return Text(v), true
+	}
+}
+
+// Count reads a number; 0 if it is missing.
+func (o *Object) Count(key string, q parse.Quantity) int64 {
+	text, ok := o.Number(key)
+	if !ok {
+		return 0
+	}
+	v, e := q.Read(key, text)
+	if e != nil {
+		e.Path = o.At(key)
+		o.Errs.Add(e)
+	}
+	return v
+}
+
+// Size reads a number of bytes; 0 if it is missing.
+func (o *Object) Size(key string) engine.Bytes { return engine.Bytes(o.Count(key, parse.ByteCount)) }
+
+// Rate reads a bandwidth, rounded down.
+func (o *Object) Rate(key string) engine.Rate {
+	v := o.Count(key, parse.Bandwidth)
+	if text, _ := o.Number(key); v > 0 {
+		mantissa, exponent, _, _ := parse.SplitDecimal(text)
+		if _, fraction, _ := parse.ScaleDecimal(mantissa, exponent); fraction {
+			v--
+		}
+	}
+	return engine.Rate(v)
+}
+
+// Flag reads true or false; false if it is missing.
+func (o *Object) Flag(key string) bool {
+	switch v := o.Value(key).(type) {
+	case nil:
+	case bool:
+		return v
+	default:
+		o.Wrong(key, v, "true or false is expected.")
+	}
+	return false
+}
+
+// AnObject is what is expected where anything else than an object stands.
+const AnObject = "An object { } is expected."
+
+// Item is the i-th item of a list, an object with these keys; anything else is an error,
+// and has no fields.
+func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *Object {
+	item := &Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: keys}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		o.Errs.Add(&profiles.FormatError{Path: item.Path, Found: item.Path + " is " + Text(v), Expected: expected,
+			Remedy: "Correct the list of " + list + "."})
+	}
+	item.Fields = fields
+	return item
+}
+
+// Object is a field that is an object; an empty one if it is missing.
+func (o *Object) Object(key string) *Object {
+	sub := &Object{Path: o.At(key), Errs: o.Errs, Known: &Keys{}}
+	switch v := o.Value(key).(type) {
+	case nil:
+	case map[string]any:
+		sub.Fields = v
+	default:
+		o.Wrong(key, v, AnObject)
+	}
+	return sub
+}
+
+// List is a field that is a list; nil if it is missing.
+func (o *Object) List(key string) []any {
+	switch v := o.Value(key).(type) {
+	case nil:
+	case []any:
+		return v
+	default:
+		o.Wrong(key, v, "A list [ ] is expected.")
+	}
+	return nil
+}
+
+// Texts reads a list of notes or warnings.
+func (o *Object) Texts(key string) (list []string) {
+	items := o.List(key)
+	if len(items) > profiles.MaxNotes {
+		o.Errs.Stop(profiles.TooManyNotes(o.At(key), len(items)))
+		return nil
+	}
+	for i, v := range items {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		s, ok := v.(string)
+		if !ok {
+			o.Wrong(at, v, "A text in quotes is expected.")
+			continue
+		}
+		list = append(list, o.charged(at, s, o.Errs.Budget.Text(at, len(s))))
+	}
+	return list
+}
+
+// Of unknown keys, mostOthers are remembered; an object with more than mostKeys
+// keys is only counted.
+const (
+	mostOthers = 20
+	mostKeys   = 1000
+)
+
+// NoteOthers remembers the keys that nobody asked for.
+func (o *Object) NoteOthers() {
+	if len(o.Known.other) >= mostOthers {
+		return
+	}
+	if n := len(o.Fields); n > mostKeys {
+		o.Known.other = append(o.Known.other, fmt.Sprintf("nearly all of %d", n))
+		return
+	}
+	var other []string
+	for key := range o.Fields {
+		if slices.Contains(o.Known.known, key) { // as nearly all are
+			continue
+		}
+		if quoted := strconv.Quote(profiles.Clip(key)); !slices.Contains(o.Known.other, quoted) {
+			other = append(other, quoted)
+		}
+	}
+	slices.Sort(other)
+	o.Known.other = append(o.Known.other, other[:min(len(other), mostOthers-len(o.Known.other))]...)
+}
+
+// Warning names the keys that were skipped: a misspelt key would otherwise pass
+// for a default.
+func (k *Keys) Warning(where string) []string {
+	if len(k.other) == 0 {
+		return nil
+	}
+	return []string{"Unknown keys " + where + " were skipped: " + profiles.Clip(strings.Join(k.other, ", ")) + "."}
+}
+
+// syntaxError explains why data is not JSON.
+func syntaxError(data []byte, err error) *profiles.FormatError {
+	e := &profiles.FormatError{Found: "This is not valid JSON", Expected: "One JSON object is expected.",
+		Remedy: "Repair the file, or write it with a JSON library."}
+	syntax, ok := err.(*json.SyntaxError)
+	if !ok {
+		return e
+	}
+	at := min(max(0, int(syntax.Offset)-1), len(data))
+	e.Line = 1 + bytes.Count(data[:at], []byte("\n"))
+	rest := data[at:]
+	switch {
+	case int(syntax.Offset) >= len(data) && len(bytes.TrimSpace(rest)) <= 1 && strings.Contains(syntax.Error(), "unexpected end"):
+		e.Found, e.Expected = "the file ends early", "A complete JSON object is expected."
+		e.Remedy = "Copy or download the file again."
+	case bytes.HasPrefix(rest, []byte("NaN")), bytes.HasPrefix(rest, []byte("Infinity")):
+		e.Found = keyBefore(data[:at]) + " is NaN or infinite"
+		e.Expected, e.Remedy = "Numbers are finite.", "Correct the number: it often comes from a measurement that did not run."
+	default:
+		e.Found = "this is not valid JSON (" + syntax.Error() + ")"
+	}
+	return e
+}
+
+// keyBefore is the last key that stands before a value.
+func keyBefore(data []byte) string {
+	data = bytes.TrimRight(data, "-NI: \t\r\n")
+	if open := bytes.LastIndexByte(bytes.TrimSuffix(data, []byte(`"`)), '"'); open >= 0 && bytes.HasSuffix(data, []byte(`"`)) {
+		return profiles.Clip(string(bytes.Trim(data[open:], `"`)))
+	}
+	return "a number"
+}

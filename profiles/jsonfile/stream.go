@@ -1,0 +1,310 @@
+package jsonfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Stream cuts JSON into values without building anything: the bytes of one
+// value at a time are in the buffer. It is no validator. Traces of old versions
+// of PyTorch hold bare backslashes, paths of Windows for example, which JSON
+// forbids: a backslash that begins no escape is read as itself.
+type Stream struct {
+	r        io.Reader
+	buf      []byte
+	Pos, end int
+	before   int64 // bytes read before buf[0]
+	Eof      bool
+	Failed   error // of the reader, other than its end
+	Bare     bool  // a bare backslash was seen
+}
+
+const (
+	streamBuffer = 256 << 10
+	largestValue = 16 << 20 // one event, or one of the other parts of a trace
+)
+
+// Errors of Stream.
+var (
+	ErrEndsEarly  = errors.New("the content ends early")
+	ErrValueLarge = errors.New("one value is larger than 16 MiB")
+)
+
+// NewStream reads from r, a buffer at a time.
+func NewStream(r io.Reader) *Stream {
+	return &Stream{r: r, buf: make([]byte, streamBuffer)}
+}
+
+// Offset is how much of the content has been read.
+func (s *Stream) Offset() int64 { return s.before + int64(s.Pos) }
+
+// fill reads more behind what is there, from s.pos on. It reports whether
+// anything came.
+func (s *Stream) fill() bool {
+	if s.Eof {
+		return false
+	}
+	if s.Pos > 0 {
+		copy(s.buf, s.buf[s.Pos:s.end])
+		s.before += int64(s.Pos)
+		s.end -= s.Pos
+		s.Pos = 0
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	// All of the buffer is filled: readers of packed data give little at a time,
+	// and what is in the buffer is looked at again after every fill.
+	n, err := io.ReadFull(s.r, s.buf[s.end:])
+	s.end += n
+	if err != nil {
+		s.Eof = true
+		if err != io.EOF && err != io.ErrUnexpectedEOF {
+			s.Failed = err
+		}
+	}
+	return n > 0
+}
+
+// Next is the next byte that is no white space, 0 at the end. It is not consumed.
+func (s *Stream) Next() byte {
+	for {
+		for ; s.Pos < s.end; s.Pos++ {
+			if c := s.buf[s.Pos]; c > ' ' {
+				return c
+			}
+		}
+		if !s.fill() {
+			return 0
+		}
+	}
+}
+
+// Value is the text of the next value; valid until the next call. A comma or a
+// colon before it is skipped by the caller.
+func (s *Stream) Value() ([]byte, error) {
+	if s.Next() == 0 {
+		return nil, s.Ended()
+	}
+	for {
+		if n := s.ValueEnd(s.buf[s.Pos:s.end]); n > 0 {
+			v := s.buf[s.Pos : s.Pos+n]
+			s.Pos += n
+			return v, nil
+		}
+		if s.end-s.Pos > largestValue {
+			return nil, ErrValueLarge
+		}
+		if !s.fill() {
+			return nil, s.Ended()
+		}
+	}
+}
+
+// Ended is the error of content that is over before it should be.
+func (s *Stream) Ended() error {
+	if s.Failed != nil {
+		return s.Failed
+	}
+	return ErrEndsEarly
+}
+
+// ValueEnd is the length of the value that b begins with; -1 if b does not hold
+// all of it.
+func (s *Stream) ValueEnd(b []byte) int {
+	switch b[0] {
+	case '"':
+		return s.stringEnd(b, 0)
+	case '{', '[':
+		depth := 0
+		for i := 0; i < len(b); i++ {
+			switch b[i] {
+			case '"':
+				end := s.stringEnd(b, i)
+				if end < 0 {
+					return -1
+				}
+				i = end - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return -1
+	}
+	for i := 1; i < len(b); i++ {
+		if c := b[i]; c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' {
+			return i
+		}
+	}
+	return -1
+}
+
+// stringEnd is the place behind the text whose quote is b[at]; -1 if b does not
+// hold all of it.
+func (s *Stream) stringEnd(b []byte, at int) int {
+	quote := bytes.IndexByte(b[at+1:], '"')
+	if quote < 0 {
+		return -1
+	}
+	quote += at + 1
+	if bytes.IndexByte(b[at+1:quote], '\\') < 0 {
+		return quote + 1
+	}
+	for i := at + 1; i < len(b); i++ {
+		if b[i] == '"' {
+			return i + 1
+		}
+		if b[i] != '\\' {
+			continue
+		}
+		if i+1 == len(b) {
+			return -1
+		}
+		switch c := b[i+1]; {
+		case c == '"' && s.Bare:
+			// The end of the text behind a bare backslash, or a quote within it?
+			rest := bytes.TrimLeft(b[i+2:], " \t\r\n")
+			if len(rest) == 0 && !s.Eof {
+				return -1
+			}
+			if len(rest) == 0 || bytes.IndexByte([]byte(",:]}"), rest[0]) >= 0 {
+				return i + 2
+			}
+			i++
+		case bytes.IndexByte([]byte(`"\/bfnrtu`), c) >= 0:
+			i++
+		default:
+			s.Bare = true
+		}
+	}
+	return -1
+}
+
+// EachField calls visit with the keys and values of an object, and reports
+// whether it was one.
+func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
+	if len(object) < 2 || object[0] != '{' {
+		return false
+	}
+	skip := func(i int) int {
+		for i < len(object) && (object[i] <= ' ' || object[i] == ',' || object[i] == ':') {
+			i++
+		}
+		return i
+	}
+	for i := skip(1); i < len(object) && object[i] != '}'; i = skip(i) {
+		if object[i] != '"' {
+			return false
+		}
+		end := s.stringEnd(object, i)
+		if end < 0 {
+			return false
+		}
+		key := object[i+1 : end-1]
+		if i = skip(end); i >= len(object) || object[i] == '}' {
+			return false
+		}
+		n := s.ValueEnd(object[i:])
+		if n < 0 {
+			return false
+		}
+		visit(key, object[i:i+n])
+		i += n
+	}
+	return true
+}
+
+// NextItem cuts the first item off the inner of a list; nil at its end.
+func (s *Stream) NextItem(list []byte) (item, rest []byte) {
+	list = bytes.TrimLeft(list, " \t\r\n,")
+	if len(list) == 0 || list[0] == ']' {
+		return nil, nil
+	}
+	n := s.ValueEnd(list)
+	if n < 0 {
+		return nil, nil
+	}
+	return list[:n], list[n:]
+}
+
+// PlainText is the content of a text, or a number as it is written. Escapes of
+// quotes and backslashes are undone, others stay as they are.
+func PlainText(v []byte) []byte {
+	if len(v) < 2 || v[0] != '"' {
+		return v
+	}
+	v = v[1 : len(v)-1]
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v
+	}
+	var out []byte
+	for i := 0; i < len(v); i++ {
+		if v[i] == '\\' && i+1 < len(v) && bytes.IndexByte([]byte(`"\/`), v[i+1]) >= 0 {
+			i++
+		}
+		out = append(out, v[i])
+	}
+	return out
+}
+
+// Integer reads a whole number, also one within quotes. ok is false for
+// anything else, and for what does not fit.
+func Integer(v []byte) (n int64, ok bool) {
+	v = PlainText(v)
+	digits := v
+	if len(v) > 0 && v[0] == '-' {
+		digits = v[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(digits) < len(v) {
+		n = -n
+	}
+	return n, true
+}
+
+// Microseconds reads a time as nanoseconds; fractions below are cut off.
+func Microseconds(v []byte) (ns int64, ok bool) {
+	v = PlainText(v)
+	whole, fraction, dot := bytes.Cut(v, []byte{'.'})
+	n, ok := Integer(whole)
+	if !ok || n > math.MaxInt64/2000 || n < -math.MaxInt64/2000 {
+		return microsecondsFloat(v)
+	}
+	ns = 1000 * n
+	if !dot {
+		return ns, true
+	}
+	unit := int64(100)
+	for _, c := range fraction {
+		if c < '0' || c > '9' {
+			return microsecondsFloat(v)
+		}
+		ns += unit * int64(c-'0')
+		unit /= 10
+	}
+	return ns, true
+}
+
+// microsecondsFloat reads numbers that are written in another way: 1.7e15.
+func microsecondsFloat(v []byte) (int64, bool) {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || math.IsNaN(f) || math.Abs(f) > math.MaxInt64/2000 {
+		return 0, false
+	}
+	return int64(f * 1000), true
+}

@@ -2,7 +2,7 @@ package state
 
 import (
 	"memtide/profiles"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/wasm/proto"
 )
 
@@ -29,7 +29,7 @@ func (s *State) export() []Effect {
 	}
 	p := s.Visible()
 	set := p.Network.Setting(p.Choice)
-	if d := preset.LookupDevice(p.Choice.Device); d != nil { // the file tells people more than its key
+	if d := card.Lookup(p.Choice.Device); d != nil { // the file tells people more than its key
 		set.Device.Name, set.Device.Memory = d.Device.Name, d.Device.Memory
 	}
 	s.Sharing.Note = "Writing the file…"

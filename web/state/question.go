@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -73,6 +74,9 @@ func (s *State) about(a *Answers, key string) bool {
 // followQuestions drops what was answered about another choice, and stops what is
 // being answered about it.
 func (s *State) followQuestions() (out []Effect) {
+	if s.Network == nil {
+		return nil
+	}
 	for _, q := range question.All() {
 		a := s.Answers(q)
 		if a == nil && len(s.complete.keys) == 0 {
@@ -100,7 +104,7 @@ type OpenQuestion struct{ Name string }
 
 func (m OpenQuestion) apply(s *State) []Effect {
 	q := question.Lookup(m.Name)
-	if q == nil {
+	if q == nil || q.Short == nil {
 		return nil
 	}
 	s.DOM++
@@ -121,10 +125,10 @@ func (s *State) OpenedQuestion() *question.Question {
 	if !s.View.Questions {
 		return nil
 	}
-	if q := question.Lookup(s.View.Question); q != nil {
+	if q := question.Lookup(s.View.Question); q != nil && q.Short != nil {
 		return q
 	}
-	return question.All()[0]
+	return question.Lookup("least")
 }
 
 // SetSlowdown says how much slower than keeping everything a step may be, in
@@ -135,7 +139,7 @@ func (m SetSlowdown) apply(s *State) []Effect {
 	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
 	s.Draft = Draft{}
 	s.DOM++
-	return append(s.followQuestions(), WriteURL{Replace})
+	return []Effect{WriteURL{Replace}}
 }
 
 // StopQuestion gives a question up.
@@ -193,7 +197,7 @@ func (s *State) followIdle() []Effect {
 
 // Exceeds is the device if what is shown of the present choice is more than it has;
 // nil if it is not, or if nobody knows.
-func (s *State) Exceeds() *preset.Device {
+func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
 	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
 		return nil

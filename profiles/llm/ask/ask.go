@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 )
 
 // Model is a known model.
@@ -43,11 +43,12 @@ var Options = []engine.Param{
 	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
 	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
+	{Name: "attention", Title: "attention", Doc: "`NAME` of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
 	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb"}, // its choices: see init
+	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100", Choices: card.IDs()},
 	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
 	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
 	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
@@ -71,27 +72,12 @@ var Options = []engine.Param{
 	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
 	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b",
-		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
 }
 
-func init() { Option("device").Choices = devices() }
-
 // Context is the option that is a number of MiB.
 const Context = "context"
-
-// tensorCores is the rate of 16-bit products, in operations a second, from which on a
-// device has units for them; for others the step has no times.
-const tensorCores = 100e12
-
-func devices() (out []string) {
-	for _, d := range preset.Devices() {
-		if float64(d.Peak("f16")) >= tensorCores {
-			out = append(out, d.ID)
-		}
-	}
-	return out
-}
 
 // Option is that of a name; nil if there is none.
 func Option(name string) *engine.Param {
@@ -105,6 +91,10 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills the defaults in.
 func Parse(args engine.Args) (engine.Parsed, error) {
+	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // it is in no list of choices
+		args = maps.Clone(args)
+		delete(args, "device")
+	}
 	return engine.ParseArgs("a training step", Options, args)
 }
 

@@ -5,11 +5,15 @@ package step
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/llm/family"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
@@ -71,12 +75,19 @@ func model(name string) (*llm.Model, string, error) {
 		}
 		return m, "", nil
 	}
-	m, err := llm.ReadConfig([]byte(name))
+	m, err := family.Read([]byte(name))
 	if err != nil {
-		return nil, "", err
+		return nil, "", told(err)
 	}
-	config, err := llm.Understood([]byte(name))
-	return m, config, err
+	return m.Model, m.Config, nil
+}
+
+// told is an error of a file with what to do about it.
+func told(err error) error {
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
+		return fmt.Errorf("%w %s", err, e.Remedy)
+	}
+	return err
 }
 
 // chain is the step as a profile of its own.
@@ -99,6 +110,7 @@ var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.Fi
 func fill(out *proto.Stepped, p *llm.Plan) {
 	a, s := p.Answer, p.Ask.Setup
 	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil, llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
+	out.Notes = p.Ask.Card.Says(&p.Ask.Setup)
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()

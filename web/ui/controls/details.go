@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -65,8 +65,8 @@ func (c *Details) BandwidthText() string {
 // Duplexes lists whether both directions work at once.
 func (c *Details) Duplexes() []panel.Option {
 	return []panel.Option{
-		{ID: "half", Title: "half duplex", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
-		{ID: "full", Title: "full duplex", Selected: c.S.Choice.Duplex == engine.FullDuplex},
+		{ID: "half", Title: "one way at a time", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
+		{ID: "full", Title: "both ways at once", Selected: c.S.Choice.Duplex == engine.FullDuplex},
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *Details) VariantNote() string {
 // devices.
 func (c *Details) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
-	link := preset.LookupDevice(c.S.Choice.Device)
+	link := card.Lookup(c.S.Choice.Device)
 	switch {
 	case timed == nil:
 		return ""

@@ -1,0 +1,267 @@
+package family_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"testing"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/profiles"
+	"memtide/profiles/formats/native"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/llm/family"
+)
+
+// rotated are sizes of a small decoder with rotated positions.
+var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 48, "vocab_size": 64, "max_position_embeddings": 512}
+
+// mixed are those of a mixture, latent those of DeepSeek's attention beside it.
+var (
+	mixed  = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
+		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "rms_norm_eps": 1e-6}
+)
+
+// smallConfigs are one of every family, with what makes its sizes those of no other.
+var smallConfigs = map[string]object{
+	"llama": {"attention_bias": true}, "mistral": {"sliding_window": 256}, "phi3": {"sliding_window": nil}, "smollm3": {}, "qwen2": {"use_sliding_window": false, "sliding_window": 128},
+	"qwen3": {"head_dim": 16}, "gemma": {"head_dim": 16, "tie_word_embeddings": true}, "mixtral": mixed, "qwen3_moe": mixed, "deepseek_v2": latent, "deepseek_v3": latent, "phi": {}, "gpt_neox": {},
+	"gpt2":   {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512, "hidden_size": nil, "num_hidden_layers": nil, "num_attention_heads": nil},
+	"falcon": {"multi_query": true, "new_decoder_architecture": false, "bias": false, "num_kv_heads": 2},
+	"mpt":    {"d_model": 32, "n_layers": 2, "n_heads": 4, "expansion_ratio": 4, "max_seq_len": 512, "no_bias": true, "attn_config": object{"alibi": true}},
+	"bert":   {"type_vocab_size": 2}, "roberta": {"type_vocab_size": 1}, "xlm-roberta": {}, "camembert": {}, "kimi_k2": latent, "glm4_moe_lite": latent, "mistral4": latent,
+	"qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 32, "mlp_only_layers": []int{0}},
+	"olmoe":     mixed, "dots1": mixed, "minimax_m2": mixed, "granitemoe": mixed, "qwen3_vl_moe_text": mixed,
+	"glm4_moe":     {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1},
+	"ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 16, "moe_num_shared_experts": 1},
+	"ministral":    {"sliding_window": 32}, "ministral3": {}, "granite": {}, "arcee": {}, "apertus": {}, "seed_oss": {}, "ernie4_5": {}, "hunyuan_v1_dense": {}, "exaone4": {"sliding_window": 32},
+	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "nanochat": {}, "qwen3_vl_text": {}, "qwen2_vl_text": {}, "qwen2_5_vl_text": {}, "qwen2_vl": {}, "qwen2_5_vl": {}, "helium": {},
+	"gemma2": {"head_dim": 16, "sliding_window": 32}, "gemma3_text": {"head_dim": 16, "sliding_window": 32}, "gemma3": {"head_dim": 16}, "cohere": {}, "cohere2": {"sliding_window": 32},
+	"starcoder2": {}, "stablelm": {}, "nemotron": {}, "qwen3_5_text": {"head_dim": 16}, "olmo_hybrid": {"layer_types": []string{"linear_attention", "full_attention"}},
+	"qwen3_next":       {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
+	"qwen3_5_moe_text": {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
+	"nemotron_h":       {"hybrid_override_pattern": "M*", "mamba_num_heads": 4, "mamba_head_dim": 16, "n_groups": 2, "ssm_state_size": 16, "conv_kernel": 4},
+	"bamba":            {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "attn_layer_indices": []int{1}},
+	"granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "shared_intermediate_size": 32, "layer_types": []string{"mamba", "attention"}},
+	"lfm2":             {"layer_types": []string{"conv", "full_attention"}},
+}
+
+// smallConfig is that of a family.
+func smallConfig(family string) object {
+	c := maps.Clone(rotated)
+	maps.Copy(c, smallConfigs[family])
+	c["model_type"] = family
+	return c
+}
+
+// oddValues are what stands in a config.json when something went wrong, or is meant to.
+var oddValues = []any{0, 1, -1, -5, 2, 3, 7, 64, 255, 512, 1024, 1025, 4097, 65536, 1 << 20, 1<<20 + 1, 1 << 26, 1 << 31, 1 << 40, 1 << 53, 1 << 60, 1 << 62, -1 << 63, 1.5, 1e3, 1e300,
+	json.Number("9223372036854775808"), "4", "", true, false, nil, []int{}, []int{0}, object{}, object{"alibi": false}, []string{"full_attention"}}
+
+// mutant is a config.json of a family with one to four things changed.
+func mutant(r *rand.Rand, families []string) object {
+	c := smallConfig(families[r.IntN(len(families))])
+	for range 1 + r.IntN(4) {
+		keys := slices.Sorted(maps.Keys(c))
+		key := keys[r.IntN(len(keys))]
+		switch n, whole := c[key].(int); r.IntN(6) {
+		case 0:
+			delete(c, key)
+		case 1: // what another family says
+			maps.Copy(c, smallConfigs[families[r.IntN(len(families))]])
+		case 2:
+			if whole {
+				c[key] = n * []int{-1, 2, 3, 16, 1000, 1 << 20}[r.IntN(6)]
+			}
+		case 3:
+			if whole {
+				c[key] = n + r.IntN(5) - 2
+			}
+		default:
+			c[key] = oddValues[r.IntN(len(oddValues))]
+		}
+	}
+	return c
+}
+
+// oddArgs are up to three options of a step, most of them possible.
+func oddArgs(r *rand.Rand) engine.Args {
+	args := engine.Args{"seq": []string{"1", "64", "256"}[r.IntN(3)]}
+	for range r.IntN(4) {
+		o := &ask.Options[r.IntN(len(ask.Options))]
+		value := strconv.Itoa(o.Min + r.IntN(8))
+		switch {
+		case o.Choices != nil:
+			value = o.Choices[r.IntN(len(o.Choices))]
+		case r.IntN(8) == 0:
+			value = strconv.Itoa([]int{o.Min - 1, o.Max, o.Max + 1, 1 << 10}[r.IntN(4)])
+		case o.Name == "gpus":
+			value = []string{"2", "4", "8", "64"}[r.IntN(4)]
+		}
+		args = ask.With(args, o.Name, value)
+	}
+	return args
+}
+
+// What one mutant may cost: calls of a poll, each for a block or an event of the
+// allocator, and bytes that its answer, its plan or its chain allocates, garbage included.
+const (
+	mostCalls     = 1 << 23
+	mostAllocated = 300 << 20
+)
+
+// allocated is what the program has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// spending is the most that a part of the way of a mutant has allocated.
+type spending struct {
+	at, most uint64
+	of       string
+}
+
+// end ends a part.
+func (p *spending) end(of string) {
+	now := allocated()
+	if spent := now - p.at; spent > p.most {
+		p.most, p.of = spent, of
+	}
+	p.at = now
+}
+
+// answerMutant takes a config.json the whole way: to the verdict, a part of the plan, the
+// step as a chain, and the chain that opening the file makes, with schedules of either. It
+// returns how far it came.
+func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent *spending) (answered, opened bool) {
+	spent.at = allocated()
+	poll := func(calls int) *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil) }
+	solve := func(p *profiles.Profile) {
+		for _, name := range []string{"keepall", "rotor"} {
+			problem := engine.NewChainProblem(p.Chain, engine.Device{ToHost: 1e10, ToDev: 1e10}, engine.Whole, p.Chain.KeepAllPeak())
+			sol, err := engine.Lookup(name).Solve(problem, nil, poll(1<<16))
+			if (sol == nil) == (err == nil) {
+				t.Errorf("%s finds %v and says %v; want exactly one", name, sol, err)
+			}
+		}
+	}
+	if p, err := profiles.Decode("config.json", profiles.Bytes(text), nil); err == nil && p.Chain != nil {
+		opened = true
+		solve(p)
+	}
+	spent.end("opening it")
+	m, err := family.Read(text)
+	if err != nil {
+		return false, opened
+	}
+	a, err := llm.New(m.Model, args)
+	if err != nil {
+		return false, opened
+	}
+	limit := poll(mostCalls)
+	if answer, err := a.Until(limit).Answer(); err != nil {
+		if limit.Err() != nil {
+			t.Errorf("the answer takes more than %d calls of its poll", mostCalls)
+		}
+		return false, opened
+	} else if answer.High < answer.Low || answer.Low < 0 || answer.Time < 0 || answer.States < 0 || m.Params() <= 0 {
+		t.Errorf("%d to %d bytes, states of %d, %v, %d parameters; want none below 0", answer.Low, answer.High, answer.States, answer.Time, m.Params())
+	}
+	spent.end("the answer")
+	calls := 1 << 13
+	if whole {
+		calls = 1 << 19
+	}
+	if _, err := a.Plan(poll(calls), func(*llm.Plan) {}); err != nil && !errors.Is(err, poll(0).Err()) {
+		t.Errorf("there is an answer, and the plan says %v", err)
+	}
+	spent.end("the plan")
+	if p, err := a.Profile(); err == nil {
+		var out bytes.Buffer
+		if err := native.Encode(&out, p); err == nil {
+			if _, err := profiles.Decode("", profiles.Bytes(out.Bytes()), nil); err != nil {
+				t.Errorf("the step is written as a profile that cannot be read: %v", err)
+			}
+		}
+		solve(p)
+	}
+	spent.end("the chain")
+	return true, opened
+}
+
+// A config.json of any family is understood as it is, so that mutants of it say something.
+func TestSmallConfigs(t *testing.T) {
+	for _, name := range family.Names() {
+		if _, known := smallConfigs[name]; !known {
+			t.Errorf("%s has no small config; the mutants leave it out", name)
+		}
+	}
+	for name := range smallConfigs {
+		answered, opened := answerMutant(t, smallConfig(name).with(nil), engine.Args{"seq": "64"}, false, &spending{})
+		if !answered || !opened {
+			_, err := family.Read(smallConfig(name).with(nil))
+			t.Errorf("%s: answered %v, opened as a chain %v (%v); want both", name, answered, opened, err)
+		}
+	}
+}
+
+// No config.json panics on its way to an answer, or takes more work or memory than is said
+// above. MEMTIDE_LONG=1 tries 100,000; MEMTIDE_MUTANT=n one of them alone.
+func TestMutants(t *testing.T) {
+	families := slices.Sorted(maps.Keys(smallConfigs))
+	first, count := 0, 400
+	if os.Getenv("MEMTIDE_LONG") != "" {
+		count = 100_000
+	}
+	if n, err := strconv.Atoi(os.Getenv("MEMTIDE_MUTANT")); err == nil {
+		first, count = n, n+1
+	}
+	var answered, opened int
+	var largest uint64
+	var large int
+	for i := first; i < count; i++ {
+		r := rand.New(rand.NewPCG(uint64(i), 17))
+		text, args := mutant(r, families).with(nil), oddArgs(r)
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("mutant %d, %s, %v: panic: %v", i, text, args, p)
+				}
+			}()
+			spent := spending{}
+			a, o := answerMutant(t, text, args, i%64 == 0, &spent)
+			if spent.most > largest {
+				largest, large = spent.most, i
+			}
+			if spent.most > mostAllocated {
+				t.Errorf("mutant %d, %s, %v: %s allocates %d MiB; want %d at most", i, text, args, spent.of, spent.most>>20, mostAllocated>>20)
+			}
+			if a {
+				answered++
+			}
+			if o {
+				opened++
+			}
+		}()
+		if t.Failed() {
+			t.Fatalf("mutant %d: %s, %v", i, text, args)
+		}
+		if i%10000 == 9999 {
+			t.Logf("%d mutants, %d answered, %d opened; most %d MiB (%d)", i+1, answered, opened, largest>>20, large)
+		}
+	}
+	if t.Logf("%d answered, %d opened; most %d MiB (%d)", answered, opened, largest>>20, large); count > first+1 && (answered < count/8 || opened < count/16) {
+		t.Errorf("%d of %d are answered, %d opened as a chain; want an eighth and a sixteenth, else the mutants show little", answered, count, opened)
+	}
+}

@@ -143,6 +143,11 @@ func TestKnobsChangeACopy(t *testing.T) {
 		if k.name == "frozen products in 4 bits" { // there have to be some
 			a = asked(engine.Args{"lora": "8"})
 		}
+		if k.name == "kernels for linear attention" {
+			m := *a.Setup.Model
+			m.Delta = &Delta{KeyHeads: 2, ValueHeads: 4, Key: 16, Value: 16, Kernel: 4}
+			a.Setup.Model = &m
+		}
 		before := maps.Clone(a.Args)
 		changes := k.set(&a)
 		b, err := a.with(changes)

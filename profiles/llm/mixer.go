@@ -18,7 +18,6 @@ type SSM struct {
 	State       int64
 	Kernel      int64 // tokens of the convolution
 	Chunk       int64 // tokens that torch's own code scans at once
-	Copies      int64 // of A in 4 bytes, that this code keeps
 	Bias        bool  // of the products
 	ConvBias    bool
 	NoNorm      bool // nothing stands between the scan and the last product
@@ -199,7 +198,7 @@ func (b *builder) torchState(n valueID) valueID {
 	}
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
 	b.extra("ssm.norm", inner)
-	b.aside("ssm.norm.kept", size(4*t*inner+t, 4))
+	b.aside("ssm.norm.kept", size(4*t*inner+t*s.Groups, 4))
 	return b.linear(y, "ssm.o", inner, h, bias(h))
 }
 
@@ -210,7 +209,7 @@ func (b *builder) stateSteps() engine.Bytes {
 	inner, c := s.Heads*s.Head, s.Chunk
 	chunks := ceil(b.s.Seq, c)
 	tokens, all := b.s.Batch*chunks*c, b.s.Batch*s.Heads
-	n := t*(2*s.Heads+inner) + s.Copies*s.Heads + tokens*(4*inner+3*s.Heads*s.State+2*s.Heads)
+	n := t*(2*s.Heads+inner) + 2*s.Heads + tokens*(4*inner+3*s.Heads*s.State+2*s.Heads)
 	n += 3*all*chunks*c*c + all*(chunks+1)*(chunks+1) + 2*all*(chunks+1)*s.Head*s.State
 	return size(n, 4) + 2*b.act(s.Heads) + size(2*c*c+2*(chunks+1)*(chunks+1), 1)
 }

@@ -89,13 +89,13 @@ func olmoHybrid(c *config, m *llm.Model) {
 // stateSpace is Mamba 2 by the keys that most families have.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
 	c.kernels()
-	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size")), Copies: 2}
+	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }
 
 // nemotronH has one part in each block: a state space, a net, experts or attention.
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
-	s.Bias, s.ConvBias, s.Copies = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true), 1
+	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
 	m.NoRope, m.NoTables = true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,6 +138,9 @@ var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4
 
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
+	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil { // as long as it
+		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
+	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
 		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"), Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {

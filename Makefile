@@ -52,14 +52,13 @@ in-browsers:
 	$(GO) test -vet=off -count=1 -timeout 40m ./web/browsertest
 	$(GO) test -vet=off -count=1 -timeout 40m -parallel 3 -v ./web/browsertest/engines
 
-test-torch: torch ## run the tests of the collector, of plans and of exported schedules with PyTorch (PYTHON=...)
+test-torch: torch ## run the tests of the collector and of plans with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
 	$(PYTHON) -B profiles/torchtest/test_malformed.py
-	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
 CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine

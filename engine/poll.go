@@ -79,7 +79,7 @@ func (p *Poll) Err() error {
 		p.quiet--
 		return nil
 	}
-	return p.look()
+	return p.check()
 }
 
 // Now is Err without the delay: it looks at the context and the clock at once. It is for solvers that work long
@@ -89,12 +89,12 @@ func (p *Poll) Now() error {
 		return nil
 	}
 	p.calls, p.quiet = p.calls+p.quiet, 0
-	return p.look()
+	return p.check()
 }
 
-// look computes the result of Err from the context, the clock and the count, and sets quiet, the number of calls
+// check computes the result of Err from the context, the clock and the count, and sets quiet, the number of calls
 // for which a nil result holds.
-func (p *Poll) look() error {
+func (p *Poll) check() error {
 	if p.err != nil {
 		return p.err
 	}

@@ -3,8 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -124,20 +122,10 @@ func (e *InfeasibleError) Error() string {
 	return msg
 }
 
-var registry []*Strategy
+var strategies = Registry[Strategy]{Kind: "engine: strategy", Name: func(s *Strategy) string { return s.Name }}
 
-// Register adds a strategy to the catalogue. It is for init functions, and not safe for concurrent use. It panics
-// if the name is taken or malformed, which is a bug in the program, not in its input.
-func Register(s *Strategy) {
-	if s.Name == "" || strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		panic(fmt.Sprintf("engine: strategy name %q is not lower-case letters and digits", s.Name))
-	}
-	if Lookup(s.Name) != nil {
-		panic(fmt.Sprintf("engine: strategy %q is registered twice", s.Name))
-	}
-	registry = append(registry, s)
-	slices.SortFunc(registry, func(a, b *Strategy) int { return strings.Compare(a.Name, b.Name) })
-}
+// Register adds a strategy, for init functions: see Registry.
+func Register(s *Strategy) { strategies.Register(s) }
 
 // errElsewhere is returned by the solvers of strategies added with Describe.
 var errElsewhere = errors.New("the solver of this strategy is in another program")
@@ -158,17 +146,10 @@ func Describe(s *Strategy, sweeps bool) {
 
 // Strategies returns the registered strategies in the order of their names, in a slice that belongs to the caller.
 // Only what is imported or described is registered: engine/all imports all.
-func Strategies() []*Strategy { return slices.Clone(registry) }
+func Strategies() []*Strategy { return strategies.All() }
 
 // Lookup returns the strategy with this name, or nil.
-func Lookup(name string) *Strategy {
-	for _, s := range registry {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
+func Lookup(name string) *Strategy { return strategies.Lookup(name) }
 
 // Parse checks args against the parameters and fills in the defaults. It returns an error if the strategy does not
 // have a parameter that args names.

@@ -13,7 +13,7 @@ import (
 // A malformed or doubled name is a mistake of the program and stops it at once.
 func TestRegisterPanics(t *testing.T) {
 	Register(&Strategy{Name: "testonly"})
-	defer func() { registry = nil }()
+	defer func(values []*Strategy) { strategies.values = values }(strategies.values)
 	for _, name := range []string{"", "Upper", "two words", "testonly"} {
 		func() {
 			defer func() {
@@ -28,9 +28,9 @@ func TestRegisterPanics(t *testing.T) {
 
 // A strategy that is described is known, and solves nothing here.
 func TestDescribe(t *testing.T) {
-	defer func() { registry = nil }()
+	defer func(values []*Strategy) { strategies.values = values }(strategies.values)
 	for _, sweeps := range []bool{true, false} {
-		registry = nil
+		strategies.values = nil
 		Describe(&Strategy{Name: "far", Graphs: true, Params: []Param{{Name: "n", Default: "1", Max: 9}}}, sweeps)
 		s := Lookup("far")
 		if s == nil || !s.Elsewhere || (s.Sweeper != nil) != sweeps {

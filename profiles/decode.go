@@ -185,7 +185,7 @@ func Claimants(data []byte) []*Format { return claimants(bytes.TrimPrefix(data, 
 
 func claimants(data []byte) (claims []*Format) {
 	head := data[:min(len(data), HeadSize)]
-	for _, f := range registry {
+	for _, f := range formats.All() {
 		if f.Match(head) {
 			claims = append(claims, f)
 		}

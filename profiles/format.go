@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -44,26 +43,14 @@ type Format struct {
 // HeadSize is how many bytes of a file Match gets; a smaller file is passed whole.
 const HeadSize = 64 << 10
 
-var registry []*Format
+var formats = engine.Registry[Format]{Kind: "profiles: format", Name: func(f *Format) string { return f.Name }}
 
-// Register adds a format. It is for init functions: it is not safe for concurrent use. It
-// panics if the name is malformed or taken.
-func Register(f *Format) {
-	if f.Name == "" || strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		panic(fmt.Sprintf("profiles: format name %q is not lower-case letters and digits", f.Name))
-	}
-	for _, have := range registry {
-		if have.Name == f.Name {
-			panic(fmt.Sprintf("profiles: format %q is registered twice", f.Name))
-		}
-	}
-	registry = append(registry, f)
-	slices.SortFunc(registry, func(a, b *Format) int { return strings.Compare(a.Name, b.Name) })
-}
+// Register adds a format, for init functions: see engine.Registry.
+func Register(f *Format) { formats.Register(f) }
 
 // Formats returns the formats that this program reads, sorted by name. The caller owns the
 // slice.
-func Formats() []*Format { return slices.Clone(registry) }
+func Formats() []*Format { return formats.All() }
 
 // linked are endings, with commas between them, of the formats that another program
 // reads for this one; the linker sets it (see cmd/build).
@@ -73,7 +60,7 @@ var linked string
 // formats of this program, and of those that another reads for it.
 func Extensions() []string {
 	var all []string
-	for _, f := range registry {
+	for _, f := range formats.All() {
 		all = append(all, f.Extensions...)
 	}
 	if linked != "" {

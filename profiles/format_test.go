@@ -12,9 +12,9 @@ import (
 // toys makes the program one that reads toy formats only, until the test ends.
 func toys(t *testing.T) {
 	t.Helper()
-	formats, explain := registry, diagnose
-	t.Cleanup(func() { registry, diagnose = formats, explain })
-	registry, diagnose = nil, nil
+	list, explain := formats, diagnose
+	t.Cleanup(func() { formats, diagnose = list, explain })
+	formats, diagnose = engine.Registry[Format]{Kind: list.Kind, Name: list.Name}, nil
 	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
 		{Name: "toystream", Stream: func(string, io.Reader, int, int, *engine.Poll) *Profile { return nil }}} {
 		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }

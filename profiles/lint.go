@@ -138,10 +138,8 @@ func lintTimeUnit(p *Profile) string {
 }
 
 func timeUnit(p *Profile) string {
-	for _, f := range registry {
-		if f.Name == p.Format && f.TimeUnit != "" {
-			return f.TimeUnit
-		}
+	if f := formats.Lookup(p.Format); f != nil && f.TimeUnit != "" {
+		return f.TimeUnit
 	}
 	return "seconds"
 }

@@ -702,12 +702,21 @@ class Temps(DispatchMode):
 
 DEFAULT_DEVICE = "v100-pcie-16gb"
 
-DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in 32 bits), the bandwidth of the memory in GB/s
-    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732), "v100-pcie-16gb": (14.0, 112, 900),
-    "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900), "a100-sxm-40gb": (19.5, 312, 1555),
-    "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000), "h100-sxm-80gb": (67, 989, 3350),
-    "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000), "gh200-144gb": (67, 989, 4900),
-    "gh200-96gb-single": (67, 989, 4000), "gh200-96gb-quad": (67, 989, 4000), "gh200-144gb-single": (67, 989, 4900),
+DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in the other), the bandwidth of the memory in GB/s
+    "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732),
+    "v100-pcie-16gb": (14, 112, 900), "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900),
+    "a100-sxm-40gb": (19.5, 312, 1555), "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000),
+    "h100-sxm-80gb": (67, 989, 3350), "h200-sxm-141gb": (67, 989, 4800), "gh200-96gb": (67, 989, 4000),
+    "gh200-144gb": (67, 989, 4900), "gh200-96gb-single": (67, 989, 4000), "gh200-96gb-quad": (67, 989, 4000),
+    "gh200-144gb-single": (67, 989, 4900), "k40": (4.29, 0, 288), "t4": (8.1, 65, 320), "rtx-3090": (35.6, 71, 936),
+    "rtx-4090": (82.6, 165.2, 1008), "rtx-5090": (104.8, 209.5, 1792), "rtx-a6000": (38.7, 154.85, 768),
+    "rtx-6000-ada": (91.1, 364, 960), "rtx-pro-6000": (126, 467.8, 1792), "a10": (31.2, 125, 600),
+    "l4": (30.3, 121, 300), "l40s": (91.6, 362.05, 864), "a100-40gb": (19.5, 312, 1555), "a100-80gb": (19.5, 312, 2039),
+    "a100-80gb-pcie": (19.5, 312, 1935), "h100": (67, 989, 3350), "h100-pcie": (51, 756.5, 2000),
+    "h100-nvl": (60, 835, 3900), "h100-96gb": (67, 989, 3350), "h20": (44, 148, 4000), "h200": (67, 989, 4800),
+    "b200": (75, 2250, 7672), "b300": (75, 2250, 7750), "gb200": (80, 2500, 8000), "gb300": (80, 2500, 8000),
+    "mi300x": (163.4, 1307, 5300), "mi325x": (163.4, 1307, 6000), "mi355x": (157.3, 2500, 8000),
+    "tpu-v5e": (0, 197, 819), "tpu-v5p": (0, 459, 2765), "tpu-v6e": (0, 918, 1638), "gaudi-3": (0, 1835, 3700),
 }
 
 LAUNCH = 5e-6  # seconds to start a kernel
@@ -729,7 +738,7 @@ class Model:
         plain, fast, bandwidth = DEVICES[device]
         v100 = device.startswith("v100-")
         self.fitted = v100 and not half and efficiency is None
-        peak = fast if half and fast else plain
+        peak = fast if half and fast or not plain else plain
         share = efficiency / 100 if efficiency else 0.45
         self.peak = 15.7e12 if self.fitted else peak * 1e12
         self.traffic = 900e9 * 0.86 if v100 else bandwidth * 1e9 * 0.80

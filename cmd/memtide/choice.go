@@ -22,6 +22,7 @@ type asked struct {
 	side   string // "a" or "b" of a link that compares; "": a
 	both   bool   // the command is about links that compare, too
 	flags  choice.Said
+	own    ownCard
 
 	addresses bool // the command takes files about addresses, of which read then gives the profile alone
 }
@@ -37,6 +38,7 @@ func (c *asked) define(fs *flag.FlagSet) {
 			c.flag(fs, f.Key, w.Help)
 		}
 	}
+	c.own.define(fs)
 }
 
 // defineOne adds -budget and -strategy for the commands that take one of each.

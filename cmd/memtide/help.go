@@ -12,6 +12,7 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	_ "memtide/profiles/formats/all"
 	"memtide/profiles/preset"
 	"memtide/web/format"
@@ -125,9 +126,9 @@ func presetsHelp() string {
 func devicesHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Devices: memory, link to the host in each direction, and what times are estimated from: peaks in 32 and\n16 bits, rate of the device's own memory. Name them with -device for the link and in a preset for the times.\n\n")
-		for _, d := range preset.Devices() {
+		for _, d := range card.All() {
 			mark := ""
-			if d.ID == preset.DefaultDeviceID {
+			if d.ID == card.DefaultID {
 				mark = "default"
 			} else if d.Instead != "" {
 				mark = "of old links; now " + d.Instead

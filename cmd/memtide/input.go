@@ -16,6 +16,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -56,11 +57,15 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 		fail("-side %s is about a link that compares two, and there is no -from", c.side)
 	}
 	in := &input{}
+	own := c.own.id(c.flags.Device)
+	if own != "" {
+		c.flags.Device = own
+	}
 	switch {
 	case c.from != "":
 		in.link = c.oneSide(e, parseLink(e, c.from))
 	case c.preset != "":
-		in.link.Preset = c.preset
+		in.link.Preset = timedBy(c.preset, own)
 	default:
 		in.link.Profile = readDevice(ctx, e, args[0], profiles.AnyDevice)
 	}
@@ -72,6 +77,19 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 	in.open()
 	in.resolve()
 	return in
+}
+
+// timedBy is a reference to a preset whose times are those of a card of the reader's own, if it has a rate and the
+// reference does not name another.
+func timedBy(ref, own string) string {
+	d := card.Lookup(own)
+	p, batch, err := preset.Parse(ref)
+	if own == "" || err != nil || !d.Timed() || !p.Operators() || p.Options().Device != p.Base().Options().Device {
+		return ref
+	}
+	o := p.Options()
+	o.Batch, o.Device = batch, own
+	return preset.Ref(valid(p.Base().With(o)).ID, batch)
 }
 
 // readDevice decodes what a file says about a device, or the standard input for "-".
@@ -269,7 +287,7 @@ func (in *input) resolve() {
 func refuse(p choice.Problem) {
 	switch p.Key {
 	case "dev":
-		fail("there is no device %q; known are %s", p.Name, strings.Join(deviceIDs(), ", "))
+		fail("there is no device %q; known are %s, and others by -memory, -link and -rate", p.Name, strings.Join(card.IDs(), ", "))
 	case "s":
 		strategy(p.Name)
 	case "s.":
@@ -290,13 +308,13 @@ func (in *input) setDevice(own *engine.Device) {
 	if own != nil {
 		in.device, in.deviceID = *own, ""
 	} else {
-		in.deviceID = cmp.Or(l.Device, preset.DefaultDeviceID)
-		in.device = preset.LookupDevice(in.deviceID).Device
+		in.deviceID = cmp.Or(l.Device, card.DefaultID)
+		in.device = card.Lookup(in.deviceID).Device
 	}
 	listed := in.device
 	in.device.ToDev, in.device.ToHost, in.device.Duplex = c.ToDev, c.ToHost, c.Duplex
 	l.ToDev, l.ToHost, l.Duplex = 0, 0, ""
-	if l.Device = in.deviceID; l.Device == preset.DefaultDeviceID {
+	if l.Device = in.deviceID; l.Device == card.DefaultID {
 		l.Device = ""
 	}
 	if c.Duplex != listed.Duplex || own != nil && c.Duplex != engine.HalfDuplex {
@@ -306,14 +324,6 @@ func (in *input) setDevice(own *engine.Device) {
 		in.deviceID = ""
 		l.ToDev, l.ToHost = c.ToDev, c.ToHost
 	}
-}
-
-func deviceIDs() []string {
-	var ids []string
-	for _, d := range preset.Devices() {
-		ids = append(ids, d.ID)
-	}
-	return ids
 }
 
 // strategy finds a strategy; the error lists those that there are.

@@ -13,7 +13,7 @@
 //	memtide doctor snapshot.pickle
 //	memtide link -budget 900MiB -strategy rotor net.csv
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
-//	memtide export -format python -budget 900MiB -strategy rotor -o schedule.py net.csv
+//	memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv
 //	memtide torch -class nested -budget 10GiB -o plan.json operators.json
 //	memtide plan -model llama3-8b -gpus 8 -ckpt full
 //	memtide score rows.json

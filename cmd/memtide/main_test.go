@@ -18,6 +18,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/llm"
 	"memtide/profiles/preset"
 )
@@ -130,7 +131,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-plan-two", "plan -model gpt2 config.json"},
 	{"error-plan-model", "plan -model gpt9"},
 	{"error-plan-type", "plan owndevice.json"},
-	{"error-plan-device", "plan -model gpt2 -device gtx-970"},
+	{"error-plan-device", "plan -model gpt2 -device gtx-9700"},
 	{"error-plan-shard", "plan -model gpt2 -shard zero4"},
 	{"error-plan-cards", "plan -model gpt2 -gpus 3 -tp 2"},
 	{"error-plan-loss", "plan -model gpt2 -loss magic"},
@@ -170,8 +171,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-no-chain", "solve -budget 1GiB -strategy rotor graph.json"},
 	{"link-graph", "link graph.json"},
 	{"error-export-format", "export -format yaml net.csv"},
-	{"error-export-graph", "export -format python -budget 1GiB -strategy keepall graph.json"},
-	{"error-export-streamed", "export -format python -transfers streamed -strategy keepall -budget 100% net.csv"},
+	{"error-export-python", "export -format python -budget 1GiB -strategy keepall graph.json"},
 	{"error-torch-file", "torch -budget 60% net.csv"},
 	{"error-torch-infeasible", "torch -budget 1KiB operators.json"},
 	{"error-torch-moves", "torch -strategy autoswap -budget 90% operators.json"},
@@ -289,11 +289,11 @@ func TestNamesAreListed(t *testing.T) {
 	}
 	for line, names := range map[string][]string{
 		"help presets":                        presets,
-		"help devices":                        deviceIDs(),
+		"help devices":                        card.IDs(),
 		"help strategies":                     append(parameters, strategies...),
 		"help formats":                        formats,
 		"solve -preset resnet99-b32":          presets,
-		"solve -device abacus net.csv":        deviceIDs(),
+		"solve -device abacus net.csv":        card.IDs(),
 		"solve -strategy magic net.csv":       strategies,
 		"sweep -strategy rotor,magic net.csv": strategies,
 	} {

@@ -55,6 +55,8 @@ type planFlags struct {
 	asJSON bool
 	limit  time.Duration
 
+	own ownCard
+
 	chain bool   // write the step instead of an answer
 	file  string // that it is written to; empty: the standard output
 }
@@ -88,6 +90,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			fs.Func(o.Name, help, set)
 		}
 	}
+	p.own.define(fs)
 	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
 	fs.DurationVar(&p.limit, "limit", 0, "`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
@@ -105,6 +108,9 @@ func (p *planFlags) setContext(value string) error {
 
 // ask makes the question of the flags and the file.
 func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
+	if id := p.own.id(p.args["device"]); id != "" {
+		p.args["device"] = id
+	}
 	return valid(llm.New(p.network(ctx, e, args), p.args))
 }
 

@@ -87,6 +87,9 @@ func (r *planReport) sentence() string {
 	default:
 		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
+	for _, note := range r.Ask.Card.Says(&s) {
+		b.WriteString(" " + note)
+	}
 	return b.String() + "\n"
 }
 

@@ -92,7 +92,7 @@ func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engin
 	player := play.NewPlayer(trace)
 	whole := player.Play(nil)
 	limit := o.size(whole.Peak)
-	found := o.look(chain, trace, player, limit, whole.Peak, poll)
+	found := o.findPlan(chain, trace, player, limit, whole.Peak, poll)
 	if o.settings {
 		o.writeSettings(e, player, whole, found.Result, limit, poll)
 		return nil

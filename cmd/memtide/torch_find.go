@@ -11,19 +11,19 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
-	"memtide/engine/planner"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
 	"memtide/web/format"
 )
 
-// look finds a plan, or says why there is none.
-func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) *planner.Found {
+// findPlan finds a plan, or says why there is none.
+func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) *play.Found {
 	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
 		fail("there is no strategy %q; memtide help strategies lists them", o.strategy)
 	}
-	found, err := planner.Find(c, t, p, planner.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit, Link: o.link}, poll)
+	found, err := play.Find(c, t, p, play.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit, Link: o.link}, poll)
+	which := "of class " + o.class
 	short, ok := errors.AsType[*engine.InfeasibleError](err)
 	switch {
 	case !ok:
@@ -31,9 +31,7 @@ func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit
 	case o.strategy != "" && short.Smallest == 0:
 		cli.Fail("%s finds no schedule of the chain for %s, and so no plan: memtide torch -class %s searches without the chain", o.strategy, format.Bytes(limit), play.ClassNested)
 	case o.strategy != "":
-		o.class = "of " + o.strategy
-	default:
-		o.class = "of class " + o.class
+		which = "of " + o.strategy
 	}
 	text := ""
 	if found != nil {
@@ -43,7 +41,7 @@ func (o torchOptions) look(c *engine.Chain, t *play.Trace, p *play.Player, limit
 		}
 	}
 	cli.Fail("no plan %s was found for %s; the smallest peak met is %s (keeping everything: %s); nothing proves that it is the smallest%s",
-		o.class, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole), text)
+		which, format.Bytes(limit), format.Bytes(short.Smallest), format.Bytes(whole), text)
 	return nil
 }
 
@@ -92,7 +90,7 @@ func holderName(h *play.Holder) string {
 }
 
 // told says what was found, in a line, and in another what a strategy's schedule loses.
-func (o torchOptions) told(f *planner.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes, whole play.Result) string {
+func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes, whole play.Result) string {
 	base := max(whole.Time.Seconds(), 1e-9)
 	text := fmt.Sprintf("%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again",
 		f.Class, format.Bytes(f.Result.Peak), format.Bytes(limit), format.Bytes(whole.Peak), format.Percent((f.Result.Time-whole.Time).Seconds()/base), count(f.Segments), len(t.Units))

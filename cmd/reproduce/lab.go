@@ -12,6 +12,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
@@ -51,7 +52,7 @@ func parsed(ref string) (*preset.Preset, int) {
 func (l *lab) open(ref string) *network {
 	p, batch := parsed(ref)
 	profile := cli.Must(p.Profile(batch))
-	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: preset.DefaultDevice().Device}
+	n := &network{ref: ref, batch: batch, chain: profile.Chain, device: card.Default().Device}
 	n.device.Duplex = engine.HalfDuplex
 	n = n.over(paperLink)
 	grid := l.solve(n, methods(engine.KeepAll), []engine.Bytes{n.chain.KeepAllPeak()})

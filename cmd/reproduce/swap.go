@@ -13,6 +13,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/sim"
 	"memtide/engine/whatif"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 )
@@ -124,7 +125,7 @@ func measureSwap(l *lab, refs []string) *findings {
 func (l *lab) swap(ref string) *swapped {
 	p, _ := parsed(ref)
 	p = cli.Must(p.With(preset.Options{Graph: true}))
-	s := &swapped{ref: ref, device: preset.LookupDevice(nvlinkDevice).Device, most: p.Largest()}
+	s := &swapped{ref: ref, device: card.Lookup(nvlinkDevice).Device, most: p.Largest()}
 	s.device.Duplex = engine.FullDuplex
 	s.build = func(batch int) (*engine.Problem, error) {
 		profile, err := p.Profile(batch)

@@ -13,6 +13,7 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/check"
 	"memtide/engine/sim"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 )
@@ -35,7 +36,7 @@ with separate transforms (arXiv:1509.09308), Fourier transforms of 32 x 32 for l
 two copies of what is transformed, and times by their arithmetic and traffic, an estimate. Fetches look no further than
 the next convolution that is offloaded, as the program of vDNN does (Rhu et al., arXiv:1602.08124, section III-B); the
 paper does not say. Other presets are taken as they are. The link is that of the table, one transfer at a time.
-Budget: the %s of the card. Improvement is the part of vDNN's extra time that vDNN++ does without.`, format.Bytes(preset.LookupDevice(vdnnDevice).Memory)),
+Budget: the %s of the card. Improvement is the part of vDNN's extra time that vDNN++ does without.`, format.Bytes(card.Lookup(vdnnDevice).Memory)),
 		measure: measureSwapLayers,
 	}
 }
@@ -128,7 +129,7 @@ func onCard(ref string, layers bool) *engine.Problem {
 	if layers {
 		c = paperLayers(c)
 	}
-	d := preset.LookupDevice(vdnnDevice).Device
+	d := card.Lookup(vdnnDevice).Device
 	return engine.NewChainProblem(c, d, engine.Whole, d.Memory)
 }
 

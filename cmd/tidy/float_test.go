@@ -21,7 +21,7 @@ import (
 var converts = []string{
 	"engine/units.go: int64(f)",                    // Int64
 	"profiles/formats/onnx/reshape.go: int64(n)",   // refuses what is too large before
-	"profiles/jsontext/stream.go: int64(f * 1000)", // refuses what is too large before
+	"profiles/jsonfile/stream.go: int64(f * 1000)", // refuses what is too large before
 }
 
 // Go leaves it to the machine what becomes of a floating-point number that no

@@ -321,7 +321,7 @@ func exhaustive(p *engine.Problem, s *engine.Strategy, sol *engine.Solution) (be
 			for i := range set {
 				set[i] = bits>>i&1 == 1
 			}
-			if plan, fits := offload.NewPlan(p, set); fits && (!ok || plan.Makespan < best) {
+			if plan, fits := offload.NewOrdered(p, set); fits && (!ok || plan.Makespan < best) {
 				best, ok = plan.Makespan, true
 			}
 		}

@@ -59,7 +59,7 @@ func TestFast(t *testing.T) {
 	}
 }
 
-// TestFastClaims holds what is claimed of chains with second ways against what every
+// TestFastClaims holds what is claimed of chains with second algorithms against what every
 // strategy finds with every choice of ways.
 func TestFastClaims(t *testing.T) {
 	if testing.Short() {

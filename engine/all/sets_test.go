@@ -42,7 +42,7 @@ var members = map[string]func(*played) bool{
 }
 
 // firstWays ends the words for sets without schedules in which an operation runs its
-// second way (see engine.Stage.Fast).
+// second algorithm (see engine.Stage.Fast).
 const firstWays = ", each operation by its first algorithm"
 
 // setOf tells whether a schedule is in the set that the words name. ok is false if they
@@ -58,7 +58,7 @@ type played struct {
 	g     *engine.ChainGraph
 	trace *sim.Trace
 
-	alt         bool // some operation runs the second way
+	alt         bool // some operation runs the second algorithm
 	again       bool // some operation runs more than once
 	needed      bool // no stage runs forward while its saved set is there
 	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device

@@ -10,7 +10,7 @@ import (
 )
 
 // randomStep draws a training step with what graphs may have, by chance: output-only runs whose
-// whole outputs are read in either pass, second ways, operations that must not run again,
+// whole outputs are read in either pass, second algorithms, operations that must not run again,
 // weights, a value that completes the step, and forward operations behind backward ones. In
 // half of the steps backward operations read what those read and make whose gradients they
 // compute. With lanes, a third of the operations that can run on the network or the host do,

@@ -23,7 +23,7 @@ const (
 )
 
 // TestSteps holds sim and check against each other on what strategies plan for random
-// steps: graphs with operations of the network and the host, second ways, output-only
+// steps: graphs with operations of the network and the host, second algorithms, output-only
 // runs and forwards behind backwards, and chains. What searches is stopped early: the
 // best so far is as good a schedule as any.
 func TestSteps(t *testing.T) {

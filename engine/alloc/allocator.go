@@ -2,9 +2,6 @@ package alloc
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"memtide/engine"
 )
@@ -32,21 +29,10 @@ type Allocator struct {
 	Placer func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error)
 }
 
-var registry []*Allocator
+var allocators = engine.Registry[Allocator]{Kind: "alloc: allocator", Name: func(a *Allocator) string { return a.Name }, Runes: "-"}
 
-// Register adds an allocator to the catalogue, for init functions: it is not safe for
-// concurrent use. It panics if the name is taken or malformed: that is a mistake of the
-// program, not of its input.
-func Register(a *Allocator) {
-	if a.Name == "" || strings.Trim(a.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		panic(fmt.Sprintf("alloc: allocator name %q is not lower-case letters, digits and hyphens", a.Name))
-	}
-	if Lookup(a.Name) != nil {
-		panic(fmt.Sprintf("alloc: allocator %q is registered twice", a.Name))
-	}
-	registry = append(registry, a)
-	slices.SortFunc(registry, func(a, b *Allocator) int { return strings.Compare(a.Name, b.Name) })
-}
+// Register adds an allocator, for init functions: see engine.Registry.
+func Register(a *Allocator) { allocators.Register(a) }
 
 // errElsewhere is the error of allocators that were described.
 var errElsewhere = errors.New("the placer of this allocator is in another program")
@@ -61,17 +47,10 @@ func Describe(a *Allocator) {
 
 // Allocators lists what is registered, in the order of the names. The list is the
 // caller's. Only what is imported or described is registered: engine/allocators has all.
-func Allocators() []*Allocator { return slices.Clone(registry) }
+func Allocators() []*Allocator { return allocators.All() }
 
-// Lookup finds an allocator by name; nil if there is none.
-func Lookup(name string) *Allocator {
-	for _, a := range registry {
-		if a.Name == name {
-			return a
-		}
-	}
-	return nil
-}
+// Lookup returns the allocator with this name, or nil.
+func Lookup(name string) *Allocator { return allocators.Lookup(name) }
 
 // Parse checks args against the parameters and fills in the defaults.
 func (a *Allocator) Parse(args engine.Args) (engine.Parsed, error) {

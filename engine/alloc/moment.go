@@ -50,11 +50,11 @@ func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]
 		case addr == NoAddr:
 		case e.Free:
 			w.now.Asked, w.now.Used = w.now.Asked-asked, w.now.Used-size
-			w.give(addr, size)
+			w.release(addr, size)
 		default:
 			w.now.Asked, w.now.Used = w.now.Asked+asked, w.now.Used+size
 			w.reach(addr + size)
-			w.take(addr, size)
+			w.occupy(addr, size)
 		}
 		w.now.Event, w.now.Largest = i, w.now.Free()
 		if l.Chunk == 0 {
@@ -98,11 +98,11 @@ func newWatch(l *Layout, segments []Segment) *watch {
 // advance takes and gives back what the device does before an event.
 func (w *watch) advance(event int) {
 	for ; len(w.to) > 0 && w.to[0].To <= event; w.to = w.to[1:] {
-		w.take(w.to[0].Addr, w.to[0].Bytes)
+		w.occupy(w.to[0].Addr, w.to[0].Bytes)
 		w.now.Reserved -= w.to[0].Bytes
 	}
 	for ; len(w.from) > 0 && w.from[0].From <= event; w.from = w.from[1:] {
-		w.give(w.from[0].Addr, w.from[0].Bytes)
+		w.release(w.from[0].Addr, w.from[0].Bytes)
 		w.now.Reserved += w.from[0].Bytes
 	}
 	if w.top == engine.NoLimit {
@@ -117,20 +117,20 @@ func (w *watch) advance(event int) {
 // reach makes the addresses up to end part of what is looked at.
 func (w *watch) reach(end engine.Bytes) {
 	if end > w.top {
-		w.give(w.top, end-w.top)
+		w.release(w.top, end-w.top)
 		w.top = end
 	}
 }
 
-func (w *watch) give(addr, n engine.Bytes) {
+func (w *watch) release(addr, n engine.Bytes) {
 	if n > 0 && w.layout.Chunk == 0 {
 		w.free.Give(addr, n)
 		w.largest = max(w.largest, w.free.sizeAt(addr))
 	}
 }
 
-func (w *watch) take(addr, n engine.Bytes) {
-	if n > 0 && w.layout.Chunk == 0 && w.free.take(addr, n) >= w.largest {
+func (w *watch) occupy(addr, n engine.Bytes) {
+	if n > 0 && w.layout.Chunk == 0 && w.free.occupy(addr, n) >= w.largest {
 		w.largest, _ = w.free.Largest()
 	}
 }
@@ -154,7 +154,7 @@ func (h Holes) sizeAt(addr engine.Bytes) engine.Bytes {
 
 // take makes [addr, addr+n) used and returns the size of the hole it was in; 0,
 // and nothing is taken, if it was not free.
-func (h *Holes) take(addr, n engine.Bytes) (was engine.Bytes) {
+func (h *Holes) occupy(addr, n engine.Bytes) (was engine.Bytes) {
 	i := h.at(addr)
 	if i < 0 || (*h)[i].end < addr+n {
 		return 0

@@ -243,15 +243,15 @@ func (o *optimum) stack(order []int32) {
 func (o *optimum) within(pool int64, poll *engine.Poll) error {
 	switch o.search.solve(pool, 1<<62) {
 	case found:
-		o.take()
+		o.keepBest()
 	case stopped:
 		return poll.Err()
 	}
 	return nil
 }
 
-// take makes the placement that was just found the best one.
-func (o *optimum) take() {
+// keepBest makes the placement that was just found the best one.
+func (o *optimum) keepBest() {
 	o.high = 0
 	for _, b := range o.buffers {
 		o.best[b] = o.search.addr[b]
@@ -267,7 +267,7 @@ func (o *optimum) minimize(poll *engine.Poll) error {
 	for o.low < o.high {
 		switch o.search.solve(pool, limit) {
 		case found:
-			o.take()
+			o.keepBest()
 		case none:
 			o.low = pool + 1
 		case stopped:

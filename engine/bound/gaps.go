@@ -333,7 +333,7 @@ func (c *cover) single() (best float64) {
 }
 
 // ascend is the bound of all rows together: the value of the best multipliers that
-// so many steps of subgradient ascent find. Every multiplier from 0 on gives a bound.
+// subgradient ascent finds. Every multiplier from 0 on gives a bound.
 func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	const patience = 30
 	items := 1

@@ -168,7 +168,7 @@ type flow struct {
 	runs     []run
 }
 
-// flows are the two directions, with room for so many values.
+// flows returns the flows of the two directions, with room for values values.
 func flows(p *engine.Problem, values int) (out, back flow) {
 	streamed := p.Transfers == engine.Streamed
 	return flow{p.Device.ToHost, streamed, make([]run, 0, values)}, flow{p.Device.ToDev, streamed, make([]run, 0, values)}

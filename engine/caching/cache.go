@@ -43,7 +43,7 @@ type Cache struct {
 	reserved engine.Bytes
 	end      engine.Bytes // of all segments so far: new ones lie behind
 	blocks   []block
-	spare    []int32 // of blocks: what is none any more
+	spare    []int32 // indices of blocks that are free to be used again
 	segments []segment
 	byAddr   []int32         // segments that are reserved
 	gone     []int32         // segments that are not any more

@@ -34,7 +34,7 @@ func (r *replayer) lift(id copyID) *devCopy {
 	return cp
 }
 
-// put counts a copy that was lifted for so many bytes.
+// put counts a copy of bytes bytes.
 func (r *replayer) put(cp *devCopy, bytes engine.Bytes) {
 	cp.bytes = bytes
 	r.used[r.bandOf(cp)] += bytes

@@ -128,7 +128,7 @@ func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
 	return c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
 }
 
-// closest refutes a sample that is none of the levels: by category if its total is right.
+// closest refutes a sample that equals no level: by category if its total is right.
 func (c *checker) closest(in *instant, got *level, levels []level) *Refutation {
 	want := &levels[len(levels)-1]
 	for i := range levels {

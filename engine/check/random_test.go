@@ -40,7 +40,7 @@ func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 	return c
 }
 
-// secondWays gives some stages a second way to compute them.
+// secondWays gives some stages a second algorithm to compute them.
 func secondWays(r *rand.Rand, c *engine.Chain, sc scale) {
 	for i := range c.Stages {
 		if r.IntN(3) == 0 {

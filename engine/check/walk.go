@@ -9,7 +9,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// copyID is an index into checker.copies; noCopy is none.
+// copyID is an index into checker.copies, or noCopy.
 type copyID int32
 
 const noCopy copyID = -1

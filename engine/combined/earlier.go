@@ -92,7 +92,7 @@ func (h *hurry) schedule() engine.Schedule {
 			if at := max(h.at(begin), after); begin < sp.Start && at <= i {
 				moved[i], end = true, begin+sp.End-sp.Start
 				sooner[at] = append(sooner[at], engine.Fetch(st.Value, begin))
-				h.take(begin, sp.Start, h.p.Graph.Values[st.Value].Size)
+				h.reserve(begin, sp.Start, h.p.Graph.Values[st.Value].Size)
 			}
 		}
 		*lane = max(*lane, end)
@@ -121,8 +121,8 @@ func (h *hurry) earliest(sp *sim.Span, from time.Duration) time.Duration {
 	return min(begin, sp.Start)
 }
 
-// take takes room from one moment to another.
-func (h *hurry) take(from, to time.Duration, size engine.Bytes) {
+// reserve takes room from one moment to another.
+func (h *hurry) reserve(from, to time.Duration, size engine.Bytes) {
 	var cut []stretch
 	for _, s := range h.used {
 		for _, at := range [...]time.Duration{from, to} {

@@ -81,7 +81,7 @@ func (r *lowerBound) sharpen(limit int64, width int, later bool, poll *engine.Po
 	return r.addBottlenecks(poll)
 }
 
-// deepWidth is the width of searches with so many labels that bottlenecks save time.
+// deepWidth is the width from which on searches have enough labels for bottlenecks to save time.
 const deepWidth = 3000
 
 // addBottlenecks finds the bottlenecks, which labels are then held against.
@@ -399,8 +399,7 @@ func (r *lowerBound) split(s *bottleneck, d *demand) float64 {
 	return best
 }
 
-// ratio is how many bytes take so many ticks; 0 where bytes take none, so that
-// there is no such number to look at.
+// ratio returns how many bytes move in ticks, or 0 if bytes take no time.
 func ratio(ticks, each float64) float64 {
 	if each == 0 {
 		return 0

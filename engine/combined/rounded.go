@@ -13,7 +13,7 @@ import (
 // left may be those that are rounded up, so that part counts a nanosecond less for
 // each of them.
 
-// taking is what a transfer takes that would take so many ticks with evenly moving bytes.
+// taking returns the ticks that a transfer takes whose bytes, moving evenly, would take ticks.
 func (t *terms) taking(ticks int64) int64 {
 	if t.grain == 0 {
 		return ticks

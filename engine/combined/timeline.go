@@ -12,7 +12,7 @@ import (
 // timeline is when everything of a plan happens: its items are segments, of which the
 // input moves.
 type timeline struct {
-	*ordered.Step
+	*ordered.Timeline
 	p    *engine.Problem
 	segs []segment
 }
@@ -22,7 +22,7 @@ type timeline struct {
 func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, error) {
 	t := &timeline{p: p, segs: segs}
 	runs, turn := t.list()
-	t.Step = ordered.New(p, runs, turn, func(x int) bool { return segs[x].offload })
+	t.Timeline = ordered.New(p, runs, turn, func(x int) bool { return segs[x].offload })
 	if !t.Play(overlap, math.MaxInt64) {
 		return nil, fmt.Errorf("combined: a plan does not fit into %d bytes", p.Budget)
 	}

@@ -91,7 +91,7 @@ func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 	return g
 }
 
-// GiveAlt gives about half of the operations a second way, mostly a faster one with
+// GiveAlt gives about half of the operations a second algorithm, mostly a faster one with
 // a larger workspace.
 func GiveAlt(r *rand.Rand, g *engine.Graph) {
 	for i := range g.Ops {

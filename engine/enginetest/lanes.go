@@ -22,7 +22,7 @@ func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate
 		case k < 5:
 			b.operation()
 		case k == 5:
-			b.again()
+			b.runAgain()
 		default:
 			b.move()
 			b.move()
@@ -100,8 +100,8 @@ func (b *lanesBuilder) run(id engine.OpID) {
 	}
 }
 
-// again runs an operation of the network once more, where nothing forbids it.
-func (b *lanesBuilder) again() {
+// runAgain runs an operation of the network once more, where nothing forbids it.
+func (b *lanesBuilder) runAgain() {
 	for i := range b.g.Ops {
 		op := &b.g.Ops[i]
 		if op.Lane == engine.LaneNetwork && op.Pass == engine.Forward && len(op.Out) > 0 &&

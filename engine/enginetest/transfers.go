@@ -130,7 +130,7 @@ type tries struct {
 	order  Order
 	below  time.Duration
 	full   bool
-	acts   int // so many values are activations, the first ones
+	acts   int // the number of activations, which are the first values
 	values []engine.ValueID
 	size   []engine.Bytes
 	last   []int // the last operation that reads the value, -1 if none does

@@ -1,6 +1,5 @@
-// Package export writes a schedule down so that something else can use it: as
-// JSON (Plan.JSON, ParseJSON), and as a Python file that runs it on a PyTorch
-// nn.Sequential (Plan.Python).
+// Package export writes a schedule as a JSON file, for programs of others (File.JSON).
+// What PyTorch runs is a plan of package play.
 //
 // # JSON
 //
@@ -34,8 +33,6 @@
 //	                   temp_bytes, in, out, lean (lists of values), and alt, a second
 //	                   way: time_ns, temp_bytes
 //	steps              the schedule, see below
-//	program            of a chain with whole transfers: the same for a program that
-//	                   has no clock, see Action; not read
 //
 // The stages of a chain are numbered from 1. Its values are called a3 (the
 // output of stage 3; a0 is the input), s3 (all that the backward of stage 3
@@ -46,7 +43,7 @@
 // A step is one of
 //
 //	{"do":"run", "op":"F3"}        with "lean":true it keeps the output alone,
-//	                               with "alt":true it takes the second way
+//	                               with "alt":true it takes the second algorithm
 //	{"do":"free", "value":"s3"}    forget the device's copy, at once or when its
 //	                               offload that is under way has ended
 //	{"do":"offload", "value":"s3"} queue a copy to the host

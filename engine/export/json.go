@@ -123,7 +123,7 @@ var (
 )
 
 // JSON is the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
-func (p *Plan) JSON() ([]byte, error) {
+func (p *File) JSON() ([]byte, error) {
 	tr, err := p.play()
 	if err != nil {
 		return nil, err
@@ -145,10 +145,6 @@ func (p *Plan) JSON() ([]byte, error) {
 		list(&w, "ops", len(g.Ops), func(i int) any { return operationOf(p.Problem, &g.Ops[i]) })
 	}
 	list(&w, "steps", len(p.Schedule), func(i int) any { return stepOf(p.Problem, &p.Schedule[i]) })
-	if program, err := p.program(tr); err == nil {
-		w.key("program")
-		w.value(texts(p.Problem, program))
-	}
 	w.buf.WriteString("\n}\n")
 	return w.buf.Bytes(), w.err
 }
@@ -251,12 +247,4 @@ func nameOrNone(p *engine.Problem, v engine.ValueID) string {
 		return ""
 	}
 	return valueName(p, v)
-}
-
-func texts(p *engine.Problem, program []Action) []string {
-	list := make([]string, len(program))
-	for i, a := range program {
-		list[i] = a.text(p)
-	}
-	return list
 }

@@ -2,20 +2,22 @@ package export_test
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"memtide/engine"
+	_ "memtide/engine/all"
 	"memtide/engine/enginetest"
 	"memtide/engine/enginetest/golden"
 	"memtide/engine/export"
 )
 
 // same compares two plans but for the strategy's arguments, nil or empty.
-func same(a, b *export.Plan) bool {
-	chain := func(p *export.Plan) *engine.Chain {
+func same(a, b *export.File) bool {
+	chain := func(p *export.File) *engine.Chain {
 		if p.Problem.Chain == nil {
 			return nil
 		}
@@ -24,6 +26,39 @@ func same(a, b *export.Plan) bool {
 	return a.Name == b.Name && a.Strategy == b.Strategy && reflect.DeepEqual(a.Schedule, b.Schedule) && reflect.DeepEqual(chain(a), chain(b)) &&
 		reflect.DeepEqual(a.Problem.Graph, b.Problem.Graph) && a.Problem.Device == b.Problem.Device &&
 		a.Problem.Transfers == b.Problem.Transfers && a.Problem.Budget == b.Problem.Budget
+}
+
+// plans are schedules of every strategy on random chains, in both duplex and
+// both transfer modes.
+func plans(t *testing.T, count int) []*export.File {
+	t.Helper()
+	var all []*export.File
+	r := enginetest.Rand(31)
+	for i := range count {
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 7})
+		if i%3 == 0 {
+			enginetest.GiveFast(r, c)
+		}
+		if i%4 == 1 {
+			enginetest.GiveUnsaved(r, c)
+		}
+		for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
+			for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
+				p := engine.NewChainProblem(c, enginetest.Device(duplex), transfers, enginetest.RandomBudget(r, c))
+				for _, s := range engine.Strategies() {
+					sol, err := s.Solve(p, nil, nil)
+					if err != nil {
+						continue // too small a budget, or nothing for this strategy
+					}
+					all = append(all, &export.File{Name: fmt.Sprintf("chain %d", i), Strategy: s.Name, Problem: p, Schedule: sol.Schedule})
+				}
+			}
+		}
+	}
+	if len(all) < 10*count {
+		t.Fatalf("only %d schedules on %d chains: too few to prove anything", len(all), count)
+	}
+	return all
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -53,8 +88,8 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // graphPlan runs every operation of a graph once, with all that it reads on the device.
-func graphPlan(g *engine.Graph) *export.Plan {
-	p := &export.Plan{Name: "functions", Strategy: "hand", Args: engine.Args{"depth": "2"},
+func graphPlan(g *engine.Graph) *export.File {
+	p := &export.File{Name: "functions", Strategy: "hand", Args: engine.Args{"depth": "2"},
 		Problem: &engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}}
 	for i, v := range g.Values {
 		if v.Initial == engine.OnHost {
@@ -78,7 +113,7 @@ func TestGolden(t *testing.T) {
 }
 
 // small is a plan that has one of everything.
-func small() *export.Plan {
+func small() *export.File {
 	c := &engine.Chain{Name: "small", Batch: 2, Input: 8, Resident: engine.Resident{Weights: 3, Grads: 3, Optimizer: 6, Pinned: 1}, Stages: []engine.Stage{
 		{Name: "conv \"1\"", Kind: "conv", Forward: 1500, Back: 3000, Out: 16, Saved: 24, Grad: 16, FwdTemp: 2, BwdTemp: 4,
 			Fast: &engine.Algorithm{Forward: 1000, Back: 2000, FwdTemp: 8, BwdTemp: 16}},
@@ -87,7 +122,7 @@ func small() *export.Plan {
 	}}
 	p := engine.NewChainProblem(c, engine.Device{Name: "test", Memory: 1000, ToHost: 5e6, ToDev: 4e6}, engine.Whole, 100)
 	g := p.Chain
-	return &export.Plan{Name: "small", Strategy: "hand", Args: engine.Args{"segments": "2"}, Problem: p, Schedule: engine.Schedule{
+	return &export.File{Name: "small", Strategy: "hand", Args: engine.Args{"segments": "2"}, Problem: p, Schedule: engine.Schedule{
 		engine.Offload(g.Act(0)),
 		engine.RunOutputOnly(g.Fwd(1)), engine.Free(g.Act(0)),
 		engine.Run(g.Fwd(2)), engine.Wait(g.Act(0)), engine.Run(g.Fwd(3)),

@@ -7,8 +7,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// Plan is a schedule with all that it was made for.
-type Plan struct {
+// File is a schedule with all that it was made for.
+type File struct {
 	Name     string // of the network, for people
 	Strategy string // name of the strategy that found it; may be empty
 	Args     engine.Args
@@ -17,7 +17,7 @@ type Plan struct {
 }
 
 // play is what the schedule does; schedules that cannot be played are not exported.
-func (p *Plan) play() (*sim.Trace, error) {
+func (p *File) play() (*sim.Trace, error) {
 	tr, err := sim.Play(p.Problem, p.Schedule)
 	if err != nil {
 		return nil, fmt.Errorf("the schedule cannot be exported because it cannot be played: %w", err)

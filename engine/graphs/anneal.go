@@ -38,15 +38,14 @@ type annealer struct {
 	best      []kindID // nil if none is within the budget
 	bestTook  time.Duration
 	proposals int
-	mostAgain int         // with so many repeats, no operation alone runs again
+	mostAgain int         // the number of repeats from which on no operation alone runs again
 	improved  func()      // told of every new best; may be nil
 	counted   func()      // told at every level; may be nil
 	plays     func() bool // whether the sequence can be played as it is; nil: it can
 }
 
-// anneal makes so many proposals in the course, the excess weighed so many times as
-// much as in it. It stops early when nothing can be faster than enough, or when poll
-// says so.
+// anneal makes proposals in the course, with the excess weighed weight times as much as there. It stops early when the
+// best takes enough or less, or when poll says so.
 func (a *annealer) anneal(c course, proposals int, weight float64, enough time.Duration) {
 	a.mostAgain = math.MaxInt
 	if c == hot {

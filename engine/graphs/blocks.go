@@ -83,7 +83,7 @@ const (
 	maxSplits   = 48         // that are tried for a part, of more evenly
 	mostWork    = 60_000_000 // parts, splits and points together: chains of few equal parts have fewer points
 	leastPoints = 100
-	loose       = 4 // times as many points has a front while it grows
+	loose       = 4 // a front may have this many times maxPoints before it is thinned
 )
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
@@ -241,8 +241,9 @@ func pairs(list []block) (out []block) {
 	return out
 }
 
-// front are the plans of the blocks from s to t that none beats in memory and time,
-// by memory.
+// front returns the plans of blocks s to t that no other plan beats in memory and time, in the order of memory. It keeps
+// them for the next call. Block s either runs once, by one of its options, or together with the blocks up to some split
+// it runs again.
 func (c *chainOf) front(s, t int) []point {
 	part := c.parts[s][t]
 	if c.fronts[part] != nil {
@@ -257,10 +258,10 @@ func (c *chainOf) front(s, t int) []point {
 		own := max(c.grad[t+1]+o.peakF, o.peakB)
 		f.next = f.next[:0]
 		if s == t {
-			f.next = append(f.next, point{own, in.timeF + o.timeB, int32(k), 0, 0, 0})
+			f.next = append(f.next, point{memory: own, time: in.timeF + o.timeB, option: int32(k)})
 		} else {
 			for i, q := range c.front(s+1, t) {
-				f.next = climb(f.next, point{max(own, o.saved+q.memory), in.timeF + o.timeB + q.time, int32(k), 0, int32(i), 0})
+				f.next = climb(f.next, point{memory: max(own, o.saved+q.memory), time: in.timeF + o.timeB + q.time, option: int32(k), a: int32(i)})
 			}
 		}
 		f.merge(c.limit, loose*most)
@@ -268,7 +269,7 @@ func (c *chainOf) front(s, t int) []point {
 	passed := engine.Bytes(0)
 	var time int64
 	step := max((t-s)/maxSplits, 1)
-	for split := 1; s+split <= t && c.info[s+split-1].again; split++ {
+	for split := 1; s+split <= t && c.info[s+split-1].repeats; split++ {
 		j := s + split - 1 // the block that is passed over last
 		passed = max(passed, c.grad[t+1]+c.cut(s, j-1)+c.info[j].lean)
 		time += c.info[j].timeF
@@ -308,8 +309,8 @@ func climb(list []point, p point) []point {
 	return append(list, p)
 }
 
-// merge adds the points of next, so that none beats another, within a limit; so many stay. Of equal ones
-// that which was there stays.
+// merge adds the points of next within a limit and drops those that another point beats. At most most points stay. Of
+// equal points the older one stays.
 func (f *growing) merge(limit engine.Bytes, most int) {
 	a, b := f.all, f.next
 	if len(b) == 0 || b[0].memory > limit {
@@ -366,7 +367,7 @@ func (c *chainOf) most() int {
 	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 }
 
-// evenly keeps so many of a list, evenly chosen, the ends among them.
+// evenly returns at most most items of list at even distances, with the first and the last.
 func evenly[T any](list []T, most int) []T {
 	n := len(list)
 	if n <= most {

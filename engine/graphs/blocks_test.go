@@ -5,13 +5,12 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/enginetest"
 )
 
 // TestBlocksWithMask: a small value that every layer reads does not hide the cuts, and the
 // plans are as good as without it.
 func TestBlocksWithMask(t *testing.T) {
-	plain, masked := enginetest.Transformer(4), enginetest.Transformer(4)
+	plain, masked := Transformer(4), Transformer(4)
 	mask := engine.ValueID(len(masked.Values))
 	masked.Values = append(masked.Values, engine.Value{Name: "mask", Size: 1 << 20, PartOf: engine.NoValue})
 	masked.Ops[0].Out = append(masked.Ops[0].Out, mask)
@@ -43,7 +42,7 @@ func TestBlocksWithMask(t *testing.T) {
 // TestBlocksInLongChains: in a chain of many blocks equal ones are carried out alike, and that is
 // better than keeping few trade-offs.
 func TestBlocksInLongChains(t *testing.T) {
-	g := enginetest.Transformer(210) // of which small blocks are made
+	g := Transformer(210) // of which small blocks are made
 	m, err := newModel(g)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +74,7 @@ func TestBlocksOnTransformers(t *testing.T) {
 		if testing.Short() && tc.layers > 12 {
 			continue
 		}
-		g := enginetest.Transformer(tc.layers)
+		g := Transformer(tc.layers)
 		m, err := newModel(g)
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +111,8 @@ func TestBlocksWithoutCuts(t *testing.T) {
 		parts int
 		extra map[engine.Bytes]int64 // in ten thousands, by the budget in percent
 	}{
-		{"U-Net", enginetest.UNet(3, 4), 6, map[engine.Bytes]int64{30: 2400, 50: 1200}},
-		{"dense", enginetest.DenseNet(2, 6), 6, map[engine.Bytes]int64{30: 460, 50: 90}},
+		{"U-Net", UNet(3, 4), 6, map[engine.Bytes]int64{30: 2400, 50: 1200}},
+		{"dense", DenseNet(2, 6), 6, map[engine.Bytes]int64{30: 460, 50: 90}},
 	} {
 		m, err := newModel(tc.g)
 		if err != nil {
@@ -143,7 +142,7 @@ func TestBlocksWithoutCuts(t *testing.T) {
 
 // TestBlocksClaims: no plan needs more memory than the recursion says, with one value at a cut or several.
 func TestBlocksClaims(t *testing.T) {
-	for i, g := range []*engine.Graph{enginetest.UNet(3, 3), enginetest.DenseNet(2, 4), enginetest.Transformer(3)} {
+	for i, g := range []*engine.Graph{UNet(3, 3), DenseNet(2, 4), Transformer(3)} {
 		m, err := newModel(g)
 		if err != nil {
 			t.Fatal(err)

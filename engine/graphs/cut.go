@@ -20,7 +20,7 @@ type block struct {
 // blocks cuts a graph into a chain of blocks. A cut is all that forward operations before
 // it make for forward ones after it; what is there at the start is not counted, and neither
 // are a few small values that operations everywhere read, such as masks: they stay throughout.
-// Cuts are where a single value passes and parts have so many forward operations at least, and where parts between these are
+// Cuts are where a single value passes and parts have at least fewest forward operations, and where parts between these are
 // long, at the fewest bytes about their middles. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
 func (m *model) blocks(fewest int) []block {

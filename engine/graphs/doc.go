@@ -16,7 +16,7 @@
 //
 // A value is served by its own copy or by one of a value that it is within. An
 // output-only run (engine.Op.OutputOnly) is a second kind of run of its operation;
-// methods that do not use it say so, as of the second way of an operation (Op.Alt),
+// methods that do not use it say so, as of the second algorithm of an operation (Op.Alt),
 // which graphexact, graphsearch and graphpofo take where that is better.
 //
 // Operations of the backward pass, and those marked engine.Op.Once, run once: what

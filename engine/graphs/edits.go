@@ -104,7 +104,7 @@ func (s *state) sort(op int32) {
 
 // insert puts a run of a kind at a place; what was there comes after it.
 func (s *state) insert(id kindID, p int32) {
-	x, k := s.take(id), &s.m.kinds[id]
+	x, k := s.numberRun(id), &s.m.kinds[id]
 	for w := range k.writes {
 		s.last[s.copies[x]+int32(w)] = x
 	}

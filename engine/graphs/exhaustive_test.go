@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// randomProblem draws a graph, some with operations that must not run again or have a second way, and a budget
+// randomProblem draws a graph, some with operations that must not run again or have a second algorithm, and a budget
 // between what its largest operation needs and what keeping everything takes.
 func randomProblem(r *rand.Rand, most int) *engine.Problem {
 	g := enginetest.RandomGraph(r, most)
@@ -55,12 +55,12 @@ func TestExhaustive(t *testing.T) {
 	for i := range count {
 		p := randomProblem(r, 8)
 		for _, order := range []string{"any", "kept"} {
-			want, feasible := enginetest.BestGraph(p.Graph, p.Budget, order == "kept")
+			want, feasible := BestGraph(p.Graph, p.Budget, order == "kept")
 			sol, err := engine.Lookup("graphexact").Solve(p, engine.Args{"order": order}, nil)
 			var infeasible *engine.InfeasibleError
 			if errors.As(err, &infeasible) {
-				_, does := enginetest.BestGraph(p.Graph, infeasible.Smallest, order == "kept")
-				_, less := enginetest.BestGraph(p.Graph, infeasible.Smallest-1, order == "kept")
+				_, does := BestGraph(p.Graph, infeasible.Smallest, order == "kept")
+				_, less := BestGraph(p.Graph, infeasible.Smallest-1, order == "kept")
 				if feasible || !does || less {
 					t.Errorf("seed %d graph %d, order %s, within %d: refused with %v; takes %d, feasible %v, with the smallest %v, a byte less %v\n%s",
 						seed, i, order, p.Budget, err, want, feasible, does, less, enginetest.DumpGraph(p.Graph))

@@ -103,7 +103,7 @@ func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error
 
 // describe says what runs again.
 func (m *model) describe(seq []kindID) string {
-	runs, took := m.again(seq)
+	runs, took := m.reruns(seq)
 	return fmt.Sprintf("%d of %d runs are repetitions, which take %v.", runs, len(seq), took)
 }
 

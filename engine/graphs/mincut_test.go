@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/enginetest"
 )
 
 // TestMinCutIsNotMonotonic: on a transformer a smaller share can have a larger peak;
 // with none, the whole forward pass runs again and saves nothing.
 func TestMinCutIsNotMonotonic(t *testing.T) {
-	p := &engine.Problem{Graph: enginetest.Transformer(12), Budget: engine.NoLimit}
+	p := &engine.Problem{Graph: Transformer(12), Budget: engine.NoLimit}
 	keep, err := engine.Lookup("lpmf").Solve(p, nil, nil)
 	if err != nil {
 		t.Fatal(err)

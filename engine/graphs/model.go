@@ -9,7 +9,7 @@ import (
 )
 
 // kindID is a kind of run. A kind below the number of operations is the full run of
-// the operation of that number in its first way; output-only runs and second ways follow.
+// the operation of that number in its first way; output-only runs and second algorithms follow.
 type kindID = int32
 
 const none = int32(-1)
@@ -25,7 +25,7 @@ type kind struct {
 	bytes  engine.Bytes // of what it writes
 	temp   engine.Bytes
 	lean   bool // it is an output-only run
-	alt    bool // it is the second way
+	alt    bool // it is the second algorithm
 }
 
 // serve says that readers of a value are served by one of the writes of a kind.
@@ -61,11 +61,11 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{engine.ErrUnsupported}, args...)...)
 }
 
-// newModel reads a graph, without the second ways of its operations. Its errors wrap
+// newModel reads a graph, without the second algorithms of its operations. Its errors wrap
 // engine.ErrUnsupported.
 func newModel(g *engine.Graph) (*model, error) { return read(g, false) }
 
-// newModelOfWays reads a graph with the second ways of its operations.
+// newModelOfWays reads a graph with the second algorithms of its operations.
 func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
 
 func read(g *engine.Graph, ways bool) (*model, error) {
@@ -201,7 +201,7 @@ func (m *model) findNeeded() error {
 }
 
 // listKinds lists the full runs of operations, of source and sink, then the
-// output-only runs and second ways. Those of source and sink have their numbers too.
+// output-only runs and second algorithms. Those of source and sink have their numbers too.
 func (m *model) listKinds(ways bool) {
 	g := m.g
 	for i := range g.Ops {
@@ -272,7 +272,7 @@ func (k *kind) write(v int32) int32 {
 	return none
 }
 
-// whole is the model without output-only runs and second ways. Its kinds are full runs of this one.
+// whole is the model without output-only runs and second algorithms. Its kinds are full runs of this one.
 func (m *model) whole() *model {
 	if !m.varied() {
 		return m

@@ -254,7 +254,7 @@ func (s *state) crowdedBy(r *random, x, p int32) int32 {
 	return j
 }
 
-// proposeKind makes a run of another kind of one: an output-only run of a full one, a second way of
+// proposeKind makes a run of another kind of one: an output-only run of a full one, a second algorithm of
 // the first, or the other way round.
 func (s *state) proposeKind(r *random) bool {
 	for range 12 {

@@ -7,13 +7,13 @@ import (
 	"memtide/engine"
 )
 
-// option is a way to carry out a block: what is saved between its passes, and what
-// that costs. Sizes are without the cut before the block.
+// option is a way to run a block: what it saves between its forward and its backward, and what that costs. Sizes do not
+// include the cut before the block.
 type option struct {
-	saved        engine.Bytes // the cut after the block included
-	peakF, peakB engine.Bytes // of its parts; the backward one with the gradients that come in
-	timeB        int64
-	backward     []int32 // what runs, by number
+	saved        engine.Bytes // with the cut after the block
+	peakF, peakB engine.Bytes // of the forward, and of the backward with the gradients that come in
+	timeB        int64        // of all that runs in the backward
+	backward     []int32      // the operations of the backward in order, with those that run again
 }
 
 // analysis is what the chain of blocks has to know of a block.
@@ -21,27 +21,27 @@ type analysis struct {
 	*local
 	timeF   int64
 	lean    engine.Bytes // peak of the forward part that keeps only the cut
-	again   bool         // the forward part may run again as a whole
+	repeats bool         // the forward part may run again as a whole
 	options []option
 }
 
-// Sets of values to save are tried all, up to so many values; of more, so many that a
-// greedy order gives.
+// Of up to maxCandidates values that might be saved, all subsets are tried; of more, maxEnds ends of the order in which
+// the cheapest to make again for their size come first.
 const (
 	maxCandidates = 10
 	maxEnds       = 48
 )
 
 func analyse(l *local, poll *engine.Poll) *analysis {
-	a := &analysis{local: l, again: true}
+	a := &analysis{local: l, repeats: true}
 	var forward []int32
 	for k, op := range l.ops[:l.forward] {
 		forward = append(forward, int32(k))
 		a.timeF += op.time
-		a.again = a.again && !op.once
+		a.repeats = a.repeats && !op.once
 	}
 	none := make([]bool, len(l.size))
-	a.lean, _ = l.part(forward, none, l.with(none, l.out...))
+	a.lean, _ = l.peakOf(forward, none, l.with(none, l.out...))
 	var candidates []int32
 	always := make([]bool, len(l.size)) // what must not be made again
 	for _, op := range l.ops[l.forward:] {
@@ -102,6 +102,7 @@ func sets(n int) (list [][]bool) {
 	return list
 }
 
+// undominated returns the options that no other one of list is at least as good as in time, saved bytes and both peaks.
 func undominated(list []option) (front []option) {
 	slices.SortStableFunc(list, func(x, y option) int {
 		return cmp.Or(cmp.Compare(x.timeB, y.timeB), cmp.Compare(x.saved, y.saved), cmp.Compare(x.peakB+x.peakF, y.peakB+y.peakF))
@@ -116,6 +117,7 @@ func undominated(list []option) (front []option) {
 	return front
 }
 
+// with returns a copy of set that has values, too.
 func (l *local) with(set []bool, values ...int32) []bool {
 	out := slices.Clone(set)
 	for _, v := range values {
@@ -126,9 +128,9 @@ func (l *local) with(set []bool, values ...int32) []bool {
 	return out
 }
 
-// option carries out the block with some values saved. What is missing is made again
-// before a reader and then kept to its last use or, with forget, until that reader is
-// over. ok is false if it cannot be done.
+// option returns the option that saves the values of saved. A value that is missing in the backward is made again before
+// its reader, and kept to its last use or, with forget, until that reader has run. ok is false if a value would have to
+// be made again by an operation that may run only once.
 func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok bool) {
 	hold := l.with(saved, l.gradIn...)
 	for _, op := range l.ops[l.forward:] {
@@ -181,53 +183,55 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 		}
 	}
 	var okB bool
-	o.peakF, ok = l.part(forward, make([]bool, len(l.size)), keep)
-	o.peakB, okB = l.part(o.backward, hold, l.with(make([]bool, len(l.size)), l.gradOut...))
+	o.peakF, ok = l.peakOf(forward, make([]bool, len(l.size)), keep)
+	o.peakB, okB = l.peakOf(o.backward, hold, l.with(make([]bool, len(l.size)), l.gradOut...))
 	return o, ok && okB
 }
 
-// part is the peak of a sequence of operations that begins with what it holds and
-// ends with what it keeps. ok is false if something is missing.
-func (l *local) part(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bool) {
-	const absent = -2
-	from, to := make([]int, len(l.size)), make([]int, len(l.size))
-	change := make([]engine.Bytes, len(seq)+2)
-	for v := range from {
-		if from[v], to[v] = absent, -1; hold[v] {
-			from[v] = -1
+// peakOf returns the peak of running the operations of seq, with the values of hold in memory at the start and those of
+// keep at the end. ok is false if an operation reads a value that is not in memory.
+func (l *local) peakOf(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bool) {
+	// Each value is in memory from one place of seq to another, both included.
+	const absent, atStart = -2, -1
+	first, last := make([]int, len(l.size)), make([]int, len(l.size))
+	for v := range first {
+		first[v], last[v] = absent, atStart
+		if hold[v] {
+			first[v] = atStart
 		}
 	}
-	end := func(v int32) {
-		if from[v] != absent {
-			change[max(from[v], 0)] += l.size[v]
-			change[max(to[v], from[v], 0)+1] -= l.size[v]
+	change := make([]engine.Bytes, len(seq)+2) // by how much the values take more than one place before
+	count := func(v int32) {
+		if first[v] != absent {
+			change[max(first[v], 0)] += l.size[v]
+			change[max(last[v], first[v], 0)+1] -= l.size[v]
 		}
 	}
-	for p, i := range seq {
-		for _, v := range l.ops[i].in {
-			if from[v] == absent && !l.outside[v] {
+	for place, op := range seq {
+		for _, v := range l.ops[op].in {
+			if first[v] == absent && !l.outside[v] {
 				return 0, false
 			}
-			to[v] = p
+			last[v] = place
 		}
-		for _, v := range l.ops[i].out {
-			end(v)
-			from[v], to[v] = p, p
+		for _, v := range l.ops[op].out { // one that is made again replaces the older copy
+			count(v)
+			first[v], last[v] = place, place
 		}
 	}
-	for v := range from {
+	for v := range first {
 		if keep[v] && len(seq) > 0 {
-			to[v] = len(seq) - 1
+			last[v] = len(seq) - 1
 		}
-		end(int32(v))
-	}
-	var used engine.Bytes
-	for p, i := range seq {
-		used += change[p]
-		peak = max(peak, used+l.ops[i].temp)
+		count(int32(v))
 	}
 	if len(seq) == 0 {
-		peak = change[0]
+		return change[0], true
+	}
+	var used engine.Bytes
+	for place, op := range seq {
+		used += change[place]
+		peak = max(peak, used+l.ops[op].temp)
 	}
 	return peak, true
 }

@@ -193,16 +193,17 @@ func (j *joint) play(seq []kindID, how string) (ok bool) {
 	if err != nil {
 		return false
 	}
-	j.take(steps, planned, seq, how)
+	j.keepBest(steps, planned, seq, how)
 	for _, other := range j.m.versions(seq, planned) {
 		if trace, err := sim.Play(j.p, other); err == nil {
-			j.take(other, trace, seq, how)
+			j.keepBest(other, trace, seq, how)
 		}
 	}
 	return true
 }
 
-func (j *joint) take(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
+// keepBest keeps a played schedule if it is faster than the best one, with the sequence and how it was found.
+func (j *joint) keepBest(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
 	if j.best == nil || trace.Makespan < j.best.Makespan {
 		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak, Notes: []string{j.m.describeAll(seq)}}, how, seq
 	}

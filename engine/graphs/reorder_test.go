@@ -51,7 +51,7 @@ func TestReorderLeast(t *testing.T) {
 // TestReorderSays: where not all orders are tried, the refusal does not say that others
 // need as much.
 func TestReorderSays(t *testing.T) {
-	g := enginetest.Layered(enginetest.Rand(3), 60)
+	g := Layered(enginetest.Rand(3), 60)
 	_, err := reorder.Solve(&engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "another may need less") {
 		t.Errorf("got %v; want that another order may need less", err)

@@ -37,7 +37,7 @@ const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
 	mostProposals  = 5_000_000
-	placeProposals = 6_000_000_000 // divided by the operations, or by so many reads: what a proposal costs grows with them
+	placeProposals = 6_000_000_000 // divided by the operations, or by manyReads: the cost of a proposal grows with both
 	manyReads      = 8
 )
 

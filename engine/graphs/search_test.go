@@ -71,7 +71,7 @@ func TestAnnealingOfLayered(t *testing.T) {
 		order string
 		most  time.Duration // of keeping everything, in ten thousandths
 	}{{5, 120, "kept", 10662}, {13, 250, "kept", 10280}, {1, 500, "any", 10046}} {
-		p := &engine.Problem{Graph: enginetest.Layered(enginetest.Rand(tc.graph), tc.ops), Budget: engine.NoLimit}
+		p := &engine.Problem{Graph: Layered(enginetest.Rand(tc.graph), tc.ops), Budget: engine.NoLimit}
 		keep, err := graphSearch.Solve(p, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestAnnealingOfLayered(t *testing.T) {
 // TestAnyOrderIsNoSlower: the search in any order is no slower than that with the order kept, on a network where
 // the latter begins far behind and ends ahead.
 func TestAnyOrderIsNoSlower(t *testing.T) {
-	g := enginetest.UNet(3, 2)
+	g := UNet(3, 2)
 	keep, err := graphSearch.Solve(&engine.Problem{Graph: g, Budget: engine.NoLimit}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -116,8 +116,8 @@ func (m *model) step(id kindID) engine.Step {
 	return engine.Step{Kind: k.what, Op: engine.NoOp, Value: engine.ValueID(m.moved(k))}
 }
 
-// again counts the runs that are not first ones, and adds up their times.
-func (m *model) again(seq []kindID) (runs int, took time.Duration) {
+// reruns returns the number of runs that repeat an operation, and the sum of their times.
+func (m *model) reruns(seq []kindID) (runs int, took time.Duration) {
 	ran := make([]bool, m.ops)
 	for _, id := range seq {
 		if k := &m.kinds[id]; k.what != engine.StepRun {

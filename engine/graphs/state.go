@@ -81,7 +81,7 @@ func (s *state) load(seq []kindID) {
 	}
 	s.order, s.took, s.repeats = s.order[:0], 0, 0
 	add := func(id kindID) {
-		x, k := s.take(id), &m.kinds[id]
+		x, k := s.numberRun(id), &m.kinds[id]
 		s.place[x] = int32(len(s.order))
 		s.order = append(s.order, x)
 		s.runs[k.op] = append(s.runs[k.op], x)
@@ -136,12 +136,12 @@ func (s *state) sum(from, to int) {
 	overs[len(during)] = sum
 }
 
-// bar is the budget, less what bytes above it are rounded up by to units: a place with
-// so many bytes is above the budget by max((bytes-bar)>>unit, 0) units.
+// bar returns the budget minus (1<<unit - 1), so that (bytes-bar) >> unit is the number of units by which bytes exceed
+// the budget, rounded up.
 func (s *state) bar() int64 { return int64(s.budget) - (1<<s.unit - 1) }
 
-// take gives a number to a run of a kind, which is the last reader of nothing.
-func (s *state) take(id kindID) int32 {
+// numberRun returns a number for a new run of a kind, which is the last reader of no value yet.
+func (s *state) numberRun(id kindID) int32 {
 	if list := s.spare[id]; len(list) > 0 {
 		x := list[len(list)-1]
 		s.spare[id] = list[:len(list)-1]

@@ -34,7 +34,7 @@ func afresh(t *testing.T, s *state) bool {
 }
 
 // TestState makes random moves, keeps some and undoes the others, and after each
-// compares the state with one made afresh: on graphs, some with second ways, and on chains with output-only runs.
+// compares the state with one made afresh: on graphs, some with second algorithms, and on chains with output-only runs.
 func TestState(t *testing.T) {
 	const seed = 5
 	r := enginetest.Rand(seed)

@@ -53,7 +53,7 @@ func TestWarm(t *testing.T) {
 
 // TestBeginsWithRuns: where blocks do badly, the search begins with what DTR runs.
 func TestBeginsWithRuns(t *testing.T) {
-	m, err := newModel(enginetest.UNet(5, 9))
+	m, err := newModel(UNet(5, 9))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestBeginsWithRuns(t *testing.T) {
 
 // TestRunsAreFew: where time is of no account, nothing runs again without end all the same.
 func TestRunsAreFew(t *testing.T) {
-	m, err := newModel(enginetest.UNet(2, 1))
+	m, err := newModel(UNet(2, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestRunsAreFew(t *testing.T) {
 // how far the search is, again and again, so that whoever shows schedules late has the occasion.
 func TestSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := enginetest.UNet(4, 4)
+		g := UNet(4, 4)
 		m, _ := newModel(g)
 		keep, _, _ := m.cost(m.given())
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard

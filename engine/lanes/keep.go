@@ -61,8 +61,8 @@ type keeper struct {
 	late engine.Schedule    // what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with their copies, and frees
 }
 
-// inputs are the values that serve what operations read: what is not made by itself is
-// read in what it is within.
+// inputs returns, for each operation, the values that it reads, each replaced by the value that contains it if no
+// operation makes it by itself.
 func (k *keeper) inputs() [][]engine.ValueID {
 	made := slices.Clone(k.dev)
 	for i := range k.g.Ops {

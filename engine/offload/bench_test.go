@@ -46,7 +46,7 @@ func BenchmarkNewPlan(b *testing.B) {
 				set[i] = true
 			}
 			for b.Loop() {
-				if _, ok := NewPlan(p, set); !ok {
+				if _, ok := NewOrdered(p, set); !ok {
 					b.Fatal("no plan")
 				}
 			}

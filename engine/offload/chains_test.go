@@ -109,7 +109,7 @@ func TestDynprogOnChains(t *testing.T) {
 				t.Fatalf("%s at %d %%: %v", name, percent, err)
 			}
 			p.Transfers = engine.Streamed
-			plan, ok := NewPlan(p, o.Set)
+			plan, ok := NewOrdered(p, o.Set)
 			if !ok || plan.Fluid < o.Time || plan.Fluid > o.Time+time.Duration(2*len(o.Set)) {
 				t.Errorf("%s at %d %%: the set takes %v (%v), claimed %v", name, percent, plan.Fluid, ok, o.Time)
 			}

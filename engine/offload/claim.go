@@ -66,7 +66,7 @@ func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 }
 
 // mustPlan is plan for sets that fit.
-func (s *step) mustPlan(set []bool) *Plan {
+func (s *step) mustPlan(set []bool) *Ordered {
 	plan, ok := s.plan(set)
 	if !ok {
 		panic(fmt.Sprintf("offload: no plan for %v within %d bytes, although %d are enough for all", set, s.p.Budget, s.smallest()))
@@ -82,7 +82,7 @@ const (
 
 // among names a set of the model. Where no backward reads a^i, x_i may leave before
 // F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules, and none
-// in which an operation runs its second way.
+// in which an operation runs its second algorithm.
 func (s *step) among(within string) string {
 	if s.p.Chain.Chain.HasUnsaved() {
 		within += ", with each saved set there while the stage after it runs"
@@ -97,7 +97,7 @@ type claim struct {
 }
 
 // solution is what any strategy can claim about a plan.
-func (p *Plan) solution() claim {
+func (p *Ordered) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
 		Schedule:     p.Schedule(),

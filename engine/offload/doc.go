@@ -9,7 +9,7 @@
 // reads, which the paper does not know, are there from the forward that makes them to
 // the end of the one that reads them. The saved activations of such a stage are held as long as
 // those of others, although the stage after it does not need them (step.among);
-// offloadexact alone knows better. A strategy chooses a set of the x_i; NewPlan finds
+// offloadexact alone knows better. A strategy chooses a set of the x_i; NewOrdered finds
 // the best ordered schedule of a set (offloads in the order of i, then fetches in
 // reverse) and what it costs, Plan.Schedule writes it down.
 //

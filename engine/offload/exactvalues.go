@@ -13,7 +13,7 @@ type parcel struct {
 	grad    bool
 	size    engine.Bytes
 	out, in time.Duration // how long it travels
-	made    int           // so many operations have ended when it comes to be
+	made    int           // how many operations have ended when it comes to be
 	uses    []absence     // one before each operation that reads it
 	latest  int           // the operation after the last absence that is worth it
 }
@@ -96,7 +96,7 @@ func (v *parcel) absence(m *moment) *absence {
 	return nil
 }
 
-// later tells whether an absence that begins after so many operations is worth it.
+// later reports whether an absence that begins after done operations or more is worth it.
 func (v *parcel) later(done int) bool {
 	for k := range v.uses {
 		if v.uses[k].from >= done && v.uses[k].worth {

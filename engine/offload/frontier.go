@@ -124,7 +124,7 @@ func (f *frontier) run(wide, narrow int) bool {
 	return cut == never
 }
 
-// proven takes note that no set takes less than so many ticks, or than value.
+// proven notes that no set takes less than ticks, or less than value.
 func (f *frontier) proven(ticks int64) {
 	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
 }

@@ -70,7 +70,7 @@ func tooSmall(t *testing.T, p *engine.Problem, least engine.Bytes) {
 		for i := range set {
 			set[i] = mask>>i&1 == 1
 		}
-		if plan, ok := NewPlan(p, set); ok {
+		if plan, ok := NewOrdered(p, set); ok {
 			t.Errorf("budget %d: set %v takes %d, want none", p.Budget, plan.Set, plan.Makespan)
 		}
 	}

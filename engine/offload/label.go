@@ -213,8 +213,8 @@ func compareLabels(a, b label) int {
 		cmp.Compare(a.tie, b.tie))
 }
 
-// dominated looks for a kept label that is nowhere above one; all kept ones have
-// at least as much away. What has dominated before moves to the front.
+// dominated reports whether a kept label is at most as large in every part; all kept labels have at least as much away.
+// A label that dominates moves towards the front, because it is likely to dominate again.
 func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	kept, rest := l.kept, l.waits[:len(l.kept)]
 	for k := 0; ; k++ {
@@ -232,13 +232,12 @@ func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	}
 }
 
-// firstBelow is the number of sums before the first one that is nowhere above another.
-// It takes four at a time and has no branches that depend on them: almost none
-// is, and which of the two parts tells is as good as random.
+// firstBelow returns the index of the first of kept that is at most than in both fields, or len(kept). It tests four at a
+// time without branches on the fields, which a processor could not predict.
 func firstBelow(kept []labelSums, than labelSums) int {
 	q := kept
 	for len(q) >= 4 {
-		// Negative where one of the parts is above, for all four.
+		// The sign bit says that a field is larger, for each of the four.
 		above := ((than.all - q[0].all) | (than.tie - q[0].tie)) &
 			((than.all - q[1].all) | (than.tie - q[1].tie)) &
 			((than.all - q[2].all) | (than.tie - q[2].tie)) &

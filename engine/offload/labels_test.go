@@ -64,7 +64,7 @@ func TestFluidOutOfTime(t *testing.T) {
 		over, stop := context.WithCancel(context.Background())
 		stop()
 		o := bestFluidSet(s, engine.NewPoll(over, nil))
-		if _, ok := NewPlan(p, o.Set); !ok || o.Time < want.Time || o.Bound > want.Time {
+		if _, ok := NewOrdered(p, o.Set); !ok || o.Time < want.Time || o.Bound > want.Time {
 			t.Errorf("seed %d: %+v; the best takes %d", seed, o, want.Time)
 		}
 		if _, err := BestFluid(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {

@@ -53,7 +53,7 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 		}
 	}
 	if found != nil {
-		sol.take(found)
+		sol.adopt(found)
 		if ordered != "" {
 			sol.Notes = append(sol.Notes, ordered)
 		}
@@ -80,7 +80,7 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
 	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}
-	sol.take(newExact(s, false, never, nil).anyhow())
+	sol.adopt(newExact(s, false, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""
 }
@@ -97,8 +97,8 @@ func (c claim) claimAll(e *exact) {
 	}
 }
 
-// take makes a schedule that was found the solution.
-func (c claim) take(w *written) {
+// adopt makes a schedule that was found the solution.
+func (c claim) adopt(w *written) {
 	c.Schedule, c.Makespan, c.Peak = w.schedule, w.makespan, w.peak
 	note := fmt.Sprintf("Offloads %d activations.", w.activations)
 	if w.gradients > 0 {

@@ -8,22 +8,22 @@ import (
 	"memtide/engine/ordered"
 )
 
-// Plan is the best ordered schedule that offloads a given set of the x_i: all
+// Ordered is the best ordered schedule that offloads a given set of the x_i: all
 // offloads in increasing order of i, as early as possible, then all fetches in
 // decreasing order, as late as possible. That is what ordered means here; its
 // operations are F_0..F_{n-1}, B_{n-1}..B_0. Other orders can be faster, even if all
 // offloads come before all fetches.
-type Plan struct {
-	*ordered.Step
+type Ordered struct {
+	*ordered.Timeline
 	Set  []bool // Set[i]: x_i is offloaded, i = 0..n-1; values of no bytes stay
 	step *step
 }
 
-// NewPlan finds the best ordered schedule for a set of the x_i, i = 0..n-1, with
+// NewOrdered finds the best ordered schedule for a set of the x_i, i = 0..n-1, with
 // whole or streamed transfers as the problem says. ok is false if no ordered
 // schedule of that set fits into the budget. The problem must be a chain with a
 // link (see usable).
-func NewPlan(p *engine.Problem, set []bool) (plan *Plan, ok bool) {
+func NewOrdered(p *engine.Problem, set []bool) (plan *Ordered, ok bool) {
 	s := newStep(p)
 	return s.plan(set)
 }
@@ -81,13 +81,13 @@ func (s *step) runs() []ordered.Run {
 }
 
 // played is a set with its operations, before anything is played.
-func (s *step) played(set []bool) *ordered.Step {
+func (s *step) played(set []bool) *ordered.Timeline {
 	return ordered.New(s.p, s.runs(), s.n, func(i int) bool { return set[i] })
 }
 
 // plan plays a set.
-func (s *step) plan(set []bool) (*Plan, bool) {
-	p := &Plan{Step: s.played(set), Set: make([]bool, s.n), step: s}
+func (s *step) plan(set []bool) (*Ordered, bool) {
+	p := &Ordered{Timeline: s.played(set), Set: make([]bool, s.n), step: s}
 	if !p.Play(true, math.MaxInt64) {
 		return nil, false
 	}

@@ -55,7 +55,7 @@ func everySubset(t *testing.T, seed uint64, p *engine.Problem) (plans, waits int
 		for i := range set {
 			set[i] = mask>>i&1 == 1
 		}
-		plan, ok := NewPlan(p, set)
+		plan, ok := NewOrdered(p, set)
 		if !ok {
 			continue
 		}

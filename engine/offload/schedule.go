@@ -9,13 +9,13 @@ import (
 // F_{i-1} has ended, and its release when F_i has; it reaches a fetch at the end
 // of an operation that is over by the fetch's planned start, with the next one
 // still running then. So transfers start exactly when they are planned to.
-func (p *Plan) Schedule() engine.Schedule {
+func (p *Ordered) Schedule() engine.Schedule {
 	return p.write(func(k int, t *ordered.Transfer) bool { return t.FetchAt < p.Runs[k].End })
 }
 
 // write writes the plan down; due says whether the fetch that comes next is queued before
 // operation k.
-func (p *Plan) write(due func(k int, t *ordered.Transfer) bool) engine.Schedule {
+func (p *Ordered) write(due func(k int, t *ordered.Transfer) bool) engine.Schedule {
 	g, n := p.step.p.Chain, p.step.n
 	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
 	fetch := len(p.Transfers) - 1

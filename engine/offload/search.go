@@ -130,7 +130,7 @@ func (s *search) steepest() {
 
 // The first scattered descents begin at random sets, and so does one of
 // afield later: now and then the best set so far lies in a deep valley of its own.
-// A descent exchanges a value with so many partners only, in random order: on
+// A descent exchanges a value with few partners, in random order: on
 // chains of 100 stages more and shorter descents find more.
 const (
 	scattered = 6
@@ -145,7 +145,7 @@ const (
 func (s *search) enough() int { return max(48, s.total/4000) }
 
 // iterate disturbs the best set in two to five values, descends from there, and
-// keeps what is better, until so many evaluations are used up or descents have come
+// keeps what is better, until evaluations are used up or descents have come
 // back to the best time often enough.
 func (s *search) iterate(r *rand.Rand, evaluations int) {
 	if len(s.order) == 0 {

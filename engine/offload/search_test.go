@@ -226,7 +226,7 @@ func TestDynprogVectors(t *testing.T) {
 				continue
 			}
 			values++
-			plan, _ := NewPlan(p, o.Set)
+			plan, _ := NewOrdered(p, o.Set)
 			if least, has := v.ExpectInt("dynprog_int_best_tie_scaled"); has {
 				if most, _ := v.ExpectInt("dynprog_int_worst_tie_scaled"); int64(plan.Makespan) < least || int64(plan.Makespan) > most {
 					t.Errorf("%s: played, it takes %d; want %d to %d", v.ID, plan.Makespan, least, most)

@@ -128,19 +128,19 @@ func bestAhead(s *step, poll *engine.Poll) aheadFound {
 // no bytes too: they queue for the link like the others.
 type ahead struct {
 	s     *step
-	p     Plan
+	p     Ordered
 	ahead int
 }
 
 func newAhead(s *step) *ahead {
 	set := make([]bool, s.n)
-	return &ahead{s: s, p: Plan{Step: s.played(set), Set: set, step: s}}
+	return &ahead{s: s, p: Ordered{Timeline: s.played(set), Set: set, step: s}}
 }
 
 // plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of
 // x_j when B_{j+ahead} starts, or at the end of the forward pass if there is no
 // such operation.
-func (a *ahead) plan(tensors, ahead int) *Plan {
+func (a *ahead) plan(tensors, ahead int) *Ordered {
 	s, p := a.s, &a.p
 	a.ahead = ahead
 	p.Transfers = p.Transfers[:0]

@@ -13,7 +13,7 @@ type layered struct {
 	*step
 	what  string // the set, for people
 	set   []bool // x_i is offloaded, also if it has no bytes
-	fast  ways   // which operations run by their second way
+	fast  ways   // which operations run by their second algorithm
 	near  bool   // fetches look no further than the next convolution that is offloaded
 	async bool
 }

@@ -14,7 +14,7 @@ var vdnnAlgos = []string{"dynamic", "m", "p"}
 // mixed is the mixture: the faster algorithm of those for which there is room.
 const mixed = "mixed"
 
-// ways says which operations run by their second way.
+// ways says which operations run by their second algorithm.
 type ways struct {
 	alt  []bool // by operation; nil: none does
 	what string // for people; empty where there is nothing to choose
@@ -80,7 +80,7 @@ func (l *layered) by(algo string) *layered {
 	return &m
 }
 
-// sped is the step with the second way of some operations.
+// sped is the step with the second algorithm of some operations.
 func (s *step) sped(alt []bool) *step {
 	q := *s
 	q.needF, q.needB = slices.Clone(s.needF), slices.Clone(s.needB)

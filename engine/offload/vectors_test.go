@@ -25,7 +25,7 @@ func subset(n int, indices []int) []bool {
 
 // played runs a plan's schedule, has the trace checked, and compares what is
 // claimed with what happens.
-func played(t *testing.T, id string, p *engine.Problem, plan *Plan) *sim.Trace {
+func played(t *testing.T, id string, p *engine.Problem, plan *Ordered) *sim.Trace {
 	t.Helper()
 	sched := plan.Schedule()
 	tr, err := sim.Play(p, sched)
@@ -61,7 +61,7 @@ func testSet(t *testing.T, v *enginetest.Vector, mode engine.Transfers, field st
 	}
 	want, feasible := v.ExpectInt(field)
 	p := v.Problem(mode)
-	plan, ok := NewPlan(p, subset(len(v.Stages), v.Set))
+	plan, ok := NewOrdered(p, subset(len(v.Stages), v.Set))
 	if ok != feasible {
 		t.Errorf("%s %v: feasible %v, want %v", v.ID, mode, ok, feasible)
 	}
@@ -188,7 +188,7 @@ func bestFluid(p *engine.Problem) time.Duration {
 		for i := range set {
 			set[i] = mask>>i&1 == 1
 		}
-		if plan, ok := NewPlan(p, set); ok {
+		if plan, ok := NewOrdered(p, set); ok {
 			best = min(best, plan.Fluid)
 		}
 	}
@@ -204,7 +204,7 @@ func TestEarlyFetchDeadlocks(t *testing.T) {
 			continue
 		}
 		p := v.Problem(engine.Whole)
-		plan, ok := NewPlan(p, subset(len(v.Stages), v.Set))
+		plan, ok := NewOrdered(p, subset(len(v.Stages), v.Set))
 		if !ok {
 			t.Fatalf("%s: no plan", id)
 		}

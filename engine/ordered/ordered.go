@@ -18,7 +18,7 @@ import (
 type Run struct {
 	Lasts      time.Duration
 	Need       engine.Bytes // memory while it runs, if nothing is offloaded
-	Item       int          // what moves with it, for Step.Leaves
+	Item       int          // what moves with it, for Timeline.Leaves
 	Moves      engine.Bytes // that can be copied out from the start of this run, or have to be back for it; 0: none
 	Start, End time.Duration
 }
@@ -35,8 +35,8 @@ type Transfer struct {
 	FetchEnd   time.Duration
 }
 
-// Step is a step with its operations; Play finds the rest.
-type Step struct {
+// Timeline is a training step on paper: its operations, and when they and the transfers happen, which Play finds.
+type Timeline struct {
 	Runs      []Run               // in order: the forward pass, then the backward pass
 	Turn      int                 // index of the first run of the backward pass
 	Leaves    func(item int) bool // may change from Play to Play
@@ -57,10 +57,10 @@ type Step struct {
 	forward, backward pass
 }
 
-// New is a step of a problem, with whole or streamed transfers as it says. The runs
+// New returns the timeline of a problem, with whole or streamed transfers as it says. The runs
 // are the step's from here on.
-func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *Step {
-	s := &Step{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget, streamed: p.Transfers == engine.Streamed}
+func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *Timeline {
+	s := &Timeline{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget, streamed: p.Transfers == engine.Streamed}
 	for i := range runs[turn:] {
 		s.least += runs[turn+i].Lasts
 	}
@@ -72,7 +72,7 @@ func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *S
 // into the other pass. Any ordered step with these items is no faster, and this one
 // exists: compare Proposition 1 of paper 000, which is right for fetches only in
 // reversed time.
-func (s *Step) Play(overlap bool, longest time.Duration) bool {
+func (s *Timeline) Play(overlap bool, longest time.Duration) bool {
 	fwd, bwd := &s.forward, &s.backward
 	if !s.walk(fwd, s.Runs[:s.Turn], s.device.ToHost, false) || fwd.ends[s.Turn-1] > longest-s.least {
 		return false
@@ -97,7 +97,7 @@ func (s *Step) Play(overlap bool, longest time.Duration) bool {
 // begun before it ends; the offloads that must have ended before an operation of
 // the backward pass starts, and then the rest of that pass. What moves is enough for
 // each, or the pass of that operation would have failed.
-func (s *Step) join(fwd, bwd *pass, overlap bool) time.Duration {
+func (s *Timeline) join(fwd, bwd *pass, overlap bool) time.Duration {
 	endF, endB := fwd.ends[len(fwd.ends)-1], bwd.ends[len(bwd.ends)-1]
 	offloads, gone := fwd.last()
 	fetches, _ := bwd.last()
@@ -126,7 +126,7 @@ func (s *Step) join(fwd, bwd *pass, overlap bool) time.Duration {
 // replay finds when the operations really run. The plan lets those of the backward
 // pass start as late as they can; they start as early as they can, which is possible
 // because a fetch that has begun is in the plan's memory for every later operation.
-func (s *Step) replay(fwd *pass) {
+func (s *Timeline) replay(fwd *pass) {
 	var at time.Duration
 	for x := range s.Runs[:s.Turn] {
 		r := &s.Runs[x]
@@ -149,10 +149,10 @@ func (s *Step) replay(fwd *pass) {
 }
 
 // Sends says whether a run goes with a transfer. Items of no bytes stay.
-func (s *Step) Sends(r *Run) bool { return r.Moves > 0 && s.Leaves(r.Item) }
+func (s *Timeline) Sends(r *Run) bool { return r.Moves > 0 && s.Leaves(r.Item) }
 
 // Before is how much the first k transfers move.
-func (s *Step) Before(k int) engine.Bytes {
+func (s *Timeline) Before(k int) engine.Bytes {
 	if k < len(s.Transfers) {
 		return s.Transfers[k].Before
 	}
@@ -166,9 +166,9 @@ func (s *Step) Before(k int) engine.Bytes {
 // there is never more than during one, and what is away while one runs is least at
 // its start or at its end. (What a forward operation uses has not left at its start:
 // the copy begins no earlier.)
-func (s *Step) Measure() {
+func (s *Timeline) Measure() {
 	s.Peak = 0
-	c := cursor{Step: s, back: len(s.Transfers), all: s.Before(len(s.Transfers))}
+	c := cursor{Timeline: s, back: len(s.Transfers), all: s.Before(len(s.Transfers))}
 	for x := range s.Runs {
 		r := &s.Runs[x]
 		s.Peak = max(s.Peak, r.Need-min(c.away(r.Start), c.away(r.End)))
@@ -177,7 +177,7 @@ func (s *Step) Measure() {
 
 // cursor goes through the transfers as time goes by.
 type cursor struct {
-	*Step
+	*Timeline
 	left int          // offloads that are over
 	back int          // the first transfer whose fetch has begun, or with streamed ones, is over
 	all  engine.Bytes // of all transfers

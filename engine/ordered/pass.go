@@ -27,7 +27,7 @@ type move struct {
 
 // walk runs through operations as early as possible: each waits until enough of
 // the items before has left. It is false if that never happens.
-func (s *Step) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) bool {
+func (s *Timeline) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) bool {
 	*ps = pass{rate: rate, backward: backward, streamed: s.streamed, ends: ps.ends[:0], moves: ps.moves[:0]}
 	var at, link time.Duration
 	var before engine.Bytes

@@ -7,31 +7,67 @@ import (
 	"memtide/engine"
 )
 
-// Part is stages of a chain, from First to Last, that are computed again as a whole when
-// their backward comes. Within are those that are dropped again when they are.
+// Part is stages of a chain, from First to Last. What they keep for their backward is dropped, and they are computed
+// again as a whole when their backward comes; Within are those that are dropped again while they are. With Offload, one
+// stage is not computed again, but what it keeps moves to the host. With InputOffload, the input of stages that are
+// computed again does.
 type Part struct {
-	First, Last int
-	Within      []Part
+	First, Last           int
+	Within                []Part
+	Offload, InputOffload bool
 }
 
-// Nested reads the schedule of a chain, which sim has played, as parts. Of what the
-// schedule holds, parts hold no more but their inputs, which stay from the first forward
-// on. The error says what no parts do: moving a value, or making a saved set again that
-// was kept.
+// Nested reads the schedule of a chain, which sim has played, as parts. Of what the schedule holds, parts hold only
+// their inputs, which stay on the device or the host from the first forward on. When copies begin is not in parts. The
+// Where the schedule moves the input alone of a stage that is not computed again, the part moves all that the stage
+// keeps. The error says what no parts do: moving a value that is made again, or making a saved set again that was kept.
 func Nested(p *engine.Problem, schedule engine.Schedule) ([]Part, error) {
 	if p.Chain == nil {
 		return nil, fmt.Errorf("a plan's runs are of stages one after the other, and this network is not a chain of stages")
 	}
 	n := &nesting{g: p.Chain}
+	var moved []engine.ValueID
 	for i := range schedule {
 		switch s := &schedule[i]; s.Kind {
-		case engine.StepOffload, engine.StepFetch:
-			return nil, fmt.Errorf("this schedule moves %s between device and host, and a plan of class %s only computes again: take a strategy that does not offload", p.Graph.Values[s.Value].Name, ClassNested)
+		case engine.StepOffload:
+			moved = append(moved, s.Value)
 		case engine.StepRun:
 			n.runs = append(n.runs, s)
 		}
 	}
-	return n.part(1, p.Chain.Chain.Len())
+	parts, err := n.part(1, p.Chain.Chain.Len())
+	for _, v := range moved {
+		if err == nil {
+			parts, err = n.offload(parts, v)
+		}
+	}
+	return parts, err
+}
+
+// offload returns parts with the move of v to the host. The input of the chain stays: it is there before the step, and
+// belongs to the program that calls the model.
+func (n *nesting) offload(parts []Part, v engine.ValueID) ([]Part, error) {
+	if v == n.g.Act(0) {
+		return parts, nil
+	}
+	layers := n.g.Chain.Len()
+	for k := 1; k <= layers; k++ {
+		at := slices.IndexFunc(parts, func(p Part) bool { return p.Last >= k }) // the part of stage k, or the first behind it
+		if at < 0 {
+			at = len(parts)
+		}
+		within := at < len(parts) && parts[at].First <= k
+		switch {
+		case !within && (v == n.g.Saved(k) || v == n.g.Act(k-1)):
+			return slices.Insert(parts, at, Part{First: k, Last: k, Offload: true}), nil
+		case v == n.g.Saved(k) && parts[at].Offload, v == n.g.Act(k-1) && within && parts[at].Offload:
+			return parts, nil // it is among what is moved, perhaps more than once
+		case v == n.g.Act(k-1) && within && parts[at].First == k:
+			parts[at].InputOffload = true
+			return parts, nil
+		}
+	}
+	return nil, fmt.Errorf("this schedule moves %s to the host, which no plan does: a plan moves all that a stage keeps, or the input of stages that run again", n.g.Values[v].Name)
 }
 
 // nesting walks over the computations of a schedule.
@@ -54,7 +90,7 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 	lean := make([]bool, last+1)
 	for k := first; k <= last; k++ {
 		if s, forward := n.next(); !forward || s != k {
-			return nil, n.again(k)
+			return nil, n.outOfOrder(k)
 		}
 		lean[k], n.runs = n.runs[0].OutputOnly, n.runs[1:]
 	}
@@ -62,27 +98,27 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 		s, forward := n.next()
 		if !forward {
 			if s != k || lean[k] {
-				return nil, n.again(k)
+				return nil, n.outOfOrder(k)
 			}
 			n.runs = n.runs[1:]
 			k--
 			continue
 		}
 		if s < first || s > k || slices.Contains(lean[s:k+1], false) {
-			return nil, n.again(k)
+			return nil, n.outOfOrder(k)
 		}
 		within, err := n.part(s, k)
 		if err != nil {
 			return nil, err
 		}
-		parts = slices.Insert(parts, 0, Part{s, k, within})
+		parts = slices.Insert(parts, 0, Part{First: s, Last: k, Within: within})
 		k = s - 1
 	}
 	return parts, nil
 }
 
-// again is the error of a stage that runs where no part is in progress.
-func (n *nesting) again(k int) error {
+// outOfOrder returns the error for a stage that runs where no part is in progress.
+func (n *nesting) outOfOrder(k int) error {
 	return fmt.Errorf("this schedule drops %s and makes it again while its run is not in progress: no wrapper does that; take -strategy rotor, or search", n.g.Values[n.g.Saved(k)].Name)
 }
 
@@ -101,7 +137,14 @@ func (t *Trace) OfStages(c *engine.Chain, parts []Part) (segments []*Segment) {
 	}
 	for _, p := range parts {
 		if a, b := end(p.First-1), end(p.Last); a < b {
-			segments = append(segments, &Segment{Units: names[a:b:b], Do: DoRecompute, Inner: t.OfStages(c, p.Within)})
+			s := &Segment{Units: names[a:b:b], Do: DoRecompute, Inner: t.OfStages(c, p.Within)}
+			if p.Offload {
+				s.Do = DoOffload
+			}
+			if p.InputOffload {
+				s.Input = DoOffload
+			}
+			segments = append(segments, s)
 		}
 	}
 	return segments

@@ -32,13 +32,19 @@ func compiled(t *testing.T, n int, ops string) (*engine.Problem, engine.Schedule
 	return p, s
 }
 
-// text writes parts as 1-3(1-2).
+// text writes parts as 1-3(1-2); 2-2^ is on the host, and of ^2-3 the input is.
 func text(parts []play.Part) string {
 	var out []string
 	for _, p := range parts {
 		one := fmt.Sprintf("%d-%d", p.First, p.Last)
 		if len(p.Within) > 0 {
 			one += "(" + text(p.Within) + ")"
+		}
+		if p.Offload {
+			one += "^"
+		}
+		if p.InputOffload {
+			one = "^" + one
 		}
 		out = append(out, one)
 	}
@@ -64,13 +70,39 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// TestNestedOffload: saved sets of stages that run once, and inputs of those that run again, may move.
+func TestNestedOffload(t *testing.T) {
+	for _, c := range []struct {
+		ops, want string
+		moved     func(g *engine.ChainGraph) []engine.ValueID
+	}{
+		{"F1 F2 F3 B3 B2 B1", "2-2^", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2), g.Act(0)} }},
+		{"F1 F2 F3 B3 B2 B1", "1-1^ 2-2^ 3-3^", func(g *engine.ChainGraph) []engine.ValueID {
+			return []engine.ValueID{g.Saved(3), g.Saved(1), g.Saved(2), g.Saved(3)}
+		}},
+		{"F1 C2 F3 B3 F2 B2 B1", "1-1^ ^2-2 3-3^", func(g *engine.ChainGraph) []engine.ValueID {
+			return []engine.ValueID{g.Act(1), g.Saved(3), g.Saved(1)}
+		}},
+		{"C1 N2 F3 B3 F1 F2 B2 B1", "1-2 3-3^", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Act(2)} }},
+		{"C1 N2 F3 B3 F1 F2 B2 B1", "", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2)} }},
+	} {
+		p, s := compiled(t, 3, c.ops)
+		for _, v := range c.moved(p.Chain) {
+			s = append(s, engine.Offload(v))
+		}
+		got, err := play.Nested(p, s)
+		if text(got) != c.want || (err == nil) == (c.want == "") {
+			t.Errorf("%s: %q, %v; want %q", c.ops, text(got), err, c.want)
+		}
+	}
+}
+
 // TestNotNested: what no runs do is refused, with what it is.
 func TestNotNested(t *testing.T) {
 	p, s := compiled(t, 3, "F1 F2 F3 B3 B2 B1")
 	last := slices.IndexFunc(s, func(s engine.Step) bool { return s.Kind == engine.StepRun && s.Op == p.Chain.Bwd(1) })
 	for words, schedule := range map[string]engine.Schedule{
 		"This schedule drops s1 and makes it again while its run is not in progress: no wrapper does that": slices.Insert(slices.Clone(s), last, engine.Run(p.Chain.Fwd(1))),
-		"this schedule moves s2 between device and host":                                                   slices.Insert(slices.Clone(s), last, engine.Offload(p.Chain.Saved(2))),
 	} {
 		if parts, err := play.Nested(p, schedule); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(words)) {
 			t.Errorf("%q, %v; want %q", text(parts), err, words)
@@ -189,7 +221,7 @@ func TestWorth(t *testing.T) {
 // TestShapes: a plan takes those for other inputs of its own model, once each.
 func TestShapes(t *testing.T) {
 	plan := func(batch int, units ...string) *play.Plan {
-		return &play.Plan{Format: play.PlanFormat, Model: play.Model{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
+		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
 	}
 	p := plan(1, "a")
 	if err := p.Add(plan(2, "a")); err != nil {

@@ -27,7 +27,7 @@ type Plan struct {
 	Name      string     `json:"name"`
 	MadeBy    string     `json:"made_by"`
 	Budget    int64      `json:"budget_bytes"`
-	Model     Model      `json:"model"`
+	Model     Identity   `json:"model"`
 	Inputs    [][]any    `json:"inputs"`
 	Autocast  string     `json:"autocast"`
 	Predicted Predicted  `json:"predicted"`
@@ -37,7 +37,7 @@ type Plan struct {
 }
 
 // Shape is what a plan does where the inputs have other shapes. Where there are several,
-// inputs that nobody has planned for run plainly.
+// inputs without a plan run plainly.
 type Shape struct {
 	Budget    int64      `json:"budget_bytes"`
 	Inputs    [][]any    `json:"inputs"`
@@ -65,8 +65,8 @@ func (p *Plan) Add(q *Plan) error {
 // same says whether inputs are equal.
 func same(a, b [][]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// Model is what a plan is held against when it is applied.
-type Model struct {
+// Identity is what a model is compared with when a plan is applied to it.
+type Identity struct {
 	Units   []string `json:"units"`
 	Classes []string `json:"classes"`
 	SHA     string   `json:"ops_sha"`
@@ -89,7 +89,7 @@ type Segment struct {
 	Do       string     `json:"do"`
 	Inner    []*Segment `json:"inner,omitempty"`    // within it, when it runs again
 	Save     []Saved    `json:"save,omitempty"`     // operators whose results stay; only without Inner
-	Prefetch int        `json:"prefetch,omitempty"` // so many before it of which something is on the host come back with it
+	Prefetch int        `json:"prefetch,omitempty"` // how many segments early its values come back from the host; see package memtide.player
 	Input    string     `json:"input,omitempty"`    // of one that runs again: DoOffload moves its arguments to the host
 }
 
@@ -204,7 +204,7 @@ func (s *Segment) valid() error {
 func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
 	t, all, got := p.t, p.Play(nil), p.Play(segments)
 	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments, Warnings: t.Warnings,
-		Model:     Model{Units: t.UnitNames(), SHA: t.SHA, Modules: t.Modules},
+		Model:     Identity{Units: t.UnitNames(), SHA: t.SHA, Modules: t.Modules},
 		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds(), Sent: int64(got.Sent), Copies: got.Copies.Seconds()}}
 	for _, c := range t.Units {
 		plan.Model.Classes = append(plan.Model.Classes, t.Calls[c].Class)

@@ -41,7 +41,7 @@ type Player struct {
 	holds           map[int]instance
 	owner           map[int]int // storage to run, of the arguments of the frame that is filled
 	line            []*frame    // of which something is on the host, in order
-	log             *[]Entry    // nil: nobody wants one
+	log             *[]Entry    // nil if no log is wanted
 }
 
 // Entry is a line of the log of a played plan. Storages have an instance for each run
@@ -104,7 +104,7 @@ type frame struct {
 	alive         map[int]bool // keeps that are not released
 	inputs        []instance
 	away          []int // storages that are on the host: what it keeps, or of its arguments
-	back          bool  // those are there again, or nobody needs them
+	back          bool  // they are on the device again, or no longer needed
 	place         int   // in the player's line
 	calls         []int
 	kept          []instance

@@ -38,8 +38,8 @@ func within(class Class) []Class {
 }
 
 const (
-	deepest = 3 // so often halves of a run are dropped again
-	shares  = 3 // each class gets this part of the plays
+	deepest = 3 // how often halves of a run may be dropped again
+	shares  = 3 // each class gets 1/shares of the plays
 )
 
 // What becomes of a run, if it does not run again.
@@ -52,7 +52,7 @@ const (
 // dropped again depth deep.
 type run struct {
 	a, b, depth int
-	save        int  // of its results so many stay, the best ones; only if depth is 0
+	save        int  // how many of its results stay, the best ones; 0 unless depth is 0
 	input       bool // its arguments are on the host
 }
 
@@ -75,7 +75,7 @@ type search struct {
 }
 
 // Solve finds a plan of a class whose peak, above what is there before the step, is
-// within the budget: the fastest of those that so many plays have met. It begins with
+// within the budget: the fastest that is met within a number of plays. It begins with
 // regular plans and with known ones, and goes through the classes within this one, each
 // with a third of the plays: so no class finds less than one within it. Of known plans,
 // which are valid, those of a wider class only give it places to begin. Nothing is proven
@@ -88,7 +88,8 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*S
 		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, Classes())
 	}
 	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit, results: map[[2]int][]Saved{}}
-	for _, s.class = range classes {
+	for _, class := range classes {
+		s.class = class
 		if err := s.walk(plays/shares, known, poll); err != nil {
 			return nil, Result{}, err
 		}
@@ -116,7 +117,7 @@ func (s *search) walk(plays int, known [][]*Segment, poll *engine.Poll) error {
 		starts = append(starts, s.best)
 	}
 	if s.class == ClassSAC || s.class == ClassOffload {
-		starts = s.more(starts)
+		starts = s.withSaves(starts)
 	}
 	var now []run
 	cost := int64(-1)
@@ -192,8 +193,8 @@ func (s *search) starts() [][]run {
 	return all
 }
 
-// more are starts, and the same with results that stay or with arguments on the host.
-func (s *search) more(starts [][]run) [][]run {
+// withSaves returns starts, and the same with results that stay or with arguments on the host.
+func (s *search) withSaves(starts [][]run) [][]run {
 	for _, start := range slices.Clone(starts) {
 		for n := 1; n <= 8 && (n == 1 || s.class == ClassSAC); n++ {
 			other := slices.Clone(start)

@@ -48,19 +48,20 @@ const noLayers = "the units do not lie in one list of layers"
 func every(l *layout, take func(i int) bool) (out []*Segment) {
 	for i, units := range l.layers {
 		if take(i) {
-			out = append(out, again(units))
+			out = append(out, recompute(units))
 		}
 	}
 	return out
 }
 
-func again(units []string) *Segment { return &Segment{Units: units, Do: DoRecompute} }
+// recompute returns a segment whose units run again.
+func recompute(units []string) *Segment { return &Segment{Units: units, Do: DoRecompute} }
 
 // runs are equal runs of lists, the last one shorter.
 func runs(lists [][]string, length int) (out []*Segment) {
 	for part := range slices.Chunk(lists, length) {
 		if units := slices.Concat(part...); len(units) > 0 {
-			out = append(out, again(units))
+			out = append(out, recompute(units))
 		}
 	}
 	return out

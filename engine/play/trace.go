@@ -30,7 +30,7 @@ type Trace struct {
 	Storages []engine.Bytes
 	Resident []bool // of each storage: there before the step, and not part of any peak
 	Ops      []Op
-	Forward  int // so many of the operators are the forward's
+	Forward  int // the number of operators of the forward, which come first
 	Calls    []Call
 	Keeps    []Keep
 	Units    []int   // calls that a plan chooses from, in order

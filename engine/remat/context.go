@@ -39,7 +39,7 @@ const (
 	coarseShare  = 16
 )
 
-// newContexts prepares contexts of so many cells, or of as many as may be kept.
+// newContexts prepares contexts of up to cells cells, as many as contextBytes hold.
 func newContexts[T unit](n int, room T, cells int) *contexts[T] {
 	values := contextBytes / int(unsafe.Sizeof(room))
 	most := max(1, min(cells, n, values/(n*n/2+1)))

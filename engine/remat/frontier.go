@@ -19,9 +19,8 @@ type frontier[T unit] struct {
 // arrival is the least cost and the largest m with which a cell is reached.
 type arrival[T unit] struct{ cost, top T }
 
-// frontierCells are the cells per stage at most. A short chain is solved so fast
-// that building so many would take longer than what they save: it has stageCells
-// times its length.
+// frontierCells is the most cells per stage. A chain of n stages has stageCells*n: a short one is solved in less time
+// than building more of them would take.
 const (
 	frontierCells = 1024
 	stageCells    = 8

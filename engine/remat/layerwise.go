@@ -45,8 +45,8 @@ fits is taken; among equally fast ones, the lowest number.`,
 	})
 }
 
-// again says whether a layer, counted from 1, is computed again.
-func again(every bool, n, layer int) bool {
+// recomputes reports whether a layer, counted from 1, is computed again.
+func recomputes(every bool, n, layer int) bool {
 	if every {
 		return layer%n == 0
 	}
@@ -69,7 +69,7 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 		}
 		t := try{n, c.ForwardTime() + c.BackTime()}
 		for k := 1; k <= most; k++ {
-			if again(every, n, k) {
+			if recomputes(every, n, k) {
 				t.time += c.Stages[k-1].Forward
 			}
 		}
@@ -83,7 +83,7 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	return fastest(p, tries, map[int]engine.Bytes{}, poll, why, func(n int) ([]engine.ChainOp, string) {
 		count := 0
 		for k := 1; k <= most; k++ {
-			if again(every, n, k) {
+			if recomputes(every, n, k) {
 				count++
 			}
 		}
@@ -96,13 +96,13 @@ func layersSequence(c *engine.Chain, every bool, n int) (seq []engine.ChainOp) {
 	last := c.Len()
 	for k := 1; k <= last; k++ {
 		kind := engine.FAll
-		if k < last && again(every, n, k) {
+		if k < last && recomputes(every, n, k) {
 			kind = engine.FCk
 		}
 		seq = append(seq, engine.ChainOp{Kind: kind, Stage: k})
 	}
 	for k := last; k >= 1; k-- {
-		if k < last && again(every, n, k) {
+		if k < last && recomputes(every, n, k) {
 			seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
 		}
 		seq = append(seq, engine.ChainOp{Kind: engine.BStep, Stage: k})

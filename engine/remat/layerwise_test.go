@@ -52,7 +52,7 @@ func TestLayers(t *testing.T) {
 // The first n layers are a prefix, every n-th are multiples.
 func TestAgain(t *testing.T) {
 	for layer, want := range map[int][2]bool{1: {false, true}, 2: {true, true}, 3: {false, true}, 4: {true, false}} {
-		if got := [2]bool{again(true, 2, layer), again(false, 3, layer)}; got != want {
+		if got := [2]bool{recomputes(true, 2, layer), recomputes(false, 3, layer)}; got != want {
 			t.Errorf("layer %d: every second %v, the first three %v; want %v", layer, got[0], got[1], want)
 		}
 	}

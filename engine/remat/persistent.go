@@ -42,7 +42,7 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
 	}
 	if err != nil {
-		sol.Bound = least + t.duration(t.again())
+		sol.Bound = least + t.duration(t.repeatedForward())
 		if err == errTableFull {
 			sol.Stopped = true
 			sol.Notes = []string{fmt.Sprintf("Not proven optimal: the search was stopped, for its table would need more than %d MiB. Found with %d stages taken as one.", maxRowBytes>>20, o.group)}
@@ -156,7 +156,7 @@ func (s *sweep) solve(budget engine.Bytes, known bounds) bool {
 	sol, err := s.f.solution(s.p.WithBudget(budget), &t, known, s.poll)
 	if err == nil {
 		c := s.p.Chain.Chain
-		s.extra[budget] = int64(sol.Makespan-c.ForwardTime()-c.BackTime())/t.timeUnit - t.again()
+		s.extra[budget] = int64(sol.Makespan-c.ForwardTime()-c.BackTime())/t.timeUnit - t.repeatedForward()
 	}
 	s.yield(budget, sol, err)
 	var infeasible *engine.InfeasibleError

@@ -9,7 +9,7 @@ type builder[T unit] struct {
 	paid  []T       // frontier of s by cell
 	wide  []T       // contexts of (s,t) by cell; nil if there are none
 	shift uint      // cell = m >> shift
-	lift  T         // slack-limit: at most 0. Added to contexts, which count what has been taken off slack already
+	lift  T         // slack-limit, at most 0; added to the costs of contexts, which include what slack leaves out
 	top   T         // the largest m of interest
 	slack T         // values above slack-cost(s,m) are of no interest
 	w     []step[T] // the row so far
@@ -40,16 +40,16 @@ func (w *winners) add(j int) {
 func (b *builder[T]) start(s int) {
 	b.s, b.mids, b.left = s, 0, winners{}
 	b.paid = b.front.at(s)
-	b.look(s)
+	b.limitRow(s)
 	if m := b.single[s]; b.slack >= 0 && m <= b.top {
 		b.w = append(b.w[:0], step[T]{m, 0})
 		b.keep(s, b.w)
 	}
 }
 
-// look finds how much the states (s,t) may cost, given what any schedule that has
-// such a state pays before it comes there and after it: slack, top and wide.
-func (b *builder[T]) look(t int) {
+// limitRow sets slack, top and wide for the row of (s,t): how much its states may cost, given what any schedule with
+// such a state pays before it and after it.
+func (b *builder[T]) limitRow(t int) {
 	b.slack, b.wide = b.limit, nil
 	b.top = b.front.most[b.s]
 	if t == b.n || !b.use.limit {
@@ -72,10 +72,9 @@ func (b *builder[T]) look(t int) {
 	}
 }
 
-// dear is what schedules with the state (s,t,m) pay at least outside of it, less what
-// has been taken off slack already: the state is of interest as long as its own cost
-// is at most slack-dear(m).
-func (b *builder[T]) dear(m T) T {
+// costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it, without the part that
+// is already subtracted in slack. A state that costs more than slack-costOutside(m) can be dropped.
+func (b *builder[T]) costOutside(m T) T {
 	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
 		c = max(c, b.wide[m>>b.shift]+b.lift)
@@ -90,7 +89,7 @@ func (b *builder[T]) build(t int) {
 	if t > s+1 {
 		b.mids = max(b.mids, b.mid[t-1])
 	}
-	b.look(t)
+	b.limitRow(t)
 	if b.slack < 0 {
 		return
 	}
@@ -146,7 +145,7 @@ func (b *builder[T]) splits() {
 			}
 		}
 	}
-	most := b.slack - b.dear(0)
+	most := b.slack - b.costOutside(0)
 	for j := s + 1; j <= t; j++ {
 		u := b.till[j] - b.until[s]
 		if u > most || b.use.prefix && len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
@@ -162,10 +161,10 @@ func (b *builder[T]) splits() {
 // useful is the row without the ends that no schedule within the limit reads.
 func (b *builder[T]) useful() []step[T] {
 	w := b.w
-	for len(w) > 0 && w[0].v+b.dear(w[0].m) > b.slack {
+	for len(w) > 0 && w[0].v+b.costOutside(w[0].m) > b.slack {
 		w = w[1:]
 	}
-	for len(w) > 0 && w[len(w)-1].v+b.dear(w[len(w)-1].m) > b.slack {
+	for len(w) > 0 && w[len(w)-1].v+b.costOutside(w[len(w)-1].m) > b.slack {
 		w = w[:len(w)-1]
 	}
 	return w
@@ -208,8 +207,8 @@ func (b *builder[T]) try(j int) bool {
 	if c.m > b.top {
 		return false
 	}
-	// Costs to stand at s rise with m: what is too dear here is so further up.
-	most := b.slack - b.dear(c.m)
+	// The cost outside never falls as m grows, so a split that exceeds the limit here exceeds it at every larger m.
+	most := b.slack - b.costOutside(c.m)
 	c.least = c.u
 	if b.use.prefix {
 		c.least += right.least + left[len(left)-1].v

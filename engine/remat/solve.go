@@ -126,7 +126,7 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, ahead bounds, poll *engin
 			return err
 		}
 	}
-	o.extra, o.seq, o.group = int64(v)+t.again(), x.trace(), 1
+	o.extra, o.seq, o.group = int64(v)+t.repeatedForward(), x.trace(), 1
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 			continue
 		}
 		before, limit, certain = limit, v, true
-		o.extra, o.seq, o.group = int64(v)+t.again(), t.ungroup(y.trace(), g), g
+		o.extra, o.seq, o.group = int64(v)+t.repeatedForward(), t.ungroup(y.trace(), g), g
 		if o.floors.found != nil {
 			o.floors.found(o)
 		}

@@ -158,10 +158,10 @@ func (t *terms) scale() {
 	}
 }
 
-// again is the part of the time spent on computing again that no schedule can
+// repeatedForward returns the part of the time spent on computing again that no schedule can
 // avoid, and that the table leaves out: without F_all, every stage but the last
 // runs once to reach the last one and once before its backward.
-func (t *terms) again() (sum int64) {
+func (t *terms) repeatedForward() (sum int64) {
 	if !t.outputOnly {
 		return 0
 	}

@@ -11,7 +11,7 @@
 //	Run(op)         starts when every input is whole on the device and there is
 //	                room for all its outputs and its temporaries beside everything
 //	                that is there. Outputs are fresh copies (an output-only run writes
-//	                Op.OutputOnly instead of Op.Out). A run by the second way (Alt) takes
+//	                Op.OutputOnly instead of Op.Out). A run by the second algorithm (Alt) takes
 //	                the time and the temporaries of Op.Alt instead of the
 //	                operation's own; every run of an operation, output-only or not, first
 //	                or again, chooses for itself. At its end the temporaries leave,
@@ -86,7 +86,7 @@
 // not there, a fetch of what the host does not have or the device has, an operation of
 // another lane whose input is nowhere or whose output is there, one that comes after
 // what has not run, an output-only
-// run or a second way where the operation has none, a run or a transfer that
+// run or a second algorithm where the operation has none, a run or a transfer that
 // would end after 292 years, beyond what can be counted. It is
 // refused with a *StuckError when it does not fit into the budget or deadlocks:
 // the counter is held and nothing runs, moves or has an earliest start to come.

@@ -157,12 +157,12 @@ func (pl *player) startJob(sp Span, tr *transfer) {
 		}
 		at.lastFetch = tr.span
 		c := pl.newCopy(v, kindCategory(pl.g.Values[v].Kind), tr.span)
-		pl.take(c.cat, c.size)
+		pl.charge(c.cat, c.size)
 		tr.outs = append(tr.outs, c)
 	}
 	if work := tr.op.Temp; work > 0 {
 		tr.temp = pl.openLife(Life{Value: engine.NoValue, Op: sp.Op, Category: Workspace, Bytes: work, From: tr.span})
-		pl.take(Workspace, work)
+		pl.charge(Workspace, work)
 	}
 	pl.sample()
 }
@@ -170,7 +170,7 @@ func (pl *player) startJob(sp Span, tr *transfer) {
 func (pl *player) endJob(tr *transfer) {
 	pl.runs[pl.s[tr.step].Op]++
 	if tr.temp >= 0 {
-		pl.take(Workspace, -tr.op.Temp)
+		pl.charge(Workspace, -tr.op.Temp)
 		pl.closeLife(tr.temp)
 		pl.release = tr.span
 	}

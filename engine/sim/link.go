@@ -128,7 +128,7 @@ func (pl *player) stepFetch(st *engine.Step) (hold, error) {
 func (pl *player) reserve(tr *transfer) {
 	tr.copy = pl.newCopy(tr.value, kindCategory(pl.g.Values[tr.value].Kind), NoSpan)
 	if !tr.streamed {
-		pl.take(InTransfer, tr.size)
+		pl.charge(InTransfer, tr.size)
 	}
 	pl.sample()
 }
@@ -266,8 +266,8 @@ func (pl *player) endTransfer(q *laneQueue) {
 		tr.tell()
 	} else {
 		at.fetching, at.copy = nil, c
-		pl.take(InTransfer, -c.size)
-		pl.take(c.cat, c.size)
+		pl.charge(InTransfer, -c.size)
+		pl.charge(c.cat, c.size)
 		c.whole = true
 		pl.bind(at, tr.span)
 		pl.unpin(tr.value, tr.step)
@@ -317,9 +317,9 @@ func (pl *player) account(tr *transfer) {
 	switch {
 	case d == 0:
 	case tr.lane == ToDev:
-		pl.take(InTransfer, d)
+		pl.charge(InTransfer, d)
 	case tr.copy.freed:
-		pl.take(InTransfer, -d)
+		pl.charge(InTransfer, -d)
 		pl.release = tr.span
 	}
 }

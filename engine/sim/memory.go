@@ -60,12 +60,12 @@ func (pl *player) forget(c *devCopy) {
 		at.copy = nil
 	}
 	c.freed = true
-	pl.take(c.cat, -c.size)
+	pl.charge(c.cat, -c.size)
 	switch {
 	case c.out != nil:
-		pl.take(InTransfer, c.size-c.out.left())
+		pl.charge(InTransfer, c.size-c.out.left())
 	case c.reads > 0:
-		pl.take(InTransfer, c.size)
+		pl.charge(InTransfer, c.size)
 	default:
 		pl.closeLife(c.life)
 	}
@@ -76,7 +76,7 @@ func (pl *player) leave(c *devCopy, by SpanID) {
 	if !c.freed || c.out != nil || c.reads > 0 {
 		return
 	}
-	pl.take(InTransfer, -c.size)
+	pl.charge(InTransfer, -c.size)
 	pl.release = by
 	pl.closeLife(c.life)
 }

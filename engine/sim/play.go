@@ -116,11 +116,11 @@ func newPlayer(p *engine.Problem, s engine.Schedule) *player {
 		pl.jobs = make([]*transfer, len(p.Graph.Ops))
 	}
 	pl.expect()
-	pl.take(Fixed, p.Graph.Fixed)
+	pl.charge(Fixed, p.Graph.Fixed)
 	for i := range p.Graph.Values {
 		if v := &p.Graph.Values[i]; v.Initial&engine.OnDevice != 0 {
 			c := pl.newCopy(engine.ValueID(i), kindCategory(v.Kind), NoSpan)
-			pl.take(c.cat, c.size)
+			pl.charge(c.cat, c.size)
 			c.whole = true
 			pl.places[i].copy = c
 		}
@@ -174,8 +174,8 @@ func (pl *player) expect() {
 	pl.t.Memory = make([]Sample, 0, 2+3*spans+frees)
 }
 
-// take changes the memory in use.
-func (pl *player) take(c Category, n engine.Bytes) {
+// charge adds n bytes, which may be negative, to the memory in use.
+func (pl *player) charge(c Category, n engine.Bytes) {
 	pl.used[c] += n
 	pl.inUse += n
 }
@@ -395,12 +395,12 @@ func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Durati
 			cat = Recomputed
 		}
 		c := pl.newCopy(v, cat, id)
-		pl.take(cat, c.size)
+		pl.charge(cat, c.size)
 		r.outs = append(r.outs, c)
 	}
 	if work > 0 {
 		r.temp = pl.openLife(Life{Value: engine.NoValue, Op: st.Op, Category: Workspace, Bytes: work, From: id})
-		pl.take(Workspace, work)
+		pl.charge(Workspace, work)
 	}
 	pl.sample()
 	pl.run = r
@@ -412,7 +412,7 @@ func (pl *player) endRun() {
 	pl.runs[pl.t.Spans[r.span].Op]++
 	pl.cause, pl.release = r.span, r.span
 	if r.temp >= 0 {
-		pl.take(Workspace, -r.work)
+		pl.charge(Workspace, -r.work)
 		pl.closeLife(r.temp)
 	}
 	for _, c := range r.outs {

@@ -65,7 +65,7 @@ type Span struct {
 	Lane       Lane
 	Kind       SpanKind
 	OutputOnly bool
-	Alt        bool           // a run by the second way
+	Alt        bool           // a run by the second algorithm
 	Step       int            // index into the schedule
 	Op         engine.OpID    // of a run, in whatever lane, otherwise NoOp
 	Value      engine.ValueID // of a transfer, otherwise NoValue

@@ -23,7 +23,7 @@ type BatchQuestion struct {
 	Limit     time.Duration // for each solve; 0: none
 }
 
-// MaxBatch is the largest batch that is looked at where nobody says.
+// MaxBatch is the largest batch that is tried by default.
 const MaxBatch = 1 << 16
 
 func (q *BatchQuestion) most() int {

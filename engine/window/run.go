@@ -82,8 +82,8 @@ func (r *run) room(n engine.Bytes) bool {
 	return true
 }
 
-// take makes room and uses it.
-func (r *run) take(n engine.Bytes) bool {
+// allocate makes room for n bytes and uses it; false if there is no room.
+func (r *run) allocate(n engine.Bytes) bool {
 	if !r.room(n) {
 		return false
 	}
@@ -95,7 +95,7 @@ func (r *run) take(n engine.Bytes) bool {
 // fetch queues the copy of a variable to the device. The destination is
 // allocated before that.
 func (r *run) fetch(v engine.ValueID) bool {
-	if !r.take(r.size(v)) {
+	if !r.allocate(r.size(v)) {
 		return false
 	}
 	r.peak = max(r.peak, r.used)
@@ -132,7 +132,7 @@ func (r *run) execute(i int) bool {
 	f := &r.funcs[i]
 	for _, v := range r.seq[f.first:f.last] {
 		if r.place[v] == unborn {
-			if !r.take(r.size(v)) {
+			if !r.allocate(r.size(v)) {
 				return false
 			}
 			r.place[v] = onDevice

@@ -23,8 +23,7 @@ type Leak struct {
 	Bytes    engine.Bytes `json:"bytes"`          // of these
 }
 
-// Bounds of the search for steps: so many are needed to call something a growth, and so
-// many are looked at, the last ones.
+// Bounds of the search for growth: it needs leastSteps steps and looks at the last mostSteps.
 const (
 	leastSteps = 3
 	mostSteps  = 256

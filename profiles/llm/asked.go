@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 )
 
 // everyProduct are the products of a block that adapters stand beside.
@@ -22,7 +22,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		return Ask{}, err
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
-	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(p.Word("device")),
+	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate")},
 			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
 	a.Args = ask.Plain(args)
@@ -103,15 +103,6 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 	}
-}
-
-// cardOf is a device of the presets as the model of a step sees it: its own memory and
-// link, and the rates of its kind.
-func cardOf(device string) *Card {
-	d := preset.LookupDevice(device)
-	c := *CardOf(d.ID)
-	c.Name, c.Memory, c.Link, c.Back = d.Name, d.Memory, float64(d.ToHost), float64(d.ToDev)
-	return &c
 }
 
 // with is the same question with some options changed.

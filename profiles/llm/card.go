@@ -1,26 +1,31 @@
 package llm
 
 import (
-	"strings"
+	"cmp"
+	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 )
 
 // Card is a GPU as far as the time of a step and the allocator care. Rates are bytes and
-// operations a second.
+// operations a second, of package card.
 type Card struct {
 	Name      string
-	Memory    engine.Bytes // what a program can use
-	Peak      float64      // of 16-bit products, dense [vendors' data sheets]
+	Memory    engine.Bytes // as the driver reports it
+	Peak      float64      // of 16-bit products, dense
 	Share     float64      // of the peak that products reach
 	Attention float64      // of the peak that flash attention reaches
-	Bandwidth float64      // of its memory [vendors' data sheets]
-	NVLink    float64      // to its neighbours, one direction [vendors' data sheets]
-	Network   float64      // of its own network card [DGX and HGX reference designs]
+	Bandwidth float64      // of its memory
+	NVLink    float64      // to its neighbours, one direction
+	Network   float64      // of its own network card
 	Workspace engine.Bytes
-	Link      float64 // to the host [profiles/preset; nvbandwidth#23; Megatron-LM#6491]
-	Peak8     float64 // of 8-bit products, dense; 0 without units for them [vendors' data sheets]
-	Back      float64 // from the host; 0: as Link [the same]
+	Link      float64 // to the host
+	Peak8     float64 // of 8-bit products, dense; 0 without units for them
+	Back      float64 // from the host; 0: as Link
+
+	Table *card.Card // the card itself, with where its figures come from
+	Lent  string     // the card whose rates stand in, of one whose own are not known
 }
 
 // Workspaces of cuBLAS, which PyTorch takes from its allocator once for each thread
@@ -47,28 +52,36 @@ const (
 	attentionHopper = 0.35
 )
 
-const (
-	tera = 1e12
-	giga = 1e9
-)
+// lent is the card whose rates stand in for those of a card without any.
+const lent = "h100"
 
-// cards are in the order in which a name is looked for: the longer ones first. Memory is
-// what nvidia-smi shows less what the driver keeps.
-var cards = []Card{
-	{"A100-40G", 39 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 1555 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
-	{"A100", 79 * engine.GiB, 312 * tera, shareAmpere, attentionAmpere, 2039 * giga, 300 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
-	{"H100-96G", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
-	{"H100", 79 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 3350 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
-	{"GH200", 95 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4000 * giga, 450 * giga, 50 * giga, workspaceHopper, 295 * giga, 1979 * tera, 344 * giga},
-	{"H200", 140 * engine.GiB, 989 * tera, shareHopper, attentionHopper, 4800 * giga, 450 * giga, 50 * giga, workspaceHopper, 52 * giga, 1979 * tera, 0},
-	{"GB300", 277 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 100 * giga, workspaceHopper, 182 * giga, 5000 * tera, 0},
-	{"GB200", 185 * engine.GiB, 2500 * tera, shareBlackwell, attentionHopper, 8000 * giga, 900 * giga, 50 * giga, workspaceHopper, 182 * giga, 5000 * tera, 0},
-	{"B200", 178 * engine.GiB, 2250 * tera, shareBlackwell, attentionHopper, 7700 * giga, 900 * giga, 50 * giga, workspaceHopper, 52 * giga, 4500 * tera, 0},
-	{"L40S", 44 * engine.GiB, 362 * tera, shareAmpere, attentionAmpere, 864 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 733 * tera, 0},
-	{"A6000", 47 * engine.GiB, 155 * tera, shareAmpere, attentionAmpere, 768 * giga, 32 * giga, 25 * giga, workspaceAmpere, 25 * giga, 0, 0},
-	{"4090", 23*engine.GiB + 512*engine.MiB, 165 * tera, shareAmpere, attentionAmpere, 1008 * giga, 32 * giga, 12 * giga, workspaceAmpere, 25 * giga, 330 * tera, 0},
-	{"V100", 15*engine.GiB + 768*engine.MiB, 112 * tera, shareAmpere, attentionAmpere, 900 * giga, 150 * giga, 12 * giga, workspaceAmpere, 12 * giga, 0, 0},
+// cardOf is a card of the table as the model of a step sees it. Shares are assumed of cards that have no row above:
+// those of Ampere before it, those of Hopper for what is not NVIDIA's.
+func cardOf(c *card.Card) *Card {
+	out := &Card{Name: c.Name, Memory: c.Memory, Link: float64(c.ToHost), Back: float64(c.ToDev), Table: c,
+		Share: shareAmpere, Attention: attentionAmpere, Workspace: workspaceAmpere}
+	rates := c
+	if !c.Timed() {
+		rates = card.Lookup(lent)
+		out.Lent = rates.Name
+	}
+	switch rates.Kind {
+	case card.Hopper, card.Other:
+		out.Share, out.Attention, out.Workspace = shareHopper, attentionHopper, workspaceHopper
+	case card.Blackwell:
+		out.Share, out.Attention, out.Workspace = shareBlackwell, attentionHopper, workspaceHopper
+	}
+	out.Peak, out.Peak8, out.Bandwidth = float64(rates.Peak("bf16")), float64(c.FP8), float64(rates.MemoryRate)
+	out.NVLink = float64(cmp.Or(c.Between, c.ToHost, assumedBetween))
+	out.Network = float64(cmp.Or(c.Network, assumedNetwork))
+	return out
 }
+
+// What is taken of a card where its table has nothing.
+const (
+	assumedBetween engine.Rate = 25e9 // that of most links to the host
+	assumedNetwork engine.Rate = 12e9 // 100 Gbit/s
+)
 
 // back is how fast the card reads host memory.
 func (c *Card) back() float64 {
@@ -78,12 +91,28 @@ func (c *Card) back() float64 {
 	return c.Link
 }
 
-// CardOf finds a card by a name that contains its own; nil if none does.
+// CardOf finds the card that a report of a run names; nil if none is known.
 func CardOf(name string) *Card {
-	for i := range cards {
-		if strings.Contains(strings.ToUpper(name), cards[i].Name) {
-			return &cards[i]
-		}
+	if c := card.Find(name); c != nil {
+		return cardOf(c)
 	}
 	return nil
+}
+
+// Says is what has to be known of a card beside an answer about a setup: whose times they are, what it computes in,
+// which of its figures no source confirms. It is empty for most.
+func (c *Card) Says(s *Setup) (notes []string) {
+	if c.Lent != "" {
+		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate of a %s is known.", c.Lent, c.Name))
+	}
+	if c.Table != nil && !c.Table.BF16() {
+		notes = append(notes, fmt.Sprintf("A %s has no bf16: activations are taken in fp16, of the same size, which needs loss scaling.", c.Name))
+		if s.LoRA == nil && s.Weight == 2 && s.Master == 0 {
+			notes = append(notes, "Weights in fp16 without a copy in fp32 lose small updates: -states fp32 keeps them.")
+		}
+	}
+	if c.Table != nil && c.Table.Unsourced != "" {
+		notes = append(notes, fmt.Sprintf("No source at hand confirms the %s of a %s.", c.Table.Unsourced, c.Name))
+	}
+	return notes
 }

@@ -13,8 +13,8 @@ import (
 	"memtide/engine"
 	"memtide/engine/caching"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 )
 
 // small is a question about a model whose fp32 states, 16 bytes of a parameter, are more
@@ -208,9 +208,10 @@ func TestAsked(t *testing.T) {
 	if !slices.Equal(ids, Names()) {
 		t.Errorf("can be asked about: %q; want %q", ids, Names())
 	}
-	for _, d := range preset.Devices() {
-		if can, known := slices.Contains(ask.Option("device").Choices, d.ID), CardOf(d.ID) != nil; can != known {
-			t.Errorf("%s: can be chosen: %v, its rates are known: %v", d.ID, can, known)
+	for _, d := range append(card.IDs(), "24gib", "24gib-link25gbps-rate165tflops") {
+		a, err := New(Lookup("gpt2"), engine.Args{"device": d})
+		if known := card.Lookup(d); err != nil || a.Card.Memory != known.Memory || (a.Card.Lent == "") != known.Timed() || a.Card.Peak <= 0 || a.Card.Bandwidth <= 0 || a.Card.NVLink <= 0 {
+			t.Errorf("%s is the card %+v (%v); want its memory, and rates of its own or lent ones", d, a.Card, err)
 		}
 	}
 	for _, name := range ask.Option("program").Choices {

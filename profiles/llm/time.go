@@ -117,7 +117,10 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 // check refuses a setup that a card cannot run.
 func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
-		refuse("%s has no products in 8 bits", c.Name)
+		refuse("%s has no products in 8 bits that are known; want 16 bits, -fp8 none", c.Name)
+	}
+	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash) {
+		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash and -host", c.Name)
 	}
 }
 

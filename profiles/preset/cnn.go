@@ -6,6 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/analytic"
+	"memtide/profiles/card"
 )
 
 const fp32Bytes engine.Bytes = 4
@@ -25,7 +26,7 @@ const (
 func imagePreset(group, id, title, url, doc string, build func(s setting) network) *Preset {
 	return &Preset{
 		ID: id, Title: title, Group: group, DefaultBatch: 32, DType: string(f32), Doc: doc, URL: url,
-		own:      Options{Image: 224, Precision: string(f32), Device: DefaultDeviceID},
+		own:      Options{Image: 224, Precision: string(f32), Device: card.DefaultID},
 		minImage: 32, sizes: profiles.Exact, notes: imageNotes, build: build,
 	}
 }

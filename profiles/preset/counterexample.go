@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 // Suggestion is how a preset that tells a story is best seen. The page applies
@@ -32,7 +33,7 @@ const (
 const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link to the host carries 1 MiB in 1 ms."
 
 // handMade are the options of what is made by hand.
-var handMade = Options{Precision: string(f32), Device: DefaultDeviceID}
+var handMade = Options{Precision: string(f32), Device: card.DefaultID}
 
 // said is what a preset says about itself whatever it is built for.
 func said(notes ...string) func(setting) []string {

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/profiles/card"
 )
 
 // paperCard is the larger card of Shriram et al. (2019).
@@ -47,7 +48,7 @@ func TestPublishedFastPeaks(t *testing.T) {
 // leastPeak is the peak of vDNN in the smallest budget.
 func leastPeak(t *testing.T, c *engine.Chain, set, algo string) engine.Bytes {
 	t.Helper()
-	problem := engine.NewChainProblem(c, LookupDevice(paperCard).Device, engine.Whole, 0)
+	problem := engine.NewChainProblem(c, card.Lookup(paperCard).Device, engine.Whole, 0)
 	vdnn := engine.Lookup("vdnn")
 	args := engine.Args{"set": set, "algo": algo, "ahead": "conv"}
 	var least *engine.InfeasibleError

@@ -10,6 +10,7 @@ import (
 	_ "memtide/engine/remat"
 	"memtide/engine/sim"
 	_ "memtide/engine/window"
+	"memtide/profiles/card"
 )
 
 // operators is the graph of a preset.
@@ -167,7 +168,7 @@ func TestGraphInPlace(t *testing.T) {
 func TestGraphStrategies(t *testing.T) {
 	for _, id := range []string{"resnet18", "inception-v3"} {
 		g := operators(t, id, 32)
-		all := &engine.Problem{Graph: g, Device: DefaultDevice().Device, Budget: engine.NoLimit}
+		all := &engine.Problem{Graph: g, Device: card.Default().Device, Budget: engine.NoLimit}
 		sol, err := engine.Lookup("keepall").Solve(all, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/analytic"
+	"memtide/profiles/card"
 )
 
 // MaxImage is the largest side of an image, in pixels, that a preset is built for.
@@ -68,13 +69,13 @@ func (p precision) bits() string {
 type setting struct {
 	batch, side, tokens int64
 	precision           precision
-	device              *Device
+	device              *card.Card
 	efficiency          int // in per cent; 0: the model's own
 }
 
 // setting is what options that are filled in mean.
 func (o Options) setting() setting {
-	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), LookupDevice(o.Device), o.Efficiency}
+	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), card.Lookup(o.Device), o.Efficiency}
 }
 
 // filled is o with the preset's own choices where it leaves some.
@@ -117,8 +118,11 @@ func (p *Preset) check(o Options) error {
 	if o.Fast && p.Group != plainGroup {
 		return fmt.Errorf("preset %q: it has one algorithm for each convolution; the networks under \"%s\" have two, for example %s", p.ID, plainGroup, Ref("vgg16-mp", 64))
 	}
-	if LookupDevice(o.Device) == nil {
-		return fmt.Errorf("preset %q: there is no device %q; known are %s", p.ID, o.Device, strings.Join(deviceIDs(), ", "))
+	switch d := card.Lookup(o.Device); {
+	case d == nil:
+		return fmt.Errorf("preset %q: there is no device %q; known are %s, and others by their figures, such as 24gib-link25gbps-rate165tflops", p.ID, o.Device, strings.Join(card.IDs(), ", "))
+	case !d.Timed():
+		return fmt.Errorf("preset %q: no rate of %s is known, so it has no times there; take those of another device, or give its figures, such as 24gib-link25gbps-rate165tflops", p.ID, d.Name)
 	}
 	return nil
 }
@@ -143,14 +147,6 @@ func (p *Preset) largestTokens() int {
 	return cmp.Or(p.maxTokens, MaxTokens)
 }
 
-func deviceIDs() []string {
-	ids := make([]string, len(devices))
-	for i := range devices {
-		ids[i] = devices[i].ID
-	}
-	return ids
-}
-
 // Images says whether the side of the images can be chosen.
 func (p *Preset) Images() bool { return p.own.Image > 0 }
 
@@ -168,7 +164,7 @@ func (p *Preset) Options() Options { return p.filled(Options{}) }
 // a fitted share for each kind of operator, and for what is made by hand.
 func (p *Preset) Efficiency(o Options) int {
 	o = p.filled(o)
-	d := LookupDevice(o.Device)
+	d := card.Lookup(o.Device)
 	switch {
 	case o.Efficiency > 0 || p.build == nil || d == nil:
 		return o.Efficiency
@@ -179,6 +175,3 @@ func (p *Preset) Efficiency(o Options) int {
 	}
 	return analytic.OtherShare
 }
-
-// Peak is the arithmetic of a device at a precision.
-func (d *Device) Peak(name string) Flops { return d.peak(precision(name)) }

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 // MaxBatch is the largest batch size a preset is built for.
@@ -179,7 +180,7 @@ func (p *Preset) timed(s setting) (profiles.Origin, string) {
 // device is the default one with the link that the preset suggests.
 func (p *Preset) device() engine.Device {
 	if p.Suggest == nil || p.Suggest.Link == 0 {
-		return DefaultDevice().Device
+		return card.Default().Device
 	}
 	return engine.Device{Name: "1 MiB in 1 ms", ToHost: p.Suggest.Link, ToDev: p.Suggest.Link}
 }

@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 // batches are those of the sizes that the preset is built for, each once.
@@ -116,7 +117,7 @@ func TestProfile(t *testing.T) {
 			if s.Times != profiles.Analytic || s.Sizes == profiles.Unknown || s.Device == "" || s.URL == "" || len(s.Notes) < 3 {
 				t.Errorf("%s: source %+v; want analytic times, an origin of sizes, a device, a citation and notes", c.Name, s)
 			}
-			if profile.Device == nil || profile.Device.Name != DefaultDevice().Name {
+			if profile.Device == nil || profile.Device.Name != card.Default().Name {
 				t.Errorf("%s: device %+v; want the default one", c.Name, profile.Device)
 			}
 		}
@@ -161,12 +162,12 @@ func TestPublished(t *testing.T) {
 	// Hayakawa and Narihira, table 1: 190 is the largest batch of ResNet-50 in 16 GB.
 	largest := 0
 	for batch := 160; batch <= 220; batch++ {
-		if built(t, "resnet50", batch).Chain.KeepAllPeak() <= DefaultDevice().Memory {
+		if built(t, "resnet50", batch).Chain.KeepAllPeak() <= card.Default().Memory {
 			largest = batch
 		}
 	}
 	if largest < 188 || largest > 192 {
-		t.Errorf("resnet50: the largest batch on %s is %d; want 190 within 2", DefaultDevice().Name, largest)
+		t.Errorf("resnet50: the largest batch on %s is %d; want 190 within 2", card.Default().Name, largest)
 	}
 	// Beaumont et al. (2019), section 5: ResNet-101 at 1000 px, batch 1, peaks at 2.83 GiB.
 	large, _ := Lookup("resnet101").Build(Options{Batch: 1, Image: 1000})

@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/offload"
 	"memtide/engine/sim"
+	"memtide/profiles/card"
 )
 
 func gib(b engine.Bytes) float64 { return float64(b) / float64(engine.GiB) }
@@ -98,7 +99,7 @@ func TestPublishedOffloading(t *testing.T) {
 		{"vgg16", 64, 0, 3715, 3_880_299_680},
 	} {
 		c := paperChain(t, test.id, test.batch)
-		problem := engine.NewChainProblem(c, DefaultDevice().Device, engine.Whole, 0)
+		problem := engine.NewChainProblem(c, card.Default().Device, engine.Whole, 0)
 		vdnn := engine.Lookup("vdnnpp")
 		args := engine.Args{"set": "all"}
 		var least *engine.InfeasibleError

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"memtide/profiles/card"
 )
 
 // Ref is the spelling of a preset at a batch size in links and on the command
@@ -78,7 +80,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 	for rest != "" && err == nil {
 		part, after, _ := strings.Cut(rest[1:], "-")
 		if rest = rest[1+len(part):]; part == "on" {
-			o.Device, rest = cutDevice(after)
+			o.Device, rest = card.Cut(after)
 		}
 		kind := ""
 		switch {
@@ -92,7 +94,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Separate = "separation", true
 		case part == "on":
 			if kind = "device"; o.Device == "" {
-				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s", ref, after, strings.Join(deviceIDs(), ", "))
+				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s", ref, after, strings.Join(card.IDs(), ", "))
 			}
 		case strings.HasPrefix(part, "b"):
 			kind = "batch size"
@@ -129,17 +131,6 @@ func (p *Preset) number(ref, what, digits string, most int, example string) (int
 		return 0, fmt.Errorf("preset %q: %s 0; 1 to %d are possible, for example %s", ref, what, most, example)
 	}
 	return int(n), nil
-}
-
-// cutDevice finds the device with the longest id that the text begins with.
-func cutDevice(text string) (id, rest string) {
-	for i := range devices {
-		after, ok := strings.CutPrefix(text, devices[i].ID)
-		if ok && (after == "" || after[0] == '-') && len(devices[i].ID) > len(id) {
-			id, rest = devices[i].ID, after
-		}
-	}
-	return id, rest
 }
 
 // variants are the presets that With has made, by id.
@@ -203,6 +194,6 @@ func (p *Preset) chosen(o Options) (id, title string) {
 	add(o.Fast, "-mp", ", two algorithms")
 	add(o.Graph, "-graph", ", operators")
 	add(o.Separate, "-separate", " one by one")
-	add(o.Device != p.own.Device, "-on-"+o.Device, " on "+LookupDevice(o.Device).Name)
+	add(o.Device != p.own.Device, "-on-"+o.Device, " on "+card.Lookup(o.Device).Name)
 	return id, title
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memtide/profiles/analytic"
+	"memtide/profiles/card"
 )
 
 // The times of networks in the operators of a tape: package analytic says how long
@@ -21,14 +22,14 @@ var v100 = model{analytic.V100}
 
 // isV100 says whether the fitted shares are meant for a device: the cards differ
 // by less than the model errs.
-func isV100(d *Device) bool { return strings.HasPrefix(d.ID, "v100-") }
+func isV100(d *card.Card) bool { return strings.HasPrefix(d.ID, "v100-") }
 
 // modelOf is the model of a device that computes in 32 or in 16 bits.
-func modelOf(d *Device, p precision) model {
+func modelOf(d *card.Card, p precision) model {
 	if isV100(d) && !p.half() {
 		return v100
 	}
-	m := analytic.Estimate(float64(d.peak(p)), float64(d.MemoryRate))
+	m := analytic.Estimate(float64(d.Peak(string(p))), float64(d.MemoryRate))
 	if isV100(d) {
 		m = m.OnV100()
 	}
@@ -42,15 +43,6 @@ func (s setting) model() model {
 		m.Model = m.WithShare(float64(s.efficiency) / 100)
 	}
 	return m
-}
-
-// peak is the arithmetic of a device at a precision. A device without fast
-// 16-bit arithmetic computes those numbers as fast as 32-bit ones.
-func (d *Device) peak(p precision) Flops {
-	if p.half() && d.FP16 > 0 {
-		return d.FP16
-	}
-	return d.FP32
 }
 
 func classify(in, out int64, f filter, groups int64) analytic.Class {
@@ -102,7 +94,7 @@ func (m model) time(t *tape, o *op) opTime {
 }
 
 // mfuTime is the model of transformer layers: see analytic.Utilised.
-func mfuTime(peak Flops, share float64) func(*tape, *op) opTime {
+func mfuTime(peak card.Flops, share float64) func(*tape, *op) opTime {
 	return func(_ *tape, o *op) opTime { return analytic.Utilised(float64(peak), share, float64(o.macs)) }
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 const fp16Bytes engine.Bytes = 2
@@ -39,7 +40,7 @@ func tokenPresets() []*Preset {
 func tokenPreset(id, title string, batch int, p precision, tokens int, doc string) *Preset {
 	return &Preset{
 		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti, Optimizer: "Adam",
-		own:   Options{Tokens: tokens, Precision: string(p), Device: DefaultDeviceID},
+		own:   Options{Tokens: tokens, Precision: string(p), Device: card.DefaultID},
 		sizes: profiles.Analytic, tokenNet: true,
 	}
 }
@@ -54,7 +55,7 @@ func (s setting) utilised() float64 {
 
 // tokenTimes says where the times of a transformer come from.
 func tokenTimes(s setting, rest string) string {
-	peak := strconv.FormatFloat(float64(s.device.peak(s.precision))/teraflops, 'g', -1, 64)
+	peak := strconv.FormatFloat(float64(s.device.Peak(string(s.precision)))/1e12, 'g', -1, 64)
 	return fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %s TFLOP/s of %s, an assumption (10-45 %% were measured on A100s)%s.",
 		100*s.utilised(), s.precision.bits(), peak, s.device.Name, rest)
 }
@@ -95,7 +96,7 @@ type tokenNet struct {
 func newTokenNet(s setting, in value) *tokenNet {
 	return &tokenNet{
 		s: s, net: network{input: in.bytes}, next: in,
-		products: mfuTime(s.device.peak(s.precision), s.utilised()),
+		products: mfuTime(s.device.Peak(string(s.precision)), s.utilised()),
 		traffic:  s.model().time,
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 )
 
 // on is a setting for so many samples and tokens.
 func on(batch, tokens int64, p precision) setting {
-	return setting{batch: batch, tokens: tokens, precision: p, device: DefaultDevice()}
+	return setting{batch: batch, tokens: tokens, precision: p, device: card.Default()}
 }
 
 // TestTransformerFormula compares a layer's saved set with Korthikanti et al.,

@@ -1,6 +1,5 @@
 // Package torchtest holds the tests of what touches PyTorch: the collector
-// (profiles/collect.py), the runtime of plans (profiles/memtide_torch.py, which is made of
-// profiles/python/memtide), and the Python files that engine/export writes. Those that
-// need PyTorch are the Python programs test_*.py, which `make test-torch` runs; those that
-// do not are Go tests of this package.
+// (profiles/collect.py) and the runtime of plans (profiles/memtide_torch.py, which is made
+// of profiles/python/memtide). Those that need PyTorch are the Python programs test_*.py,
+// which `make test-torch` runs; those that do not are Go tests of this package.
 package torchtest

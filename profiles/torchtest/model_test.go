@@ -7,11 +7,13 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
 	"memtide/profiles"
 	"memtide/profiles/analytic"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 )
 
@@ -75,10 +77,11 @@ func TestModel(t *testing.T) {
 			t.Errorf("convolution %v is %s, want class %d", c, got.Classes[i], want)
 		}
 	}
-	if len(got.Devices) != len(preset.Devices()) || got.Default != preset.DefaultDeviceID {
-		t.Errorf("collect.py knows %d devices, the first is %s; want %d and %s", len(got.Devices), got.Default, len(preset.Devices()), preset.DefaultDeviceID)
+	timed := slices.DeleteFunc(card.All(), func(c card.Card) bool { return !c.Timed() })
+	if len(got.Devices) != len(timed) || got.Default != card.DefaultID {
+		t.Errorf("collect.py knows %d devices, the first is %s; want %d and %s", len(got.Devices), got.Default, len(timed), card.DefaultID)
 	}
-	for _, d := range preset.Devices() {
+	for _, d := range timed {
 		have := got.Devices[d.ID]
 		if want := [3]float64{float64(d.FP32) / 1e12, float64(d.FP16) / 1e12, float64(d.MemoryRate) / 1e9}; have.Peaks != want {
 			t.Errorf("%s has the peaks %v, want %v", d.ID, have.Peaks, want)
@@ -96,13 +99,9 @@ func TestModel(t *testing.T) {
 }
 
 // times are what package analytic says to the operators of modelled.
-func times(d *preset.Device) (out []analytic.Time) {
+func times(d *card.Card) (out []analytic.Time) {
 	v100 := len(d.ID) > 5 && d.ID[:5] == "v100-"
-	half := d.FP16
-	if half == 0 {
-		half = d.FP32
-	}
-	plain, fast := analytic.Estimate(float64(d.FP32), float64(d.MemoryRate)), analytic.Estimate(float64(half), float64(d.MemoryRate))
+	plain, fast := analytic.Estimate(float64(d.Peak("f32")), float64(d.MemoryRate)), analytic.Estimate(float64(d.Peak("f16")), float64(d.MemoryRate))
 	low := plain.WithShare(0.30)
 	if v100 {
 		plain, fast, low = analytic.V100, fast.OnV100(), low.OnV100()

@@ -408,6 +408,19 @@ class Solved(unittest.TestCase):
             uses = [s for s in p["segments"] if (s.get("save") if kind == "sac" else s["do"] == "offload" or s.get("input"))]
             self.assertTrue(uses, "%s, %s, %d %%: the plan does nothing of its class" % (name, kind, share))
 
+    def test_schedules_that_offload(self):
+        """What strategies find for the chain, with what they move to the host."""
+        for strategy, share, link in (("greedy", 80, "100GB/s"), ("offloadsearch", 80, "100GB/s"), ("pofo", 80, "100GB/s"), ("pofo", 60, "3GB/s")):
+            moved = again = 0
+            for name in ("gpt", "resnet", "bn"):
+                p = self.found(name, share, "-strategy", strategy, "-link", link)
+                segments = p["segments"] if p else []
+                moved += any(s["do"] == "offload" or s.get("input") for s in segments)
+                again += any(s["do"] == "recompute" for s in segments)
+            self.assertGreater(moved, 0, "%s moves nothing in any plan" % strategy)
+            if link == "3GB/s":
+                self.assertGreater(again, 0, "%s runs nothing again in any plan" % strategy)
+
     def test_schedules_of_rotor(self):
         for name in ("gpt", "resnet", "bn"):
             p = self.found(name, 70, "-strategy", "rotor")

@@ -5,11 +5,10 @@ import "memtide/engine"
 // Form is a format in which a schedule is exported.
 type Form string
 
-// The forms (see package export).
+// The forms.
 const (
-	FormPython Form = "python" // a program that runs the schedule with PyTorch
-	FormJSON   Form = "json"   // the documented list of steps
-	FormPlan   Form = "plan"   // a plan for the unmodified model, see package engine/planner
+	FormJSON Form = "json" // the documented list of steps (see package export)
+	FormPlan Form = "plan" // a plan for the unmodified model, see package engine/play
 )
 
 // Export asks for a schedule as a file for other programs, or with FormPlan for a plan. A plan is

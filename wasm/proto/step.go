@@ -46,6 +46,7 @@ type Stepped struct {
 
 	Fit       Fit           `json:"fit"`
 	Card      string        `json:"card"`
+	Notes     []string      `json:"notes,omitempty"` // on the card: whose times these are, what it cannot do, what no source confirms
 	GPUs      int64         `json:"gpus"`
 	Memory    engine.Bytes  `json:"memory"`  // of a card
 	Context   engine.Bytes  `json:"context"` // beside what is reserved; assumed

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -27,7 +28,7 @@ func TestCounterexamples(t *testing.T) {
 		}
 		link := p.Suggest.Link
 		if link == 0 {
-			link = preset.DefaultDevice().ToHost
+			link = card.Default().ToHost
 		}
 		for strategy, want := range known[p.ID] {
 			solved, fail, _ := ask(t, new(Server), &proto.Solve{

@@ -10,6 +10,7 @@ import (
 	"memtide/engine/export"
 	"memtide/engine/play"
 	"memtide/profiles"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -22,7 +23,7 @@ func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*prot
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &proto.Export{Setting: req.Setting, Method: req.Method, Budget: solved.Budget, Form: proto.FormPython, Schedule: solved.Schedule}
+	q := &proto.Export{Setting: req.Setting, Method: req.Method, Budget: solved.Budget, Form: proto.FormJSON, Schedule: solved.Schedule}
 	change(q)
 	e, err := proto.Do(context.Background(), pool.Do, q, nil)
 	if err != nil {
@@ -31,55 +32,41 @@ func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*prot
 	return solved, e.Text, nil
 }
 
-// What a page gets is what package export writes: the JSON reads back as the
-// schedule, and the program names its stages.
+// What a page gets is what package export writes of the same schedule.
 func TestExport(t *testing.T) {
-	solved, text, err := exported(t, solveWith("pofo", choice.Budget{Share: 60 * choice.Percent}), func(q *proto.Export) { q.Form = proto.FormJSON })
+	solve := solveWith("pofo", choice.Budget{Share: 60 * choice.Percent})
+	solved, text, err := exported(t, solve, func(*proto.Export) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := export.ParseJSON(text)
+	p, batch, err := preset.Parse("resnet50-b8")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.Name != "ResNet-50, batch 8" || plan.Strategy != "pofo" || plan.Problem.Budget != solved.Budget {
-		t.Errorf("the file is of %q by %q in %d; want ResNet-50, batch 8, pofo, %d", plan.Name, plan.Strategy, plan.Problem.Budget, solved.Budget)
-	}
-	if len(plan.Schedule) != len(solved.Schedule) {
-		t.Fatalf("%d steps, want %d", len(plan.Schedule), len(solved.Schedule))
-	}
-	for i := range plan.Schedule {
-		if plan.Schedule[i] != solved.Schedule[i] {
-			t.Fatalf("step %d is %+v, want %+v", i, plan.Schedule[i], solved.Schedule[i])
-		}
-	}
-	_, text, err = exported(t, solveWith("rotor", choice.Budget{Share: 60 * choice.Percent}), func(*proto.Export) {})
+	profile, err := p.Profile(batch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"class Executor:", `"strategy": "rotor"`, "(\"layer1.0\"", "\nPROGRAM = \"\"\"\n"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the Python file of %d bytes lacks %q", len(text), want)
-		}
+	plan := &export.File{Name: "ResNet-50, batch 8", Strategy: "pofo", Problem: engine.NewChainProblem(profile.Chain, solve.Device, solve.Transfers, solved.Budget), Schedule: solved.Schedule}
+	want, err := plan.JSON()
+	if err != nil || string(text) != string(want) {
+		t.Errorf("%d bytes that begin with %.300q; want %d bytes, %.300q (%v)", len(text), text, len(want), want, err)
 	}
 }
 
 // What cannot be written says why.
 func TestExportRefuses(t *testing.T) {
 	rotor := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
-	streamed := solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})
-	streamed.Transfers = engine.Streamed
 	for _, c := range []struct {
 		name   string
 		req    *proto.Solve
 		change func(*proto.Export)
 		want   string
 	}{
-		{"form", rotor, func(q *proto.Export) { q.Form = "yaml" }, "expected python, json or plan"},
+		{"form", rotor, func(q *proto.Export) { q.Form = "yaml" }, "expected json or plan"},
 		{"network", rotor, func(q *proto.Export) { q.Network.Preset = "" }, "names no network"},
 		{"budget", rotor, func(q *proto.Export) { q.Budget /= 8 }, "not verified"},
 		{"schedule", rotor, func(q *proto.Export) { q.Schedule = q.Schedule[1:] }, "not verified"},
-		{"streamed", streamed, func(*proto.Export) {}, "solve again with whole transfers"},
 	} {
 		_, text, err := exported(t, c.req, c.change)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

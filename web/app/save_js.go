@@ -65,7 +65,9 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := export.Schedule(a.s, e)
 	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
 	if e.Kind == state.PlanFile {
-		say = a.tell
+		if a.s.Sharing == nil {
+			say = a.tell
+		}
 		say(ui.FindingPlan)
 	}
 	j.Export(e, a.address(), func(text []byte, err error) {

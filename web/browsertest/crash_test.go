@@ -65,8 +65,9 @@ func TestEndlessOnPage(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			p := settledPage(t, address)
 			moveBudget(p, "loop")
-			p.Wait(`(() => { const b = document.querySelector('[data-do="stop"]'); return b && b.offsetParent !== null })()`)
-			Eval[bool](p, `document.querySelector('[data-do="stop"]').click(); true`) // wherever it is by now
+			const stop = `[...document.querySelectorAll('[data-do="stop"]')].find((b) => b.offsetParent !== null)`
+			p.Wait(stop)
+			Eval[bool](p, stop+`.click(); true`) // wherever it is by now
 			p.Wait(alertShown)
 			p.Click(`.notice [data-do="act"]`)
 			p.Wait(isReady + ` && !(` + alertShown + `)`)

@@ -13,6 +13,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
@@ -33,7 +34,7 @@ func manySteps(t *testing.T, network, strategy string, slices int) (*proto.Solve
 	if err != nil {
 		t.Fatal(err)
 	}
-	device := preset.DefaultDevice()
+	device := card.Default()
 	out, err := proto.Do(context.Background(), new(serve.Server).Handle, &proto.Solve{
 		Setting: proto.Setting{Network: proto.Network{Preset: network}, Device: device.Device},
 		Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Share: 70 * choice.Percent},

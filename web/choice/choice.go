@@ -11,6 +11,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 )
 
@@ -126,20 +127,20 @@ type Choice struct {
 // Default is what links and the command line mean where they say nothing.
 func Default() Choice {
 	c := Choice{Source: Source{Preset: DefaultPreset}, Budget: DefaultBudget, Strategy: DefaultStrategy}
-	return c.On(preset.DefaultDevice())
+	return c.On(card.Default())
 }
 
 // Example is what the page opens where its address says nothing: a network that does
 // not fit with everything kept, on a device of today. Links say what of it differs
 // from Default, so that they mean the same when the example changes.
 func Example() Choice {
-	c := Default().On(preset.LookupDevice(ExampleDevice))
+	c := Default().On(card.Lookup(ExampleDevice))
 	c.Source, c.Strategy, c.Budget = Source{Preset: ExamplePreset}, "pofo", Budget{Bytes: 73 * engine.GiB}
 	return c
 }
 
 // On is c with the link of a device to its host.
-func (c Choice) On(d *preset.Device) Choice {
+func (c Choice) On(d *card.Card) Choice {
 	c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
 	return c
 }
@@ -147,12 +148,12 @@ func (c Choice) On(d *preset.Device) Choice {
 // GPU is the device of a choice: the one that its link is of or, where the rates of
 // the link are the person's own, the one that its times are for; nil if neither is
 // known.
-func (c Choice) GPU() *preset.Device {
-	if d := preset.LookupDevice(c.Device); d != nil {
+func (c Choice) GPU() *card.Card {
+	if d := card.Lookup(c.Device); d != nil {
 		return d
 	}
 	if base, o := c.Source.Variant(); base != nil && base.Operators() {
-		return preset.LookupDevice(o.Device)
+		return card.Lookup(o.Device)
 	}
 	return nil
 }
@@ -178,7 +179,7 @@ func (c Choice) Moved(to Source) Choice {
 			c.Strategy, c.Args = DefaultStrategy, nil
 		}
 		if s.Link > 0 && c.Device == "" && c.ToHost == s.Link && c.ToDev == s.Link {
-			c = c.On(preset.DefaultDevice())
+			c = c.On(card.Default())
 		}
 	}
 	c.Source, c.Graph, c.Budget, c.Step, c.StepArgs = to, false, DefaultBudget, "", nil
@@ -267,7 +268,7 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 // is likely to serve, if keeping all bytes is more than that. If it is not, the
 // budget is all of them if always, and else stays.
 func (c Choice) Fitted(all engine.Bytes, always bool) Choice {
-	d := preset.LookupDevice(c.Device)
+	d := card.Lookup(c.Device)
 	if d == nil || Usable(d.Memory) == 0 {
 		return c
 	}

@@ -17,3 +17,19 @@ func ExampleFields() {
 	// p resnet101-b32
 	// s rotor
 }
+
+// A budget is bytes, or a share of what keeping everything takes.
+func ExampleParseBudget() {
+	for _, text := range []string{"4GiB", "60%", "much"} {
+		b, err := choice.ParseBudget(text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(b, int64(b.Of(10<<30)))
+	}
+	// Output:
+	// 4GiB 4294967296
+	// 60% 6442450944
+	// "much": that is not a number; expected a size, for example 12 GiB
+}

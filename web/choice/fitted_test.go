@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 )
 
 // The default budget of a device is what it is likely to serve, and never a share of
@@ -30,7 +30,7 @@ func TestFitted(t *testing.T) {
 			t.Errorf("%d bytes on %q, always %t: %v; want %v", c.all, c.device, c.always, got, c.want)
 		}
 	}
-	for _, d := range preset.Devices() {
+	for _, d := range card.All() {
 		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+2*gib) <= d.Memory {
 			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want whole GiB, as many as go", d.ID, d.Memory, b, Reserved(b))
 		}

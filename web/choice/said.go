@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
+	"memtide/profiles/card"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
@@ -107,7 +108,7 @@ func (s *Said) takeSource(c *Choice) (p *Problem) {
 // takeDevice sets the device or its rates, and the duplex.
 func (s *Said) takeDevice(c *Choice) (p *Problem) {
 	if s.Device != "" {
-		if d := preset.LookupDevice(s.Device); d != nil {
+		if d := card.Lookup(s.Device); d != nil {
 			*c = c.On(d)
 		} else {
 			p = &Problem{Key: "dev", Name: s.Device}
@@ -216,7 +217,7 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 	}
 	duplex := base.Duplex // a device that is named brings its own
 	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all {
-		if d := preset.LookupDevice(c.Device); d != nil {
+		if d := card.Lookup(c.Device); d != nil {
 			s.Device, duplex = d.ID, d.Duplex
 		} else {
 			s.ToDev, s.ToHost = c.ToDev, c.ToHost

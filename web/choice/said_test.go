@@ -8,7 +8,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all" // strategies are named
 	"memtide/engine/alloc"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 )
 
 func randomChoice(r *rand.Rand) Choice {
@@ -20,7 +20,7 @@ func randomChoice(r *rand.Rand) Choice {
 	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(most)))}); r.IntN(2) == 0 {
 		c.Budget = Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
 	}
-	devices := preset.Devices()
+	devices := card.All()
 	if c = c.On(&devices[r.IntN(len(devices))]); r.IntN(2) == 0 {
 		c.Device, c.ToDev, c.ToHost = "", 1+engine.Rate(r.Int64N(1e11)), 1+engine.Rate(r.Int64N(1e11))
 	}
@@ -67,7 +67,7 @@ func TestDiffOfEqual(t *testing.T) {
 	said = c.Diff(c, true)
 	var got []string
 	FieldsOf(&said, false).Write(func(key, value string) { got = append(got, key+"="+value) })
-	if want := []string{"dev=" + preset.DefaultDeviceID, "m=60%", "s=rotor"}; !slices.Equal(got, want) {
+	if want := []string{"dev=" + card.DefaultID, "m=60%", "s=rotor"}; !slices.Equal(got, want) {
 		t.Errorf("all of it says %q; want %q", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 package choice
 
-import "memtide/profiles/preset"
+import "memtide/profiles/card"
 
 // Words is what people read about a field: its flag on the command line, if it has
 // one, and its row in docs/links.md. The page does without them.
@@ -23,7 +23,7 @@ var FieldWords = map[string]Words{
 		Doc:   "`graph`: the operations of a network that is a chain too, as of every preset whose operators are known",
 		Links: []string{"v=1&p=resnet50-b32&kind=graph"}},
 	"dev": {Flag: "device",
-		Help:  "`ID` device, for its link to the host (memtide help devices; default " + preset.DefaultDeviceID + ")",
+		Help:  "`ID` device, for its link to the host (memtide help devices; default " + card.DefaultID + ")",
 		Doc:   "a device of the list: its bandwidths and its duplex",
 		Links: []string{"v=1&p=resnet101-b32&dev=a100-sxm-40gb"}},
 	"m": {Flag: "budget", Own: true,

@@ -44,6 +44,13 @@ func ParseRate(s string) (engine.Rate, error) {
 	return engine.Rate(n), err
 }
 
+// ParseFlops reads a rate of arithmetic in operations a second: "165TFLOP/s", "1.3 PFLOPS".
+func ParseFlops(s string) (int64, error) {
+	return quantity(strings.Replace(strings.ToLower(s), "flops", "flop/s", 1), "a rate of arithmetic", "165 TFLOP/s", []unit{
+		{"gflop/s", 1e9}, {"tflop/s", 1e12}, {"pflop/s", 1e15},
+	})
+}
+
 // ParsePercent reads a part of a whole: "60%", "60 %" and "60" are 0.6.
 func ParsePercent(s string) (float64, error) {
 	t := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "%"))

@@ -113,8 +113,5 @@ func Export(ctx context.Context, pool proto.Pool, e state.Export, address string
 	if err != nil {
 		return nil, err
 	}
-	if e.Request.Form != proto.FormPython {
-		return link.WithJSON(r.Text, address), nil
-	}
-	return link.WithFirstLine(r.Text, address), nil
+	return link.WithJSON(r.Text, address), nil
 }

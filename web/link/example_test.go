@@ -11,3 +11,15 @@ func ExampleParse() {
 	fmt.Println(l.Preset, l.Strategy, notes)
 	// Output: resnet101-b32 rotor []
 }
+
+// A file that the page has saved leads back: the link is in it, whatever kind of file it is.
+func ExampleIn() {
+	const address = "https://example.org/#p=resnet101-b32&s=rotor"
+	fmt.Println(link.In(link.WithJSON([]byte(`{"steps": 3}`), address)))
+	fmt.Println(link.In(link.WithLastLine([]byte("layer,bytes\nconv,3\n"), address)))
+	fmt.Println(link.In([]byte("layer,bytes\n")))
+	// Output:
+	// p=resnet101-b32&s=rotor true
+	// p=resnet101-b32&s=rotor true
+	//  false
+}

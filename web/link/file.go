@@ -177,16 +177,6 @@ func WithJSON(file []byte, address string) []byte {
 	return slices.Concat([]byte(`{"memtide":{"link":`), bytes.TrimSpace(quoted.Bytes()), []byte("}"+sep), rest)
 }
 
-// WithFirstLine is a program that carries an address in a comment at its begin,
-// behind a line that names its interpreter.
-func WithFirstLine(program []byte, address string) []byte {
-	at := 0
-	if bytes.HasPrefix(program, []byte("#!")) {
-		at = bytes.IndexByte(program, '\n') + 1
-	}
-	return slices.Concat(program[:at], []byte(lineMark+address+"\n"), program[at:])
-}
-
 // WithLastLine is a table of comma-separated values that carries an address in its
 // last line.
 func WithLastLine(table []byte, address string) []byte {

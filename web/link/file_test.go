@@ -93,8 +93,8 @@ func TestTexts(t *testing.T) {
 	for _, c := range []struct{ name, plain, with, want string }{
 		{"table", "a,b\n1,2\n", string(WithLastLine([]byte("a,b\n1,2\n"), address)), strings.ReplaceAll(want, ",", "%2C")},
 		{"long table", long, string(WithLastLine([]byte(long), address)), strings.ReplaceAll(want, ",", "%2C")},
-		{"program", "#!/bin/x\n\"\"\"It.\"\"\"\n", string(WithFirstLine([]byte("#!/bin/x\n\"\"\"It.\"\"\"\n"), address)), want},
-		{"program without a first line", "x = 1\n", string(WithFirstLine([]byte("x = 1\n"), address)), want},
+		{"program", "#!/bin/x\n\"\"\"It.\"\"\"\n", "#!/bin/x\n# memtide: " + address + "\n\"\"\"It.\"\"\"\n", want},
+		{"program without a first line", "x = 1\n", "# memtide: " + address + "\nx = 1\n", want},
 		{"schedule", `{"schema":"x"}`, string(WithJSON([]byte(`{"schema":"x"}`), address)), want},
 		{"empty object", "{}", string(WithJSON([]byte("{}"), address)), want},
 	} {

@@ -3,6 +3,7 @@ package state
 import (
 	"time"
 
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -52,7 +53,7 @@ func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	}
 	c := s.keepBudget(s.Choice.Moved(Source{Preset: preset.Ref(v.ID, o.Batch)}))
 	if _, old := s.Choice.Source.Variant(); base.Operators() && c.Device == old.Device && c.Device != o.Device {
-		if d := preset.LookupDevice(o.Device); d != nil {
+		if d := card.Lookup(o.Device); d != nil {
 			c = c.On(d)
 		}
 	}

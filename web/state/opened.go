@@ -5,8 +5,8 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -153,7 +153,7 @@ func (m StepChained) apply(s *State) []Effect {
 	s.Step.chain = 0
 	device, title := ask.Value(s.Choice.StepArgs, "device"), ask.Title(s.Choice.Step)
 	out := PickFile{Name: title + ", one step", Bytes: m.Profile}.apply(s)
-	if d := preset.LookupDevice(device); d != nil { // by its name, which the profile does not keep
+	if d := card.Lookup(device); d != nil { // by its name, which the profile does not keep
 		s.Opening.Choice = s.Opening.Choice.On(d)
 		s.Opening.linked, s.Opening.fit = true, true
 	}

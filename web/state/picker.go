@@ -3,6 +3,7 @@ package state
 import (
 	"strings"
 
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/view"
@@ -135,12 +136,12 @@ func (m PickNetwork) apply(s *State) []Effect {
 type SetGPU struct{ ID string }
 
 func (m SetGPU) apply(s *State) []Effect {
-	d := preset.LookupDevice(m.ID)
+	d := card.Lookup(m.ID)
 	if d == nil {
 		return nil
 	}
 	base, o := s.Choice.Source.Variant()
-	if base == nil || !base.Operators() {
+	if base == nil || !base.Operators() || !d.Timed() { // the times stay
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {
 				*c = c.Fitted(s.Network.Totals.KeepAllPeak, true)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -39,7 +40,7 @@ func TestPickerSteps(t *testing.T) {
 // along with the times until it has been chosen, and the budget stays with the
 // network.
 func TestVariantChoices(t *testing.T) {
-	v100, a100, gtx := preset.DefaultDeviceID, "a100-sxm-40gb", "gtx-970"
+	v100, a100, gtx := card.DefaultID, "a100-sxm-40gb", "gtx-970"
 	set := choice.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
 		from, link string
@@ -82,7 +83,7 @@ func TestVariantChoices(t *testing.T) {
 			t.Errorf("%s, %+v:\n opens %s, link of %q, budget %+v, history %v\n want  %s, link of %q, budget %+v, one that Back undoes",
 				c.from, c.do, o.Source.Preset, o.Device, o.Budget, s.Opening.History, c.want, c.dev, c.budget)
 		}
-		if d := preset.LookupDevice(o.Device); d != nil && o.Device != c.link && o.ToDev != d.ToDev {
+		if d := card.Lookup(o.Device); d != nil && o.Device != c.link && o.ToDev != d.ToDev {
 			t.Errorf("%s, %+v: the link has %d bytes/s; want that of %s", c.from, c.do, o.ToDev, o.Device)
 		}
 	}

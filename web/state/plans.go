@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/tradeoff"
@@ -100,8 +100,8 @@ func (s *State) KeepAll() proto.Reference {
 }
 
 // DeviceOf is the device of a choice; nil if its memory is not known.
-func DeviceOf(c Choice) *preset.Device {
-	if d := preset.LookupDevice(c.Device); d != nil && d.Memory > 0 {
+func DeviceOf(c Choice) *card.Card {
+	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
 		return d
 	}
 	return nil

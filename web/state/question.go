@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -193,7 +194,7 @@ func (s *State) followIdle() []Effect {
 
 // Exceeds is the device if what is shown of the present choice is more than it has;
 // nil if it is not, or if nobody knows.
-func (s *State) Exceeds() *preset.Device {
+func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
 	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
 		return nil

@@ -47,15 +47,15 @@ func (m ShareNote) apply(s *State) []Effect {
 }
 
 // SaveFile asks for a file of what is shown: svg, png, operations.csv,
-// layers.csv, curve.csv, json or html, schedule.py or schedule.json.
+// layers.csv, curve.csv, json or html, or ScheduleFile.
 type SaveFile struct{ Kind string }
 
 func (m SaveFile) apply(s *State) []Effect {
 	switch d := s.dialog(); {
 	case d == nil:
 		return nil
-	case forms[m.Kind] != "":
-		return s.export(m.Kind)
+	case m.Kind == ScheduleFile:
+		return s.export()
 	}
 	return []Effect{Save(m)}
 }

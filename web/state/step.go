@@ -1,11 +1,10 @@
 package state
 
 import (
-	"slices"
 	"time"
 
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/view"
 )
@@ -94,7 +93,7 @@ type PickStep struct{ Model string }
 func (m PickStep) apply(s *State) []Effect {
 	s.View.Picker = view.Picker{}
 	c := s.Choice
-	if c.Step == "" && c.Device != preset.DefaultDeviceID && slices.Contains(ask.Option("device").Choices, c.Device) {
+	if c.Step == "" && c.Device != card.DefaultID && card.Lookup(c.Device) != nil {
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/lookup"
@@ -127,7 +127,7 @@ func randomChoice(r *rand.Rand) state.Choice {
 			}
 		}
 	}
-	if all := preset.Devices(); r.IntN(2) == 0 {
+	if all := card.All(); r.IntN(2) == 0 {
 		d := all[r.IntN(len(all))]
 		c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
 	} else if r.IntN(2) == 0 {

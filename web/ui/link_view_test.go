@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
@@ -60,7 +60,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	}
 	custom := s.Choice
 	custom.Device, custom.ToDev, custom.ToHost, custom.Duplex = "", 7e9, 6e9, engine.FullDuplex
-	other := preset.Devices()[len(preset.Devices())-1]
+	other := card.All()[len(card.All())-1]
 	device := s.Choice
 	device.Device, device.ToDev, device.ToHost, device.Duplex = other.ID, other.ToDev, other.ToHost, other.Duplex
 	budget := s.Choice

@@ -137,22 +137,23 @@ func (c *Share) Data() []ShareButton {
 	}
 }
 
-// Programs are the kinds of files for other programs, of one schedule: in a
-// comparison of that which the controls change.
-func (c *Share) Programs() []ShareButton {
-	of := ""
+// Steps is the title of the button for the schedule's steps: in a comparison, of the
+// schedule that the controls change.
+func (c *Share) Steps() string {
 	if side := export.SideOf(c.S); side.Letter != "" {
-		of = side.Letter + ": "
+		return side.Letter + ": Steps (JSON)"
 	}
-	return []ShareButton{
-		{"schedule.py", of + "PyTorch program", "A Python file that runs this schedule on an nn.Sequential"},
-		{"schedule.json", of + "Steps (JSON)", "Every step of this schedule, as docs/run-a-schedule.md describes it"},
-	}
+	return "Steps (JSON)"
 }
 
-// Refused says why the schedule cannot be written as a program for PyTorch;
-// empty if it can.
-func (c *Share) Refused() string { return c.S.Refusal("schedule.py") }
+// ForPyTorch says how a plan for PyTorch is found, if what is open does not hold the
+// operators that a plan is made of.
+func (c *Share) ForPyTorch() string {
+	if c.S.HasOperators() {
+		return ""
+	}
+	return "PyTorch runs plans: open the file that memtide_torch.py collects of your model, and its plan can be saved here."
+}
 
 // Themes are the colours of pictures.
 func (c *Share) Themes() []panel.Option {

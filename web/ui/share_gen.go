@@ -321,23 +321,29 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.SetInnerHTML(vugu.HTML("Schedule"))
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 						vgparent.AppendChild(vgn)
-						for vgiterkeyt, b := range c.Programs() {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							b := b
-							_ = b
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "share-save"}}}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "share-save"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "schedule.json"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("disabled", c.S.Refusal() != "")
+						vgn.AddAttrInterface("title", "Every step of this schedule, as docs/run-a-schedule.md describes it")
+						vgn.SetInnerHTML(c.Steps())
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+						vgparent.AppendChild(vgn)
+						if c.S.HasOperators() {
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "save-plan"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "plan.json"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("data-arg", b.ID)
-							vgn.AddAttrInterface("disabled", c.S.Refusal(b.ID) != "")
-							vgn.AddAttrInterface("title", b.Doc)
-							vgn.SetInnerHTML(b.Title)
+							vgn.AddAttrInterface("title", "What memtide_torch.py runs on the model as it is")
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Plan for PyTorch"}
+								vgparent.AppendChild(vgn)
+							}
 						}
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "share-doc"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "share-refused"}}}
 						vgparent.AppendChild(vgn)
-						vgn.SetInnerHTML(c.Refused())
+						vgn.SetInnerHTML(c.ForPyTorch())
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 						vgparent.AppendChild(vgn)
 					}

@@ -4,6 +4,7 @@ package ui
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"memtide/engine"
 	engineexport "memtide/engine/export"
 	"memtide/profiles"
-	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/jobs"
 	"memtide/web/link"
@@ -191,12 +191,12 @@ func TestShareWords(t *testing.T) {
 			pagetest.Do(t, s, state.ToggleCompare{})
 		}
 		c, seen := &Share{S: s}, map[string]bool{}
-		for _, b := range append(append(c.Pictures(), c.Data()...), c.Programs()...) {
+		for _, b := range append(append(c.Pictures(), c.Data()...), ShareButton{Title: c.Steps()}) {
 			if seen[b.Title] || b.Title == "" {
 				t.Errorf("%s: a second button %q", b.ID, b.Title)
 			}
 			seen[b.Title] = true
-			if got := strings.HasPrefix(b.Title, "B: "); got != (compared && strings.HasPrefix(b.ID, "schedule.")) {
+			if got := strings.HasPrefix(b.Title, "B: "); got != (compared && b.Title == c.Steps()) {
 				t.Errorf("%s, compared %t: the button %q; want B, which the controls change, where only that is saved", b.ID, compared, b.Title)
 			}
 		}
@@ -227,11 +227,14 @@ func TestShareSchedule(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	page := pageOf(t, s)
-	const button = `data-arg="schedule.py"`
+	const button = `data-arg="schedule.json"`
 	if _, rest, _ := strings.Cut(page, button); rest == "" || strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") {
-		t.Errorf("the button for Python is missing or disabled: %.200s", rest)
+		t.Errorf("the button for the steps is missing or disabled: %.200s", rest)
 	}
-	effects := s.Update(state.SaveFile{Kind: "schedule.py"})
+	if strings.Contains(page, `data-do="save-plan"`) || !strings.Contains(page, "PyTorch runs plans: open the file") {
+		t.Error("a preset has no operators: the dialog offers a plan, or does not say what one is made of")
+	}
+	effects := s.Update(state.SaveFile{Kind: state.ScheduleFile})
 	if len(effects) != 1 {
 		t.Fatalf("effects %v, note %q; want an export", effects, s.Sharing.Note)
 	}
@@ -240,33 +243,18 @@ func TestShareSchedule(t *testing.T) {
 	f := export.Schedule(s, e)
 	var err error
 	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
-	if want := "resnet_101_batch_32_rotor_2_58_gib_schedule.py"; err != nil || f.Name != want || !strings.Contains(string(f.Bytes), `"name": "ResNet-101, batch 32"`) {
-		t.Errorf("the file %q of %d bytes (%v); want %s of ResNet-101", f.Name, len(f.Bytes), err, want)
-	}
-	if got, _ := link.In(f.Bytes); got != fragment || !strings.HasPrefix(string(f.Bytes), "#!/usr/bin/env python3\n# memtide: "+address+"\n\"\"\"") {
-		t.Errorf("the link of the Python file is %q, it begins with %.150q; want %q in its second line", got, f.Bytes, fragment)
-	}
-	s.View.Frame.Title = "3D, 100 %"
-	if got, want := export.Name(s, e.Kind), "_3d_100_rotor_2_58_gib_schedule.py"; got != want {
-		t.Errorf("the file is named %s, want %s, which Python can import", got, want)
-	}
-	s.View.Frame.Title = ""
-	e.Kind, e.Request.Form = "schedule.json", proto.FormJSON
-	f = export.Schedule(s, e)
-	f.Bytes, err = jobs.Export(context.Background(), new(serve.Local), e, address)
 	if want := "resnet-101-batch-32-rotor-2.58-gib.schedule.json"; err != nil || f.Name != want {
 		t.Errorf("the file is named %s (%v), want %s", f.Name, err, want)
 	}
 	if got, _ := link.In(f.Bytes); got != fragment {
 		t.Errorf("the link of the schedule is %q, want %q", got, fragment)
 	}
-	if plan, err := engineexport.ParseJSON(f.Bytes); err != nil || plan.Name != "ResNet-101, batch 32" || len(plan.Schedule) != len(s.Shown.Solved.Schedule) {
-		t.Errorf("the schedule with a link is read as %v (%v); want that of ResNet-101", plan, err)
+	var written struct {
+		Schema, Name string
+		Steps        []any
 	}
-	s.Shown.Choice.Transfers = engine.Streamed
-	page = pageOf(t, s)
-	if _, rest, _ := strings.Cut(page, button); !strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") || !strings.Contains(page, "choose whole transfers.") {
-		t.Error("a streamed schedule: the button is not disabled, or the dialog does not say why")
+	if err := json.Unmarshal(f.Bytes, &written); err != nil || written.Schema != engineexport.Schema || written.Name != "ResNet-101, batch 32" || len(written.Steps) != len(s.Shown.Solved.Schedule) {
+		t.Errorf("the schedule with a link is of %q by %q with %d steps (%v); want that of ResNet-101", written.Name, written.Schema, len(written.Steps), err)
 	}
 }
 

@@ -36,12 +36,12 @@ func offloadSet(v *enginetest.Vector) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, ok := offload.NewPlan(v.Problem(engine.Whole), set)
+	whole, ok := offload.NewOrdered(v.Problem(engine.Whole), set)
 	if !ok {
 		return fields{"feasible": false, "int_scaled": nil, "frac_scaled": nil, "int_peak": nil}, nil
 	}
 	f := fields{"feasible": true, "int_scaled": int64(whole.Makespan), "int_peak": whole.Peak, "frac_scaled": nil}
-	if streamed, ok := offload.NewPlan(v.Problem(engine.Streamed), set); ok {
+	if streamed, ok := offload.NewOrdered(v.Problem(engine.Streamed), set); ok {
 		f["frac_scaled"] = int64(streamed.Fluid)
 	}
 	return f, nil
@@ -77,7 +77,7 @@ func offloadAll(v *enginetest.Vector) (fields, error) {
 	}
 	if best.Proven() {
 		f["fraccomm_opt_scaled"] = int64(best.Time)
-		if plan, ok := offload.NewPlan(p, best.Set); ok {
+		if plan, ok := offload.NewOrdered(p, best.Set); ok {
 			f["dynprog_int_scaled"] = int64(plan.Makespan)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -96,12 +96,12 @@ type dtrLog struct {
 	sized   string   // the name whose size it is
 	args    []string // of the pending call
 
-	scan *jsontext.Stream
+	scan *jsonfile.Stream
 	errs *parse.Errors
 }
 
 func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsontext.Stream{Eof: true}, errs: parse.NewErrors("dtr", len(data))}
+	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonfile.Stream{Eof: true}, errs: parse.NewErrors("dtr", len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
 		// What was logged before the start is not part of the step.
 		end := bytes.IndexByte(data[at:], '\n')
@@ -144,7 +144,7 @@ func (d *dtrLog) fail(found, expected, remedy string) {
 
 // parse takes a line apart.
 func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
-	text := func(v []byte) string { return string(jsontext.PlainText(v)) }
+	text := func(v []byte) string { return string(jsonfile.PlainText(v)) }
 	texts := func(v []byte) (list []string) {
 		if len(v) < 2 || v[0] != '[' {
 			return nil
@@ -321,7 +321,7 @@ func (d *dtrLog) result(l dtrLine) {
 	}
 	v, e := parse.ByteCount.Read("MEMORY", d.size)
 	d.errs.FailAt(d.lines-1, e)
-	if at, ok := jsontext.Integer([]byte(l.alias)); ok && at >= 0 && at < int64(len(d.args)) {
+	if at, ok := jsonfile.Integer([]byte(l.alias)); ok && at >= 0 && at < int64(len(d.args)) {
 		if s, known := d.names[d.args[at]]; known {
 			d.storages[s].refs++
 			d.release(l.name)
@@ -356,7 +356,7 @@ func (d *dtrLog) close() {
 func (d *dtrLog) mutate(l dtrLine) {
 	c := d.start(l)
 	for _, m := range l.mutates {
-		at, ok := jsontext.Integer([]byte(m))
+		at, ok := jsonfile.Integer([]byte(m))
 		if !ok || at < 0 || at >= int64(len(l.args)) {
 			d.fail("MUTATE names argument "+profiles.Clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
 		}

@@ -14,7 +14,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/chainify"
 	"memtide/profiles/formats/native"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/parse"
 )
@@ -63,7 +63,7 @@ func matchHFConfig(head []byte) bool {
 		return false
 	}
 	var keys []string
-	for key := range jsontext.Outer(head) {
+	for key := range jsonfile.Outer(head) {
 		keys = append(keys, key)
 	}
 	has := func(any ...string) bool {
@@ -153,7 +153,7 @@ const (
 func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	profiles.End(poll.Err())
 	errs := parse.NewErrors(hfName, len(data))
-	top := jsontext.Open(data, errs)
+	top := jsonfile.Open(data, errs)
 	r := &reader{o: top, top: top}
 	c := r.read()
 	b := newHFNet(c)
@@ -172,7 +172,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 
 // reader reads a config.
 type reader struct {
-	top, o   *jsontext.Object // the file, and the object in it that has the sizes
+	top, o   *jsonfile.Object // the file, and the object in it that has the sizes
 	model    string
 	warnings []string
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -22,21 +22,21 @@ func (t *trace) readEvent(v []byte) bool {
 	ok := t.stream.EachField(v, func(key, value []byte) {
 		switch string(key) {
 		case "ph":
-			e.phase = jsontext.PlainText(value)
+			e.phase = jsonfile.PlainText(value)
 		case "cat":
-			e.category = jsontext.PlainText(value)
+			e.category = jsonfile.PlainText(value)
 		case "name":
-			e.name = jsontext.PlainText(value)
+			e.name = jsonfile.PlainText(value)
 		case "pid":
-			e.process = jsontext.PlainText(value)
+			e.process = jsonfile.PlainText(value)
 		case "tid":
-			e.thread = jsontext.PlainText(value)
+			e.thread = jsonfile.PlainText(value)
 		case "args":
 			e.args = value
 		case "ts":
-			e.start, e.timed = jsontext.Microseconds(value)
+			e.start, e.timed = jsonfile.Microseconds(value)
 		case "dur":
-			e.took, _ = jsontext.Microseconds(value)
+			e.took, _ = jsonfile.Microseconds(value)
 		}
 	})
 	if !ok {
@@ -100,11 +100,11 @@ func (t *trace) readJoin(args []byte, external, correlation *int64) {
 	t.stream.EachField(args, func(key, value []byte) {
 		switch string(key) {
 		case "External id", "external id":
-			if v, ok := jsontext.Integer(value); ok {
+			if v, ok := jsonfile.Integer(value); ok {
 				*external = v
 			}
 		case "correlation":
-			if v, ok := jsontext.Integer(value); ok {
+			if v, ok := jsonfile.Integer(value); ok {
 				*correlation = v
 			}
 		}
@@ -123,15 +123,15 @@ func (t *trace) readOp(e *event) {
 	t.stream.EachField(e.args, func(key, value []byte) {
 		switch string(key) {
 		case "External id", "external id":
-			if v, ok := jsontext.Integer(value); ok {
+			if v, ok := jsonfile.Integer(value); ok {
 				op.external = v
 			}
 		case "Sequence number":
-			if v, ok := jsontext.Integer(value); ok && v >= 0 {
+			if v, ok := jsonfile.Integer(value); ok && v >= 0 {
 				op.sequence = v
 			}
 		case "Fwd thread id":
-			v, ok := jsontext.Integer(value)
+			v, ok := jsonfile.Integer(value)
 			op.back = ok && v > 0
 		case "Input Dims", "Input dims":
 			dims = value
@@ -139,7 +139,7 @@ func (t *trace) readOp(e *event) {
 			types = value
 		case "Call stack":
 			if len(value) > 2 {
-				op.stack = t.text(jsontext.PlainText(value))
+				op.stack = t.text(jsonfile.PlainText(value))
 			}
 		}
 	})
@@ -176,7 +176,7 @@ func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch in
 		if list == nil || typ == nil {
 			return 0, 0, ktOther
 		}
-		kind = ktTypes[string(jsontext.PlainText(typ))]
+		kind = ktTypes[string(jsonfile.PlainText(typ))]
 		if size, batch = tensorBytes(list, kind); size > 0 && bytes.Count(list, []byte{','})+1 >= least {
 			return size, batch, kind
 		}
@@ -206,7 +206,7 @@ func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
 	for more := true; more; {
 		var part []byte
 		part, rest, more = bytes.Cut(rest, []byte{','})
-		v, ok := jsontext.Integer(bytes.TrimSpace(part))
+		v, ok := jsonfile.Integer(bytes.TrimSpace(part))
 		if !ok || v < 0 || v > math.MaxInt32 || size > parse.MaxNumber/max(v, 1) {
 			return 0, 0
 		}
@@ -223,7 +223,7 @@ func (t *trace) readMemory(e *event) {
 	m := memory{at: e.start, total: -1}
 	kind, number := int64(0), int64(0)
 	t.stream.EachField(e.args, func(key, value []byte) {
-		v, ok := jsontext.Integer(value)
+		v, ok := jsonfile.Integer(value)
 		if !ok {
 			return
 		}

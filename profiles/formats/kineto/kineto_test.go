@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 )
 
 // toySamples are the samples of testdata, as their generator writes them.
@@ -277,7 +277,7 @@ func TestKinetoRefusals(t *testing.T) {
 // TestBareBackslashes: texts with backslashes that JSON forbids end where they
 // should.
 func TestBareBackslashes(t *testing.T) {
-	s := jsontext.NewStream(strings.NewReader(""))
+	s := jsonfile.NewStream(strings.NewReader(""))
 	s.Eof = true
 	for _, c := range []struct{ text, key, value string }{
 		{`{"a": "C:\Users\me", "b": 1}`, "b", "1"},

@@ -7,7 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -97,7 +97,7 @@ type trace struct {
 	read     int // bytes when charge was called
 	kept     int // bytes that are charged
 
-	stream *jsontext.Stream
+	stream *jsonfile.Stream
 	errs   *parse.Errors
 }
 
@@ -128,7 +128,7 @@ func (t *trace) text(v []byte) int32 {
 // readTrace reads all events. total is the size of the content, for progress.
 func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
-		stream: jsontext.NewStream(r), errs: parse.NewErrors("kineto", 0)}
+		stream: jsonfile.NewStream(r), errs: parse.NewErrors("kineto", 0)}
 	t.text(nil)
 	_, err := profiles.Try(func() *trace { return t.readAll(total, poll) })
 	profiles.End(poll.Err())
@@ -141,10 +141,10 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + profiles.Clip(err.Error()),
 		Expected: "A Chrome trace as torch.profiler writes it is expected.", Remedy: "Export the trace again."}
 	switch err {
-	case jsontext.ErrEndsEarly:
+	case jsonfile.ErrEndsEarly:
 		e.Found = fmt.Sprintf("the content ends early, after %s", profiles.Count(t.events, "event"))
 		e.Remedy = "Copy or download the file again: it is cut off."
-	case jsontext.ErrValueLarge:
+	case jsonfile.ErrValueLarge:
 		e.Found = "one event is larger than 16 MiB"
 		e.Remedy = "Export the trace without call stacks or inputs."
 	}
@@ -161,7 +161,7 @@ func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	} else {
 		s.Pos++ // the brace
 		for t.more('"', '}', "a key", poll) {
-			key := string(jsontext.PlainText(t.value()))
+			key := string(jsonfile.PlainText(t.value()))
 			if s.Next() != ':' {
 				profiles.End(fmt.Errorf("no colon follows %q", profiles.Clip(key)))
 			}
@@ -255,7 +255,7 @@ func (t *trace) charge() {
 func (t *trace) readRank(v []byte) {
 	var rank, of int64
 	t.stream.EachField(v, func(key, value []byte) {
-		switch n, ok := jsontext.Integer(value); {
+		switch n, ok := jsonfile.Integer(value); {
 		case !ok:
 		case string(key) == "rank":
 			rank = n
@@ -283,11 +283,11 @@ func (t *trace) readDevices(list []byte) {
 		t.stream.EachField(list[i:i+n], func(key, value []byte) {
 			switch string(key) {
 			case "id":
-				if v, ok := jsontext.Integer(value); ok {
+				if v, ok := jsonfile.Integer(value); ok {
 					id = v
 				}
 			case "name":
-				device = string(jsontext.PlainText(value))
+				device = string(jsonfile.PlainText(value))
 			}
 		})
 		if len(t.devices) < 1024 {

@@ -8,16 +8,16 @@ import (
 	"memtide/engine/alloc"
 	"memtide/engine/sim"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
 // bufferRoles are the words for what a buffer is, by category.
 var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", "recomputed", "transfer", "workspace"}
 
-func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) {
+func readBuffers(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	m := &profiles.Memory{Capacity: o.Size("capacity"), Before: int(o.Count("before", parse.Events))}
-	r, keys := &parse.BufferReader{Errs: o.Errs}, &jsontext.Keys{}
+	r, keys := &parse.BufferReader{Errs: o.Errs}, &jsonfile.Keys{}
 	readRows(r, o, keys, poll)
 	r.Requests(m)
 	readLayout(o, m, r, poll)
@@ -26,7 +26,7 @@ func readBuffers(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) {
 	p.Warnings = append(p.Warnings, keys.Warning("in buffers")...)
 }
 
-func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, poll *engine.Poll) {
+func readRows(r *parse.BufferReader, o *jsonfile.Object, keys *jsonfile.Keys, poll *engine.Poll) {
 	found := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) {
 		row := o.Item("buffers", i, v, keys, "An object with lower, upper and size is expected.")
 		if row.Fields != nil {
@@ -41,7 +41,7 @@ func readRows(r *parse.BufferReader, o *jsontext.Object, keys *jsontext.Keys, po
 	r.Errs.End()
 }
 
-func readRow(r *parse.BufferReader, o *jsontext.Object) {
+func readRow(r *parse.BufferReader, o *jsonfile.Object) {
 	b := alloc.Buffer{Name: o.Text("name"), Bytes: o.Size("size"), Start: int(o.Count("lower", parse.Moments)), Kind: sim.Activation, High: o.Flag("high")}
 	if _, ok := o.Value("id").(string); ok && b.Name == "" {
 		b.Name = o.Text("id")
@@ -75,7 +75,7 @@ func readRow(r *parse.BufferReader, o *jsontext.Object) {
 }
 
 // readLayout reads where the buffers lie, if the file says so.
-func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) {
+func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) {
 	m.Before = min(m.Before, len(m.Requests.Events))
 	placed := slices.ContainsFunc(r.Addr, func(a engine.Bytes) bool { return a != alloc.NoAddr })
 	if !placed && o.Value("failed") == nil { // the first request of all may have failed
@@ -105,20 +105,20 @@ func readLayout(o *jsontext.Object, m *profiles.Memory, r *parse.BufferReader, p
 		}
 	}
 	l.Pool = max(l.Pool, o.Size("pool"))
-	eachObject(o, "reserved", poll, func(v *jsontext.Object) {
+	eachObject(o, "reserved", poll, func(v *jsonfile.Object) {
 		l.Reserved = append(l.Reserved, alloc.Level{Event: int(v.Count("event", parse.Events)), Bytes: v.Size("bytes")})
 	})
 	if l.Reserved == nil {
 		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
 	}
-	eachObject(o, "segments", poll, func(v *jsontext.Object) {
+	eachObject(o, "segments", poll, func(v *jsonfile.Object) {
 		m.Segments = append(m.Segments, profiles.Segment{Addr: v.Size("addr"), Size: v.Size("size"), From: int(v.Count("from", parse.Events)), To: int(v.Count("to", parse.Events))})
 	})
 	m.Recorded = l
 }
 
 // readFailure reads the request that found no room; nil if there is none.
-func readFailure(o *jsontext.Object, q *alloc.Requests) *alloc.Failure {
+func readFailure(o *jsonfile.Object, q *alloc.Requests) *alloc.Failure {
 	if o.Value("failed") == nil {
 		return nil
 	}
@@ -134,9 +134,9 @@ func readFailure(o *jsontext.Object, q *alloc.Requests) *alloc.Failure {
 }
 
 // eachObject reads a list of objects, if there is one.
-func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v *jsontext.Object)) {
+func eachObject(o *jsonfile.Object, list string, poll *engine.Poll, visit func(v *jsonfile.Object)) {
 	each(o, list, parse.MaxBuffers, poll, func(i int, item any) {
-		v := o.Item(list, i, item, &jsontext.Keys{}, jsontext.AnObject)
+		v := o.Item(list, i, item, &jsonfile.Keys{}, jsonfile.AnObject)
 		if e := o.Errs.Budget.Memory(v.Path, parse.BufferRoom); e != nil {
 			o.Errs.Stop(e)
 			return
@@ -146,7 +146,7 @@ func eachObject(o *jsontext.Object, list string, poll *engine.Poll, visit func(v
 }
 
 // each reads a list of at most so many items, if there is one.
-func each(o *jsontext.Object, list string, most int, poll *engine.Poll, visit func(i int, item any)) {
+func each(o *jsonfile.Object, list string, most int, poll *engine.Poll, visit func(i int, item any)) {
 	if o.EachIn(list, most, poll, visit) {
 		return
 	}

@@ -3,13 +3,13 @@ package native
 import (
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
 // readFast reads the second algorithm of a stage; nil if there is none. Keys
 // that mean nothing in it are noted with those of the stages.
-func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsontext.Object) *engine.Algorithm {
+func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsonfile.Object) *engine.Algorithm {
 	if stage.Value("fast") == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -37,7 +37,7 @@ var places = [...]string{"nowhere", "device", "host", "both"}
 
 // graphReader builds the graph of a native file.
 type graphReader struct {
-	o       *jsontext.Object // that holds the graph
+	o       *jsonfile.Object // that holds the graph
 	g       *engine.Graph
 	ids     map[string]engine.ValueID
 	said    []bool // the file says where the value is when the step begins
@@ -46,10 +46,10 @@ type graphReader struct {
 	poll    *engine.Poll
 }
 
-func readGraph(o *jsontext.Object, p *profiles.Profile, poll *engine.Poll) {
+func readGraph(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: readResident(o).Total() + o.Size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.Errs, poll: poll}
-	keys := &jsontext.Keys{}
+	keys := &jsonfile.Keys{}
 	r.readValues(keys)
 	r.readOps(keys)
 	if o.Value("done") != nil {
@@ -72,7 +72,7 @@ type withinRef struct {
 	id    any
 }
 
-func (r *graphReader) readValues(keys *jsontext.Keys) {
+func (r *graphReader) readValues(keys *jsonfile.Keys) {
 	var within []withinRef
 	each(r.o, "values", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("values", i, item, keys)
@@ -100,7 +100,7 @@ func (r *graphReader) readValues(keys *jsontext.Keys) {
 	r.errs.End()
 }
 
-func (r *graphReader) readValue(o *jsontext.Object) {
+func (r *graphReader) readValue(o *jsonfile.Object) {
 	v := engine.Value{Name: o.Text("name"), Size: o.Size("bytes"), Stage: r.stage(o), PartOf: engine.NoValue}
 	if _, ok := o.Number("bytes"); !ok {
 		r.errs.Add(&profiles.FormatError{Path: o.At("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
@@ -125,7 +125,7 @@ func (r *graphReader) readValue(o *jsontext.Object) {
 	r.g.Values = append(r.g.Values, v)
 }
 
-func (r *graphReader) readOps(keys *jsontext.Keys) {
+func (r *graphReader) readOps(keys *jsonfile.Keys) {
 	each(r.o, "ops", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("ops", i, item, keys)
 		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
@@ -163,7 +163,7 @@ func (r *graphReader) readOps(keys *jsontext.Keys) {
 }
 
 // readLane reads where operation number i runs and what it comes after.
-func (r *graphReader) readLane(o *jsontext.Object, op *engine.Op, i int) {
+func (r *graphReader) readLane(o *jsonfile.Object, op *engine.Op, i int) {
 	if lane := o.Text("lane"); lane != "" {
 		at := slices.Index(engine.LaneNames[:], lane)
 		if op.Lane = engine.Lane(max(at, 0)); at < 0 {
@@ -176,7 +176,7 @@ func (r *graphReader) readLane(o *jsontext.Object, op *engine.Op, i int) {
 		return
 	}
 	for _, item := range items {
-		n, err := strconv.Atoi(jsontext.Text(item))
+		n, err := strconv.Atoi(jsonfile.Text(item))
 		if err != nil || n < 0 || n >= i {
 			o.Wrong("after", item, "The numbers of operations before this one are expected, from 0 on.")
 			return
@@ -241,11 +241,11 @@ func usualPlaces(g *engine.Graph) []engine.Place {
 	return usual
 }
 
-func (r *graphReader) item(list string, i int, v any, keys *jsontext.Keys) *jsontext.Object {
-	return r.o.Item(list, i, v, keys, jsontext.AnObject)
+func (r *graphReader) item(list string, i int, v any, keys *jsonfile.Keys) *jsonfile.Object {
+	return r.o.Item(list, i, v, keys, jsonfile.AnObject)
 }
 
-func (r *graphReader) stage(o *jsontext.Object) int {
+func (r *graphReader) stage(o *jsonfile.Object) int {
 	n := o.Count("stage", parse.StageNumber)
 	if n > engine.MaxStages {
 		o.Wrong("stage", o.Value("stage"), fmt.Sprintf("Stages are numbered from 1 to at most %d; 0 is none.", engine.MaxStages))
@@ -254,7 +254,7 @@ func (r *graphReader) stage(o *jsontext.Object) int {
 	return int(n)
 }
 
-func (r *graphReader) refs(o *jsontext.Object, key string) (ids []engine.ValueID) {
+func (r *graphReader) refs(o *jsonfile.Object, key string) (ids []engine.ValueID) {
 	items := o.List(key)
 	if e := r.errs.Budget.Memory(o.At(key), refRoom*len(items)); e != nil {
 		r.errs.Stop(e)
@@ -269,7 +269,7 @@ func (r *graphReader) refs(o *jsontext.Object, key string) (ids []engine.ValueID
 }
 
 // ref finds the value that an id names.
-func (r *graphReader) ref(o *jsontext.Object, key string, id any) engine.ValueID {
+func (r *graphReader) ref(o *jsonfile.Object, key string, id any) engine.ValueID {
 	v, ok := r.ids[idText(id)]
 	if !ok {
 		o.Wrong(key, id, "The id of one of the values is expected.")

@@ -13,7 +13,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -115,7 +115,7 @@ func KindOf(head []byte) string { return outer(head, "kind") }
 
 // outer is the text of a key in the outermost object.
 func outer(head []byte, key string) string {
-	for k, text := range jsontext.Outer(head) {
+	for k, text := range jsonfile.Outer(head) {
 		if k == key {
 			return text
 		}
@@ -151,19 +151,19 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 
 // open splits the outer object into its fields. The stages of a canonical profile
 // are decoded already.
-func open(data []byte, errs *parse.Errors) (*jsontext.Object, []engine.Stage) {
-	jsontext.Check(data, errs)
+func open(data []byte, errs *parse.Errors) (*jsonfile.Object, []engine.Stage) {
+	jsonfile.Check(data, errs)
 	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
-		fields, e := jsontext.Split(rest)
+		fields, e := jsonfile.Split(rest)
 		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
-			return &jsontext.Object{Fields: fields, Errs: errs, Known: &jsontext.Keys{}}, stages
+			return &jsonfile.Object{Fields: fields, Errs: errs, Known: &jsonfile.Keys{}}, stages
 		}
 	}
-	return jsontext.Parse(data, errs), nil
+	return jsonfile.Parse(data, errs), nil
 }
 
 // ReadFrame reads what does not depend on the kind.
-func ReadFrame(o *jsontext.Object, p *profiles.Profile) {
+func ReadFrame(o *jsonfile.Object, p *profiles.Profile) {
 	if o.Value("name") != nil {
 		p.Name = o.Text("name")
 	}
@@ -193,7 +193,7 @@ func ReadFrame(o *jsontext.Object, p *profiles.Profile) {
 	}
 }
 
-func origin(o *jsontext.Object, key string, p *profiles.Profile) profiles.Origin {
+func origin(o *jsonfile.Object, key string, p *profiles.Profile) profiles.Origin {
 	v := profiles.Origin(o.Text(key))
 	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated, profiles.Unknown}, v) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, not one of measured, exact, analytic, estimated: skipped.",
@@ -203,7 +203,7 @@ func origin(o *jsontext.Object, key string, p *profiles.Profile) profiles.Origin
 	return v
 }
 
-func readResident(o *jsontext.Object) engine.Resident {
+func readResident(o *jsonfile.Object) engine.Resident {
 	r := o.Object("resident")
 	return engine.Resident{Weights: r.Size("weights"), Grads: r.Size("grads"),
 		Optimizer: r.Size("optimizer"), Pinned: r.Size("pinned")}
@@ -211,10 +211,10 @@ func readResident(o *jsontext.Object) engine.Resident {
 
 // readChain reads the stages, unless they are known, the loss and what stands
 // around them.
-func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) {
+func readChain(o *jsonfile.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"), InputGrad: o.Size("input_grad_bytes"),
 		Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
-	keys := &jsontext.Keys{}
+	keys := &jsonfile.Keys{}
 	o.Knows("stages")
 	stages := &parse.StageReader{Errs: o.Errs}
 	if c.Stages = known; known == nil {
@@ -244,7 +244,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 	if graph := o.Raw("graph"); graph != nil {
 		readGraph(graph, p, poll)
 	} else if v := o.Value("graph"); v != nil {
-		o.Wrong("graph", v, jsontext.AnObject)
+		o.Wrong("graph", v, jsonfile.AnObject)
 		o.Errs.End()
 	}
 	p.Chain = c
@@ -252,7 +252,7 @@ func readChain(o *jsontext.Object, p *profiles.Profile, known []engine.Stage, po
 	p.Warnings = append(p.Warnings, keys.Warning("in stages")...)
 }
 
-func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, keys *jsontext.Keys, poll *engine.Poll) {
+func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, keys *jsonfile.Keys, poll *engine.Poll) {
 	found := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) {
 		if i == parse.MaxStageRows {
 			e := parse.TooManyStages()
@@ -264,7 +264,7 @@ func readStages(o *jsontext.Object, c *engine.Chain, stages *parse.StageReader, 
 		if !ok {
 			o.Wrong(at.Path, v, "An object with forward_s, backward_s and output_bytes is expected.")
 		}
-		one := &jsontext.Object{Path: at.Path, Fields: fields, Errs: o.Errs, Known: keys}
+		one := &jsonfile.Object{Path: at.Path, Fields: fields, Errs: o.Errs, Known: keys}
 		s := engine.Stage{Name: profiles.StageName("", at.Number), Kind: one.Text("kind")}
 		if one.Value("name") != nil {
 			s.Name = one.Text("name")

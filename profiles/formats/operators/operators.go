@@ -13,7 +13,7 @@ import (
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/native"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
@@ -79,7 +79,7 @@ func read(name string, data []byte, poll *engine.Poll) *reader {
 	data, err := plain(data)
 	profiles.End(err)
 	errs := parse.NewErrors("operators", len(data))
-	top, p := jsontext.Open(data, errs), &profiles.Profile{Name: name}
+	top, p := jsonfile.Open(data, errs), &profiles.Profile{Name: name}
 	native.ReadFrame(top, p)
 	r := &reader{data: data, top: top, poll: poll, p: p, t: &play.Trace{}, roles: map[int]string{}}
 	for _, part := range []func(){r.frame, r.storages, r.operators, r.calls, r.keeps, r.units, r.events, r.frees} {

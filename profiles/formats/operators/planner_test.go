@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/engine/planner"
 	"memtide/engine/play"
 	"memtide/profiles"
 
@@ -20,8 +19,8 @@ func TestPlanner(t *testing.T) {
 	stored(t, func(name string, p *profiles.Profile, trace *play.Trace) {
 		player := play.NewPlayer(trace)
 		limit := player.Play(nil).Peak * 75 / 100
-		by := func(class play.Class, strategy string) *planner.Found {
-			found, err := planner.Find(p.Chain, trace, player, planner.Query{Class: class, Strategy: strategy, Limit: limit, Link: 12e9}, nil)
+		by := func(class play.Class, strategy string) *play.Found {
+			found, err := play.Find(p.Chain, trace, player, play.Query{Class: class, Strategy: strategy, Limit: limit, Link: 12e9}, nil)
 			if short, ok := errors.AsType[*engine.InfeasibleError](err); ok && short.Smallest != 0 && short.Smallest <= limit {
 				t.Errorf("%s, %s: the smallest peak met is %d, within %d", name, strategy, short.Smallest, limit)
 			}

@@ -11,14 +11,14 @@ import (
 	"memtide/engine"
 	"memtide/engine/play"
 	"memtide/profiles"
-	"memtide/profiles/jsontext"
+	"memtide/profiles/jsonfile"
 	"memtide/profiles/parse"
 )
 
 // reader builds a trace from the outer object.
 type reader struct {
 	data  []byte // the file, unpacked
-	top   *jsontext.Object
+	top   *jsonfile.Object
 	poll  *engine.Poll
 	p     *profiles.Profile
 	t     *play.Trace
@@ -97,7 +97,7 @@ func (r *reader) frame() {
 func (r *reader) storages() {
 	r.each("storages", func(i int, v any) {
 		path := fmt.Sprintf("storages[%d]", i)
-		n, e := parse.ByteCount.Read("a storage", jsontext.Text(v))
+		n, e := parse.ByteCount.Read("a storage", jsonfile.Text(v))
 		if e != nil {
 			e.Path = path
 			r.top.Errs.Add(e)
@@ -123,7 +123,7 @@ func (r *reader) operators() {
 	r.each("ops", func(i int, v any) {
 		path := fmt.Sprintf("ops[%d]", i)
 		fields, _ := v.(map[string]any)
-		o := &jsontext.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsontext.Keys{}}
+		o := &jsonfile.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsonfile.Keys{}}
 		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"), New: r.numbers(o.Value("new"), n, path+".new"),
 			In: r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"), Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
 	})

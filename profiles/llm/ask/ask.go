@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 )
 
 // Model is a known model.
@@ -47,7 +47,7 @@ var Options = []engine.Param{
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100-sxm-80gb"}, // its choices: see init
+	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100", Choices: card.IDs()},
 	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
 	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
 	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
@@ -75,23 +75,8 @@ var Options = []engine.Param{
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
 }
 
-func init() { Option("device").Choices = devices() }
-
 // Context is the option that is a number of MiB.
 const Context = "context"
-
-// tensorCores is the rate of 16-bit products, in operations a second, from which on a
-// device has units for them; for others the step has no times.
-const tensorCores = 100e12
-
-func devices() (out []string) {
-	for _, d := range preset.Devices() {
-		if float64(d.Peak("f16")) >= tensorCores {
-			out = append(out, d.ID)
-		}
-	}
-	return out
-}
 
 // Option is that of a name; nil if there is none.
 func Option(name string) *engine.Param {
@@ -105,6 +90,10 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills the defaults in.
 func Parse(args engine.Args) (engine.Parsed, error) {
+	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // it is in no list of choices
+		args = maps.Clone(args)
+		delete(args, "device")
+	}
 	return engine.ParseArgs("a training step", Options, args)
 }
 

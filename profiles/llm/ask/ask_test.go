@@ -58,7 +58,7 @@ func TestWith(t *testing.T) {
 
 // Values that no option takes are refused by their name.
 func TestRefused(t *testing.T) {
-	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-970"}, {"seq": "many"}} {
+	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"}, {"device": "1mib"}, {"seq": "many"}} {
 		for name := range args {
 			if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%v: error %v, want one that names %s", args, err, name)

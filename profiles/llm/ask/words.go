@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 )
 
 // words are values of options as people read them, by option and value.
@@ -36,7 +36,7 @@ func Words(name, value string) string {
 		return w
 	}
 	if name == "device" {
-		if d := preset.LookupDevice(value); d != nil {
+		if d := card.Lookup(value); d != nil {
 			return d.Name
 		}
 	}

@@ -1,5 +1,5 @@
-// Package export makes a program that imports it one that writes schedules as Python
-// and JSON.
+// Package export makes a program that imports it one that writes schedules as JSON and
+// finds plans.
 package export
 
 import (
@@ -20,9 +20,9 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	switch q.Form {
 	case proto.FormPlan:
 		return plan(q)
-	case proto.FormPython, proto.FormJSON:
+	case proto.FormJSON:
 	default:
-		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected python, json or plan", q.Form)
+		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected json or plan", q.Form)
 	}
 	name, p, fail := s.Problem(&q.Network)
 	if fail != nil {
@@ -35,19 +35,12 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	if err := verify(&p, q.Schedule); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
 	}
-	plan := &export.Plan{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
-	out, err := new(proto.Exported), error(nil)
-	if q.Form == proto.FormJSON {
-		out.Text, err = plan.JSON()
-	} else {
-		var text string
-		text, err = plan.Python()
-		out.Text = []byte(text)
-	}
+	plan := &export.File{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
+	text, err := plan.JSON()
 	if err != nil {
 		return nil, proto.Fail(proto.Unsupported, "%v", err)
 	}
-	return out, nil
+	return &proto.Exported{Text: text}, nil
 }
 
 // verify is why a schedule is not what the definition says; nil if it is.

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"memtide/engine"
-	"memtide/engine/planner"
 	"memtide/engine/play"
 	"memtide/profiles"
 	"memtide/profiles/formats/operators"
@@ -25,7 +24,7 @@ func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	}
 	player, c := play.NewPlayer(trace), p.Chain
 	limit := q.Budget - c.Input - c.Resident.Total()
-	found, err := planner.Find(c, trace, player, planner.Query{Class: play.Class(q.Class), Limit: limit, Link: q.Device.ToHost}, nil)
+	found, err := play.Find(c, trace, player, play.Query{Class: play.Class(q.Class), Limit: limit, Link: q.Device.ToHost}, nil)
 	if short, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 		return nil, proto.Fail(proto.Infeasible, "no plan of class %s was found for a step in %s; the smallest peak met is %s, and nothing proves that it is the smallest",
 			q.Class, format.Bytes(max(0, limit)), format.Bytes(short.Smallest))

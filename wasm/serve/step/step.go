@@ -99,6 +99,7 @@ var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.Fi
 func fill(out *proto.Stepped, p *llm.Plan) {
 	a, s := p.Answer, p.Ask.Setup
 	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil, llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
+	out.Notes = p.Ask.Card.Says(&p.Ask.Setup)
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()

@@ -85,7 +85,7 @@ func exporting(p *Page) {
 	settled(p, small)
 	openShare(p)
 	files := map[string][]byte{}
-	for _, kind := range []string{"svg", "png", "json", "operations.csv", "layers.csv", "schedule.py", "html"} {
+	for _, kind := range []string{"svg", "png", "json", "operations.csv", "layers.csv", "schedule.json", "html"} {
 		p.Do(`document.querySelector("[data-testid=share-note]").textContent = ""`)
 		p.Click(fmt.Sprintf(`[data-do="share-save"][data-arg=%q]`, kind))
 		p.Wait(`document.querySelector("[data-testid=share-note]").textContent.startsWith("Saved ")`)
@@ -118,8 +118,8 @@ func exporting(p *Page) {
 			p.t.Errorf("%s begins with %.80q; want %q", kind, got, head)
 		}
 	}
-	if got := string(files["schedule.py"]); !strings.Contains(got, "import torch") {
-		p.t.Errorf("the Python file begins with %.200q; want a program", got)
+	if got := string(files["schedule.json"]); !strings.Contains(got, `"schema":"memtide-schedule/1"`) {
+		p.t.Errorf("the schedule begins with %.200q; want its schema", got)
 	}
 	p.Quiet()
 }

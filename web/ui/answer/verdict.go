@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memtide/profiles"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -54,7 +54,7 @@ func Of(p *known.Picture) (kind, sentence string) {
 
 // resident says that what stays on the device through the whole step is more than it
 // has, so that no plan helps.
-func resident(p *known.Picture, d *preset.Device) bool {
+func resident(p *known.Picture, d *card.Card) bool {
 	return d != nil && p.Network.Totals.Resident > d.Memory
 }
 
@@ -87,7 +87,7 @@ func priceOf(p *known.Picture) string {
 }
 
 // Device is the device of a choice; nil if its memory is not known.
-func Device(c state.Choice) *preset.Device {
+func Device(c state.Choice) *card.Card {
 	if d := c.GPU(); d != nil && d.Memory > 0 {
 		return d
 	}

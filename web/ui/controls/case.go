@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"memtide/profiles"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/panel"
@@ -69,18 +71,29 @@ func (c *Case) Optimizer() string {
 	return ""
 }
 
-// GPUs lists the devices, with the person's own first where none of them is meant.
-func (c *Case) GPUs() (out []panel.Option) {
+// GPUs lists the cards, with one without memory first where no card is meant.
+func (c *Case) GPUs() (out []panel.Group) {
 	chosen := c.S.Choice.GPU()
 	if chosen == nil {
-		out = append(out, panel.Option{ID: "", Title: "GPU of your own", Selected: true})
+		return append([]panel.Group{{Title: "by its link", Options: []panel.Option{{ID: "", Title: "GPU of your own", Selected: true}}}}, panel.Cards("")...)
 	}
-	for _, d := range preset.Devices() {
-		if selected := chosen != nil && d.ID == chosen.ID; selected || d.Instead == "" {
-			out = append(out, panel.Option{ID: d.ID, Title: d.Name, Selected: selected})
+	return panel.Cards(chosen.ID)
+}
+
+// Own is the figures of the card, where it is in no list.
+func (c *Case) Own() string {
+	id := ask.Value(c.S.Choice.StepArgs, "device")
+	if c.S.Step == nil {
+		d := c.S.Choice.GPU()
+		if d == nil || c.S.Memory != nil {
+			return ""
 		}
+		id = d.ID
 	}
-	return out
+	if d := c.S.Draft; d.Field == "own-card" {
+		return d.Text
+	}
+	return choice.OwnText(id)
 }
 
 // GPUTitle says what choosing a GPU sets, and where its numbers come from.

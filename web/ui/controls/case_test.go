@@ -49,9 +49,11 @@ func TestOneGPU(t *testing.T) {
 func TestReplacedGPU(t *testing.T) {
 	s := pagetest.First(t)
 	listed := func() (out []string) {
-		for _, o := range (&Case{S: s}).GPUs() {
-			if strings.HasPrefix(o.ID, "gh200") {
-				out = append(out, o.ID)
+		for _, g := range (&Case{S: s}).GPUs() {
+			for _, o := range g.Options {
+				if strings.HasPrefix(o.ID, "gh200") {
+					out = append(out, o.ID)
+				}
 			}
 		}
 		return out

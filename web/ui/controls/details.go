@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -133,7 +133,7 @@ func (c *Details) VariantNote() string {
 // devices.
 func (c *Details) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
-	link := preset.LookupDevice(c.S.Choice.Device)
+	link := card.Lookup(c.S.Choice.Device)
 	switch {
 	case timed == nil:
 		return ""

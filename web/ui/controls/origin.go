@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"memtide/profiles"
-	"memtide/profiles/preset"
+	"memtide/profiles/card"
 	"memtide/web/format"
 	"memtide/web/state"
 )
@@ -15,11 +15,11 @@ type Origin struct{ What, How, Title string }
 
 // originWords explain the kinds of origin.
 var originWords = map[profiles.Origin]string{
-	profiles.Measured:      "Measured: by running it",
-	profiles.Exact:         "Exact: from shapes, equal to what a run would allocate",
-	profiles.Analytic:      "Analytic: by a stated model",
-	profiles.Estimated:     "Estimated: a rule of thumb, see the notes",
-	preset.TheoreticalPeak: "Theoretical peak: what the link to the host could carry at best",
+	profiles.Measured:    "Measured: by running it",
+	profiles.Exact:       "Exact: from shapes, equal to what a run would allocate",
+	profiles.Analytic:    "Analytic: by a stated model",
+	profiles.Estimated:   "Estimated: a rule of thumb, see the notes",
+	card.TheoreticalPeak: "Theoretical peak: what the link to the host could carry at best",
 }
 
 // origins say of each kind of number where it comes from.
@@ -51,13 +51,13 @@ func origins(s *state.State) (out []Origin) {
 
 // linkOrigin is where the rates of the link come from.
 func linkOrigin(s *state.State) Origin {
-	d := preset.LookupDevice(s.Choice.Device)
+	d := card.Lookup(s.Choice.Device)
 	if d == nil {
 		return Origin{"host link", "your own, " + format.Rates(s.Choice.ToDev, s.Choice.ToHost), "Set in the controls, by the link or by the file"}
 	}
 	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
 }
 
-func teraflops(f preset.Flops) string {
+func teraflops(f card.Flops) string {
 	return strconv.FormatFloat(float64(f)/1e12, 'g', 4, 64)
 }

@@ -206,7 +206,11 @@ func TestGPUs(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice = state.Choice{Source: state.Source{Preset: c.ref, File: "mine.csv"}, Device: c.device}
-		if got := panel.Selected((&Case{S: s}).GPUs()); got != c.want {
+		got := ""
+		for _, g := range (&Case{S: s}).GPUs() {
+			got += panel.Selected(g.Options)
+		}
+		if got != c.want {
 			t.Errorf("%q with the link of %q: the GPU is %q; want %q", c.ref, c.device, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package controls
 
 import (
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/state"
@@ -20,10 +21,10 @@ func source(s *state.State) state.Source {
 
 // timedDevice is the device that the times of the open preset are for; nil if it
 // has none.
-func timedDevice(s *state.State) (*preset.Device, preset.Options) {
+func timedDevice(s *state.State) (*card.Card, preset.Options) {
 	base, o := source(s).Variant()
 	if base == nil || !base.Operators() {
 		return nil, o
 	}
-	return preset.LookupDevice(o.Device), o
+	return card.Lookup(o.Device), o
 }

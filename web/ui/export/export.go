@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"memtide/wasm/proto"
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/link"
@@ -137,9 +136,5 @@ func Schedule(s *state.State, e state.Export) File {
 	if e.Kind == state.PlanFile {
 		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it
 	}
-	f := File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "text/x-python"}
-	if e.Request.Form == proto.FormJSON {
-		f.Type = "application/json"
-	}
-	return f
+	return File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "application/json"}
 }

@@ -39,22 +39,13 @@ func Name(s *state.State, kind string) string {
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind
 }
 
-// fileNameOf is the name of a file of one schedule, or of the page if it is nil. A
-// Python file has one that it can be imported by.
+// fileNameOf is the name of a file of one schedule, or of the page if it is nil.
 func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
 		about = titleOf(s, p)
 	}
-	name := NameFor(about, kind)
-	module, python := strings.CutSuffix(name, ".py")
-	if !python {
-		return name
-	}
-	if module = strings.NewReplacer("-", "_", ".", "_").Replace(module); module[0] >= '0' && module[0] <= '9' {
-		module = "_" + module
-	}
-	return module + ".py"
+	return NameFor(about, kind)
 }
 
 // NameFor is the name of a file about something.

@@ -135,7 +135,7 @@ func (c Command) dragged(s *state.State) state.Message {
 	switch c.Do {
 	case "budget", "bandwidth":
 		return c.slider(s)
-	case "budget-text", "bandwidth-text", "batch":
+	case "budget-text", "bandwidth-text", "batch", "own-card":
 		return state.Type{Field: c.Do, Text: c.Value}
 	case "arg":
 		return state.Type{Field: "arg:" + c.Arg, Text: c.Value}
@@ -187,6 +187,8 @@ func (c Command) settled(s *state.State) state.Message {
 		return c.argument(s)
 	case "gpu":
 		return state.SetGPU{ID: c.Value}
+	case "own-card":
+		return ownCard(s, c.Value)
 	case "duplex":
 		if c.Value == "full" {
 			return state.SetDuplex{Duplex: engine.FullDuplex}
@@ -199,6 +201,18 @@ func (c Command) settled(s *state.State) state.Message {
 		return state.SetTransfers{Transfers: engine.Whole}
 	}
 	return nil
+}
+
+// ownCard chooses a card that is in no list by its figures.
+func ownCard(s *state.State, text string) state.Message {
+	id, err := choice.OwnCard(text)
+	switch {
+	case err != nil:
+		return state.Refuse{Field: "own-card", Text: "Card: " + err.Error()}
+	case s.Step != nil:
+		return state.SetStep{Name: "device", Value: id}
+	}
+	return state.SetGPU{ID: id}
 }
 
 // budget reads what links and the command line take too: a size, or a share of

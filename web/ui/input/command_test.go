@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/state"
@@ -16,7 +17,7 @@ import (
 func TestCommands(t *testing.T) {
 	s := pagetest.First(t)
 	r := s.BudgetRange()
-	device := preset.Devices()[len(preset.Devices())-1]
+	device := card.All()[len(card.All())-1]
 	for _, c := range []struct {
 		in   Command
 		want state.Message

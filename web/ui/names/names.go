@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -124,7 +124,7 @@ func Budget(c state.Choice, n *known.Network) string {
 // linkOfDevice is Link where nothing around it says that it is about the link:
 // times are those of the network's own device.
 func linkOfDevice(c state.Choice) string {
-	if preset.LookupDevice(c.Device) != nil {
+	if card.Lookup(c.Device) != nil {
 		return "host link of " + Link(c)
 	}
 	return Link(c)
@@ -132,7 +132,7 @@ func linkOfDevice(c state.Choice) string {
 
 // Link is the device that a link is of, or its rates.
 func Link(c state.Choice) string {
-	if d := preset.LookupDevice(c.Device); d != nil {
+	if d := card.Lookup(c.Device); d != nil {
 		return d.Name
 	}
 	return format.Rates(c.ToDev, c.ToHost)

@@ -12,8 +12,8 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -55,7 +55,7 @@ func (c *Page) Late() string {
 
 // card is how one of the cards is called in a sentence.
 func (c *Page) card() string {
-	if d := preset.LookupDevice(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
+	if d := card.Lookup(ask.Value(c.S.Choice.StepArgs, "device")); d != nil {
 		return d.Short()
 	}
 	return c.reply().Card
@@ -127,6 +127,14 @@ func (c *Page) Work() (say, do, label string) {
 		return wordsStopped, "step-on", "Go on"
 	}
 	return "", "", ""
+}
+
+// Notes say what has to be known of the card beside the answer.
+func (c *Page) Notes() string {
+	if c.reply() == nil {
+		return ""
+	}
+	return strings.Join(c.reply().Notes, " ")
 }
 
 // Sub says what is reserved, for what.

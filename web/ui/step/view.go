@@ -7,6 +7,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/web/ui/names"
+	"memtide/web/ui/panel"
 )
 
 // The view of a training step is built here and not generated: nearly all of it is text
@@ -15,22 +16,33 @@ import (
 // control is the field of an option with an id or a name for tests.
 func (w Word) control(id, value string) *vugu.VGNode {
 	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
+	if w.Groups != nil {
+		var groups []*vugu.VGNode
+		for _, g := range w.Groups {
+			groups = append(groups, element("optgroup", attr("label", g.Title), entries(g.Options)))
+		}
+		return element("select", attrs, groups)
+	}
 	if w.Options == nil {
 		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min), "max", strconv.Itoa(w.Max), "value", w.Value))
 		property(n, "value", strconv.Quote(w.Value))
 		return n
 	}
-	var options []*vugu.VGNode
-	for _, o := range w.Options {
+	return element("select", attrs, entries(w.Options))
+}
+
+// entries are those of a drop-down list.
+func entries(list []panel.Option) (out []*vugu.VGNode) {
+	for _, o := range list {
 		a := attr("value", o.ID)
 		if o.Selected {
 			a = append(a, "selected", "selected")
 		}
 		n := element("option", a, o.Title)
 		property(n, "selected", strconv.FormatBool(o.Selected))
-		options = append(options, n)
+		out = append(out, n)
 	}
-	return element("select", attrs, options)
+	return out
 }
 
 // Build is the part of the case's sentence that is about a training step.
@@ -72,6 +84,7 @@ func (c *Page) answerView() *vugu.VGNode {
 		element("p", attr("class", "say", "role", "status", "data-testid", "step-say"), vugu.HTML(say)),
 		c.workView(),
 		c.unless(element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub())),
+		hidden(element("p", attr("class", "sub", "data-testid", "step-notes"), c.Notes()), c.Notes() == ""),
 		c.unless(element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks))),
 		c.unless(element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key))))
 }

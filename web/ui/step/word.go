@@ -17,6 +17,7 @@ type Word struct {
 	Value         string
 	Min, Max      int
 	Options       []panel.Option // nil of a number
+	Groups        []panel.Group  // of a card, instead
 }
 
 // said are the options that stand in the sentence of the case, with the words before
@@ -64,6 +65,10 @@ func (c *Case) Words() (out []Word) {
 func stepWord(s *state.State, name string) Word {
 	o, args := ask.Option(name), s.Choice.StepArgs
 	w := Word{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
+	if name == "device" {
+		w.Groups = panel.Cards(w.Value)
+		return w
+	}
 	for _, v := range o.Choices {
 		w.Options = append(w.Options, panel.Option{ID: v, Title: ask.WordsIn(args, name, v), Selected: v == w.Value})
 	}

@@ -1,7 +1,7 @@
-// Package jsontext reads JSON for formats: Object for files that are held, with errors
+// Package jsonfile reads JSON for formats: Object for files that are held, with errors
 // that have a path and bounds on what is decoded, and Stream for files that are read
 // piece by piece.
-package jsontext
+package jsonfile
 
 import (
 	"bytes"

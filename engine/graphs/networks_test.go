@@ -1,4 +1,4 @@
-package enginetest
+package graphs
 
 import "memtide/engine"
 
@@ -6,7 +6,7 @@ import "memtide/engine"
 // each a row of convolutions (with normalisation and activation) on the way down and one on the way
 // up, which reads what the way down made. Times are modelled as those of Transformer.
 func UNet(levels, convolutions int) *engine.Graph {
-	n := &network{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}
+	n := &netBuilder{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}
 	x := n.input(64 << 20)
 	var skips []engine.ValueID
 	for range levels {
@@ -27,7 +27,7 @@ func UNet(levels, convolutions int) *engine.Graph {
 // make; between blocks the size is halved. Times are modelled as those of Transformer.
 func DenseNet(blocks, layers int) *engine.Graph {
 	const growth = 4 << 20
-	n := &network{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}
+	n := &netBuilder{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}
 	x := n.input(64 << 20)
 	for b := range blocks {
 		features := []engine.ValueID{x}
@@ -45,19 +45,19 @@ func DenseNet(blocks, layers int) *engine.Graph {
 	return n.step(x)
 }
 
-// network writes down the forward operations of a network and then, by derivation, the backward ones.
-type network struct {
+// netBuilder writes down the forward operations of a netBuilder and then, by derivation, the backward ones.
+type netBuilder struct {
 	transformer
 	first engine.ValueID
 }
 
-func (n *network) input(size engine.Bytes) engine.ValueID {
+func (n *netBuilder) input(size engine.Bytes) engine.ValueID {
 	n.first = n.value(size)
 	n.g.Values[n.first].Initial = engine.OnDevice
 	return n.first
 }
 
-func (n *network) bytes(list []engine.ValueID) (sum engine.Bytes) {
+func (n *netBuilder) bytes(list []engine.ValueID) (sum engine.Bytes) {
 	for _, v := range list {
 		sum += n.g.Values[v].Size
 	}
@@ -65,14 +65,14 @@ func (n *network) bytes(list []engine.ValueID) (sum engine.Bytes) {
 }
 
 // layer adds an operation with so much arithmetic for each byte that it reads.
-func (n *network) layer(name string, intensity int64, in []engine.ValueID, out engine.Bytes) engine.ValueID {
+func (n *netBuilder) layer(name string, intensity int64, in []engine.ValueID, out engine.Bytes) engine.ValueID {
 	read := int64(n.bytes(in))
 	return n.op(name, 500*intensity*read, read+int64(out), in, out)[0]
 }
 
 // row adds convolutions, each with normalisation and activation; size is that of the
 // results, or 1 for that of x.
-func (n *network) row(x engine.ValueID, convolutions int, size engine.Bytes) engine.ValueID {
+func (n *netBuilder) row(x engine.ValueID, convolutions int, size engine.Bytes) engine.ValueID {
 	for range convolutions {
 		if size == 1 {
 			size = n.g.Values[x].Size
@@ -86,7 +86,7 @@ func (n *network) row(x engine.ValueID, convolutions int, size engine.Bytes) eng
 
 // step adds the backward operations: each reads the gradient of what its forward one made and, but for those of
 // concat and up, what that one read; gradients of what several operations read are added up as they come.
-func (n *network) step(last engine.ValueID) *engine.Graph {
+func (n *netBuilder) step(last engine.ValueID) *engine.Graph {
 	forward := len(n.g.Ops)
 	grads := map[engine.ValueID]engine.ValueID{last: n.op("loss", 0, int64(n.g.Values[last].Size), []engine.ValueID{last}, n.g.Values[last].Size)[0]}
 	n.pass = engine.Backward

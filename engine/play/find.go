@@ -1,6 +1,4 @@
-// Package planner finds plans for the unmodified model: by the search of package play,
-// which begins with the optimal plans of the chain, or from the schedule of a strategy.
-package planner
+package play
 
 import (
 	"errors"
@@ -8,7 +6,6 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/engine/play"
 	"memtide/engine/remat"
 )
 
@@ -17,7 +14,7 @@ const plays = 4500
 
 // Query is what is asked for.
 type Query struct {
-	Class    play.Class   // of the search
+	Class    Class        // of the search
 	Strategy string       // empty: search; otherwise its schedule of the chain is taken
 	Limit    engine.Bytes // above what is there before the step
 	Link     engine.Rate  // of copies to the host and back
@@ -25,9 +22,9 @@ type Query struct {
 
 // Found is an answer.
 type Found struct {
-	Segments []*play.Segment
-	Class    play.Class
-	Result   play.Result
+	Segments []*Segment
+	Class    Class
+	Result   Result
 	// Of a strategy's schedule: the solution, and the best one of all that recompute,
 	// where that is known; else nil.
 	Solution, Best *engine.Solution
@@ -37,8 +34,8 @@ type Found struct {
 type finder struct {
 	Query
 	chain  *engine.Chain // derived from the trace
-	player *play.Player
-	trace  *play.Trace
+	player *Player
+	trace  *Trace
 	poll   *engine.Poll
 }
 
@@ -46,7 +43,7 @@ type finder struct {
 // *engine.InfeasibleError with the smallest peak that was met (0: none was), a sentence
 // about the strategy, or that of the poll. Beside the first one, of a search, the plan with
 // that peak is returned. The player gets the link.
-func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.Poll) (*Found, error) {
+func Find(c *engine.Chain, t *Trace, p *Player, q Query, poll *engine.Poll) (*Found, error) {
 	p.Link = q.Link
 	f := &finder{q, c, p, t, poll}
 	if q.Strategy != "" {
@@ -56,7 +53,7 @@ func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.
 	if err != nil {
 		return &Found{Segments: segments, Class: q.Class, Result: got}, err
 	}
-	if q.Class == play.ClassOffload {
+	if q.Class == ClassOffload {
 		segments, got = f.early(segments, got)
 	}
 	return &Found{Segments: segments, Class: q.Class, Result: got}, nil
@@ -64,10 +61,10 @@ func Find(c *engine.Chain, t *play.Trace, p *play.Player, q Query, poll *engine.
 
 // early has what is on the host come back one segment before it is needed, so that its
 // copy may run beside operators, wherever the limit has room for that.
-func (f *finder) early(segments []*play.Segment, got play.Result) ([]*play.Segment, play.Result) {
+func (f *finder) early(segments []*Segment, got Result) ([]*Segment, Result) {
 	segments, first := slices.Clone(segments), true
 	for i, s := range segments {
-		if s.Do != play.DoOffload && s.Input != play.DoOffload {
+		if s.Do != DoOffload && s.Input != DoOffload {
 			continue
 		}
 		if !first { // before the first there is nothing
@@ -95,19 +92,19 @@ func (f *finder) rooms() (rooms []engine.Bytes) {
 
 // known are plans that follow from the chain's optimal ones of class wrappable, and of
 // rotor where runs within runs are looked for.
-func (f *finder) known() (all [][]*play.Segment) {
+func (f *finder) known() (all [][]*Segment) {
 	for _, room := range f.rooms() {
 		runs, err := remat.Runs(f.chain, room, f.poll)
 		if err != nil {
 			break
 		}
-		var parts []play.Part
+		var parts []Part
 		for _, r := range runs {
-			parts = append(parts, play.Part{First: r[0], Last: r[1]})
+			parts = append(parts, Part{First: r[0], Last: r[1]})
 		}
 		all = append(all, f.valid(parts)...)
 	}
-	if f.Class == play.ClassUnit || f.Class == play.ClassWrappable {
+	if f.Class == ClassUnit || f.Class == ClassWrappable {
 		return all
 	}
 	for _, room := range f.rooms() {
@@ -119,15 +116,15 @@ func (f *finder) known() (all [][]*play.Segment) {
 }
 
 // valid is parts as the segments of one plan, if they are one.
-func (f *finder) valid(parts []play.Part) [][]*play.Segment {
+func (f *finder) valid(parts []Part) [][]*Segment {
 	if segments := f.trace.OfStages(f.chain, parts); f.trace.Validate(segments) == nil {
-		return [][]*play.Segment{segments}
+		return [][]*Segment{segments}
 	}
 	return nil
 }
 
 // solved is what a strategy finds for the chain, as parts.
-func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]play.Part, *engine.Solution, error) {
+func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]Part, *engine.Solution, error) {
 	s := engine.Lookup(strategy)
 	if s == nil {
 		return nil, nil, fmt.Errorf("there is no strategy %q", strategy)
@@ -137,7 +134,7 @@ func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, err := play.Nested(p, sol.Schedule)
+	parts, err := Nested(p, sol.Schedule)
 	return parts, sol, err
 }
 
@@ -156,9 +153,14 @@ func (f *finder) convert() (*Found, error) {
 		for _, segments := range f.valid(parts) {
 			got := f.player.Play(segments)
 			least = min(least, got.Peak)
-			if got.Peak <= f.Limit {
-				return &Found{Segments: segments, Class: f.trace.ClassOf(segments), Result: got, Solution: sol, Best: f.best(room)}, nil
+			if got.Peak > f.Limit {
+				continue
 			}
+			found := &Found{Class: f.trace.ClassOf(segments), Solution: sol, Best: f.best(room)}
+			if found.Segments, found.Result = segments, got; found.Class == ClassOffload {
+				found.Segments, found.Result = f.early(segments, got)
+			}
+			return found, nil
 		}
 	}
 	if least == engine.NoLimit {

@@ -1,4 +1,4 @@
-package enginetest
+package graphs_test
 
 import (
 	"slices"

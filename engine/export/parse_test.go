@@ -11,10 +11,10 @@ import (
 	"memtide/engine"
 )
 
-// ParseJSON reads what Plan.JSON writes. It checks that the problem makes sense
+// ParseJSON reads what File.JSON writes. It checks that the problem makes sense
 // and that steps name what there is; whether the schedule can be played is for
 // sim to say.
-func ParseJSON(data []byte) (*Plan, error) {
+func ParseJSON(data []byte) (*File, error) {
 	var f file
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&f); err != nil {
@@ -27,7 +27,7 @@ func ParseJSON(data []byte) (*Plan, error) {
 		return nil, fmt.Errorf("the schema is %q; this version reads %q: export the schedule again", f.Schema, Schema)
 	}
 	r := &reader{f: &f}
-	p := &Plan{Name: f.Name, Strategy: f.Strategy, Args: f.Args, Problem: r.problem()}
+	p := &File{Name: f.Name, Strategy: f.Strategy, Args: f.Args, Problem: r.problem()}
 	if r.err == nil {
 		r.names(p.Problem)
 		for i := range f.Steps {

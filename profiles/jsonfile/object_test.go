@@ -1,4 +1,4 @@
-package jsontext
+package jsonfile
 
 import "testing"
 

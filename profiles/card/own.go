@@ -1,0 +1,151 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
+
+// Own is a card that is in no table, by what its owner knows of it. Its id spells the figures, so that links,
+// flags, files and references to networks name it like any other card:
+//
+//	24gib-link25gbps-rate165tflops
+//
+// Parts stand in this order: memory; then, each where it is known, link (to the host, GB/s each direction), rate
+// (dense 16-bit products), own (bandwidth of its own memory). Numbers are whole; a smaller unit writes a fraction.
+type Own struct {
+	Memory engine.Bytes
+	Link   engine.Rate // 0: assumed
+	Rate   Flops       // 0: there are no times
+	Own    engine.Rate // 0: assumed by the rate
+}
+
+// Ranges of the figures of a card: what is outside is a slip of the pen.
+const (
+	leastMemory, mostMemory = 64 * engine.MiB, 16 << 10 * engine.GiB
+	leastRate, mostRate     = 1_000_000, 100_000_000_000_000 // of bytes, of links and memory
+	leastFlops, mostFlops   = 1_000_000_000, 1_000_000_000_000_000_000
+	mostDigits              = 1_000_000_000 // of a number in its smaller unit: no product of it overflows
+)
+
+// What is taken where the owner does not say.
+const (
+	assumedLink = 25 * gb
+	// bytes and operations a second of an A100, for the memory of a card whose rate alone is known
+	assumedBytes, assumedProducts = 2039, 312_000
+	assumedNarrow                 = 8 // the 32-bit rate is that of 16 bits over this
+)
+
+// Check reports what cannot be of the figures, in a sentence.
+func (o Own) Check() error {
+	switch {
+	case o.Memory < leastMemory || o.Memory > mostMemory:
+		return fmt.Errorf("a card with %s of memory; expected 64 MiB to 16 TiB, for example 24GiB", o.Memory.Text())
+	case o.Link != 0 && (o.Link < leastRate || o.Link > mostRate):
+		return fmt.Errorf("a link of %s; expected 1 MB/s to 100 TB/s, for example 25GB/s", o.Link.Text())
+	case o.Own != 0 && (o.Own < leastRate || o.Own > mostRate):
+		return fmt.Errorf("memory of %s; expected 1 MB/s to 100 TB/s, for example 1008GB/s", o.Own.Text())
+	case o.Rate != 0 && (o.Rate < leastFlops || o.Rate > mostFlops):
+		return fmt.Errorf("a rate of %d operations a second; expected 1 GFLOP/s to 1000 PFLOP/s, for example 165TFLOP/s", o.Rate)
+	}
+	return nil
+}
+
+// ID spells the figures. Sizes are rounded down to MiB, rates to MB/s and GFLOP/s.
+func (o Own) ID() string {
+	id := whole(int64(o.Memory/engine.MiB), 1024, "mib", "gib")
+	for _, part := range []struct {
+		name  string
+		n     int64
+		units [2]string
+	}{
+		{"link", int64(o.Link) / 1e6, [2]string{"mbps", "gbps"}},
+		{"rate", int64(o.Rate) / 1e9, [2]string{"gflops", "tflops"}},
+		{"own", int64(o.Own) / 1e6, [2]string{"mbps", "gbps"}},
+	} {
+		if part.n > 0 {
+			id += "-" + part.name + whole(part.n, 1000, part.units[0], part.units[1])
+		}
+	}
+	return id
+}
+
+// whole writes a number in the larger unit where that is exact.
+func whole(n, step int64, small, large string) string {
+	if n%step == 0 {
+		return strconv.FormatInt(n/step, 10) + large
+	}
+	return strconv.FormatInt(n, 10) + small
+}
+
+// OwnOf is the card that an id spells; false if it spells none.
+func OwnOf(id string) (Own, bool) {
+	o, rest, err := readOwn(id)
+	return o, err == nil && rest == ""
+}
+
+// readOwn reads the id that a text begins with.
+func readOwn(text string) (o Own, rest string, err error) {
+	part, rest, more := strings.Cut(text, "-")
+	n, ok := number(part, "mib", "gib", 1024)
+	if o.Memory = engine.Bytes(n) * engine.MiB; !ok {
+		return o, "", fmt.Errorf("%q is no card", text)
+	}
+	for _, f := range []struct {
+		name, small, large string
+		set                func(int64)
+	}{
+		{"link", "mbps", "gbps", func(n int64) { o.Link = engine.Rate(n * 1e6) }},
+		{"rate", "gflops", "tflops", func(n int64) { o.Rate = Flops(n * 1e9) }},
+		{"own", "mbps", "gbps", func(n int64) { o.Own = engine.Rate(n * 1e6) }},
+	} {
+		part, after, next := strings.Cut(rest, "-")
+		text, named := strings.CutPrefix(part, f.name)
+		if n, ok := number(text, f.small, f.large, 1000); more && named && ok && n > 0 {
+			f.set(n)
+			rest, more = after, next
+		}
+	}
+	if more {
+		rest = "-" + rest
+	}
+	return o, rest, o.Check()
+}
+
+// number reads a whole number with one of two units, in the smaller one.
+func number(text, small, large string, step int64) (int64, bool) {
+	for unit, by := range map[string]int64{small: 1, large: step} {
+		if digits, ok := strings.CutSuffix(text, unit); ok && digits != "" && len(digits) <= 9 && digits[0] != '0' {
+			n, err := strconv.ParseUint(digits, 10, 63)
+			return int64(n) * by, err == nil && int64(n)*by <= mostDigits
+		}
+	}
+	return 0, false
+}
+
+// Card is the card with what is assumed where its owner does not say.
+func (o Own) Card() *Card {
+	c := &Card{ID: o.ID(), Device: symmetric("card with "+o.Memory.Text(), o.Memory, cmp.Or(o.Link, assumedLink)), Kind: OfTheirOwner,
+		Link: "link of its own", LinkOrigin: profiles.Measured, MemoryOrigin: profiles.Measured, FP16: o.Rate, FP32: o.Rate / assumedNarrow, MemoryRate: o.Own}
+	c.LinkPeak = c.ToDev
+	said := "memory as its owner says"
+	if o.Link == 0 {
+		c.LinkOrigin = profiles.Estimated
+		said += "; link to the host an estimate: that of most cards with PCIe 4 x16"
+	}
+	switch {
+	case o.Rate == 0:
+		said += "; no rate is known, so there are no times of it"
+	case o.Own == 0:
+		c.MemoryRate = engine.Rate(engine.MulDiv(int64(o.Rate), assumedBytes, assumedProducts))
+		said += "; memory bandwidth and 32-bit rate an estimate: in proportion to the rate as on an A100, and an eighth of it"
+	default:
+		said += "; 32-bit rate an estimate: an eighth of the rate"
+	}
+	c.Source = said
+	return c
+}

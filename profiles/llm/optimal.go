@@ -81,7 +81,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 		if answer != nil {
 			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
 		}
-		if small == nil && answer == nil {
+		if a.NoCurve || small == nil && answer == nil {
 			continue
 		}
 		curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies, poll)})

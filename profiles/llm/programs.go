@@ -18,7 +18,10 @@ type Program struct {
 // Programs are the presets, the first one the default.
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
-		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp = NormEager, LossFP32, 2, 4
+		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
+		if s.Model != nil && s.Model.Masked {
+			s.Loss = LossBF16
+		}
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
 	}},
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {

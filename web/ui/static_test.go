@@ -146,7 +146,7 @@ func TestNotices(t *testing.T) {
 // With everything open the tree stays small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
-	for _, q := range []string{"help", "smallest"} {
+	for _, q := range []string{"least", "smallest"} {
 		pagetest.Ask(t, s, q)
 	}
 	s.Update(state.ToggleLayers{})

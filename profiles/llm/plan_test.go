@@ -143,6 +143,11 @@ func TestKnobsChangeACopy(t *testing.T) {
 		if k.name == "frozen products in 4 bits" { // there have to be some
 			a = asked(engine.Args{"lora": "8"})
 		}
+		if k.name == "kernels for linear attention" { // there has to be some
+			m := *a.Setup.Model
+			m.Block.Delta = &Delta{KeyHeads: 1, ValueHeads: 1, Key: 1}
+			a.Setup.Model = &m
+		}
 		before := maps.Clone(a.Args)
 		changes := k.set(&a)
 		b, err := a.with(changes)

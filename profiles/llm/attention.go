@@ -65,7 +65,7 @@ func (b *builder) tables() {
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
-	if k.Both || !k.attends() {
+	if k.Both && !s.masked(k) || !k.attends() {
 		return
 	}
 	kind := "mask"
@@ -83,7 +83,9 @@ func (b *builder) tables() {
 func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends says whether a block has attention.
-func (k *Block) attends() bool { return !k.NoMixer && k.Delta == nil && k.SSM == nil && k.Conv == nil }
+func (k *Block) attends() bool {
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil
+}
 
 // tables says whether the model hands tables of rotation to the block.
 func (k *Block) tables() bool { return !k.NoTables && (!k.NoIDs || k.Axes > 0) }
@@ -98,7 +100,11 @@ func (b *builder) tableBytes() engine.Bytes {
 	if k.RopeWide {
 		e = 4
 	}
-	return 2 * size(max(k.Axes, 1)*rows*2*ceil(k.turned(), 2), e)
+	n := 2 * ceil(k.turned(), 2)
+	if k.RopeHalf {
+		n /= 2
+	}
+	return 2 * size(max(k.Axes, 1)*rows*n, e)
 }
 
 // attention is everything from the normalised input to what is added to the stream.
@@ -109,9 +115,14 @@ func (b *builder) attention(n valueID) valueID {
 	k, tp := b.k, b.s.Tensor
 	wide, keys := k.Heads/tp*k.Head, ceil(k.Keys, tp)*k.Head
 	q, key, v, gate := b.queries(n, wide, keys)
-	if k.QKNorm {
-		q = b.headNorm(q, "qn", wide, k.Heads/tp)
-		key = b.headNorm(key, "kn", keys, ceil(k.Keys, tp))
+	normed := func() {
+		if k.QKNorm {
+			q = b.headNorm(q, "qn", wide, k.Heads/tp)
+			key = b.headNorm(key, "kn", keys, ceil(k.Keys, tp))
+		}
+	}
+	if !k.HeadLast {
+		normed()
 	}
 	if k.VNorm {
 		v = b.normAs(b.bareForm(), v, "vn", b.inner*keys/k.Head, k.Head, 0)
@@ -119,10 +130,10 @@ func (b *builder) attention(n valueID) valueID {
 	if b.m.Positions == 0 && !k.NoRope {
 		q, key = b.rotate(q, "q.rope", wide), b.rotate(key, "k.rope", keys)
 	}
-	if k.QScale && b.s.written() {
-		q = b.point("q.scaled", b.act(wide), []valueID{q})
-		b.aside("q.scale", size(b.s.Seq, b.e))
+	if k.HeadLast {
+		normed()
 	}
+	q = b.scaled(q, b.act(wide))
 	if b.s.RepeatKeys && keys < wide {
 		key, v = b.repeat(key, "k.rep", wide), b.repeat(v, "v.rep", wide)
 		keys = wide
@@ -137,6 +148,16 @@ func (b *builder) attention(n valueID) valueID {
 		out = b.m.Hidden
 	}
 	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, out))
+}
+
+// scaled multiplies queries by a number of each position, if the block does.
+func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
+	if b.k.Scale == 0 || !b.s.written() {
+		return q
+	}
+	q = b.point("q.scaled", bytes, []valueID{q})
+	b.aside("q.scale", size(b.s.Seq, b.k.Scale))
+	return q
 }
 
 const noValue valueID = -1
@@ -245,6 +266,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	}
 	a := b.add(o, "attention", b.act(values))
 	b.keep(a)
+	if b.k.Sinks {
+		b.extra("sinks", heads)
+	}
 	b.aside("statistics", size(b.inner*heads, 4))
 	if efficient && b.s.masked(b.k) {
 		b.aside("mask", size(b.s.Seq*b.s.Seq, b.e))
@@ -267,7 +291,7 @@ func padded(wide, head int64) int64 { return wide / head * ceil(head, headStep) 
 // it is copied for the next product.
 func (b *builder) concatenated() bool {
 	k := b.k
-	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope || k.Rope > 0 && k.Rope < k.Head && !k.NoRope
+	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 && k.Rope < k.Head && !k.NoRope
 }
 
 // attentionFlops are those of scores and weighted values, half of a square.
@@ -298,6 +322,9 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
 	}
 	var p valueID
+	if b.k.Sinks {
+		return b.sunk(s, v, values)
+	}
 	if b.k.Narrow {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))
 	} else {
@@ -308,6 +335,17 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		p = b.point("softmax.dropped", narrow, []valueID{p})
 		b.aside("softmax.mask", size(n, 1))
 	}
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
+// sunk is the rest of attention with a learned number of each head beside its scores: the
+// softmax of all, in the compute type, and where their maxima are.
+func (b *builder) sunk(s, v valueID, values int64) valueID {
+	heads := b.k.Heads / b.s.Tensor
+	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), b.e)))
+	b.extra("sinks", heads)
+	b.aside("softmax.max", size(b.inner*heads, 8))
 	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
@@ -330,10 +368,7 @@ func (b *builder) latent(n valueID) valueID {
 	up := b.linear(c, "kv.up", l.KVRank, heads*(l.Nope+l.Value), 0)
 	kv2 := b.split(up, []string{"k.nope", "v"}, []engine.Bytes{b.act(heads * l.Nope), b.act(heads * l.Value)})
 	q = b.rotate(q, "q.rope", heads*width)
-	if b.k.QScale && b.s.written() {
-		q = b.point("q.scaled", b.act(heads*width), []valueID{q})
-		b.aside("q.scale", size(b.s.Seq, b.e))
-	}
+	q = b.scaled(q, b.act(heads*width))
 	k := b.add(op{in: []valueID{parts[1], kv2[0]}, temp: size(b.inner*l.Rope, b.s.RotateTemp)}, "k.cat", b.act(heads*width))
 	a := b.attend(q, k, kv2[1], heads*width, heads*width, heads*l.Value)
 	return b.scatter(b.linear(a, "o", heads*l.Value, h, 0))

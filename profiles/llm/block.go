@@ -79,7 +79,7 @@ func (b *builder) summed(x valueID, name string) valueID {
 
 // before is the norm in front of a part of the block, if there is one.
 func (b *builder) before(x valueID, name string) valueID {
-	if b.k.Around == AroundBehind || b.k.Around == AroundSum {
+	if b.k.Around == AroundBehind || b.k.Around == AroundSum || name == "n1" && b.k.NoFirst {
 		return x
 	}
 	return b.norm(x, name, b.outer, b.m.Hidden)
@@ -173,8 +173,21 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	if b.s.FusedGate || b.s.Compiled {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
 	}
+	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
+		return b.clamped(gate, up, bytes)
+	}
 	silu := b.activation(gate, "silu", bytes)
 	return b.add(op{in: []valueID{silu, up}, keeps: []valueID{silu, up}}, "gated", bytes)
+}
+
+// clamped is gpt-oss's activation, which keeps five more tensors than its inputs.
+func (b *builder) clamped(gate, up valueID, bytes engine.Bytes) valueID {
+	g := b.point("clamp.gate", bytes, []valueID{gate}, gate)
+	u := b.point("clamp.up", bytes, []valueID{up}, up)
+	sig := b.keep(b.point("clamp.sigmoid", bytes, []valueID{g}))
+	glu := b.point("clamp.glu", bytes, []valueID{g, sig}, g, sig)
+	one := b.point("clamp.one", bytes, []valueID{u})
+	return b.point("gated", bytes, []valueID{glu, one}, glu, one)
 }
 
 // Act is an activation as Transformers writes it.

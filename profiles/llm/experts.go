@@ -4,6 +4,9 @@ package llm
 // where the experts are, their nets, and the way back. Rows are balanced among experts.
 func (b *builder) experts(n valueID) valueID {
 	moe, h := b.k.MoE, b.m.Hidden
+	if moe.All {
+		return b.allExperts(n)
+	}
 	rows := b.outer * moe.TopK
 	b.scope = "experts."
 	defer func() { b.scope = "" }()
@@ -15,12 +18,20 @@ func (b *builder) experts(n valueID) valueID {
 		sent = b.add(op{kind: opScatter, in: []valueID{sent}}, "dispatched", r)
 		sent = b.add(op{in: []valueID{sent}}, "permuted", r)
 	}
-	if b.s.written() { // three index vectors, and which rows count [integrations/moe.py]
-		b.aside("index", size(rows, 3*8+1))
+	if b.s.written() { // three index vectors, one more for biases, and which rows count [integrations/moe.py]
+		index := int64(3*8 + 1)
+		if moe.Biases {
+			index += 8
+		}
+		b.aside("index", size(rows, index))
 	}
 	own := moe.Experts / b.s.Expert
 	grouped := func(x valueID, name string, in, out int64) valueID {
-		w := weight{name: name, n: own * in * out, trained: b.s.trains(), expert: true, rows: in, cols: out}
+		bias := int64(0)
+		if moe.Biases {
+			bias = own * out
+		}
+		w := weight{name: name, n: own*in*out + bias, trained: b.s.trains(), expert: true, rows: in, cols: out}
 		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)}
 		if b.s.quantised(w) {
 			o.temp = size(w.n, b.e)
@@ -48,6 +59,31 @@ func (b *builder) experts(n valueID) valueID {
 		out = b.sum(out, b.gatedShared(n, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor)))))
 	}
 	return out
+}
+
+// allExperts is Llama 4's mixture: every expert computes every token, weighted before.
+func (b *builder) allExperts(n valueID) valueID {
+	moe, h := b.k.MoE, b.m.Hidden
+	b.scope = "experts."
+	defer func() { b.scope = "" }()
+	trained := b.s.trains()
+	product := func(x valueID, name string, rows, in, out, matrices int64) valueID {
+		w := weight{name: name, n: matrices * in * out, trained: trained, expert: matrices > 1, rows: in, cols: out}
+		return b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)},
+			name, size(rows*out, b.e))
+	}
+	rows := b.outer * moe.Experts
+	scores := product(n, "router", b.outer, h, moe.Experts, 1)
+	b.aside("chosen", size(b.outer*moe.TopK, 8))
+	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(rows, 4)))
+	top := b.add(op{in: []valueID{probs}}, "top", size(rows, b.e))
+	all := b.add(op{in: []valueID{n}}, "rows", size(rows*h, b.e))
+	x := b.point("weighted", size(rows*h, b.e), []valueID{all, top}, all, top)
+	gate, up := product(x, "gate", rows, h, moe.Wide, moe.Experts), product(x, "up", rows, h, moe.Wide, moe.Experts)
+	y := product(b.gated(gate, up, size(rows*moe.Wide, b.e)), "down", rows, moe.Wide, h, moe.Experts)
+	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
+	b.scope = "shared."
+	return b.sum(out, b.net(n, moe.Shared))
 }
 
 // gatedShared is what every token goes through times a sigmoid of one number a token, if the
@@ -85,6 +121,9 @@ func (b *builder) route(n valueID) valueID {
 // writtenRoute is the router of Transformers' modules.
 func (b *builder) writtenRoute(n valueID, w weight) valueID {
 	moe, r := b.k.MoE, b.k.MoE.Router
+	if r.Mixer {
+		return b.mixerRoute(n, w)
+	}
 	rows, all := b.outer*moe.TopK, b.outer*moe.Experts
 	e := int64(4)
 	if r.Narrow {
@@ -114,6 +153,26 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		b.keep(top)
 		top = b.add(op{in: []valueID{top}}, "top.share", size(rows, e))
 		b.aside("top.sum", size(b.outer*max(r.Sums, 1), e))
+	}
+	return b.scoreRows(top)
+}
+
+// mixerRoute is Phi's router: noise on its input, and for each of two experts a mask, a
+// softmax, where its maximum is, and its weight.
+func (b *builder) mixerRoute(n valueID, w weight) valueID {
+	moe := b.k.MoE
+	all, wide := b.outer*moe.Experts, size(b.outer*b.m.Hidden, b.e)
+	x := n
+	for range moe.Router.Noise {
+		x = b.point("noisy", wide, []valueID{x})
+		b.aside("noise", wide)
+	}
+	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores", size(all, b.e))
+	top := scores
+	for range moe.TopK {
+		top = b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, b.e)))
+		b.aside("mask", size(all, 1))
+		b.aside("chosen", size(b.outer, 16+b.e))
 	}
 	return b.scoreRows(top)
 }

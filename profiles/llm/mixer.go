@@ -17,8 +17,11 @@ type SSM struct {
 	Groups      int64
 	State       int64
 	Kernel      int64 // tokens of the convolution
+	Chunk       int64 // tokens that torch's own code scans at once
+	Copies      int64 // of A in 4 bytes, that this code keeps
 	Bias        bool  // of the products
 	ConvBias    bool
+	NoNorm      bool // nothing stands between the scan and the last product
 }
 
 // ShortConv is LFM2's gated convolution in the place of attention.
@@ -30,6 +33,9 @@ type ShortConv struct {
 // mixer is what mixes tokens: attention, or what stands in its place.
 func (b *builder) mixer(n valueID) valueID {
 	switch {
+	case b.k.Twin:
+		scaled := b.point("n1.scaled", b.values[n].bytes, []valueID{n}) // each has a multiplier of its own
+		return b.sum(b.stateSpace(n), b.attention(scaled))
 	case b.k.Delta != nil:
 		return b.delta(n)
 	case b.k.SSM != nil:
@@ -54,13 +60,16 @@ const deltaChunk = 64
 // the number of heads of the values, and a norm with a gate in 4 bytes.
 func (b *builder) delta(n valueID) valueID {
 	d, h, t := b.k.Delta, b.m.Hidden, b.inner
+	torch := b.s.written() && !b.s.Kernels
 	keys, values := d.KeyHeads*d.Key, d.ValueHeads*d.Value
 	wide := 2*keys + values
 	qkv := b.linear(n, "delta.qkv", h, wide, 0)
 	z := b.linear(n, "delta.z", h, values, 0)
 	beta := b.keep(b.point("delta.beta", b.act(d.ValueHeads), []valueID{b.linear(n, "delta.b", h, d.ValueHeads, 0)}))
 	if d.Twice {
-		beta = b.keep(b.point("delta.twice", b.act(d.ValueHeads), []valueID{beta}))
+		if beta = b.point("delta.twice", b.act(d.ValueHeads), []valueID{beta}); !torch {
+			b.keep(beta)
+		}
 	}
 	a := b.linear(n, "delta.a", h, d.ValueHeads, 0)
 	rows := size(t*d.ValueHeads, 4)
@@ -69,17 +78,56 @@ func (b *builder) delta(n valueID) valueID {
 	b.aside("delta.A.f32", size(2*d.ValueHeads, 4))
 	g = b.keep(b.point("delta.softplus", rows, []valueID{g}))
 	mixed := b.point("delta.conv", b.act(wide), []valueID{qkv}, qkv)
+	if torch {
+		b.aside("delta.conv.out", b.padded(wide, d.Kernel))
+	}
 	b.extra("delta.conv", wide*d.Kernel)
 	wideKeys := b.act(d.ValueHeads * d.Key)
 	q := b.point("delta.q", wideKeys, []valueID{mixed})
 	k := b.point("delta.k", wideKeys, []valueID{mixed})
 	v := b.point("delta.v", b.act(values), []valueID{mixed})
-	o := b.add(op{kind: opAttention, in: []valueID{q, k, v, g, beta}, keeps: []valueID{q, k, v}, back: 2*wideKeys + b.act(values),
+	keeps := []valueID{q, k, v}
+	switch {
+	case torch && d.KeyHeads == d.ValueHeads: // parts of what the convolution wrote
+		keeps = []valueID{mixed}
+	case torch:
+		keeps = []valueID{q, k}
+	}
+	o := b.add(op{kind: opAttention, in: []valueID{q, k, v, g, beta}, keeps: keeps, back: 2*wideKeys + b.act(values),
 		flops: 4 * float64(t) * float64(d.ValueHeads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out", b.act(values))
-	b.aside("delta.norms", 3*rows)
-	b.aside("delta.chunks", b.act(d.ValueHeads*deltaChunk))
+	if torch {
+		b.aside("delta.norms", 2*b.act(d.ValueHeads))
+		b.aside("delta.steps", b.deltaSteps())
+	} else {
+		b.aside("delta.norms", 3*rows)
+		b.aside("delta.chunks", b.act(d.ValueHeads*deltaChunk))
+	}
 	y := b.gatedNorm(o, z, t*d.ValueHeads, d.Value)
 	return b.linear(y, "delta.o", values, h, 0)
+}
+
+// padded are the numbers that a convolution writes over all tokens, with those that it has too
+// many of each sequence.
+func (b *builder) padded(width, kernel int64) engine.Bytes {
+	return size((b.inner+b.s.Batch*(kernel-1))*width, b.e)
+}
+
+// deltaSteps is what torch's own code of the gated delta rule keeps, all in 4 bytes
+// [transformers: torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk,
+// the rows of the inverse, of which each step keeps all that came before, and what each chunk
+// of the loop makes of the state. The first state trains nothing.
+func (b *builder) deltaSteps() engine.Bytes {
+	d, c := b.k.Delta, int64(deltaChunk)
+	heads := d.ValueHeads * b.s.Batch
+	chunks := heads * ceil(b.s.Seq, c)
+	tokens := chunks * c
+	rows := int64(0)
+	for i := int64(1); i < c; i++ {
+		rows += i*i + i
+	}
+	n := tokens*(2+5*d.Key+2*d.Value) + chunks*(4*c*c+rows)
+	n += chunks*(2*c*c+d.Key*d.Value+2*c+1+c*(2*d.Key+d.Value)) - heads*c*d.Key
+	return size(n, 4) + size(c*c, 1)
 }
 
 // gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes but for the weight.
@@ -105,6 +153,9 @@ func (b *builder) stateSpace(n valueID) valueID {
 		}
 		return 0
 	}
+	if b.s.written() && !b.s.Kernels {
+		return b.torchState(n)
+	}
 	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, bias(inner+conv+s.Heads))
 	scan := b.add(op{kind: opAttention, in: []valueID{in}, keeps: []valueID{in}, back: b.act(inner + conv),
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", b.act(inner))
@@ -115,10 +166,53 @@ func (b *builder) stateSpace(n valueID) valueID {
 	}
 	b.aside("ssm.A", size(2*s.Heads, 4))
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
-	b.extra("ssm.norm", inner)
-	b.aside("ssm.rstd", size(t*s.Groups, 4))
+	if !s.NoNorm {
+		b.extra("ssm.norm", inner)
+		b.aside("ssm.rstd", size(t*s.Groups, 4))
+	}
 	w := weight{name: "ssm.o", n: inner*h + bias(h), trained: b.s.trains(), rows: inner, cols: h}
 	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
+}
+
+// torchState is Mamba 2 by torch's own code [transformers: torch_forward of modeling_bamba.py].
+func (b *builder) torchState(n valueID) valueID {
+	s, h, t := b.k.SSM, b.m.Hidden, b.inner
+	inner := s.Heads * s.Head
+	conv := inner + 2*s.Groups*s.State
+	bias := func(n int64) int64 {
+		if s.Bias {
+			return n
+		}
+		return 0
+	}
+	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, bias(inner+conv+s.Heads))
+	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
+	b.keep(mixed)
+	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
+	b.extra("ssm", 3*s.Heads+conv*s.Kernel)
+	if s.ConvBias {
+		b.extra("ssm.conv.bias", conv)
+	}
+	b.aside("ssm.steps", b.stateSteps())
+	if s.NoNorm {
+		return b.linear(scan, "ssm.o", inner, h, bias(h))
+	}
+	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
+	b.extra("ssm.norm", inner)
+	b.aside("ssm.norm.kept", size(4*t*inner+t, 4))
+	return b.linear(y, "ssm.o", inner, h, bias(h))
+}
+
+// stateSteps is what the scan keeps: steps, operands of all tokens and of all chunks, squares
+// of each chunk, and the states between chunks.
+func (b *builder) stateSteps() engine.Bytes {
+	s, t := b.k.SSM, b.inner
+	inner, c := s.Heads*s.Head, s.Chunk
+	chunks := ceil(b.s.Seq, c)
+	tokens, all := b.s.Batch*chunks*c, b.s.Batch*s.Heads
+	n := t*(2*s.Heads+inner) + s.Copies*s.Heads + tokens*(4*inner+3*s.Heads*s.State+2*s.Heads)
+	n += 3*all*chunks*c*c + all*(chunks+1)*(chunks+1) + 2*all*(chunks+1)*s.Head*s.State
+	return size(n, 4) + 2*b.act(s.Heads) + size(2*c*c+2*(chunks+1)*(chunks+1), 1)
 }
 
 // shortConv is two gates around a convolution of a few tokens [transformers:

@@ -17,6 +17,8 @@ type Model struct {
 	OwnIDs    bool  // positions are computed for each input
 	FirstNorm bool  // the embedding is normalised
 	Dropped   bool  // the embedding goes through a dropout
+	LastNorm  bool  // and a norm before that head
+	Fp32Loss  bool  // of that head too
 	Masked    bool  // BERT's head: a product, an activation and a norm before the words, and a loss in the compute type
 	Shorter   bool  // the loss leaves the last token of each sequence out
 
@@ -63,6 +65,7 @@ type Block struct {
 	Delta *Delta // instead of attention
 	SSM   *SSM
 	Conv  *ShortConv
+	Twin  bool // SSM stands beside attention
 
 	Alone   bool // nothing stands behind what mixes tokens
 	NoMixer bool // nothing mixes tokens: the feed-forward net alone
@@ -78,6 +81,7 @@ type Block struct {
 	Rope     int64 // numbers of a head that are rotated [all]
 	RopeWide bool  // the tables are in 4 bytes
 	RopeOwn  bool  // and each layer makes its own
+	RopeHalf bool  // tables are of half the numbers
 	Axes     int64 // of positions, each with tables [1]
 	Each     bool  // tables are made for each sequence
 	Apart    bool  // queries are put together of two parts
@@ -85,7 +89,6 @@ type Block struct {
 	RopeName string
 
 	Joined   bool // one product makes queries, keys and values; values stay a part of it
-	QScale   bool // queries are scaled by a number of each position
 	QGate    bool // queries come with a gate of attention's result
 	Sinks    bool // a learned number of each head joins the scores
 	ScoreCap bool // scores go through a tanh
@@ -93,10 +96,13 @@ type Block struct {
 
 	Act      Act
 	MLPBias  bool
-	Dropout  bool // behind attention and feed-forward net
-	DropAttn bool // and of the scores
-	NoIDs    bool // position ids are not handed to blocks
-	Both     bool // attention looks both ways
+	Dropout  bool  // behind attention and feed-forward net
+	DropAttn bool  // and of the scores
+	NoIDs    bool  // position ids are not handed to blocks
+	Scale    int64 // bytes of a number of each position that scales queries; 0: there is none
+	HeadLast bool  // queries and keys are normalised behind their rotation
+	NoFirst  bool  // no norm before attention
+	Both     bool  // attention looks both ways
 }
 
 // MoE is a feed-forward net of experts.
@@ -111,6 +117,9 @@ type MoE struct {
 
 	Router    Router
 	Gate      bool // what every token goes through has a gate
+	Biases    bool // experts have biases, whose rows are gathered
+	Clamped   bool // the activation clamps its inputs [transformers: modeling_gpt_oss.py]
+	All       bool // every expert computes every token [transformers: modeling_llama4.py]
 	WideScore bool // the weights of experts stay in 4 bytes
 }
 
@@ -119,6 +128,8 @@ type Router struct {
 	Wide   bool  // reads its input and its weight in 4 bytes
 	Own    bool  // of which the weight is kept so, without a copy
 	First  bool  // chooses before it scores
+	Mixer  bool  // Phi's: one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
+	Noise  int64 // how often the input is multiplied by noise before
 	Bias   bool  // of the product
 	Narrow bool  // scores stay in the compute type
 	Groups int64 // of experts, of which some are chosen first; 0: none
@@ -148,6 +159,16 @@ func (m *Model) At(layer int64) *Block {
 	dense := m.Block
 	dense.MoE = nil
 	return &dense
+}
+
+// has says whether a layer is of a kind.
+func (m *Model) has(is func(*Block) bool) bool {
+	for l := range m.Layers {
+		if is(m.At(l)) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasExperts says whether a layer, counted from 0, has experts.
@@ -187,10 +208,17 @@ func (m *Model) embedding() int64 {
 
 // finalParams are the weights of what stands between the last block and the words.
 func (m *Model) finalParams() int64 {
+	n := m.normParams(m.Hidden)
 	if m.Masked {
-		return m.Hidden*(m.Hidden+1) + m.normParams(m.Hidden)
+		n += m.Hidden * m.Hidden
+		if m.Bias {
+			n += m.Hidden
+		}
 	}
-	return m.normParams(m.Hidden)
+	if m.LastNorm {
+		n += m.normParams(m.Hidden)
+	}
+	return n
 }
 
 // head are the weights behind the last block: the norm and what is not tied.

@@ -122,8 +122,15 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 // final is what stands between the last block and the words: a norm, or BERT's head.
 func (b *builder) final() {
 	x := blockInput
+	if b.m.LastNorm {
+		x = b.norm(x, "last", b.outer, b.m.Hidden)
+	}
 	if b.m.Masked {
-		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, b.m.Hidden), "gelu", b.act(b.m.Hidden))
+		bias := int64(0)
+		if b.k.Bias {
+			bias = b.m.Hidden
+		}
+		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, bias), "gelu", b.act(b.m.Hidden))
 	}
 	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
 }

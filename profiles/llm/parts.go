@@ -49,6 +49,7 @@ type Code struct {
 	FusedQKV   bool          // one product makes queries, keys and values
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
+	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
 	PlainDQ    bool          // attention's backward has no fp32 sum of query gradients
 	Compiled   bool          // blocks go through torch.compile
 }

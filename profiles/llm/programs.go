@@ -19,7 +19,7 @@ type Program struct {
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
 		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
-		if s.Model != nil && s.Model.Masked {
+		if s.Model != nil && s.Model.Masked && !s.Model.Fp32Loss {
 			s.Loss = LossBF16
 		}
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
@@ -76,7 +76,11 @@ var knobs = []knob{
 	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
 	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
+	turns("kernels for linear attention", "kernels", "yes", func(s *Setup) bool {
+		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
+	}),
 	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
+	turns("all products and attention kept, the rest computed again", "ckpt", "sac_op_all", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
 	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
 	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
 	turns("8-bit moments", "optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
@@ -97,7 +101,16 @@ var knobs = []knob{
 		}
 		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
 	}},
+	{"sequences of half the length", func(a *Ask) engine.Args {
+		if a.Setup.Seq < 2*shortest {
+			return nil
+		}
+		return engine.Args{"seq": number(ceil(a.Setup.Seq, 2))}
+	}},
 }
+
+// shortest is the length below which sequences are not shortened.
+const shortest = 512
 
 // spread shares the states over so many times the cards.
 func spread(times int64) knob {

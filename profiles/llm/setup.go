@@ -132,6 +132,9 @@ func (s *Setup) checkFamily() {
 			}
 		}
 	}
+	if s.Attention == AttentionSDPA && s.Model.Sinks {
+		refuse("%s: scaled_dot_product_attention has no sinks; want flash or eager", s.Model.Name)
+	}
 	if s.Attention == AttentionEager && s.Context > 1 {
 		refuse("eager attention with context parallel ranks is not known")
 	}

@@ -20,7 +20,8 @@ func TestFades(t *testing.T) {
 		if got := Eval[int](p, `fades.length`); got != 0 {
 			t.Errorf("%s: %d canvases fade before anything was done; want none", motion, got)
 		}
-		key(t, p, "KeyN", "n")
+		Eval[bool](p, `document.getElementById("stage").focus(), true`)
+		key(t, p, "ArrowRight", "ArrowRight")
 		p.Wait(`location.hash.includes("sel=")`)
 		got, want := Eval[string](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))).then(() => [...new Set(fades)].join(" "))`), "180"
 		if motion == "reduce" {

@@ -44,6 +44,7 @@ var Options = []engine.Param{
 	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
 	{Name: "attention", Title: "attention", Doc: "`NAME` of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
+	{Name: "kernels", Title: "kernels for linear attention", Doc: "linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},

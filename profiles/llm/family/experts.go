@@ -13,7 +13,8 @@ func init() {
 	}
 	families["kimi_k2"], classic["kimi_k2"] = deepseekV3, true
 	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
-		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4, "granitemoe": graniteMoE} {
+		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4, "granitemoe": graniteMoE,
+		"gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
 		families[name] = b
 	}
 }
@@ -179,8 +180,85 @@ func deepseekV2(c *config, m *llm.Model) {
 // mistral4 scores in the compute type, and scales queries by a number of each position.
 func mistral4(c *config, m *llm.Model) {
 	deepseekV3(c, m)
-	m.QScale = true
+	m.Scale = 2
 	if e := m.MoE; e != nil {
 		e.Router.Wide, e.Router.Narrow, e.WideScore = false, true, false
 	}
+}
+
+// gptOSS has sinks, windows in every other layer, and experts with biases.
+func gptOSS(c *config, m *llm.Model) {
+	m.Gated, m.Form, m.Sinks, m.RopeHalf = true, llm.FormWide, true, true
+	m.QKVBias = c.flag("attention_bias", true)
+	m.OutBias = m.QKVBias
+	m.Head = c.or(64, "head_dim")
+	e := c.mixture(m)
+	e.Wide = m.Wide
+	e.Router = llm.Router{First: true, Narrow: true, Bias: true}
+	e.Biases, e.Clamped = true, true
+	types := c.layerTypes(m.Layers, 0)
+	if c.all["layer_types"] == nil {
+		for l := range types {
+			if l%2 == 0 {
+				types[l] = "sliding_attention"
+			}
+		}
+	}
+	c.otherTypes(types, "full_attention", "sliding_attention")
+	window := c.or(128, "sliding_window")
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == "sliding_attention" {
+			b.Window = window
+		}
+	})
+}
+
+// phiMoE chooses one expert after the other, with noise.
+func phiMoE(c *config, m *llm.Model) {
+	m.Layer, m.Gated, m.QKVBias, m.HeadBias = true, true, c.flag("attention_bias", false), c.flag("lm_head_bias", false)
+	m.OutBias = m.QKVBias
+	m.Window = c.size("sliding_window")
+	e := c.mixture(m)
+	e.Router = llm.Router{Mixer: true}
+	for _, key := range []string{"router_jitter_noise", "input_jitter_noise"} {
+		if c.above(0, key) {
+			e.Router.Noise++
+		}
+	}
+}
+
+// llama4 rotates three of four layers, within chunks, and has every expert compute every
+// token.
+func llama4(c *config, m *llm.Model) {
+	m.Gated, m.Bare, m.HeadLast, m.Narrow = true, true, true, true
+	m.QKVBias = c.flag("attention_bias", false)
+	m.OutBias = m.QKVBias
+	normed := c.flag("use_qk_norm", true)
+	narrow := m.Wide
+	m.Wide = c.or(2*narrow, "intermediate_size_mlp")
+	m.MoE = &llm.MoE{Experts: c.need("num_local_experts", "num_experts"), TopK: c.or(1, "num_experts_per_tok"), Wide: narrow, Shared: narrow, All: true}
+	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
+	step := c.or(1, "interleave_moe_layer_step")
+	listed, _ := c.value("moe_layers").([]any)
+	tuned := c.flag("attn_temperature_tuning", true)
+	chunk := c.or(8192, "attention_chunk_size")
+	c.read["layer_types"] = true
+	pattern(m, func(l int64, b *llm.Block) {
+		b.NoRope = (l+1)%max(every, 1) == 0
+		if rotated != nil {
+			b.NoRope = told(rotated[l]) == "0"
+		}
+		if b.QKNorm = normed && !b.NoRope; !b.NoRope {
+			b.Window = chunk - 1 // there is a mask from that many tokens on
+		} else if tuned {
+			b.Scale = 4
+		}
+		experts := (l+1)%max(step, 1) == 0
+		if listed != nil {
+			experts = slices.ContainsFunc(listed, func(v any) bool { n, ok := whole(v); return ok && n == l })
+		}
+		if !experts {
+			b.MoE = nil
+		}
+	})
 }

@@ -7,16 +7,16 @@ import (
 
 func init() {
 	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2} {
+		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1} {
 		families[name] = b
 	}
 }
 
 const linear = "linear_attention"
 
-// kernels says that mixers other than attention run as kernels.
+// kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
-	c.notes = append(c.notes, "Linear attention and state spaces are taken as the kernels of fla, causal_conv1d and mamba_ssm; Transformers' own torch code keeps several times more.")
+	c.notes = append(c.notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
 // delta puts gated delta nets into the layers of linear attention.
@@ -89,13 +89,13 @@ func olmoHybrid(c *config, m *llm.Model) {
 // stateSpace is Mamba 2 by the keys that most families have.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
 	c.kernels()
-	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel)}
+	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size")), Copies: 2}
 }
 
 // nemotronH has one part in each block: a state space, a net, experts or attention.
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
+	s.Bias, s.ConvBias, s.Copies = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true), 1
 	m.NoRope, m.NoTables = true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)
@@ -203,4 +203,13 @@ func lfm2(c *config, m *llm.Model) {
 			b.Conv = conv
 		}
 	})
+}
+
+// falconH1 has Mamba 2 beside attention in each block.
+func falconH1(c *config, m *llm.Model) {
+	llama(c, m)
+	c.flag("projectors_bias", false)
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true), !c.flag("mamba_rms_norm", false)
+	m.SSM, m.Twin = s, true
 }

@@ -12,7 +12,7 @@ func init() {
 	for name, b := range map[string]builder{
 		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie,
 		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "nanochat": nanochat,
-		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "helium": helium,
+		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL,
 	} {
 		families[name] = b
 	}
@@ -75,7 +75,7 @@ func (c *config) usedWindow(m *llm.Model) {
 func ministral3(c *config, m *llm.Model) {
 	m.Gated = true
 	m.Window = c.size("sliding_window")
-	m.QScale = true
+	m.Scale = 2
 }
 
 func qwen2(c *config, m *llm.Model) {
@@ -201,12 +201,6 @@ func glm(c *config, m *llm.Model) {
 func glm4(c *config, m *llm.Model) {
 	glm(c, m)
 	m.QKVBias, m.Around = c.flag("attention_bias", false), llm.AroundBoth
-}
-
-// helium makes tables of rotation anew in each layer.
-func helium(c *config, m *llm.Model) {
-	llama(c, m)
-	m.OutBias, m.RopeOwn, m.Form = false, true, llm.FormWide
 }
 
 // nanochat has norms without weights, one behind the embedding too, and caps its logits.

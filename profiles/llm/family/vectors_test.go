@@ -73,9 +73,6 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%s: %d parameters, blocks of %v; want %d, %v", r.Name, got, m.BlockParams(), r.Total, r.Blocks)
 		}
 		for i := range r.Runs {
-			if !kernels(r.Name, m.Model) && r.run(t, i).checkpoint == "none" {
-				continue
-			}
 			same = compare(t, m.Model, r.Name, r.run(t, i)) && same
 		}
 		if same {
@@ -88,25 +85,15 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// kernels says whether the row ran what is known of its mixers of tokens: attention as it is
-// written, linear attention and state spaces as kernels.
-func kernels(name string, m *llm.Model) bool {
-	for l := range m.Layers {
-		if k := m.At(l); k.Delta != nil || k.SSM != nil {
-			return strings.HasSuffix(name, "+kernels")
-		}
-	}
-	return true
-}
-
 // leastRead is how many of the rows are of families that are known.
-const leastRead = 95
+const leastRead = 106
 
 // compare plays a measured step as Transformers runs it.
 func compare(t *testing.T, m *llm.Model, name string, want run) bool {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: want.batch, Seq: want.tokens}}
 	llm.FindProgram("hf").Apply(&s)
 	s.Weight, s.Grad, s.Attention, s.Checkpoint = 2, 2, llm.AttentionKind(want.attention), llm.CheckpointKind(want.checkpoint)
+	s.Kernels = strings.HasSuffix(name, "+kernels")
 	got, err := s.Kept()
 	if err != nil {
 		t.Errorf("%s: %v", name, err)

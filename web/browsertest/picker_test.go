@@ -157,7 +157,7 @@ func TestPickerAccessible(t *testing.T) {
 	}{
 		{"all", "", "", 1400},
 		{"phone", "", "", 390},
-		{"dark", "#v=1&p=resnet101-b32&theme=dark", "gpt", 1400},
+		{"dark", "#v=1&p=resnet101-b32&m=60%25&theme=dark", "gpt", 1400},
 		{"none", "", "zebra", 1400},
 	} {
 		t.Run(c.name, func(t *testing.T) {

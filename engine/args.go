@@ -40,7 +40,8 @@ func ParseArgs(owner string, params []Param, args Args) (Parsed, error) {
 			v = params[i].Default
 		}
 		var err error
-		if out.values[i], err = params[i].parse(v); err != nil {
+		out.values[i], err = params[i].parse(v)
+		if err != nil {
 			return Parsed{}, err
 		}
 	}

@@ -22,7 +22,8 @@ type extent struct {
 type sum uint64
 
 func (s *sum) add(n int64) {
-	if *s += sum(n); *s < sum(n) {
+	*s += sum(n)
+	if *s < sum(n) {
 		*s = math.MaxUint64
 	}
 }
@@ -45,13 +46,15 @@ func (p place) String() string {
 }
 
 func (e *extent) size(b Bytes, what string, number int, name string) {
-	if e.bytes.add(int64(b)); b > e.mostBytes {
+	e.bytes.add(int64(b))
+	if b > e.mostBytes {
 		e.mostBytes, e.bytesAt = b, place{what, number, name}
 	}
 }
 
 func (e *extent) time(d time.Duration, what string, number int, name string) {
-	if e.times.add(int64(d)); d > e.mostTime {
+	e.times.add(int64(d))
+	if d > e.mostTime {
 		e.mostTime, e.timeAt = d, place{what, number, name}
 	}
 }

@@ -2703,6 +2703,12 @@ def segments(graph, *runs, kind="wrappable"):
     return graph.plan(out, kind)
 
 
+# -- version.py: The release of memtide.
+
+
+__version__ = "1.0.0"
+
+
 __all__ = [
     "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",
     "compare", "every", "every_nth", "load", "load_plan", "segments", "several",

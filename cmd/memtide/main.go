@@ -106,7 +106,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), planCommand(), scoreCommand(), serveCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), planCommand(), scoreCommand(), serveCommand(), versionCommand()}
 }
 
 // run is the whole program: it returns the exit status.
@@ -117,6 +117,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return cli.Usage
 	}
 	name := args[0]
+	if name == "-version" || name == "--version" {
+		name = "version"
+	}
 	if name == "help" || name == "-h" || name == "-help" || name == "--help" {
 		return cli.Finish(stderr, "memtide help", help(e, args[1:]))
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,11 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/llm/family"
 	"memtide/web/format"
 )
 
@@ -124,9 +127,24 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	case len(args) != 1:
 		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}
-	m, err := llm.ReadConfig(contents(ctx, e, args[0]))
-	failAt(args[0], err)
-	return m
+	return readModel(args[0], contents(ctx, e, args[0]))
+}
+
+// readModel is the model of a config.json. Other files are named as solve names them.
+func readModel(name string, data []byte) *llm.Model {
+	m, err := family.Read(data)
+	if err == nil {
+		return m.Model
+	}
+	if !bytes.Contains(data, []byte(`"model_type"`)) && !bytes.Contains(data, []byte(`"architectures"`)) {
+		p, other := profiles.Decode(filepath.Base(name), profiles.Bytes(data), nil)
+		if other == nil {
+			fail("%s is a network already, %s; plan takes the config.json of a language model, and memtide solve takes this", sourceOf(name), strconv.Quote(p.Name))
+		}
+		err = other
+	}
+	readable(name, err)
+	return nil
 }
 
 // run answers the question and writes the answer, or with -chain the step as a profile.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
 	"memtide/web/format"
 )
 
@@ -86,6 +88,9 @@ func (r *planReport) sentence() string {
 	}
 	if s.Model.MoE != nil {
 		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
+	}
+	for _, note := range append(s.Model.Notes, s.Said()...) {
+		b.WriteString("\n" + note)
 	}
 	return b.String() + "\n"
 }
@@ -209,6 +214,15 @@ type planJSON struct {
 	Policies   []planPolicy `json:"policies"`
 	Curves     []planCurve  `json:"curves"`
 	Nearest    planNearest  `json:"nearest_published"`
+	Saved      *planSaved   `json:"saved,omitempty"`
+	Notes      []string     `json:"notes"`
+}
+
+// planSaved is what autograd keeps of one micro batch: how many blocks in a row keep how many
+// bytes, and what is kept outside of them.
+type planSaved struct {
+	Blocks  [][2]int64   `json:"blocks"`
+	Outside engine.Bytes `json:"outside"`
 }
 
 type planRank struct {
@@ -280,6 +294,10 @@ func (r *planReport) json() planJSON {
 			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
 		}
 	}
+	out.Notes = append([]string{}, append(r.Ask.Setup.Model.Notes, r.Ask.Setup.Said()...)...)
+	if kept, err := r.Ask.Setup.Kept(); err == nil { // a pipeline's ranks have not the whole model
+		out.Saved = &planSaved{kept.Blocks, kept.Outside}
+	}
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
@@ -330,6 +348,9 @@ const planHelp = `plan
                   words), allocated_bytes and the flags that ask for it; where a
                   strategy is named it is what that finds on the chain of the step
   curves          of those strategies: spots of reserved_bytes and step_time_ns
+  saved           what autograd keeps of a micro batch for the backward, storages
+                  counted once: blocks in order as [how many, bytes], outside of them
+  notes           how the config.json was read, and what a kernel costs
   nearest_published  run of others: model and flags , where it was published and its
                   url , reserved_bytes as published, low_bytes and high_bytes as
                   played, error_percent of their middle, and what differs
@@ -343,12 +364,16 @@ score
 
 `
 
-// modelsHelp lists the models that need no config.json.
+// modelsHelp lists the models that need no config.json, and the families of those that do.
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")
 		for _, name := range llm.Names() {
 			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
+		}
+		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type\n\n")
+		for names := range slices.Chunk(family.Names(), 6) {
+			fmt.Fprintf(w, "  %s\n", strings.Join(names, ", "))
 		}
 	})
 }

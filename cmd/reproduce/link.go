@@ -139,7 +139,7 @@ func (r *race) samples(p *proto.Point) string {
 	return cli.Number(r.net.throughput(p.StepTime), 1)
 }
 
-// The last budget keeps everything, where nobody has anything to do: claims are
+// The last budget keeps everything, where there is nothing to compare: claims are
 // about the others.
 const contested = linkBudgets - 1
 

@@ -26,8 +26,7 @@ var (
 	anyOffload   = append(append([]string(nil), paperOffload...), "offloadsearch")
 )
 
-// Budgets of the experiments with offloading: so many are solved, and every
-// fourth stands in the table.
+// The number of budgets that are solved in the experiments with offloading; every ratioShown-th is a row of the table.
 const (
 	ratioBudgets = 49
 	ratioShown   = 4

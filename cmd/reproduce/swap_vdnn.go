@@ -244,7 +244,8 @@ func (l *lab) layerRace(ref string, layers bool) *layerRace {
 		}
 		for i, name := range []string{"vdnn", "vdnnpp"} {
 			cli.Within(fmt.Sprintf("%s: %s, %s", ref, name, set), func() {
-				if r.step[k][i] = cardStep(p, name, set, "m"); layers {
+				r.step[k][i] = cardStep(p, name, set, "m")
+				if layers {
 					r.fast[k][i] = cardStep(p, name, set, "p")
 				}
 			})

@@ -42,7 +42,8 @@ func placeOptimal(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *e
 	if len(g.buffers) == 0 {
 		o.high, o.best = 0, make([]int64, len(g.size))
 	}
-	if o.fixed = pool < engine.NoLimit; o.fixed {
+	o.fixed = pool < engine.NoLimit
+	if o.fixed {
 		o.enough = int64(pool) / g.unit
 	}
 	err := o.run(r, poll)
@@ -172,7 +173,8 @@ func (o *optimum) greedy(poll *engine.Poll) error {
 		if err := poll.Err(); err != nil {
 			return err
 		}
-		if o.stack(order); o.done() {
+		o.stack(order)
+		if o.done() {
 			return nil
 		}
 	}

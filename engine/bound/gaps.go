@@ -219,7 +219,7 @@ func (c *cover) collect(poll *engine.Poll) bool {
 		}
 		m := c.maker[v]
 		if m >= 0 && c.ahead[m] == nil {
-			continue // nobody has to make it
+			continue // no operation has to make it
 		}
 		for _, u := range c.users[v] {
 			touches[u] = int32(v) + 1
@@ -323,7 +323,8 @@ func (c *cover) single() (best float64) {
 		for _, s := range list {
 			f := min(1, left/s.part)
 			price += float64(f * c.gaps[s.gap])
-			if left -= float64(f * s.part); left <= 0 {
+			left -= float64(f * s.part)
+			if left <= 0 {
 				break
 			}
 		}
@@ -352,7 +353,8 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 			if poll.Err() != nil {
 				return best
 			}
-			if sum += by[t]; by[t] > 0 {
+			sum += by[t]
+			if by[t] > 0 {
 				for _, s := range r.at {
 					load[s.gap] += float64(by[t] * s.part)
 				}
@@ -376,7 +378,8 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 					covered += s.part
 				}
 			}
-			if slope[t] = 1 - covered; by[t] > 0 || slope[t] > 0 {
+			slope[t] = 1 - covered
+			if by[t] > 0 || slope[t] > 0 {
 				norm += float64(slope[t] * slope[t])
 			}
 		}

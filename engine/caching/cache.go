@@ -267,7 +267,8 @@ func (c *Cache) Take(stream int, n engine.Bytes) (b Block, ok bool) {
 	p := c.pool(poolKey{stream, n <= smallest})
 	at := c.find(&c.lists[p], n)
 	if at == none {
-		if at = c.grow(p, n); at == none {
+		at = c.grow(p, n)
+		if at == none {
 			return none, false
 		}
 	}

@@ -16,7 +16,7 @@
 // category, also while it is used for no time. The peak, the step time, host
 // memory, lives, gaps with their reasons and causes, the totals, the decisions
 // and the causes of the spans follow from that. The step is complete, and no
-// backward operation runs twice, nor one that must not run again. Outputs that nobody saves need no rule here either:
+// backward operation runs twice, nor one that must not run again. Unsaved outputs need no rule here either:
 // a run reads only copies that hold what it reads.
 //
 // # What is proven for streamed transfers

@@ -73,7 +73,8 @@ func (a *apart) move(i, k int, st engine.Step) {
 	case engine.StepFree:
 		a.free(k)
 	case engine.StepOffload:
-		if a.sent[k] = a.read(k, a.freed(i)); a.sent[k] {
+		a.sent[k] = a.read(k, a.freed(i))
+		if a.sent[k] {
 			a.to = append(a.to, engine.Offload(a.g.Act(k)))
 		}
 	}

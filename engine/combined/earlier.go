@@ -99,7 +99,8 @@ func (h *hurry) schedule() engine.Schedule {
 	}
 	steps := make(engine.Schedule, 0, len(h.steps))
 	for i, st := range h.steps {
-		if steps = append(steps, sooner[i]...); !moved[i] {
+		steps = append(steps, sooner[i]...)
+		if !moved[i] {
 			steps = append(steps, st)
 		}
 	}

@@ -103,7 +103,8 @@ func (f *fronts) build(i, j int) error {
 	if f.thin > 0 && len(f.w) > f.thin {
 		f.w = f.thinner(f.w)
 	}
-	if f.count += len(f.w); f.count > maxTriples {
+	f.count += len(f.w)
+	if f.count > maxTriples {
 		return errTooMany
 	}
 	f.rows[i*(f.n+1)+j] = slices.Clone(f.w)

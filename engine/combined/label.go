@@ -97,7 +97,8 @@ func (s *sweep) narrow(ls []label) []label {
 	for x := range ls {
 		l := ls[x]
 		r := int((l.held - low) * ranges / (high - low + 1))
-		if taken[r]++; taken[r] <= max(1, s.width/ranges) {
+		taken[r]++
+		if taken[r] <= max(1, s.width/ranges) {
 			kept = append(kept, l)
 		} else {
 			rest = append(rest, l)

@@ -87,7 +87,8 @@ const deepWidth = 3000
 // addBottlenecks finds the bottlenecks, which labels are then held against.
 func (r *lowerBound) addBottlenecks(poll *engine.Poll) error {
 	t := r.terms
-	if r.deep = true; r.later != nil {
+	r.deep = true
+	if r.later != nil {
 		return nil
 	}
 	r.cell = max(t.room, 0)/aheadCells + 1
@@ -287,7 +288,8 @@ func (r *lowerBound) least(i int, l *label, limit int64) int64 {
 	}
 	exact := int64(0)
 	if r.rematOnly != nil {
-		if exact = l.cost + r.rematOnly[i].least(r, i, l); exact >= limit {
+		exact = l.cost + r.rematOnly[i].least(r, i, l)
+		if exact >= limit {
 			return exact
 		}
 	}
@@ -300,7 +302,8 @@ func (r *lowerBound) least(i int, l *label, limit int64) int64 {
 		return unreachable
 	}
 	bottlenecks := r.bottlenecks[i]
-	if r.probes[i]++; r.probes[i] > probes {
+	r.probes[i]++
+	if r.probes[i] > probes {
 		bottlenecks = bottlenecks[:min(len(bottlenecks), bottlenecksKept)]
 	} else if r.probes[i] == probes {
 		slices.SortStableFunc(bottlenecks, func(a, b bottleneck) int { return b.wins - a.wins })

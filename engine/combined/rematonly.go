@@ -48,7 +48,8 @@ func (r *lowerBound) addSequences(slack int64, poll *engine.Poll) error {
 			a.steps[x] = lower{a.top - c.peak, c.cost}
 		}
 	}
-	if r.sharp = !f.coarse; r.sharp {
+	r.sharp = !f.coarse
+	if r.sharp {
 		r.shared.rematOnly, r.shared.slack = r.rematOnly, slack
 	}
 	return nil
@@ -84,7 +85,8 @@ func (f *curves) fill() error {
 			}
 			f.build(i, j)
 			f.few()
-			if f.points += len(f.w); f.points > maxPoints/2 || int64(f.work)*perPoint > curveEffort/8 {
+			f.points += len(f.w)
+			if f.points > maxPoints/2 || int64(f.work)*perPoint > curveEffort/8 {
 				f.most = min(f.most, max(24, maxPoints/(f.n*f.n)))
 			}
 			if int64(f.work)*perPoint > curveEffort {

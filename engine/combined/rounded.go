@@ -63,7 +63,8 @@ func rounded(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
 		}
 		if s.last >= 0 {
 			o.plans = append(o.plans, s.plan(s.last))
-			if best, err = fastest(p, o); err != nil {
+			best, err = fastest(p, o)
+			if err != nil {
 				return err
 			}
 		}

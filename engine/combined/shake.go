@@ -27,7 +27,8 @@ func shaken(p *engine.Problem, t *terms, o *optimum, limit int64, overlap bool, 
 	for round := 0; t.effort.left >= 0 && limit > o.bound; round++ {
 		line := lines[round%len(lines)]
 		err := line.shake(r, overlap, t.effort, poll)
-		if limit = min(limit, int64(line.Makespan)*t.q); err != nil {
+		limit = min(limit, int64(line.Makespan)*t.q)
+		if err != nil {
 			return limit, err
 		}
 	}

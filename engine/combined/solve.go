@@ -106,7 +106,8 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 		} else if err != nil {
 			return o, err
 		}
-		if o.searches = x + 1; t.found != nil && len(o.plans) > 0 {
+		o.searches = x + 1
+		if t.found != nil && len(o.plans) > 0 {
 			t.found(o)
 		}
 	}

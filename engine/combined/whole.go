@@ -101,7 +101,8 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 	for _, line := range lines {
 		better = append(better, line.segs)
 		makespan, err := line.improve(overlap, t.effort, poll)
-		if *limit = min(*limit, int64(makespan)*t.q); err != nil {
+		*limit = min(*limit, int64(makespan)*t.q)
+		if err != nil {
 			return better, err
 		}
 	}
@@ -131,7 +132,8 @@ func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best tim
 		if !t.Play(overlap, best) || t.Makespan > best {
 			return false
 		}
-		if t.Measure(); t.Makespan == best && t.Peak >= peak {
+		t.Measure()
+		if t.Makespan == best && t.Peak >= peak {
 			return false
 		}
 		best, peak = t.Makespan, t.Peak

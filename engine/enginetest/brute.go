@@ -23,7 +23,7 @@ const (
 // algorithm over the states of memory. ok is false if no sequence fits. The
 // number of states is exponential in the length: use it up to 7 stages.
 //
-// Of outputs that nobody saves it tries more than the strategies do: F_all^k may
+// Of unsaved outputs it tries more than the strategies do: F_all^k may
 // leave such an input where it is as well as consume it, and let its own go at once;
 // in persistent sequences F^k may run again although abar^k is there, from an input
 // that has stayed since. As in Table 1, it may not in others.
@@ -155,7 +155,7 @@ func (s *searcher) expand(at entry, k int) {
 }
 
 // pushAll is a state after F_all^k. An a^k that was there is merged into abar^k. One
-// that nobody saves lies beside it, or goes at once, unless it was to stay.
+// that is unsaved lies beside it, or goes at once, unless it was to stay.
 func (s *searcher) pushAll(next state, cost time.Duration, k int) {
 	was := next.act[k]
 	next.act[k] = absent

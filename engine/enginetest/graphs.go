@@ -25,7 +25,10 @@ type (
 // GraphProblem is the problem of a vector that holds any graph, with a nanosecond for
 // a unit of time.
 func (v *Vector) GraphProblem() *engine.Problem {
-	g := &engine.Graph{Fixed: engine.Bytes(v.Fixed), Done: engine.NoValue}
+	g := &engine.Graph{Done: engine.NoValue}
+	for _, b := range v.Fixed {
+		g.Fixed += engine.Bytes(b)
+	}
 	if v.Done != nil {
 		g.Done = engine.ValueID(*v.Done)
 	}

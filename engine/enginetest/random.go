@@ -86,7 +86,7 @@ func GiveFast(r *rand.Rand, c *engine.Chain) {
 	}
 }
 
-// GiveUnsaved makes about half of the outputs such that nobody saves them. The
+// GiveUnsaved makes about half of the outputs Unsaved. The
 // saved activations lose them, or keep their size.
 func GiveUnsaved(r *rand.Rand, c *engine.Chain) {
 	for k := range c.Stages[:c.Len()-1] {

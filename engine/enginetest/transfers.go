@@ -119,7 +119,7 @@ type choice struct {
 type decision struct{ tryNode }
 
 type tryOp struct {
-	in, out, dead uint16 // what it reads, writes, and what nobody reads after it
+	in, out, dead uint16 // what it reads, writes, and what has no reader after it
 	need          engine.Bytes
 	time          time.Duration
 	id            engine.OpID
@@ -326,7 +326,8 @@ func (t *tries) pass(d decision) {
 	n.at += next
 	n.ended = none
 	if n.running {
-		if n.run -= next; n.run == 0 {
+		n.run -= next
+		if n.run == 0 {
 			op := &t.ops[n.done]
 			n.running, n.made.end = false, true
 			n.done++
@@ -338,7 +339,8 @@ func (t *tries) pass(d decision) {
 		}
 	}
 	if n.out != none {
-		if n.sent -= next; n.sent == 0 {
+		n.sent -= next
+		if n.sent == 0 {
 			bit := uint16(1) << n.out
 			if t.last[n.out] >= int(n.done) {
 				n.host |= bit
@@ -348,7 +350,8 @@ func (t *tries) pass(d decision) {
 		}
 	}
 	if n.in != none {
-		if n.came -= next; n.came == 0 {
+		n.came -= next
+		if n.came == 0 {
 			n.dev |= 1 << n.in
 			n.ended, n.in = n.in, none
 		}
@@ -361,7 +364,8 @@ func (t *tries) reach(n tryNode) {
 	if at, ok := t.seen[n.tried]; ok && at <= n.at {
 		return
 	}
-	if n.least = n.at + t.remaining(&n.tried); n.least >= t.below {
+	n.least = n.at + t.remaining(&n.tried)
+	if n.least >= t.below {
 		return
 	}
 	t.seen[n.tried] = n.at

@@ -38,7 +38,8 @@ func (t *tries) program(k int32) (s engine.Schedule) {
 		if c.fetch != none {
 			s = append(s, engine.Fetch(t.values[c.fetch], from.at))
 		}
-		if held = !c.begun; c.end {
+		held = !c.begun
+		if c.end {
 			op := &t.ops[from.done]
 			s = append(s, engine.Run(op.id))
 			for i, v := range t.values {

@@ -50,9 +50,15 @@ type Vector struct {
 	// graph, graph-joint: any graph
 	Values   []GraphValue `json:"values"`
 	GraphOps []GraphOp    `json:"ops"`
-	Fixed    int64        `json:"fixed"`
-	Done     *int         `json:"done"` // nil: the step is complete when every operation has run
+	Fixed    Amounts      `json:"fixed"` // one for the device; pipeline: one for each rank
+	Done     *int         `json:"done"`  // nil: the step is complete when every operation has run
 	Duplex   string       `json:"duplex"`
+
+	// pipeline
+	Ranks int      `json:"ranks"`
+	Micro []int    `json:"micro"` // micro batches of each path
+	Fused bool     `json:"fused"` // backwards are whole
+	Limit []*int64 `json:"limit"` // of each rank; nil: no limit
 
 	// Expect holds the values by name; fields that are absent were not computed.
 	Expect map[string]json.RawMessage `json:"expect"`
@@ -67,6 +73,39 @@ type Stage struct {
 	Delta int64 `json:"delta"`
 	OF    int64 `json:"oF"`
 	OB    int64 `json:"oB"`
+
+	PipelineStage
+}
+
+// PipelineStage is a stage of a pipeline, in the words of package pipeline.
+type PipelineStage struct {
+	Rank        int   `json:"rank"`
+	Path        int   `json:"path"`
+	Forward     int64 `json:"f"`
+	Inputs      int64 `json:"b"`
+	Weights     int64 `json:"w"`
+	Comm        int64 `json:"comm"`
+	Act         int64 `json:"act"`
+	Rest        int64 `json:"rest"`
+	Input       int64 `json:"input"`
+	FwdTemp     int64 `json:"temp_f"`
+	InputsTemp  int64 `json:"temp_b"`
+	WeightsTemp int64 `json:"temp_w"`
+	Off         int64 `json:"off"`
+	Out         int64 `json:"out"`
+	In          int64 `json:"in"`
+}
+
+// Amounts is a list of amounts; in files a single one may stand for a list of it.
+type Amounts []int64
+
+// UnmarshalJSON reads a number or a list.
+func (a *Amounts) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '[' {
+		return json.Unmarshal(data, (*[]int64)(a))
+	}
+	*a = Amounts{0}
+	return json.Unmarshal(data, &(*a)[0])
 }
 
 // LMS are the parameters of paper 004's baseline.

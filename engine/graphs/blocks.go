@@ -115,7 +115,8 @@ func (c *chainOf) plan(l *plans, m *model) {
 	if n < 2 {
 		return
 	}
-	if c.analyse(m, classes); poll.Err() != nil {
+	c.analyse(m, classes)
+	if poll.Err() != nil {
 		return
 	}
 	// Shorter parts come first, so that the recursion is never deep.
@@ -280,7 +281,8 @@ func (c *chainOf) front(s, t int) []point {
 		f.merge(c.limit, loose*most)
 	}
 	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
-	if c.lent = append(c.lent, f); c.poll.Err() == nil {
+	c.lent = append(c.lent, f)
+	if c.poll.Err() == nil {
 		c.fronts[part] = front
 	}
 	return front

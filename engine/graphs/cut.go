@@ -72,7 +72,8 @@ func (m *model) through(forward []int32, rank []int) []bool {
 	peak, _, _ := m.cost(m.given())
 	left := (peak - m.g.Fixed) / throughShare
 	for _, v := range list {
-		if left -= m.size[v]; left < 0 {
+		left -= m.size[v]
+		if left < 0 {
 			break
 		}
 		through[v] = true
@@ -132,7 +133,8 @@ func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (e
 	for end := 1; end <= len(forward); end++ {
 		if end == len(forward) || count[end] == 1 && end-from >= fewest {
 			ends = divide(ends, bytes, from, end, least)
-			if from = end; end < len(forward) {
+			from = end
+			if end < len(forward) {
 				ends = append(ends, end)
 			}
 		}

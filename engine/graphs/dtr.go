@@ -97,7 +97,8 @@ func (r *online) all() bool {
 			return false
 		}
 		for _, v := range r.m.in[i] {
-			if r.uses[v]--; r.uses[v] == 0 && r.there[v] {
+			r.uses[v]--
+			if r.uses[v] == 0 && r.there[v] {
 				r.leave(v)
 			}
 		}

@@ -194,7 +194,8 @@ func (s *state) leave(x int32) {
 	list := s.runs[op]
 	at := slices.Index(list, x)
 	list = append(list[:at], list[at+1:]...)
-	if s.runs[op] = list; at > 0 && at == len(list) {
+	s.runs[op] = list
+	if at > 0 && at == len(list) {
 		s.final[op] = list[at-1]
 	}
 	s.list(op)
@@ -362,7 +363,8 @@ func (s *state) reverse() {
 		}
 		low, high = min(low, e.from, e.to), max(high, e.from, e.to)
 	}
-	if high += int32(len(s.edits)); s.grown != 0 || int(high) > len(s.order) {
+	high += int32(len(s.edits))
+	if s.grown != 0 || int(high) > len(s.order) {
 		high = int32(len(s.order))
 	}
 	s.number(min(low, high), high)

@@ -91,7 +91,8 @@ func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error
 	}
 	if err == nil {
 		var least engine.Bytes
-		if least, _, err = s.smallest(); err == nil {
+		least, _, err = s.smallest()
+		if err == nil {
 			return nil, &engine.InfeasibleError{Budget: budget, Smallest: least, Why: s.m.whyLeast(least)}
 		}
 	}

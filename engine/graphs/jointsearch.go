@@ -51,7 +51,8 @@ func (j *joint) search() {
 		if j.best == before {
 			weight = min(weight*3, 1000)
 		}
-		if next *= 2; round%2 == 0 {
+		next *= 2
+		if round%2 == 0 {
 			next /= 2
 		}
 		done += count

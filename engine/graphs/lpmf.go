@@ -78,7 +78,8 @@ func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
 		}
 		for _, sv := range m.kinds[i].serves {
 			for _, u := range m.users[sv.value] {
-				if wait[u]--; wait[u] == 0 && u != m.sink() {
+				wait[u]--
+				if wait[u] == 0 && u != m.sink() {
 					ready = append(ready, u)
 				}
 			}

@@ -25,8 +25,8 @@ type analysis struct {
 	options []option
 }
 
-// Of up to maxCandidates values that might be saved, all subsets are tried; of more, maxEnds ends of the order in which
-// the cheapest to make again for their size come first.
+// Of up to maxCandidates values that might be saved, all subsets are tried. Of more, maxEnds ends are tried of the order
+// in which the cheapest to make again for their size come first.
 const (
 	maxCandidates = 10
 	maxEnds       = 48
@@ -128,9 +128,9 @@ func (l *local) with(set []bool, values ...int32) []bool {
 	return out
 }
 
-// option returns the option that saves the values of saved. A value that is missing in the backward is made again before
-// its reader, and kept to its last use or, with forget, until that reader has run. ok is false if a value would have to
-// be made again by an operation that may run only once.
+// option returns the option that saves the values of saved. A value that is missing in the backward is made again
+// before its reader, and kept to its last use or, with forget, until that reader has run. ok is false if a value would
+// have to be made again by an operation that may run only once.
 func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok bool) {
 	hold := l.with(saved, l.gradIn...)
 	for _, op := range l.ops[l.forward:] {
@@ -188,8 +188,8 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 	return o, ok && okB
 }
 
-// peakOf returns the peak of running the operations of seq, with the values of hold in memory at the start and those of
-// keep at the end. ok is false if an operation reads a value that is not in memory.
+// peakOf returns the peak of running the operations of seq, with the values of hold in memory at the start and those
+// of keep at the end. ok is false if an operation reads a value that is not in memory.
 func (l *local) peakOf(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bool) {
 	// Each value is in memory from one place of seq to another, both included.
 	const absent, atStart = -2, -1

@@ -141,7 +141,8 @@ func (m *model) firstForward() []int32 {
 	}
 	at, used, most := 0, engine.Bytes(0), engine.Bytes(-1)
 	for p, i := range m.order {
-		if used += change[p]; used+m.kinds[i].temp > most {
+		used += change[p]
+		if used+m.kinds[i].temp > most {
 			at, most = p, used+m.kinds[i].temp
 		}
 	}

@@ -161,7 +161,7 @@ func (m *model) versions(seq []kindID, planned *sim.Trace) (list []engine.Schedu
 	return []engine.Schedule{steps, timed}
 }
 
-// used is a sequence without fetches that nobody reads, and without offloads of what is
+// used returns a sequence without fetches that have no reader, and without offloads of what is
 // not fetched.
 func (m *model) used(seq []kindID) []kindID {
 	list, _ := m.lives(seq)

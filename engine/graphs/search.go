@@ -97,7 +97,8 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 		a.counted = func() { r.poll.Report(engine.Progress{Done: r.done + a.proposals, Total: r.total}) }
 	}
 	a.improved = func() {
-		if found = true; a.bestTook < r.took {
+		found = true
+		if a.bestTook < r.took {
 			r.took, r.best = a.bestTook, a.best
 			if r.tell != nil {
 				r.tell(r.best, r.done+a.proposals)
@@ -176,12 +177,14 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 	down, weight := 2, 1.0
 	done := 0
 	for step := uint64(1); peak > budget && peak > floor && down < 8 && done < placeProposals/len(s.m.order); step++ {
-		if s.poll.Report(engine.Progress{}); s.poll.Err() != nil {
+		s.poll.Report(engine.Progress{})
+		if s.poll.Err() != nil {
 			return best
 		}
 		aim := peak - max((peak-floor)>>down, 1)
 		a := s.annealer(aim, best, step<<32, peak)
-		if a.firstFit, a.reorder = true, !again; a.reorder && !a.movable() {
+		a.firstFit, a.reorder = true, !again
+		if a.reorder && !a.movable() {
 			return best
 		}
 		a.anneal(lower, proposals, 1, 0)
@@ -189,7 +192,8 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 			a.load(first)
 			a.anneal(wide, max(3*proposals, 20_000), weight, 0)
 		}
-		if done += a.proposals; a.best == nil {
+		done += a.proposals
+		if a.best == nil {
 			down++
 			weight = min(weight*6, 216) // what is run again may be all of a small step
 			continue
@@ -231,7 +235,8 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	fits, least := s.begin(p.Budget, first, k.runs)
 	if k.chain != nil {
 		one := plans{m: s.m}
-		if one.add(k.chain, ""); fits == nil || one.list[0].took < fits.took {
+		one.add(k.chain, "")
+		if fits == nil || one.list[0].took < fits.took {
 			fits = &one.list[0]
 		}
 	} else if k.smallest > 0 {
@@ -274,7 +279,8 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 // its rival, or finds nothing.
 func (s *searcher) orderKept(p *engine.Problem, k *known, rival time.Duration) []kindID {
 	in := s.inOrder
-	if in.rival = rival; rival <= bound.Recompute(p, true, s.poll).Time {
+	in.rival = rival
+	if rival <= bound.Recompute(p, true, s.poll).Time {
 		return nil
 	}
 	in.total, in.tell = s.total/2, nil
@@ -329,7 +335,8 @@ func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 	l, m := &plans{m: s.m}, s.m.whole()
 	for _, heuristic := range dtr.Params[0].Choices {
 		r := newOnline(m, budget, heuristic, s.poll)
-		if r.most, r.looks = longRuns*len(m.order), mostLooks; r.all() {
+		r.most, r.looks = longRuns*len(m.order), mostLooks
+		if r.all() {
 			l.add(r.seq, "")
 			if last := &l.list[len(l.list)-1]; l.fastest(budget) == last {
 				show(last)
@@ -354,7 +361,8 @@ func (s *searcher) letMostGo() {
 	for trial := 0; trial < leastTrials && high-low > 1; trial++ {
 		mid := low + (high-low)/2
 		runs := s.letGo(mid, func(*plan) {}).list
-		if s.made.list = append(s.made.list, runs...); len(runs) > 0 {
+		s.made.list = append(s.made.list, runs...)
+		if len(runs) > 0 {
 			high = mid
 		} else {
 			low = mid

@@ -97,7 +97,8 @@ func (s *searcher) down(budgets []engine.Bytes) *plans {
 		}
 		a := s.annealer(budgets[i], seq, 1<<40+uint64(k), peak)
 		a.anneal(narrow, s.total/downShare, 1, s.m.base)
-		if seq = a.sequence(); a.best != nil {
+		seq = a.sequence()
+		if a.best != nil {
 			seq = a.best
 			found.add(seq, "")
 		}

@@ -33,7 +33,7 @@ type gap struct {
 }
 
 // gapOver finds a gap over a place: of a value that is read at some place after it.
-// ok is false if what is read there is read in between, does not move, or is no copy of its own.
+// ok is false if the value is read in between, does not move, or has no copy of its own.
 func (s *state) gapOver(j, v int32) (g gap, ok bool) {
 	if s.m.offload[v] == none {
 		return g, false

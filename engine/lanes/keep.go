@@ -12,7 +12,7 @@ import (
 // keep is the strategy keepall where operations run on the network or the host: they are
 // queued in the order in which they stand, what the host reads is copied there as soon as
 // it is made, and what it makes is fetched as soon as it can be. Gathered weights and
-// all else that an operation makes stay to their last use, what nobody reads and weights
+// all else that an operation makes stay to their last use, what has no reader and weights
 // that are there at the start to the end.
 func keep(p *engine.Problem) (*engine.Solution, error) {
 	n := len(p.Graph.Values)

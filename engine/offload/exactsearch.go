@@ -22,12 +22,12 @@ type exact struct {
 	gaps    bool // values may leave for the time between two operations
 	values  []parcel
 	readers [][]int         // the values that an operation reads
-	over    []engine.Bytes  // what is too much in an operation if nothing is away
+	over    []engine.Bytes  // by how much each operation exceeds the budget if nothing is away
 	rest    []time.Duration // of the operations from k on
 	nodes   []visit
 	open    engine.Heap[openNode]
 	seen    map[moment]time.Duration
-	limit   time.Duration // only what is faster is of interest
+	limit   time.Duration // schedules that take this long or longer are dropped
 	least   time.Duration // no schedule is faster; limit if none is faster than that
 }
 
@@ -297,22 +297,26 @@ func (e *exact) advance(nd visit) {
 	nd.at += next
 	first, second := -1, -1 // values that may leave now: one that was used, and one that was copied
 	if m.running {
-		if m.run -= next; m.run == 0 {
+		m.run -= next
+		if m.run == 0 {
 			var vain bool
-			if first, vain = e.endOperation(m); vain {
+			first, vain = e.endOperation(m)
+			if vain {
 				return
 			}
 		}
 	}
 	if m.out >= 0 {
-		if m.sent -= next; m.sent == 0 {
+		m.sent -= next
+		if m.sent == 0 {
 			second = int(m.out)
 			m.put(second, copied)
 			m.out = -1
 		}
 	}
 	if m.in >= 0 {
-		if m.fetched -= next; m.fetched == 0 {
+		m.fetched -= next
+		if m.fetched == 0 {
 			m.in = -1
 		}
 	}
@@ -320,7 +324,7 @@ func (e *exact) advance(nd visit) {
 }
 
 // endOperation ends the operation that runs. It returns the value that was used and
-// can leave now: one at most, for the others have just been made, or nobody reads
+// can leave now: one at most, for the others have just been made, or have no reader
 // them again. A copy was in vain if the value has never left and will not.
 func (e *exact) endOperation(m *moment) (used int, vain bool) {
 	k := int(m.done)

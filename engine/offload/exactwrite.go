@@ -84,7 +84,7 @@ func (e *exact) began(nd, from *visit) moment {
 	return m
 }
 
-// operation appends operation k, and forgets what nobody reads after it.
+// operation appends operation k, and frees the values that have no reader after it.
 func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	g, n := s.p.Chain, s.n
 	if k < n {

@@ -88,7 +88,8 @@ func (g *gaussian) fit() {
 	for _, v := range g.value {
 		squares += (v - g.mean) * (v - g.mean)
 	}
-	if g.scale = math.Sqrt(squares / n); g.scale == 0 {
+	g.scale = math.Sqrt(squares / n)
+	if g.scale == 0 {
 		g.scale = 1
 	}
 	g.solve = g.solve[:0]

@@ -81,7 +81,7 @@ func (l *labels) weight(i int) int64 {
 
 // weight is the tie-break: among equally fast sets the one with the least sum is
 // taken, that is, with the fewest bytes, roughly, and the earlier ones. Where the
-// bytes are so many that the sum would overflow, they are counted in larger units.
+// sum would overflow, bytes are counted in larger units.
 func (m *model) weight(i int, size engine.Bytes) int64 {
 	return int64((size+m.unit-1)/m.unit) * int64(1000+i)
 }

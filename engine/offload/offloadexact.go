@@ -91,7 +91,8 @@ func (c claim) claimAll(e *exact) {
 	if e.everything() && least > c.Bound {
 		c.OptimalAmong, c.Bound = c.step.p.Graph.FirstWays(withinAll), least
 	}
-	if c.Optimal = c.Makespan <= c.Bound; !c.Optimal && e.poll.Err() == nil {
+	c.Optimal = c.Makespan <= c.Bound
+	if !c.Optimal && e.poll.Err() == nil {
 		c.Stopped = true
 		c.Notes = append(c.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
 	}

@@ -58,7 +58,8 @@ func solveOffloadSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	}
 	found := bestSet(s, uint64(args.Int("seed")), args.Int("evaluations"), poll)
 	sol := s.mustPlan(found.set).solution()
-	if sol.ordered(found.least); !found.proven {
+	sol.ordered(found.least)
+	if !found.proven {
 		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.", found.evaluations, args.Int("seed")))
 	}
 	return sol.Solution, poll.Err()

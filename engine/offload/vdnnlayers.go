@@ -28,7 +28,8 @@ func (l *layered) back(visit func(i, own, next int)) {
 	for i := l.n - 1; i >= 0; i-- {
 		own, next := -1, -1
 		if away > i {
-			if away = i; l.set[i] {
+			away = i
+			if l.set[i] {
 				own = i
 			}
 		}

@@ -226,3 +226,109 @@ func TestRefusals(t *testing.T) {
 		t.Error("a list too few is not refused")
 	}
 }
+
+// Proposition 1: without copies the longest path is the step time that the player finds, and bytes follow from the order
+// alone: limits that are kept change nothing, and lower ones refuse the order.
+func TestLongestPath(t *testing.T) {
+	refused := 0
+	for seed := range orders() {
+		r := enginetest.Rand(uint64(seed))
+		p := randomProblem(r)
+		order := randomOrder(r, p, seed%2 == 0, false)
+		if !p.Fused {
+			order = splitAll(order)
+		} else {
+			order = fuseAll(order)
+		}
+		free, err := p.Play(order)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		squeeze(r, p, free)
+		trace, err := p.Play(order)
+		got, ok := p.LongestPath(order)
+		if ok != (err == nil) {
+			t.Fatalf("seed %d: the longest path fits: %v; the player says %v", seed, ok, err)
+		}
+		if !ok {
+			refused++
+			continue
+		}
+		if got != int64(trace.Makespan) || trace.Makespan != free.Makespan {
+			t.Fatalf("seed %d: the longest path is %d; played are %d, and %d without limits", seed, got, trace.Makespan, free.Makespan)
+		}
+	}
+	if refused < orders()/10 {
+		t.Errorf("%d of %d orders do not fit; want a tenth at least", refused, orders())
+	}
+}
+
+// splitAll makes two passes of whole backwards, fuseAll one of two.
+func splitAll(order [][]pipeline.Pass) (out [][]pipeline.Pass) {
+	for _, list := range order {
+		var l []pipeline.Pass
+		for _, x := range list {
+			if x.Kind == pipeline.Backward {
+				l = append(l, pipeline.Pass{Kind: pipeline.Inputs, Micro: x.Micro, Stage: x.Stage})
+				x.Kind = pipeline.Weights
+			}
+			l = append(l, x)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func fuseAll(order [][]pipeline.Pass) (out [][]pipeline.Pass) {
+	for _, list := range order {
+		var l []pipeline.Pass
+		for _, x := range list {
+			if x.Kind == pipeline.Inputs {
+				x.Kind = pipeline.Backward
+			}
+			if x.Kind != pipeline.Weights {
+				l = append(l, x)
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Moves of the search, which play only what is behind them, lead to orders that the player plays in the time that they
+// were taken to take, within the limits.
+func TestMoves(t *testing.T) {
+	changed := 0
+	for seed := range orders() / 4 {
+		r := enginetest.Rand(uint64(seed))
+		p := randomProblem(r)
+		order := splitAll(randomOrder(r, p, false, false))
+		if p.Fused {
+			order = fuseAll(order)
+		}
+		p.Limit = nil
+		for i := range p.Ranks {
+			p.Limit = append(p.Limit, engine.Bytes(10+r.IntN(60)+0*i))
+		}
+		got, took := p.Perturbed(order, 1+r.IntN(60), pipeline.Allowed{Recompute: seed%2 == 0})
+		if got == nil {
+			continue
+		}
+		trace, err := p.Play(got)
+		if err != nil || int64(trace.Makespan) != took {
+			t.Fatalf("seed %d: %v (%v); the search takes %d", seed, trace, err, took)
+		}
+		if err := check.Trace(p, got, trace); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i := range got {
+			if len(got[i]) != len(order[i]) {
+				changed++
+				break
+			}
+		}
+	}
+	if changed < orders()/100 {
+		t.Errorf("forwards are dropped in %d orders; want more", changed)
+	}
+}

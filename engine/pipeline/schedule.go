@@ -60,6 +60,7 @@ type maker struct {
 	paper       string // arXiv number: schedules are listed by its age
 	shape       Shape
 	split       bool                // some backwards are in two parts
+	searched    bool                // by Search, which does not begin with it
 	refuse      func(p *Plan) error // nil: nothing
 	make        func(p *Plan, q *Problem) [][]Pass
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -80,4 +82,73 @@ func (t *Trace) Twice() (all time.Duration) {
 		}
 	}
 	return all
+}
+
+// add notes a span of a trace that is being made; peaks and counts come later.
+func (t *Trace) add(p *Problem, x Span) {
+	r := p.Stages[x.Stage].Rank
+	if t.Makespan = max(t.Makespan, x.End); x.Kind.copies() {
+		t.Copies[r] = append(t.Copies[r], x)
+		return
+	}
+	t.Ranks[r] = append(t.Ranks[r], x)
+	t.Busy[r] += x.End - x.Start
+}
+
+// peak is the most bytes that spans of a rank hold at any instant.
+func (p *Problem) peak(r int, spans []Span) engine.Bytes {
+	type change struct {
+		at    time.Duration
+		bytes engine.Bytes
+	}
+	var list []change
+	for _, x := range spans {
+		take, give := p.Stages[x.Stage].bytes(x.Kind)
+		list = append(list, change{x.Start, take}, change{x.End, -give})
+	}
+	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes)) })
+	now := p.fixed(r)
+	most := now
+	for _, c := range list {
+		now += c.bytes
+		most = max(most, now)
+	}
+	return most
+}
+
+// order lists passes and copies so that they are issued no later than they run: a copy out behind the last pass that has
+// ended, a copy back behind the last one that has started. A second copy out that starts while a pass runs which began
+// before the copy back is issued later than it ran.
+func (t *Trace) order() [][]Pass {
+	type item struct {
+		slot int // passes before it
+		Span
+	}
+	out := make([][]Pass, len(t.Ranks))
+	for r, spans := range t.Ranks {
+		var list []item
+		for i, x := range spans {
+			list = append(list, item{i, x})
+		}
+		least := map[Pass]int{} // a copy is issued behind the one before it of the same pass
+		for _, c := range t.Copies[r] {
+			cell := Pass{Micro: c.Micro, Stage: c.Stage}
+			slot := least[cell]
+			for slot < len(spans) && (c.Kind == In && spans[slot].Start <= c.Start || c.Kind == Out && spans[slot].End <= c.Start) {
+				slot++
+			}
+			least[cell] = slot
+			list = append(list, item{slot, c})
+		}
+		slices.SortStableFunc(list, func(a, b item) int {
+			if a.slot != b.slot || a.Kind.copies() && b.Kind.copies() {
+				return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.Start, b.Start))
+			}
+			return cmp.Compare(min(b.Kind, Out), min(a.Kind, Out)) // copies come before the pass that has their slot
+		})
+		for _, x := range list {
+			out[r] = append(out[r], x.Pass)
+		}
+	}
+	return out
 }

@@ -49,19 +49,19 @@ func Find(c *engine.Chain, t *Trace, p *Player, q Query, poll *engine.Poll) (*Fo
 	if q.Strategy != "" {
 		return f.convert()
 	}
-	segments, got, err := p.Solve(q.Class, q.Limit, plays, f.known(), poll)
+	segments, got, err := p.Solve(q.Class, q.Limit, plays, f.startPlans(), poll)
 	if err != nil {
 		return &Found{Segments: segments, Class: q.Class, Result: got}, err
 	}
 	if q.Class == ClassOffload {
-		segments, got = f.early(segments, got)
+		segments, got = f.fetchEarly(segments, got)
 	}
 	return &Found{Segments: segments, Class: q.Class, Result: got}, nil
 }
 
-// early has what is on the host come back one segment before it is needed, so that its
-// copy may run beside operators, wherever the limit has room for that.
-func (f *finder) early(segments []*Segment, got Result) ([]*Segment, Result) {
+// fetchEarly returns segments in which values come back from the host one segment before they are needed, so that the
+// copies may run beside operators, wherever the limit has room for that.
+func (f *finder) fetchEarly(segments []*Segment, got Result) ([]*Segment, Result) {
 	segments, first := slices.Clone(segments), true
 	for i, s := range segments {
 		if s.Do != DoOffload && s.Input != DoOffload {
@@ -81,19 +81,19 @@ func (f *finder) early(segments []*Segment, got Result) ([]*Segment, Result) {
 	return segments, got
 }
 
-// rooms are budgets of the chain to try for one of the step: what a chain cannot say of
-// a step may take a little more.
-func (f *finder) rooms() (rooms []engine.Bytes) {
+// chainBudgets returns budgets of the chain to try for the limit of the step, which may take a little more than its
+// chain says.
+func (f *finder) chainBudgets() (rooms []engine.Bytes) {
 	for _, less := range []engine.Bytes{0, f.Limit / 50, f.Limit / 20, f.Limit / 10, f.Limit / 5} {
 		rooms = append(rooms, f.Limit-less+f.chain.Input+f.chain.Resident.Total())
 	}
 	return rooms
 }
 
-// known are plans that follow from the chain's optimal ones of class wrappable, and of
+// startPlans returns plans that follow from the chain's optimal ones of class wrappable, and of
 // rotor where runs within runs are looked for.
-func (f *finder) known() (all [][]*Segment) {
-	for _, room := range f.rooms() {
+func (f *finder) startPlans() (all [][]*Segment) {
+	for _, room := range f.chainBudgets() {
 		runs, err := remat.Runs(f.chain, room, f.poll)
 		if err != nil {
 			break
@@ -102,21 +102,21 @@ func (f *finder) known() (all [][]*Segment) {
 		for _, r := range runs {
 			parts = append(parts, Part{First: r[0], Last: r[1]})
 		}
-		all = append(all, f.valid(parts)...)
+		all = append(all, f.segmentsOf(parts)...)
 	}
 	if f.Class == ClassUnit || f.Class == ClassWrappable {
 		return all
 	}
-	for _, room := range f.rooms() {
+	for _, room := range f.chainBudgets() {
 		if parts, _, err := f.solved("rotor", nil, room); err == nil {
-			all = append(all, f.valid(parts)...)
+			all = append(all, f.segmentsOf(parts)...)
 		}
 	}
 	return all
 }
 
-// valid is parts as the segments of one plan, if they are one.
-func (f *finder) valid(parts []Part) [][]*Segment {
+// segmentsOf returns the plan of parts as its segments, alone in a list, or nil if parts are no valid plan.
+func (f *finder) segmentsOf(parts []Part) [][]*Segment {
 	if segments := f.trace.OfStages(f.chain, parts); f.trace.Validate(segments) == nil {
 		return [][]*Segment{segments}
 	}
@@ -142,7 +142,7 @@ func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([
 // which the step keeps its own.
 func (f *finder) convert() (*Found, error) {
 	least := engine.NoLimit
-	for _, room := range f.rooms() {
+	for _, room := range f.chainBudgets() {
 		parts, sol, err := f.solved(f.Strategy, nil, room)
 		if _, short := errors.AsType[*engine.InfeasibleError](err); short {
 			break
@@ -150,15 +150,16 @@ func (f *finder) convert() (*Found, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Strategy, err)
 		}
-		for _, segments := range f.valid(parts) {
+		for _, segments := range f.segmentsOf(parts) {
 			got := f.player.Play(segments)
 			least = min(least, got.Peak)
 			if got.Peak > f.Limit {
 				continue
 			}
 			found := &Found{Class: f.trace.ClassOf(segments), Solution: sol, Best: f.best(room)}
-			if found.Segments, found.Result = segments, got; found.Class == ClassOffload {
-				found.Segments, found.Result = f.early(segments, got)
+			found.Segments, found.Result = segments, got
+			if found.Class == ClassOffload {
+				found.Segments, found.Result = f.fetchEarly(segments, got)
 			}
 			return found, nil
 		}

@@ -42,7 +42,8 @@ func (p *Player) Holders(segments []*Segment) (list []Holder) {
 			extra = p.t.Ops[e.ID].Temp
 		}
 		if now+extra > most {
-			if most, at, temp = now+extra, i, -1; extra > 0 {
+			most, at, temp = now+extra, i, -1
+			if extra > 0 {
 				temp = e.ID
 			}
 		}

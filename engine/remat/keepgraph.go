@@ -102,7 +102,8 @@ func (k *keeper) run(id engine.OpID) {
 		touched = append(touched, v)
 	}
 	for _, v := range touched {
-		if k.uses[v]--; k.uses[v] == 0 && k.g.Values[v].Kind != engine.KindWeight {
+		k.uses[v]--
+		if k.uses[v] == 0 && k.g.Values[v].Kind != engine.KindWeight {
 			k.steps = append(k.steps, engine.Free(v))
 			k.there[v] = false
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // maxNonpersistentStages bounds the states of memory, whose number is three to
-// the power of the length, and four for stages whose output nobody saves: those are
+// the power of the length, and four for stages whose output is unsaved: those are
 // bounded by maxStateBytes.
 const (
 	maxNonpersistentStages = 12

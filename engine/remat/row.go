@@ -62,7 +62,8 @@ func (b *builder[T]) limitRow(t int) {
 	b.top = b.front.highest(b.s, b.slack)
 	if b.around != nil {
 		of := &b.around.of[t]
-		if b.top = min(b.top, of.highest(b.s)); b.top < 0 {
+		b.top = min(b.top, of.highest(b.s))
+		if b.top < 0 {
 			return
 		}
 		cells := b.around.front.cells

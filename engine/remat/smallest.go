@@ -12,7 +12,7 @@ type floors struct {
 	t     *terms
 	least [][]int64 // nil until it is filled
 
-	found func(*optimum) // told of the schedules of groups; nil: nobody waits for them
+	found func(*optimum) // is called with the schedules of groups; may be nil
 }
 
 // Floors are the least bytes, beside its input, with which the stages from one to another

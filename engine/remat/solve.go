@@ -122,7 +122,8 @@ func solveIn[T unit](o *optimum, t *terms, use tricks, ahead bounds, poll *engin
 	}
 	v, ok := x.value(1, x.n, x.room)
 	if !ok || v > x.limit {
-		if v, err = x.deepen(limit, known); err != nil {
+		v, err = x.deepen(limit, known)
+		if err != nil {
 			return err
 		}
 	}
@@ -167,13 +168,15 @@ func (x *table[T]) start(o *optimum, t *terms, ahead bounds) (limit, guess T, ce
 		}
 		v, ok := T(0), false
 		if certain && !t.outputOnly && before > limit {
-			if ok, err = y.fill(falling(limit, before, groupFall)); err != nil {
+			ok, err = y.fill(falling(limit, before, groupFall))
+			if err != nil {
 				return 0, 0, false, err
 			}
 			v, _ = y.value(1, y.n, y.room)
 		}
 		if !ok {
-			if v, err = y.deepen(limit, certain && !t.outputOnly); err != nil {
+			v, err = y.deepen(limit, certain && !t.outputOnly)
+			if err != nil {
 				return 0, 0, false, err
 			}
 		}

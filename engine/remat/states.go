@@ -241,8 +241,8 @@ func (s *states) expand(k int) {
 }
 
 // afterAll is what is there of stage k after F_all^k in layer g, in a state that is
-// told by what it holds of stage k+1: an output that nobody saves goes at once if
-// nobody reads it either.
+// told by what it holds of stage k+1: an unsaved output goes at once if
+// it has no reader either.
 func (s *states) afterAll(g, k int, code uint32) uint32 {
 	if s.c.Unsaved(k) && k < g && code/s.layers[g].weight[k+1]%s.radix(g, k+1)&holdsSaved == 0 {
 		return holdsSaved | holdsOutput

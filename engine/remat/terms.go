@@ -30,7 +30,7 @@ type terms struct {
 	n          int
 	fwd        []int64 // [uF]
 	in         []int64 // [a^{s-1}] what keeping the input of s takes
-	saved      []int64 // [abar^s] what F_all^s takes out of m; see byStage for outputs that nobody saves
+	saved      []int64 // [abar^s] what F_all^s takes out of m; see byStage for unsaved outputs
 	held       []int64 // gradient that lies on the device while stages before it run again
 	allFwd     []int64 // [abar^s + oF^s]
 	allBwd     []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
@@ -63,11 +63,10 @@ func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 
 // byStage are the quantities by stage; the room is not set.
 //
-// Outputs that nobody saves (engine.Stage.Unsaved), which the theorem does not
-// know. C(s,t,m) keeps its meaning: a^{s-1} lies outside of m. If nobody saves it,
+// Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning: a^{s-1} lies outside of m. If it is unsaved,
 // F_all^s consumes it, for no forward of s follows, and its bytes come back to m:
 // the stages after s have m - abar^s + a^{s-1}, and so has B^s, beside abar^s. If
-// nobody saves a^s, F_all^s writes it, and it lies outside of what the stages
+// a^s is unsaved, F_all^s writes it, and it lies outside of what the stages
 // after s have. Hence, with b^k = a^k for such an output and 0 for others,
 //
 //	saved[s]  = abar^s + b^s - b^{s-1}        may be negative

@@ -71,7 +71,8 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 	}
 	sol := solution(p, w.sequence())
 	sol.OptimalAmong = p.Graph.FirstWays(withinWrappable)
-	if sol.Optimal, sol.Stopped = !w.thinned, w.thinned; w.thinned {
+	sol.Optimal, sol.Stopped = !w.thinned, w.thinned
+	if w.thinned {
 		sol.Notes = []string{"There were more ways than are held at a time; some were forgotten, so a faster schedule may exist."}
 		return sol, nil
 	}
@@ -177,7 +178,7 @@ func (w *wrapping) extend(s, t int, need, grow engine.Bytes, extra time.Duration
 // keep goes on with stage s kept.
 func (w *wrapping) keep(s int, poll *engine.Poll) error {
 	st, n := &w.c.Stages[s-1], w.c.Len()
-	gone := w.c.Beside(s - 1) // an output that nobody saves goes once it is read
+	gone := w.c.Beside(s - 1) // an unsaved output goes once it is read
 	need := max(w.c.HeldGrad(n)+st.Saved+w.c.Beside(s)+st.FwdTemp, st.Saved-gone+st.Grad+w.c.Grad(s-1)+st.BwdTemp)
 	w.extend(s, s, need, st.Saved+w.c.Beside(s)-gone, 0, true)
 	return poll.Err()

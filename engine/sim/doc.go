@@ -56,7 +56,7 @@
 // A value is served by its own copy or by one of a value that it is within (a
 // reader of a^k may read abar^k).
 //
-// An output that nobody saves (engine.Stage.Unsaved) is within nothing. A run of
+// An unsaved output (engine.Stage.Unsaved) is a part of no other value. A run of
 // F^k then writes abar^k and a^k, two copies, and an output-only run a^k alone; F^{k+1}
 // reads a^k's own copy; neither B^k nor B^{k+1} reads it. Nothing of this is a rule
 // of its own: it follows from what the operations read and write. So it may be freed

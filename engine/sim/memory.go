@@ -118,3 +118,9 @@ func (pl *player) hostUse(n engine.Bytes) {
 	pl.t.HostPeak = max(pl.t.HostPeak, pl.host)
 	pl.t.Host = append(pl.t.Host, Point{At: pl.now, Used: pl.host})
 }
+
+// charge adds n bytes, which may be negative, to the memory in use.
+func (pl *player) charge(c Category, n engine.Bytes) {
+	pl.used[c] += n
+	pl.inUse += n
+}

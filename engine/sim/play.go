@@ -138,7 +138,8 @@ func newPlaces(g *engine.Graph) []place {
 	for i := len(ps) - 1; i >= 0; i-- {
 		v, q := &g.Values[i], &ps[i]
 		q.onHost = v.Initial&engine.OnHost != 0
-		if q.next = engine.NoValue; v.PartOf != engine.NoValue {
+		q.next = engine.NoValue
+		if v.PartOf != engine.NoValue {
 			q.next, ps[v.PartOf].inner = ps[v.PartOf].inner, engine.ValueID(i)
 		}
 	}
@@ -172,12 +173,6 @@ func (pl *player) expect() {
 	pl.t.Spans = make([]Span, 0, spans)
 	pl.t.Lives = make([]Life, 0, lives)
 	pl.t.Memory = make([]Sample, 0, 2+3*spans+frees)
-}
-
-// charge adds n bytes, which may be negative, to the memory in use.
-func (pl *player) charge(c Category, n engine.Bytes) {
-	pl.used[c] += n
-	pl.inUse += n
 }
 
 // playInstant does everything that happens at this instant.
@@ -306,7 +301,8 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	op := &pl.g.Ops[st.Op]
 	outs := op.Out
 	if st.OutputOnly {
-		if outs = op.OutputOnly; outs == nil {
+		outs = op.OutputOnly
+		if outs == nil {
 			return hold{}, pl.fail("the operation cannot keep only its output")
 		}
 	}

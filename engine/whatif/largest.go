@@ -35,7 +35,8 @@ func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgre
 		if s.err != nil || s.fails == 0 {
 			break
 		}
-		if start = s.beyond(); start == 0 {
+		start = s.beyond()
+		if start == 0 {
 			break
 		}
 		s.a.Gaps = true
@@ -122,7 +123,8 @@ func (s *search) test(b int) bool {
 	if ok, known := s.known[b]; known || s.err != nil {
 		return ok
 	}
-	if s.err = s.ctx.Err(); s.err != nil {
+	s.err = s.ctx.Err()
+	if s.err != nil {
 		return false
 	}
 	p, err := s.q.problem(b)

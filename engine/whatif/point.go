@@ -102,7 +102,8 @@ func AtBatch(ctx context.Context, q *BatchQuestion, batch int) (BatchPoint, erro
 		at.Smallest = least.Smallest
 		return at, nil
 	case stopped:
-		if at.Partial = true; sol == nil {
+		at.Partial = true
+		if sol == nil {
 			return at, nil
 		}
 	case err != nil:

@@ -141,7 +141,8 @@ func (n *network) lms(threshold, ahead int) walk {
 			seen[v] = true
 		}
 		for i, f := range n.funcs {
-			if r.at = i; n.poll.Err() != nil {
+			r.at = i
+			if n.poll.Err() != nil {
 				return r, false
 			}
 			slices.SortStableFunc(in[i], n.order)

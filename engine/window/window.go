@@ -88,7 +88,8 @@ func (n *network) searchWindow(b *best) {
 	var at, step engine.Bytes // of the fastest
 	try := func(w, apart engine.Bytes) {
 		before := b.run
-		if b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", w.Text())); b.run != before {
+		b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", w.Text()))
+		if b.run != before {
 			at, step = w, apart
 		}
 	}
@@ -145,7 +146,8 @@ func (n *network) windowed(bytes engine.Bytes) walk {
 		right := 0 // [r] the first place beyond the window
 		sums := n.sums
 		for i, f := range n.funcs {
-			if r.at = i; n.poll.Err() != nil {
+			r.at = i
+			if n.poll.Err() != nil {
 				return r, false
 			}
 			limit := sums[f.first] + bytes

@@ -64,7 +64,8 @@ func (r *Recording) lives(buffer, at int) bool {
 // the last one if there is no such event.
 func (r *Recording) Alive(at int) *Alive {
 	if at == Decisive {
-		if at = r.facts.PeakAt; r.facts.Failure != nil {
+		at = r.facts.PeakAt
+		if r.facts.Failure != nil {
 			at = r.facts.Failure.At
 		}
 	}

@@ -54,7 +54,8 @@ func (r *Recording) classify() {
 	for i := range stacks.Calls {
 		if i > 0 {
 			c := stacks.Calls[i]
-			if phases[i] = phaseOf(&stacks.Frames[c.Frame]); phases[i] == otherPhase && c.Parent > 0 {
+			phases[i] = phaseOf(&stacks.Frames[c.Frame])
+			if phases[i] == otherPhase && c.Parent > 0 {
 				phases[i] = phases[c.Parent]
 			}
 		}

@@ -80,7 +80,8 @@ func Read(p *profiles.Profile) (*Recording, error) {
 		f.Devices = append(f.Devices, DeviceReport(d))
 	}
 	f.Peak, f.PeakAt = r.peak()
-	if f.Failure = r.failure(); f.Failure != nil {
+	f.Failure = r.failure()
+	if f.Failure != nil {
 		f.Capacity = f.Failure.Reserved + f.Failure.DeviceFree
 	}
 	return r, nil
@@ -161,7 +162,8 @@ func (r *Recording) peak() (most engine.Bytes, at int) {
 		if e.Free {
 			n = -n
 		}
-		if now += n; now > most && i >= r.Before-1 {
+		now += n
+		if now > most && i >= r.Before-1 {
 			most, at = now, i
 		}
 	}

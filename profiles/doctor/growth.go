@@ -110,13 +110,14 @@ func (r *Recording) steps() (marks []int) {
 	of := func(i int) request { return request{r.history.Stack[i], r.Requests.Buffers[i].Bytes} }
 	for i := range r.Requests.Buffers {
 		if b := &r.Requests.Buffers[i]; b.Start >= r.Before && r.placed(i) {
-			if times[of(i)]++; times[of(i)] == 1 && !r.turns[i] && r.history.Stack[i] > 0 {
+			times[of(i)]++
+			if times[of(i)] == 1 && !r.turns[i] && r.history.Stack[i] > 0 {
 				first[of(i)] = b.Start
 			}
 		}
 	}
 	requests := map[int]int{} // by how often they come
-	often := 0
+	often := 0                // how often most of them come, which is the number of steps
 	for q := range first {
 		if n := times[q]; n >= leastSteps {
 			requests[n]++
@@ -146,7 +147,8 @@ func (r *Recording) steps() (marks []int) {
 	}
 	all, regular := 0, 0
 	for _, n := range times {
-		if all += n; len(marks) > 0 && (n+1)%len(marks) <= 2 { // one more or less, where the recording begins and ends
+		all += n
+		if len(marks) > 0 && (n+1)%len(marks) <= 2 { // one more or less, where the recording begins and ends
 			regular += n
 		}
 	}

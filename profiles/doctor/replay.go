@@ -75,7 +75,8 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 	v, capacity, limit := Replay{Setting: s.name}, r.capacity(), engine.NoLimit
 	if s.rules.Collect > 0 {
-		if limit = capacity; limit == 0 {
+		limit = capacity
+		if limit == 0 {
 			byDefault, err := r.Replay(0, poll)
 			if err != nil {
 				return v, err
@@ -87,7 +88,8 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
 		peak, fits, err = r.replay(capacity, s.rules, poll)
 	}
-	if v.Reserved = peak; capacity > 0 || !fits {
+	v.Reserved = peak
+	if capacity > 0 || !fits {
 		v.Fits = &fits
 	}
 	return v, err
@@ -105,7 +107,8 @@ func (r *Recording) capacity() engine.Bytes {
 // ownSettings replays the settings of the run; nil if they are not all understood.
 func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
 	rules, ok := parseSettings(r.history.Settings)
-	if rules.Expandable = rules.Expandable || r.history.Expandable; !ok || r.own != nil {
+	rules.Expandable = rules.Expandable || r.history.Expandable
+	if !ok || r.own != nil {
 		return r.own, nil
 	}
 	v, err := Replay{}, error(nil)
@@ -179,7 +182,8 @@ func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine
 		got[e.Buffer] = refused
 		if b := r.Requests.Buffers[e.Buffer].Bytes; b > 0 { // PyTorch gives others a null pointer
 			var ok bool
-			if got[e.Buffer], ok = c.Take(int(r.history.Streams[e.Buffer]), b); !ok {
+			got[e.Buffer], ok = c.Take(int(r.history.Streams[e.Buffer]), b)
+			if !ok {
 				fits, got[e.Buffer] = false, refused
 			}
 		}

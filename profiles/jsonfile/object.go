@@ -249,7 +249,7 @@ const (
 	mostKeys   = 1000
 )
 
-// NoteOthers remembers the keys that nobody asked for.
+// NoteOthers remembers the keys that no reader has asked for.
 func (o *Object) NoteOthers() {
 	if len(o.Known.other) >= mostOthers {
 		return

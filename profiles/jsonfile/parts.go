@@ -70,7 +70,8 @@ func scan(data []byte) *profiles.FormatError {
 			}
 			i += n - 1
 		case c == '{' || c == '[':
-			if depth++; depth > mostDepth {
+			depth++
+			if depth > mostDepth {
 				return &profiles.FormatError{Line: lineAt(data, i), Found: fmt.Sprintf("lists and objects are nested deeper than %d", mostDepth),
 					Expected: fmt.Sprintf("At most %d levels are read.", mostDepth), Remedy: "Write a profile as the documentation of the format shows it."}
 			}
@@ -204,7 +205,8 @@ func (d *partDecoder) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	n = copy(p, d.rest)
-	if d.rest = d.rest[n:]; len(d.rest) == 0 && n < len(p) {
+	d.rest = d.rest[n:]
+	if len(d.rest) == 0 && n < len(p) {
 		p[n] = '\n'
 		n++
 		d.rest = nil

@@ -131,7 +131,8 @@ func (s *Stream) ValueEnd(b []byte) int {
 			case '{', '[':
 				depth++
 			case '}', ']':
-				if depth--; depth == 0 {
+				depth--
+				if depth == 0 {
 					return i + 1
 				}
 			}
@@ -208,7 +209,8 @@ func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
 			return false
 		}
 		key := object[i+1 : end-1]
-		if i = skip(end); i >= len(object) || object[i] == '}' {
+		i = skip(end)
+		if i >= len(object) || object[i] == '}' {
 			return false
 		}
 		n := s.ValueEnd(object[i:])

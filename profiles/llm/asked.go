@@ -93,6 +93,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
 		s.Gather = 1
 	}
+	s.Kernels = p.Is("kernels", "yes")
+	s.Attention = AttentionKind(p.Word("attention"))
 	s.Base = BaseKind(p.Word("base"))
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
 	s.OneGraph = p.Is("graph", "model")

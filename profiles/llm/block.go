@@ -7,38 +7,94 @@ type builder struct {
 	*tape
 	s     *Setup
 	m     *Model
-	e     int64 // bytes of an activation
-	inner int64 // tokens of products
-	outer int64 // tokens of the residual stream
-	layer int64
+	k     *Block          // what the layer is made of
+	e     int64           // bytes of an activation
+	inner int64           // tokens of products
+	outer int64           // tokens of the residual stream
+	seen  map[string]bool // what earlier blocks share with this one; nil: nothing is shared
+}
+
+// newBuilder writes onto a tape.
+func newBuilder(t *tape, s *Setup, k *Block) *builder {
+	inner, outer := s.tokens()
+	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer}
 }
 
 // newBlock is the tape of a layer, counted from 0. needsGrad says whether the block's
-// input needs a gradient.
-func newBlock(s *Setup, layer int64, needsGrad bool) *tape {
+// input needs a gradient; seen, if it is not nil, is what earlier blocks share with it.
+func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape {
 	_, outer := s.tokens()
 	t := newTape(size(outer*s.Model.Hidden, s.Compute), needsGrad)
-	t.block(s, layer, blockInput)
+	t.block(s, layer, blockInput, seen)
 	return t
 }
 
+// Around says where a block's norms stand.
+type Around uint8
+
+// Norms stand before attention and the feed-forward net, on both sides of each, behind each, or
+// behind the sums.
+const (
+	AroundBefore Around = iota
+	AroundBoth
+	AroundBehind
+	AroundSum // behind the sums
+)
+
 // block writes the operators of a layer behind a value.
-func (t *tape) block(s *Setup, layer int64, x valueID) {
-	inner, outer := s.tokens()
-	b := &builder{tape: t, s: s, m: s.Model, e: s.Compute, inner: inner, outer: outer, layer: layer}
-	n := b.norm(x, "n1", b.outer, b.m.Hidden)
-	a := b.attention(b.collect(n))
-	if b.m.Parallel {
-		if !b.m.OneNorm {
+func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
+	b := newBuilder(t, s, s.Model.At(layer))
+	b.seen = seen
+	b.tables()
+	n := b.before(x, "n1")
+	switch {
+	case b.k.NoMixer:
+		b.output = b.sum(x, b.feedForward(n))
+		return
+	case b.k.Alone:
+		b.output = b.sum(x, b.mixer(b.collect(n)))
+		return
+	}
+	a := b.behind(b.mixer(b.collect(n)), "n1.out")
+	if b.k.Parallel {
+		if !b.k.OneNorm {
 			n = b.norm(x, "n2", b.outer, b.m.Hidden)
 		}
 		f := b.feedForward(n)
 		b.output = b.sum(b.sum(f, a), x)
 		return
 	}
-	mid := b.sum(x, a)
-	n = b.norm(mid, "n2", b.outer, b.m.Hidden)
-	b.output = b.sum(mid, b.feedForward(n))
+	mid := b.summed(b.sum(x, a), "n1")
+	n = b.before(mid, "n2")
+	b.output = b.summed(b.sum(mid, b.behind(b.feedForward(n), "n2.out")), "n2")
+}
+
+// summed is the norm behind a sum, if there is one.
+func (b *builder) summed(x valueID, name string) valueID {
+	if b.k.Around == AroundSum {
+		return b.norm(x, name, b.outer, b.m.Hidden)
+	}
+	return x
+}
+
+// before is the norm in front of a part of the block, if there is one.
+func (b *builder) before(x valueID, name string) valueID {
+	if b.k.Around == AroundBehind || b.k.Around == AroundSum || name == "n1" && b.k.NoFirst {
+		return x
+	}
+	return b.norm(x, name, b.outer, b.m.Hidden)
+}
+
+// behind are the norm and the dropout behind a part of the block, if there are any.
+func (b *builder) behind(x valueID, name string) valueID {
+	if b.k.Dropout && b.s.written() {
+		x = b.add(op{in: []valueID{x}}, name+".dropped", b.values[x].bytes)
+		b.aside(name+".mask", size(b.outer*b.m.Hidden, 1))
+	}
+	if b.k.Around == AroundBefore || b.k.Around == AroundSum {
+		return x
+	}
+	return b.norm(x, name, b.outer, b.m.Hidden)
 }
 
 // act is an activation of n numbers a token of the products.
@@ -49,61 +105,9 @@ func (b *builder) sum(x, y valueID) valueID {
 	return b.add(op{in: []valueID{x, y}, byRef: true}, "sum", max(b.values[x].bytes, b.values[y].bytes))
 }
 
-// normWeight is the weight of a normalisation. LoRA without products trains norms alone.
-func (b *builder) normWeight(name string, n int64) weight {
-	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
-	return weight{name: name, n: b.m.normParams(n), trained: b.s.trains() || only, adapter: only}
-}
-
-// norm normalises rows of n numbers. Compiled blocks have one kernel for it.
-func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
-	kind := b.s.Norm
-	if b.s.Compiled && kind != NormLayer {
-		kind = NormFused
-	}
-	w := b.normWeight(name, n)
-	all := rows * n
-	out := size(all, b.e)
-	switch kind {
-	case NormFused, NormLayer:
-		stats := size(rows, 4)
-		if kind == NormLayer {
-			stats *= 2
-		}
-		y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, out)
-		b.aside(name+".stat", stats)
-		return y
-	case NormPlain:
-		return b.plainNorm(x, name, rows, n, w)
-	}
-	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
-	// mean is as large as its input [torch: mean_backward expands, then divides].
-	wide := size(all, 4)
-	f := b.add(op{in: []valueID{x}}, name+".f32", wide)
-	sq := b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".pow", wide)
-	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, 4))
-	r := b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))
-	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: wide}, name+".mul", wide)
-	narrow := b.add(op{in: []valueID{y}}, name+".bf16", out)
-	o := op{in: []valueID{narrow}, weights: []weight{w}}
-	if w.trained {
-		o.keeps, o.back = []valueID{narrow}, out
-	}
-	return b.add(o, name, out)
-}
-
-// plainNorm is litgpt's: in the compute type throughout [rmsnorm.py].
-func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) valueID {
-	out := size(rows*n, b.e)
-	sq := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name+".square", out)
-	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, b.e))
-	r := b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, b.e)))
-	y := b.add(op{in: []valueID{x, r}, keeps: []valueID{x, r}, back: out}, name+".mul", out)
-	o := op{in: []valueID{y}, weights: []weight{w}}
-	if w.trained {
-		o.keeps, o.back = []valueID{y}, out
-	}
-	return b.add(o, name, out)
+// point is an operator element by element that keeps some values.
+func (b *builder) point(name string, bytes engine.Bytes, in []valueID, keeps ...valueID) valueID {
+	return b.add(op{in: in, keeps: keeps}, name, bytes)
 }
 
 // collect gathers what the ranks of a tensor-parallel group hold of the tokens; the
@@ -139,109 +143,25 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
-// attention is everything from the normalised input to what is added to the stream.
-func (b *builder) attention(n valueID) valueID {
-	if b.m.MLA != nil {
-		return b.latent(n)
-	}
-	m, tp := b.m, b.s.Tensor
-	wide, keys := m.Heads/tp*m.Head, ceil(m.Keys, tp)*m.Head
-	bias := func(n int64) int64 {
-		if m.QKVBias || m.Bias {
-			return n
-		}
-		return 0
-	}
-	var q, k, v valueID
-	if b.s.FusedQKV {
-		qkv := b.linear(n, "qkv", m.Hidden, wide+2*keys, bias(wide+2*keys))
-		if b.s.LoRA.has("q") || b.s.LoRA.has("v") {
-			qkv = b.adaptQKV(n, qkv, wide, keys)
-		}
-		parts := b.split(qkv, []string{"q", "k", "v"}, []engine.Bytes{b.act(wide), b.act(keys), b.act(keys)})
-		q, k, v = parts[0], parts[1], parts[2]
-	} else {
-		q = b.linear(n, "q", m.Hidden, wide, bias(wide))
-		k = b.linear(n, "k", m.Hidden, keys, bias(keys))
-		v = b.linear(n, "v", m.Hidden, keys, bias(keys))
-	}
-	if m.QKNorm {
-		q = b.norm(q, "qn", b.inner*wide/m.Head, m.Head)
-		k = b.norm(k, "kn", b.inner*keys/m.Head, m.Head)
-	}
-	if m.Positions == 0 {
-		q, k = b.rotate(q, "q.rope", wide), b.rotate(k, "k.rope", keys)
-	}
-	if b.s.RepeatKeys && keys < wide {
-		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
-		keys = wide
-	}
-	a := b.attend(q, k, v, wide, keys, wide)
-	out := int64(0)
-	if m.Bias || m.OutBias {
-		out = m.Hidden
-	}
-	return b.scatter(b.linear(a, "o", wide, m.Hidden, out))
-}
-
-// rotate turns positions into queries or keys: scratch, and nothing kept.
-func (b *builder) rotate(x valueID, name string, n int64) valueID {
-	temp := size(b.inner*n, b.s.RotateTemp)
-	if b.s.Compiled {
-		temp = 0
-	}
-	return b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, b.act(n))
-}
-
-func (b *builder) repeat(x valueID, name string, wide int64) valueID {
-	return b.add(op{in: []valueID{x}}, name, b.act(wide))
-}
-
-// attend is flash attention: it keeps its operands, its result and a statistic of each
-// row. Its backward sums the gradient of the queries in fp32 and, where queries share
-// keys, has gradients of keys and values at the width of the queries [flash_api.cpp].
-func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
-	heads := b.m.Heads / b.s.Tensor
-	back := size(b.inner*heads, 4)
-	if !b.s.PlainDQ {
-		back += size(b.inner*wide, 4)
-	}
-	if keys < wide {
-		back += 2 * b.act(wide)
-	}
-	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, back: back,
-		flops: 2 * float64(b.inner) * float64(b.s.Seq) * float64(wide+values) / 2}
-	if b.s.Context > 1 { // keys and values of all ranks [torch: the allgather rotation]
-		o.temp = 2 * size(b.inner*b.s.Context*keys, b.e)
-		o.back += 2 * o.temp
-	}
-	a := b.add(o, "attention", b.act(values))
-	b.keep(a)
-	b.aside("statistics", size(b.inner*heads, 4))
-	return a
-}
-
 // feedForward is the net behind the second normalisation.
 func (b *builder) feedForward(n valueID) valueID {
-	if b.m.hasExperts(b.layer) {
+	if b.k.MoE != nil {
 		return b.experts(n)
 	}
-	return b.scatter(b.net(b.collect(n), ceil(b.m.Wide, b.s.Tensor)))
+	return b.scatter(b.net(b.collect(n), ceil(b.k.Wide, b.s.Tensor)))
 }
 
 // net is a feed-forward net of a width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
 	bias := func(n int64) int64 {
-		if b.m.Bias {
+		if b.k.Bias || b.k.MLPBias {
 			return n
 		}
 		return 0
 	}
-	if !b.m.Gated {
-		up := b.linear(n, "up", h, wide, bias(wide))
-		g := b.add(op{in: []valueID{up}, keeps: []valueID{up}}, "gelu", b.act(wide))
-		return b.linear(g, "down", wide, h, bias(h))
+	if !b.k.Gated {
+		return b.linear(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide)), "down", wide, h, bias(h))
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
 	up := b.linear(n, "up", h, wide, bias(wide))
@@ -253,6 +173,75 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	if b.s.FusedGate || b.s.Compiled {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
 	}
-	silu := b.add(op{in: []valueID{gate}, keeps: []valueID{gate}}, "silu", bytes)
+	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
+		return b.clamped(gate, up, bytes)
+	}
+	silu := b.activation(gate, "silu", bytes)
 	return b.add(op{in: []valueID{silu, up}, keeps: []valueID{silu, up}}, "gated", bytes)
+}
+
+// clamped is gpt-oss's activation, which keeps five more tensors than its inputs.
+func (b *builder) clamped(gate, up valueID, bytes engine.Bytes) valueID {
+	g := b.point("clamp.gate", bytes, []valueID{gate}, gate)
+	u := b.point("clamp.up", bytes, []valueID{up}, up)
+	sig := b.keep(b.point("clamp.sigmoid", bytes, []valueID{g}))
+	glu := b.point("clamp.glu", bytes, []valueID{g, sig}, g, sig)
+	one := b.point("clamp.one", bytes, []valueID{u})
+	return b.point("gated", bytes, []valueID{glu, one}, glu, one)
+}
+
+// Act is an activation as Transformers writes it.
+type Act uint8
+
+// ActKernel is one kernel, which keeps its input: SiLU, GELU in its exact and tanh forms.
+// ActNew is GELU written out [transformers: activations.py, NewGELUActivation], which keeps
+// its input and three more. ActSquare is relu squared, which keeps what relu writes.
+// ActXIELU is that of Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a
+// sigmoid.
+const (
+	ActKernel Act = iota
+	ActNew
+	ActSquare
+	ActXIELU
+	ActQuick
+)
+
+// activation is element by element; bytes are those of its input.
+func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID {
+	act := b.k.Act
+	if act == ActXIELU { // alpha_p and alpha_n
+		b.ops[len(b.ops)-1].weights = append(b.ops[len(b.ops)-1].weights, weight{name: "xielu", n: 2, trained: b.s.trains()})
+	}
+	if !b.s.written() {
+		act = ActKernel
+	}
+	in := []valueID{x}
+	switch act {
+	case ActNew:
+		cube := b.point(name+".inner", bytes, in, x)
+		tanh := b.keep(b.point(name+".tanh", bytes, []valueID{cube}))
+		half := b.point(name+".half", bytes, in)
+		one := b.point(name+".one", bytes, []valueID{tanh})
+		return b.point(name, bytes, []valueID{half, one}, half, one)
+	case ActSquare:
+		relu := b.keep(b.point(name+".relu", bytes, in))
+		return b.point(name, bytes, []valueID{relu}, relu)
+	case ActXIELU:
+		return b.xielu(x, name, bytes)
+	case ActQuick:
+		sig := b.keep(b.point(name+".sigmoid", bytes, in))
+		return b.point(name, bytes, []valueID{x, sig}, x, sig)
+	}
+	return b.point(name, bytes, in, x)
+}
+
+// xielu keeps its input, three intermediate values and where the input is positive.
+func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
+	in := []valueID{x}
+	square := b.keep(b.point(name+".square", bytes, in, x))
+	low := b.keep(b.point(name+".expm1", bytes, in))
+	less := b.keep(b.point(name+".less", bytes, []valueID{low, x}))
+	y := b.point(name, bytes, []valueID{square, less})
+	b.aside(name+".positive", bytes/engine.Bytes(b.e))
+	return y
 }

@@ -11,9 +11,9 @@ import (
 // of their bytes overflows.
 const mostParams = 1 << 45
 
-// check reports a model that cannot be: everything that describes one comes through here,
+// Check reports a model that cannot be: everything that describes one comes through here,
 // whatever it was read from. Errors name the number by its key in a config.json.
-func (m *Model) check() error {
+func (m *Model) Check() error {
 	err := cmp.Or(m.checkSizes(), m.checkExperts(), m.checkLatent())
 	if err == nil {
 		err = m.checkTogether()

@@ -5,14 +5,14 @@ import "testing"
 // However a step is set up, what is there after the third one was there after the
 // second: nothing is lost and nothing is given back twice. It reaches no more than they did.
 func TestStepsEndWhereTheyBegan(t *testing.T) {
-	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Heads: 4, Keys: 2, Head: 16, Wide: 96, Words: 512, Gated: true, QKNorm: true}
+	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Words: 512, Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 96, Gated: true, QKNorm: true}}
 	tied := *dense
 	tied.Tied = true
 	moe := *dense
 	moe.MoE = &MoE{Experts: 4, TopK: 2, Wide: 32, Shared: 32, Dense: 1}
 	latent := moe
 	latent.MLA = &MLA{QRank: 16, KVRank: 16, Nope: 8, Rope: 8, Value: 16}
-	parallel := &Model{Name: "parallel", Layers: 2, Hidden: 64, Heads: 4, Keys: 4, Head: 16, Wide: 96, Words: 512, Layer: true, Bias: true, HeadBias: true, Parallel: true, Tied: true}
+	parallel := &Model{Name: "parallel", Layers: 2, Hidden: 64, Words: 512, HeadBias: true, Tied: true, Block: Block{Heads: 4, Keys: 4, Head: 16, Wide: 96, Layer: true, Bias: true, Parallel: true}}
 	sets := []func(*Setup){
 		func(*Setup) {},
 		func(s *Setup) { s.Shard, s.Reduce, s.Weight, s.Grad, s.Moments = 4, 4, 4, 4, 8 },

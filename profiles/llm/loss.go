@@ -1,6 +1,9 @@
 package llm
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Chunks that programs use where the setup does not say.
 const (
@@ -14,6 +17,7 @@ const (
 type lossState struct {
 	input  handle // of the norm
 	hidden handle // the normalised output of the last block
+	capped handle // logits behind a tanh
 	norm   *block
 	kept   *kept
 	saved  []handle // what autograd keeps
@@ -57,14 +61,17 @@ const lastNorm = "final"
 // finalNorm is the normalisation behind the last block.
 func (p *program) finalNorm() *block {
 	_, outer := p.s.tokens()
-	b := &builder{tape: newTape(size(outer*p.s.Model.Hidden, p.s.Compute), true), s: p.s, m: p.s.Model, e: p.s.Compute, outer: outer}
-	b.output = b.norm(blockInput, lastNorm, outer, p.s.Model.Hidden)
+	b := newBuilder(newTape(size(outer*p.s.Model.Hidden, p.s.Compute), true), p.s, &p.s.Model.Block)
+	b.final()
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
 
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
 func (p *program) lossKept(l *lossState) {
 	n, e := p.logits(), p.s.Compute
+	if p.s.Model.LogitCap && p.s.written() && !slices.Contains([]LossKind{LossChunked, LossVocabChunked, LossFused}, p.s.Loss) {
+		l.capped = p.logit(n, e)
+	}
 	switch p.s.Loss {
 	case LossBF16: // log_softmax in the compute type
 		logits := p.logit(n, e)
@@ -143,6 +150,7 @@ func (p *program) lossBackward(w *pass) handle {
 	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.root, w) })
 	p.give(l.input)
 	p.give(l.held)
+	p.give(l.capped)
 	return g
 }
 

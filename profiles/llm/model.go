@@ -1,32 +1,108 @@
 package llm
 
-// Model is the architecture of a decoder.
+// Model is the architecture of a network of blocks in a row: a decoder of a language model,
+// mostly.
 type Model struct {
 	Name   string
+	Family string // model_type of Transformers; empty: one of those built in
 	Layers int64
 	Hidden int64 // h
-	Heads  int64 // a
-	Keys   int64 // k: heads of keys and values
-	Head   int64 // d
-	Wide   int64 // f
 	Words  int64 // V, with the padding that the program gives it
 	Tied   bool  // the head has the weights of the embedding
 
-	Gated     bool  // two products in, an activation, one out
-	Layer     bool  // LayerNorm with biases; otherwise RMS normalisation
-	NoBias    bool  // LayerNorm without biases (MPT)
-	QKNorm    bool  // queries and keys are normalised by head
-	QKVBias   bool  // biases of queries, keys and values
-	OutBias   bool  // a bias of the product behind attention
-	Window    int64 // how far attention looks back; 0: to the beginning
-	Bias      bool  // biases of all products of a block
 	HeadBias  bool  // a bias of the head
-	Parallel  bool  // attention and feed-forward net read the same input
-	OneNorm   bool  // and the same normalised input
-	Positions int64 // learned positions; 0: rotated ones
+	Positions int64 // learned positions; 0: rotated ones, or none
+	LogitCap  bool  // the logits go through a tanh
+	Types     int64 // of sentences, each with an embedding of its own
+	OwnIDs    bool  // positions are computed for each input
+	FirstNorm bool  // the embedding is normalised
+	Dropped   bool  // the embedding goes through a dropout
+	LastNorm  bool  // and a norm before that head
+	Fp32Loss  bool  // of that head too
+	Masked    bool  // BERT's head: a product, an activation and a norm before the words, and a loss in the compute type
+	Shorter   bool  // the loss leaves the last token of each sequence out
 
-	MoE *MoE
-	MLA *MLA
+	Notes  []string // what is to be said about how the model was read
+	Beside []Tower  // what no block of Pattern has: towers, layers for more tokens
+	// Block is what every layer is made of, or the ones that matter most where Pattern says
+	// it of each.
+	Block
+	Pattern []*Block
+
+	// Written says that only Transformers' own code of the blocks is known, no other program's.
+	Written bool
+}
+
+// Tower is something that a model has beside its blocks, in blocks of its own. What is played
+// is a step on text alone, which does not run it.
+type Tower struct {
+	Name   string
+	Blocks int64
+	Params int64 // of one of them
+	Beside int64 // of all that is in none
+}
+
+// Block is what a layer is made of.
+type Block struct {
+	Heads int64 // a
+	Keys  int64 // k: heads of keys and values
+	Head  int64 // d
+	Wide  int64 // f
+
+	Gated    bool // two products in, an activation, one out
+	Layer    bool // LayerNorm with biases; otherwise RMS normalisation
+	NoBias   bool // LayerNorm without biases (MPT)
+	QKNorm   bool // queries and keys are normalised by head
+	QKVBias  bool // biases of queries, keys and values
+	OutBias  bool // a bias of the product behind attention
+	Bias     bool // biases of all products of a block
+	Parallel bool // attention and feed-forward net read the same input
+	OneNorm  bool // and the same normalised input
+	Window   int64
+
+	MoE   *MoE
+	MLA   *MLA
+	Delta *Delta // instead of attention
+	SSM   *SSM
+	Conv  *ShortConv
+	Twin  bool // SSM stands beside attention
+
+	Alone   bool // nothing stands behind what mixes tokens
+	NoMixer bool // nothing mixes tokens: the feed-forward net alone
+
+	// Form and what follows say how Transformers writes the block.
+	Form    NormForm
+	Around  Around
+	WholeQK bool // queries and keys are normalised over all heads at once
+	VNorm   bool // values are normalised too, without a weight
+	Bare    bool // norms of queries and keys have no weight
+
+	NoRope   bool  // positions are not rotated
+	Rope     int64 // numbers of a head that are rotated [all]
+	RopeWide bool  // the tables are in 4 bytes
+	RopeOwn  bool  // and each layer makes its own
+	RopeHalf bool  // tables are of half the numbers
+	Axes     int64 // of positions, each with tables [1]
+	Each     bool  // tables are made for each sequence
+	Apart    bool  // queries are put together of two parts
+	NoTables bool  // tables are not handed to the block
+	RopeName string
+
+	Joined   bool // one product makes queries, keys and values; values stay a part of it
+	QGate    bool // queries come with a gate of attention's result
+	Sinks    bool // a learned number of each head joins the scores
+	ScoreCap bool // scores go through a tanh
+	Narrow   bool // the softmax of eager attention is in the compute type
+
+	Act      Act
+	MLPBias  bool
+	Dropout  bool  // behind attention and feed-forward net
+	DropAttn bool  // and of the scores
+	NoIDs    bool  // position ids are not handed to blocks
+	Scale    int64 // bytes of a number of each position that scales queries; 0: there is none
+	HeadLast bool  // queries and keys are normalised behind their rotation
+	NoFirst  bool  // no norm before attention
+	Both     bool  // attention looks both ways
 }
 
 // MoE is a feed-forward net of experts.
@@ -37,6 +113,30 @@ type MoE struct {
 	Shared  int64 // width of what every token goes through
 	Dense   int64 // first layers without experts
 	Bias    bool  // the router's correction bias, which is no trained weight
+	Counted bool  // and is a parameter all the same
+
+	Router    Router
+	Gate      bool // what every token goes through has a gate
+	Biases    bool // experts have biases, whose rows are gathered
+	Clamped   bool // the activation clamps its inputs [transformers: modeling_gpt_oss.py]
+	All       bool // every expert computes every token [transformers: modeling_llama4.py]
+	WideScore bool // the weights of experts stay in 4 bytes
+}
+
+// Router is how Transformers writes the choice of experts.
+type Router struct {
+	Wide   bool  // reads its input and its weight in 4 bytes
+	Own    bool  // of which the weight is kept so, without a copy
+	First  bool  // chooses before it scores
+	Mixer  bool  // Phi's: one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
+	Noise  int64 // how often the input is multiplied by noise before
+	Bias   bool  // of the product
+	Narrow bool  // scores stay in the compute type
+	Groups int64 // of experts, of which some are chosen first; 0: none
+	Best   int64 // of each group so many scores tell [2]
+	Top    int64 // groups that are chosen
+	Norm   bool  // weights of the chosen experts are divided by their sum
+	Sums   int64 // how often [1]
 }
 
 // MLA is DeepSeek's attention with compressed keys and values.
@@ -48,91 +148,82 @@ type MLA struct {
 	Value  int64
 }
 
+// At is what a layer, counted from 0, is made of. It is not changed.
+func (m *Model) At(layer int64) *Block {
+	if m.Pattern != nil {
+		return m.Pattern[layer]
+	}
+	if m.MoE == nil || layer >= m.MoE.Dense {
+		return &m.Block
+	}
+	dense := m.Block
+	dense.MoE = nil
+	return &dense
+}
+
+// has says whether a layer is of a kind.
+func (m *Model) has(is func(*Block) bool) bool {
+	for l := range m.Layers {
+		if is(m.At(l)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasExperts says whether a layer, counted from 0, has experts.
+func (m *Model) hasExperts(layer int64) bool { return m.At(layer).MoE != nil }
+
 // normParams are the weights of one normalisation over n numbers.
-func (m *Model) normParams(n int64) int64 {
-	if m.Layer && !m.NoBias {
+func (b *Block) normParams(n int64) int64 {
+	switch {
+	case b.Form == FormBare:
+		return 0
+	case b.Layer && !b.NoBias:
 		return 2 * n
 	}
 	return n
 }
 
-// attentionParams are the weights of the attention of one block.
-func (m *Model) attentionParams() int64 {
-	h := m.Hidden
-	if l := m.MLA; l != nil {
-		q := h * m.Heads * (l.Nope + l.Rope)
-		if l.QRank > 0 {
-			q = h*l.QRank + l.QRank + l.QRank*m.Heads*(l.Nope+l.Rope)
+// block are all weights of a layer, as its operators read them.
+func (m *Model) block(layer int64) (n int64) {
+	s := Setup{Model: m, Work: Work{Batch: 1, Seq: 1}, Code: Code{Norm: NormFused}}
+	s.defaults()
+	for _, o := range newBlock(&s, layer, true, nil).ops {
+		for _, w := range o.weights {
+			n += w.n
 		}
-		return q + h*(l.KVRank+l.Rope) + l.KVRank + l.KVRank*m.Heads*(l.Nope+l.Value) + m.Heads*l.Value*h
-	}
-	wide, keys := m.Heads*m.Head, m.Keys*m.Head
-	n := 2*h*wide + 2*h*keys
-	if m.QKVBias || m.Bias {
-		n += wide + 2*keys
-	}
-	if m.Bias || m.OutBias {
-		n += h
-	}
-	if m.QKNorm {
-		n += 2 * m.Head
-	}
-	return n
-}
-
-// feedForward are the weights of a feed-forward net of a width.
-func (m *Model) feedForward(wide int64) int64 {
-	n := 2 * m.Hidden * wide
-	if m.Gated {
-		n = 3 * m.Hidden * wide
-	}
-	if m.Bias {
-		n += wide + m.Hidden
-		if m.Gated {
-			n += wide
-		}
-	}
-	return n
-}
-
-// hasExperts says whether a layer, counted from 0, has experts.
-func (m *Model) hasExperts(layer int64) bool { return m.MoE != nil && layer >= m.MoE.Dense }
-
-// expertParams are the weights of all experts of one layer.
-func (m *Model) expertParams() int64 { return m.MoE.Experts * 3 * m.Hidden * m.MoE.Wide }
-
-// blockDense are the weights of a layer that every token uses: without its experts.
-func (m *Model) blockDense(layer int64) int64 {
-	norms := int64(2)
-	if m.OneNorm {
-		norms = 1
-	}
-	n := m.attentionParams() + norms*m.normParams(m.Hidden)
-	if !m.hasExperts(layer) {
-		return n + m.feedForward(m.Wide)
-	}
-	n += m.Hidden * m.MoE.Experts
-	if m.MoE.Bias {
-		n += m.MoE.Experts
-	}
-	return n + 3*m.Hidden*m.MoE.Shared
-}
-
-// block are all weights of a layer.
-func (m *Model) block(layer int64) int64 {
-	n := m.blockDense(layer)
-	if m.hasExperts(layer) {
-		n += m.expertParams()
 	}
 	return n
 }
 
 // embedding are the weights of the words and the positions.
-func (m *Model) embedding() int64 { return (m.Words + m.Positions) * m.Hidden }
+func (m *Model) embedding() int64 {
+	n := (m.Words + m.Positions + m.Types) * m.Hidden
+	if m.FirstNorm {
+		n += m.normParams(m.Hidden)
+	}
+	return n
+}
+
+// finalParams are the weights of what stands between the last block and the words.
+func (m *Model) finalParams() int64 {
+	n := m.normParams(m.Hidden)
+	if m.Masked {
+		n += m.Hidden * m.Hidden
+		if m.Bias {
+			n += m.Hidden
+		}
+	}
+	if m.LastNorm {
+		n += m.normParams(m.Hidden)
+	}
+	return n
+}
 
 // head are the weights behind the last block: the norm and what is not tied.
 func (m *Model) head() int64 {
-	n := m.normParams(m.Hidden)
+	n := m.finalParams()
 	if !m.Tied {
 		n += m.Words * m.Hidden
 	}
@@ -142,11 +233,62 @@ func (m *Model) head() int64 {
 	return n
 }
 
-// Params is how many numbers the model has.
-func (m *Model) Params() int64 {
-	n := m.embedding() + m.head()
+// Buffers are the numbers of the model that do not train: the correction biases of routers.
+func (m *Model) Buffers() (n int64) {
 	for l := range m.Layers {
-		n += m.block(l)
+		if e := m.At(l).MoE; e != nil && e.Bias && !e.Counted {
+			n += e.Experts
+		}
 	}
 	return n
+}
+
+// Params is how many numbers the model trains, those beside its blocks included.
+func (m *Model) Params() int64 {
+	n := m.embedding() + m.head()
+	n += m.towers()
+	for _, g := range m.layerParams() {
+		n += g[0] * g[1]
+	}
+	return n
+}
+
+// towers are the parameters of all towers.
+func (m *Model) towers() (n int64) {
+	for _, t := range m.Beside {
+		n += t.Blocks*t.Params + t.Beside
+	}
+	return n
+}
+
+// BlockParams are the parameters of the blocks in order: how many in a row have how many.
+func (m *Model) BlockParams() (out [][2]int64) {
+	for _, t := range m.Beside {
+		if t.Blocks > 0 {
+			out = append(out, [2]int64{t.Blocks, t.Params})
+		}
+	}
+	return append(out, m.layerParams()...)
+}
+
+// layerParams are BlockParams without those of towers.
+func (m *Model) layerParams() (out [][2]int64) {
+	known := map[Block]int64{}
+	for l := range m.Layers {
+		k := *m.At(l)
+		if _, ok := known[k]; !ok {
+			known[k] = m.block(l)
+		}
+		out = appendRun(out, known[k])
+	}
+	return out
+}
+
+// appendRun counts a value up if the last one is the same.
+func appendRun(runs [][2]int64, v int64) [][2]int64 {
+	if n := len(runs); n > 0 && runs[n-1][1] == v {
+		runs[n-1][0]++
+		return runs
+	}
+	return append(runs, [2]int64{1, v})
 }

@@ -5,11 +5,13 @@ import "strings"
 // The families below are the config.json files of their authors.
 
 func llama(name string, layers, h, heads, keys, wide, words int64, tied bool) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: h / heads, Wide: wide, Words: words, Tied: tied, Gated: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: words, Tied: tied,
+		Block: Block{Heads: heads, Keys: keys, Head: h / heads, Wide: wide, Gated: true}}
 }
 
 func qwen3(name string, layers, h, heads, keys, wide int64, tied bool) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: 128, Wide: wide, Words: 151936, Tied: tied, Gated: true, QKNorm: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 151936, Tied: tied,
+		Block: Block{Heads: heads, Keys: keys, Head: 128, Wide: wide, Gated: true, QKNorm: true}}
 }
 
 func qwen2(name string, layers, h, heads, keys, wide, words int64, tied bool) *Model {
@@ -21,31 +23,37 @@ func qwen2(name string, layers, h, heads, keys, wide, words int64, tied bool) *M
 // mpt are the configurations of LLM-foundry: no biases, the head tied, 2048 learned
 // positions where attention has no slopes.
 func mpt(name string, layers, h, heads int64) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: 50368, Tied: true, Layer: true, NoBias: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 50368, Tied: true,
+		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, NoBias: true}}
 }
 
 func gpt2(name string, layers, h, heads int64) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: 50257, Tied: true, Layer: true, Bias: true, Positions: 1024}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 50257, Tied: true, Positions: 1024,
+		Block:   Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Joined: true, Act: ActNew, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
+		Dropped: true, OwnIDs: true}
 }
 
 func phi(name string, layers, h, wide int64) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Words: 51200, Layer: true, Bias: true, HeadBias: true, Parallel: true, OneNorm: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 51200, HeadBias: true,
+		Block: Block{Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Layer: true, Bias: true, Parallel: true, OneNorm: true}}
 }
 
 // neox are GPT-NeoX networks: StableLM-alpha and Pythia.
 func neox(name string, layers, h, heads, words int64) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Words: words, Layer: true, Bias: true, Parallel: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: words,
+		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Parallel: true}}
 }
 
 // gemma has a head width of its own and ties its head; its norms are RMS.
 func gemma(name string, layers, h, heads, keys, wide int64) *Model {
 	m := llama(name, layers, h, heads, keys, wide, 256000, true)
-	m.Head = 256
+	m.Head, m.Form = 256, FormPlus
 	return m
 }
 
 func falcon(name string, layers, h, heads, keys int64) *Model {
-	return &Model{Name: name, Layers: layers, Hidden: h, Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Words: 65024, Tied: true, Layer: true, Parallel: true, OneNorm: true}
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 65024, Tied: true,
+		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: true}}
 }
 
 // twoNorms are the Falcons with groups of heads.

@@ -83,7 +83,7 @@ func newWhole(s *Setup, layers []int64) *block {
 	x := blockInput
 	for _, layer := range layers {
 		from := len(t.ops)
-		t.block(s, layer, x)
+		t.block(s, layer, x, nil)
 		x = t.output
 		for _, o := range t.ops[from:] { // weights of their own
 			for j := range o.weights {

@@ -36,7 +36,7 @@ func TestBudgetPeaks(t *testing.T) {
 // onePass is the peak of the blocks' forward and backward, compiled as one graph.
 func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 	t.Helper()
-	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Heads: 4, Keys: 4, Head: 64, Wide: wide, Words: 1024, Gated: true}
+	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Words: 1024, Block: Block{Heads: 4, Keys: 4, Head: 64, Wide: wide, Gated: true}}
 	s := normal(t, Setup{Model: m, Work: Work{Batch: 2, Seq: tokens}, Precision: Precision{Compute: 4, Weight: 4},
 		Code:          Code{Compiled: true},
 		Checkpointing: Checkpointing{Checkpoint: "budget", Budget: budget, OneGraph: true}})

@@ -42,13 +42,16 @@ const (
 
 // Code is what the program's operators are.
 type Code struct {
-	Norm       NormKind // [NormEager; of a LayerNorm NormLayer]
-	FusedGate  bool     // the activation and its product in one kernel
-	RepeatKeys bool     // keys and values are copied to the width of the queries
-	RotateTemp int64    // bytes of a number while positions are rotated
-	FusedQKV   bool     // one product makes queries, keys and values
-	PlainDQ    bool     // attention's backward has no fp32 sum of query gradients
-	Compiled   bool     // blocks go through torch.compile
+	Norm       NormKind      // [NormEager; of a LayerNorm NormLayer]
+	FusedGate  bool          // the activation and its product in one kernel
+	RepeatKeys bool          // keys and values are copied to the width of the queries
+	RotateTemp int64         // bytes of a number while positions are rotated
+	FusedQKV   bool          // one product makes queries, keys and values
+	Attention  AttentionKind // [AttentionFlash]
+	Written    bool          // blocks are the modules of Transformers as they are written
+	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
+	PlainDQ    bool          // attention's backward has no fp32 sum of query gradients
+	Compiled   bool          // blocks go through torch.compile
 }
 
 // NormKind is how a normalisation is written.
@@ -212,6 +215,7 @@ func (c *Code) defaults(layer bool) {
 		c.Norm = NormLayer
 	}
 	mode(&c.Norm, normKinds, NormEager)
+	mode(&c.Attention, attentionKinds, AttentionFlash)
 }
 
 func (c *Checkpointing) bounds() []bound {
@@ -294,6 +298,7 @@ func (y *Layout) check(m *Model) {
 // Kinds of the modes, in the order in which messages name them.
 var (
 	baseKinds       = []BaseKind{BaseSame, BaseNF4, BaseNF4Double}
+	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
 	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots, CheckpointModules, CheckpointBudget}
 	stepKinds       = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepNone}

@@ -55,7 +55,7 @@ func prepared(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 		switch {
 		case mode == CheckpointModules:
 			b.cached[id] = b.keepers[id] > 0 && !discarded(v.name, s.Recompute)
-		case slices.Contains(s.Keep, v.name):
+		case v.held && mode != CheckpointNone, slices.Contains(s.Keep, v.name):
 			b.cached[id] = true
 		}
 	}

@@ -18,7 +18,10 @@ type Program struct {
 // Programs are the presets, the first one the default.
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
-		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp = NormEager, LossFP32, 2, 4
+		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
+		if s.Model != nil && s.Model.Masked && !s.Model.Fp32Loss {
+			s.Loss = LossBF16
+		}
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
 	}},
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {
@@ -73,6 +76,9 @@ var knobs = []knob{
 	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
 	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
+	turns("kernels for linear attention", "kernels", "yes", func(s *Setup) bool {
+		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
+	}),
 	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
 	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
 	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),

@@ -93,11 +93,7 @@ func (s *Setup) onRank(ranks *Ranks, r int) *Setup {
 func (s *Setup) kinds(layers []int64) string {
 	var b strings.Builder
 	for _, l := range layers {
-		if s.Model.hasExperts(l) {
-			b.WriteByte('e')
-		} else {
-			b.WriteByte('d')
-		}
+		fmt.Fprintln(&b, *s.Model.At(l))
 	}
 	return b.String()
 }

@@ -73,7 +73,7 @@ func TestStates(t *testing.T) {
 
 // The loss by section 4: bytes of a logit at its peak, on a network of one small block.
 func TestLossPeaks(t *testing.T) {
-	m := &Model{Name: "head", Layers: 1, Hidden: 16, Heads: 1, Keys: 1, Head: 16, Wide: 16, Words: 1 << 16, Gated: true, Tied: true}
+	m := &Model{Name: "head", Layers: 1, Hidden: 16, Words: 1 << 16, Tied: true, Block: Block{Heads: 1, Keys: 1, Head: 16, Wide: 16, Gated: true}}
 	const tokens = 1 << 12
 	n := float64(tokens) * float64(m.Words) / float64(engine.GiB)
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		{"4 and 8 bits", func(s *Setup) { s.LoRA, s.Base, s.Float8 = &LoRA{Rank: 8}, "nf4", true }},
 		{"what is gathered in 8 bits", func(s *Setup) { s.Gather = 1 }},
 		{"Muon on the host", func(s *Setup) { s.Optimizer, s.HostStep = "muon", true }},
-		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Heads: 1, Words: 1} }},
+		{"layers", func(s *Setup) { s.Model = &Model{Hidden: 1, Words: 1, Block: Block{Heads: 1}} }},
 	} {
 		s := good
 		c.set(&s)

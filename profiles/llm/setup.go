@@ -53,12 +53,9 @@ func (s *Setup) checkNumbers() {
 	if s.Model == nil {
 		refuse("no model")
 	}
-	profiles.End(s.Model.check())
+	profiles.End(s.Model.Check())
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
-	}
-	if w := s.Model.Window; w > 0 && s.Seq > w {
-		refuse("sequences of %d tokens with a sliding window of %d are not understood; up to %d are", s.Seq, w, w)
 	}
 	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
 		for _, v := range part {
@@ -104,6 +101,7 @@ func (s *Setup) defaults() {
 // checkParts ends with what parts do not do together, and with what each of them does not
 // do by itself.
 func (s *Setup) checkParts() {
+	s.checkFamily()
 	if s.Base != BaseSame && s.LoRA == nil {
 		refuse("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
@@ -120,6 +118,28 @@ func (s *Setup) checkParts() {
 	s.Layout.check(s.Model)
 }
 
+// checkFamily ends with what is not known of a model's blocks: of most families only the code
+// of Transformers is.
+func (s *Setup) checkFamily() {
+	if m := s.Model; m.Written {
+		for _, v := range []struct {
+			is   bool
+			what string
+		}{{!s.Written, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"}, {s.Float8, "products in 8 bits"},
+			{s.Tensor > 1, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"}, {s.Expert > 1, "expert parallel ranks"}} {
+			if v.is {
+				refuse("%s: the blocks of %s are known as Transformers writes them, not with %s", m.Name, m.Family, v.what)
+			}
+		}
+	}
+	if s.Attention == AttentionSDPA && s.Model.Sinks {
+		refuse("%s: scaled_dot_product_attention has no sinks; want flash or eager", s.Model.Name)
+	}
+	if s.Attention == AttentionEager && s.Context > 1 {
+		refuse("eager attention with context parallel ranks is not known")
+	}
+}
+
 // tokens of a rank: of the products, and of the residual stream.
 func (s *Setup) tokens() (inner, outer int64) {
 	inner = ceil(s.Batch*s.Seq, s.Context)
@@ -128,6 +148,10 @@ func (s *Setup) tokens() (inner, outer int64) {
 	}
 	return inner, inner
 }
+
+// written says whether blocks run as Transformers' modules are written; a compiler writes
+// them anew.
+func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
 // gathers says whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

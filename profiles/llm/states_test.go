@@ -9,7 +9,7 @@ import (
 
 // one is a network of one block with products of 64 x 64 and 64 x 128 numbers, no more.
 func one() Setup {
-	m := &Model{Name: "one", Layers: 1, Hidden: 64, Heads: 1, Keys: 1, Head: 64, Wide: 128, Words: 256, Gated: true, Tied: true}
+	m := &Model{Name: "one", Layers: 1, Hidden: 64, Words: 256, Tied: true, Block: Block{Heads: 1, Keys: 1, Head: 64, Wide: 128, Gated: true}}
 	return Setup{Model: m, Work: Work{Batch: 1, Seq: 128}, Precision: Precision{Weight: 2}, HeadLoss: HeadLoss{Loss: "inplace"}}
 }
 
@@ -58,7 +58,7 @@ func TestFourBitsAreWidened(t *testing.T) {
 	s := one()
 	s.LoRA, s.Base = &LoRA{Rank: 1, On: []string{"q"}}, "nf4"
 	s = normal(t, s)
-	for _, o := range newBlock(&s, 0, true).ops {
+	for _, o := range newBlock(&s, 0, true, nil).ops {
 		if o.kind != opProduct || o.weights[0].adapter {
 			continue
 		}

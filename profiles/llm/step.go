@@ -1,6 +1,11 @@
 package llm
 
-import "memtide/profiles"
+import (
+	"maps"
+
+	"memtide/engine"
+	"memtide/profiles"
+)
 
 // allAdapters is the name under which a block's adapters are counted where only their
 // total is known.
@@ -54,9 +59,12 @@ func newProgram(s *Setup, of share) *program {
 		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
 	}
 	if last {
-		b := builder{s: s, m: m}
-		root = append(root, b.normWeight(lastNorm, m.Hidden))
-		if n := m.head() - m.normParams(m.Hidden); n > 0 {
+		b := newBuilder(newTape(0, trained), s, &m.Block)
+		b.final()
+		for _, o := range b.ops {
+			root = append(root, o.weights...)
+		}
+		if n := m.head() - m.finalParams(); n > 0 {
 			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
 		}
 	}
@@ -70,23 +78,33 @@ func newProgram(s *Setup, of share) *program {
 		return p
 	}
 	type kind struct {
-		experts, needs bool
-		mode           CheckpointKind
+		made   Block
+		needs  bool
+		mode   CheckpointKind
+		shared string // what it is the first to have of what blocks share
 	}
 	blocks := map[kind]*block{}
+	seen := map[string]bool{}
 	played := func(layer int64, k kind) *block {
+		before := maps.Clone(seen)
+		t := newBlock(s, layer, k.needs, seen)
+		k.shared = t.firsts()
 		if blocks[k] == nil {
-			blocks[k] = newPlayed(newBlock(s, layer, k.needs), s, k.mode)
+			blocks[k] = newPlayed(t, s, k.mode)
+		}
+		if s.Group > 1 && k.mode == CheckpointNone { // the block as it runs in the forward has the same
+			seen = before
 		}
 		return blocks[k]
 	}
 	for i, layer := range of.layers {
-		k := kind{m.hasExperts(layer), i > 0 || trained || !first, s.modeOf(int64(i))}
+		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first, mode: s.modeOf(int64(i))}
 		light := k
 		if s.Group > 1 {
 			k.mode = CheckpointNone
 		}
-		u := newUnit(p.blockWeights(played(layer, k)), blocks[k])
+		b := played(layer, k)
+		u := newUnit(p.blockWeights(b), b)
 		if s.Group > 1 {
 			u.light = played(layer, light)
 		}
@@ -132,6 +150,9 @@ func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
 // loads takes the states.
 func (p *program) loads() {
 	p.phase = Load
+	if p.first {
+		p.take(p.towerBytes(), Weights)
+	}
 	for _, u := range p.all() {
 		p.load(u)
 	}
@@ -145,12 +166,22 @@ func (p *program) play(steps int) {
 	}
 }
 
+// towerBytes are the weights of towers, which no step on text alone gathers or trains.
+func (p *program) towerBytes() engine.Bytes {
+	n := p.s.Model.towers()
+	if p.s.gathers() {
+		n = ceil(n, p.s.Shard)
+	}
+	return size(n, p.s.Weight)
+}
+
 // pass is what a micro batch holds between its forward and its backward.
 type pass struct {
 	inputs []handle // of the blocks
 	kept   []*kept
 	again  handle // what the blocks of one checkpoint wrote once more, while their backward runs
 	loss   lossState
+	front  handle // what is kept before the first block
 	out    handle // of the last block, while the loss waits
 }
 
@@ -185,6 +216,7 @@ func (p *program) forwardPass() *pass {
 	p.receive(p.root, true)
 	_, outer := p.s.tokens()
 	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
 	p.cut()
 	var leaving []handle // on their way to the host
@@ -311,6 +343,7 @@ func (p *program) backwardPass(w *pass) {
 		p.reduceUnit(u)
 		p.cut()
 	}
+	p.give(w.front)
 	p.reduceEnds(g)
 }
 

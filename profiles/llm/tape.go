@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"fmt"
+
+	"memtide/engine"
+)
 
 // valueID numbers the values of a tape; 0 is the input of the block.
 type valueID int
@@ -14,6 +18,7 @@ type value struct {
 	grad  engine.Bytes // of its gradient
 	root  valueID      // the value whose storage this one shares; itself mostly
 	needs bool         // its gradient is needed
+	held  bool         // a checkpoint holds it beside the block's input
 }
 
 // opKind sorts operators as the policies of frameworks do.
@@ -25,6 +30,7 @@ const (
 	opAttention               // and its statistics
 	opCollect                 // an all-gather
 	opScatter                 // a reduce-scatter or all-to-all
+	opShared                  // something of the model that blocks share
 )
 
 // weight is a tensor of the model that an operator reads.
@@ -122,4 +128,27 @@ func (t *tape) aside(name string, bytes engine.Bytes) {
 	if t.values[o.out[0]].needs {
 		o.keeps = append(o.keeps, id)
 	}
+}
+
+// firsts are the names of what a block is the first to have of what blocks share.
+func (t *tape) firsts() (names string) {
+	for _, o := range t.ops {
+		if o.kind == opShared {
+			names += fmt.Sprintln(t.values[o.out[0]].name, t.values[o.out[0]].held, len(o.keeps))
+		}
+	}
+	return names
+}
+
+// shared is something of the whole model that a block is the first to have: tables of
+// positions, a mask. A checkpoint holds it if held says so; without one it is kept if kept
+// says so.
+func (t *tape) shared(name string, bytes engine.Bytes, kept, held bool) {
+	id := valueID(len(t.values))
+	t.values = append(t.values, value{name: name, bytes: bytes, root: id, held: held})
+	o := op{kind: opShared, out: []valueID{id}}
+	if kept {
+		o.keeps = []valueID{id}
+	}
+	t.ops = append(t.ops, o)
 }

@@ -26,7 +26,7 @@ func normal(t *testing.T, s Setup) Setup {
 
 // keepsOf is what a block holds between forward and backward, its input not included.
 func keepsOf(s Setup) engine.Bytes {
-	b := newPlayed(newBlock(&s, 0, true), &s, s.Checkpoint)
+	b := newPlayed(newBlock(&s, 0, true, nil), &s, s.Checkpoint)
 	l := &ledger{}
 	x := l.take(b.values[0].bytes, Saved)
 	y, _ := b.forward(l, x)
@@ -83,7 +83,7 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 				s := normal(t, Setup{Model: Lookup(name), Work: Work{Seq: 512}, Code: Code{Compiled: compiled || mode == "budget"},
 					Checkpointing: Checkpointing{Checkpoint: mode, Budget: 50, Recompute: []string{"moe", "layernorm", "mla_up_proj"}}})
 				layer := s.Model.Layers - 1
-				b := newPlayed(newBlock(&s, layer, true), &s, s.Checkpoint)
+				b := newPlayed(newBlock(&s, layer, true, nil), &s, s.Checkpoint)
 				l := &ledger{}
 				x := l.take(b.values[0].bytes, Saved)
 				y, k := b.forward(l, x)

@@ -80,6 +80,8 @@ func (w *work) some(t *tape, counts func(int) bool) {
 			}
 		case opAttention:
 			w.attention += o.flops
+		case opShared:
+			continue
 		default:
 			for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {
 				w.traffic += float64(t.values[v].bytes)

@@ -24,6 +24,12 @@ func (m *Model) widest() int64 {
 	if e := m.MoE; e != nil {
 		n = max(n, e.TopK*m.Hidden, e.TopK*e.Wide, e.Shared, e.Experts)
 	}
+	if d := m.Delta; d != nil {
+		n = max(n, 2*d.KeyHeads*d.Key+d.ValueHeads*(d.Value+deltaChunk), d.ValueHeads*d.Key)
+	}
+	if s := m.SSM; s != nil {
+		n = max(n, 2*s.Heads*s.Head+2*s.Groups*s.State+s.Heads)
+	}
 	if l := m.MLA; l != nil {
 		n = max(n, l.QRank, l.KVRank+l.Rope, m.Heads*(l.Nope+l.Rope), m.Heads*(l.Nope+l.Value))
 	}

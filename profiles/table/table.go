@@ -67,7 +67,8 @@ func (g *rowGuard) row() error {
 	for i, c := range g.rest {
 		switch {
 		case c == '\n':
-			if g.line++; !quoted {
+			g.line++
+			if !quoted {
 				g.passed = i + 1
 				return nil
 			}

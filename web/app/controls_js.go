@@ -8,7 +8,6 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/input"
-	"memtide/web/ui/questions"
 )
 
 // controls carries out what is done with elements.
@@ -17,9 +16,6 @@ type controls struct {
 	files *files
 	saver *saver
 }
-
-// focusDelay is how long what was opened may take to be on the page, in milliseconds.
-const focusDelay = 60
 
 // listen turns what is done with elements into messages: one set of
 // listeners for the whole page, which ask the element what it does.
@@ -88,8 +84,8 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			set(element, "value", "")
 		}
 		return
-	case "zoom-in":
-		a.Later(func() { a.Do(input.Zoomed(a.s, 0.5, 0.5)) })
+	case "skip":
+		call(call(global("document"), "getElementById", "stage"), "focus")
 		return
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
@@ -112,19 +108,6 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		return
 	case "copy-line":
 		a.Later(func() { a.saver.copyLine(c.Arg) })
-		return
-	case "all-answers":
-		a.Later(func() {
-			a.Do(c.Message(a.s))
-			after(focusDelay, func() { // when they are on the page
-				if title := call(global("document"), "getElementById", questions.AnswersTitle); exists(title) {
-					call(title, "focus")
-				}
-			})
-		})
-		return
-	case "zoom-out":
-		a.Later(func() { a.Do(input.Zoomed(a.s, 2, 0.5)) })
 		return
 	}
 	a.Later(func() { a.Do(c.Message(a.s)) })

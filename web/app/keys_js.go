@@ -34,9 +34,6 @@ func (a *keyboard) listen() {
 		}
 		c, element, ok := commandOf(e)
 		switch {
-		case ok && c.Do == "find":
-			a.findKey(k, c, element)
-			return
 		case ok && c.Do == "picker-find" && a.picker.key(k, e):
 			return
 		case ok && c.Do == "try-answer" && k.Key == "Enter":
@@ -46,11 +43,6 @@ func (a *keyboard) listen() {
 			return
 		}
 		if a.s.View.NoShortcuts && k.Typed() {
-			return
-		}
-		if k.Key == "/" && tag != "INPUT" && tag != "SELECT" && !a.view {
-			call(e, "preventDefault")
-			call(call(global("document"), "querySelector", "[data-do=find]"), "focus")
 			return
 		}
 		if k.Code != "Escape" && (tag == "INPUT" || tag == "SELECT" || tag == "TEXTAREA") {
@@ -99,19 +91,6 @@ func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
 		a.say(snapshot.FlameSentence(a.s))
 	})
 	return true
-}
-
-// findKey handles the keys of the field that finds layers: the next one, or back
-// to the pictures.
-func (a *keyboard) findKey(k input.Key, c input.Command, element safejs.Value) {
-	switch k.Key {
-	case "Enter":
-		c.Do = "find-next"
-		a.controls.command(c, element)
-	case "Escape":
-		set(element, "value", "")
-		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true})
-	}
 }
 
 // chord handles a key that is pressed together with Ctrl or ⌘. What it does not

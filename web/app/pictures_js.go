@@ -14,7 +14,6 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/timeline"
-	"memtide/web/view"
 )
 
 // pictures paints the pictures of the time axis and what moves over them.
@@ -55,13 +54,11 @@ type canvas struct {
 // seen is what of the state a change of fades the pictures over.
 type seen struct {
 	shown    *known.Picture
-	told     bool // by the story
 	selected lookup.Target
 }
 
 // How long that takes, in milliseconds.
 const (
-	storyFade  = 400
 	selectFade = 180
 )
 
@@ -228,17 +225,15 @@ func (p *pictures) frame() {
 	}
 }
 
-// fade has what the canvases show now go away over what comes: for a step of the story
-// and for a selection, never while something moves by itself or is dragged.
+// fade has what the canvases show now go away over what comes: for a
+// selection, never while something moves by itself or is dragged.
 func (p *pictures) fade() {
 	v, was := &p.s.View, p.seen
-	p.seen = seen{p.s.Visible(), v.Story != view.NoStory, v.Selected}
+	p.seen = seen{p.s.Visible(), v.Selected}
 	duration := 0
 	switch {
 	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:
 		return
-	case p.seen.shown != was.shown && (p.seen.told || was.told):
-		duration = storyFade
 	case p.seen.shown == was.shown && p.seen.selected != was.selected:
 		duration = selectFade
 	default:

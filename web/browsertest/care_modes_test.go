@@ -153,7 +153,7 @@ func TestEverythingStops(t *testing.T) {
 		{"schedule", "", `control("strategy", "dynprog")`, `.results .working [data-do="stop"]`},
 		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
 		{"curve", "", `document.querySelector('[data-do="sweep"]').click()`, `[data-do="stop-sweep"]`},
-		{"what would help", "", `byID("all-answers").click()`, stop("help")},
+		{"what would help", "", `(document.querySelector('[data-do="ask"][data-arg="help"]') ?? document.body).click()`, `[data-testid="stop-help"]`},
 		{"smallest budget", "", `byID("ask-smallest").click()`, stop("smallest")},
 		{"least memory", "", `byID("ask-least").click()`, stop("least")},
 		{"largest batch", "", `byID("ask-batch").click()`, stop("batch")},

@@ -85,9 +85,9 @@ func TestMouseZoomsAndPans(t *testing.T) {
 	if got := visibleRange(p); !(got[1]-got[0] < panned[1]-panned[0]) {
 		t.Errorf("after the wheel with Ctrl %v ms are visible; want less than %v", got, panned)
 	}
-	p.Click(`[data-do="fit"]`)
+	key(t, p, "Digit0", "0")
 	if got := visibleRange(p); got != [2]float64{} {
-		t.Errorf("after Fit %v ms are visible; want all", got)
+		t.Errorf("after 0 %v ms are visible; want all", got)
 	}
 	p.Quiet()
 }

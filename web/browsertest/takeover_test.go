@@ -18,7 +18,6 @@ func TestTakesOver(t *testing.T) {
 	p.Wait(untilReady)
 	// A browser writes some content in another way than it stands in index.html: <path/>, &#39;.
 	all, gone := Eval[int](p, `early.length`), Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
-	// The steps of the story come anew, because their curves are drawn when they are solved.
 	if all < 300 || len(gone) > 125 {
 		t.Errorf("of %d elements that were prepared %d were replaced; want at most 125 of at least 300:\n%s", all, len(gone), strings.Join(gone, "\n"))
 	}

@@ -28,12 +28,13 @@ const roomForLabels = 420.0
 // place is a place of the plot in CSS pixels.
 type place struct{ x, y float64 }
 
-// ends are the ends of the bounds and of the lines.
+// ends are the ends of the lines.
 func (p *Plot) ends() []named {
-	out := make([]named, 0, len(p.Bounds)+len(p.Lines))
-	add := func(l *tradeoff.Line, steps bool) {
-		e := named{name: l.Title, chosen: steps && l.Method.Strategy == p.Chosen}
-		if pts := p.inside(l, steps); len(pts) > 0 {
+	out := make([]named, 0, len(p.Lines))
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		e := named{name: l.Title, chosen: l.Method.Strategy == p.Chosen}
+		if pts := p.inside(l); len(pts) > 0 {
 			last := pts[len(pts)-1]
 			e.x, e.y = p.X(last.Budget), p.Y(last.StepTime)
 		} else {
@@ -41,16 +42,10 @@ func (p *Plot) ends() []named {
 		}
 		out = append(out, e)
 	}
-	for i := range p.Bounds {
-		add(&p.Bounds[i], false)
-	}
-	for i := range p.Lines {
-		add(&p.Lines[i], true)
-	}
 	return out
 }
 
-// labels places the names of the bounds and of the lines: beside their line, as
+// labels places the names of the lines: beside their line, as
 // near to its end as can be, where no other line is nearer, on no other name, and
 // touching as little of the lines as possible. The chosen strategy's has the first
 // choice.

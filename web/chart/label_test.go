@@ -1,17 +1,12 @@
 package chart
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"testing"
 	"time"
 
 	"memtide/engine"
-	"memtide/wasm/proto"
-	"memtide/web/display"
-	"memtide/web/known"
-	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
 
@@ -22,7 +17,7 @@ func at(mib, millis int) tradeoff.LinePoint {
 
 // crowded is a chart like that of ResNet-101, whose lines end close to each other:
 // two above each other at one budget, one a little to the right, and two of
-// offloading, which lie on each other and leave the plot above, beside their bound.
+// offloading, which lie on each other and leave the plot above.
 func crowded(width float64, axis string, chosen string) *Plot {
 	p := &Plot{
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
@@ -34,7 +29,6 @@ func crowded(width float64, axis string, chosen string) *Plot {
 			line("rotor", "Optimal recomputation", at(1220, 219), at(1300, 216), at(1460, 208), at(2640, 183), at(4000, 167), at(4440, 164)),
 			line("sequential", "Equal segments", at(1540, 215), at(1700, 209), at(2640, 197), at(4440, 164)),
 		},
-		Bounds: []tradeoff.Line{line("greedy", BoundTitle(engine.MayOffload), at(1280, 521), at(3100, 220), at(3700, 170), at(4440, 164))},
 	}
 	p.layAxis()
 	return p
@@ -42,7 +36,7 @@ func crowded(width float64, axis string, chosen string) *Plot {
 
 // distances are those of a rectangle from a line, looked for in steps of half a
 // pixel.
-func distances(r rect, p *Plot, l *tradeoff.Line, steps bool) float64 {
+func distances(r rect, p *Plot, l *tradeoff.Line) float64 {
 	best := math.Inf(1)
 	look := func(x0, y0, x1, y1 float64) {
 		n := math.Ceil(2*math.Hypot(x1-x0, y1-y0)) + 1
@@ -51,14 +45,11 @@ func distances(r rect, p *Plot, l *tradeoff.Line, steps bool) float64 {
 			best = min(best, math.Hypot(max(r.x0-x, 0, x-r.x1), max(r.y0-y, 0, y-r.y1)))
 		}
 	}
-	pts := p.inside(l, steps)
+	pts := p.inside(l)
 	for k := 1; k < len(pts); k++ {
 		x0, y0, x1, y1 := p.X(pts[k-1].Budget), p.Y(pts[k-1].StepTime), p.X(pts[k].Budget), p.Y(pts[k].StepTime)
-		if steps {
-			look(x0, y0, x0, y1)
-			y0 = y1
-		}
-		look(x0, y0, x1, y1)
+		look(x0, y0, x0, y1)
+		look(x0, y1, x1, y1)
 	}
 	return best
 }
@@ -81,11 +72,8 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 				p := crowded(width, axis, chosen)
 				name := fmt.Sprintf("axis %q, %.0f wide, %s", axis, width, chosen)
 				ends, labels := p.ends(), p.labels()
-				lineOf := func(i int) (*tradeoff.Line, bool) {
-					if i < len(p.Bounds) {
-						return &p.Bounds[i], false
-					}
-					return &p.Lines[i-len(p.Bounds)], true
+				lineOf := func(i int) *tradeoff.Line {
+					return &p.Lines[i]
 				}
 				for i, l := range labels {
 					if !l.shown {
@@ -97,14 +85,14 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 							t.Errorf("%s: %q at %+v lies across the line at %.1f; want it off the budget's and the device's", name, ends[i].name, box, x)
 						}
 					}
-					own, steps := lineOf(i)
-					mine := distances(box, p, own, steps)
+					own := lineOf(i)
+					mine := distances(box, p, own)
 					if mine > 7 {
 						t.Errorf("%s: %q at %+v is %.1f px from its line; want it beside", name, ends[i].name, box, mine)
 					}
 					for j := range ends {
-						other, steps := lineOf(j)
-						if d := distances(box, p, other, steps); j != i && (d < mine-0.3 || d < 1) {
+						other := lineOf(j)
+						if d := distances(box, p, other); j != i && (d < mine-0.3 || d < 1) {
 							t.Errorf("%s: %q at %+v is %.1f px from its line and %.1f px from %q; want it nearest to its own, and off the others", name, ends[i].name, box, mine, d, ends[j].name)
 						}
 						o := boxOf(ends[j], labels[j])
@@ -113,7 +101,7 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 						}
 					}
 				}
-				if width > roomForLabels && !labels[len(p.Bounds)+2].shown && !labels[len(p.Bounds)+3].shown {
+				if width > roomForLabels && !labels[2].shown && !labels[3].shown {
 					t.Errorf("%s: neither %q nor %q has its name; want one, there is room", name, p.Lines[2].Title, p.Lines[3].Title)
 				}
 			}
@@ -156,62 +144,5 @@ func TestGap(t *testing.T) {
 		if got := r.gap(c.stroke); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v is %.3f from %+v; want %.3f", r, got, c.stroke, c.want)
 		}
-	}
-}
-
-// A bound has the name of its class, and stands for it only where a strategy of the
-// class is chosen or drawn.
-func TestBoundsAreOfDrawnClasses(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		lines  []string
-		chosen string
-		bound  int // of offloading, in milliseconds
-		want   string
-	}{
-		{"a line of the class is drawn", []string{"bound", "dynprog"}, "rotor", 250, "[lower bound, offloading only]"},
-		{"it is chosen", []string{"bound"}, "dynprog", 250, "[lower bound, offloading only]"},
-		{"its line is not drawn", []string{"bound"}, "rotor", 250, "[]"},
-		{"bounds are not drawn", []string{"dynprog"}, "rotor", 250, "[]"},
-		{"it says nothing", []string{"bound", "dynprog"}, "rotor", 100, "[]"},
-	} {
-		s := state.New()
-		s.Network = &known.Network{}
-		s.Choice.Strategy, s.View.Lines = c.chosen, c.lines
-		point := func(gib, step, bound int) *proto.Point {
-			return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step), Bound: ms * time.Duration(bound)}
-		}
-		s.Curve = &tradeoff.Curve{
-			Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
-			Points:  [][]*proto.Point{{point(1, 130, 100), point(4, 100, 100)}, {point(1, 290, c.bound), point(4, 100, 100)}},
-			KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms},
-		}
-		var got []string
-		for _, l := range Bounds(s) {
-			got = append(got, l.Title)
-		}
-		if fmt.Sprint(got) != c.want {
-			t.Errorf("%s: bounds %q; want %s", c.name, got, c.want)
-		}
-		if p := New(s, 516, 248); fmt.Sprint(len(p.Bounds)) != fmt.Sprint(len(got)) {
-			t.Errorf("%s: %d bounds are drawn; want %d", c.name, len(p.Bounds), len(got))
-		}
-	}
-}
-
-// The name at the line of a bound is that of its class.
-func TestBoundIsNamedByItsClass(t *testing.T) {
-	raw, err := crowded(1062, tradeoff.Slowdown, "greedy").Option(Look{Colours: display.Palette(display.Light)})
-	var o struct {
-		Series []struct {
-			Name     string
-			EndLabel struct{ Formatter string }
-		}
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &o)
-	}
-	if want := "lower bound, offloading only"; err != nil || o.Series[1].Name != want || o.Series[1].EndLabel.Formatter != want {
-		t.Errorf("%v, the bound is %+v; want %q as its name and at its line", err, o.Series[1], want)
 	}
 }

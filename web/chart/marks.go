@@ -61,7 +61,7 @@ func (p *Plot) beyondName() string {
 	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth {
 		return ""
 	}
-	return "more than the device has"
+	return "more than the card has"
 }
 
 // unfitWidth is the room that the name of the region in which nothing fits needs.
@@ -75,7 +75,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 	var data []any
 	for i := range p.Lines {
 		l := &p.Lines[i]
-		pts := p.inside(l, true)
+		pts := p.inside(l)
 		if n := len(pts); n == 0 || p.slowdown(l.Points[0].StepTime) <= p.Most {
 			continue
 		}

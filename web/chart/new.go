@@ -14,9 +14,9 @@ func New(s *state.State, width, height float64) *Plot {
 	if c == nil || s.Network == nil {
 		return nil
 	}
-	lines, _ := s.Lines()
+	lines := s.Lines()
 	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
-		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines, Bounds: Bounds(s)}
+		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}

@@ -19,7 +19,6 @@ var tradeOffTemplate []byte
 // The series of the template, in its order.
 const (
 	seriesMarks = iota // the budget line and the region in which nothing fits
-	seriesBound        // the line of a lower bound
 	seriesLine         // the line of a strategy
 	seriesDot          // a single point
 )
@@ -44,18 +43,10 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	templates := o["series"].([]any)
 	copyOf := func(i int) node { return clone(templates[i]).(node) }
 	series := []any{p.marks(copyOf(seriesMarks), look, unit)}
-	labels := p.labels() // the bounds first, like the series
-	for i := range p.Bounds {
-		s := copyOf(seriesBound)
-		s["name"], s["data"] = p.Bounds[i].Title, p.data(&p.Bounds[i], false, unit)
-		if at := labels[i]; at.shown {
-			s["endLabel"] = endLabel(at, p.Bounds[i].Title, look, display.Muted)
-		}
-		series = append(series, s)
-	}
+	labels := p.labels()
 	for i := range p.Lines {
 		s := p.line(copyOf(seriesLine), &p.Lines[i], look, unit)
-		if at := labels[len(p.Bounds)+i]; at.shown {
+		if at := labels[i]; at.shown {
 			s["endLabel"] = endLabel(at, p.Lines[i].Title, look, display.Ink)
 		}
 		series = append(series, s)
@@ -117,9 +108,9 @@ func (p *Plot) unit() (float64, string) {
 // data goes from the largest budget to the smallest, so that the label of a
 // line stands where the lines are furthest apart. It ends where the line leaves
 // the plot.
-func (p *Plot) data(l *tradeoff.Line, steps bool, unit float64) []any {
+func (p *Plot) data(l *tradeoff.Line, unit float64) []any {
 	out := make([]any, 0, len(l.Points))
-	for _, pt := range p.inside(l, steps) {
+	for _, pt := range p.inside(l) {
 		out = append(out, node{"value": p.value(pt, unit)})
 	}
 	return out
@@ -127,7 +118,7 @@ func (p *Plot) data(l *tradeoff.Line, steps bool, unit float64) []any {
 
 // line fills in the line of a strategy.
 func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
-	s["name"], s["data"] = l.Title, p.data(l, true, unit)
+	s["name"], s["data"] = l.Title, p.data(l, unit)
 	colour := look.Colours[Role(l.Method.Strategy)]
 	if colour == look.Colours[display.Surface] { // forced colours tell this class by its hatch
 		colour = look.Colours[display.Ink]

@@ -15,7 +15,6 @@ type Plot struct {
 	Unit          string // samples or tokens
 
 	Lines   []tradeoff.Line
-	Bounds  []tradeoff.Line
 	KeepAll tradeoff.LinePoint // zero if it is not known
 	Chosen  string             // name of the chosen strategy
 	Budget  engine.Bytes
@@ -32,19 +31,6 @@ type Plot struct {
 	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
 
 	wide float64 // the room that the labels of the vertical axis need
-}
-
-// BoundTitle names the lower bound of a class, and thereby the schedules that it
-// says nothing about: what also recomputes may well be faster than the bound of
-// offloading only.
-func BoundTitle(class engine.Class) string {
-	switch class {
-	case engine.MayOffload:
-		return "lower bound, offloading only"
-	case engine.MayRecompute:
-		return "lower bound, recomputing only"
-	}
-	return "lower bound, recomputing and offloading"
 }
 
 // Beside is the other side of a comparison, beside the curve of this one.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"memtide/engine"
-	"memtide/web/tradeoff"
 )
 
 // rect is a rectangle in CSS pixels, or the straight stroke from its first corner
@@ -25,26 +24,18 @@ func (p *Plot) strokes() []stroke {
 	for _, b := range p.uprights() {
 		out = append(out, stroke{rect{p.X(b), top, p.X(b), p.Height - bottom}, noLine})
 	}
-	add := func(lines []tradeoff.Line, first int, steps bool) {
-		for i := range lines {
-			pts := p.inside(&lines[i], steps)
-			for k := 1; k < len(pts); k++ {
-				from, to := pts[k-1], pts[k]
-				x0, y0, x1, y1 := p.X(from.Budget), p.Y(from.StepTime), p.X(to.Budget), p.Y(to.StepTime)
-				if steps {
-					out = append(out, stroke{rect{x0, y0, x0, y1}, first + i})
-					y0 = y1
-				}
-				out = append(out, stroke{rect{x0, y0, x1, y1}, first + i})
-			}
-			if len(pts) == 1 {
-				x, y := p.X(pts[0].Budget), p.Y(pts[0].StepTime)
-				out = append(out, stroke{rect{x, y, x, y}, first + i})
-			}
+	for i := range p.Lines {
+		pts := p.inside(&p.Lines[i])
+		for k := 1; k < len(pts); k++ {
+			from, to := pts[k-1], pts[k]
+			x0, y0, x1, y1 := p.X(from.Budget), p.Y(from.StepTime), p.X(to.Budget), p.Y(to.StepTime)
+			out = append(out, stroke{rect{x0, y0, x0, y1}, i}, stroke{rect{x0, y1, x1, y1}, i})
+		}
+		if len(pts) == 1 {
+			x, y := p.X(pts[0].Budget), p.Y(pts[0].StepTime)
+			out = append(out, stroke{rect{x, y, x, y}, i})
 		}
 	}
-	add(p.Bounds, 0, false)
-	add(p.Lines, len(p.Bounds), true)
 	return out
 }
 

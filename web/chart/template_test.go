@@ -17,7 +17,7 @@ func TestTemplateIsCurrent(t *testing.T) {
 	got = append(got, '\n')
 	golden.File(t, "tradeoff.template.json", got)
 	tradeOffTemplate = got // what is written with -update is used by the other tests
-	checkSeries(t, got, map[int]string{seriesMarks: "budget", seriesBound: "bound", seriesLine: "strategy", seriesDot: "point"})
+	checkSeries(t, got, map[int]string{seriesMarks: "budget", seriesLine: "strategy", seriesDot: "point"})
 }
 
 // checkSeries compares the names of a template's series with what the chart takes them for.

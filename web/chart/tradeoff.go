@@ -149,18 +149,13 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 
 // inside is the part of a line that is in the plot, from its largest budget to
 // its smallest. A line that goes on beyond the slow edge ends there.
-func (p *Plot) inside(l *tradeoff.Line, steps bool) []tradeoff.LinePoint {
+func (p *Plot) inside(l *tradeoff.Line) []tradeoff.LinePoint {
 	out := make([]tradeoff.LinePoint, 0, len(l.Points)+1)
 	edge := time.Duration(p.Most * float64(p.KeepAll.StepTime))
 	for _, pt := range slices.Backward(l.Points) {
 		if p.slowdown(pt.StepTime) > p.Most {
 			if n := len(out); n > 0 {
-				at := tradeoff.LinePoint{Budget: out[n-1].Budget, StepTime: edge}
-				if !steps {
-					share := float64(edge-out[n-1].StepTime) / float64(pt.StepTime-out[n-1].StepTime)
-					at.Budget -= engine.Bytes(share * float64(at.Budget-pt.Budget))
-				}
-				out = append(out, at)
+				out = append(out, tradeoff.LinePoint{Budget: out[n-1].Budget, StepTime: edge})
 			}
 			break
 		}
@@ -246,26 +241,6 @@ func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To 
 
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
-}
-
-// Bounds are the lower bounds that the curve of a state draws, with the names of
-// their classes: that of the chosen strategy's class, and those of the classes of
-// which a line is drawn. One that says no more than "at least the time of all
-// operations" is left out.
-func Bounds(s *state.State) (out []tradeoff.Line) {
-	lines, bounds := s.Lines()
-	drawn := map[engine.Class]bool{classOf(s.Choice.Strategy): true}
-	for _, l := range lines {
-		drawn[classOf(l.Method.Strategy)] = true
-	}
-	all := keepAll(s).StepTime
-	for _, b := range bounds {
-		if class := classOf(b.Method.Strategy); drawn[class] && all > 0 && len(b.Points) > 1 && b.Points[0].StepTime > all {
-			b.Title = BoundTitle(class)
-			out = append(out, b)
-		}
-	}
-	return out
 }
 
 // classOf is the class of a strategy; 0 if there is none of this name.

@@ -23,7 +23,7 @@ func line(strategy, title string, points ...tradeoff.LinePoint) tradeoff.Line {
 	return tradeoff.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
 }
 
-// example is two strategies, a bound and a region in which nothing fits.
+// example is two strategies and a region in which nothing fits.
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
@@ -35,7 +35,6 @@ func example() *Plot {
 			line("rotor", "Optimal recomputation", tradeoff.LinePoint{Budget: g, StepTime: 130 * ms}, tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
 			line("sequential", "Equal segments", tradeoff.LinePoint{Budget: g, StepTime: 131 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
 		},
-		Bounds: []tradeoff.Line{line("greedy", BoundTitle(engine.MayOffload), tradeoff.LinePoint{Budget: g, StepTime: 250 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms})},
 	}
 	p.layAxis()
 	return p
@@ -129,7 +128,7 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload", tradeoff.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
-	l := p.labels()[len(p.Bounds)+len(p.Lines)-1]
+	l := p.labels()[len(p.Lines)-1]
 	if !l.shown || !l.left {
 		t.Errorf("label %+v; want it shown, on the left", l)
 	}
@@ -139,7 +138,7 @@ func TestLabelAtTheRightEdge(t *testing.T) {
 func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
-	if l := p.labels()[len(p.Bounds)+len(p.Lines)-1]; l.shown {
+	if l := p.labels()[len(p.Lines)-1]; l.shown {
 		t.Errorf("label %+v; want none", l)
 	}
 }
@@ -148,7 +147,7 @@ func TestNoNameOfALineBesideThePlot(t *testing.T) {
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()
 	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms}, tradeoff.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
-	pts := p.inside(&l, true)
+	pts := p.inside(&l)
 	if len(pts) != 2 || pts[1].Budget != 2*engine.GiB || math.Abs(p.Y(pts[1].StepTime)-top) > 0.5 {
 		t.Errorf("points %+v, the last at %.1f; want two, the last above the first at the edge, %.1f", pts, p.Y(pts[len(pts)-1].StepTime), top)
 	}

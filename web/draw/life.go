@@ -78,7 +78,15 @@ func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
 			kept = add(kept, l.Start, l.End)
 		}
 	})
-	m.Copies(v, func(c *sim.Span) { moving = add(moving, c.Start, c.End) })
+	m.Copies(v, func(c *sim.Span) {
+		from := c.Start
+		m.Stays(v, func(l *sim.Life) { // its room is taken before its copy begins
+			if c.Kind == sim.SpanFetch && l.Start <= c.Start && c.Start < l.End {
+				from = l.Start
+			}
+		})
+		moving = add(moving, from, c.End)
+	})
 	s.Rects(forwardStyle, kept)
 	s.Rects(recomputeStyle, again)
 	s.Rects(inFlightStyle, moving)

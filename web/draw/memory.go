@@ -41,9 +41,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	m.drawBands(s, f, &sc, sunk)
 	m.drawSeams(s, f, &sc, sunk)
 	sc.drawBreak(s, f, m.stripes())
-	if over := f.Over; over > 0 {
-		drawOver(s, &sc, over)
-	} else if sc.showBudget {
+	if sc.showBudget {
 		drawOver(s, &sc, f.Budget)
 	}
 	m.drawGhost(s, f, &sc)

@@ -41,7 +41,6 @@ type View struct {
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
 	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
 	Device   string        // its name, for people
-	Over     engine.Bytes  // of Memory: what is above it is marked; 0: what is above Budget
 	Drag     bool          // of Memory: the budget line can be dragged, which its label says
 	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
 	Beside   *Beside       // the other side of a comparison; nil: there is none

@@ -181,7 +181,7 @@ func (j *Runner) solve(e state.Solve) {
 	go func() {
 		pool := j.pool(func(loading bool) { j.Page.Post(state.Loading{ID: e.ID, Loading: loading}) })
 		tell := j.Page.Post
-		if e.Slot == state.ForPreview || e.Slot == state.ForStory {
+		if e.Slot == state.ForPreview {
 			tell = ignored
 		}
 		m := Solve(ctx, pool, e, tell)

@@ -18,7 +18,6 @@ type Look struct {
 	Lines    []string      // what the curve draws, by name, or "all"; nil: the default lines, empty: none
 	Axis     string        // of the curve: "slowdown", "time", or "" for rates
 	Playhead time.Duration // the moment that the pictures mark and the map of memory shows; 0: none, and there the failure or the peak
-	Story    int           // the step of the story that is shown, 1 to 4; 0: none was chosen
 	ToPlay   bool          // the step is meant to be played, which nothing does unasked
 	Range                  // the visible part of the step
 	Wanted   string        // what is selected, by what it is, until there is a picture to find it in; see draw.Model.Name
@@ -47,7 +46,7 @@ func (l *Look) fields() choice.Table {
 		{Key: "c", Value: (*lines)(&l.Lines)},
 		{Key: "y", Value: choice.Word(&l.Axis, "rate", "rate", "slowdown", "time")},
 		{Key: "at", Value: (*moment)(&l.Playhead), For: choice.Network},
-		{Key: "story", Value: (*step)(&l.Story), For: choice.Network},
+		{Key: "story", Value: gone{}, For: choice.Network},
 		{Key: "play", Value: (*yes)(&l.ToPlay)},
 		{Key: "t", Value: &l.Range, For: choice.Network},
 		{Key: "sel", Value: (*text)(&l.Wanted), For: choice.Network},
@@ -248,24 +247,12 @@ func (m *moment) Set(value string) error {
 	return nil
 }
 
-// step is one of the four steps of the story.
-type step int
+// gone is the value of a key that no longer says anything: whatever it is, it is read and
+// not written.
+type gone struct{}
 
-func (s *step) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return strconv.Itoa(int(*s))
-}
-
-func (s *step) Set(value string) error {
-	n, err := strconv.Atoi(value)
-	if *s = step(n); err != nil || n < 1 || n > 4 {
-		*s = 0
-		return choice.Sentence("%q is no step of the story; expected 1 to 4.", value)
-	}
-	return nil
-}
+func (gone) String() string   { return "" }
+func (gone) Set(string) error { return nil }
 
 // parseMS reads milliseconds with up to six decimals, exactly.
 func parseMS(s string) (time.Duration, error) {

@@ -45,7 +45,7 @@ func (p *Page) Address(s *state.State, exact bool) string {
 func (p *Page) fragment(s *state.State, exact bool) string {
 	l := Of(s, p.Keep)
 	if !exact {
-		l.Range, l.Wanted, l.Playhead, l.Story = link.Range{}, "", 0, 0
+		l.Range, l.Wanted, l.Playhead = link.Range{}, "", 0
 	}
 	return l.Sealed()
 }

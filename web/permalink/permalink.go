@@ -63,7 +63,7 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 // knownLines are the lines of which the names are known; nil stays nil, the default.
 func knownLines(lines []string) []string {
 	return slices.DeleteFunc(lines, func(name string) bool {
-		return name != tradeoff.AllLines && name != tradeoff.BoundLine && engine.Lookup(name) == nil
+		return name != tradeoff.AllLines && engine.Lookup(name) == nil
 	})
 }
 

@@ -129,6 +129,9 @@ func blobbed(t *testing.T) string {
 // page is a view in another one is decided by that one, so no link of the page says it.
 func TestEveryKeyOfALook(t *testing.T) {
 	for key, words := range link.ViewWords {
+		if key == "story" { // which says nothing any more
+			words.Links = []string{"v=1&p=resnet101-b32&s=pofo&story=2"}
+		}
 		if len(words.Links) == 0 {
 			t.Errorf("the documentation has no example of %s", key)
 			continue
@@ -142,6 +145,12 @@ func TestEveryKeyOfALook(t *testing.T) {
 			}
 			return name == key
 		}), "&")
+		if key == "story" {
+			if s := lookedAt(t, with); !reflect.DeepEqual(s.View, lookedAt(t, without).View) {
+				t.Errorf("%s is seen otherwise than %s", with, without)
+			}
+			continue
+		}
 		said, silent := lookedAt(t, with), lookedAt(t, without)
 		if value == "" || reflect.DeepEqual(said.View.Look, silent.View.Look) {
 			t.Errorf("%s: the page of %s looks like that of %s; want the key to be heard", key, with, without)

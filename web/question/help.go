@@ -43,7 +43,6 @@ func init() {
 			return nil
 		},
 		Sentence: helpSentence,
-		Table:    helpTable,
 	})
 }
 
@@ -74,24 +73,6 @@ func helpSentence(a *Answers, _ Subject) string {
 		return "Nothing of this makes the step faster."
 	}
 	return fmt.Sprintf("Most: %s, %s per step instead of %s.", changeName(&best), format.Duration(best.StepTime), format.Duration(a.Base))
-}
-
-func helpTable(a *Answers, _ Subject) *Table {
-	t := &Table{Columns: []string{"Change", "Step time", "Difference"}}
-	for _, i := range a.ByGain() {
-		x := &a.List[i]
-		row := Row{Answer: i, Head: ChangeTitle(x), Cells: make([]Cell, 2)}
-		if x.StepTime <= 0 {
-			row.failed(1, x.Failure)
-		} else {
-			row.Cells[0].Text, row.Cells[1].Text, row.Use = stepTime(x), "fits", changeName(x)
-			if a.Base > 0 {
-				row.Cells[1] = Cell{Text: difference(x.StepTime, a.Base), Better: x.StepTime < a.Base}
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
 }
 
 // changeName is what a variant changes; of a strategy the name of the plan.

@@ -67,7 +67,7 @@ func (w *Work) least(ctx context.Context, m whatif.Method) bool {
 	limited, cancel := w.limited(ctx)
 	defer cancel()
 	a := proto.Answer{Strategy: m.Strategy.Name}
-	found, err := whatif.SmallestBudget(w.Problem, m, math.MaxInt64, smallestGrain, engine.NewPoll(limited, nil))
+	found, err := whatif.SmallestBudget(w.Problem, m, math.MaxInt64, w.grain(), engine.NewPoll(limited, nil))
 	if found == nil {
 		return w.give(ctx, a, err)
 	}

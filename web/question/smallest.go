@@ -13,8 +13,11 @@ import (
 	"memtide/web/format"
 )
 
-// smallestGrain is how exactly the smallest budget is looked for.
-const smallestGrain = engine.MiB
+// grain is how exactly the smallest budget is looked for: to a MiB, and in a small network
+// to a thousandth of the budget.
+func (w *Work) grain() engine.Bytes {
+	return max(min(engine.MiB, w.Problem.Budget/1000), engine.KiB)
+}
 
 // The smallest budget in which the method is at most so much slower than keeping
 // everything. One answer.
@@ -45,7 +48,7 @@ func init() {
 			defer cancel()
 			poll := engine.NewPoll(limited, func(p engine.Progress) { w.Report(p.Done) })
 			most := w.KeepAll + w.KeepAll/10_000*time.Duration(w.Slowdown)
-			found, err := whatif.SmallestBudget(w.Problem, w.Method, most, smallestGrain, poll)
+			found, err := whatif.SmallestBudget(w.Problem, w.Method, most, w.grain(), poll)
 			a := proto.Answer{Strategy: w.Method.Strategy.Name}
 			switch {
 			case found != nil:

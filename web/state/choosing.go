@@ -143,7 +143,6 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	s.DOM++
 	s.Paint++
 	if s.Shown != nil && !c.Equal(s.Choice) {
-		s.endStory()
 		s.unpreview()
 	}
 	s.take(c)
@@ -155,19 +154,5 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	if s.Network == nil {
 		return out
 	}
-	out = append(out, s.solve(&s.Side, soon, limit)...)
-	return append(out, s.follow()...)
-}
-
-// follow brings the curve and the tried parameters up to the present choice.
-func (s *State) follow() []Effect {
-	if f := &s.View.Frame; f.Embed { // a view computes only what it shows
-		if f.Show != nil && f.Shows("curve") {
-			return s.followCurve()
-		}
-		return nil
-	}
-	out := append(s.followStory(), s.followCurve()...)
-	out = append(out, s.followTuning()...)
-	return append(out, s.followQuestions()...)
+	return append(out, s.solve(&s.Side, soon, limit)...)
 }

@@ -10,6 +10,9 @@ import (
 // only after a schedule is on screen, so that it never delays it, and only when
 // the setting rests: a bandwidth that is dragged has no curve on the way.
 func (s *State) followCurve() []Effect {
+	if f := &s.View.Frame; s.Network == nil || f.Embed && (f.Show == nil || !f.Shows("curve")) {
+		return nil // a view computes only what it shows
+	}
 	key := tradeoff.CurveKey(s.Choice)
 	if c, ok := s.curves.get(key); ok {
 		grown := s.grow(c)
@@ -136,11 +139,7 @@ func (s *State) setLines(lines []string) []Effect {
 		s.View.Lines = lines
 	}
 	s.DOM++
-	out := []Effect{WriteURL{Replace}}
-	if s.Network == nil {
-		return out
-	}
-	return append(out, s.followCurve()...)
+	return []Effect{WriteURL{Replace}}
 }
 
 // ToggleLines draws some lines, or no longer if all of them are drawn.
@@ -149,7 +148,7 @@ type ToggleLines struct{ Names []string }
 func (m ToggleLines) apply(s *State) []Effect {
 	now := slices.Clone(s.chosenLines())
 	if slices.Contains(now, tradeoff.AllLines) {
-		now = []string{tradeoff.BoundLine}
+		now = nil
 		for _, st := range s.CurveStrategies() {
 			now = append(now, st.Name)
 		}

@@ -6,11 +6,10 @@
 //
 //	message -> apply -> effects -> (workers, history, clipboard) -> message
 //
-// Update calls apply and then does what follows every message, in this order. It holds back
-// the address while a profile is being read (holdAddress). It brings the address view up to
-// date with what is shown (followPlaces). It asks for the next part of a recording that is
-// not known yet (followDoctor). If nothing else is under way, it asks the next question that
-// the page answers without being asked (followIdle). Nothing else acts on messages.
+// Update calls apply, holds back the address while a profile is being read (holdAddress),
+// and then has every one of followers look whether something is to be done by the page
+// itself: a curve, tried values, addresses, a recording, a question. A message never calls
+// a follower; it changes the state, and they see it.
 //
 // What is known of a network (web/known), what it costs in time (web/tradeoff), and how
 // it is looked at (web/view) are values of packages below, with rules of their own. A
@@ -22,7 +21,7 @@
 //	opened, solved, sweep           answers: networks, schedules, points
 //	opening, compare, picker, adopt what a person opens, compares, takes over
 //	choosing                        the choice, and all that follows it
-//	curve, tuning, question, story  what is asked about it, of itself or by a person
+//	curve, tuning, question        what is asked about it, of itself or by a person
 //	place, doctor                   where its bytes lie; what a recording tells
 //	ask, step, closing              what is asked for in place of what is open
 //	view, selection, layers, play   how it is looked at

@@ -16,8 +16,8 @@ const (
 	Leave
 )
 
-// Slot keeps the solves for the page, for previews, for the other side of a
-// comparison and for the story apart.
+// Slot keeps the solves for the page, for previews and for the other side of a
+// comparison apart.
 type Slot uint8
 
 // The slots.
@@ -25,7 +25,6 @@ const (
 	ForPage Slot = iota
 	ForPreview
 	ForOther
-	ForStory
 	NumSlots
 )
 

@@ -27,7 +27,7 @@ func TestFolds(t *testing.T) {
 		want []string
 	}{
 		{ToggleLayers{}, []string{"questions", "layers", "table"}},
-		{OpenQuestion{"help"}, []string{"layers", "table"}},
+		{OpenQuestion{"least"}, []string{"layers", "table"}},
 		{ToggleLineList{}, []string{"lines", "layers", "table"}},
 		{ToggleTable{}, []string{"lines", "layers"}},
 		{ToggleSides{}, []string{"lines", "layers", "sides"}},

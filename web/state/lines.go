@@ -16,7 +16,7 @@ func (s *State) chosenLines() []string {
 	return tradeoff.DefaultLines(s.Network != nil && s.Network.Chain == nil)
 }
 
-// Drawn says whether the curve draws a strategy, or tradeoff.BoundLine.
+// Drawn says whether the curve draws a strategy.
 func (s *State) Drawn(name string) bool {
 	lines := s.chosenLines()
 	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
@@ -62,14 +62,10 @@ func (s *State) rank(st *engine.Strategy) int {
 	return 2
 }
 
-// Lines are the lines of the curve that are drawn, of strategies and of bounds.
-func (s *State) Lines() (strategies, bounds []tradeoff.Line) {
+// Lines are the lines of the curve that are drawn.
+func (s *State) Lines() []tradeoff.Line {
 	if s.Curve == nil {
-		return nil, nil
+		return nil
 	}
-	strategies = slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
-	if s.Drawn(tradeoff.BoundLine) {
-		bounds = s.Curve.Bounds()
-	}
-	return strategies, bounds
+	return slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
 }

@@ -59,20 +59,15 @@ func TestLinesOnDemand(t *testing.T) {
 	if !p.Curve.Complete() || p.Curve.ID != 0 {
 		t.Errorf("%d of %d points, sweep %d; want a complete curve", p.Curve.Done, p.Curve.Total, p.Curve.ID)
 	}
-	strategies, bounds := p.Lines()
-	if len(strategies) != 2 || len(bounds) != 0 {
-		t.Errorf("%d lines and %d bounds; want 2 and none", len(strategies), len(bounds))
+	if lines := p.Lines(); len(lines) != 2 {
+		t.Errorf("%d lines; want 2", len(lines))
 	}
 	p.play(ToggleLines{[]string{"testoffload"}})
-	if strategies, _ = p.Lines(); len(strategies) != 1 || strategies[0].Method.Strategy != "testremat" {
-		t.Errorf("lines %+v; want the chosen one", strategies)
+	if lines := p.Lines(); len(lines) != 1 || lines[0].Method.Strategy != "testremat" {
+		t.Errorf("lines %+v; want the chosen one", lines)
 	}
 	if got := names(p.play(ToggleLines{[]string{"testoffload"}})); got != "WriteURL replace" {
 		t.Errorf("drawn again: effects %s; want nothing computed", got)
-	}
-	p.play(ToggleLines{[]string{tradeoff.BoundLine}})
-	if _, bounds = p.Lines(); len(bounds) == 0 {
-		t.Error("no bounds are drawn")
 	}
 	p.play(ToggleLines{[]string{"testremat"}})
 	if !p.Drawn("testremat") {
@@ -120,7 +115,7 @@ func TestLinesOfLists(t *testing.T) {
 		want []string // View.Lines
 	}{
 		{nil, nil},
-		{[]string{"rotor", "bound", "pofo", "sequential", "dynprog"}, nil},
+		{[]string{"rotor", "pofo", "sequential", "dynprog"}, nil},
 		{[]string{"rotor", tradeoff.AllLines}, []string{tradeoff.AllLines}},
 		{[]string{"rotor", "pofo", "rotor"}, []string{"pofo", "rotor"}},
 		{[]string{}, []string{}},
@@ -132,7 +127,7 @@ func TestLinesOfLists(t *testing.T) {
 	}
 	p.play(SetLines{[]string{tradeoff.AllLines}})
 	p.play(ToggleLines{[]string{"testoffload", "testshare"}})
-	if p.Drawn("testoffload") || p.Drawn("testshare") || !p.Drawn("testgraph") || !p.Drawn(tradeoff.BoundLine) {
+	if p.Drawn("testoffload") || p.Drawn("testshare") || !p.Drawn("testgraph") {
 		t.Errorf("lines %q; want all but the two", p.View.Lines)
 	}
 	p.play(ToggleLines{[]string{"testoffload", "testgraph"}})

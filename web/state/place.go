@@ -7,6 +7,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/format"
 	"memtide/web/known"
 )
 
@@ -78,6 +79,20 @@ func (s *State) askPlaces(of known.Placeable, limit time.Duration) []Effect {
 	s.DOM++
 	s.Placing = &Placing{ID: s.newID(), of: of}
 	return []Effect{Place{ID: s.Placing.ID, Request: of.Request(s.Allocator(), s.Choice.AllocArgs, limit)}}
+}
+
+// PlacesNeed is the budget that the allocator would need for this very schedule; 0 if it
+// needs no more. A larger budget may bring another schedule, so it is an offer and no
+// promise.
+func (s *State) PlacesNeed() engine.Bytes {
+	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
+		return 0
+	}
+	b := s.Places.Placed.Needs + s.Places.Placed.Resident
+	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
+		return up
+	}
+	return b
 }
 
 // TogglePlaces opens the address view or closes it.

@@ -13,8 +13,9 @@ import (
 
 // PlanGroup is the plans of a kind, as every list of them has it.
 type PlanGroup struct {
-	Title string
-	Plans []Plan
+	Title      string
+	Plans      []Plan
+	Literature bool // those of no rank: lists have them only while they are unfolded
 }
 
 // Plan is a strategy with what is known of it in the present budget. Nothing of it
@@ -25,7 +26,6 @@ type Plan struct {
 	Name     string
 	Chosen   bool
 	Drawn    bool // the curve has its line
-	First    bool // it is in the list while that is folded
 
 	tradeoff.Found
 }
@@ -41,29 +41,45 @@ var planGroups = []struct {
 	{"Baseline", 0},
 }
 
-// Plans are the plans that apply, by kind, with what is known of each. Those of a rank
-// stay while the list is folded, beside what is chosen or drawn.
+// literature is the title of the plans of no rank.
+const literature = "Methods of the literature"
+
+// Plans are the plans that apply, with what is known of each: by kind those of a rank,
+// beside what is chosen or drawn, then the methods of the literature.
 func (s *State) Plans() []PlanGroup {
 	var out []PlanGroup
 	graph := s.Network != nil && s.Network.Chain == nil
 	strategies := engine.Strategies()
 	slices.SortFunc(strategies, engine.ByRank(graph))
 	usable := s.CurveStrategies()
+	rest := PlanGroup{Title: literature, Literature: true}
 	for _, g := range planGroups {
 		group := PlanGroup{Title: g.title}
 		for _, st := range strategies {
 			chosen := st.Name == s.Choice.Strategy
 			if st.Class == g.class && (chosen || st.Name == engine.KeepAll || slices.Contains(usable, st)) {
 				p := s.plan(st, chosen)
-				p.First = chosen || p.Drawn || st.Rank.Of(graph) > 0
-				group.Plans = append(group.Plans, p)
+				if chosen || p.Drawn || st.Rank.Of(graph) > 0 {
+					group.Plans = append(group.Plans, p)
+				} else {
+					rest.Plans = append(rest.Plans, p)
+				}
 			}
 		}
 		if len(group.Plans) > 0 {
 			out = append(out, group)
 		}
 	}
+	if len(rest.Plans) > 0 {
+		out = append(out, rest)
+	}
 	return out
+}
+
+// Menu are the plans that lists have: all while the list of lines is unfolded, else those
+// that are no methods of the literature.
+func (s *State) Menu() []PlanGroup {
+	return slices.DeleteFunc(s.Plans(), func(g PlanGroup) bool { return g.Literature && !s.View.LineList })
 }
 
 func (s *State) plan(st *engine.Strategy, chosen bool) Plan {

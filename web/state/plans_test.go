@@ -49,7 +49,7 @@ func TestPlansFollowTheCurve(t *testing.T) {
 	p, e := swept(t, func(m, i int) int { return 40 - i/10 })
 	other := e.Request.Methods[1].Strategy
 	got := planOf(t, p, other)
-	if got.StepTime <= 0 || !got.AtMost || got.Failure != nil || !got.Drawn || !got.First {
+	if got.StepTime <= 0 || !got.AtMost || got.Failure != nil || !got.Drawn {
 		t.Errorf("%s: %+v; want a step time of the curve that is at most so long, and its line", other, got)
 	}
 	if own := planOf(t, p, p.Choice.Strategy); own.StepTime != 12*time.Millisecond || own.AtMost || !own.Chosen {

@@ -7,11 +7,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/wasm/proto"
-	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/lookup"
-	"memtide/web/view"
 )
 
 // A step of 12 ms with waits at 3 and 9 ms is played in 6 s, and 300 ms for each wait:
@@ -105,96 +102,6 @@ func playing(t *testing.T) *player {
 	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
 	p.View.Selected = lookup.Target{}
 	return p
-}
-
-// storied shows a network that does not fit its device.
-func storied(t *testing.T) *player {
-	t.Helper()
-	p := &player{State: New()}
-	c := chosen("net-b8")
-	c.Device, c.Strategy = "gtx-970", "testoffload"
-	p.play(Start{Choice: c})
-	p.play(opened(last[Open](t, p).ID, chain("net")))
-	p.play(answer(last[Solve](t, p), 12))
-	return p
-}
-
-// Step 1 and 2 show keeping everything, 3 what only recomputes, 4 what was chosen; a
-// change ends the story.
-func TestStory(t *testing.T) {
-	p := storied(t)
-	if !p.HasStory() || p.StoryOwn() {
-		t.Fatalf("there is a story: %v, and it is the reader's own: %v; want one that is not", p.HasStory(), p.StoryOwn())
-	}
-	again := last[Solve](t, p)
-	if again.Choice.Strategy != choice.DefaultStrategy || again.Slot != ForStory || again.Choice.Budget != p.Choice.Budget {
-		t.Fatalf("asked for %+v; want %s in the same budget", again, choice.DefaultStrategy)
-	}
-	p.play(answer(again, 15))
-	if p.Visible() != p.Shown {
-		t.Errorf("the story shows %v by itself; want what was chosen", p.Visible().Choice.Strategy)
-	}
-	p.play(TellStory{Step: view.StoryKeepAll})
-	p.play(answer(last[Solve](t, p), 10))
-	for step, want := range map[int]string{view.StoryKeepAll: "keepall", view.StoryOverLine: "keepall", view.StoryRecompute: choice.DefaultStrategy, view.StoryPlan: "testoffload"} {
-		p.play(TellStory{Step: step})
-		if got := p.Visible().Choice.Strategy; got != want {
-			t.Errorf("step %d shows %s; want %s", step, got, want)
-		}
-	}
-	p.play(TellStory{Step: view.StoryOverLine}, Unhover{})
-	if got := p.Visible().Choice.Strategy; got != "keepall" {
-		t.Errorf("after something else was pointed at step 2 shows %s; want keepall", got)
-	}
-	p.play(SetBudget{Bytes: 5 * engine.GiB, Settled: true})
-	if p.View.Story != view.NoStory || p.Preview != nil || !p.StoryOwn() {
-		t.Errorf("after a change: step %d, preview %v, own %v; want no step and the reader's own", p.View.Story, p.Preview, p.StoryOwn())
-	}
-}
-
-// A step without a schedule says so and asks no second time.
-func TestStoryWithout(t *testing.T) {
-	p := storied(t)
-	e := last[Solve](t, p)
-	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: proto.Fail(proto.Infeasible, "too small")})
-	if _, none := p.StoryPicture(view.StoryRecompute); !none || p.OverBudget != nil {
-		t.Errorf("no schedule recomputes: known %v, %+v; want it known and nothing else said", none, p.OverBudget)
-	}
-	if got := names(p.play(TellStory{Step: view.StoryRecompute})); got != "WriteURL replace" || p.Visible() != p.Shown {
-		t.Errorf("its step has the effects %s; want WriteURL and what was chosen shown", got)
-	}
-}
-
-// The story goes on where the chosen budget is too small for any schedule and that of
-// the smallest stands in.
-func TestStoryOverBudget(t *testing.T) {
-	p := &player{State: New()}
-	c := chosen("net-b8")
-	c.Device, c.Strategy, c.Budget = "gtx-970", "testoffload", choice.Budget{Bytes: 1}
-	p.play(Start{Choice: c})
-	p.play(opened(last[Open](t, p).ID, chain("net")))
-	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: engine.GiB}})
-	p.play(answer(last[Solve](t, p), 30))
-	if e := last[Solve](t, p); e.Slot != ForStory || e.Choice.Strategy != choice.DefaultStrategy || e.Choice.Budget.Bytes != 1 {
-		t.Errorf("with the smallest budget's schedule shown, asked for %+v; want %s for the story, in the chosen budget", e.Choice, choice.DefaultStrategy)
-	}
-}
-
-// There is no story of what fits, nor while two are compared.
-func TestNoStory(t *testing.T) {
-	p := shown(t)
-	if p.HasStory() {
-		t.Error("a device of which nobody knows the memory has a story")
-	}
-	p = storied(t)
-	p.Choice.Device = "h100-sxm-80gb"
-	if p.HasStory() {
-		t.Error("what fits has a story")
-	}
-	p = storied(t)
-	if p.play(ToggleCompare{}); p.HasStory() {
-		t.Error("a comparison has a story")
-	}
 }
 
 // The timeline keeps its height while the budget is dragged.

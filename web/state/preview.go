@@ -34,8 +34,8 @@ func (Unhover) apply(s *State) []Effect { return s.unpreview() }
 
 func (s *State) unpreview() []Effect {
 	s.hover = ""
-	if told := s.told(); s.Preview != told {
-		s.Preview = told
+	if s.Preview != nil {
+		s.Preview = nil
 		s.touch()
 	}
 	return nil

@@ -74,6 +74,9 @@ func (s *State) about(a *Answers, key string) bool {
 // followQuestions drops what was answered about another choice, and stops what is
 // being answered about it.
 func (s *State) followQuestions() (out []Effect) {
+	if s.Network == nil {
+		return nil
+	}
 	for _, q := range question.All() {
 		a := s.Answers(q)
 		if a == nil && len(s.complete.keys) == 0 {
@@ -101,7 +104,7 @@ type OpenQuestion struct{ Name string }
 
 func (m OpenQuestion) apply(s *State) []Effect {
 	q := question.Lookup(m.Name)
-	if q == nil {
+	if q == nil || q.Short == nil {
 		return nil
 	}
 	s.DOM++
@@ -122,10 +125,10 @@ func (s *State) OpenedQuestion() *question.Question {
 	if !s.View.Questions {
 		return nil
 	}
-	if q := question.Lookup(s.View.Question); q != nil {
+	if q := question.Lookup(s.View.Question); q != nil && q.Short != nil {
 		return q
 	}
-	return question.All()[0]
+	return question.Lookup("least")
 }
 
 // SetSlowdown says how much slower than keeping everything a step may be, in
@@ -136,7 +139,7 @@ func (m SetSlowdown) apply(s *State) []Effect {
 	s.View.Slowdown = min(max(m.Slowdown, 0), 10_000_00) + 1
 	s.Draft = Draft{}
 	s.DOM++
-	return append(s.followQuestions(), WriteURL{Replace})
+	return []Effect{WriteURL{Replace}}
 }
 
 // StopQuestion gives a question up.

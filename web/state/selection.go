@@ -14,21 +14,6 @@ func (m Select) apply(s *State) []Effect {
 	return s.selected(func(*draw.Model) { s.View.Select(m.Target) })
 }
 
-// Find selects the next layer whose name contains a text, or whose number it
-// is, behind the layer After; 0: the first.
-type Find struct {
-	Text  string
-	After int
-}
-
-func (m Find) apply(s *State) []Effect {
-	return s.selected(func(model *draw.Model) {
-		if t := model.Find(m.Text, m.After); t.Kind != lookup.Nothing {
-			s.View.Select(t)
-		}
-	})
-}
-
 // StepWait selects the next or an earlier wait.
 type StepWait struct{ By int }
 
@@ -63,7 +48,11 @@ func (s *State) selected(change func(*draw.Model)) []Effect {
 type SetRange struct{ From, To time.Duration }
 
 func (m SetRange) apply(s *State) []Effect {
+	whole := s.View.To == 0
 	s.View.SetRange(m.From, m.To, s.End())
-	s.Paint++ // the components do not show the range
+	s.Paint++
+	if whole != (s.View.To == 0) { // of the range the components tell no more than what a drag does in it
+		s.touchDOM()
+	}
 	return []Effect{WriteURL{Replace}}
 }

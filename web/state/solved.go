@@ -84,21 +84,14 @@ func (m Solved) apply(s *State) []Effect {
 		s.Preview = p
 		s.touch()
 	}
-	if m.ID == s.story.id {
-		return s.storySolved(m.ID, false)
-	}
 	switch job := side.Solving; {
 	case m.ID == side.fallback:
 		side.fallback = 0
 		s.show(side, p)
-		return s.followStory()
 	case job == nil:
 	case m.ID == job.ID:
 		side.Solving = nil
 		s.show(side, p)
-		if own {
-			return s.follow()
-		}
 	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.SameButBudget(side.Choice):
 		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
 	}
@@ -121,7 +114,7 @@ func (m SolveFailed) apply(s *State) []Effect {
 		s.fallback = 0
 		return s.touch()
 	case side == nil:
-		return s.storySolved(m.ID, true)
+		return nil
 	}
 	job := side.Solving
 	side.Solving = nil
@@ -143,7 +136,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	switch f.Kind {
 	case proto.Infeasible:
 		s.OverBudget = newOverBudget(f)
-		return append(s.fallBackToSmallest(f), s.follow()...)
+		return s.fallBackToSmallest(f)
 	case proto.Deadline:
 		if m.Best != nil && m.Best.Trace != nil {
 			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
@@ -161,11 +154,11 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	case proto.Unsupported:
 		s.Alert = textAlert(f.Text)
 		s.Alert.offerStrategy(s.Network, c.Strategy)
-		return append(s.fallBackToKeeping(), s.follow()...)
+		return s.fallBackToKeeping()
 	default:
 		s.Alert = textAlert(f.Text)
 	}
-	return s.follow()
+	return nil
 }
 
 // offerStrategy offers another strategy than the one that does not apply: the

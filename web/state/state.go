@@ -18,7 +18,6 @@ type State struct {
 	questions
 	layout
 	training
-	story story
 
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into
@@ -161,13 +160,4 @@ type examining struct {
 	memory *known.Memory
 	part   proto.Part
 	at     int
-}
-
-// story is the part of the state about the story.
-type story struct {
-	asked  string // key of the picture that was asked for
-	id     int    // of that request
-	failed string // key of the picture that there is none of
-	of     *known.Network
-	first  Choice // that the story was told about first
 }

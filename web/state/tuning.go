@@ -5,7 +5,10 @@ import "memtide/web/tradeoff"
 // followTuning makes Tuning the one of the present choice. Like a curve it is
 // begun only when a schedule is on screen.
 func (s *State) followTuning() []Effect {
-	if !tradeoff.Tunable(s.Choice.Strategy) || s.Network == nil {
+	if s.Network == nil || s.View.Frame.Embed {
+		return nil
+	}
+	if !tradeoff.Tunable(s.Choice.Strategy) {
 		out := s.cancelTuning()
 		s.Tuning = nil
 		return out
@@ -49,8 +52,7 @@ type StartTuning struct{}
 
 func (StartTuning) apply(s *State) []Effect {
 	if t := s.Tuning; t != nil && t.ID == 0 {
-		t.Key = ""
-		return s.followTuning()
+		t.Key = "" // so that it is begun anew
 	}
 	return nil
 }

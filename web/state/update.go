@@ -5,8 +5,26 @@ import "slices"
 // Update changes the state by one message and returns what has to be done, in
 // order.
 func (s *State) Update(m Message) []Effect {
-	out := append(s.holdAddress(m.apply(s)), s.followPlaces()...)
-	return append(append(out, s.followDoctor()...), s.followIdle()...)
+	out := s.holdAddress(m.apply(s))
+	for _, f := range followers {
+		out = append(out, f.follow(s)...)
+	}
+	return out
+}
+
+// followers are what the page does by itself, after every message and in this order: each
+// looks at the state and returns what is still to be done for it, which is nothing if all
+// is as it should be. A message never calls one.
+var followers = [...]struct {
+	what   string
+	follow func(*State) []Effect
+}{
+	{"the curve of the present choice", (*State).followCurve},
+	{"the values of its parameters that are tried", (*State).followTuning},
+	{"the questions that were answered about another choice", (*State).followQuestions},
+	{"the addresses of what is shown", (*State).followPlaces},
+	{"what a recording tells next", (*State).followDoctor},
+	{"the next question that the page answers unasked, if nothing else is under way", (*State).followIdle},
 }
 
 // holdAddress keeps the address as it is while the profile that it names is being

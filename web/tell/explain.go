@@ -4,8 +4,6 @@
 package tell
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -182,35 +180,6 @@ func (m *Model) explainPeak() []Said {
 	}
 	return []Said{out}
 }
-
-// PeakPart is one of the largest things in memory at the peak.
-type PeakPart struct {
-	Role  display.Role
-	Name  string
-	Bytes engine.Bytes
-}
-
-// PeakParts are the n largest things in memory at the peak, the largest first; what
-// stays through the whole step is one of them.
-func (m *Model) PeakParts(n int) []PeakPart {
-	h := m.HeldAt(m.Trace.PeakAt, n)
-	var out []PeakPart
-	if fixed := h.Used[sim.Fixed]; fixed > 0 {
-		out = append(out, PeakPart{display.Fixed, "fixed through the step", fixed})
-	}
-	for _, v := range h.Lives {
-		name := v.Name
-		if v.Stage != "" {
-			name = v.Stage + partWords[v.Category]
-		}
-		out = append(out, PeakPart{bandRoles[v.Category], name, v.Bytes})
-	}
-	slices.SortStableFunc(out, func(a, b PeakPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return out[:min(n, len(out))]
-}
-
-// partWords say behind the name of a layer what of it is meant.
-var partWords = [sim.NumCategories]string{sim.Gradient: ", gradient", sim.Recomputed: ", computed again", sim.InTransfer: ", in transfer", sim.Workspace: ", temporaries"}
 
 // capital is a text with a capital letter at its beginning, if it is a word.
 func capital(str string) string {

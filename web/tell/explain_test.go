@@ -6,7 +6,6 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
-	"memtide/web/display"
 	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
@@ -83,27 +82,5 @@ func TestExplainOthers(t *testing.T) {
 		if q, e := m.Question(c.t), explained(m, c.t); q != c.question || !strings.HasPrefix(e, c.explained) {
 			t.Errorf("%+v:\ngot  %s\n%s\nwant %s\n%s", c.t, q, e, c.question, c.explained)
 		}
-	}
-}
-
-// The largest things at the peak, what stays through the step among them by its size.
-func TestPeakParts(t *testing.T) {
-	m := smallModel()
-	got := m.PeakParts(3)
-	if len(got) == 0 || len(got) > 3 {
-		t.Fatalf("%+v; want up to three parts", got)
-	}
-	fixed := false
-	for i, p := range got {
-		fixed = fixed || p.Role == display.Fixed && p.Bytes == 200*engine.MiB
-		if p.Name == "" || p.Bytes <= 0 || i > 0 && p.Bytes > got[i-1].Bytes {
-			t.Errorf("part %d of %+v; want names, the largest first", i, got)
-		}
-	}
-	if !fixed {
-		t.Errorf("%+v; want the 200 MiB of weights among them", got)
-	}
-	if got := New(tracetest.Empty()).PeakParts(3); len(got) != 0 {
-		t.Errorf("an empty step has %+v at its peak; want nothing", got)
 	}
 }

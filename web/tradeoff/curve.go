@@ -1,6 +1,7 @@
 package tradeoff
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -85,8 +86,7 @@ func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
 
 // row is where a method stands in the curve, -1 if it does not.
 func (c *Curve) row(m proto.Method) int {
-	key := choice.MethodKey(m.Strategy, m.Args)
-	return slices.IndexFunc(c.Methods, func(q proto.Method) bool { return choice.MethodKey(q.Strategy, q.Args) == key })
+	return slices.IndexFunc(c.Methods, func(q proto.Method) bool { return q.Strategy == m.Strategy && maps.Equal(q.Args, m.Args) })
 }
 
 // Missing asks for the points of all strategies of which some are not known, those of

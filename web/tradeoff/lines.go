@@ -10,18 +10,14 @@ import (
 	"memtide/web/choice"
 )
 
-// Names of what the curve can draw beside strategies: AllLines is everything,
-// BoundLine is the lower bounds.
-const (
-	AllLines  = "all"
-	BoundLine = "bound"
-)
+// AllLines is the name of all that the curve can draw, beside those of strategies.
+const AllLines = "all"
 
 // DefaultLines returns what the curve of a chain, or of a graph, draws unless a person says
-// otherwise: the lower bounds and the strategies of the first places (engine.DrawnRanks).
+// otherwise: the strategies of the first places (engine.DrawnRanks).
 // Keeping everything, which is a point, and the chosen strategy are always drawn.
 func DefaultLines(graph bool) []string {
-	lines := []string{BoundLine}
+	var lines []string
 	for _, st := range engine.Ranked(graph) {
 		if st.Class != 0 && st.Rank.Of(graph) <= engine.DrawnRanks {
 			lines = append(lines, st.Name)

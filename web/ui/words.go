@@ -1,10 +1,13 @@
 package ui
 
+import "memtide/engine"
+
 // The words of the page's head and of its first screen, in one place.
 const (
 	Tagline = "Does it train in this much GPU memory, and how much slower?"
 
 	wordsLeaves  = "What leaves this browser: nothing"
+	wordsVersion = "memtide " + engine.Version
 	wordsDetails = "Model details"
 
 	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."

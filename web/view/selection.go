@@ -82,10 +82,10 @@ func (v *View) SetRange(from, to, end time.Duration) {
 	v.From, v.To = from, to
 }
 
-// Rewind shows the whole step, from its start: nothing is played and nothing told.
+// Rewind shows the whole step, from its start: nothing is played.
 func (v *View) Rewind() {
 	v.From, v.To, v.Playhead = 0, 0, 0
-	v.Play, v.Story = Playing{}, NoStory
+	v.Play = Playing{}
 }
 
 // Fit shows the whole step if the visible part does not lie in one that ends at end.

@@ -34,17 +34,6 @@ type View struct {
 	rows layerRows // of the table of layers
 }
 
-// The steps of the story of a network that does not fit: what keeping everything needs,
-// how much of it is too much, what recomputing makes of it, and the schedule that was
-// chosen. NoStory is the last one, without anybody having asked.
-const (
-	NoStory = iota
-	StoryKeepAll
-	StoryOverLine
-	StoryRecompute
-	StoryPlan
-)
-
 // LayerTable is how the table of layers is looked at.
 type LayerTable struct {
 	By   tell.LayerColumn

@@ -76,7 +76,8 @@ func answer(in io.Reader, out io.Writer) error {
 			Answer fields `json:"answer"`
 		}{v.ID, fields{}}
 		if f := algorithms[v.Algorithm]; f != nil {
-			if line.Answer, err = f(v); err != nil {
+			line.Answer, err = f(v)
+			if err != nil {
 				return fmt.Errorf("vector %s: %w", v.ID, err)
 			}
 		}

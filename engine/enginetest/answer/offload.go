@@ -89,7 +89,8 @@ func offloadAll(v *enginetest.Vector) (fields, error) {
 		"tflms":               func() (any, error) { return within(p, "tflms", "scaled") },
 		"int_true_opt_scaled": func() (any, error) { return trueOptimum(p) },
 	} {
-		if f[field], err = get(); err != nil {
+		f[field], err = get()
+		if err != nil {
 			return nil, err
 		}
 	}

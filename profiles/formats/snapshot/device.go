@@ -81,7 +81,7 @@ func yes(b bool) int {
 	return 0
 }
 
-// sum adds a size that nobody has checked yet.
+// sum adds a size that has not been checked yet.
 func sum(all engine.Bytes, size int64) engine.Bytes {
 	return min(all+engine.Bytes(max(0, min(size, parse.MaxNumber))), parse.MaxSum)
 }

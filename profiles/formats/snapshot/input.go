@@ -49,11 +49,13 @@ func (in *input) fill(n int) {
 	in.base, in.hi, in.lo = in.base+in.lo, in.hi-in.lo, 0
 	for idle := 0; in.hi < n && idle < 100; idle++ {
 		k, err := in.r.Read(in.buf[in.hi:])
-		if in.hi += k; k > 0 {
+		in.hi += k
+		if k > 0 {
 			idle = 0
 		}
 		if err != nil {
-			if in.ended = true; err != io.EOF {
+			in.ended = true
+			if err != io.EOF {
 				in.err = err
 			}
 			break
@@ -92,8 +94,8 @@ type text struct {
 	word     snapWord
 }
 
-// Of a long text its beginning and its end are kept. There are few different texts in a
-// snapshot: so many are looked for, if they are short.
+// Of a long text its beginning and its end are kept. Snapshots have few different texts: equal texts are found among the
+// first shortTexts of up to shortText bytes.
 const (
 	textPart   = 1 << 20
 	textEnd    = 2000
@@ -127,7 +129,8 @@ func (u *unpickler) readText(n uint64) {
 		return
 	}
 	content := make([]byte, 0, shortWindow)
-	if content = append(content, u.peek(textEnd)[:min(textEnd, u.hi-u.lo)]...); !u.skip(n - textEnd) {
+	content = append(content, u.peek(textEnd)[:min(textEnd, u.hi-u.lo)]...)
+	if !u.skip(n - textEnd) {
 		u.early()
 	}
 	end := u.peek(textEnd)

@@ -344,7 +344,8 @@ func (s *snapshot) rebase(l *alloc.Layout) {
 	}
 	moved := func(at int64) engine.Bytes { return engine.Bytes(at + base[spanBehind(ranges, at)-1]) }
 	for i, at := range s.at {
-		if l.Addr[i] = alloc.NoAddr; at >= 0 {
+		l.Addr[i] = alloc.NoAddr
+		if at >= 0 {
 			l.Addr[i] = moved(at)
 		}
 	}

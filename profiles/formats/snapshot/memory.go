@@ -144,7 +144,8 @@ func (s *snapshot) wrong(found string) {
 // visit counts segments and blocks. There cannot be more than there are
 // dictionaries, unless the same ones are named again and again.
 func (s *snapshot) visit() {
-	if s.visited++; s.visited > s.u.dicts.n {
+	s.visited++
+	if s.visited > s.u.dicts.n {
 		s.wrong("segments or blocks stand in several places")
 	}
 	profiles.End(s.u.poll.Err())
@@ -160,7 +161,8 @@ func (s *snapshot) readSegments(list []pval) {
 			continue
 		}
 		seg := s.place("Segment", i, r)
-		if total += float64(seg.size); total > parse.MaxSum {
+		total += float64(seg.size)
+		if total > parse.MaxSum {
 			s.wrong("the segments add up to more than 2^62 bytes")
 		}
 		s.now = append(s.now, seg)

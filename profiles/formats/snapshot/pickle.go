@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -25,7 +26,7 @@ const (
 	mostRoom  = 768 << 20 // bytes of everything that is built
 )
 
-// pickleRoom is what may be built of a pickle of so many bytes: a small one never
+// pickleRoom returns how many bytes may be built of a pickle of size bytes: a small one never
 // takes much. Blocks, which are small, take a little more than their bytes.
 func pickleRoom(size int) int { return min(64<<20+2*size, mostRoom) }
 
@@ -78,20 +79,25 @@ func (u *unpickler) run() pval {
 			look = u.place() + lookEvery
 		}
 		op, operand := u.instruction()
-		if op == opStop {
+		switch op {
+		case opBinGet, opLongBinGet: // most instructions of a file are
+			u.recall(operand)
+		case opStop:
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				u.damaged("it stops without a value")
 			}
 			return u.finished(u.stack[len(u.stack)-1])
+		default:
+			u.step(op, operand)
 		}
-		u.step(op, operand)
 	}
 }
 
-// instruction reads an instruction with its operand.
+// instruction reads an instruction with its operand, which is little-endian.
 func (u *unpickler) instruction() (op byte, operand uint64) {
 	head := u.peek(1 + mostOperand)
-	if u.op = u.place(); len(head) == 0 {
+	u.op = u.place()
+	if len(head) == 0 {
 		u.early()
 	}
 	op = head[0]
@@ -102,14 +108,20 @@ func (u *unpickler) instruction() (op byte, operand uint64) {
 	if 1+code.operand > len(head) {
 		u.early()
 	}
-	for i := code.operand; i > 0; i-- {
-		operand = operand<<8 | uint64(head[i])
+	var word uint64
+	if len(head) > mostOperand {
+		word = binary.LittleEndian.Uint64(head[1:])
+	} else { // near the end of the file
+		var bytes [mostOperand]byte
+		copy(bytes[:], head[1:])
+		word = binary.LittleEndian.Uint64(bytes[:])
 	}
 	u.lo += 1 + code.operand
-	return op, operand
+	beyond := 8 * (mostOperand - code.operand) // bits of word that are of what follows
+	return op, word << beyond >> beyond
 }
 
-// step executes one instruction.
+// step executes an instruction other than opStop, opBinGet and opLongBinGet, which run executes.
 func (u *unpickler) step(op byte, operand uint64) {
 	switch op {
 	case opProto, opFrame:
@@ -133,7 +145,7 @@ func (u *unpickler) step(op byte, operand uint64) {
 		u.readText(operand)
 	case opEmptyDict, opEmptyList:
 		u.container(op)
-	case opMemoize, opBinPut, opLongBinPut, opBinGet, opLongBinGet:
+	case opMemoize, opBinPut, opLongBinPut:
 		u.remember(op, operand)
 	case opTuple1, opTuple2, opTuple3, opTuple:
 		u.tuple(op)
@@ -155,9 +167,13 @@ func (u *unpickler) header(op byte, operand uint64) {
 
 func (u *unpickler) push(v pval) {
 	if len(u.stack) == mostStack {
-		u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
+		u.overflow()
 	}
 	u.stack = append(u.stack, v)
+}
+
+func (u *unpickler) overflow() {
+	u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
 }
 
 // pop takes n values off the stack, none of them from before the last mark. The
@@ -248,7 +264,8 @@ func (u *unpickler) container(op byte) {
 
 // build counts what is built.
 func (u *unpickler) build(bytes int) {
-	if u.built += bytes; u.built > u.allowed() {
+	u.built += bytes
+	if u.built > u.allowed() {
 		profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
 			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."})
@@ -262,16 +279,21 @@ func (u *unpickler) allowed() int {
 	return pickleRoom(max(u.total, u.place()))
 }
 
-// remember stores the top of the stack in the memo, or fetches from it. What is not
-// finished gets its place there when it is.
-func (u *unpickler) remember(op byte, operand uint64) {
-	if op == opBinGet || op == opLongBinGet {
-		if operand >= uint64(u.memo.n) {
-			u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
-		}
-		u.push(u.named(pval(*u.memo.at(int(operand)))))
-		return
+// recall fetches a value from the memo.
+func (u *unpickler) recall(i uint64) {
+	if i >= uint64(u.memo.n) {
+		u.damaged(fmt.Sprintf("it refers to object %d of %d", i, u.memo.n))
 	}
+	v := pval(*u.memo.at(int(i)))
+	if v.open() {
+		v = u.named(v)
+	}
+	u.push(v)
+}
+
+// remember stores the top of the stack in the memo. What is not finished gets its place
+// there when it is.
+func (u *unpickler) remember(op byte, operand uint64) {
 	if len(u.stack) == 0 {
 		u.damaged("a value is missing")
 	}
@@ -317,7 +339,11 @@ func (u *unpickler) extend(many bool) {
 	}
 	l := u.openLists.at(top.index())
 	for _, v := range items {
-		u.item(l, v)
+		if v.kind() == pvFrame && l.trace == nil { // as most items of a file are
+			l.items, l.framed = append(l.items, v), true
+		} else {
+			u.item(l, v)
+		}
 	}
 	u.build(itemRoom * (len(l.items) - l.counted(len(l.items))))
 }

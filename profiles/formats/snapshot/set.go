@@ -36,7 +36,8 @@ func (s *addrSet) add(at int64) {
 func (s *addrSet) remove(at int64) {
 	i, _ := slices.BinarySearch(s.all, at)
 	for _, level := range s.levels {
-		if level[i/64] &^= 1 << (i % 64); level[i/64] != 0 {
+		level[i/64] &^= 1 << (i % 64)
+		if level[i/64] != 0 {
 			return
 		}
 		i /= 64
@@ -49,7 +50,8 @@ func (s *addrSet) after(at int64) int64 {
 	if ok {
 		i++
 	}
-	if i = s.next(i); i < len(s.all) {
+	i = s.next(i)
+	if i < len(s.all) {
 		return s.all[i]
 	}
 	return math.MaxInt64

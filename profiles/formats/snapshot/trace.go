@@ -31,7 +31,8 @@ type trace struct {
 
 const tracePart = 4096
 
-// add adds an event with its stack and returns how many more are kept now, at most so many: 0 or 1.
+// add adds an event with its stack. It returns 1 if one more event is kept now, or 0 if most are kept already and the
+// oldest one went.
 func (t *trace) add(r *record, stack int32, most int) int {
 	t.count++
 	t.failed = t.failed || r.is == actionOOM
@@ -51,18 +52,21 @@ func (t *trace) add(r *record, stack int32, most int) int {
 	}
 	if n := len(t.parts); n == 0 || len(t.parts[n-1]) == tracePart {
 		part := t.spare
-		if t.spare = nil; part == nil && n > 0 { // the first one grows
+		t.spare = nil
+		if part == nil && n > 0 { // the first one grows
 			part = make([]event, 0, tracePart)
 		}
 		t.parts = append(t.parts, part)
 	}
 	last := &t.parts[len(t.parts)-1]
-	if *last = append(*last, e); t.kept < most {
+	*last = append(*last, e)
+	if t.kept < most {
 		t.kept++
 		return 1
 	}
 	t.cut++
-	if t.first++; t.first == tracePart {
+	t.first++
+	if t.first == tracePart {
 		t.spare, t.parts, t.first = t.parts[0][:0], t.parts[1:], 0
 	}
 	return 0

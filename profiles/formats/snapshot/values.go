@@ -77,7 +77,7 @@ func (c *chunks[T]) add(v T) int {
 	return i
 }
 
-func (c *chunks[T]) at(i int) *T { return &c.parts[i/chunkSize][i%chunkSize] }
+func (c *chunks[T]) at(i int) *T { return &c.parts[uint(i)/chunkSize][uint(i)%chunkSize] }
 
 // values are what a pickle is made of.
 type values struct {
@@ -199,7 +199,8 @@ func (u *unpickler) named(v pval) pval {
 	switch v.kind() {
 	case pvOpenDict:
 		d := u.openDicts.at(v.index())
-		if o = d.open; d.has&isEvent != 0 {
+		o = d.open
+		if d.has&isEvent != 0 {
 			return pvOther
 		}
 	case pvOpenList:

@@ -43,6 +43,8 @@ var Options = []engine.Param{
 	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
 	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
+	{Name: "attention", Title: "attention", Doc: "`NAME` of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
+	{Name: "kernels", Title: "kernels for linear attention", Doc: "linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
@@ -71,7 +73,7 @@ var Options = []engine.Param{
 	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
 	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b",
-		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
 }
 

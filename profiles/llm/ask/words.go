@@ -10,6 +10,7 @@ import (
 // words are values of options as people read them, by option and value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune", "program megatron": "Megatron",
+	"attention flash": "flash attention", "attention sdpa": "scaled_dot_product_attention", "attention eager": "attention operator by operator",
 	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD", "optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon",
 	"base same": "in bf16", "base nf4": "in 4 bits (NF4)", "base nf4-double": "in 4 bits, scales in 8",
 	"fp8 none": "none", "fp8 products": "the products", "fp8 gathered": "the products, gathered so",
@@ -26,7 +27,7 @@ var words = map[string]string{
 	"norm eager":     "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
 	"schedule gpipe": "GPipe", "schedule 1f1b": "1F1B", "schedule interleaved": "interleaved 1F1B", "schedule zb-h1": "ZB-H1", "schedule zb-h2": "ZB-H2",
 	"schedule interleaved-torch": "interleaved, torch's rounds", "schedule interleaved-even": "interleaved, even rounds", "schedule looped-bfs": "breadth first",
-	"schedule bf-pp": "breadth first in groups", "schedule zb-v": "ZB-V", "schedule v-half": "V-Half", "schedule v-min": "V-Min", "schedule dualpipe": "DualPipe", "schedule dualpipev": "DualPipeV",
+	"schedule bf-pp": "breadth first in groups", "schedule zb-1p": "ZB-1p", "schedule zb-2p": "ZB-2p", "schedule zb-v": "ZB-V", "schedule v-half": "V-Half", "schedule v-min": "V-Min", "schedule dualpipe": "DualPipe", "schedule dualpipev": "DualPipeV",
 	"kernel foreach": "foreach", "kernel fused": "fused", "kernel for-loop": "one tensor at a time",
 }
 

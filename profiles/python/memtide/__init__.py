@@ -56,6 +56,7 @@ from .plans import load_plan, several
 from .policies import every, every_nth, segments
 from .player import Played
 from .runtime import Runtime, apply
+from .version import __version__
 
 __all__ = [
     "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",

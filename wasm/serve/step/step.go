@@ -5,11 +5,15 @@ package step
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/llm/family"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
@@ -71,12 +75,19 @@ func model(name string) (*llm.Model, string, error) {
 		}
 		return m, "", nil
 	}
-	m, err := llm.ReadConfig([]byte(name))
+	m, err := family.Read([]byte(name))
 	if err != nil {
-		return nil, "", err
+		return nil, "", told(err)
 	}
-	config, err := llm.Understood([]byte(name))
-	return m, config, err
+	return m.Model, m.Config, nil
+}
+
+// told is an error of a file with what to do about it.
+func told(err error) error {
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
+		return fmt.Errorf("%w %s", err, e.Remedy)
+	}
+	return err
 }
 
 // chain is the step as a profile of its own.

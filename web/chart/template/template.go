@@ -35,9 +35,6 @@ func TradeOff(m Margins) ([]byte, error) {
 	line := plot(m, opts.XAxis{Type: "value", SplitNumber: 4}, opts.AxisLabel{
 		ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: types.FuncStr("×{value}")})
 	line.AddSeries("budget", []opts.LineData{}, marks()...)
-	line.AddSeries("bound", []opts.LineData{},
-		charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
-		charts.WithLineStyleOpts(opts.LineStyle{Color: Muted, Width: 1.2, Type: "dotted"}))
 	line.AddSeries("strategy", []opts.LineData{},
 		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false)}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: Ink, Width: 1.6}))

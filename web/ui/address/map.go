@@ -19,7 +19,6 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
-	"memtide/web/ui/input"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/panel"
 )
@@ -319,7 +318,7 @@ func (c *Map) OutcomeClass() string {
 // RaiseText is the button that makes the budget large enough; empty if that is
 // not known or of no use.
 func (c *Map) RaiseText() string {
-	if b := input.Raise(c.S); b > 0 {
+	if b := c.S.PlacesNeed(); b > 0 {
 		return "Set " + format.BytesUp(b)
 	}
 	return ""

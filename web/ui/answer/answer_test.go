@@ -36,11 +36,11 @@ func TestAnswer(t *testing.T) {
 		change         func(*state.State, *known.Picture)
 		kind, sentence string
 	}{
-		"fits": {func(*state.State, *known.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
+		"fits": {func(*state.State, *known.Picture) {}, "fits", "Fits: 2.58 of 15.8 GiB on one V100, 11 % slower than if everything fitted."},
 		"no slower": {func(s *state.State, p *known.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
-			"Fits: 2.58 of 15.8 GiB on one V100, no slower than with enough memory."},
+			"Fits: 2.58 of 15.8 GiB on one V100, no slower than if everything fitted."},
 		"sizes by a rule of thumb": {func(s *state.State, p *known.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "probably",
-			"Probably fits: 2.58 of 15.8 GiB on one V100, 11 % slower than with enough memory."},
+			"Probably fits: 2.58 of 15.8 GiB on one V100, 11 % slower than if everything fitted."},
 		"the allocator may take it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 3700*mib }, "may-not",
 			"May not fit: 3.61 to 4.83 GiB with CUDA and the allocator; one GTX 970 has 3.94 GiB."},
 		"the allocator hardly takes it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "probably",
@@ -52,7 +52,7 @@ func TestAnswer(t *testing.T) {
 		}, "not", "Does not fit: 4.39 GiB is needed before the first layer runs; one GTX 970 has 3.94 GiB."},
 		"nobody knows the device": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
-		}, "needs", "Needs 2.58 GiB, 11 % slower than with enough memory."},
+		}, "needs", "Needs 2.58 GiB, 11 % slower than if everything fitted."},
 		"too small a budget": {func(s *state.State, p *known.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
 		}, "not", "Does not fit in 1 GiB: Best choice of blocks needs 1.18 GiB at least."},

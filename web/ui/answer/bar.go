@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"memtide/web/choice"
 	"strings"
 
 	"memtide/engine"
@@ -114,7 +115,11 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		out = append(out, panel.Piece{Class: "below", Label: wordsAtPeak})
 	}
 	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
-		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(wordsLeft, format.Bytes(d.Memory-b)), Style: panel.Place(b, whole)})
+		words := wordsLeft
+		if b < choice.Usable(d.Memory) {
+			words = wordsUnused
+		}
+		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(words, format.Bytes(d.Memory-b)), Style: panel.Place(b, whole)})
 	}
 	return out
 }

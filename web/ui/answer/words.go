@@ -9,7 +9,7 @@ const (
 	wordsRange    = "%s" + wordsReserved + "; one %s has %s."                  // range, device, its memory
 	wordsSlower   = ", %s slower" + wordsThan
 	wordsNoSlower = ", no slower" + wordsThan
-	wordsThan     = " than with enough memory" // only where there is room, as
+	wordsThan     = " than if everything fitted" // only where there is room, as
 	wordsReserved = " with CUDA and the allocator"
 	wordsTooSmall = "Does not fit in %s: " // budget
 	wordsAtLeast  = "%s needs %s at least" // plan, bytes
@@ -22,4 +22,5 @@ const (
 	wordsKeepMark = "keep everything: %s"
 	wordsMark     = "budget %s"
 	wordsLeft     = "%s left for CUDA and the allocator"
+	wordsUnused   = "%s of the card unused" // the reader has left more than those need
 )

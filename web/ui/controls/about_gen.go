@@ -231,11 +231,6 @@ func (c *About) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "origin"}}}
-		vgparent.AppendChild(vgn)
-		vgn.SetInnerHTML(vugu.HTML("Lemma 3 of \x3Ca href=\"https://doi.org/10.1007/978-3-030-57675-2_10\" rel=\"noopener\"\x3EBeaumont et al. 2020\x3C/a\x3E is false: \x3Ca href=\"#v=1\x26amp;p=lemma3\" data-testid=\"lemma3\"\x3Eordered schedules need 30 ms here, the true optimum is 27 ms\x3C/a\x3E."))
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

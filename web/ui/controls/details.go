@@ -65,8 +65,8 @@ func (c *Details) BandwidthText() string {
 // Duplexes lists whether both directions work at once.
 func (c *Details) Duplexes() []panel.Option {
 	return []panel.Option{
-		{ID: "half", Title: "half duplex", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
-		{ID: "full", Title: "full duplex", Selected: c.S.Choice.Duplex == engine.FullDuplex},
+		{ID: "half", Title: "one way at a time", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
+		{ID: "full", Title: "both ways at once", Selected: c.S.Choice.Duplex == engine.FullDuplex},
 	}
 }
 

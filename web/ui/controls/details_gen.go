@@ -341,12 +341,12 @@ func (c *Details) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "control-label"}, vugu.VGAttribute{Namespace: "", Key: "for", Val: "duplex"}}}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(vugu.HTML("Directions"))
+				vgn.SetInnerHTML(vugu.HTML("Copies"))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "duplex"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "duplex"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("title", "Half: one copy at a time, the papers’ model. Full: both directions at once.")
+				vgn.AddAttrInterface("title", "One copy at a time is the papers’ model.")
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -68,7 +68,7 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 					vgparent.AppendChild(vgn)
-					for vgiterkeyt, g := range c.S.Plans() {
+					for vgiterkeyt, g := range c.S.Menu() {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						g := g

@@ -112,7 +112,8 @@ func (c *Picker) None() string {
 	if c.S.View.Picker.Active != "" {
 		return ""
 	}
-	return "No network is called that. A file with it can be opened instead."
+	return "memtide knows no network of that name. To ask about it, open a file with it: an ONNX model, a profiler's trace, a config.json or a table of its layers. " +
+		"Or choose one that is like it, such as resnet50 for images."
 }
 
 // ActiveElement is the id of the active entry's element.

@@ -1,125 +1,270 @@
 package input
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/preset"
-	"memtide/web/choice"
-	"memtide/web/format"
+	"memtide/web/draw"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/tradeoff"
 )
 
-// Message is what a command means to the state; nil if it means nothing. Files,
-// zooming and the like, which need the browser, are not commands of the state.
+// meaning is what something done with an element means for the state; nil: nothing.
+type meaning func(c Command, s *state.State) state.Message
+
+// commands is what every data-do means. What an element needs the browser for is carried
+// out by package app, and means nothing here.
+var commands = map[string]meaning{
+	// The choice.
+	"budget":         budgetSlider,
+	"bandwidth":      bandwidthSlider,
+	"budget-text":    typed(budget),
+	"bandwidth-text": typed(bandwidth),
+	"batch":          typed(batch),
+	"arg":            typed(argument),
+	"plan":           func(c Command, _ *state.State) state.Message { return state.SetStrategy{Name: c.Arg} },
+	"strategy": settled(func(c Command, _ *state.State) state.Message {
+		return state.SetStrategy{Name: c.Value}
+	}),
+	"own-card": typed(ownCard),
+	"gpu":      settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
+	"kind": settled(func(c Command, _ *state.State) state.Message {
+		return state.SetGraph{Graph: c.Value == "graph"}
+	}),
+	"duplex":    settled(duplex),
+	"transfers": settled(transfers),
+	"act":       act,
+	"smallest":  smallest,
+	"stop":      does(state.Stop{}),
+	"dismiss":   does(state.Dismiss{Notice: true}),
+
+	// The list of networks.
+	"picker":      does(state.TogglePicker{}),
+	"pick":        func(c Command, _ *state.State) state.Message { return state.PickNetwork{ID: c.Arg} },
+	"picker-find": pickerFind,
+	"variant":     variant,
+	"file":        browser,
+
+	// The curve and the plans.
+	"sweep":        does(state.StartSweep{}),
+	"stop-sweep":   does(state.StopSweep{}),
+	"tuning-start": does(state.StartTuning{}),
+	"tuning-stop":  does(state.StopTuning{}),
+	"tune": func(c Command, _ *state.State) state.Message {
+		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}
+	},
+	"axis": settled(func(c Command, _ *state.State) state.Message {
+		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
+	}),
+	"lines": func(c Command, _ *state.State) state.Message {
+		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}
+	},
+	"lines-default": does(state.SetLines{}),
+	"lines-all": func(Command, *state.State) state.Message {
+		return state.SetLines{Names: []string{tradeoff.AllLines}}
+	},
+	"lines-list": does(state.ToggleLineList{}),
+
+	// The step.
+	"play":       browser,
+	"wait-next":  does(state.StepWait{By: 1}),
+	"wait-prev":  does(state.StepWait{By: -1}),
+	"cause":      does(state.FollowCause{}),
+	"retrace":    does(state.Retrace{}),
+	"row":        selectRow,
+	"table":      does(state.ToggleTable{}),
+	"rows-first": does(state.ScrollTable{}),
+	"rows-back": func(_ Command, s *state.State) state.Message {
+		return state.ScrollTable{Top: s.View.TableTop - TableRows}
+	},
+	"rows-on": func(_ Command, s *state.State) state.Message {
+		return state.ScrollTable{Top: s.View.TableTop + TableRows}
+	},
+	"layers":      does(state.ToggleLayers{}),
+	"layers-find": func(c Command, _ *state.State) state.Message { return state.FindLayers{Text: c.Value} },
+	"layers-sort": func(c Command, _ *state.State) state.Message {
+		return numbered(c.Arg, int(tell.NumLayerColumns), func(n int) state.Message {
+			return state.SortLayers{By: tell.LayerColumn(n)}
+		})
+	},
+	"layers-csv": browser,
+
+	// Questions.
+	"questions": func(c Command, _ *state.State) state.Message { return state.OpenQuestion{Name: c.Arg} },
+	"ask":       func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
+	"unask":     func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"try-answer": func(c Command, _ *state.State) state.Message {
+		return state.TryAnswer{Name: c.Arg, Index: c.Index}
+	},
+	"use-answer": func(c Command, _ *state.State) state.Message {
+		return state.UseAnswer{Name: c.Arg, Index: c.Index}
+	},
+	"slowdown": typed(slowdown),
+
+	// A comparison.
+	"compare":   does(state.ToggleCompare{}),
+	"swap":      does(state.SwapSides{}),
+	"fit-other": does(state.FitOther{}),
+	"side-a":    does(state.EditSide{A: true}),
+	"side-b":    does(state.EditSide{}),
+	"sides":     does(state.ToggleSides{}),
+
+	// Addresses.
+	"places":       does(state.TogglePlaces{}),
+	"places-stop":  does(state.StopPlacing{}),
+	"places-again": does(state.PlaceAgain{}),
+	"places-raise": func(_ Command, s *state.State) state.Message {
+		return state.SetBudget{Bytes: s.PlacesNeed(), Settled: true}
+	},
+	"alloc":     settled(func(c Command, _ *state.State) state.Message { return state.SetAllocator{Name: c.Value} }),
+	"alloc-arg": typed(allocArgument),
+	"alive": func(c Command, _ *state.State) state.Message {
+		return numbered(c.Arg, int(draw.NumAliveBy), func(n int) state.Message {
+			return state.SortAlive{By: draw.AliveBy(n)}
+		})
+	},
+
+	// Memory snapshots.
+	"show-buffer":  func(c Command, _ *state.State) state.Message { return state.ShowBuffer{Buffer: c.Index} },
+	"replays-stop": does(state.StopReplays{}),
+	"replays-go":   does(state.StopReplays{Go: true}),
+	"flame-out":    does(state.ZoomOut{}),
+	"flame-svg":    browser,
+	"second-drop":  does(state.DropSecond{}),
+	"second-file":  browser,
+	"recording-device": settled(func(c Command, _ *state.State) state.Message {
+		return numbered(c.Value, 1<<16, func(n int) state.Message { return state.OpenDevice{Device: n} })
+	}),
+
+	// Training steps.
+	"step-chain":  does(state.ExploreStep{}),
+	"step-on":     does(state.GoOn{}),
+	"step-config": stepConfig,
+	"step-rank":   func(c Command, _ *state.State) state.Message { return state.PickRank{Rank: c.Index} },
+	"step-change": func(c Command, _ *state.State) state.Message {
+		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}
+	},
+	"step-set": typed(stepOption),
+
+	// Giving away, and the page itself.
+	"share": func(_ Command, s *state.State) state.Message {
+		return state.ToggleShare{Dark: s.View.Theme == "dark"}
+	},
+	"share-title": func(c Command, _ *state.State) state.Message { return state.Retitle{Text: c.Value} },
+	"share-exact": settled(shareExact),
+	"share-theme": func(c Command, _ *state.State) state.Message { return state.SetShareTheme{Theme: c.Value} },
+	"share-copy":  func(c Command, _ *state.State) state.Message { return state.CopyText{Field: c.Arg} },
+	"share-send":  does(state.SendLink{}),
+	"share-save":  func(c Command, _ *state.State) state.Message { return state.SaveFile{Kind: c.Arg} },
+	"save-plan": func(_ Command, s *state.State) state.Message {
+		return state.SavePlan{Class: s.Choice.PlanClass()}
+	},
+	"copy-code": browser,
+	"copy-line": browser,
+	"help":      does(state.ToggleHelp{}),
+	"skip":      browser,
+	"theme": func(_ Command, s *state.State) state.Message {
+		return state.SetTheme{Theme: nextTheme(s.View.Theme)}
+	},
+	"shortcuts": settled(func(_ Command, s *state.State) state.Message { // a change of the box is an input too
+		return state.SetShortcuts{Off: !s.View.NoShortcuts}
+	}),
+}
+
+// Message is what a command means in the present state; nil if nothing is to be
+// done.
 func (c Command) Message(s *state.State) state.Message {
-	if m, ok := c.button(s); ok {
-		return m
+	if m := commands[c.Do]; m != nil {
+		return m(c, s)
 	}
-	if m := c.share(s); m != nil {
-		return m
-	}
-	if m := c.storyCommand(); m != nil {
-		return m
-	}
-	if m := c.addressCommand(s); m != nil {
-		return m
-	}
-	if m := c.doctorCommand(); m != nil {
-		return m
-	}
-	if m := c.pickerCommand(s); m != nil {
-		return m
-	}
-	if m := c.stepCommand(s); m != nil {
-		return m
-	}
-	if m := c.questionCommand(); m != nil {
-		return m
-	}
-	if !c.Settled {
-		return c.dragged(s)
-	}
-	return c.settled(s)
+	return nil
 }
 
-// plain are the buttons that always do the same.
-var plain = map[string]state.Message{
-	"stop":          state.Stop{},
-	"sweep":         state.StartSweep{},
-	"stop-sweep":    state.StopSweep{},
-	"tuning-start":  state.StartTuning{},
-	"tuning-stop":   state.StopTuning{},
-	"lines-default": state.SetLines{},
-	"lines-list":    state.ToggleLineList{},
-	"compare":       state.ToggleCompare{},
-	"swap":          state.SwapSides{},
-	"fit-other":     state.FitOther{},
-	"wait-next":     state.StepWait{By: 1},
-	"wait-prev":     state.StepWait{By: -1},
-	"cause":         state.FollowCause{},
-	"retrace":       state.Retrace{},
-	"fit":           state.SetRange{},
-	"table":         state.ToggleTable{},
-	"sides":         state.ToggleSides{},
-	"rows-first":    state.ScrollTable{},
-	"help":          state.ToggleHelp{},
-	"dismiss":       state.Dismiss{Notice: true},
-	"step-chain":    state.ExploreStep{},
-	"step-on":       state.GoOn{},
+// browser is what is done without the state.
+func browser(Command, *state.State) state.Message { return nil }
+
+// does always means the same.
+func does(m state.Message) meaning {
+	return func(Command, *state.State) state.Message { return m }
 }
 
-func (c Command) button(s *state.State) (state.Message, bool) {
-	if m, ok := plain[c.Do]; ok {
-		return m, true
-	}
-	switch c.Do {
-	case "tune":
-		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}, true
-	case "lines":
-		return state.ToggleLines{Names: strings.Split(c.Arg, ",")}, true
-	case "plan":
-		return state.SetStrategy{Name: c.Arg}, true
-	case "lines-all":
-		return state.SetLines{Names: []string{tradeoff.AllLines}}, true
-	case "side-a", "side-b":
-		return state.EditSide{A: c.Do == "side-a"}, true
-	case "rows-back":
-		return state.ScrollTable{Top: s.View.TableTop - TableRows}, true
-	case "rows-on":
-		return state.ScrollTable{Top: s.View.TableTop + TableRows}, true
-	case "row":
-		return state.Select{Target: lookup.Target{Kind: lookup.TargetKind(c.Kind), Index: c.Index}}, true
-	case "theme":
-		return state.SetTheme{Theme: nextTheme(s.View.Theme)}, true
-	case "shortcuts":
-		if !c.Settled { // a change of the box is an input too
-			return nil, true
+// settled means something only once a control has been let go.
+func settled(m meaning) meaning {
+	return func(c Command, s *state.State) state.Message {
+		if !c.Settled {
+			return nil
 		}
-		return state.SetShortcuts{Off: !s.View.NoShortcuts}, true
-	case "act", "smallest":
-		return c.wayOn(s), true
-	case "save-plan":
-		return state.SavePlan{Class: s.Choice.PlanClass()}, true
+		return m(c, s)
 	}
-	return nil, false
 }
 
-// wayOn is what the button beside a message does; nil if there is nothing to do.
-func (c Command) wayOn(s *state.State) state.Message {
-	switch m := s.OverBudget; {
-	case c.Do == "act" && s.Alert != nil:
-		return s.Alert.Do
-	case c.Do == "smallest" && m != nil && m.Smallest > 0:
+// typed is of a text field: until it is left, what is typed stands there as a draft.
+func typed(m meaning) meaning {
+	return func(c Command, s *state.State) state.Message {
+		if !c.Settled {
+			return state.Type{Field: c.field(), Text: c.Value}
+		}
+		return m(c, s)
+	}
+}
+
+// numbered is the message of a number that is written in an element; nil if it is none
+// below end.
+func numbered(text string, end int, of func(n int) state.Message) state.Message {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n >= end {
+		return nil
+	}
+	return of(n)
+}
+
+func selectRow(c Command, _ *state.State) state.Message {
+	return state.Select{Target: lookup.Target{Kind: lookup.TargetKind(c.Kind), Index: c.Index}}
+}
+
+func duplex(c Command, _ *state.State) state.Message {
+	if c.Value == "full" {
+		return state.SetDuplex{Duplex: engine.FullDuplex}
+	}
+	return state.SetDuplex{Duplex: engine.HalfDuplex}
+}
+
+func transfers(c Command, _ *state.State) state.Message {
+	if c.Value == "streamed" {
+		return state.SetTransfers{Transfers: engine.Streamed}
+	}
+	return state.SetTransfers{Transfers: engine.Whole}
+}
+
+// act is the way on that an alert offers.
+func act(_ Command, s *state.State) state.Message {
+	if s.Alert == nil {
+		return nil
+	}
+	return s.Alert.Do
+}
+
+// smallest is the way on where the budget is too small.
+func smallest(_ Command, s *state.State) state.Message {
+	if m := s.OverBudget; m != nil && m.Smallest > 0 {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
 	}
 	return nil
 }
 
+// shareExact turns what the box of the dialog says: whether the link holds the visible
+// range and the selection.
+func shareExact(_ Command, s *state.State) state.Message {
+	if s.Sharing == nil {
+		return nil
+	}
+	return state.SetExact{On: !s.Sharing.Exact}
+}
+
+// nextTheme goes round: as the system, light, dark.
 func nextTheme(theme string) string {
 	switch theme {
 	case "":
@@ -128,135 +273,6 @@ func nextTheme(theme string) string {
 		return "dark"
 	}
 	return ""
-}
-
-// dragged handles a control that has not come to rest.
-func (c Command) dragged(s *state.State) state.Message {
-	switch c.Do {
-	case "budget", "bandwidth":
-		return c.slider(s)
-	case "budget-text", "bandwidth-text", "batch", "own-card":
-		return state.Type{Field: c.Do, Text: c.Value}
-	case "arg":
-		return state.Type{Field: "arg:" + c.Arg, Text: c.Value}
-	case "find":
-		return state.Find{Text: c.Value}
-	case "find-next":
-		after := 0
-		if p := s.Visible(); p != nil {
-			after = p.Model().StageOf(s.View.Selected)
-		}
-		return state.Find{Text: c.Value, After: after}
-	}
-	return nil
-}
-
-func (c Command) slider(s *state.State) state.Message {
-	position, err := strconv.Atoi(c.Value)
-	if err != nil {
-		return nil
-	}
-	if c.Do == "budget" {
-		return state.SetBudget{Bytes: s.BudgetRange().At(position), Settled: c.Settled}
-	}
-	return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
-}
-
-// settled handles a control that was changed for good.
-func (c Command) settled(s *state.State) state.Message {
-	switch c.Do {
-	case "budget", "bandwidth":
-		return c.slider(s)
-	case "budget-text":
-		return budget(c.Value)
-	case "bandwidth-text":
-		r, err := format.ParseRate(c.Value)
-		if err != nil {
-			return state.Refuse{Field: c.Do, Text: "Bandwidth: " + err.Error()}
-		}
-		return state.SetBandwidth{Rate: r, Settled: true}
-	case "batch":
-		return c.batch(s)
-	case "kind":
-		return state.SetGraph{Graph: c.Value == "graph"}
-	case "axis":
-		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
-	case "strategy":
-		return state.SetStrategy{Name: c.Value}
-	case "arg":
-		return c.argument(s)
-	case "gpu":
-		return state.SetGPU{ID: c.Value}
-	case "own-card":
-		return ownCard(s, c.Value)
-	case "duplex":
-		if c.Value == "full" {
-			return state.SetDuplex{Duplex: engine.FullDuplex}
-		}
-		return state.SetDuplex{Duplex: engine.HalfDuplex}
-	case "transfers":
-		if c.Value == "streamed" {
-			return state.SetTransfers{Transfers: engine.Streamed}
-		}
-		return state.SetTransfers{Transfers: engine.Whole}
-	}
-	return nil
-}
-
-// ownCard chooses a card that is in no list by its figures.
-func ownCard(s *state.State, text string) state.Message {
-	id, err := choice.OwnCard(text)
-	switch {
-	case err != nil:
-		return state.Refuse{Field: "own-card", Text: "Card: " + err.Error()}
-	case s.Step != nil:
-		return state.SetStep{Name: "device", Value: id}
-	}
-	return state.SetGPU{ID: id}
-}
-
-// budget reads what links and the command line take too: a size, or a share of
-// what keeping everything needs; and a number alone, of GiB.
-func budget(text string) state.Message {
-	if n := strings.TrimSpace(text); n != "" && strings.Trim(n, "0123456789.") == "" {
-		text = n + " GiB" // nobody budgets bytes
-	}
-	b, err := choice.ParseBudget(text)
-	if err != nil {
-		return state.Refuse{Field: "budget-text", Text: "Budget: " + err.Error()}
-	}
-	return state.SetBudget{Bytes: b.Bytes, Share: b.Share, Settled: true}
-}
-
-func (c Command) batch(s *state.State) state.Message {
-	p, _, err := preset.Parse(s.Choice.Source.Preset)
-	if err != nil {
-		return nil
-	}
-	ref := p.ID + "-b" + c.Value
-	if _, _, err := preset.Parse(ref); err != nil {
-		return state.Refuse{Field: "batch", Text: fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, p.Largest())}
-	}
-	return state.PickPreset{ID: ref}
-}
-
-func (c Command) argument(s *state.State) state.Message {
-	st := engine.Lookup(s.Choice.Strategy)
-	if st == nil {
-		return nil
-	}
-	if _, err := st.Parse(engine.Args{c.Arg: c.Value}); err != nil {
-		return state.Refuse{Field: "arg:" + c.Arg, Text: err.Error()}
-	}
-	return state.SetArg{Name: c.Arg, Value: c.Value}
-}
-
-// storyCommand is what a control of the story means.
-func (c Command) storyCommand() state.Message {
-	if c.Do != "story" || !c.Settled {
-		return nil
-	}
-	return state.TellStory{Step: c.Index}
 }
 
 // TableRows is the number of rows of a page. Note: the rows are one piece of

@@ -3,6 +3,10 @@
 package input
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -134,5 +138,33 @@ func TestZoomKeepsThePlace(t *testing.T) {
 	s.Update(Zoomed(s, 4, 0.5))
 	if !Visible(s).Whole() {
 		t.Errorf("zoomed out the view is %+v; want all", Visible(s))
+	}
+}
+
+// Every data-do on the page has a meaning, and every meaning an element that has it.
+func TestEveryDoHasAMeaning(t *testing.T) {
+	written := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") || path == filepath.Join("..", "input") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?:"data-do", |\bDo: |data-do=|\.Do = (?:[a-zA-Z]+, )*|return words[a-zA-Z]+, )\\?"([a-z-]+)`).FindAllSubmatch(text, -1) {
+			written[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range written {
+		if commands[name] == nil {
+			t.Errorf("an element does %q, which means nothing", name)
+		}
+	}
+	for name := range commands {
+		if !written[name] {
+			t.Errorf("%q has a meaning, but no element does it", name)
+		}
 	}
 }

@@ -3,7 +3,11 @@
 // makes a Command of; a key is an Action. Texts that cannot be read become refusals.
 package input
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"memtide/web/state"
+)
 
 // Command is something done with an element: what its data-do says.
 type Command struct {
@@ -23,3 +27,20 @@ type Key struct {
 
 // Typed says that the key types one character: what can be turned off.
 func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
+
+// field is the name of a text field among drafts and refusals.
+func (c Command) field() string {
+	switch c.Do {
+	case "step-set":
+		return StepField(c.Arg)
+	case "arg", "alloc-arg":
+		return c.Do + ":" + c.Arg
+	}
+	return c.Do
+}
+
+// refuse says why the text of a field cannot be taken.
+func (c Command) refuse(text string) state.Message { return state.Refuse{Field: c.field(), Text: text} }
+
+// StepField is the field of an option while something is typed into it.
+func StepField(name string) string { return "step:" + name }

@@ -1,6 +1,8 @@
 package input
 
 import (
+	"maps"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -57,37 +59,90 @@ func KeyStrategies() []*engine.Strategy {
 // KeyRow are keys as they stand on a keyboard of the United States, and what they
 // do. Keys that are known by their place have the names of the places, in the
 // order of the first words.
-type KeyRow struct{ Keys, Does, places string }
+type KeyRow struct {
+	Keys, Does, places string
+	// By place (KeyboardEvent.code) or by what is typed, a letter in lower case; after
+	// "Shift " where Shift makes a difference.
+	acts map[string]Action
+}
 
-// KeyRows are all keys, in the order in which the help lists them.
+// do has keys do the same.
+func do(a Action, keys ...string) map[string]Action {
+	out := map[string]Action{}
+	for _, k := range keys {
+		out[k] = a
+	}
+	return out
+}
+
+// says is an action that is a message.
+func says(m state.Message) Action { return Action{message: m} }
+
+// budgetSteps is the budget, moved by ten steps with Shift.
+func budgetSteps(by int, keys ...string) map[string]Action {
+	out := do(says(state.StepBudget{Steps: by}), keys...)
+	for _, k := range keys {
+		out["Shift "+k] = says(state.StepBudget{Steps: 10 * by})
+	}
+	return out
+}
+
+// both are the keys of two rows in one.
+func both(a, b map[string]Action) map[string]Action {
+	maps.Copy(a, b)
+	return a
+}
+
+// The factor by which a key zooms, and the share of what is visible by which one pans.
+const (
+	zoomBy = 0.7
+	panBy  = 0.15
+)
+
+// KeyRows are all keys, in the order in which the help lists them. What has no keys in acts
+// is done in package app, with the browser.
 func KeyRows() []KeyRow {
 	return []KeyRow{
-		{"W S or + −", "zoom in, out", "KeyW KeyS"},
-		{"A D or Shift ← →", "pan", "KeyA KeyD"},
-		{"0", "show the whole step", ""},
-		{"← →", "operation before, after", ""},
-		{"↑ ↓", "lane above, below", ""},
-		{"N P", "next, previous wait", ""},
-		{"I", "jump to its cause", ""},
-		{"Backspace", "back along the causes", ""},
-		{"K", "show the critical chain", ""},
-		{"Space", "play the step, or stop it", ""},
-		{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight"},
-		{"F", "zoom to the selection", ""},
-		{"G", "go to the peak", ""},
-		{"T", "table", ""},
-		{"M", "choose a network (model)", ""},
-		{"/", "find a layer", ""},
-		{"C", "compare, or close", ""},
-		{"X", "swap A and B", ""},
-		{"1 … 6", "plan: " + keyTitles(), ""},
-		{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", ""},
-		{"Y", "copy the link", ""},
-		{"Ctrl S", "save what is shown as a picture", ""},
-		{"Ctrl O", "open a file", ""},
-		{"?", "this help", ""},
-		{"Esc", "close, deselect", ""},
+		{"W S or + −", "zoom in, out", "KeyW KeyS", both(
+			do(Action{zoom: zoomBy}, "KeyW", "NumpadAdd", "+", "="),
+			do(Action{zoom: 1 / zoomBy}, "KeyS", "NumpadSubtract", "-", "_"))},
+		{"A D or Shift ← →", "pan", "KeyA KeyD", both(
+			do(Action{pan: -panBy}, "KeyA", "Shift ArrowLeft"),
+			do(Action{pan: panBy}, "KeyD", "Shift ArrowRight"))},
+		{"0", "show the whole step", "", do(says(state.SetRange{}), "Digit0", "Numpad0")},
+		{"← →", "operation before, after", "", both(do(Action{step: -1}, "ArrowLeft"), do(Action{step: 1}, "ArrowRight"))},
+		{"↑ ↓", "lane above, below", "", both(do(Action{lane: -1}, "ArrowUp"), do(Action{lane: 1}, "ArrowDown"))},
+		{"N P", "next, previous wait", "", both(do(says(state.StepWait{By: 1}), "n"), do(says(state.StepWait{By: -1}), "p"))},
+		{"I", "jump to its cause", "", do(says(state.FollowCause{}), "i")},
+		{"Backspace", "back along the causes", "", do(says(state.Retrace{}), "Backspace")},
+		{"K", "show the critical chain", "", do(says(state.ToggleChain{}), "k")},
+		{"Space", "play the step, or stop it", "", do(Action{play: true}, "Space")},
+		{"[ ]", "budget down, up (Shift: ten steps)", "BracketLeft BracketRight", both(
+			budgetSteps(-1, "BracketLeft", "[", "{"),
+			budgetSteps(1, "BracketRight", "]", "}"))},
+		{"F", "zoom to the selection", "", do(Action{focus: true}, "f")},
+		{"G", "go to the peak", "", do(Action{peak: true}, "g")},
+		{"T", "table", "", do(says(state.ToggleTable{}), "t")},
+		{"M", "choose a network (model)", "", do(says(state.TogglePicker{}), "m")},
+		{"C", "compare, or close", "", do(says(state.ToggleCompare{}), "c")},
+		{"X", "swap A and B", "", do(says(state.SwapSides{}), "x")},
+		{"1 … 6", "plan: " + keyTitles(), "", planKeys()},
+		{"Ctrl Z, Ctrl Shift Z", "undo, redo a decision", "", nil},
+		{"Y", "copy the link", "", do(says(state.CopyLink{}), "y")},
+		{"Ctrl S", "save what is shown as a picture", "", nil},
+		{"Ctrl O", "open a file", "", nil},
+		{"?", "this help", "", do(says(state.ToggleHelp{}), "?")},
+		{"Esc", "close, deselect", "", do(says(state.Dismiss{}), "Escape")},
 	}
+}
+
+// planKeys are the keys of the first plans.
+func planKeys() map[string]Action {
+	out := map[string]Action{}
+	for i, st := range KeyStrategies() {
+		out["Digit"+strconv.Itoa(i+1)] = Action{choose: st.Name}
+	}
+	return out
 }
 
 // keyTitles are the plans of the number keys.
@@ -104,85 +159,18 @@ func keyTitles() string {
 // the hand expects them on every layout; letters that name something never
 // stand on those places of the layouts in wide use.
 func KeyOf(k Key) (Action, bool) {
-	steps := 1
-	if k.Shift {
-		steps = 10
-	}
-	switch k.Code {
-	case "KeyW", "NumpadAdd":
-		return Action{zoom: 0.7}, true
-	case "KeyS", "NumpadSubtract":
-		return Action{zoom: 1 / 0.7}, true
-	case "KeyA":
-		return Action{pan: -0.15}, true
-	case "KeyD":
-		return Action{pan: 0.15}, true
-	case "ArrowLeft", "ArrowRight":
-		sign := map[string]int{"ArrowLeft": -1, "ArrowRight": 1}[k.Code]
-		if k.Shift {
-			return Action{pan: 0.15 * float64(sign)}, true
+	rows := KeyRows()
+	for _, name := range []string{k.Code, strings.ToLower(k.Key)} {
+		for _, shift := range []string{"Shift ", ""} {
+			if shift != "" && !k.Shift {
+				continue
+			}
+			for _, r := range rows {
+				if a, ok := r.acts[shift+name]; ok {
+					return a, true
+				}
+			}
 		}
-		return Action{step: sign}, true
-	case "ArrowUp":
-		return Action{lane: -1}, true
-	case "ArrowDown":
-		return Action{lane: 1}, true
-	case "Backspace":
-		return Action{message: state.Retrace{}}, true
-	case "Escape":
-		return Action{message: state.Dismiss{}}, true
-	case "BracketLeft":
-		return Action{message: state.StepBudget{Steps: -steps}}, true
-	case "BracketRight":
-		return Action{message: state.StepBudget{Steps: steps}}, true
-	case "Space":
-		return Action{play: true}, true
-	case "Digit0", "Numpad0":
-		return Action{message: state.SetRange{}}, true
-	}
-	if n := strings.Index("123456", strings.TrimPrefix(k.Code, "Digit")); n >= 0 && len(k.Code) == len("Digit1") {
-		if list := KeyStrategies(); n < len(list) {
-			return Action{choose: list[n].Name}, true
-		}
-	}
-	return letterOf(k, steps)
-}
-
-// letterOf maps what a key types to an action.
-func letterOf(k Key, steps int) (Action, bool) {
-	switch k.Key {
-	case "+", "=":
-		return Action{zoom: 0.7}, true
-	case "-", "_":
-		return Action{zoom: 1 / 0.7}, true
-	case "[", "{":
-		return Action{message: state.StepBudget{Steps: -steps}}, true
-	case "]", "}":
-		return Action{message: state.StepBudget{Steps: steps}}, true
-	case "n", "N":
-		return Action{message: state.StepWait{By: 1}}, true
-	case "p", "P":
-		return Action{message: state.StepWait{By: -1}}, true
-	case "i", "I":
-		return Action{message: state.FollowCause{}}, true
-	case "m", "M":
-		return Action{message: state.TogglePicker{}}, true
-	case "c", "C":
-		return Action{message: state.ToggleCompare{}}, true
-	case "x", "X":
-		return Action{message: state.SwapSides{}}, true
-	case "k", "K":
-		return Action{message: state.ToggleChain{}}, true
-	case "t", "T":
-		return Action{message: state.ToggleTable{}}, true
-	case "f", "F":
-		return Action{focus: true}, true
-	case "g", "G":
-		return Action{peak: true}, true
-	case "y", "Y":
-		return Action{message: state.CopyLink{}}, true
-	case "?":
-		return Action{message: state.ToggleHelp{}}, true
 	}
 	return Action{}, false
 }

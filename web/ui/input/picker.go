@@ -8,33 +8,24 @@ import (
 	"memtide/web/state"
 )
 
-// pickerCommand is what a command of the list of networks means; nil for others.
-func (c Command) pickerCommand(s *state.State) state.Message {
-	switch c.Do {
-	case "picker":
-		return state.TogglePicker{}
-	case "pick":
-		return state.PickNetwork{ID: c.Arg}
-	case "picker-find":
-		if !c.Settled && s.View.Picker.Open {
-			return state.FilterPresets{Text: c.Value}
-		}
-	case "variant":
-		if c.Settled {
-			return c.variant()
-		} else if c.Arg == "efficiency" {
-			return state.Type{Field: c.Arg, Text: c.Value}
-		}
+// pickerFind is what is typed into the search field of the list.
+func pickerFind(c Command, s *state.State) state.Message {
+	if c.Settled || !s.View.Picker.Open {
+		return nil
 	}
-	return nil
+	return state.FilterPresets{Text: c.Value}
 }
 
 // variant is a change of one option of the preset that is open.
-func (c Command) variant() state.Message {
-	switch c.Arg {
-	case "algorithms":
+func variant(c Command, _ *state.State) state.Message {
+	switch {
+	case !c.Settled && c.Arg == "efficiency":
+		return state.Type{Field: c.Arg, Text: c.Value}
+	case !c.Settled:
+		return nil
+	case c.Arg == "algorithms":
 		return state.SetFast{On: c.Value == AlgorithmsBoth}
-	case "functions":
+	case c.Arg == "functions":
 		return state.SetSeparate{On: c.Value == FunctionsSeparate}
 	}
 	var o preset.Options

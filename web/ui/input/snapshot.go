@@ -1,31 +1,6 @@
 package input
 
-import (
-	"strconv"
-
-	"memtide/web/state"
-)
-
-// doctorCommand is what a command about a snapshot means; nil for others.
-func (c Command) doctorCommand() state.Message {
-	switch c.Do {
-	case "show-buffer":
-		return state.ShowBuffer{Buffer: c.Index}
-	case "replays-stop":
-		return state.StopReplays{}
-	case "replays-go":
-		return state.StopReplays{Go: true}
-	case "flame-out":
-		return state.ZoomOut{}
-	case "second-drop":
-		return state.DropSecond{}
-	case "recording-device":
-		if n, err := strconv.Atoi(c.Value); err == nil && c.Settled {
-			return state.OpenDevice{Device: n}
-		}
-	}
-	return nil
-}
+import "memtide/web/state"
 
 // FlameKey is what a key does while the flame graph has the focus.
 func FlameKey(k Key, s *state.State) state.Message {

@@ -12,7 +12,6 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
-	"memtide/web/view"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -113,7 +112,6 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if d := answer.Device(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
-	storyView(s, v)
 }
 
 // Beside is what stands beside the place's picture; nil if nothing does.
@@ -169,18 +167,4 @@ func (h Hosts) Give(name string, element js.Value) {
 // Overlaid says whether one picture has the memory of both sides, see Pictures.Overlaid.
 func Overlaid(s *state.State) bool {
 	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
-}
-
-// storyView is what a step of the story shows of the memory: keeping everything first
-// without a line, then what is over it.
-func storyView(s *state.State, v *draw.View) {
-	if s.Preview == nil || s.View.Story == view.NoStory {
-		return
-	}
-	switch s.View.Story {
-	case view.StoryKeepAll:
-		v.Ghost, v.Capacity, v.Budget = nil, 0, engine.NoLimit
-	case view.StoryOverLine:
-		v.Ghost, v.Over = nil, s.StoryLimit()
-	}
 }

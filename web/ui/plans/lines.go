@@ -50,14 +50,10 @@ func (c *Tradeoff) Axes() []panel.Option {
 // strokes are the classes of the colours that lines have.
 var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload", display.Recompute: "of-recompute", display.Fixed: "of-keep"}
 
-// sample is a piece of a strategy's line, or of a lower bound's, as SVG.
+// sample is a piece of a strategy's line, as SVG.
 func sample(line string) string {
-	class, dashes := "of-bound", []int{1, 3}
-	if line != tradeoff.BoundLine {
-		class, dashes = strokes[chart.Role(line)], chart.Dash(line)
-	}
-	dash := ""
-	if dashes != nil {
+	class, dash := strokes[chart.Role(line)], ""
+	if dashes := chart.Dash(line); dashes != nil {
 		list := make([]string, len(dashes))
 		for i, n := range dashes {
 			list[i] = strconv.Itoa(n)

@@ -33,16 +33,10 @@ func TestLineCommands(t *testing.T) {
 		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
 		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
 		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
-		{input.Command{Do: "find", Value: "layer3"}, state.Find{Text: "layer3"}},
-		{input.Command{Do: "find-next", Value: "layer3"}, state.Find{Text: "layer3"}},
 	} {
 		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
 		}
-	}
-	s.View.Selected = s.Shown.Model().Find("layer3.0", 0)
-	if m, ok := (input.Command{Do: "find-next", Value: "layer3"}).Message(s).(state.Find); !ok || m.After == 0 {
-		t.Errorf("with a layer selected the next one is looked for behind %d; want behind it", m.After)
 	}
 }
 
@@ -56,7 +50,7 @@ func TestLinesInLink(t *testing.T) {
 		want  string
 	}{
 		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32&m=60%25"},
-		{[]string{"bound", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&m=60%25&c=bound,rotor&y=time"},
+		{[]string{"pofo", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&m=60%25&c=pofo,rotor&y=time"},
 		{[]string{"all"}, tradeoff.Slowdown, "v=1&p=resnet101-b32&m=60%25&c=all&y=slowdown"},
 		{[]string{}, tradeoff.Throughput, "v=1&p=resnet101-b32&m=60%25&c=none"},
 	} {
@@ -70,7 +64,7 @@ func TestLinesInLink(t *testing.T) {
 			t.Errorf("%s is read as lines %q, axis %q, notes %q; want %q, %q", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
 		}
 	}
-	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&m=60%25&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor", "bound"}) {
+	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&m=60%25&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor"}) {
 		t.Errorf("lines %q; want the known ones", m.Lines)
 	}
 }

@@ -10,15 +10,15 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/engine"
 	"memtide/wasm/proto"
-	"memtide/web/chart"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/tradeoff"
 )
 
 // Plans is the table of plans: the menu of them, the legend of the curve, and what
-// each comes to in the present budget. Folded it has the plans of state.Plan.First.
+// each comes to in the present budget. Folded it has no methods of
+// the literature.
 type Plans struct{ S *state.State }
 
 // PlanRows are the rows of a kind of plans.
@@ -42,17 +42,12 @@ type PlanRow struct {
 
 // Groups are the rows.
 func (c *Plans) Groups() (out []PlanRows) {
-	open := c.S.View.LineList
-	for _, g := range c.S.Plans() {
+	for _, g := range c.S.Menu() {
 		rows := PlanRows{Title: g.Title}
 		for _, p := range g.Plans {
-			if open || p.First {
-				rows.Rows = append(rows.Rows, c.row(p))
-			}
+			rows.Rows = append(rows.Rows, c.row(p))
 		}
-		if len(rows.Rows) > 0 {
-			out = append(out, rows)
-		}
+		out = append(out, rows)
 	}
 	return out
 }
@@ -73,6 +68,7 @@ func (c *Plans) row(p state.Plan) PlanRow {
 		}
 	case p.StepTime > 0:
 		o.Known = "yes"
+		o.Doc += c.boundWords(p.Strategy.Class)
 	}
 	line := sample(p.Strategy.Name)
 	switch {
@@ -134,7 +130,7 @@ func (c *Plans) Caption() string {
 	}
 	text := "In " + format.Bytes(c.S.Budget())
 	if state.DeviceOf(c.S.Choice) != nil {
-		text += ", on this device"
+		text += ", on this card"
 	}
 	if c.S.View.LineList {
 		return text + ". Choose one to see it; the samples draw lines of the curve and take them away."
@@ -150,38 +146,23 @@ func (c *Plans) MoreText() string {
 	if c.S.View.LineList {
 		return "Fewer plans"
 	}
-	n := 0
 	for _, g := range c.S.Plans() {
-		for _, p := range g.Plans {
-			if !p.First {
-				n++
-			}
+		if g.Literature {
+			return fmt.Sprintf("%d methods of the literature", len(g.Plans))
 		}
 	}
-	if n == 0 {
+	return ""
+}
+
+// boundWords say what no plan of a kind can beat in the present budget; empty if that says
+// no more than that nothing is faster than keeping everything.
+func (c *Plans) boundWords(class engine.Class) string {
+	if c.S.Curve == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d more", n)
-}
-
-// Bounded says whether a lower bound is drawn, or may be once the curve is known.
-func (c *Plans) Bounded() bool {
-	curve := c.S.Curve
-	return c.S.Drawn(tradeoff.BoundLine) && (curve == nil || curve.ID != 0 && !curve.Complete() || len(chart.Bounds(c.S)) > 0)
-}
-
-// BoundPressed is for aria-pressed.
-func (c *Plans) BoundPressed() string { return strconv.FormatBool(c.S.Drawn(tradeoff.BoundLine)) }
-
-// BoundHTML is a piece of a lower bound's line with its name.
-func (c *Plans) BoundHTML() vugu.HTML {
-	return vugu.HTML(sample(tradeoff.BoundLine) + html.EscapeString(c.BoundTitle()))
-}
-
-// BoundTitle is the name of the bound that is drawn, if it is only one.
-func (c *Plans) BoundTitle() string {
-	if bounds := chart.Bounds(c.S); len(bounds) == 1 {
-		return bounds[0].Title
+	bound := c.S.Curve.Bound(class, c.S.Budget())
+	if all := c.S.KeepAll().StepTime; all <= 0 || bound <= all {
+		return ""
 	}
-	return "lower bound: no plan of its kind is faster"
+	return " No plan of its kind takes less than " + format.Duration(bound) + " here (lower bound)."
 }

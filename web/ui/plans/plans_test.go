@@ -37,8 +37,8 @@ func TestPlanTable(t *testing.T) {
 			t.Errorf("the folded table has no %s", name)
 		}
 	}
-	if folded["revolve"] || !strings.HasSuffix(c.MoreText(), " more") {
-		t.Errorf("folded it has revolve: %v, and %q; want it under more", folded["revolve"], c.MoreText())
+	if folded["revolve"] || !strings.HasSuffix(c.MoreText(), " methods of the literature") {
+		t.Errorf("folded it has revolve: %v, and %q; want it among the methods of the literature", folded["revolve"], c.MoreText())
 	}
 	s.Update(state.ToggleLineList{})
 	seen := map[string]int{}

@@ -40,13 +40,7 @@ func (c *Tradeoff) Label() string {
 		return "Trade-off curve, not computed yet"
 	}
 	var parts []string
-	lines, _ := c.S.Lines()
-	for _, l := range lines {
-		first, last := l.Points[0], l.Points[len(l.Points)-1]
-		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
-			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
-	}
-	for _, l := range chart.Bounds(c.S) {
+	for _, l := range c.S.Lines() {
 		first, last := l.Points[0], l.Points[len(l.Points)-1]
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
 			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))

@@ -31,37 +31,15 @@ func swept(s *state.State, bound int) *tradeoff.Curve {
 	return s.Curve
 }
 
-// The sample of the lower bound has the name of its class, and is not there when there
-// is no bound to see.
-func TestBoundSample(t *testing.T) {
+// The tooltip of a plan says the lower bound of its kind, if there is one to say.
+func TestBoundOfAPlan(t *testing.T) {
 	s := pagetest.First(t)
-	c, plans := &Tradeoff{S: s}, &Plans{S: s}
-	for _, x := range []struct {
-		name   string
-		bound  int
-		change func()
-		want   string // empty: there is none
-	}{
-		{"a bound", 480, func() {}, "lower bound, offloading only"},
-		{"no more than all operations", 164, func() {}, ""},
-		{"not known yet", 164, func() { s.Curve.ID, s.Curve.Done = 3, 1 }, "lower bound: no plan of its kind is faster"},
-		{"stopped before", 164, func() { s.Curve.Stopped, s.Curve.Done = true, 1 }, ""},
-		{"no curve", 164, func() { s.Curve = nil }, "lower bound: no plan of its kind is faster"},
-		{"lines of other classes", 480, func() { s.View.Lines = []string{"rotor", "bound"} }, ""},
-		{"taken away", 480, func() { s.View.Lines = []string{"dynprog"} }, ""},
-	} {
-		swept(s, x.bound)
-		s.View.Lines = nil
-		x.change()
-		got := ""
-		if plans.Bounded() {
-			got = plans.BoundTitle()
-		}
-		if got != x.want {
-			t.Errorf("%s: the sample of the lower bound is %q; want %q", x.name, got, x.want)
-		}
-		if label := c.Label(); strings.Contains(label, "lower bound, offloading only from 480 ms") != (x.want == "lower bound, offloading only") {
-			t.Errorf("%s: the curve is described by %q; want the bound in it if it is drawn", x.name, label)
+	for bound, want := range map[int]string{480: " No plan of its kind takes less than 480 ms here (lower bound).", 164: ""} {
+		swept(s, bound)
+		s.Update(state.SetBudget{Bytes: engine.GiB, Settled: true})
+		swept(s, bound)
+		if got := (&Plans{S: s}).boundWords(engine.MayOffload); got != want {
+			t.Errorf("a bound of %d ms: %q; want %q", bound, got, want)
 		}
 	}
 }

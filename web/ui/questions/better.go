@@ -70,7 +70,7 @@ func (c *Better) Caption() string {
 	case a == nil && c.S.Compare != nil:
 		return ""
 	case a == nil:
-		return "Looked for when nothing else is to be done."
+		return "Looked for once the plan is there."
 	case c.unfit():
 		return "Memory at the peak, and the line of " + format.Bytes(c.room())
 	case a.Base > 0 && lost == 0:
@@ -78,7 +78,7 @@ func (c *Better) Caption() string {
 	case lost == 0:
 		return ""
 	default:
-		return fmt.Sprintf("Time lost to the memory limit, now %s of %s, and after", format.Duration(lost), format.Duration(a.Base))
+		return fmt.Sprintf("The limit costs %s of %s. With:", format.Duration(lost), format.Duration(a.Base))
 	}
 }
 
@@ -232,15 +232,14 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// AllText is the text of the button that opens all answers, and asks for them if
-// nobody has.
-func (c *Better) AllText() string {
+// CanLook says that nobody has asked yet, or that the answers were given up.
+func (c *Better) CanLook() bool {
 	a := c.answers()
-	switch {
-	case a == nil:
-		return "Look now"
-	case len(a.List) < 2:
-		return "All answers"
-	}
-	return fmt.Sprintf("All %d answers", len(a.List))
+	return a == nil || a.ID == 0 && !a.Complete()
+}
+
+// Looks says that answers are being looked for.
+func (c *Better) Looks() bool {
+	a := c.answers()
+	return a != nil && a.ID != 0
 }

@@ -17,9 +17,6 @@ import (
 	"memtide/web/ui/plans"
 )
 
-// AnswersTitle is the id of the heading over all answers to what would help.
-const AnswersTitle = "question-" + state.HelpName + "-title"
-
 // Questions are what people ask, which takes several schedules to answer: four answers
 // in a few words, each of which opens its question. The page finds them while it has
 // nothing else to do; others are computed when they are opened.
@@ -28,10 +25,7 @@ type Questions struct {
 	Hosts mount.Hosts
 }
 
-// All are the questions.
-func (c *Questions) All() []*question.Question { return question.All() }
-
-// Short are those that are answered in a few words.
+// Short are those that are answered in a few words, and open.
 func (c *Questions) Short() (out []*question.Question) {
 	for _, q := range question.All() {
 		if q.Short != nil {

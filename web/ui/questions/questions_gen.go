@@ -52,7 +52,7 @@ func (c *Questions) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}
-		for vgiterkeyt, q := range c.All() {
+		for vgiterkeyt, q := range c.Short() {
 			var vgiterkey interface{} = vgiterkeyt
 			_ = vgiterkey
 			q := q

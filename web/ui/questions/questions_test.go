@@ -51,11 +51,11 @@ func TestSmallestAnswer(t *testing.T) {
 // A table has its rows in their order, and every row that can be used has a button.
 func TestAnswerTable(t *testing.T) {
 	s := pagetest.Small(t)
-	pagetest.Ask(t, s, "help")
-	q := question.Lookup("help")
+	pagetest.Ask(t, s, "least")
+	q := question.Lookup("least")
 	html, at, uses := string((&Question{S: s, Q: q}).HTML()), 0, 0
 	for _, r := range q.Table(&s.Answers(q).Answers, s.Subject()).Rows {
-		k := strings.Index(html[at:], `<th scope="row">`+r.Head+`</th>`)
+		k := strings.Index(html[at:], r.Head+`</th>`)
 		if k < 0 {
 			t.Errorf("%s is not in the table behind %q", r.Head, html[:at])
 			continue
@@ -74,8 +74,8 @@ func TestAnswerTable(t *testing.T) {
 // Names of files get into no table as HTML.
 func TestAnswersAreEscaped(t *testing.T) {
 	s := pagetest.Small(t)
-	pagetest.Ask(t, s, "help")
-	q := question.Lookup("help")
+	pagetest.Ask(t, s, "least")
+	q := question.Lookup("least")
 	a := s.Answers(q)
 	a.List[0].Name, a.List[0].StepTime, a.List[0].Failure = "<i>&", 0, proto.Fail(proto.Infeasible, `"<b>`)
 	if html := string((&Question{S: s, Q: q}).HTML()); strings.Contains(html, "<i>") || strings.Contains(html, "<b>") || strings.Contains(html, `""`) {
@@ -115,14 +115,12 @@ func TestQuestionCommands(t *testing.T) {
 		want state.Message
 	}{
 		{input.Command{Do: "questions", Arg: "batch", Settled: true}, state.OpenQuestion{Name: "batch"}},
-		{input.Command{Do: "all-answers", Settled: true}, state.OpenQuestion{Name: "help"}},
 		{input.Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
 		{input.Command{Do: "unask", Arg: "links", Settled: true}, state.StopQuestion{Name: "links"}},
 		{input.Command{Do: "use-answer", Arg: "batch", Index: 3, Settled: true}, state.UseAnswer{Name: "batch", Index: 3}},
 		{input.Command{Do: "slowdown", Value: "5.5", Settled: true}, state.SetSlowdown{Slowdown: 550}},
 		{input.Command{Do: "slowdown", Value: "5."}, state.Type{Field: "slowdown", Text: "5."}},
 		{input.Command{Do: "slowdown", Value: "-1", Settled: true}, state.Refuse{Field: "slowdown", Text: `The slowdown is "-1"; 0 to 10000 per cent are possible.`}},
-		{input.Command{Do: "chain", Settled: true}, state.ToggleChain{}},
 		{input.Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
 		{input.Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
 		{input.Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},

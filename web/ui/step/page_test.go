@@ -74,7 +74,7 @@ func TestStepBar(t *testing.T) {
 	for _, part := range p.Parts() {
 		got = append(got, part.Label+" "+part.Style)
 	}
-	want := []string{"weights 60 GiB left:0%;width:73.1707%", "held by the allocator 10 GiB left:73.1707%;width:12.1951%", "perhaps held, by its settings 10 GiB left:85.3659%;width:12.1951%",
+	want := []string{"weights 60 GiB left:0%;width:73.1707%", "allocator 10 GiB left:73.1707%;width:12.1951%", "allocator, at worst 10 GiB left:85.3659%;width:12.1951%",
 		"CUDA and collectives 2 GiB left:97.561%;width:2.43902%", "over by 41 GiB left:50%;width:50%"}
 	if !slices.Equal(got, want) {
 		t.Errorf("parts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

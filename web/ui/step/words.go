@@ -18,8 +18,8 @@ const (
 	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
 	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
 
-	wordsOverhead   = "held by the allocator"
-	wordsUnsure     = "perhaps held, by its settings"
+	wordsOverhead   = "allocator"
+	wordsUnsure     = "allocator, at worst"
 	wordsUnsureLoad = "perhaps, by how busy experts are"
 	wordsCUDA       = "CUDA and collectives"
 	wordsPast       = "over by"

@@ -1,5 +1,4 @@
-// Package timeline is one training step to look at: its pictures on a time axis, the story
-// of what the schedule does, what is selected in words, and tables of operations and layers.
+// Package timeline is one training step to look at: its pictures on a time axis, what is selected in words, and tables of operations and layers.
 package timeline
 
 import (

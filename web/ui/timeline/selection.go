@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -69,11 +68,7 @@ func (c *Selection) Lens() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// peakParts is how many rows the table of the peak has.
-const peakParts = 5
-
-// HTML is the explanation: sentences with the colours of what they are about, and of
-// the peak what is largest. Names are escaped.
+// HTML is the explanation: sentences with the colours of what they are about. Names are escaped.
 func (c *Selection) HTML() vugu.HTML {
 	p := c.S.Visible()
 	if p == nil {
@@ -86,13 +81,6 @@ func (c *Selection) HTML() vugu.HTML {
 		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before), html.EscapeString(s.Name), html.EscapeString(s.After))
 	}
 	b.WriteString("</ol>")
-	if t.Kind == lookup.Nothing || t.Kind == lookup.OnBand || t.Kind == lookup.OnBudget {
-		b.WriteString(`<table class="parts"><caption class="sr">The largest at the peak</caption><tbody>`)
-		for _, part := range m.PeakParts(peakParts) {
-			fmt.Fprintf(&b, `<tr><th scope="row" class="by-%s">%s</th><td>%s</td></tr>`, part.Role, html.EscapeString(part.Name), format.Bytes(part.Bytes))
-		}
-		b.WriteString("</tbody></table>")
-	}
 	return vugu.HTML(b.String())
 }
 
@@ -117,9 +105,6 @@ func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
 	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != lookup.Nothing
 }
-
-// ChainPressed is for aria-pressed.
-func (c *Selection) ChainPressed() string { return strconv.FormatBool(c.S.View.Chain) }
 
 // ChainSentence says what the critical chain consists of, while it is shown.
 func (c *Selection) ChainSentence() string {

@@ -17,8 +17,8 @@ func TestSelectionWords(t *testing.T) {
 	if got, want := sel.Title(), "Why the peak is here"; got != want || !sel.None() || sel.Lens() != "" {
 		t.Errorf("title is %q, lens %q; want %q and none: optimal recomputation never waits", got, sel.Lens(), want)
 	}
-	if html := string(sel.HTML()); strings.Count(html, "<tr>") != peakParts || !strings.Contains(html, "The most memory is in use at") {
-		t.Errorf("the peak is explained by %s; want when it is and its %d largest parts", html, peakParts)
+	if html := string(sel.HTML()); !strings.Contains(html, "The most memory is in use at") {
+		t.Errorf("the peak is explained by %s; want when it is", html)
 	}
 	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}})
 	if got, want := sel.Sentence(), s.Shown.Model().Sentence(s.View.Selected); got != want || got == "" {

@@ -1,4 +1,4 @@
-package llm
+package family_test
 
 import (
 	"bytes"
@@ -16,7 +16,9 @@ import (
 	_ "memtide/engine/all"
 	"memtide/profiles"
 	"memtide/profiles/formats/native"
+	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/llm/family"
 )
 
 // rotated are sizes of a small decoder with rotated positions.
@@ -36,7 +38,22 @@ var smallConfigs = map[string]object{
 	"gpt2":   {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512, "hidden_size": nil, "num_hidden_layers": nil, "num_attention_heads": nil},
 	"falcon": {"multi_query": true, "new_decoder_architecture": false, "bias": false, "num_kv_heads": 2},
 	"mpt":    {"d_model": 32, "n_layers": 2, "n_heads": 4, "expansion_ratio": 4, "max_seq_len": 512, "no_bias": true, "attn_config": object{"alibi": true}},
-	"bert":   {"type_vocab_size": 2}, "roberta": {"type_vocab_size": 1}, // opened as chains alone
+	"bert":   {"type_vocab_size": 2}, "roberta": {"type_vocab_size": 1}, "xlm-roberta": {}, "camembert": {}, "kimi_k2": latent, "glm4_moe_lite": latent, "mistral4": latent,
+	"qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 32, "mlp_only_layers": []int{0}},
+	"olmoe":     mixed, "dots1": mixed, "minimax_m2": mixed, "granitemoe": mixed, "qwen3_vl_moe_text": mixed,
+	"glm4_moe":     {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1},
+	"ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 16, "moe_num_shared_experts": 1},
+	"ministral":    {"sliding_window": 32}, "ministral3": {}, "granite": {}, "arcee": {}, "apertus": {}, "seed_oss": {}, "ernie4_5": {}, "hunyuan_v1_dense": {}, "exaone4": {"sliding_window": 32},
+	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "nanochat": {}, "qwen3_vl_text": {}, "qwen2_vl_text": {}, "qwen2_5_vl_text": {}, "qwen2_vl": {}, "qwen2_5_vl": {},
+	"gemma2": {"head_dim": 16, "sliding_window": 32}, "gemma3_text": {"head_dim": 16, "sliding_window": 32}, "gemma3": {"head_dim": 16}, "cohere": {}, "cohere2": {"sliding_window": 32},
+	"gpt_oss": mixed, "phimoe": mixed, "llama4": mixed, "llama4_text": mixed, "modernbert": {}, "falcon_h1": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16},
+	"starcoder2": {}, "stablelm": {}, "nemotron": {}, "qwen3_5_text": {"head_dim": 16}, "olmo_hybrid": {"layer_types": []string{"linear_attention", "full_attention"}},
+	"qwen3_next":       {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
+	"qwen3_5_moe_text": {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
+	"nemotron_h":       {"hybrid_override_pattern": "M*", "mamba_num_heads": 4, "mamba_head_dim": 16, "n_groups": 2, "ssm_state_size": 16, "conv_kernel": 4},
+	"bamba":            {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "attn_layer_indices": []int{1}},
+	"granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "shared_intermediate_size": 32, "layer_types": []string{"mamba", "attention"}},
+	"lfm2":             {"layer_types": []string{"conv", "full_attention"}},
 }
 
 // smallConfig is that of a family.
@@ -145,11 +162,11 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 		solve(p)
 	}
 	spent.end("opening it")
-	m, err := ReadConfig(text)
+	m, err := family.Read(text)
 	if err != nil {
 		return false, opened
 	}
-	a, err := New(m, args)
+	a, err := llm.New(m.Model, args)
 	if err != nil {
 		return false, opened
 	}
@@ -167,7 +184,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 	if whole {
 		calls = 1 << 19
 	}
-	if _, err := a.Plan(poll(calls), func(*Plan) {}); err != nil && !errors.Is(err, poll(0).Err()) {
+	if _, err := a.Plan(poll(calls), func(*llm.Plan) {}); err != nil && !errors.Is(err, poll(0).Err()) {
 		t.Errorf("there is an answer, and the plan says %v", err)
 	}
 	spent.end("the plan")
@@ -186,15 +203,16 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 
 // A config.json of any family is understood as it is, so that mutants of it say something.
 func TestSmallConfigs(t *testing.T) {
-	for _, family := range types() {
-		if _, known := smallConfigs[family]; !known {
-			t.Errorf("%s has no small config; the mutants leave it out", family)
+	for _, name := range family.Names() {
+		if _, known := smallConfigs[name]; !known {
+			t.Errorf("%s has no small config; the mutants leave it out", name)
 		}
 	}
-	for family := range smallConfigs {
-		answered, opened := answerMutant(t, smallConfig(family).with(nil), engine.Args{"seq": "64"}, false, &spending{})
-		if chain := family == "bert" || family == "roberta"; answered == chain || chain && !opened {
-			t.Errorf("%s: answered %v, opened as a chain %v; want either", family, answered, opened)
+	for name := range smallConfigs {
+		answered, opened := answerMutant(t, smallConfig(name).with(nil), engine.Args{"seq": "64"}, false, &spending{})
+		if !answered || !opened {
+			_, err := family.Read(smallConfig(name).with(nil))
+			t.Errorf("%s: answered %v, opened as a chain %v (%v); want both", name, answered, opened, err)
 		}
 	}
 }

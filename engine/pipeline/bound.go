@@ -1,0 +1,196 @@
+package pipeline
+
+import (
+	"math/bits"
+	"time"
+
+	"memtide/engine"
+)
+
+// Allowed says what a search may do beside ordering passes.
+type Allowed struct {
+	Recompute bool // drop forwards and run them again
+	Offload   bool // copy what forwards keep to the host and back
+}
+
+// bounding holds what lower bounds are made of, by stage.
+type bounding struct {
+	p               *Problem
+	first           []time.Duration // before the first forward
+	back            []time.Duration // before the first backward
+	after           []time.Duration // from the end of a backward to the end of everything that follows from it
+	inputs, weights []time.Duration // of a backward, of what may come later
+}
+
+// Bound is a lower bound of the step time of any order without joined passes: per rank the time until it can begin, its
+// work, and what follows its last pass; one micro batch through everything; and what memory enforces. Before the first
+// backward that can run on a rank nothing is given back, so only forwards that fit together run. From the start of the
+// last forward to the end of its backward nothing enters where fewer passes fit than there are, so only what is held can
+// run. With one stage a rank, split backwards and equal times that is (P-1)(f+b-w) of 1F1B's memory: ZB-H1 is optimal.
+func (p *Problem) Bound(a Allowed) time.Duration {
+	b := &bounding{p: p}
+	for s := range p.Stages {
+		st := &p.Stages[s]
+		in, late := st.Inputs, st.Weights
+		if p.Fused {
+			in, late = st.whole(), 0
+		} else if st.Whole > 0 && st.Whole < in+late {
+			in, late = min(in, st.Whole), max(0, st.Whole-in)
+		}
+		b.inputs, b.weights = append(b.inputs, in), append(b.weights, late)
+	}
+	b.chains()
+	var best time.Duration
+	for s := range p.Stages {
+		if p.first(s) {
+			best = max(best, b.back[s]+b.inputs[s]+b.after[s])
+		}
+	}
+	for r := range p.Ranks {
+		best = max(best, b.rank(r, a))
+	}
+	return best
+}
+
+// comm is the time of the message between a stage and the one before; it delays nothing else.
+func (p *Problem) comm(s int) time.Duration {
+	if p.Messages == Included {
+		return 0
+	}
+	return p.Stages[s].Comm
+}
+
+// chains follows one micro batch with nothing in its way.
+func (b *bounding) chains() {
+	p, n := b.p, len(b.p.Stages)
+	b.first, b.back, b.after = make([]time.Duration, n), make([]time.Duration, n), make([]time.Duration, n)
+	for s := range n {
+		b.after[s] = b.weights[s]
+		if !p.first(s) {
+			b.first[s] = b.first[s-1] + p.Stages[s-1].Forward + p.comm(s)
+			b.after[s] = max(b.after[s], p.comm(s)+b.inputs[s-1]+b.after[s-1])
+		}
+	}
+	for s := n - 1; s >= 0; s-- {
+		if b.back[s] = b.first[s] + p.Stages[s].Forward; !p.last(s) {
+			b.back[s] = b.back[s+1] + b.inputs[s+1] + p.comm(s+1)
+		}
+	}
+}
+
+// rank is the bound of what one rank does.
+func (b *bounding) rank(r int, a Allowed) time.Duration {
+	p := b.p
+	var stages []int
+	var work time.Duration
+	head, back, tail := engine.MaxTime, engine.MaxTime, time.Duration(0)
+	if p.Fused {
+		tail = engine.MaxTime
+	}
+	for s := range p.Stages {
+		if p.Stages[s].Rank != r {
+			continue
+		}
+		stages = append(stages, s)
+		work += time.Duration(p.micro(s)) * (p.Stages[s].Forward + b.inputs[s] + b.weights[s])
+		head, back = min(head, b.first[s]), min(back, b.back[s])
+		if p.Fused {
+			tail = min(tail, b.after[s])
+		}
+	}
+	if len(stages) == 0 {
+		return 0
+	}
+	best := head + work + tail
+	limit := p.limit(r)
+	if limit == engine.NoLimit {
+		return best
+	}
+	room := max(0, limit-p.fixed(r))
+	reach := room
+	if a.Offload {
+		reach += b.moved(stages, back)
+	}
+	ahead := b.ahead(stages, reach, a)
+	if ahead >= back-head {
+		return best
+	}
+	best = max(best, back+work-ahead+tail)
+	if len(stages) > 1 || p.Fused || a.Recompute || a.Offload {
+		return best
+	}
+	s := stages[0]
+	st := &p.Stages[s]
+	if n := p.micro(s); st.Act > 0 && room/st.Act < engine.Bytes(n) {
+		held := int64(n)
+		if least := min(st.Act, st.Rest); least > 0 {
+			held = min(held, 1+int64((room-st.Act)/least))
+		}
+		trip := b.back[s] - b.first[s] + b.inputs[s]
+		best = max(best, back+work-ahead+max(0, trip-time.Duration(held-1)*(b.inputs[s]+b.weights[s])-st.Forward-b.inputs[s]))
+	}
+	return best
+}
+
+// moved is how many bytes a lane can move to the host until a time, at most.
+func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) {
+	for _, s := range stages {
+		st := &b.p.Stages[s]
+		if st.Off == 0 {
+			continue
+		}
+		if st.Out == 0 {
+			return engine.MaxBytes
+		}
+		most = max(most, engine.Bytes(scaled(int64(until), int64(st.Off), int64(st.Out)))+1)
+	}
+	return min(most, engine.MaxBytes)
+}
+
+// scaled is a*b/c rounded down, at most MaxBytes.
+func scaled(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi >= uint64(c) {
+		return int64(engine.MaxBytes)
+	}
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(min(q, uint64(engine.MaxBytes)))
+}
+
+// ahead is at most how long forwards can run that fit into room together: whole passes of one stage, parts of passes of
+// several, those with most time for a byte first.
+func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.Duration) {
+	left := append([]int(nil), stages...)
+	for len(left) > 0 {
+		best := 0
+		for i := range left {
+			hi, lo := bits.Mul64(uint64(b.p.Stages[left[i]].Forward), uint64(b.takes(left[best], a)))
+			hi2, lo2 := bits.Mul64(uint64(b.p.Stages[left[best]].Forward), uint64(b.takes(left[i], a)))
+			if hi > hi2 || hi == hi2 && lo > lo2 {
+				best = i
+			}
+		}
+		s := left[best]
+		left = append(left[:best], left[best+1:]...)
+		n, takes, f := engine.Bytes(b.p.micro(s)), b.takes(s, a), b.p.Stages[s].Forward
+		switch {
+		case takes == 0 || takes*n <= room:
+			all += time.Duration(n) * f
+			room -= takes * n
+		case len(stages) == 1:
+			return time.Duration(room/takes) * f
+		default:
+			return all + time.Duration(scaled(int64(room), int64(f), int64(takes)))
+		}
+	}
+	return all
+}
+
+// takes is the least that a forward keeps.
+func (b *bounding) takes(s int, a Allowed) engine.Bytes {
+	st := &b.p.Stages[s]
+	if a.Recompute {
+		return min(st.Act, st.Input)
+	}
+	return st.Act
+}

@@ -1,0 +1,305 @@
+package pipeline
+
+import (
+	"math/rand/v2"
+
+	"memtide/engine"
+)
+
+// rule decides what a free rank starts next. Without waves a forward goes before a backward while fewer than quota
+// passes of its stage are open (F has run, B has not), a backward before a forward above it, and a backward of weights
+// when neither can start or a forward lacks room. With waves the pass goes first that is planned first.
+type rule struct {
+	quota, most []int // by stage; most: never more open than this; nil: any number
+	patience    int64 // rather wait than start W when something arrives within as many quarters of W
+	late        bool  // of several stages of a rank the last goes first
+	unreserved  bool  // no room is kept for later stages of the rank: it may get stuck
+
+	forward, back []int64 // with waves: the planned time of micro batch 0, by stage
+	period, slack int64   // from one micro batch to the next; a forward starts no earlier than that before its plan
+}
+
+// greedy is a step that is being made by a rule.
+type greedy struct {
+	*work
+	rule  *rule
+	mine  [][]int32  // stages of each rank
+	ran   [][4]int32 // by stage and kind of node
+	room  []engine.Bytes
+	until []int64
+	now   int64
+}
+
+const never = int64(1) << 62
+
+// greedy makes an order event by event: whenever ranks are free, each takes a pass by the rule. It returns false if it
+// gets stuck. Only keeping is considered.
+func (w *work) greedy(ru *rule, poll *engine.Poll) bool {
+	g := &greedy{work: w, rule: ru, mine: make([][]int32, w.p.Ranks), ran: make([][4]int32, len(w.p.Stages)), until: make([]int64, w.p.Ranks)}
+	w.order = make([][]int32, w.p.Ranks)
+	clear(w.dropped)
+	left := 0
+	for s := range w.p.Stages {
+		r := w.p.Stages[s].Rank
+		g.mine[r] = append(g.mine[r], int32(s))
+		if left += 3 * w.p.micro(s); w.p.Fused {
+			left -= w.p.micro(s)
+		}
+	}
+	for r := range w.p.Ranks {
+		g.room = append(g.room, w.p.limit(r)-w.p.fixed(r))
+	}
+	for left > 0 {
+		next := never
+		for r := range g.until {
+			for g.until[r] <= g.now {
+				node, wait := g.pick(r)
+				if node < 0 {
+					next = min(next, wait)
+					break
+				}
+				g.run(r, node)
+				left--
+			}
+			if g.until[r] > g.now {
+				next = min(next, g.until[r])
+			}
+		}
+		if next == never || poll.Err() != nil {
+			return false
+		}
+		if next > g.now || left == 0 {
+			g.now = next
+		}
+	}
+	return true
+}
+
+// run starts a pass.
+func (g *greedy) run(r int, node int32) {
+	s := g.stage[node/4]
+	use := g.use(node)
+	g.room[r] += use[1] - use[0]
+	g.ran[s][node%4]++
+	g.order[r] = append(g.order[r], node)
+	g.until[r] = g.now + g.time(node)
+	g.end[node] = g.until[r]
+	g.played++
+}
+
+// choice is the best pass so far of a rank at a moment.
+type choice struct {
+	node     int32 // -1: nothing can start
+	priority int64
+	wait     int64 // when something arrives that cannot start yet
+	blocked  bool  // something lacks room
+}
+
+func (c *choice) offer(node int32, priority int64) {
+	if c.node < 0 || priority < c.priority {
+		c.node, c.priority = node, priority
+	}
+}
+
+// pick is the pass that a free rank starts now, or -1 and when to look again.
+func (g *greedy) pick(r int) (node int32, wait int64) {
+	c := &choice{node: -1, wait: never}
+	weights := int32(-1)
+	for i := range g.mine[r] {
+		at := int64(i)
+		if g.rule.late {
+			at = int64(len(g.mine[r]) - 1 - i)
+		}
+		s := g.mine[r][i]
+		g.offerBack(c, r, s, at)
+		g.offerForward(c, r, s, at)
+		if n := g.ran[s][nodeW]; !g.p.Fused && n < g.ran[s][nodeB] {
+			x := 4*(g.first[s]+n) + nodeW
+			if g.use(x)[0] <= g.room[r] && (weights < 0 || g.end[x-nodeW+nodeB] < g.end[weights-nodeW+nodeB]) {
+				weights = x
+			}
+		}
+	}
+	if c.node >= 0 || weights < 0 {
+		return c.node, c.wait
+	}
+	if !c.blocked && c.wait < never && 4*(c.wait-g.now) < g.rule.patience*g.time(weights) {
+		return -1, c.wait
+	}
+	return weights, c.wait
+}
+
+// priorities without waves: quotas first.
+const (
+	urgent = 0
+	usual  = 1 << 20
+	spare  = 1 << 40
+)
+
+// offerBack offers the next backward of a stage.
+func (g *greedy) offerBack(c *choice, r int, s int32, at int64) {
+	n := g.ran[s][nodeB]
+	if n >= g.ran[s][nodeF] {
+		return
+	}
+	cell := g.first[s] + n
+	arrives := int64(0)
+	if b := g.behind[cell]; b >= 0 {
+		if g.ran[s+1][nodeB] <= n {
+			return
+		}
+		arrives = g.end[4*b+nodeB] + g.message[s+1]
+	}
+	switch node := 4*cell + nodeB; {
+	case arrives > g.now:
+		c.wait = min(c.wait, arrives)
+	case g.use(node)[0] > g.room[r]:
+		c.blocked = true
+	case g.rule.period > 0:
+		c.offer(node, g.rule.back[s]+int64(n)*g.rule.period)
+	default:
+		c.offer(node, usual+at)
+	}
+}
+
+// offerForward offers the next forward of a stage.
+func (g *greedy) offerForward(c *choice, r int, s int32, at int64) {
+	n, ru := g.ran[s][nodeF], g.rule
+	open := int(n - g.ran[s][nodeB])
+	if int(n) >= g.p.micro(int(s)) || ru.most != nil && open >= ru.most[s] {
+		return
+	}
+	cell := g.first[s] + n
+	arrives := int64(0)
+	if b := g.before[cell]; b >= 0 {
+		if g.ran[s-1][nodeF] <= n {
+			return
+		}
+		arrives = g.end[4*b+nodeF] + g.message[s]
+	}
+	if ru.period > 0 {
+		arrives = max(arrives, ru.forward[s]+int64(n)*ru.period-ru.slack)
+	}
+	needs := g.needs(int(s))
+	if !ru.unreserved {
+		needs += g.reserve(r, s)
+	}
+	switch node := 4*cell + nodeF; {
+	case needs > g.room[r]:
+		c.blocked = c.blocked || arrives <= g.now
+	case arrives > g.now:
+		c.wait = min(c.wait, arrives)
+	case ru.period > 0:
+		c.offer(node, ru.forward[s]+int64(n)*ru.period)
+	case open < ru.quota[s]:
+		c.offer(node, urgent+at)
+	default:
+		c.offer(node, spare+at)
+	}
+}
+
+// needs is the most that a micro batch takes at a stage at once.
+func (g *greedy) needs(s int) engine.Bytes {
+	st := &g.p.Stages[s]
+	return max(st.Act+max(st.FwdTemp, st.InputsTemp), st.Rest+max(st.InputsTemp, st.WeightsTemp))
+}
+
+// reserve is the room for one pass of every later stage of the rank that holds nothing: as micro batches keep their
+// order, a rank cannot fill itself with early stages then and wait for ever.
+func (g *greedy) reserve(r int, s int32) (b engine.Bytes) {
+	released := nodeW
+	if g.p.Fused {
+		released = nodeB
+	}
+	for _, x := range g.mine[r] {
+		holds := g.ran[x][nodeF] > g.ran[x][released]
+		if x == s || holds || int(g.ran[x][nodeF]) >= g.p.micro(int(x)) {
+			continue
+		}
+		if g.p.first(int(x)) || x > s && g.p.Stages[x].Path == g.p.Stages[s].Path {
+			b += g.needs(int(x))
+		}
+	}
+	return b
+}
+
+// quotas are numbers by stage: as many halves of the distance to the end of the path, and some more.
+func (w *work) quotas(halves, more int) []int {
+	q := make([]int, len(w.p.Stages))
+	distance := 0
+	for s := len(q) - 1; s >= 0; s-- {
+		if distance++; w.p.last(s) {
+			distance = 0
+		}
+		q[s] = halves*distance/2 + more
+	}
+	return q
+}
+
+// waveSlopes are slopes of waves that are tried first: of F and B there and back along the ranks, in quarters of a pass.
+// V-Half's and V-Min's blocks are among them.
+var waveSlopes = [][4]int64{{4, 4, 4, 4}, {8, 4, 8, 4}, {4, 8, 4, 8}, {4, 4, 8, 8}, {8, 8, 4, 4}, {6, 4, 6, 4}, {4, 4, 6, 6}}
+
+// wave plans when passes run from four slopes; the i-th one, or one by chance.
+func (w *work) wave(rng *rand.Rand, i int) *rule {
+	var slope [4]int64
+	for k := range slope {
+		slope[k] = 4 + rng.Int64N(1+rng.Int64N(9))
+	}
+	if i < len(waveSlopes) {
+		slope = waveSlopes[i]
+	}
+	p, n := w.p, len(w.p.Stages)
+	ru := &rule{forward: make([]int64, n), back: make([]int64, n), unreserved: rng.IntN(2) == 0, patience: rng.Int64N(6) * rng.Int64N(2)}
+	busy := make([]int64, p.Ranks)
+	for s := range p.Stages {
+		length := w.length[4*s : 4*s+4]
+		busy[p.Stages[s].Rank] += length[nodeF] + length[nodeB] + length[nodeW]
+		ru.period = max(ru.period, busy[p.Stages[s].Rank], 1)
+		if !p.first(s) {
+			ru.forward[s] = ru.forward[s-1] + slope[w.leg(s-1, s)]*w.length[4*(s-1)+nodeF]/4 + w.message[s]
+		}
+	}
+	for s := n - 1; s >= 0; s-- {
+		if p.last(s) {
+			ru.back[s] = ru.forward[s] + w.length[4*s+nodeF]
+			continue
+		}
+		ru.back[s] = ru.back[s+1] + slope[2+w.leg(s+1, s)]*w.length[4*(s+1)+nodeB]/4 + w.message[s+1]
+	}
+	ru.slack = []int64{0, 1, 2, 4, 2000}[rng.IntN(5)] * ru.period / 2
+	return ru
+}
+
+// leg is the direction of travel between two stages: 1 towards lower ranks.
+func (w *work) leg(from, to int) int {
+	if w.p.Stages[from].Rank > w.p.Stages[to].Rank {
+		return 1
+	}
+	return 0
+}
+
+// vary changes one thing of a wave.
+func (ru *rule) vary(rng *rand.Rand) *rule {
+	v := *ru
+	v.forward, v.back = append([]int64(nil), ru.forward...), append([]int64(nil), ru.back...)
+	shift := func(part int64) int64 { return rng.Int64N(v.period/part+1) - v.period/part/2 }
+	switch rng.IntN(4) {
+	case 0:
+		v.slack = v.slack * (2 + rng.Int64N(5)) / 4
+	case 1:
+		v.patience = rng.Int64N(7)
+	case 2:
+		d := shift(1)
+		for s := range v.back {
+			v.back[s] += d
+		}
+	default:
+		d, share := shift(2), rng.Int64N(5)
+		for s := rng.IntN(len(v.forward)); s < len(v.forward); s++ {
+			v.forward[s] += d
+			v.back[s] += d * share / 4
+		}
+	}
+	return &v
+}

@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"math"
+	"slices"
+
+	"memtide/engine"
+)
+
+// moving searches which activations go to the host, with the order: the order is one that would fit in more room, what
+// lives longest goes out, right behind its forward, and comes back some passes before its backward. Every try is played
+// by the player, since with copies bytes depend on times (Proposition 1 fails).
+type moving struct {
+	*searching
+	w     *work
+	lead  []int // by cell: passes before its backward at which it is fetched; 0: it stays
+	time  int64
+	order [][]Pass
+}
+
+// moveOut continues a search with copies.
+func (s *searching) moveOut() {
+	free := *s.p
+	free.Limit = nil
+	starts := [][][]Pass{}
+	for _, c := range s.top {
+		starts = append(starts, c.order)
+	}
+	for _, passes := range []int{0, 2, 1} { // more room than there is: without a limit, and with twice and one and a half times
+		if free.Limit = nil; passes > 0 {
+			for r := range s.p.Ranks {
+				free.Limit = append(free.Limit, moreRoom(s.p.fixed(r), s.p.limit(r), passes))
+			}
+		}
+		found, err := Search(&free, Options{Effort: s.o.Effort / 16, Seed: s.o.Seed, Allowed: Allowed{Recompute: s.o.Recompute}}, s.poll)
+		if err == nil {
+			starts = append(starts, found.Order)
+		}
+	}
+	for _, order := range starts {
+		m := &moving{searching: s, w: newWork(&free)}
+		free.Limit = nil
+		if s.enough() || !m.w.load(order) {
+			continue
+		}
+		m.lead = make([]int, len(m.w.stage))
+		for r := range m.w.order {
+			m.choose(r)
+		}
+		m.improve(s.o.Effort / 4 / len(starts))
+	}
+}
+
+// moreRoom is a limit with half of its room more for each of some parts.
+func moreRoom(fixed, limit engine.Bytes, halves int) engine.Bytes {
+	if limit >= engine.MaxBytes {
+		return limit
+	}
+	return limit + max(0, limit-fixed)/2*engine.Bytes(halves)
+}
+
+// choose moves out what is held longest, wherever a rank holds too much if copies took no time.
+func (m *moving) choose(r int) {
+	for range len(m.w.order[r]) {
+		over := m.over(r)
+		if over < 0 {
+			return
+		}
+		best, longest := int32(-1), 2
+		for i, node := range m.w.order[r][:over] {
+			cell := node / 4
+			back := int(m.w.place[4*cell+nodeB])
+			if node%4 == nodeF && m.movable(cell) && m.lead[cell] == 0 && back > over && back-i > longest {
+				best, longest = cell, back-i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		m.lead[best] = 1
+	}
+}
+
+// movable says that a cell can go out: one that is kept and has something to copy.
+func (m *moving) movable(cell int32) bool {
+	return !m.w.dropped[cell] && m.p.Stages[m.w.stage[cell]].Off > 0
+}
+
+// over is the first place of a rank's order that does not fit; -1 if all of it does.
+func (m *moving) over(r int) int {
+	now, limit := m.p.fixed(r), m.p.limit(r)
+	back := map[int][]int32{}
+	for i, node := range m.w.order[r] {
+		cell := node / 4
+		for _, c := range back[i] {
+			now += m.p.Stages[m.w.stage[c]].Off
+		}
+		use := m.w.use(node)
+		if now += use[0]; now > limit {
+			return i
+		}
+		now -= use[1]
+		if node%4 == nodeF && m.lead[cell] > 0 {
+			now -= m.p.Stages[m.w.stage[cell]].Off
+			at := max(i+1, int(m.w.place[4*cell+nodeB])-m.lead[cell])
+			back[at] = append(back[at], cell)
+		}
+	}
+	return -1
+}
+
+// list writes the order with its copies.
+func (m *moving) list() [][]Pass {
+	out := make([][]Pass, len(m.w.order))
+	for r, nodes := range m.w.order {
+		back := map[int][]int32{}
+		for i, node := range nodes {
+			for _, c := range back[i] {
+				x := m.w.pass(4*c + nodeF)
+				x.Kind = In
+				out[r] = append(out[r], x)
+			}
+			x := m.w.pass(node)
+			out[r] = append(out[r], x)
+			if cell := node / 4; node%4 == nodeF && m.lead[cell] > 0 {
+				x.Kind = Out
+				out[r] = append(out[r], x)
+				at := max(i+1, int(m.w.place[4*cell+nodeB])-m.lead[cell])
+				back[at] = append(back[at], cell)
+			}
+		}
+	}
+	return out
+}
+
+// improve changes the order, what moves and when it comes back, as long as passes are left to be played.
+func (m *moving) improve(effort int) {
+	const perPass = 16 // the player's work beside that of the longest path
+	m.time = math.MaxInt64
+	a := &annealing{work: m.w, rng: m.rng, allowed: m.o.Allowed, best: math.MaxInt64, time: math.MaxInt64 / 2}
+	for played := 0; played < effort && !m.enough(); {
+		undo := m.change(a)
+		order := m.list()
+		for r := range order {
+			played += perPass * len(order[r])
+		}
+		t, err := m.p.Play(order)
+		if err != nil && m.time < math.MaxInt64 || err == nil && int64(t.Makespan) > m.time {
+			undo()
+			continue
+		}
+		if err != nil { // nothing fits so far: change on from here
+			continue
+		}
+		m.time, m.order = int64(t.Makespan), order
+		m.try(order, "with copies")
+	}
+}
+
+// change makes one change by chance and returns what takes it back.
+func (m *moving) change(a *annealing) (undo func()) {
+	r := m.rng.IntN(m.p.Ranks)
+	if len(m.w.order[r]) == 0 {
+		return func() {}
+	}
+	i := m.rng.IntN(len(m.w.order[r]))
+	cell := m.w.order[r][i] / 4
+	if old := m.lead[cell]; m.movable(cell) && (old > 0 && m.rng.IntN(2) == 0 || m.rng.IntN(6) == 0) {
+		switch {
+		case old == 0:
+			m.lead[cell] = 1 + m.rng.IntN(3)
+		case m.rng.IntN(4) == 0:
+			m.lead[cell] = 0
+		default:
+			m.lead[cell] = max(1, old+m.rng.IntN(5)-2)
+		}
+		return func() { m.lead[cell] = old }
+	}
+	was := slices.Clone(m.w.order[r])
+	a.path = append(a.path[:0], spot{r, i})
+	if kind := m.rng.IntN(8); kind == 0 && m.o.Recompute && m.lead[cell] == 0 {
+		dropped := m.w.dropped[cell]
+		a.flip(cell, math.MaxInt64)
+		return func() {
+			m.w.dropped[cell] = dropped
+			m.restore(r, was)
+		}
+	}
+	a.shift(r, i, i+m.rng.IntN(7)-3, math.MaxInt64)
+	return func() { m.restore(r, was) }
+}
+
+// restore puts an order of a rank back.
+func (m *moving) restore(r int, order []int32) {
+	m.w.order[r] = order
+	m.w.settle(r)
+	m.w.play(-1, 0, never)
+}

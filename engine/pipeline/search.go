@@ -1,0 +1,357 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"memtide/engine"
+)
+
+// Options of a search.
+type Options struct {
+	Allowed
+	Effort int          // passes that it may play; 0: 50 million
+	Seed   uint64       // of its chance: for one seed it finds the same
+	Orders [][][]Pass   // it is no slower than these, where they fit
+	Better func(*Found) // called with every better step
+}
+
+// Found is the best step of a search.
+type Found struct {
+	Order [][]Pass
+	Trace *Trace
+	Bound time.Duration // no order without joined passes is faster
+	From  string        // what it began as: a schedule's name or a rule
+}
+
+// Proven says that no order is faster.
+func (f *Found) Proven() bool { return f.Trace.Makespan == f.Bound }
+
+// InfeasibleError says that no order was found that fits.
+type InfeasibleError struct {
+	Rank         int
+	Needs, Limit engine.Bytes // of one pass alone; Needs is 0 where each pass fits alone
+}
+
+func (e *InfeasibleError) Error() string {
+	if e.Needs > e.Limit {
+		return fmt.Sprintf("rank %d needs %d bytes for one pass alone; its limit is %d", e.Rank, e.Needs, e.Limit)
+	}
+	return "no order was found that fits within the limits"
+}
+
+// searching is a search under way.
+type searching struct {
+	p     *Problem
+	o     Options
+	w     *work
+	rng   *rand.Rand
+	bound time.Duration
+	best  *Found
+	top   []candidate // different steps, the best first
+	poll  *engine.Poll
+}
+
+// candidate is a step that annealing may begin with.
+type candidate struct {
+	order [][]Pass
+	time  int64
+}
+
+// widest is how many candidates are kept.
+const widest = 6
+
+// Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same way,
+// greedy orders by rules and by waves, and annealing from the best of them. It is never slower than a published schedule
+// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it returns its best so far without an error, if there is one. Messages that compete
+// are not searched, nor passes of different times for different micro batches, nor joined ones.
+func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
+	if p.Messages != Latency && p.Messages != Included {
+		return nil, fmt.Errorf("the search knows messages that do not compete; play the order with others: %w", engine.ErrUnsupported)
+	}
+	q := *p
+	q.Cost, q.Pair = nil, nil
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	o.Effort = cmp.Or(o.Effort, 50_000_000)
+	s := &searching{p: &q, o: o, w: newWork(&q), rng: newRand(o.Seed), bound: q.Bound(o.Allowed), poll: poll}
+	s.seeds()
+	s.rules(o.Effort / 4)
+	if o.Recompute {
+		s.wholeStages(o.Effort / 8)
+	}
+	if o.Effort >= 16*withinEffort && !s.enough() {
+		s.named(true)
+	}
+	s.anneal()
+	if o.Offload && !s.proven() {
+		s.moveOut()
+	}
+	if s.best == nil {
+		return nil, cmp.Or(poll.Err(), s.infeasible())
+	}
+	return s.best, nil
+}
+
+func (s *searching) proven() bool { return s.best != nil && s.best.Proven() }
+
+// enough says that the search ends.
+func (s *searching) enough() bool { return s.proven() || s.poll.Err() != nil }
+
+// try offers an order; its trace decides.
+func (s *searching) try(order [][]Pass, from string) {
+	t, err := s.p.Play(order)
+	if err != nil {
+		return
+	}
+	if s.best == nil || t.Makespan < s.best.Trace.Makespan {
+		s.best = &Found{Order: order, Trace: t, Bound: s.bound, From: from}
+		if s.o.Better != nil {
+			s.o.Better(s.best)
+		}
+	}
+}
+
+// candidate notes a step of the longest path.
+func (s *searching) candidate(order [][]Pass, t int64, from string) {
+	i, equal := slices.BinarySearchFunc(s.top, t, func(c candidate, t int64) int { return cmp.Compare(c.time, t) })
+	if i < widest && !equal {
+		s.top = slices.Insert(s.top, i, candidate{order, t})
+		s.top = s.top[:min(len(s.top), widest)]
+	}
+	if s.best == nil || time.Duration(t) < s.best.Trace.Makespan {
+		s.try(order, from)
+	}
+}
+
+// load tries an order that may have to be split or not to fit.
+func (s *searching) load(order [][]Pass, from string) {
+	if s.w.load(order) {
+		s.candidate(s.w.passes(), slices.Max(s.w.free), from)
+	}
+}
+
+// seeds tries the published schedules, and one micro batch after the other.
+func (s *searching) seeds() {
+	for i, order := range s.o.Orders {
+		s.load(order, fmt.Sprintf("order %d", i))
+	}
+	s.named(false)
+	s.load(s.p.oneByOne(false), "one micro batch after the other")
+	if s.o.Recompute {
+		s.load(s.p.oneByOne(true), "one micro batch after the other, all computed again")
+	}
+}
+
+// named tries the published schedules that lie on the ranks in the same way: those by rule, or those that are searched.
+func (s *searching) named(searched bool) {
+	plan := Plan{Ranks: s.p.Ranks, Group: s.p.Ranks, Chunks: max(1, len(s.p.Stages)/s.p.Ranks)}
+	for _, n := range s.p.Micro {
+		plan.Micro += n
+	}
+	for _, m := range makers {
+		if m.searched != searched || s.p.Fused && m.split || !s.p.lies(plan.Problem(m.shape)) || m.refuse != nil && m.refuse(&plan) != nil {
+			continue
+		}
+		s.load(m.make(&plan, s.p), m.name)
+	}
+}
+
+// lies says whether the stages lie on the ranks as those of another problem, with as many micro batches.
+func (p *Problem) lies(q *Problem) bool {
+	return slices.Equal(p.Micro, q.Micro) && slices.EqualFunc(p.Stages, q.Stages, func(a, b Stage) bool { return a.Rank == b.Rank && a.Path == b.Path })
+}
+
+// oneByOne runs one micro batch after the other, which holds least; with again every forward runs twice.
+func (p *Problem) oneByOne(again bool) [][]Pass {
+	order := make([][]Pass, p.Ranks)
+	put := func(k Kind, m, s int) {
+		r := p.Stages[s].Rank
+		order[r] = append(order[r], Pass{Kind: k, Micro: m, Stage: s})
+	}
+	for first := 0; first < len(p.Stages); {
+		end := first + 1
+		for end < len(p.Stages) && !p.first(end) {
+			end++
+		}
+		for m := range p.micro(first) {
+			for s := first; s < end; s++ {
+				if again {
+					put(Dropped, m, s)
+				} else {
+					put(Forward, m, s)
+				}
+			}
+			for s := end - 1; s >= first; s-- {
+				if again {
+					put(Again, m, s)
+				}
+				if p.Fused {
+					put(Backward, m, s)
+					continue
+				}
+				put(Inputs, m, s)
+				put(Weights, m, s)
+			}
+		}
+		first = end
+	}
+	return order
+}
+
+// rules tries greedy orders until as many passes were played.
+func (s *searching) rules(effort int) {
+	begin := s.w.played
+	try := func(ru *rule) (better bool) {
+		if !s.w.greedy(ru, s.poll) {
+			return false
+		}
+		t := int64(0)
+		for _, list := range s.w.order {
+			if n := len(list); n > 0 {
+				t = max(t, s.w.end[list[n-1]])
+			}
+		}
+		better = s.best == nil || time.Duration(t) < s.best.Trace.Makespan
+		if better || len(s.top) < widest || t < s.top[len(s.top)-1].time {
+			s.candidate(s.w.passes(), t, "a greedy rule")
+		}
+		return better
+	}
+	tried := func(part int) bool { return s.enough() || s.w.played-begin > effort/part }
+	for _, k := range []int{2, 4, 1, 3, 6, 0, 1000} { // halves
+		for more := range 3 {
+			for _, most := range []int{2, 3, 4, 0} {
+				for patience := range int64(7) {
+					for _, late := range []bool{false, true} {
+						if tried(2) {
+							break
+						}
+						ru := &rule{quota: s.w.quotas(k, more), patience: patience, late: late}
+						if most > 0 {
+							ru.most = s.w.quotas(most, 1+more)
+						}
+						try(ru)
+					}
+				}
+			}
+		}
+	}
+	var top []*rule
+	for i := 0; !tried(1); i++ {
+		ru := s.w.wave(s.rng, i)
+		if len(top) > 0 && s.rng.IntN(2) == 0 {
+			ru = top[s.rng.IntN(len(top))].vary(s.rng)
+		}
+		if try(ru) {
+			top = append(top, ru)
+			top = top[max(0, len(top)-3):]
+		}
+		s.w.played += len(s.p.Stages) // a rule that gets stuck at once counts as well
+	}
+}
+
+// anneal improves the candidates: all of them for a while, then the best one.
+func (s *searching) anneal() {
+	left := s.o.Effort - s.w.played
+	for _, share := range []int{4, 4, 2, 1} {
+		list := slices.Clone(s.top)
+		if share < 4 {
+			list = list[:min(1, len(list))]
+		}
+		for _, c := range list {
+			if s.enough() {
+				return
+			}
+			if !s.w.load(c.order) {
+				continue
+			}
+			begin := s.w.played
+			order, t := s.w.anneal(s.rng, s.o.Allowed, left/share/len(list), int64(s.bound), s.poll)
+			s.candidate(order, t, "annealing")
+			left -= min(left, s.w.played-begin)
+		}
+	}
+}
+
+// infeasible names a rank on which one pass alone does not fit.
+func (s *searching) infeasible() error {
+	for i := range s.p.Stages {
+		st := &s.p.Stages[i]
+		needs := s.p.fixed(st.Rank) + max(st.Act+st.FwdTemp, st.Act+st.InputsTemp)
+		if needs > s.p.limit(st.Rank) {
+			return &InfeasibleError{st.Rank, needs, s.p.limit(st.Rank)}
+		}
+	}
+	return &InfeasibleError{}
+}
+
+// wholeStages tries greedy orders in which some stages always run their forwards again right before their backwards: all
+// of them, and then without those that can do without.
+func (s *searching) wholeStages(effort int) {
+	set := make([]bool, len(s.p.Stages))
+	for i := range set {
+		set[i] = s.p.Stages[i].Input < s.p.Stages[i].Act
+	}
+	part := effort / (len(set) + 1)
+	least, ok := s.stages(set, part)
+	for i := range set {
+		if !set[i] || s.enough() {
+			continue
+		}
+		set[i] = false
+		t, fits := s.stages(set, part)
+		if set[i] = ok && (!fits || t > least); !set[i] {
+			least, ok = t, fits
+		}
+	}
+}
+
+// stages tries greedy orders with a set of stages dropped, and returns the best step time.
+func (s *searching) stages(set []bool, effort int) (time.Duration, bool) {
+	q := *s.p
+	q.Stages = slices.Clone(q.Stages)
+	for i := range set {
+		if st := &q.Stages[i]; set[i] { // the backward repeats the forward, and holds what that makes
+			temp := max(st.InputsTemp, st.FwdTemp)
+			if st.Inputs += st.Forward; st.Whole > 0 {
+				st.Whole += st.Forward
+			}
+			st.InputsTemp = temp + st.Act - st.Input
+			if !q.Fused {
+				st.InputsTemp = temp + st.Act - max(st.Input, min(st.Rest, st.Act))
+			}
+			st.Act = st.Input
+		}
+	}
+	inner := &searching{p: &q, w: newWork(&q), rng: newRand(s.o.Seed), poll: s.poll}
+	inner.load(q.oneByOne(false), "")
+	inner.rules(effort)
+	s.w.played += inner.w.played
+	if inner.best == nil {
+		return 0, false
+	}
+	var order [][]Pass
+	for _, list := range inner.top[0].order {
+		var out []Pass
+		for _, x := range list {
+			if set[x.Stage] && x.Kind == Forward {
+				x.Kind = Dropped
+			}
+			if set[x.Stage] && (x.Kind == Inputs || x.Kind == Backward) {
+				out = append(out, Pass{Kind: Again, Micro: x.Micro, Stage: x.Stage})
+			}
+			out = append(out, x)
+		}
+		order = append(order, out)
+	}
+	s.load(order, "stages computed again")
+	return inner.best.Trace.Makespan, true
+}
+
+// newRand is the chance of a search.
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

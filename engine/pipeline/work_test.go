@@ -1,0 +1,46 @@
+package pipeline
+
+// LongestPath plays an order without copies by its longest path, for tests. It returns false where it refuses it.
+func (p *Problem) LongestPath(order [][]Pass) (makespan int64, ok bool) {
+	w := newWork(p)
+	if !w.load(order) {
+		return 0, false
+	}
+	makespan, _ = w.play(-1, 0, 1<<62)
+	return makespan, true
+}
+
+// Perturbed makes moves in an order by chance and returns what they lead to, with the step time that was computed on the
+// way: move by move, only what is behind the change.
+func (p *Problem) Perturbed(order [][]Pass, moves int, allowed Allowed) ([][]Pass, int64) {
+	w := newWork(p)
+	if !w.load(order) {
+		return nil, 0
+	}
+	a := &annealing{work: w, rng: newRand(uint64(moves)), allowed: allowed, best: 1 << 62}
+	a.time, _ = w.play(-1, 0, 1<<62)
+	a.note()
+	for range moves {
+		a.best = 0 // so that the path is found anew
+		a.move(2 * a.time)
+	}
+	return a.passes(), a.time
+}
+
+// TraceOf is a trace of spans, and Listed lists its passes and copies as an order.
+func (p *Problem) TraceOf(passes, copies [][]Span) *Trace {
+	t := newTrace(p, make([][]Pass, p.Ranks))
+	for r := range passes {
+		for _, x := range passes[r] {
+			t.add(p, x)
+		}
+		for _, x := range copies[r] {
+			t.add(p, x)
+		}
+		t.Peak[r] = p.peak(r, append(append([]Span{}, t.Ranks[r]...), t.Copies[r]...))
+	}
+	return t
+}
+
+// Listed is the order of a trace.
+func (t *Trace) Listed() [][]Pass { return t.order() }

@@ -1,0 +1,375 @@
+package llm
+
+import (
+	"cmp"
+
+	"memtide/engine"
+)
+
+// AttentionKind is the kernel of attention.
+type AttentionKind string
+
+// The kinds of Attention: a kernel that keeps a statistic of each row; what PyTorch's
+// scaled_dot_product_attention chooses, which is such a kernel, or one that wants keys and
+// values at the width of the queries and a mask of each layer's own; and products and a
+// softmax, which keep the scores.
+const (
+	AttentionFlash AttentionKind = "flash"
+	AttentionSDPA  AttentionKind = "sdpa"
+	AttentionEager AttentionKind = "eager"
+)
+
+// flashHead is the widest head of flash attention [flash_api.cpp].
+const flashHead = 256
+
+// efficient says whether scaled_dot_product_attention takes the memory-efficient kernel for
+// a block: for a mask, heads of two widths, or heads that are wider than flash attention's
+// [torch: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
+func (s *Setup) efficient(k *Block) bool {
+	if s.Attention != AttentionSDPA {
+		return false
+	}
+	return s.masked(k) || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
+}
+
+// masked says whether a block's attention does not see all that came before.
+func (s *Setup) masked(k *Block) bool { return k.Window > 0 && s.Seq > k.Window }
+
+// turned is how many numbers of a head are rotated.
+func (k *Block) turned() int64 {
+	if k.MLA != nil {
+		return k.MLA.Rope
+	}
+	return cmp.Or(k.Rope, k.Head)
+}
+
+// tables are what blocks share: positions, tables of their rotation, masks.
+func (b *builder) tables() {
+	if b.seen == nil || !b.s.written() {
+		return
+	}
+	// What autograd keeps and what a checkpoint holds may be first in different blocks.
+	first := func(name string, bytes engine.Bytes, kept bool) {
+		held := !b.seen[name]
+		kept = kept && !b.seen["kept "+name]
+		b.seen[name] = true
+		b.seen["kept "+name] = b.seen["kept "+name] || kept
+		if held || kept {
+			b.shared(name, bytes, kept, held)
+		}
+	}
+	k, s := b.k, b.s
+	if !k.NoIDs {
+		first("positions", size(s.Seq, 8), false)
+	}
+	if b.m.Positions == 0 && k.tables() {
+		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
+	}
+	if k.Both && !s.masked(k) || !k.attends() {
+		return
+	}
+	kind := "mask"
+	if k.Window > 0 {
+		kind = "mask of windows"
+	}
+	if s.Attention == AttentionEager {
+		first(kind, size(s.Batch*s.Seq*s.Seq, b.e), false)
+	} else if s.Attention == AttentionSDPA && s.masked(k) {
+		first(kind, size(s.Batch*s.Seq*s.Seq, 1), false)
+	}
+}
+
+// rotates says whether a block rotates queries and keys.
+func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
+
+// attends says whether a block has attention.
+func (k *Block) attends() bool {
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil
+}
+
+// tables says whether the model hands tables of rotation to the block.
+func (k *Block) tables() bool { return !k.NoTables && (!k.NoIDs || k.Axes > 0) }
+
+// tableBytes are those of the tables of rotation: cosines and sines.
+func (b *builder) tableBytes() engine.Bytes {
+	k, rows := b.k, b.s.Seq
+	if k.Each {
+		rows *= b.s.Batch
+	}
+	e := b.e
+	if k.RopeWide {
+		e = 4
+	}
+	n := 2 * ceil(k.turned(), 2)
+	if k.RopeHalf {
+		n /= 2
+	}
+	return 2 * size(max(k.Axes, 1)*rows*n, e)
+}
+
+// attention is everything from the normalised input to what is added to the stream.
+func (b *builder) attention(n valueID) valueID {
+	if b.k.MLA != nil {
+		return b.latent(n)
+	}
+	k, tp := b.k, b.s.Tensor
+	wide, keys := k.Heads/tp*k.Head, ceil(k.Keys, tp)*k.Head
+	q, key, v, gate := b.queries(n, wide, keys)
+	normed := func() {
+		if k.QKNorm {
+			q = b.headNorm(q, "qn", wide, k.Heads/tp)
+			key = b.headNorm(key, "kn", keys, ceil(k.Keys, tp))
+		}
+	}
+	if !k.HeadLast {
+		normed()
+	}
+	if k.VNorm {
+		v = b.normAs(b.bareForm(), v, "vn", b.inner*keys/k.Head, k.Head, 0)
+	}
+	if b.m.Positions == 0 && !k.NoRope {
+		q, key = b.rotate(q, "q.rope", wide), b.rotate(key, "k.rope", keys)
+	}
+	if k.HeadLast {
+		normed()
+	}
+	q = b.scaled(q, b.act(wide))
+	if b.s.RepeatKeys && keys < wide {
+		key, v = b.repeat(key, "k.rep", wide), b.repeat(v, "v.rep", wide)
+		keys = wide
+	}
+	a := b.attend(q, key, v, wide, keys, wide)
+	if gate != noValue {
+		sig := b.keep(b.point("gate.sigmoid", b.act(wide), []valueID{gate}))
+		a = b.point("gate.out", b.act(wide), []valueID{a, sig}, a, sig)
+	}
+	out := int64(0)
+	if k.Bias || k.OutBias {
+		out = b.m.Hidden
+	}
+	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, out))
+}
+
+// scaled multiplies queries by a number of each position, if the block does.
+func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
+	if b.k.Scale == 0 || !b.s.written() {
+		return q
+	}
+	q = b.point("q.scaled", bytes, []valueID{q})
+	b.aside("q.scale", size(b.s.Seq, b.k.Scale))
+	return q
+}
+
+const noValue valueID = -1
+
+// queries are the products that make queries, keys and values, and a gate if there is one.
+func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
+	gate = noValue
+	bias := func(n int64) int64 {
+		if b.k.QKVBias || b.k.Bias {
+			return n
+		}
+		return 0
+	}
+	h := b.m.Hidden
+	if b.s.FusedQKV || b.k.Joined && b.s.written() {
+		qkv := b.linear(n, "qkv", h, wide+2*keys, bias(wide+2*keys))
+		if b.s.LoRA.has("q") || b.s.LoRA.has("v") {
+			qkv = b.adaptQKV(n, qkv, wide, keys)
+		}
+		parts := b.split(qkv, []string{"q", "k", "v"}, []engine.Bytes{b.act(wide), b.act(keys), b.act(keys)})
+		return parts[0], parts[1], parts[2], gate
+	}
+	if b.k.QGate {
+		both := b.linear(n, "q", h, 2*wide, bias(2*wide))
+		parts := b.split(both, []string{"q.part", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
+		q, gate = parts[0], parts[1]
+	} else {
+		q = b.linear(n, "q", h, wide, bias(wide))
+	}
+	return q, b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys)), gate
+}
+
+// bareForm is the norm without a weight of a block.
+func (b *builder) bareForm() NormForm {
+	if b.k.Form == FormPower {
+		return FormPower
+	}
+	return FormBare
+}
+
+// headNorm normalises queries or keys, by head or over all heads at once.
+func (b *builder) headNorm(x valueID, name string, wide, heads int64) valueID {
+	form, rows, n := b.k.Form, b.inner*heads, b.k.Head
+	if b.k.WholeQK {
+		rows, n = b.inner, wide
+	}
+	weights := b.k.normParams(n)
+	if b.k.Bare {
+		form, weights = FormBare, 0
+	}
+	return b.normAs(form, x, name, rows, n, weights)
+}
+
+// rotate turns positions into queries or keys: scratch, and nothing kept but tables of the
+// layer's own.
+func (b *builder) rotate(x valueID, name string, n int64) valueID {
+	temp := size(b.inner*n, b.s.RotateTemp)
+	if b.s.Compiled {
+		temp = 0
+	}
+	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, b.act(n))
+	if b.k.RopeOwn && b.s.written() && name == "q.rope" {
+		b.aside("tables", b.ownTables())
+	}
+	return y
+}
+
+// ownTables are those that each layer makes, of which one axis is left.
+func (b *builder) ownTables() engine.Bytes { return b.tableBytes() / engine.Bytes(max(b.k.Axes, 1)) }
+
+func (b *builder) repeat(x valueID, name string, wide int64) valueID {
+	return b.add(op{in: []valueID{x}}, name, b.act(wide))
+}
+
+// attend is attention by the kernel that was chosen. A kernel keeps its operands, its result
+// and a statistic of each row. Its backward sums the gradient of the queries in fp32 and,
+// where queries share keys, has gradients of keys and values at the width of the queries
+// [flash_api.cpp].
+func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
+	if b.s.Attention == AttentionEager {
+		return b.scores(q, k, v, wide, keys, values)
+	}
+	efficient := b.s.efficient(b.k)
+	if efficient && keys < wide {
+		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
+		keys = wide
+	}
+	rows := values // of the result for the next product
+	pad := b.k.MLA == nil && b.k.Head%headStep != 0 && b.s.written()
+	if pad {
+		wide, keys, values = padded(wide, b.k.Head), padded(keys, b.k.Head), padded(values, b.k.Head)
+		q, k, v = b.repeat(q, "q.padded", wide), b.repeat(k, "k.padded", keys), b.repeat(v, "v.padded", keys)
+	}
+	heads := b.k.Heads / b.s.Tensor
+	back := size(b.inner*heads, 4)
+	if !b.s.PlainDQ {
+		back += size(b.inner*wide, 4)
+	}
+	if keys < wide {
+		back += 2 * b.act(wide)
+	}
+	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, back: back, flops: b.attentionFlops(wide + values)}
+	if b.s.Context > 1 { // keys and values of all ranks [torch: the allgather rotation]
+		o.temp = 2 * size(b.inner*b.s.Context*keys, b.e)
+		o.back += 2 * o.temp
+	}
+	a := b.add(o, "attention", b.act(values))
+	b.keep(a)
+	if b.k.Sinks {
+		b.extra("sinks", heads)
+	}
+	b.aside("statistics", size(b.inner*heads, 4))
+	if efficient && b.s.masked(b.k) {
+		b.aside("mask", size(b.s.Seq*b.s.Seq, b.e))
+	}
+	if pad || !efficient && b.s.written() && b.concatenated() {
+		return b.add(op{in: []valueID{a}}, "attention.rows", b.act(rows))
+	}
+	return a
+}
+
+// headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
+// pad_last_dim].
+const headStep = 8
+
+// padded is the width of some heads together, each padded.
+func padded(wide, head int64) int64 { return wide / head * ceil(head, headStep) * headStep }
+
+// concatenated says whether queries are put together of two parts, as where a part of each
+// head is rotated: their heads then lie apart, those of flash attention's result do too, and
+// it is copied for the next product.
+func (b *builder) concatenated() bool {
+	k := b.k
+	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 && k.Rope < k.Head && !k.NoRope
+}
+
+// attentionFlops are those of scores and weighted values, half of a square.
+func (b *builder) attentionFlops(widths int64) float64 {
+	seen := float64(b.s.Seq)
+	if b.k.Both {
+		seen *= 2
+	}
+	if w := b.k.Window; w > 0 {
+		seen = min(seen, 2*float64(w))
+	}
+	return 2 * float64(b.inner) * seen * float64(widths) / 2
+}
+
+// scores is attention by products and a softmax, in 4 bytes mostly [transformers:
+// eager_attention_forward].
+func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
+	if root := b.values[v].root; root != v && b.s.Batch > 1 { // a part of each row is copied to be a matrix
+		v = b.repeat(v, "v.rep", values)
+	}
+	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
+		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
+	}
+	n := b.inner * (b.k.Heads / b.s.Tensor) * b.s.Seq
+	narrow := size(n, b.e)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	if b.k.ScoreCap {
+		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
+	}
+	var p valueID
+	if b.k.Sinks {
+		return b.sunk(s, v, values)
+	}
+	if b.k.Narrow {
+		p = b.keep(b.point("softmax", narrow, []valueID{s}))
+	} else {
+		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
+		p = b.point("softmax", narrow, []valueID{wide})
+	}
+	if b.k.DropAttn {
+		p = b.point("softmax.dropped", narrow, []valueID{p})
+		b.aside("softmax.mask", size(n, 1))
+	}
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
+// sunk is the rest of attention with a learned number of each head beside its scores: the
+// softmax of all, in the compute type, and where their maxima are.
+func (b *builder) sunk(s, v valueID, values int64) valueID {
+	heads := b.k.Heads / b.s.Tensor
+	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), b.e)))
+	b.extra("sinks", heads)
+	b.aside("softmax.max", size(b.inner*heads, 8))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
+// latent is DeepSeek's attention: keys and values come out of one compressed vector a
+// token, and each head's part without positions is put beside the rotated part.
+func (b *builder) latent(n valueID) valueID {
+	l, tp, h := b.k.MLA, b.s.Tensor, b.m.Hidden
+	heads := b.k.Heads / tp
+	q, in := n, h
+	if l.QRank > 0 {
+		q = b.norm(b.linear(n, "q.down", h, l.QRank, 0), "qn", b.inner, l.QRank)
+		in = l.QRank
+	}
+	width := l.Nope + l.Rope
+	q = b.linear(q, "q", in, heads*width, 0)
+	kv := b.linear(n, "kv.down", h, l.KVRank+l.Rope, 0)
+	parts := b.split(kv, []string{"kv.part", "k.pe"}, []engine.Bytes{b.act(l.KVRank), b.act(l.Rope)})
+	c := b.norm(parts[0], "kvn", b.inner, l.KVRank)
+	up := b.linear(c, "kv.up", l.KVRank, heads*(l.Nope+l.Value), 0)
+	kv2 := b.split(up, []string{"k.nope", "v"}, []engine.Bytes{b.act(heads * l.Nope), b.act(heads * l.Value)})
+	q = b.rotate(q, "q.rope", heads*width)
+	q = b.scaled(q, b.act(heads*width))
+	k := b.add(op{in: []valueID{parts[1], kv2[0]}, temp: size(b.inner*l.Rope, b.s.RotateTemp)}, "k.cat", b.act(heads*width))
+	a := b.attend(q, k, kv2[1], heads*width, heads*width, heads*l.Value)
+	return b.scatter(b.linear(a, "o", heads*l.Value, h, 0))
+}

@@ -1,0 +1,195 @@
+package llm
+
+// experts is a mixture: a router, the rows of the chosen experts gathered and sent to
+// where the experts are, their nets, and the way back. Rows are balanced among experts.
+func (b *builder) experts(n valueID) valueID {
+	moe, h := b.k.MoE, b.m.Hidden
+	if moe.All {
+		return b.allExperts(n)
+	}
+	rows := b.outer * moe.TopK
+	b.scope = "experts."
+	defer func() { b.scope = "" }()
+	wide := moe.Wide
+	top := b.route(n)
+	r := size(rows*h, b.e)
+	sent := b.add(op{in: []valueID{n}}, "rows", r)
+	if b.s.Expert > 1 {
+		sent = b.add(op{kind: opScatter, in: []valueID{sent}}, "dispatched", r)
+		sent = b.add(op{in: []valueID{sent}}, "permuted", r)
+	}
+	if b.s.written() { // three index vectors, one more for biases, and which rows count [integrations/moe.py]
+		index := int64(3*8 + 1)
+		if moe.Biases {
+			index += 8
+		}
+		b.aside("index", size(rows, index))
+	}
+	own := moe.Experts / b.s.Expert
+	grouped := func(x valueID, name string, in, out int64) valueID {
+		bias := int64(0)
+		if moe.Biases {
+			bias = own * out
+		}
+		w := weight{name: name, n: own*in*out + bias, trained: b.s.trains(), expert: true, rows: in, cols: out}
+		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)}
+		if b.s.quantised(w) {
+			o.temp = size(w.n, b.e)
+			o.back = o.temp
+		}
+		return b.add(o, name, size(rows*out, b.e))
+	}
+	bytes := size(rows*wide, b.e)
+	var y valueID
+	if b.k.Gated {
+		gate := grouped(sent, "gate", h, wide)
+		y = b.gated(gate, grouped(sent, "up", h, wide), bytes)
+	} else {
+		y = b.activation(grouped(sent, "up", h, wide), "gelu", bytes)
+	}
+	y = grouped(y, "down", wide, h)
+	if b.s.Expert > 1 {
+		y = b.add(op{in: []valueID{y}}, "unpermuted", r)
+		y = b.add(op{kind: opScatter, in: []valueID{y}}, "combined", r)
+	}
+	weighted := b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
+	out := b.add(op{in: []valueID{weighted}}, "mixed", size(b.outer*h, b.e))
+	if moe.Shared > 0 {
+		b.scope = "shared."
+		out = b.sum(out, b.gatedShared(n, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor)))))
+	}
+	return out
+}
+
+// allExperts is Llama 4's mixture: every expert computes every token, weighted before.
+func (b *builder) allExperts(n valueID) valueID {
+	moe, h := b.k.MoE, b.m.Hidden
+	b.scope = "experts."
+	defer func() { b.scope = "" }()
+	trained := b.s.trains()
+	product := func(x valueID, name string, rows, in, out, matrices int64) valueID {
+		w := weight{name: name, n: matrices * in * out, trained: trained, expert: matrices > 1, rows: in, cols: out}
+		return b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)},
+			name, size(rows*out, b.e))
+	}
+	rows := b.outer * moe.Experts
+	scores := product(n, "router", b.outer, h, moe.Experts, 1)
+	b.aside("chosen", size(b.outer*moe.TopK, 8))
+	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(rows, 4)))
+	top := b.add(op{in: []valueID{probs}}, "top", size(rows, b.e))
+	all := b.add(op{in: []valueID{n}}, "rows", size(rows*h, b.e))
+	x := b.point("weighted", size(rows*h, b.e), []valueID{all, top}, all, top)
+	gate, up := product(x, "gate", rows, h, moe.Wide, moe.Experts), product(x, "up", rows, h, moe.Wide, moe.Experts)
+	y := product(b.gated(gate, up, size(rows*moe.Wide, b.e)), "down", rows, moe.Wide, h, moe.Experts)
+	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
+	b.scope = "shared."
+	return b.sum(out, b.net(n, moe.Shared))
+}
+
+// gatedShared is what every token goes through times a sigmoid of one number a token, if the
+// mixture has such a gate.
+func (b *builder) gatedShared(n, y valueID) valueID {
+	if !b.k.MoE.Gate {
+		return y
+	}
+	g := b.linear(n, "gate.in", b.m.Hidden, 1, 0)
+	sig := b.keep(b.point("gate.sigmoid", b.act(1), []valueID{g}))
+	return b.point("gate.out", size(b.outer*b.m.Hidden, b.e), []valueID{y, sig}, y, sig)
+}
+
+// route scores the experts and chooses some for each token. It returns their weights.
+func (b *builder) route(n valueID) valueID {
+	moe := b.k.MoE
+	rows := b.outer * moe.TopK
+	w := weight{name: "router", n: b.m.Hidden * moe.Experts, trained: b.s.trains()}
+	if moe.Router.Bias {
+		w.n += moe.Experts
+	}
+	if moe.Counted {
+		w.n += moe.Experts
+	}
+	if b.s.written() {
+		return b.writtenRoute(n, w)
+	}
+	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: trainedKeep(b.s, n), weights: []weight{w}}, "scores", size(b.outer*moe.Experts, 4))
+	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(b.outer*moe.Experts, 4)))
+	top := b.add(op{in: []valueID{probs}}, "top", size(rows, 4))
+	b.aside("chosen", size(rows, 8))
+	return top
+}
+
+// writtenRoute is the router of Transformers' modules.
+func (b *builder) writtenRoute(n valueID, w weight) valueID {
+	moe, r := b.k.MoE, b.k.MoE.Router
+	if r.Mixer {
+		return b.mixerRoute(n, w)
+	}
+	rows, all := b.outer*moe.TopK, b.outer*moe.Experts
+	e := int64(4)
+	if r.Narrow {
+		e = b.e
+	}
+	x := n
+	if r.Wide {
+		x = b.add(op{in: []valueID{n}}, "router.x", size(b.outer*b.m.Hidden, 4))
+	}
+	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores", size(all, e))
+	if r.Wide && !r.Own {
+		b.aside("router.weight", size(w.n, 4))
+	}
+	if r.First {
+		top := b.add(op{in: []valueID{scores}}, "top", size(rows, e))
+		b.aside("chosen", size(rows, 8))
+		return b.scoreRows(b.keep(b.add(op{in: []valueID{top}}, "top.share", size(rows, e))))
+	}
+	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, e)))
+	if r.Groups > 0 { // the best two of each group, the groups, and a mask of experts
+		b.aside("groups", size(b.outer*(r.Groups*r.Best+r.Top), 8))
+		b.aside("groups.mask", size(all, 1))
+	}
+	top := b.add(op{in: []valueID{probs}}, "top", size(rows, e))
+	b.aside("chosen", size(rows, 8))
+	if r.Norm {
+		b.keep(top)
+		top = b.add(op{in: []valueID{top}}, "top.share", size(rows, e))
+		b.aside("top.sum", size(b.outer*max(r.Sums, 1), e))
+	}
+	return b.scoreRows(top)
+}
+
+// mixerRoute is Phi's router: noise on its input, and for each of two experts a mask, a
+// softmax, where its maximum is, and its weight.
+func (b *builder) mixerRoute(n valueID, w weight) valueID {
+	moe := b.k.MoE
+	all, wide := b.outer*moe.Experts, size(b.outer*b.m.Hidden, b.e)
+	x := n
+	for range moe.Router.Noise {
+		x = b.point("noisy", wide, []valueID{x})
+		b.aside("noise", wide)
+	}
+	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores", size(all, b.e))
+	top := scores
+	for range moe.TopK {
+		top = b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, b.e)))
+		b.aside("mask", size(all, 1))
+		b.aside("chosen", size(b.outer, 16+b.e))
+	}
+	return b.scoreRows(top)
+}
+
+// scoreRows are the weights of the chosen experts, one of each row.
+func (b *builder) scoreRows(top valueID) valueID {
+	width := b.e
+	if b.k.MoE.WideScore {
+		width = 4
+	}
+	return b.add(op{in: []valueID{top}}, "top.rows", size(b.outer*b.k.MoE.TopK, width))
+}
+
+// trainedKeep is what a product keeps of its input: nothing if its weights are frozen.
+func trainedKeep(s *Setup, x valueID) []valueID {
+	if s.trains() {
+		return []valueID{x}
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package family
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
+)
+
+// config is a config.json while it is read. The first thing that is wrong is its error;
+// what is read after that is 0.
+type config struct {
+	all   map[string]any
+	read  map[string]bool // keys that were asked for
+	outer any             // model_type of the file whose text_config this is
+	notes []string
+	err   error
+}
+
+// FormatName is that of a config.json among the formats.
+const FormatName = "hfconfig"
+
+// correct is what to do about a number that is wrong.
+const correct = "Correct it in the config.json."
+
+// fail keeps the first error: the key that is wrong, what was found, what is expected and what
+// to do.
+func (c *config) fail(key, found, expected, remedy string) {
+	if c.err == nil {
+		c.err = &profiles.FormatError{Format: FormatName, Path: key, Found: found, Expected: expected, Remedy: remedy}
+	}
+}
+
+// unknown refuses a value of a key that makes blocks which are not known.
+func (c *config) unknown(key, why string) {
+	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why), "Blocks that are known are expected.", wayOut)
+}
+
+// open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
+// size is; they read as null.
+func open(data []byte) (*config, error) {
+	clean := Plain(data)
+	dec := json.NewDecoder(bytes.NewReader(clean))
+	dec.UseNumber()
+	c := &config{read: map[string]bool{}}
+	err := dec.Decode(&c.all)
+	if err == nil && c.all == nil {
+		err = errors.New("it is null")
+	}
+	if err == nil {
+		return c, nil
+	}
+	var at *json.SyntaxError
+	wrong := &profiles.FormatError{Format: FormatName, Found: "This is no JSON: " + strings.TrimPrefix(err.Error(), "json: "),
+		Expected: "The JSON object that save_pretrained of Transformers writes is expected.", Remedy: "Give the config.json of the model."}
+	if errors.As(err, &at) {
+		wrong.Line = 1 + bytes.Count(clean[:min(int(at.Offset), len(clean))], []byte("\n"))
+	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		wrong.Found = "The file is a JSON " + kind.Value
+	}
+	return nil, wrong
+}
+
+// Plain is a config.json as JSON: the numbers of Python that JSON has not are null.
+func Plain(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	inside := false
+	for i := 0; i < len(data); i++ {
+		if !inside {
+			if n := strange(data[i:]); n > 0 {
+				out = append(out, "null"...)
+				i += n - 1
+				continue
+			}
+		}
+		out = append(out, data[i])
+		switch {
+		case data[i] == '"':
+			inside = !inside
+		case inside && data[i] == '\\' && i+1 < len(data):
+			i++
+			out = append(out, data[i])
+		}
+	}
+	return out
+}
+
+// strange is how long the number at the beginning is, if it is one of Python's alone.
+func strange(text []byte) int {
+	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return len(word)
+		}
+	}
+	return 0
+}
+
+// value is what a key has; nil if it is not there or null.
+func (c *config) value(key string) any {
+	c.read[key] = true
+	return c.all[key]
+}
+
+// has says whether one of some keys has a value.
+func (c *config) has(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return c.value(key) != nil })
+}
+
+// size is the first of some keys that has a value, a whole number in the range of its kind;
+// 0 if none has.
+func (c *config) size(keys ...string) int64 {
+	for _, key := range keys {
+		c.read[key] = true
+	}
+	for _, key := range keys {
+		if v := c.value(key); v != nil {
+			n, ok := whole(v)
+			if !ok {
+				c.fail(key, key+" is "+told(v), "A whole number is expected.", correct)
+				return 0
+			}
+			if err := ask.CheckSize(keys[0], n, 0); err != nil {
+				found, _, _ := strings.Cut(err.Error(), ":")
+				found, want, _ := strings.Cut(strings.Replace(found, keys[0], key, 1), "; want ")
+				c.fail(key, found, "A number of "+want+" is expected.", correct)
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// named is the first of some keys that has a value, or the usual one.
+func (c *config) named(keys ...string) string {
+	for _, key := range keys {
+		if c.value(key) != nil {
+			return key
+		}
+	}
+	return keys[0]
+}
+
+// or is size, or another number where no key has a value.
+func (c *config) or(otherwise int64, keys ...string) int64 {
+	if !c.has(keys...) {
+		return otherwise
+	}
+	return c.size(keys...)
+}
+
+// need is size, of at least 1.
+func (c *config) need(keys ...string) int64 {
+	n := c.size(keys...)
+	if n == 0 {
+		c.fail(keys[0], keys[0]+" is missing or 0", "The config of a model has "+meant(keys[0])+".", "Add it, or correct it in the config.json.")
+	}
+	return n
+}
+
+// meant is what a size counts.
+func meant(key string) string {
+	switch {
+	case strings.Contains(key, "expert"):
+		return "the experts"
+	case strings.Contains(key, "layers"):
+		return "the number of layers"
+	case strings.Contains(key, "heads"):
+		return "the number of heads"
+	case strings.Contains(key, "vocab"):
+		return "the number of words"
+	}
+	return "the width"
+}
+
+// whole is the whole number of a value.
+func whole(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	i, err := n.Int64()
+	return i, err == nil
+}
+
+// told is a value for a message.
+func told(v any) string {
+	text, _ := json.Marshal(v)
+	if len(text) > 40 {
+		text = append(text[:40], "..."...)
+	}
+	return string(text)
+}
+
+// flag is a truth value.
+func (c *config) flag(key string, otherwise bool) bool {
+	switch v := c.value(key).(type) {
+	case nil:
+		return otherwise
+	case bool:
+		return v
+	default:
+		c.fail(key, key+" is "+told(v), "True or false is expected.", correct)
+		return otherwise
+	}
+}
+
+// text is a word.
+func (c *config) text(key, otherwise string) string {
+	switch v := c.value(key).(type) {
+	case nil:
+		return otherwise
+	case string:
+		return v
+	default:
+		c.fail(key, key+" is "+told(v), "A word is expected.", correct)
+		return otherwise
+	}
+}
+
+// number is any number.
+func (c *config) number(key string, otherwise float64) float64 {
+	if n, ok := c.value(key).(json.Number); ok {
+		f, err := n.Float64()
+		if err == nil {
+			return f
+		}
+	}
+	return otherwise
+}
+
+// above says whether a rate is above 0.
+func (c *config) above(otherwise float64, key string) bool { return c.number(key, otherwise) > 0 }
+
+// list is a list of as many entries as there are layers; nil if the key has no value.
+func (c *config) list(key string, layers int64) []any {
+	v := c.value(key)
+	if v == nil {
+		return nil
+	}
+	l, ok := v.([]any)
+	if !ok || int64(len(l)) < layers {
+		c.fail(key, key+" is "+told(v), fmt.Sprintf("A list with an entry for each of the %d layers is expected.", layers), correct)
+		return nil
+	}
+	return l
+}
+
+// rope is a number of the rotation: of rope_parameters, rope_scaling or the file itself.
+func (c *config) rope(key string, otherwise float64) float64 {
+	for _, of := range []string{"rope_parameters", "rope_scaling"} {
+		if in, ok := c.value(of).(map[string]any); ok {
+			if n, ok := in[key].(json.Number); ok {
+				f, _ := n.Float64()
+				return f
+			}
+		}
+	}
+	return c.number(key, otherwise)
+}
+
+// partial is how many numbers of a head are rotated, where a share of them is.
+func (c *config) partial(head int64, otherwise float64) int64 {
+	share := c.rope("partial_rotary_factor", otherwise)
+	if share <= 0 || share >= 1 {
+		return 0
+	}
+	return engine.Int64(float64(head) * share)
+}
+
+// layerTypes are the kinds of the layers' attention: layer_types, or what a pattern of so many
+// layers, of which the last sees all, makes of it.
+func (c *config) layerTypes(layers, pattern int64) []string {
+	out := make([]string, layers)
+	given := c.list("layer_types", layers)
+	for i := range out {
+		out[i] = "full_attention"
+		if given != nil {
+			out[i] = fmt.Sprint(given[i])
+		} else if pattern > 0 && (int64(i)+1)%pattern != 0 {
+			out[i] = "sliding_attention"
+		}
+	}
+	return out
+}
+
+// otherTypes refuses kinds of layers that a family does not have.
+func (c *config) otherTypes(types []string, known ...string) {
+	for _, t := range types {
+		if !slices.Contains(known, t) {
+			c.fail("layer_types", fmt.Sprintf("layer_types has %q, whose blocks are not understood", t), "Layers of "+strings.Join(known, " or ")+" are expected.", wayOut)
+		}
+	}
+}
+
+// pattern changes the block of each layer; equal ones are made once.
+func pattern(m *llm.Model, change func(layer int64, b *llm.Block)) {
+	known := map[llm.Block]*llm.Block{}
+	blocks := make([]*llm.Block, m.Layers)
+	for l := range m.Layers {
+		b := *m.At(l)
+		change(l, &b)
+		if known[b] == nil {
+			known[b] = &b
+		}
+		blocks[l] = known[b]
+	}
+	m.Pattern = blocks
+	if len(known) == 1 {
+		m.Block, m.Pattern = *m.Pattern[0], nil
+	}
+}
+
+// understood is what was read of the file, as JSON without spaces.
+func (c *config) understood() string {
+	out := maps.Clone(c.all)
+	maps.DeleteFunc(out, func(key string, v any) bool { return !c.read[key] || v == nil })
+	text, _ := json.Marshal(out)
+	return string(text)
+}

@@ -1,0 +1,264 @@
+package family
+
+import (
+	"fmt"
+	"slices"
+
+	"memtide/profiles/llm"
+)
+
+func init() {
+	for name, b := range map[string]builder{"mixtral": mixtral, "qwen3_moe": qwen3MoE, "deepseek_v3": deepseekV3, "deepseek_v2": deepseekV2} {
+		families[name], classic[name] = b, true
+	}
+	families["kimi_k2"], classic["kimi_k2"] = deepseekV3, true
+	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
+		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4, "granitemoe": graniteMoE,
+		"gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
+		families[name] = b
+	}
+}
+
+// mixture is a net of experts by the keys that most families have. Layers of a list and those
+// that a step leaves out are dense.
+func (c *config) mixture(m *llm.Model) *llm.MoE {
+	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"), TopK: c.need("num_experts_per_tok"),
+		Wide: c.or(m.Wide, "moe_intermediate_size")}
+	m.MoE.Router.Norm = c.flag("norm_topk_prob", false)
+	return m.MoE
+}
+
+// dense makes some layers dense.
+func dense(m *llm.Model, is func(layer int64) bool) {
+	pattern(m, func(l int64, b *llm.Block) {
+		if is(l) {
+			b.MoE = nil
+		}
+	})
+}
+
+// sparse makes the layers dense that Qwen's keys say.
+func (c *config) sparse(m *llm.Model) {
+	step := c.or(1, "decoder_sparse_step")
+	only, _ := c.value("mlp_only_layers").([]any)
+	dense(m, func(l int64) bool {
+		return step == 0 || (l+1)%step != 0 || slices.ContainsFunc(only, func(v any) bool { n, ok := whole(v); return ok && n == l })
+	})
+}
+
+// firstDense makes the first layers dense.
+func (c *config) firstDense(m *llm.Model) {
+	first := c.size("first_k_dense_replace")
+	if types := c.list("mlp_layer_types", m.Layers); types != nil {
+		dense(m, func(l int64) bool { return types[l] == "dense" })
+		return
+	}
+	if first > m.Layers {
+		c.fail("first_k_dense_replace", fmt.Sprintf("first_k_dense_replace is %d, more than num_hidden_layers, which is %d", first, m.Layers), "As many layers at least are expected.", "Correct one of them in the config.json.")
+	}
+	dense(m, func(l int64) bool { return l < first })
+}
+
+func mixtral(c *config, m *llm.Model) {
+	mistral(c, m)
+	e := c.mixture(m)
+	e.Router.Norm, e.WideScore = true, true
+}
+
+func qwen3MoE(c *config, m *llm.Model) {
+	qwen3(c, m)
+	c.mixture(m)
+	c.sparse(m)
+}
+
+func qwen3VLMoE(c *config, m *llm.Model) {
+	qwen3MoE(c, m)
+	pattern(m, func(_ int64, b *llm.Block) { b.Each = true })
+}
+
+// qwen2MoE gates what every token goes through.
+func qwen2MoE(c *config, m *llm.Model) {
+	m.Gated, m.QKVBias = true, c.flag("qkv_bias", true)
+	c.usedWindow(m)
+	e := c.mixture(m)
+	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.sparse(m)
+}
+
+func olmoe(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm, m.WholeQK = true, true
+	c.mixture(m)
+}
+
+// groups is DeepSeek-V3's router: sigmoids in 4 bytes, the best groups of experts first.
+func (c *config) groups(m *llm.Model) *llm.MoE {
+	e := c.mixture(m)
+	e.Shared = c.size("n_shared_experts") * e.Wide
+	e.Bias, e.WideScore = true, true
+	r := &e.Router
+	r.Wide = true
+	r.Norm = c.flag("norm_topk_prob", true)
+	r.Groups, r.Best, r.Top = c.or(1, "n_group"), 2, c.or(1, "topk_group")
+	return e
+}
+
+func dots1(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	e := c.groups(m)
+	e.Router.Norm = c.flag("norm_topk_prob", false)
+	c.usedWindow(m)
+	c.firstDense(m)
+}
+
+func glm4MoE(c *config, m *llm.Model) {
+	m.Gated, m.QKVBias = true, c.flag("attention_bias", false)
+	m.QKNorm = c.flag("use_qk_norm", false)
+	m.Rope = c.partial(m.Head, 0.5)
+	c.groups(m)
+	c.firstDense(m)
+}
+
+func minimaxM2(c *config, m *llm.Model) {
+	m.Gated, m.QKNorm, m.WholeQK, m.Apart = true, c.flag("use_qk_norm", true), true, true
+	m.Rope = c.partial(m.Head, 1)
+	e := c.mixture(m)
+	e.Router.Norm, e.Bias, e.WideScore = true, true, true
+}
+
+// ernieMoE has experts from a layer on.
+func ernieMoE(c *config, m *llm.Model) {
+	ernie(c, m)
+	e := &llm.MoE{Experts: c.need("moe_num_experts", "num_experts"), TopK: c.need("moe_k", "num_experts_per_tok"), Wide: c.need("moe_intermediate_size")}
+	e.Shared = c.size("moe_num_shared_experts") * e.Wide
+	e.Router = llm.Router{Wide: true, Own: true, Norm: true, Sums: 2}
+	e.Bias, e.Counted = true, true
+	m.MoE = e
+	from, to, every := c.or(1, "moe_layer_start_index"), c.number("moe_layer_end_index", -1), c.or(1, "moe_layer_interval")
+	if to < 0 {
+		to = float64(m.Layers) - 1
+	}
+	dense(m, func(l int64) bool { return (l+1)%max(every, 1) != 0 || l < from || float64(l) > to })
+}
+
+// graniteMoE chooses experts before it scores them.
+func graniteMoE(c *config, m *llm.Model) {
+	granite(c, m)
+	c.mixture(m).Router.First = true
+}
+
+// latent is attention with compressed keys and values.
+func (c *config) latent(m *llm.Model) {
+	m.MLA = &llm.MLA{QRank: c.size("q_lora_rank"), KVRank: c.need("kv_lora_rank"), Nope: c.size("qk_nope_head_dim"), Rope: c.size("qk_rope_head_dim"), Value: c.need("v_head_dim")}
+	c.read["head_dim"] = true
+	m.Head, m.Keys = m.MLA.Value, m.Heads
+}
+
+func deepseekV3(c *config, m *llm.Model) {
+	m.Gated = true
+	c.latent(m)
+	if c.all["n_routed_experts"] != nil || c.all["num_experts"] != nil || c.all["num_local_experts"] != nil || c.all["num_routed_experts"] != nil {
+		c.groups(m)
+		c.firstDense(m)
+	}
+}
+
+// deepseekV2 scores by a softmax.
+func deepseekV2(c *config, m *llm.Model) {
+	deepseekV3(c, m)
+	if m.MoE != nil {
+		m.MoE.Bias = false
+		m.MoE.Router = llm.Router{Wide: true}
+		if c.text("topk_method", "greedy") == "group_limited_greedy" {
+			m.MoE.Router.Groups, m.MoE.Router.Best, m.MoE.Router.Top = c.need("n_group"), 1, c.need("topk_group")
+		}
+		c.read["norm_topk_prob"] = true
+	}
+}
+
+// mistral4 scores in the compute type, and scales queries by a number of each position.
+func mistral4(c *config, m *llm.Model) {
+	deepseekV3(c, m)
+	m.Scale = 2
+	if e := m.MoE; e != nil {
+		e.Router.Wide, e.Router.Narrow, e.WideScore = false, true, false
+	}
+}
+
+// gptOSS has sinks, windows in every other layer, and experts with biases.
+func gptOSS(c *config, m *llm.Model) {
+	m.Gated, m.Form, m.Sinks, m.RopeHalf = true, llm.FormWide, true, true
+	m.QKVBias = c.flag("attention_bias", true)
+	m.OutBias = m.QKVBias
+	m.Head = c.or(64, "head_dim")
+	e := c.mixture(m)
+	e.Wide = m.Wide
+	e.Router = llm.Router{First: true, Narrow: true, Bias: true}
+	e.Biases, e.Clamped = true, true
+	types := c.layerTypes(m.Layers, 0)
+	if c.all["layer_types"] == nil {
+		for l := range types {
+			if l%2 == 0 {
+				types[l] = "sliding_attention"
+			}
+		}
+	}
+	c.otherTypes(types, "full_attention", "sliding_attention")
+	window := c.or(128, "sliding_window")
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == "sliding_attention" {
+			b.Window = window
+		}
+	})
+}
+
+// phiMoE chooses one expert after the other, with noise.
+func phiMoE(c *config, m *llm.Model) {
+	m.Layer, m.Gated, m.QKVBias, m.HeadBias = true, true, c.flag("attention_bias", false), c.flag("lm_head_bias", false)
+	m.OutBias = m.QKVBias
+	m.Window = c.size("sliding_window")
+	e := c.mixture(m)
+	e.Router = llm.Router{Mixer: true}
+	for _, key := range []string{"router_jitter_noise", "input_jitter_noise"} {
+		if c.above(0, key) {
+			e.Router.Noise++
+		}
+	}
+}
+
+// llama4 rotates three of four layers, within chunks, and has every expert compute every
+// token.
+func llama4(c *config, m *llm.Model) {
+	m.Gated, m.Bare, m.HeadLast, m.Narrow = true, true, true, true
+	m.QKVBias = c.flag("attention_bias", false)
+	m.OutBias = m.QKVBias
+	normed := c.flag("use_qk_norm", true)
+	narrow := m.Wide
+	m.Wide = c.or(2*narrow, "intermediate_size_mlp")
+	m.MoE = &llm.MoE{Experts: c.need("num_local_experts", "num_experts"), TopK: c.or(1, "num_experts_per_tok"), Wide: narrow, Shared: narrow, All: true}
+	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
+	step := c.or(1, "interleave_moe_layer_step")
+	listed, _ := c.value("moe_layers").([]any)
+	tuned := c.flag("attn_temperature_tuning", true)
+	chunk := c.or(8192, "attention_chunk_size")
+	c.read["layer_types"] = true
+	pattern(m, func(l int64, b *llm.Block) {
+		b.NoRope = (l+1)%max(every, 1) == 0
+		if rotated != nil {
+			b.NoRope = told(rotated[l]) == "0"
+		}
+		if b.QKNorm = normed && !b.NoRope; !b.NoRope {
+			b.Window = chunk - 1 // there is a mask from that many tokens on
+		} else if tuned {
+			b.Scale = 4
+		}
+		experts := (l+1)%max(step, 1) == 0
+		if listed != nil {
+			experts = slices.ContainsFunc(listed, func(v any) bool { n, ok := whole(v); return ok && n == l })
+		}
+		if !experts {
+			b.MoE = nil
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package family
+
+import (
+	"memtide/engine"
+	"memtide/profiles/llm"
+)
+
+func init() {
+	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
+		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1} {
+		families[name] = b
+	}
+}
+
+const linear = "linear_attention"
+
+// kernels says that mixers other than attention are torch code without packages of kernels.
+func (c *config) kernels() {
+	c.notes = append(c.notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+}
+
+// delta puts gated delta nets into the layers of linear attention.
+func (c *config) delta(m *llm.Model, every int64) []string {
+	c.kernels()
+	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"), Key: c.or(128, "linear_key_head_dim"),
+		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
+	types := c.layerTypes(m.Layers, 0)
+	if c.all["layer_types"] == nil {
+		for l := range types {
+			if (int64(l)+1)%every != 0 {
+				types[l] = linear
+			}
+		}
+	}
+	c.otherTypes(types, "full_attention", linear)
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == linear {
+			b.Delta = d
+		}
+	})
+	return types
+}
+
+// gatedAttention are layers whose queries come with a gate, and whose norms multiply by 1 + w.
+func (c *config) gatedAttention(m *llm.Model) {
+	llama(c, m)
+	m.QKNorm, m.QGate, m.Form = true, true, llm.FormPlus
+	m.Head = c.or(256, "head_dim")
+	m.Rope = c.partial(m.Head, 0.25)
+	c.read["attn_output_gate"] = true
+}
+
+// qwen3Next has experts behind every layer.
+func qwen3Next(c *config, m *llm.Model) {
+	c.gatedAttention(m)
+	e := c.mixture(m)
+	e.Router.Norm = c.flag("norm_topk_prob", true)
+	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.sparse(m)
+	c.delta(m, c.or(4, "full_attention_interval"))
+}
+
+func qwen35(c *config, m *llm.Model) {
+	c.gatedAttention(m)
+	c.delta(m, c.or(4, "full_attention_interval"))
+}
+
+func qwen35MoE(c *config, m *llm.Model) {
+	c.gatedAttention(m)
+	e := c.mixture(m)
+	e.Router.Norm = true
+	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.delta(m, c.or(4, "full_attention_interval"))
+}
+
+// olmoHybrid has its norms behind where all is seen, and before where it is not.
+func olmoHybrid(c *config, m *llm.Model) {
+	olmo2(c, m)
+	types := c.delta(m, 4)
+	twice := c.flag("linear_allow_neg_eigval", true)
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == linear {
+			b.Around, b.NoTables = llm.AroundBefore, true
+			b.Delta.Twice = twice
+		}
+	})
+}
+
+// stateSpace is Mamba 2 by the keys that most families have.
+func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
+	c.kernels()
+	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size")), Copies: 2}
+}
+
+// nemotronH has one part in each block: a state space, a net, experts or attention.
+func nemotronH(c *config, m *llm.Model) {
+	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
+	s.Bias, s.ConvBias, s.Copies = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true), 1
+	m.NoRope, m.NoTables = true, true
+	m.QKVBias = c.flag("attention_bias", false)
+	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)
+	m.Act = c.gelu("mlp_hidden_act", "relu2")
+	var types []string
+	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
+	if list := c.list("layers_block_type", m.Layers); list != nil {
+		for _, t := range list {
+			word, _ := t.(string)
+			types = append(types, word)
+		}
+	} else {
+		for _, letter := range c.text("hybrid_override_pattern", "") {
+			types = append(types, kinds[letter])
+		}
+	}
+	c.otherTypes(types, linear, "mamba", "full_attention", "attention", "mlp", "moe")
+	if c.err == nil && int64(len(types)) != m.Layers {
+		c.fail("hybrid_override_pattern", "hybrid_override_pattern does not say what each layer is", "A letter for each layer is expected.", correct)
+	}
+	if c.err != nil {
+		return
+	}
+	if c.all["n_routed_experts"] != nil {
+		e := c.groups(m)
+		e.Shared = c.or(e.Wide, "moe_shared_expert_intermediate_size") * c.or(1, "n_shared_experts")
+	}
+	experts := m.MoE
+	pattern(m, func(l int64, b *llm.Block) {
+		b.Alone, b.MoE = true, nil
+		switch types[l] {
+		case linear, "mamba":
+			b.SSM = s
+		case "mlp", "moe":
+			b.Alone, b.NoMixer = false, true
+			if types[l] == "moe" {
+				b.MoE = experts
+			}
+		}
+	})
+}
+
+// bamba has Mamba 2 or attention in front of each net.
+func bamba(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Rope = c.partial(m.Head, 0.5)
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	seen := map[int64]bool{}
+	list, _ := c.value("attn_layer_indices").([]any)
+	for _, v := range list {
+		n, _ := whole(v)
+		seen[n] = true
+	}
+	pattern(m, func(l int64, b *llm.Block) {
+		if !seen[l] {
+			b.SSM = s
+		}
+	})
+}
+
+// graniteHybrid has experts and a net beside them behind Mamba 2 or attention.
+func graniteHybrid(c *config, m *llm.Model) {
+	granite(c, m)
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	m.NoRope = c.text("position_embedding_type", "nope") != "rope"
+	m.NoTables, m.NoIDs = m.NoRope, m.NoRope
+	m.Wide = c.need("shared_intermediate_size")
+	if n := c.or(0, "num_local_experts"); n > 0 {
+		wide := m.Wide
+		m.Wide = c.size("intermediate_size")
+		e := c.mixture(m)
+		e.Router.First, e.Shared = true, wide
+	}
+	types := c.layerTypes(m.Layers, 0)
+	if list := c.list("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
+		for i, t := range list {
+			types[i], _ = t.(string)
+		}
+	}
+	c.otherTypes(types, "full_attention", "attention", linear, "mamba")
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == linear || types[l] == "mamba" {
+			b.SSM = s
+		}
+	})
+}
+
+// lfm2 has short convolutions or attention in front of each net, whose width is rounded.
+func lfm2(c *config, m *llm.Model) {
+	m.Gated, m.QKNorm = true, true
+	m.Tied = c.flag("tie_word_embeddings", c.flag("tie_embedding", true))
+	if c.flag("block_auto_adjust_ff_dim", true) {
+		of := c.or(256, "block_multiple_of")
+		m.Wide = engine.Int64(c.number("block_ffn_dim_multiplier", 1) * float64(2*m.Wide/3))
+		m.Wide = of * ((m.Wide + of - 1) / max(of, 1))
+	}
+	conv := &llm.ShortConv{Kernel: c.or(3, "conv_L_cache"), Bias: c.flag("conv_bias", false)}
+	types := c.layerTypes(m.Layers, 0)
+	c.otherTypes(types, "full_attention", "conv")
+	c.read["full_attn_idxs"] = true
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == "conv" {
+			b.Conv = conv
+		}
+	})
+}
+
+// falconH1 has Mamba 2 beside attention in each block.
+func falconH1(c *config, m *llm.Model) {
+	llama(c, m)
+	c.flag("projectors_bias", false)
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true), !c.flag("mamba_rms_norm", false)
+	m.SSM, m.Twin = s, true
+}

@@ -1,0 +1,211 @@
+package family
+
+import (
+	"memtide/engine"
+	"memtide/profiles/llm"
+)
+
+func init() {
+	for name, b := range map[string]builder{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3, "phi3": phi3, "smollm3": smollm3} {
+		families[name], classic[name] = b, true
+	}
+	for name, b := range map[string]builder{
+		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie,
+		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "nanochat": nanochat,
+		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL,
+	} {
+		families[name] = b
+	}
+}
+
+// biases are those of the products of attention and of the feed-forward net, by the keys
+// that most families have.
+func (c *config) biases(m *llm.Model) {
+	m.QKVBias = c.flag("attention_bias", false)
+	m.OutBias = m.QKVBias
+	m.MLPBias = c.flag("mlp_bias", false)
+}
+
+func llama(c *config, m *llm.Model) {
+	m.Gated = true
+	c.biases(m)
+}
+
+func granite(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Tied = c.flag("tie_word_embeddings", false)
+}
+
+// mistral has a window in every layer.
+func mistral(c *config, m *llm.Model) {
+	m.Gated = true
+	m.Window = c.size("sliding_window")
+	if c.all["layer_types"] != nil {
+		c.windows(m, 0)
+	}
+}
+
+// windows puts the window into the layers whose attention slides.
+func (c *config) windows(m *llm.Model, every int64) []string {
+	types := c.layerTypes(m.Layers, every)
+	c.otherTypes(types, "full_attention", "sliding_attention")
+	window := c.size("sliding_window")
+	m.Window = 0
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == "sliding_attention" {
+			b.Window = window
+		}
+	})
+	return types
+}
+
+// usedWindow is a window that a family has only if its file says so.
+func (c *config) usedWindow(m *llm.Model) {
+	switch used := c.flag("use_sliding_window", false); {
+	case used && c.all["layer_types"] != nil:
+		c.windows(m, 0)
+	case used:
+		m.Window = c.size("sliding_window")
+	default:
+		c.read["layer_types"] = true
+	}
+}
+
+// ministral3 scales queries by a number of each position, which autograd keeps.
+func ministral3(c *config, m *llm.Model) {
+	m.Gated = true
+	m.Window = c.size("sliding_window")
+	m.Scale = 2
+}
+
+func qwen2(c *config, m *llm.Model) {
+	m.Gated, m.QKVBias = true, true
+	c.usedWindow(m)
+}
+
+// qwen2VL makes tables of its three axes anew in each layer.
+func qwen2VL(c *config, m *llm.Model) {
+	qwen2(c, m)
+	m.RopeOwn, m.NoIDs, m.Axes, m.Each = true, true, 3, true
+}
+
+// qwen3VL makes its tables for each sequence.
+func qwen3VL(c *config, m *llm.Model) {
+	qwen3(c, m)
+	m.Each = true
+}
+
+func qwen3(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	c.usedWindow(m)
+}
+
+// phi3 makes queries, keys and values in one product, and rotates a part of each head.
+func phi3(c *config, m *llm.Model) {
+	m.Gated, m.Joined = true, true
+	m.Window = c.size("sliding_window")
+	m.Rope = c.partial(m.Head, 1)
+	m.Dropout = c.above(0, "resid_pdrop")
+}
+
+// smollm3 does not rotate every fourth layer.
+func smollm3(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Tied = c.flag("tie_word_embeddings", true)
+	c.usedWindow(m)
+	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
+	pattern(m, func(l int64, b *llm.Block) {
+		switch {
+		case rotated != nil:
+			b.NoRope = told(rotated[l]) == "0"
+		case every > 0:
+			b.NoRope = (l+1)%every == 0
+		}
+	})
+}
+
+// arcee has no gate, and squares a relu.
+func arcee(c *config, m *llm.Model) {
+	c.biases(m)
+	m.Act = llm.ActSquare
+}
+
+func apertus(c *config, m *llm.Model) {
+	c.biases(m)
+	m.QKNorm, m.Act = true, llm.ActXIELU
+}
+
+func seedOSS(c *config, m *llm.Model) {
+	m.Gated = true
+	m.QKVBias, m.OutBias = c.flag("attention_bias", true), c.flag("attention_out_bias", false)
+	m.MLPBias = c.flag("mlp_bias", false)
+	m.Dropout, m.DropAttn = c.above(0.1, "residual_dropout"), c.above(0.1, "attention_dropout")
+}
+
+// ernie makes tables of rotation anew in each layer, in 4 bytes.
+func ernie(c *config, m *llm.Model) {
+	m.Gated, m.Bias = true, c.flag("use_bias", false)
+	m.RopeOwn, m.RopeWide = true, true
+	m.Tied = c.flag("tie_word_embeddings", true)
+}
+
+func hunyuan(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+}
+
+// exaone4 has its norms behind, and rotates only where a window slides.
+func exaone4(c *config, m *llm.Model) {
+	m.Gated, m.QKNorm, m.Around = true, true, llm.AroundBehind
+	every := int64(4)
+	if text := c.text4("sliding_window_pattern"); text > 0 {
+		every = text
+	}
+	if c.size("sliding_window") == 0 {
+		return
+	}
+	types := c.windows(m, every)
+	pattern(m, func(l int64, b *llm.Block) {
+		b.NoRope = types[l] == "full_attention"
+	})
+}
+
+// text4 is a pattern of layers as a number, or as a word of L and G.
+func (c *config) text4(key string) int64 {
+	if word, ok := c.value(key).(string); ok {
+		return int64(len(word))
+	}
+	return engine.Int64(c.number(key, 0))
+}
+
+// olmo2 has its norms behind, with weights in 4 bytes, and normalises all heads at once.
+func olmo2(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm, m.WholeQK, m.Around, m.Form, m.RopeWide = true, true, llm.AroundBehind, llm.FormWide, true
+}
+
+// olmo3 has tables of rotation of their own for its windows.
+func olmo3(c *config, m *llm.Model) {
+	olmo2(c, m)
+	types := c.windows(m, 4)
+	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
+}
+
+// glm rotates half of each head, with tables of the layer's own.
+func glm(c *config, m *llm.Model) {
+	m.Gated, m.QKVBias = true, c.flag("attention_bias", true)
+	m.Rope, m.RopeOwn = c.partial(m.Head, 0.5), true
+}
+
+func glm4(c *config, m *llm.Model) {
+	glm(c, m)
+	m.QKVBias, m.Around = c.flag("attention_bias", false), llm.AroundBoth
+}
+
+// nanochat has norms without weights, one behind the embedding too, and caps its logits.
+func nanochat(c *config, m *llm.Model) {
+	c.biases(m)
+	m.QKNorm, m.Form, m.Act, m.FirstNorm = true, llm.FormBare, llm.ActSquare, true
+	m.LogitCap = c.number("final_logit_softcapping", 15) > 0
+}

@@ -1,0 +1,193 @@
+package family
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"memtide/profiles/llm"
+)
+
+// Reading is a model, and what else its file says.
+type Reading struct {
+	*llm.Model
+	Longest int64  // tokens of a sequence by the file; 0: it does not say
+	Config  string // what was read of the file, as JSON without spaces: what people pass on
+}
+
+// builder says what the blocks of a family are made of. The sizes that all decoders have are
+// in the model already.
+type builder func(*config, *llm.Model)
+
+// families are all that are known, by model_type.
+var families = map[string]builder{}
+
+// classic are families whose blocks other programs than Transformers run too.
+var classic = map[string]bool{}
+
+const wayOut = "Record the network with memtide_torch on PyTorch's meta device instead, and open what that writes."
+
+// known is what is expected of a model_type.
+const known = "A family that is known is expected; memtide help models lists them."
+
+// notOfType is what is expected of a file by its model_type.
+const notOfType = "The blocks of its model_type are expected."
+
+// Names are the families that are known, in order.
+func Names() []string {
+	out := make([]string, 0, len(families))
+	for name := range families {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Read is the model of a Hugging Face config.json. Families whose blocks are not known are
+// refused by their name, and so are keys that make blocks unlike the family's.
+func Read(data []byte) (*Reading, error) {
+	c, err := open(data)
+	if err != nil {
+		return nil, err
+	}
+	c.language()
+	kind := c.text("model_type", "")
+	if c.err == nil && kind == "" {
+		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.", "Give that file of the model.")
+	}
+	build := families[kind]
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case build == nil:
+		c.fail("model_type", fmt.Sprintf("model_type %q is not understood", kind), known, wayOut)
+		return nil, c.err
+	}
+	c.heads()
+	m := c.decoder(kind)
+	m.Written = !classic[kind]
+	if c.err == nil {
+		build(c, m)
+	}
+	if c.err == nil {
+		c.towers(m)
+		c.unlike(kind)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
+	if m.OwnIDs && m.Types > 0 { // the first ones are of padding
+		longest -= 2
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := m.Check(); err != nil {
+		c.fail("", fmt.Sprintf("This cannot be a model: %v", err), "Sizes that fit together are expected.", correct)
+		return nil, c.err
+	}
+	m.Notes = c.notes
+	return &Reading{Model: m, Longest: longest, Config: c.understood()}, nil
+}
+
+// language goes on with the language part of a model that has others beside it, and says
+// which those are.
+func (c *config) language() {
+	text, ok := c.all["text_config"].(map[string]any)
+	if !ok || c.all["hidden_size"] != nil {
+		return
+	}
+	whole := c.all
+	c.all, c.outer = text, whole["model_type"]
+	if text["model_type"] == nil {
+		text["model_type"] = whole["model_type"]
+	}
+	for _, key := range []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures", "vision_config", "audio_config", "speech_config"} {
+		if whole[key] != nil {
+			text[key] = whole[key]
+		}
+	}
+}
+
+// heads refuses what is no language model but a part that guesses words for one.
+func (c *config) heads() {
+	architectures, _ := c.all["architectures"].([]any)
+	for _, a := range architectures {
+		for _, part := range []string{"eagle", "dflash", "dspark", "domino", "medusa", "mlpspeculator"} {
+			if strings.Contains(strings.ToLower(fmt.Sprint(a)), part) {
+				c.fail("architectures", fmt.Sprintf("architectures has %q, a draft head, which guesses words for a larger model", a), notOfType, wayOut)
+			}
+		}
+	}
+	if c.all["draft_vocab_size"] != nil {
+		c.fail("draft_vocab_size", "draft_vocab_size makes this a draft head, which guesses words for a larger model", notOfType, wayOut)
+	}
+	if c.flag("is_encoder_decoder", false) {
+		c.fail("is_encoder_decoder", "is_encoder_decoder is true: networks of an encoder and a decoder are not understood", "One row of blocks is expected.", wayOut)
+	}
+	if c.has("quantization_config") {
+		c.notes = append(c.notes, "quantization_config is read as this: training takes the weights in 16 bits; adapters on the quantised ones are the option -lora with -base nf4.")
+	}
+}
+
+// rounded are families whose heads are as wide as the width divided by their number, rounded
+// down, or have widths of other keys.
+var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true, "deepseek_v3": true, "kimi_k2": true}
+
+// decoder has the sizes of all decoders.
+func (c *config) decoder(kind string) *llm.Model {
+	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"), Tied: c.flag("tie_word_embeddings", false)}
+	if name := c.text("_name_or_path", ""); name != "" {
+		m.Name = name
+	}
+	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
+	m.Keys = c.or(m.Heads, "num_key_value_heads")
+	m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
+	m.Head = c.size("head_dim")
+	if m.Head == 0 && m.Heads > 0 {
+		if m.Hidden%m.Heads != 0 && !rounded[kind] {
+			width, heads := c.named("hidden_size", "n_embd", "d_model"), c.named("num_attention_heads", "n_head", "n_heads")
+			c.fail(width, fmt.Sprintf("%s is %d, which does not divide among the %d of %s", width, m.Hidden, m.Heads, heads), "Heads of one width are expected.", "Correct one of them in the config.json, or add head_dim.")
+		}
+		m.Head = m.Hidden / m.Heads
+	}
+	return m
+}
+
+// changing are keys that make blocks other than those of most families, with the values that
+// change nothing.
+var changing = map[string][]string{
+	"block_configs": nil, "hybrid_override_pattern": nil, "attn_config": nil, "layers_block_type": nil, "linear_attn_config": nil, "index_topk": nil,
+	"num_experts": {"0", "1"}, "num_local_experts": {"0", "1"}, "n_routed_experts": {"0"}, "num_routed_experts": {"0"}, "moe_num_experts": {"0"},
+	"kv_lora_rank": {"0"}, "mlp_bias": {"false"}, "attention_bias": {"false"}, "use_bias": {"false"}, "qk_layernorm": {"false"}, "use_qk_norm": {"false"},
+	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"}, "moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
+	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil, "no_rope_layers": nil, "conv_kernel": nil,
+	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil,
+}
+
+// unlike refuses keys that change blocks and that the family did not ask for, and says of
+// layers for more tokens that they are not there.
+func (c *config) unlike(kind string) {
+	keys := make([]string, 0, len(changing))
+	for key := range changing {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		v := c.all[key]
+		if v == nil || c.read[key] || slices.Contains(changing[key], told(v)) {
+			continue
+		}
+		if types, ok := v.([]any); ok && key == "layer_types" && !slices.ContainsFunc(types, func(t any) bool { return t != "full_attention" }) {
+			continue
+		}
+		c.unknown(key, fmt.Sprintf("a %q whose blocks are not understood", kind))
+	}
+	for _, key := range []string{"num_nextn_predict_layers", "mtp_num_hidden_layers"} {
+		if n := c.number(key, 0); n > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%s is %g: these layers for more tokens are not built by Transformers and not counted.", key, n))
+		}
+	}
+}

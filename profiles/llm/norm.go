@@ -1,0 +1,136 @@
+package llm
+
+// NormForm is how Transformers writes a normalisation.
+type NormForm uint8
+
+// The forms of a norm: Llama's, which narrows before the weight; Gemma's, which multiplies
+// by 1 + w in 4 bytes before it narrows; with the weight in 4 bytes, as gpt-oss and OLMo 2;
+// Gemma 4's, which takes a power; without a weight; Cohere's LayerNorm in 4 bytes;
+// Nemotron's LayerNorm with 1 + w.
+const (
+	FormUsual NormForm = iota
+	FormPlus
+	FormWide
+	FormPower
+	FormBare
+	FormLayerWide
+	FormLayerPlus
+)
+
+// normWeight is the weight of a normalisation. LoRA without products trains norms alone.
+func (b *builder) normWeight(name string, n int64) weight {
+	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
+	return weight{name: name, n: n, trained: b.s.trains() || only, adapter: only}
+}
+
+// norm normalises rows of n numbers, as the block does.
+func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
+	return b.normAs(b.k.Form, x, name, rows, n, b.k.normParams(n))
+}
+
+// normAs normalises rows of n numbers with so many weights. Compiled blocks have one kernel
+// for it.
+func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights int64) valueID {
+	kind := b.s.Norm
+	if b.s.Compiled && kind != NormLayer {
+		kind = NormFused
+	}
+	w := b.normWeight(name, weights)
+	written := b.s.written() && form != FormUsual
+	switch {
+	case written && form == FormLayerWide, written && kind == NormEager:
+		return b.writtenNorm(form, x, name, rows, n, w)
+	case kind == NormFused, kind == NormLayer:
+		return b.oneKernel(form, x, name, rows, n, w)
+	case kind == NormPlain:
+		return b.plainNorm(x, name, rows, n, w)
+	}
+	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
+	// mean is as large as its input [torch: mean_backward expands, then divides].
+	out := size(rows*n, b.e)
+	f, r := b.wideNorm(x, name, rows, n)
+	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
+	narrow := b.add(op{in: []valueID{y}}, name+".bf16", out)
+	o := op{in: []valueID{narrow}, weights: []weight{w}}
+	if w.trained {
+		o.keeps, o.back = []valueID{narrow}, out
+	}
+	return b.add(o, name, out)
+}
+
+// oneKernel keeps its input and a statistic of each row, or two of a LayerNorm.
+func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64, w weight) valueID {
+	stats := size(rows, 4)
+	if b.s.Norm == NormLayer {
+		stats *= 2
+	}
+	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, b.e))
+	b.aside(name+".stat", stats)
+	if form == FormLayerPlus && b.s.written() {
+		b.aside(name+".weight", size(n, b.e))
+	}
+	return y
+}
+
+// wideNorm widens x to 4 bytes, and has 1 over its root mean square.
+func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID) {
+	wide := size(rows*n, 4)
+	f = b.add(op{in: []valueID{x}}, name+".f32", wide)
+	sq := b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".pow", wide)
+	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, 4))
+	return f, b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))
+}
+
+// writtenNorm is a norm in one of the forms other than Llama's, in 4 bytes throughout.
+func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int64, w weight) valueID {
+	wide := size(rows*n, 4)
+	f, r := b.wideNorm(x, name, rows, n)
+	if form == FormPower {
+		b.aside(name+".mean2", size(rows, 4))
+	}
+	if form == FormLayerWide { // less its mean first
+		f = b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".centred", wide)
+	}
+	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: wide}, name+".mul", wide)
+	if w.n > 0 {
+		o := op{in: []valueID{y}, weights: []weight{w}}
+		if w.trained {
+			o.keeps, o.back = []valueID{y}, wide
+		}
+		y = b.add(o, name+".weighted", wide)
+		if form != FormWide && w.trained {
+			b.aside(name+".weight", size(n, 4))
+		}
+	}
+	return b.add(op{in: []valueID{y}}, name, size(rows*n, b.e))
+}
+
+// plainNorm is litgpt's: in the compute type throughout [rmsnorm.py].
+func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) valueID {
+	out := size(rows*n, b.e)
+	sq := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name+".square", out)
+	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, b.e))
+	r := b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, b.e)))
+	y := b.add(op{in: []valueID{x, r}, keeps: []valueID{x, r}, back: out}, name+".mul", out)
+	o := op{in: []valueID{y}, weights: []weight{w}}
+	if w.trained {
+		o.keeps, o.back = []valueID{y}, out
+	}
+	return b.add(o, name, out)
+}
+
+// final is what stands between the last block and the words: a norm, or BERT's head.
+func (b *builder) final() {
+	x := blockInput
+	if b.m.LastNorm {
+		x = b.norm(x, "last", b.outer, b.m.Hidden)
+	}
+	if b.m.Masked {
+		bias := int64(0)
+		if b.k.Bias {
+			bias = b.m.Hidden
+		}
+		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, bias), "gelu", b.act(b.m.Hidden))
+	}
+	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
+}

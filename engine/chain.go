@@ -9,6 +9,9 @@ import (
 // need tables of the square of the length.
 const MaxStages = 20_000
 
+// OptimizerKind is the kind of a first stage whose forward does nothing and whose backward is the optimizer's step.
+const OptimizerKind = "optimizer"
+
 // Stage is one stage of a chain: a layer, or several that are taken as one, with its
 // forward and its backward operation. Times are those of one run on the device, and
 // 0 is allowed everywhere. The letters in brackets are the symbols of Beaumont et al.,

@@ -59,6 +59,15 @@ func NewPoll(ctx context.Context, report func(Progress)) *Poll {
 	return p
 }
 
+// Limited returns a poll for a part of the work: it stops when p does, and after n calls of Err, however long they
+// took, so that the part ends at the same place on every machine. It reports nothing.
+func (p *Poll) Limited(n int) *Poll {
+	if p == nil {
+		return NewPoll(LimitCalls(context.Background(), n), nil)
+	}
+	return &Poll{ctx: p.ctx, deadline: p.deadline, yield: p.yield, calls: n, counted: true}
+}
+
 // Err returns nil until the solver has to stop. After that it always returns the context's error, or
 // context.DeadlineExceeded at a limit of time or calls, except that Next gives a sweep more time. It is cheap: it
 // looks at the context and the clock on one call of 256, so a solver stops up to 255 calls late.

@@ -37,14 +37,11 @@ func (p *Profile) stagesThat(is func(s *engine.Stage) bool) (n int) {
 	return n
 }
 
-// OptimizerKind is the kind of a first stage whose backward is the optimizer's step.
-const OptimizerKind = "optimizer"
-
 // lintRatio checks the ratio of backward to forward time.
 func lintRatio(p *Profile) string {
 	f, b := p.Chain.ForwardTime(), p.Chain.BackTime()
 	for i := range p.Chain.Stages {
-		if st := &p.Chain.Stages[i]; st.Kind == OptimizerKind {
+		if st := &p.Chain.Stages[i]; st.Kind == engine.OptimizerKind {
 			b -= st.Back
 		}
 	}

@@ -186,8 +186,8 @@ func firstParagraph(doc string) string {
 // jsonHelp explains every field that -json writes; a test compares it with the
 // types in json.go.
 func jsonHelp() string {
-	return `JSON of solve, sweep, batch, doctor, plan and score. Fields end in their unit; they are only added to, never
-renamed. Numbers are whole, but for slowdown, samples_per_s and those of score.
+	return `JSON of solve, sweep, batch, doctor, plan, pipeline and score. Fields end in their unit; they are only added to, never
+renamed. Numbers are whole, but for slowdown, samples_per_s, idle and those of score.
 
 solve
   schema          "memtide-solve/1"
@@ -229,7 +229,7 @@ sweep
     lower_bound_ns   of the step time of the strategy's class
     error            why there is no schedule, see below
 
-` + batchHelp + doctorHelp + planHelp + `question
+` + batchHelp + doctorHelp + planHelp + pipelineHelp + `question
   network         name, preset, format, batch, lint (findings), source with
                   tool, device of the times, times and sizes (measured, exact,
                   analytic or estimated), dtype, notes (assumed or left out),

@@ -127,6 +127,18 @@ var goldenRuns = []struct{ name, line string }{
 	{"score", "score rows.json"},
 	{"score-json", "score -json - < rows.json"},
 
+	{"help-pipeline", "pipeline -h"},
+	{"pipeline", "pipeline -ranks 4 -micro 8 -schedule zb-h1 -act 1GiB -fixed 10GiB"},
+	{"pipeline-search", "pipeline -ranks 3 -micro 4 -shape wrapped -schedule search -whole -forward 2ms -inputs 1ms -limit 6B"},
+	{"pipeline-json", "pipeline -json -ranks 2 -micro 2 -schedule zb-h1 -send 0.5ms"},
+	{"pipeline-csv", "pipeline -ranks 2 -micro 4 -schedule dualpipev -csv"},
+	{"pipeline-file", "pipeline - < schedule.csv"},
+	{"pipeline-trace", "pipeline -trace -ranks 2 -micro 1"},
+	{"error-pipeline-rounds", "pipeline -ranks 8 -micro 20 -schedule interleaved"},
+	{"error-pipeline-room", "pipeline -schedule gpipe -limit 4B"},
+	{"error-pipeline-file", "pipeline net.csv"},
+	{"error-pipeline-csv", "pipeline -schedule dualpipe -csv"},
+
 	{"error-plan-none", "plan"},
 	{"error-plan-two", "plan -model gpt2 config.json"},
 	{"error-plan-model", "plan -model gpt9"},
@@ -338,7 +350,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, doctorReport{}, comparisonReport{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
@@ -55,6 +56,7 @@ type planFlags struct {
 	model  string
 	args   engine.Args
 	asJSON bool
+	limit  time.Duration
 
 	own ownCard
 
@@ -94,6 +96,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	p.own.define(fs)
 	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
+	fs.DurationVar(&p.limit, "limit", 0, "`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
 
@@ -158,11 +161,39 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 		e.write(p.file, text.Bytes())
 		return
 	}
-	r := &planReport{cli.Must(a.Plan(poll, func(*llm.Plan) {}))}
+	r, stopped := p.answer(ctx, e, a)
 	e.tell(p.asJSON, func() any { return r.json() }, r.text)
+	if stopped {
+		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: stopped after %v with %d of %d parts; a longer -limit looks at the rest\n", p.limit, r.Done, llm.PlanStages))
+	}
 	if r.Answer.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")
 	}
+}
+
+// answer finds the answer and what would change it, as far as the limit allows, and writes
+// the first line as soon as it is known.
+func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planReport, stopped bool) {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if p.limit > 0 {
+		within, cancel = context.WithTimeout(ctx, p.limit)
+	}
+	defer cancel()
+	r = &planReport{}
+	a.NoCurve = !p.asJSON // the text has none
+	plan, err := a.Plan(engine.NewPoll(within, nil), func(plan *llm.Plan) {
+		if plan.Done == 1 && !p.asJSON {
+			cli.Must(fmt.Fprint(e.stdout, (&planReport{plan}).sentence()))
+		}
+	})
+	r.Plan = plan
+	switch limited := ctx.Err() == nil && within.Err() != nil; {
+	case err != nil && !limited:
+		cli.Check(err)
+	case plan.Answer == nil:
+		cli.Fail("nothing is known after %v; a longer -limit may be enough", p.limit)
+	}
+	return r, err != nil
 }
 
 // amounts writes rows of bytes with a bar each, the longest one full.

@@ -20,9 +20,24 @@ import (
 // planReport is the answer with what would change it.
 type planReport struct{ *llm.Plan }
 
-// text is the report for people.
+// text is the report for people behind its first line, as far as it is known.
 func (r *planReport) text() string {
-	return r.sentence() + cli.Table(func(w *tabwriter.Writer) {
+	text := r.time() + r.peak() + r.ranks()
+	if r.Done >= 3 {
+		text += r.changes()
+	}
+	if r.Done >= 2 {
+		text += r.ways()
+	}
+	if r.Done >= 6 {
+		text += r.policies() + r.nearest()
+	}
+	return text
+}
+
+// peak are tables of what lies at the peak, in each phase, and of what is reserved.
+func (r *planReport) peak() string {
+	return cli.Table(func(w *tabwriter.Writer) {
 		a := r.Answer
 		fmt.Fprintf(w, "\nThe peak of %s allocated is in the %s\n", format.Bytes(a.Allocated), a.Phase)
 		for _, p := range a.Parts {
@@ -36,7 +51,7 @@ func (r *planReport) text() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
-	}) + r.ranks() + r.changes() + r.ways() + r.policies() + r.nearest()
+	})
 }
 
 // ranks is a table of a pipeline's ranks; empty without one.
@@ -55,7 +70,7 @@ func (r *planReport) ranks() string {
 	})
 }
 
-// sentence is the answer in a line or two.
+// sentence is the answer in a line.
 func (r *planReport) sentence() string {
 	a, s := r.Answer, r.Ask.Setup
 	var b strings.Builder
@@ -77,7 +92,14 @@ func (r *planReport) sentence() string {
 	for _, note := range r.Ask.Card.Says(&s) {
 		b.WriteString(" " + note)
 	}
-	fmt.Fprintf(&b, "\nA step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(a.Time), r.Rate())
+	return b.String() + "\n"
+}
+
+// time is a line of how long a step takes, and of how much more would fit.
+func (r *planReport) time() string {
+	var b strings.Builder
+	s := r.Ask.Setup
+	fmt.Fprintf(&b, "A step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
@@ -85,6 +107,9 @@ func (r *planReport) sentence() string {
 		if m.n > 0 {
 			fmt.Fprintf(&b, m.words, m.n)
 		}
+	}
+	if m := s.Model; m.Positions > 0 && s.Seq > m.Positions {
+		fmt.Fprintf(&b, " The model has learned %d positions: sequences of %d tokens need more.", m.Positions, s.Seq)
 	}
 	if s.Model.MoE != nil {
 		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
@@ -106,7 +131,10 @@ func counted(n int64, card string) string {
 // changes is a table of what each knob does by itself.
 func (r *planReport) changes() string {
 	if len(r.Changes) == 0 {
-		return "\nNo single change makes a difference.\n"
+		if r.Answer.Verdict == llm.Fits {
+			return "\nNo single change that was tried makes it faster.\n"
+		}
+		return "\nNo single change that was tried frees memory.\n"
 	}
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nEach change by itself, best first\treserved\tfreed\tstep\t\n")
@@ -311,8 +339,9 @@ func (r *planReport) json() planJSON {
 		}
 		out.Curves = append(out.Curves, planCurve{c.Method, spots})
 	}
-	n := r.Nearest
-	out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High, n.Percent, n.Differs}
+	if n := r.Nearest; n != nil {
+		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High, n.Percent, n.Differs}
+	}
 	return out
 }
 

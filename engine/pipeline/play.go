@@ -182,17 +182,17 @@ func (g *player) start(r int) {
 		}
 	}
 	for _, kind := range []Kind{Out, In} {
-		g.copy(g.lane(r, kind))
+		g.copy(r, g.lane(r, kind))
 	}
 }
 
-// copy starts the first copy of a lane if it can.
-func (g *player) copy(l *lane) {
-	if l.busy || len(l.queue) == 0 {
+// copy starts the first copy of a lane if it is one of a rank and can start: it is the rank's turn.
+func (g *player) copy(r int, l *lane) {
+	if l.busy || len(l.queue) == 0 || g.p.Stages[l.queue[0].Stage].Rank != r {
 		return
 	}
 	x := l.queue[0]
-	r, c := g.p.Stages[x.Stage].Rank, &g.cells[x.Stage][x.Micro]
+	c := &g.cells[x.Stage][x.Micro]
 	take, _ := g.p.Stages[x.Stage].bytes(x.Kind)
 	if x.Kind == Out && !c.here || x.Kind == In && !c.onHost || g.ranks[r].used+take > g.p.limit(r) {
 		return

@@ -108,7 +108,7 @@ func orders() int {
 	if long {
 		return 10000
 	}
-	return 1000
+	return 3000
 }
 
 // The checker proves whatever the player plays, with all meanings of messages, with copies on lanes of every kind, with

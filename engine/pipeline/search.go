@@ -80,6 +80,7 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	o.Effort = cmp.Or(o.Effort, 50_000_000)
 	s := &searching{p: &q, o: o, w: newWork(&q), rng: newRand(o.Seed), bound: q.Bound(o.Allowed), poll: poll}
 	s.seeds()
+	s.improve(s.top[:min(1, len(s.top))], o.Effort/32) // for searches that are stopped soon
 	s.rules(o.Effort / 4)
 	if o.Recompute {
 		s.wholeStages(o.Effort / 8)
@@ -258,23 +259,18 @@ func (s *searching) rules(effort int) {
 // anneal improves the candidates: all of them for a while, then the best one.
 func (s *searching) anneal() {
 	left := s.o.Effort - s.w.played
-	for _, share := range []int{4, 4, 2, 1} {
-		list := slices.Clone(s.top)
-		if share < 4 {
-			list = list[:min(1, len(list))]
+	s.improve(s.top, left/4)
+	s.improve(s.top[:min(1, len(s.top))], left-left/4)
+}
+
+// improve anneals some candidates, with as many passes in all.
+func (s *searching) improve(list []candidate, effort int) {
+	for _, c := range slices.Clone(list) {
+		if s.enough() || !s.w.load(c.order) {
+			continue
 		}
-		for _, c := range list {
-			if s.enough() {
-				return
-			}
-			if !s.w.load(c.order) {
-				continue
-			}
-			begin := s.w.played
-			order, t := s.w.anneal(s.rng, s.o.Allowed, left/share/len(list), int64(s.bound), s.poll)
-			s.candidate(order, t, "annealing")
-			left -= min(left, s.w.played-begin)
-		}
+		order, t := s.w.anneal(s.rng, s.o.Allowed, effort/len(list), int64(s.bound), s.poll)
+		s.candidate(order, t, "annealing")
 	}
 }
 

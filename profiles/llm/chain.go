@@ -93,7 +93,7 @@ func (s *Setup) beside() string {
 // to hold beside what a chain knows of, among them gradients of weights as they appear.
 func (o *outline) chain(c *Card) *engine.Chain {
 	s := o.s
-	optimizer := engine.Stage{Name: "optimizer", Kind: profiles.OptimizerKind, Back: seconds(o.stepSeconds(c))}
+	optimizer := engine.Stage{Name: "optimizer", Kind: engine.OptimizerKind, Back: seconds(o.stepSeconds(c))}
 	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch), Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
 	r := &chain.Resident
 	for _, u := range o.all() {

@@ -79,7 +79,7 @@ const (
 
 // Fixes finds up to three ways to make a question fit, none with a knob of
 // another one: single knobs, and where these are too few, knobs on top of those that need
-// the least. Those of one depth come in the order of their cards and their step times. The
+// the least. Those of one depth come in the order of their cards and of what a token costs. The
 // allocator's part is played of what may be one of them; single is settled as far.
 func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 	seen := map[string]bool{}
@@ -107,6 +107,50 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 	}
 }
 
+// least is the share of memory or time below which a change makes no difference.
+const least = 0.005
+
+// useful are the changes that help, the largest first. Where the step fits they are those
+// that make it faster for equal work and still fit; where it does not, those that make it
+// fit, in the order of their cards and times, and then those that free memory.
+func (a Ask) useful(now *Answer, all []Change) (out []Change) {
+	cost := a.perToken(now)
+	freed := func(c *Change) engine.Bytes { return now.High - c.Answer.High }
+	for i := range all {
+		c := &all[i]
+		gain := 1 - c.turned.perToken(c.Answer)/cost
+		switch fits := c.Answer.Verdict == Fits; {
+		case now.Verdict == Fits && fits && gain >= least,
+			now.Verdict != Fits && (fits || float64(freed(c)) >= least*float64(now.High)):
+			out = append(out, *c)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y Change) int {
+		xFits, yFits := x.Answer.Verdict == Fits, y.Answer.Verdict == Fits
+		faster := cmp.Compare(x.turned.perToken(x.Answer), y.turned.perToken(y.Answer))
+		switch {
+		case now.Verdict == Fits:
+			return faster
+		case xFits != yFits:
+			if xFits {
+				return -1
+			}
+			return 1
+		case xFits:
+			return cmp.Or(cmp.Compare(x.GPUs, y.GPUs), faster)
+		}
+		return cmp.Compare(freed(&y), freed(&x))
+	})
+	return out
+}
+
+// perToken is what a token costs: seconds of one card.
+func (a Ask) perToken(answer *Answer) float64 {
+	s := &a.Setup
+	groups := float64(a.GPUs) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages))
+	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
+}
+
 // settings are the options of a change with their values.
 func (c *Change) settings() map[string]bool {
 	out := map[string]bool{}
@@ -128,7 +172,7 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 		}
 	}
 	slices.SortStableFunc(may, func(a, b *Change) int {
-		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.Answer.Time, b.Answer.Time))
+		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.turned.perToken(a.Answer), b.turned.perToken(b.Answer)))
 	})
 	for _, c := range may {
 		if len(*found) == mostFixes {

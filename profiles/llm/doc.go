@@ -9,6 +9,14 @@
 // engine/alloc. Nothing is fitted to a measurement: each constant stands with the code or
 // the paper it comes from.
 //
+// A question goes one way through the files: what is asked becomes a Setup (question.go,
+// setup.go), the model a tape of operators for each block (block.go, tape.go), a share of the
+// blocks a program with its units (step.go, unit.go, loss.go), whose run a ledger records
+// (play.go, ledger.go), of which an answer is made (run.go, answer.go). Chains and operations
+// for the methods are made of the same run (chain.go, graph.go), and what these find is run by
+// the program again (follow.go). Questions that take several answers come last (changes.go,
+// longest.go, policies.go, optimal.go), and stages.go puts them together.
+//
 // Sizes are bytes of one rank. The letters of the formulas: b sequences of s tokens in a
 // micro batch, T = b*s, h the width, a heads and k key heads of d numbers, f the width of
 // the feed-forward net, V words, e bytes of the compute type, F ranks that share states.

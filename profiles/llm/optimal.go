@@ -39,6 +39,13 @@ var optima = []struct {
 // spots is at how many budgets a curve is looked at, besides those of the policies.
 const spots = 12
 
+// A strategy is stopped after so many calls of its poll, at the same place on every machine:
+// what it has found by then counts.
+const (
+	callsOfRow  = 1_500_000
+	callsOfSpot = 50_000
+)
+
 // optima solves the chain of the step, see Profile, for what the card has, and for a curve.
 // What is found is played as the step is (follower), the optimizer included; the collectives
 // take the time that they take of a policy. A pipeline has no chain, and of more than
@@ -74,7 +81,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 		if answer != nil {
 			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
 		}
-		if small == nil && answer == nil {
+		if a.NoCurve || small == nil && answer == nil {
 			continue
 		}
 		curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies, poll)})
@@ -126,7 +133,7 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes, poll *e
 		return nil, nil
 	}
 	for i := range engine.Bytes(tries) {
-		sol, _ := strategy.Solve(m.problem.WithBudget(most-(most-least)*i/(tries-1)), nil, poll)
+		sol, _ := strategy.Solve(m.problem.WithBudget(most-(most-least)*i/(tries-1)), nil, poll.Limited(callsOfRow))
 		if err := poll.Now(); err != nil {
 			return last, err
 		}
@@ -155,12 +162,16 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 	}
 	slices.Sort(budgets)
 	budgets = slices.Compact(budgets)
-	strategy.Sweep(m.problem, nil, budgets, poll, func(_ int, sol *engine.Solution, err error) {
-		if err == nil {
+	for _, b := range budgets {
+		sol, _ := strategy.Solve(m.problem.WithBudget(b), nil, poll.Limited(callsOfSpot))
+		if poll.Now() != nil {
+			return nil
+		}
+		if sol != nil {
 			a := m.answer(sol, probed)
 			out = append(out, Spot{a.Allocated + m.own.High - m.own.Allocated, a.Time})
 		}
-	})
+	}
 	slices.SortFunc(out, func(x, y Spot) int {
 		return cmp.Or(cmp.Compare(x.Reserved, y.Reserved), cmp.Compare(x.Time, y.Time))
 	})

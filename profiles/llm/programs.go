@@ -80,6 +80,7 @@ var knobs = []knob{
 		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
 	}),
 	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
+	turns("all products and attention kept, the rest computed again", "ckpt", "sac_op_all", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
 	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
 	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
 	turns("8-bit moments", "optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
@@ -100,7 +101,16 @@ var knobs = []knob{
 		}
 		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
 	}},
+	{"sequences of half the length", func(a *Ask) engine.Args {
+		if a.Setup.Seq < 2*shortest {
+			return nil
+		}
+		return engine.Args{"seq": number(ceil(a.Setup.Seq, 2))}
+	}},
 }
+
+// shortest is the length below which sequences are not shortened.
+const shortest = 512
 
 // spread shares the states over so many times the cards.
 func spread(times int64) knob {

@@ -3,11 +3,14 @@ package serve_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	_ "memtide/wasm/serve/step"
@@ -79,6 +82,41 @@ func TestStepOfConfig(t *testing.T) {
 	p, err := profiles.Decode("", profiles.Bytes(chain.Profile), (*engine.Poll)(nil))
 	if err != nil || p.Chain == nil || len(p.Chain.Stages) < 16 || p.Device == nil {
 		t.Errorf("the chain is %+v (%v); want one of 16 blocks and more, with its device", p, err)
+	}
+}
+
+// What a link of a step says, and the schedule that it leads to, are one step: the same
+// parameters, and keeping everything takes what is said to be allocated, to the byte. With
+// MEMTIDE_LONG=1 that holds for every known model.
+func TestOneStep(t *testing.T) {
+	for _, m := range ask.Models {
+		if os.Getenv("MEMTIDE_LONG") == "" && !m.Usual {
+			continue
+		}
+		for _, args := range []engine.Args{{"seq": "2048"}, {"seq": "2048", "gpus": "8"}, {"seq": "2048", "lora": "16"}} {
+			said, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Brief: true})
+			if fail != nil {
+				t.Fatalf("%s %v: %v", m.ID, args, fail)
+			}
+			if want := llm.Lookup(m.ID).Params(); said.Params != want {
+				t.Errorf("%s: %d parameters; want %d", m.ID, said.Params, want)
+			}
+			chain, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Chain: true})
+			if fail != nil {
+				t.Fatalf("%s %v: %v", m.ID, args, fail)
+			}
+			p, err := profiles.Decode("", profiles.Bytes(chain.Profile), nil)
+			if err != nil {
+				t.Fatalf("%s %v: %v", m.ID, args, err)
+			}
+			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: *p.Device, Budget: engine.NoLimit}, nil, nil)
+			if err != nil || sol.Peak != said.Allocated {
+				t.Errorf("%s %v: operations that keep everything take %d bytes (%v); %d are said to be allocated", m.ID, args, sol.Peak, err, said.Allocated)
+			}
+			if got := p.Chain.KeepAllPeak(); got < said.Allocated || got > said.Allocated+said.Allocated/100 {
+				t.Errorf("%s %v: the chain that keeps everything takes %d bytes; %d are said to be allocated, and 1 %% more is allowed", m.ID, args, got, said.Allocated)
+			}
+		}
 	}
 }
 

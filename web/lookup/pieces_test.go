@@ -71,6 +71,10 @@ func TestPhases(t *testing.T) {
 	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 195ms}]"; got != want {
 		t.Errorf("a loss that takes time: %s; want %s", got, want)
 	}
+	p.Chain.Chain.Stages[0].Kind = engine.OptimizerKind
+	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 155ms} {optimizer 155ms 195ms}]"; got != want {
+		t.Errorf("a first stage for the optimizer: %s; want %s", got, want)
+	}
 	if got := New(tracetest.Empty()).Phases; got != nil {
 		t.Errorf("nothing runs: %v; want no phases", got)
 	}

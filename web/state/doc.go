@@ -22,7 +22,7 @@
 //	opening, compare, picker, adopt what a person opens, compares, takes over
 //	choosing                        the choice, and all that follows it
 //	curve, tuning, question        what is asked about it, of itself or by a person
-//	place, doctor                   where its bytes lie; what a recording tells
+//	place, snapshot                 where its bytes lie; what a recording tells
 //	ask, step, closing              what is asked for in place of what is open
 //	view, selection, layers, play   how it is looked at
 //	share, export                   how it is given away

@@ -25,7 +25,7 @@ func TestStepPage(t *testing.T) {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What changes it", `aria-label="Cards"`} {
+	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What would help", `aria-label="Cards"`} {
 		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -14,6 +14,7 @@ type Ask struct {
 	GPUs    int64
 	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
 	Args    engine.Args  // that it was made of, for questions that differ in some
+	NoCurve bool         // Plan finds no curves
 }
 
 // Verdict says whether a setup fits.

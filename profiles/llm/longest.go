@@ -14,11 +14,18 @@ const (
 	mostCards     = 1 << 12
 )
 
-// Longest is the most tokens of a sequence that fits, in steps of 1,024; 0 if not even
-// one step does. Reserved memory does not always rise with the length: the answer is a
+// Longest is the most tokens of a sequence that fits, in steps of 1,024 and no more than the
+// model has learned positions for; 0 if not even one step does. Reserved memory does not always rise with the length: the answer is a
 // length that fits below one that does not.
 func (a Ask) Longest(poll *engine.Poll) (int64, error) {
-	n, err := a.most("seq", seqStep, mostTokens, poll)
+	limit := int64(mostTokens)
+	if m := a.Setup.Model; m.Positions > 0 {
+		limit = min(limit, m.Positions)
+	}
+	if w := a.Setup.Model.Window; w > 0 {
+		limit = min(limit, w)
+	}
+	n, err := a.most("seq", seqStep, limit, poll)
 	return n * seqStep, err
 }
 

@@ -1,9 +1,6 @@
 package llm
 
 import (
-	"cmp"
-	"slices"
-
 	"memtide/engine"
 	"memtide/profiles"
 )
@@ -14,7 +11,7 @@ type Plan struct {
 	Ask     Ask
 	Answer  *Answer
 	Fixes   []Change // that make it fit; none are looked for if it does
-	Changes []Change // single ones that make a difference, see useful
+	Changes []Change // single ones that help, see useful
 
 	Longest int64 // tokens of a sequence, see Ask.Longest
 	Batch   int64 // sequences of a micro batch
@@ -47,7 +44,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 		},
 		func() error {
 			err := settleAll(single, poll)
-			p.Changes = useful(p.Answer, a.GPUs, single)
+			p.Changes = a.useful(p.Answer, single)
 			return err
 		},
 		func() (err error) { p.Longest, err = a.Longest(poll); return err },
@@ -82,40 +79,6 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 		tell(p)
 	}
 	return p, nil
-}
-
-// least is the share of memory or time below which a change makes no difference.
-const least = 0.005
-
-// useful are the changes that make a difference, best first: those that make it fit, those
-// that need the fewest more cards, and those with the most bytes for the least time. Where bytes
-// are what is missing one has to free some; else a shorter step will do.
-func useful(a *Answer, gpus int64, all []Change) (out []Change) {
-	freed := func(c Change) engine.Bytes { return a.High - c.Answer.High }
-	saved := func(c Change) float64 { return float64(a.Time - c.Answer.Time) }
-	for _, c := range all {
-		if float64(freed(c)) >= least*float64(a.High) || a.Verdict == Fits && saved(c) >= least*float64(a.Time) {
-			out = append(out, c)
-		}
-	}
-	worth := func(c Change) (fits, cards int, perTime float64) {
-		if a.Verdict != Fits && c.Answer.Verdict == Fits {
-			fits = -1
-		}
-		if c.GPUs > gpus {
-			cards = int(c.GPUs)
-		}
-		if lost := -saved(c); lost > 0 { // per step that is so much longer
-			return fits, cards, float64(freed(c)) / (least*float64(a.Time) + lost)
-		}
-		return fits, cards, float64(freed(c)) / (least * float64(a.Time))
-	}
-	slices.SortStableFunc(out, func(x, y Change) int {
-		f1, c1, w1 := worth(x)
-		f2, c2, w2 := worth(y)
-		return cmp.Or(cmp.Compare(f1, f2), cmp.Compare(c1, c2), cmp.Compare(w2, w1))
-	})
-	return out
 }
 
 // Rate is how many tokens a card sees in a second; 0 if no time is known.

@@ -1,0 +1,305 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/engine/pipeline"
+	"memtide/web/format"
+)
+
+func pipelineCommand() *command {
+	return &command{
+		name:    "pipeline",
+		args:    "[flags] [FILE]",
+		summary: "play a pipeline's schedule, or search for a faster one within a limit of memory",
+		doc: `Plays one order of the forwards and backwards of micro batches on the ranks of a
+pipeline: how long a step takes, how long ranks wait, and what each holds. The order
+is a published one by its rule, one of torch's CSV (FILE, compute_only), or with
+-schedule search the fastest that is found within -limit, with what is computed again
+and what moves to the host where that is allowed. Beside the step time it tells a bound
+below which no order is, "proven" where both are equal; the time of the longest rank
+from its own start, which the zero-bubble papers report; and peaks in bytes and in
+passes. Times and sizes are those of a stage and a micro batch. Without -act every pass
+counts one byte from its forward to its last backward, so that -limit counts passes.`,
+		examples: []string{
+			"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
+			"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
+			"memtide pipeline -schedule zb-v -csv -o zbv.csv",
+		},
+		flags: func(fs *flag.FlagSet) action {
+			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit}
+			f.define(fs)
+			return func(ctx context.Context, e *env, args []string) { f.run(ctx, e, args) }
+		},
+	}
+}
+
+// pipelineFlags are what is asked, as it is typed.
+type pipelineFlags struct {
+	plan                     pipeline.Plan
+	schedule, shape          string
+	messages                 string
+	forward, inputs, weights time.Duration
+	act, rest, input         engine.Bytes
+	actSet, restSet          bool
+	fixed, limit             engine.Bytes
+	host                     engine.Rate
+	whole, recompute         bool
+	seed                     uint64
+	within                   time.Duration
+	asJSON, asCSV, asTrace   bool
+	file                     string
+}
+
+var shapes = map[string]pipeline.Shape{"straight": pipeline.Straight, "wrapped": pipeline.Wrapped, "v": pipeline.Vee, "both-ways": pipeline.BothWays}
+var messageMeanings = map[string]pipeline.Messages{"latency": pipeline.Latency, "queued": pipeline.Queued, "blocking": pipeline.Blocking, "included": pipeline.Included}
+
+func (f *pipelineFlags) define(fs *flag.FlagSet) {
+	size := func(name, doc string, to *engine.Bytes, set *bool) {
+		fs.Func(name, doc, func(text string) (err error) {
+			*to, err = format.ParseBytes(text)
+			if set != nil {
+				*set = true
+			}
+			return err
+		})
+	}
+	fs.IntVar(&f.plan.Ranks, "ranks", 4, "`N` ranks of the pipeline")
+	fs.IntVar(&f.plan.Micro, "micro", 8, "`N` micro batches of a step, of both directions together")
+	fs.IntVar(&f.plan.Chunks, "stages", 2, "`N` stages a rank, where the schedule leaves that open")
+	fs.IntVar(&f.plan.Group, "group", 0, "`N` micro batches of a round of interleaved and bf-pp; 0 is as many as ranks")
+	fs.Func("schedule", "`NAME` of the order: "+strings.Join(pipeline.Names(), ", ")+", or search (default 1f1b)", oneOf(&f.schedule, append(pipeline.Names(), "search")...))
+	fs.Func("shape", "`"+strings.Join(slices.Sorted(maps.Keys(shapes)), "|")+"` of stages on ranks, for search (default straight)", oneOf(&f.shape, slices.Sorted(maps.Keys(shapes))...))
+	fs.DurationVar(&f.forward, "forward", time.Millisecond, "`TIME` of a stage's forward")
+	fs.DurationVar(&f.inputs, "inputs", time.Millisecond, "`TIME` of its backward of the inputs")
+	fs.DurationVar(&f.weights, "weights", time.Millisecond, "`TIME` of its backward of the weights")
+	fs.DurationVar(&f.plan.Send, "send", 0, "`TIME` of a message between ranks")
+	fs.Func("messages", "`"+strings.Join(slices.Sorted(maps.Keys(messageMeanings)), "|")+"` what messages take beside their time (default latency)", oneOf(&f.messages, slices.Sorted(maps.Keys(messageMeanings))...))
+	size("act", "`SIZE` that a forward keeps for its backward", &f.act, &f.actSet)
+	size("rest", "`SIZE` of it that stays between the two backwards (default all of it)", &f.rest, &f.restSet)
+	size("input", "`SIZE` that stays of a forward which runs again (default 0)", &f.input, nil)
+	size("fixed", "`SIZE` of weights, gradients and optimizer states of a rank (default 0)", &f.fixed, nil)
+	size("limit", "`SIZE` of a rank's memory (default none)", &f.limit, nil)
+	fs.BoolVar(&f.whole, "whole", false, "search with backwards in one part")
+	fs.BoolVar(&f.recompute, "recompute", false, "search may run forwards again")
+	fs.Func("host", "`RATE` of copies to the host and back, which search may use then", func(text string) (err error) {
+		f.host, err = format.ParseRate(text)
+		return err
+	})
+	fs.Uint64Var(&f.seed, "seed", 1, "`N` chance of the search: the same number finds the same")
+	fs.DurationVar(&f.within, "time", 0, "`TIME` most that the search may take; 0 is until it has done its work, some seconds")
+	fs.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
+	fs.BoolVar(&f.asCSV, "csv", false, "write the order as torch.distributed.pipelining reads it (compute_only)")
+	fs.BoolVar(&f.asTrace, "trace", false, "write the step for Chrome's and Perfetto's trace viewers")
+	fs.StringVar(&f.file, "o", "", "`FILE` write to it instead of the standard output")
+}
+
+// run makes the order, plays it, and writes what is asked for.
+func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
+	if len(args) > 1 {
+		fail("pipeline takes one file of torch's CSV at most; got %s", cli.Quoted(args))
+	}
+	r := &pipelineReport{title: pipeline.Title(f.schedule)}
+	f.complete()
+	switch {
+	case len(args) == 1:
+		f.read(r, args[0], contents(ctx, e, args[0]))
+	case f.schedule == "search":
+		f.search(ctx, r)
+	default:
+		s := valid(pipeline.New(f.schedule, f.plan))
+		r.problem, r.order = s.Problem, s.Order
+	}
+	r.problem.Messages = messageMeanings[f.messages]
+	r.trace = cli.Must(r.problem.Play(r.order))
+	r.bound = r.problem.Bound(pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0})
+	switch {
+	case f.asCSV:
+		e.write(f.file, valid(pipeline.WriteCSV(r.problem, r.order)))
+	case f.asTrace:
+		e.write(f.file, r.trace.ChromeTrace())
+	default:
+		e.tell(f.asJSON, func() any { return r.json() }, r.text)
+	}
+}
+
+// complete puts the times and sizes into the plan.
+func (f *pipelineFlags) complete() {
+	f.plan.Cost = func(x pipeline.Pass) time.Duration {
+		switch x.Kind {
+		case pipeline.Inputs:
+			return f.inputs
+		case pipeline.Weights:
+			return f.weights
+		case pipeline.Backward:
+			return f.inputs + f.weights
+		}
+		return f.forward
+	}
+	if !f.actSet {
+		f.act = 1
+	}
+	if !f.restSet {
+		f.rest = f.act
+	}
+	holds := pipeline.Holds{Act: f.act, Rest: f.rest, Input: f.input}
+	if f.host > 0 {
+		holds.Off = f.act
+		holds.Out = f.host.Time(f.act)
+		holds.In = holds.Out
+	}
+	f.plan.Keep = func(int) pipeline.Holds { return holds }
+	f.plan.Room = func(int) (fixed, limit engine.Bytes) { return f.fixed, f.limit }
+}
+
+// read takes the order of a file; stages, ranks and micro batches are those of the file.
+func (f *pipelineFlags) read(r *pipelineReport, name string, text []byte) {
+	in, err := pipeline.ReadCSV(text)
+	failAt(name, err)
+	f.plan.Ranks, f.plan.Micro = len(in.Order), in.Micro
+	f.plan.Chunks = (len(in.Rank) + len(in.Order) - 1) / len(in.Order)
+	p := f.plan.Problem(pipeline.Wrapped)
+	p.Stages = p.Stages[:len(in.Rank)]
+	for s, rank := range in.Rank {
+		p.Stages[s].Rank, p.Stages[s].Comm = rank, 0
+		if s > 0 && in.Rank[s-1] != rank {
+			p.Stages[s].Comm = f.plan.Send
+		}
+	}
+	r.title, r.problem, r.order = "the order of "+name, p, in.Order
+	for _, action := range slices.Sorted(maps.Keys(in.Ignored)) {
+		r.notes = append(r.notes, fmt.Sprintf("left out: %d of %s", in.Ignored[action], action))
+	}
+}
+
+// search finds an order within the limit.
+func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
+	if f.within > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, f.within)
+		defer stop()
+	}
+	p := f.plan.Problem(shapes[f.shape])
+	p.Cost, p.Fused = nil, f.whole
+	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}}, engine.NewPoll(ctx, nil))
+	r.problem, r.order = p, cli.Must(found, err).Order
+	r.title = "found by search, from " + found.From
+}
+
+// pipelineReport is a step that was played.
+type pipelineReport struct {
+	title   string
+	problem *pipeline.Problem
+	order   [][]pipeline.Pass
+	trace   *pipeline.Trace
+	bound   time.Duration
+	notes   []string
+}
+
+// text is the step for people.
+func (r *pipelineReport) text() string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		t := r.trace
+		fmt.Fprintf(w, "%s: %d ranks, %d stages, %s micro batches\n\n", cli.Printable(r.title), r.problem.Ranks, len(r.problem.Stages),
+			strings.ReplaceAll(strings.Trim(fmt.Sprint(r.problem.Micro), "[]"), " ", " + "))
+		fmt.Fprintf(w, "step\t%v\n", t.Makespan)
+		fmt.Fprintf(w, "longest rank\t%v\tfrom its own first pass to its last\n", t.Longest())
+		fmt.Fprintf(w, "idle\t%.1f %%\tof the step, on average\n", 100*t.Idle())
+		if t.Makespan == r.bound {
+			fmt.Fprintf(w, "bound\t%v\tproven: no order within the limits is faster\n", r.bound)
+		} else {
+			fmt.Fprintf(w, "bound\t%v\tno order is faster: at most %.1f %% could be gained\n", r.bound, 100*(1-float64(r.bound)/float64(max(t.Makespan, 1))))
+		}
+		if again := t.Twice(); again > 0 {
+			fmt.Fprintf(w, "computed twice\t%v\tof all ranks\n", again)
+		}
+		fmt.Fprint(w, "\nrank\tbusy\tpasses held\tpeak\tcopies\n")
+		for i := range t.Ranks {
+			fmt.Fprintf(w, "%d\t%v\t%d\t%s\t%d\n", i, t.Busy[i], t.Held[i], format.Bytes(t.Peak[i]), len(t.Copies[i]))
+		}
+		for _, note := range r.notes {
+			fmt.Fprintln(w, note)
+		}
+	})
+}
+
+// pipelineJSON is the step for programs.
+type pipelineJSON struct {
+	Schema  string             `json:"schema"`
+	Title   string             `json:"title"`
+	Step    int64              `json:"step_time_ns"`
+	Longest int64              `json:"longest_rank_ns"`
+	Bound   int64              `json:"bound_ns"`
+	Proven  bool               `json:"proven"`
+	Idle    float64            `json:"idle"`
+	Twice   int64              `json:"recompute_ns"`
+	Ranks   []pipelineRankJSON `json:"ranks"`
+	Notes   []string           `json:"notes,omitempty"`
+}
+
+// pipelineRankJSON is what a rank holds and runs; passes are written as in torch's CSV, with D, R, O and I of package
+// pipeline, A for a whole backward and B for that of the inputs.
+type pipelineRankJSON struct {
+	Busy   int64          `json:"busy_ns"`
+	Held   int            `json:"passes_held"`
+	Peak   engine.Bytes   `json:"peak_bytes"`
+	Passes []pipelineSpan `json:"passes"`
+	Copies []pipelineSpan `json:"copies,omitempty"`
+}
+
+type pipelineSpan struct {
+	Kind  string `json:"kind"`
+	Stage int    `json:"stage"`
+	Micro int    `json:"micro"`
+	Start int64  `json:"start_ns"`
+	End   int64  `json:"end_ns"`
+}
+
+func (r *pipelineReport) json() *pipelineJSON {
+	t := r.trace
+	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound,
+		Idle: t.Idle(), Twice: int64(t.Twice()), Notes: r.notes}
+	spans := func(list []pipeline.Span) (out []pipelineSpan) {
+		for _, x := range list {
+			out = append(out, pipelineSpan{x.Kind.Letter(), x.Stage, x.Micro, int64(x.Start), int64(x.End)})
+		}
+		return out
+	}
+	for i := range t.Ranks {
+		out.Ranks = append(out.Ranks, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]), spans(t.Copies[i])})
+	}
+	return out
+}
+
+// pipelineHelp explains the fields of pipelineJSON.
+const pipelineHelp = `pipeline
+  schema          "memtide-pipeline/1"
+  title           of the schedule, with its paper
+  step_time_ns    from the first start to the last end
+  longest_rank_ns of a rank from its own first start to its own last end, at most
+  bound_ns        no order without joined passes is faster within the limits
+  proven          the step time is the bound
+  idle            share of the step that ranks wait, on average
+  recompute_ns    forwards that run again, of all ranks together
+  ranks           of each
+    busy_ns          time of its passes
+    passes_held      the most from a forward to its last backward at once
+    peak_bytes       the most at any instant
+    passes           in order of time: kind (F, A whole backward, B of the inputs,
+                     W of the weights, D dropped forward, R again), stage, micro
+                     (batch of its path), start_ns, end_ns
+    copies           the same, O to the host and I back
+  notes           what was left out of a file
+
+`

@@ -1,0 +1,186 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// torchKinds are the letters of passes in torch.distributed.pipelining. Their B is a whole backward, their I that of the
+// inputs.
+var torchKinds = map[string]Kind{"F": Forward, "B": Backward, "I": Inputs, "W": Weights}
+
+// torchIgnored are actions of torch's files that are no passes: messages, and parameters that are gathered or reduced.
+var torchIgnored = []string{"SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"}
+
+// WriteCSV writes an order in the format of torch.distributed.pipelining (compute_only): a line for each rank, a cell for
+// each pass. An order with two paths, with passes that run again or with copies cannot be written.
+func WriteCSV(p *Problem, order [][]Pass) ([]byte, error) {
+	if len(p.Micro) > 1 {
+		return nil, errors.New("torch's CSV has one path of stages; this schedule has two")
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	for r, list := range order {
+		var row []string
+		for i := 0; i < len(list); i++ {
+			cell, err := torchAction(list[i])
+			if err != nil {
+				return nil, fmt.Errorf("rank %d, place %d: %w", r, i, err)
+			}
+			if list[i].Joined {
+				i++
+				other, _ := torchAction(list[i])
+				cell = "(" + cell + ";" + other + ")OVERLAP_F_B"
+			}
+			row = append(row, cell)
+		}
+		w.Write(row)
+	}
+	w.Flush()
+	return out.Bytes(), w.Error()
+}
+
+func torchAction(x Pass) (string, error) {
+	for letter, k := range torchKinds {
+		if k == x.Kind {
+			return fmt.Sprintf("%d%s%d", x.Stage, letter, x.Micro), nil
+		}
+	}
+	return "", fmt.Errorf("%v cannot be written: torch's CSV has forwards and backwards alone", x)
+}
+
+// Imported is what a file says: one path of stages, and the order of each rank.
+type Imported struct {
+	Rank    []int // of each stage
+	Micro   int
+	Order   [][]Pass
+	Ignored map[string]int // actions that are no passes, by name
+}
+
+// ReadCSV reads a file of torch.distributed.pipelining. Empty cells and known actions that are no passes are left out;
+// what else is not a pass is refused by row and column, from 1.
+func ReadCSV(text []byte) (*Imported, error) {
+	in := &Imported{Ignored: map[string]int{}}
+	ranks := map[int]int{} // by stage
+	passes := 0
+	rd := csv.NewReader(bytes.NewReader(text))
+	rd.FieldsPerRecord, rd.TrimLeadingSpace = -1, true
+	for row := 0; ; row++ {
+		cells, err := rd.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is not CSV: %w", err)
+		}
+		var list []Pass
+		for column, cell := range cells {
+			got, err := in.cell(strings.TrimSpace(cell))
+			if err != nil {
+				return nil, fmt.Errorf("row %d, column %d: %w", row+1, column+1, err)
+			}
+			for _, x := range got {
+				if r, known := ranks[x.Stage]; known && r != row {
+					return nil, fmt.Errorf("row %d, column %d: stage %d stands in row %d already; want every stage in one row", row+1, column+1, x.Stage, r+1)
+				}
+				ranks[x.Stage] = row
+				in.Micro = max(in.Micro, x.Micro+1)
+			}
+			if list, passes = append(list, got...), passes+len(got); passes > 3*most {
+				return nil, fmt.Errorf("row %d, column %d: more than %d passes", row+1, column+1, 3*most)
+			}
+		}
+		in.Order = append(in.Order, list)
+	}
+	for s := range len(ranks) {
+		r, ok := ranks[s]
+		if !ok {
+			return nil, fmt.Errorf("there are %d stages, and none is called %d; want numbers from 0 on", len(ranks), s)
+		}
+		in.Rank = append(in.Rank, r)
+	}
+	if len(in.Rank) == 0 {
+		return nil, errors.New("the file has no pass; want a line for each rank with actions such as 0F3, 2I0, 2W0 or 1B4")
+	}
+	return in, nil
+}
+
+// cell reads the passes of one action.
+func (in *Imported) cell(text string) ([]Pass, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if inner, ok := strings.CutSuffix(text, ")OVERLAP_F_B"); ok && strings.HasPrefix(inner, "(") {
+		first, second, _ := strings.Cut(inner[1:], ";")
+		f, err := readAction(strings.TrimSpace(first))
+		a, err2 := readAction(strings.TrimSpace(second))
+		if err := errors.Join(err, err2); err != nil {
+			return nil, err
+		}
+		if f.Kind != Forward || a.Kind != Backward {
+			return nil, fmt.Errorf("%q joins %v and %v; want a forward and a whole backward", text, f.Kind, a.Kind)
+		}
+		f.Joined = true
+		return []Pass{f, a}, nil
+	}
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	if name := strings.TrimRight(text[digits:], "0123456789"); slices.Contains(torchIgnored, name) {
+		in.Ignored[name]++
+		return nil, nil
+	}
+	x, err := readAction(text)
+	return []Pass{x}, err
+}
+
+// readAction reads a stage, a letter and a micro batch.
+func readAction(text string) (x Pass, err error) {
+	i := strings.IndexAny(text, "FBIW")
+	if i < 0 {
+		return x, fmt.Errorf("%.40q is not an action; want a stage, F, B, I or W, and a micro batch, such as 0F3", text)
+	}
+	stage, err := strconv.ParseUint(text[:i], 10, 20)
+	micro, err2 := strconv.ParseUint(text[i+1:], 10, 20)
+	if err != nil || err2 != nil {
+		return x, fmt.Errorf("%.40q is not an action; want a stage, F, B, I or W, and a micro batch, such as 0F3, both below %d", text, most)
+	}
+	return Pass{Kind: torchKinds[text[i:i+1]], Micro: int(micro), Stage: int(stage)}, nil
+}
+
+// ChromeTrace is a step in the trace format of Chrome and Perfetto: a process for each rank, with passes named as in
+// torch's files and copies on lines of their own. Times are in microseconds.
+func (t *Trace) ChromeTrace() []byte {
+	type event struct {
+		Name  string  `json:"name"`
+		Phase string  `json:"ph"`
+		Rank  int     `json:"pid"`
+		Line  int     `json:"tid"` // 0 passes, 1 copies out, 2 copies back
+		Start float64 `json:"ts"`
+		Took  float64 `json:"dur"`
+	}
+	list := []event{}
+	for r := range t.Ranks {
+		for _, x := range slices.Concat(t.Ranks[r], t.Copies[r]) {
+			name, err := torchAction(x.Pass)
+			if err != nil {
+				name = fmt.Sprintf("%d%s%d", x.Stage, x.Kind.Letter(), x.Micro)
+			}
+			line := 0
+			if x.Kind.copies() {
+				line = 1 + int(x.Kind-Out)
+			}
+			list = append(list, event{name, "X", r, line, float64(x.Start) / 1e3, float64(x.End-x.Start) / 1e3})
+		}
+	}
+	text, err := json.Marshal(map[string]any{"traceEvents": list, "displayTimeUnit": "ms"})
+	if err != nil {
+		panic("pipeline: " + err.Error()) // numbers are finite
+	}
+	return text
+}

@@ -1,0 +1,87 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	_ "memtide/engine/all"
+	"memtide/engine/sim"
+	"memtide/profiles/llm/ask"
+)
+
+// layouts are those at which every known model is compared.
+var layouts = []engine.Args{
+	{"seq": "2048"},
+	{"seq": "2048", "gpus": "8"},
+	{"seq": "2048", "lora": "16"},
+}
+
+// The chain and the operations of a step that keep everything take what the answer says is
+// allocated: the operations to the byte, and in the same one, the chain 1 % more at most.
+func TestOneStep(t *testing.T) {
+	for _, m := range ask.Models {
+		for _, args := range layouts {
+			compare(t, m.ID, args)
+		}
+	}
+}
+
+// compare compares the step of a model in its three ways.
+func compare(t *testing.T, model string, args engine.Args) {
+	t.Helper()
+	a, err := New(Lookup(model), args)
+	if err != nil {
+		t.Errorf("%s %v: %v", model, args, err)
+		return
+	}
+	said, err := a.answer(probed)
+	if err != nil {
+		t.Errorf("%s %v: %v", model, args, err)
+		return
+	}
+	p, err := a.Profile()
+	if err != nil {
+		t.Errorf("%s %v: %v", model, args, err)
+		return
+	}
+	problem := &engine.Problem{Graph: p.Graph, Device: *p.Device, Budget: engine.NoLimit}
+	if err := problem.Validate(); err != nil {
+		t.Errorf("%s %v: %v", model, args, err)
+		return
+	}
+	tr := played(t, problem, engine.KeepAll)
+	want := said.Allocated
+	off := func(n engine.Bytes) float64 { return 100 * (float64(n)/float64(want) - 1) }
+	if tr.Peak != want {
+		t.Errorf("%s %v: operations %d bytes, the answer %d (%+.3f %%)", model, args, tr.Peak, want, off(tr.Peak))
+	}
+	at := slices.IndexFunc(tr.Spans, func(s sim.Span) bool {
+		return s.Start <= tr.PeakAt && tr.PeakAt <= s.End && phaseOf(p.Graph.Ops[s.Op].Name) == said.Phase
+	})
+	if at < 0 {
+		t.Errorf("%s %v: the operations peak at %v, in none of the %s, where the answer does", model, args, tr.PeakAt, said.Phase)
+	}
+	if got := p.Chain.KeepAllPeak(); got < want || off(got) > 1 {
+		t.Errorf("%s %v: chain %d bytes, the answer %d in the %s (%+.3f %%)", model, args, got, want, said.Phase, off(got))
+	}
+}
+
+// phaseOf is the phase of an operation of a step.
+func phaseOf(name string) Phase {
+	name = strings.TrimPrefix(name, "gradients of ")
+	switch {
+	case name == "head and loss":
+		return LossForward
+	case name == "head and loss backward":
+		return LossBackward
+	case name == "embedding backward", name == "reduce embedding and head":
+		return Reduction
+	case strings.HasPrefix(name, "step "):
+		return Step
+	case strings.HasSuffix(name, " backward"):
+		return Backward
+	}
+	return Forward
+}

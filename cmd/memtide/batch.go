@@ -79,7 +79,7 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 // batchBudget is the budget in bytes: shares are of keeping everything at the
 // batch that was named.
 func (in *input) batchBudget(asked bool) engine.Bytes {
-	if !asked && in.link.Budget == choice.DefaultBudget {
+	if !asked && in.choice.Roomy() {
 		if in.device.Memory <= 0 {
 			fail("the memory of %s is not known; give -budget, such as 16GiB", in.device.Name)
 		}

@@ -273,6 +273,12 @@ func (in *input) resolve() {
 			refuse(p)
 		}
 	}
+	if said.Budget == (choice.Budget{}) && own != nil && own.Memory > 0 && choice.Usable(own.Memory) > 0 {
+		in.choice.Budget = choice.Budget{Bytes: choice.Usable(own.Memory)}
+	}
+	if said.Strategy == "" && said.Budget == (choice.Budget{}) && in.choice.Budget.Bytes >= in.profile.Totals().KeepAllPeak && base.Source.Suggestion() == nil {
+		in.choice.Strategy = engine.KeepAll
+	}
 	in.problems = problems
 	in.network.Profile = in.choice.Source.Profile
 	l := &in.link

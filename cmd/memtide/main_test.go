@@ -161,7 +161,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-no-network", "solve -budget 4GiB"},
 	{"error-two-networks", "solve -preset resnet50-b32 net.csv"},
 	{"error-two-files", "solve net.csv negative.csv"},
-	{"error-holes", "place -preset resnet101-b32"},
+	{"error-holes", "place -preset resnet101-b32 -budget 60%"},
 	{"error-place-infeasible", "place -budget 100MiB net.csv"},
 	{"error-allocator", "place -alloc worst-fit net.csv"},
 	{"error-alloc-arg", "place -alloc va -alloc-arg order=any net.csv"},

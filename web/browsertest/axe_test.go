@@ -34,7 +34,7 @@ func TestAccessible(t *testing.T) {
 	}{
 		{"page", "", 1400, nil},
 		{"phone", "", 390, nil},
-		{"dark", "#v=1&p=resnet101-b32&theme=dark", 1400, nil},
+		{"dark", "#v=1&p=resnet101-b32&m=60%25&theme=dark", 1400, nil},
 		{"table", "", 1400, func(p *Page) { p.Click(`[data-do="table"]`) }},
 		{"help", "", 1400, func(p *Page) { p.Click(`[data-do="help"]`) }},
 		{"share", "#v=1&p=gpt2-medium-b4&s=greedy&m=70%25", 1400, func(p *Page) { p.Click(`[data-do="share"]`) }},

@@ -71,7 +71,7 @@ func TestNarrow(t *testing.T) {
 // Another network does not move the page: the header stays one row.
 func TestHeaderIsOneRow(t *testing.T) {
 	t.Parallel()
-	p := openedPage(t, "#v=1&p=vgg16-b64", 1440, 800)
+	p := openedPage(t, "#v=1&p=vgg16-b64&m=5400MiB", 1440, 800)
 	for _, width := range []int64{1360, 1440, 1620, 1920} {
 		p.Viewport(width, 800)
 		if got := Eval[float64](p, `document.querySelector(".header").getBoundingClientRect().height`); got > 60 {
@@ -84,7 +84,7 @@ func TestHeaderIsOneRow(t *testing.T) {
 // is chosen in the header can be read.
 func TestPhoneHeader(t *testing.T) {
 	t.Parallel()
-	p := openedPage(t, "#v=1&p=gpt2-medium-b4", 390, 844)
+	p := openedPage(t, "#v=1&p=gpt2-medium-b4&m=60%25", 390, 844)
 	if cut := Eval[[]string](p, `(() => {
 		const pen = document.createElement("canvas").getContext("2d");
 		return [...document.querySelectorAll(".case select")].filter((e) => e.checkVisibility()).filter((e) => {

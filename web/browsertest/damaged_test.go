@@ -177,7 +177,7 @@ func TestDamagedSolver(t *testing.T) {
 	p := New(t)
 	var mended atomic.Bool
 	p.URL = damaging(t, "second", damages["cut"], &mended)
-	p.Navigate("#v=1&p=resnet50-graph-b32&s=blocks")
+	p.Navigate("#v=1&p=resnet50-graph-b32&m=60%25&s=blocks")
 	p.Wait(alertShown, 90*time.Second)
 	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "is damaged") {
 		t.Errorf("the page says %q; want that the second program is damaged", text)

@@ -69,7 +69,7 @@ func documentedHeights(t *testing.T) (out []float64) {
 	}
 	found(string(doc))
 	n := len(out)
-	p := Open(t, "#v=1&p=vgg16-b32")
+	p := Open(t, "#v=1&p=vgg16-b32&m=3500MiB")
 	shown(p)
 	openShare(p)
 	found(Eval[string](p, `document.querySelector("#share-iframe").value`))

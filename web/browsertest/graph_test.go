@@ -119,7 +119,7 @@ func TestStrategyKeysAndUndo(t *testing.T) {
 // like, dimmed, beside the way on.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
-	p := Open(t, "#v=1&p=resnet101-b32&s=nonpersistent")
+	p := Open(t, "#v=1&p=resnet101-b32&m=60%25&s=nonpersistent")
 	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`)
 	Eval[bool](p, hands)
 	if got := Eval[string](p, `alertText() + result("answer-sub")`); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
@@ -134,7 +134,7 @@ func TestStandIn(t *testing.T) {
 // the menu and the address follow.
 func TestPlansByKeyboard(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=alexnet-b64")
+	p := settledPage(t, "#v=1&p=alexnet-b64&m=905MiB")
 	const checked = `document.querySelector('.plan-pick[aria-checked="true"]')`
 	first := Eval[string](p, checked+`.focus(), `+checked+`.dataset.arg`)
 	key(t, p, "ArrowDown", "ArrowDown")
@@ -163,7 +163,7 @@ func programs(p *Page) (names []string) {
 // workers find the schedule, the curve and what would help. One to a chain does not.
 func TestGraphMethods(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet18-graph-b32&s=blocks")
+	p := settledPage(t, "#v=1&p=resnet18-graph-b32&m=60%25&s=blocks")
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
@@ -178,7 +178,7 @@ func TestGraphMethods(t *testing.T) {
 		t.Errorf("the page has loaded %q beside its own program; want second, once", got)
 	}
 	p.Quiet()
-	chain := settledPage(t, "#v=1&p=resnet18-b32")
+	chain := settledPage(t, "#v=1&p=resnet18-b32&m=60%25")
 	chain.Done()
 	if got := programs(chain); len(got) > 0 {
 		t.Errorf("for a chain the page has loaded %q; want nothing beside its own program", got)

@@ -57,7 +57,7 @@ func TestMeasureGraphStart(t *testing.T) {
 		var ready []float64
 		for range 5 {
 			t.Run(strategy, func(t *testing.T) { // which closes the page at its end: its curve takes long
-				p := Open(t, "#v=1&p=resnet50-graph-b32&s="+strategy)
+				p := Open(t, "#v=1&p=resnet50-graph-b32&m=60%25&s="+strategy)
 				p.Wait(untilReady)
 				ready = append(ready, Eval[float64](p, `performance.now()`))
 			})
@@ -168,7 +168,7 @@ func dragFrames(t *testing.T, p *Page, name string) {
 // How long the curve of every strategy takes, and when its first point is there.
 func TestMeasureSweep(t *testing.T) {
 	measuring(t)
-	p := settledPage(t, "#v=1&p=resnet101-b32&c=all")
+	p := settledPage(t, "#v=1&p=resnet101-b32&m=60%25&c=all")
 	start := time.Now()
 	p.Wait(`document.querySelector(".curve-status progress").value > 0`)
 	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))
@@ -179,7 +179,7 @@ func TestMeasureSweep(t *testing.T) {
 	// Once the workers have started: another network, from the decision to its curve.
 	took := Eval[float64](p, `(async () => {
 		const start = performance.now(), progress = () => document.querySelector(".curve-status progress");
-		location.hash = "#v=1&p=resnet101-b16&c=all";
+		location.hash = "#v=1&p=resnet101-b16&m=60%25&c=all";
 		while (document.body.dataset.state !== "ready" || !document.title.includes("16")) await new Promise(r => setTimeout(r, 1));
 		const shown = performance.now();
 		while (progress().hidden || !(progress().value > 0)) await new Promise(r => setTimeout(r, 1));

@@ -160,7 +160,7 @@ func TestOriginsApart(t *testing.T) {
 		p := stranger(t, frame)
 		m := p.memtide()
 		m.Wait(`document.body?.dataset.state === "ready"`, 60*time.Second)
-		Eval[bool](p, `frames[0].location = document.querySelector("iframe").src + "#v=1&p=vgg16-b32&zz?embed=1", true`)
+		Eval[bool](p, `frames[0].location = document.querySelector("iframe").src + "#v=1&p=vgg16-b32&m=3500MiB&zz?embed=1", true`)
 		m.Wait(`document.body.dataset.state === "ready" && document.title.includes("VGG")`, time.Minute)
 		openSecret(m)
 		if got := Eval[string](m, `location.hash`); strings.Contains(got, "embed=1") {

@@ -15,7 +15,7 @@ const untilReady = `document.body.dataset.state === "ready" && document.querySel
 
 // resnet is a network that fits with everything kept, of which much is known by
 // heart: budget and strategy are what links mean that say none.
-const resnet = "#v=1&p=resnet101-b32"
+const resnet = "#v=1&p=resnet101-b32&m=60%25"
 
 // hands are what the tests do as a person would.
 const hands = `

@@ -35,7 +35,7 @@ func asks(t *testing.T, p *Page, name string) string {
 // what an answer found is used by a click.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=alexnet-b64")
+	p := settledPage(t, "#v=1&p=alexnet-b64&m=905MiB")
 	for name, want := range map[string]string{"smallest": "are enough for at most 10 % more", "batch": "trains a batch of up to", "least": "are enough with"} {
 		if got := asks(t, p, name); !strings.Contains(got, want) {
 			t.Errorf("%s: the answer is %q; want %q in it", name, got, want)
@@ -112,7 +112,7 @@ func TestLayerTable(t *testing.T) {
 	t.Parallel()
 	p := New(t)
 	p.Before(`(() => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return make(blob); }; })()`)
-	p.Navigate("#v=1&p=resnet101-b32")
+	p.Navigate("#v=1&p=resnet101-b32&m=60%25")
 	p.Wait(untilReady)
 	Eval[bool](p, hands)
 	p.Click(`[data-testid="layers-toggle"]`)
@@ -143,7 +143,7 @@ func TestLayerTable(t *testing.T) {
 func TestQuestionsAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
-	p := settledPage(t, "#v=1&p=alexnet-b16")
+	p := settledPage(t, "#v=1&p=alexnet-b16&m=751MiB")
 	for _, q := range question.All() {
 		if q.Short != nil {
 			asks(t, p, q.Name)
@@ -173,7 +173,7 @@ func TestQuestionShots(t *testing.T) {
 	if dir == "" {
 		t.Skip("MEMTIDE_SHOTS names no directory")
 	}
-	p := settledPage(t, "#v=1&p=resnet50-b64&s=dynprog")
+	p := settledPage(t, "#v=1&p=resnet50-b64&m=60%25&s=dynprog")
 	for _, q := range question.All() {
 		if q.Short != nil {
 			t.Log(asks(t, p, q.Name))

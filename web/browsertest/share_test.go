@@ -326,7 +326,7 @@ func TestSelectionInLink(t *testing.T) {
 // TestShowInLink leaves parts of the page out and orders the others.
 func TestShowInLink(t *testing.T) {
 	t.Parallel()
-	p := Open(t, "#v=1&p=vgg16-b32&show=mem,strip")
+	p := Open(t, "#v=1&p=vgg16-b32&m=3500MiB&show=mem,strip")
 	shown(p)
 	order := Eval[string](p, `["layers", "timeline", "memory", "tradeoff"].map((n) => Math.round(document.querySelector("[data-testid=" + n + "]").getBoundingClientRect().top)).join()`)
 	var strip, timeline, memory, curve int
@@ -348,8 +348,8 @@ func TestShowBetweenPictures(t *testing.T) {
 		width         int64
 		want          string
 	}{
-		{"wide", "#v=1&p=vgg16-b32&show=time,curve,mem", 1400, "timeline tradeoff memory"},
-		{"telephone", "#v=1&p=vgg16-b32&show=memory,table,curve,layers,addresses", 390, "memory table tradeoff layers addresses"},
+		{"wide", "#v=1&p=vgg16-b32&m=3500MiB&show=time,curve,mem", 1400, "timeline tradeoff memory"},
+		{"telephone", "#v=1&p=vgg16-b32&m=3500MiB&show=memory,table,curve,layers,addresses", 390, "memory table tradeoff layers addresses"},
 		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200, "memory tradeoff timeline timeline-b"},
 		{"view", "#embed=1&controls=budget&v=1&p=vgg16-b32&show=strip,curve,mem", 720, "budget layers tradeoff memory"},
 	} {

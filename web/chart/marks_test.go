@@ -112,7 +112,8 @@ func TestBudgetsOfTheAxis(t *testing.T) {
 	}{
 		{"between", 60 * g, 60 * g, 46 * g, 106 * g},
 		{"a small budget", 30 * g, 60 * g, 28 * g, 106 * g},
-		{"a large budget", 200 * g, 200 * g, 46 * g, 202 * g},
+		{"a large budget", 140 * g, 140 * g, 46 * g, 142 * g},
+		{"far more than everything takes", 200 * g, 200 * g, 46 * g, 106 * g},
 	} {
 		p := example()
 		p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = 50*g, 100*g, c.budget, c.now

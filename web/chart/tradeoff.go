@@ -39,7 +39,7 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 	room := (to - from) / 12
 	p.From, p.To = from-room, to+to/100*6
 	for _, b := range []engine.Bytes{p.Budget, p.Now.Budget} {
-		if b > 0 {
+		if b > 0 && b <= to/2*3 { // far more than everything takes is not on the axis
 			p.From, p.To = min(p.From, b-room/2), max(p.To, b+room/2)
 		}
 	}

@@ -103,10 +103,12 @@ func Reserved(peak engine.Bytes) engine.Bytes {
 	return peak + (peak*allocatorPart+99)/100 + contextBytes
 }
 
-// Usable is the budget that a device with so much memory is likely to serve: whole
-// GiB, rounded down; 0 if there is none.
+// Usable is the most that a plan may use of a device: its memory less CUDA and less what a caching allocator holds
+// beyond the peak, 6 % where none was played, in tenths of a GiB.
 func Usable(memory engine.Bytes) engine.Bytes {
-	return max(memory-contextBytes, 0) * 100 / (100 + allocatorPart) / engine.GiB * engine.GiB
+	const tenths, megas = 10, 1024
+	n := max(memory-contextBytes, 0) * 100 / (100 + allocatorPart) * tenths / engine.GiB
+	return n * megas / tenths * engine.MiB
 }
 
 // parseShare reads per cent, with an exponent if there is one ("5e-3"), rounded

@@ -31,9 +31,6 @@ const (
 	ExampleDevice = "h100-sxm-80gb"
 )
 
-// DefaultBudget is 60 % of what keeping everything needs.
-var DefaultBudget = Budget{Share: 60 * Percent}
-
 // Recorded is the allocator of what a file says about addresses.
 const Recorded = "recorded"
 
@@ -117,6 +114,7 @@ type Choice struct {
 	Budget    Budget
 	Strategy  string
 	Args      engine.Args // only what differs from the defaults
+	Unplanned bool        // the strategy is nobody's choice: it gives way where everything fits
 	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
 	AllocArgs engine.Args // only what differs from the defaults
 
@@ -126,8 +124,9 @@ type Choice struct {
 
 // Default is what links and the command line mean where they say nothing.
 func Default() Choice {
-	c := Choice{Source: Source{Preset: DefaultPreset}, Budget: DefaultBudget, Strategy: DefaultStrategy}
-	return c.On(card.Default())
+	c := Choice{Source: Source{Preset: DefaultPreset}, Strategy: DefaultStrategy, Unplanned: true}.On(card.Default())
+	c.Budget = c.Room()
+	return c
 }
 
 // Example is what the page opens where its address says nothing: a network that does
@@ -135,15 +134,30 @@ func Default() Choice {
 // from Default, so that they mean the same when the example changes.
 func Example() Choice {
 	c := Default().On(card.Lookup(ExampleDevice))
-	c.Source, c.Strategy, c.Budget = Source{Preset: ExamplePreset}, "pofo", Budget{Bytes: 73 * engine.GiB}
+	c.Source, c.Strategy = Source{Preset: ExamplePreset}, "pofo"
 	return c
 }
 
 // On is c with the link of a device to its host.
 func (c Choice) On(d *card.Card) Choice {
-	c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex
+	roomy := c.Roomy()
+	if c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex; roomy {
+		c.Budget = c.Room()
+	}
 	return c
 }
+
+// Room is the budget where nobody chose one: what a plan may use of the card, that of the default where none is meant.
+func (c Choice) Room() Budget {
+	d := c.GPU()
+	if d == nil || Usable(d.Memory) == 0 {
+		d = card.Default()
+	}
+	return Budget{Bytes: Usable(d.Memory)}
+}
+
+// Roomy says that the budget is nobody's choice.
+func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
 // GPU is the device of a choice: the one that its link is of or, where the rates of
 // the link are the person's own, the one that its times are for; nil if neither is
@@ -164,7 +178,7 @@ func (c Choice) Suggested() Choice {
 	if s == nil {
 		return c
 	}
-	c.Strategy, c.Args, c.Budget, c.Transfers = s.Strategy, nil, Budget{Bytes: s.Budget}, engine.Whole
+	c.Strategy, c.Args, c.Budget, c.Transfers, c.Unplanned = s.Strategy, nil, Budget{Bytes: s.Budget}, engine.Whole, false
 	if s.Link > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
 	}
@@ -176,13 +190,14 @@ func (c Choice) Suggested() Choice {
 func (c Choice) Moved(to Source) Choice {
 	if s := c.Source.Suggestion(); s != nil {
 		if c.Strategy == s.Strategy {
-			c.Strategy, c.Args = DefaultStrategy, nil
+			c.Strategy, c.Args, c.Unplanned = DefaultStrategy, nil, true
 		}
 		if s.Link > 0 && c.Device == "" && c.ToHost == s.Link && c.ToDev == s.Link {
 			c = c.On(card.Default())
 		}
 	}
-	c.Source, c.Graph, c.Budget, c.Step, c.StepArgs = to, false, DefaultBudget, "", nil
+	c.Source, c.Graph, c.Step, c.StepArgs = to, false, "", nil
+	c.Budget = c.Room()
 	return c.Suggested()
 }
 
@@ -264,19 +279,18 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 	return out
 }
 
-// Fitted is c with the budget of its device, where that is known: what the device
-// is likely to serve, if keeping all bytes is more than that. If it is not, the
-// budget is all of them if always, and else stays.
-func (c Choice) Fitted(all engine.Bytes, always bool) Choice {
-	d := card.Lookup(c.Device)
-	if d == nil || Usable(d.Memory) == 0 {
-		return c
+// Fitted is c where nobody chose a plan and all is what keeping everything takes: where that fits, nothing else is to be
+// done, and where it does not, it is no plan. A budget that somebody chose keeps its plan.
+func (c Choice) Fitted(all engine.Bytes, graph bool) Choice {
+	usual := DefaultStrategy
+	if graph {
+		usual = GraphStrategy
 	}
-	switch {
-	case Reserved(all) > d.Memory:
-		c.Budget = Budget{Bytes: Usable(d.Memory)}
-	case always:
-		c.Budget = Budget{Bytes: (all + engine.GiB - 1) / engine.GiB * engine.GiB}
+	switch fits := all <= c.Budget.Of(all); {
+	case fits && c.Roomy() && c.Unplanned:
+		c.Strategy, c.Args = engine.KeepAll, nil
+	case !fits && c.Strategy == engine.KeepAll && c.Unplanned:
+		c.Strategy, c.Args = usual, nil
 	}
 	return c
 }

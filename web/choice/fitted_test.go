@@ -5,35 +5,59 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/card"
+	"memtide/profiles/preset"
+	"memtide/web/format"
 )
 
-// The default budget of a device is what it is likely to serve, and never a share of
-// what does not fit; what fits keeps its own.
+// The default budget is what the device is likely to serve, and never a share of keeping everything. Where that fits,
+// the plan is to keep everything.
 func TestFitted(t *testing.T) {
 	const gib = engine.GiB
 	for _, c := range []struct {
-		device string
-		all    engine.Bytes
-		always bool
-		want   Budget
+		device, budget string
+		strategy       string
+		all            engine.Bytes
+		graph          bool
+		want           string
+		room           string
 	}{
-		{"h100-sxm-80gb", 93 * gib, false, Budget{Bytes: 73 * gib}},
-		{"h100-sxm-80gb", 75 * gib, false, Budget{Bytes: 73 * gib}}, // with the allocator it does not fit
-		{"h100-sxm-80gb", 40 * gib, false, DefaultBudget},
-		{"h100-sxm-80gb", 40*gib - 5, true, Budget{Bytes: 40 * gib}},
-		{"v100-pcie-16gb", 93 * gib, false, Budget{Bytes: 13 * gib}},
-		{"", 93 * gib, true, DefaultBudget},
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, false, DefaultStrategy, "73.3 GiB"},
+		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, false, engine.KeepAll, "73.3 GiB"},
+		{"h100-sxm-80gb", "", "pofo", 40 * gib, false, "pofo", "73.3 GiB"}, // somebody chose it
+		{"h100", "", GraphStrategy, 40 * gib, true, engine.KeepAll, "74.1 GiB"},
+		{"h100", "", engine.KeepAll, 80 * gib, true, GraphStrategy, "74.1 GiB"},
+		{"rtx-4090", "", engine.KeepAll, 22 * gib, false, DefaultStrategy, "21.6 GiB"},
+		{"24gib", "", DefaultStrategy, 21 * gib, false, engine.KeepAll, "21.6 GiB"},
+		{"rtx-4090", "21GiB", DefaultStrategy, 20 * gib, false, DefaultStrategy, "21 GiB"},
+		{"v100-pcie-16gb", "60%", DefaultStrategy, 10 * gib, false, DefaultStrategy, "6 GiB"},
 	} {
-		choice := Default()
-		choice.Device = c.device
-		if got := choice.Fitted(c.all, c.always).Budget; got != c.want {
-			t.Errorf("%d bytes on %q, always %t: %v; want %v", c.all, c.device, c.always, got, c.want)
+		said := Said{Device: c.device}
+		said.Budget, _ = ParseBudget(c.budget)
+		choice, _ := said.Resolve(said.Base())
+		choice.Strategy, choice.Unplanned = c.strategy, c.strategy != "pofo"
+		got := choice.Fitted(c.all, c.graph)
+		if text := format.Bytes(got.Budget.Of(c.all)); got.Strategy != c.want || text != c.room {
+			t.Errorf("%d bytes by %s on %q with %q: %s in %s; want %s in %s", c.all, c.strategy, c.device, c.budget, got.Strategy, text, c.want, c.room)
 		}
 	}
 	for _, d := range card.All() {
-		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+2*gib) <= d.Memory {
-			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want whole GiB, as many as go", d.ID, d.Memory, b, Reserved(b))
+		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+gib/4) <= d.Memory {
+			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want tenths of a GiB, as many as go", d.ID, d.Memory, b, Reserved(b))
 		}
+	}
+}
+
+// A budget that nobody chose goes along with the card, whatever way that is chosen; one that somebody chose stays.
+func TestRoom(t *testing.T) {
+	a100 := Default().On(card.Lookup("a100-80gb"))
+	back := a100.On(card.Default())
+	if !a100.Roomy() || a100.Budget == Default().Budget || !back.Equal(Default()) {
+		t.Errorf("from one card to another: %v, and back %v; want the room of each", a100.Budget, back.Budget)
+	}
+	chosen := Default()
+	chosen.Budget = Budget{Bytes: 5 * engine.GiB}
+	if got := chosen.On(card.Lookup("h100")).Budget; got != chosen.Budget {
+		t.Errorf("a chosen budget becomes %v on another card", got)
 	}
 }
 
@@ -41,10 +65,33 @@ func TestFitted(t *testing.T) {
 // example, and one that says nothing means what it always did.
 func TestExample(t *testing.T) {
 	said := Example().Diff(Default(), false)
-	if said.Preset != ExamplePreset || said.Device != ExampleDevice || said.Strategy == "" || said.Budget.Bytes == 0 {
-		t.Errorf("a link to the example says %+v; want network, device, strategy and budget", said)
+	if said.Preset != ExamplePreset || said.Device != ExampleDevice || said.Strategy == "" {
+		t.Errorf("a link to the example says %+v; want network, device and strategy", said)
 	}
 	if got, problems := said.Resolve(new(Said).Base()); !got.Equal(Example()) || len(problems) > 0 {
 		t.Errorf("its link means %+v (%v); want %+v", got, problems, Example())
+	}
+}
+
+// Every preset on every card is about that card, in what it leaves, and keeps everything where that fits.
+func TestEveryCard(t *testing.T) {
+	for _, p := range preset.Presets() {
+		if !p.Operators() {
+			continue
+		}
+		profile, err := p.Profile(p.DefaultBatch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := profile.Totals().KeepAllPeak
+		for _, d := range append(card.All(), *card.Lookup("24gib"), *card.Lookup(OwnExample)) {
+			said := Said{Preset: preset.Ref(p.ID, p.DefaultBatch), Device: d.ID}
+			c, problems := said.Resolve(said.Base())
+			c = c.Fitted(all, profile.Chain == nil)
+			room := Usable(d.Memory)
+			if len(problems) > 0 || c.GPU().ID != d.ID || c.Budget.Bytes != room || (c.Strategy == engine.KeepAll) != (all <= room) {
+				t.Errorf("%s on %s: the card %s, budget %v, plan %s, %v; want that card, %d bytes, and everything kept: %t", said.Preset, d.ID, c.GPU().ID, c.Budget, c.Strategy, problems, room, all <= room)
+			}
+		}
 	}
 }

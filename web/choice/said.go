@@ -68,9 +68,7 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 			problems = append(problems, *p)
 		}
 	}
-	if s.Budget != (Budget{}) {
-		c.Budget = s.Budget
-	}
+	c.Budget = s.budget(base, c)
 	switch s.Transfers {
 	case "whole":
 		c.Transfers = engine.Whole
@@ -78,6 +76,17 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 		c.Transfers = engine.Streamed
 	}
 	return c, problems
+}
+
+// budget is what is said; otherwise that of base, or the room on the card that is meant now where base's was nobody's choice.
+func (s *Said) budget(base, now Choice) Budget {
+	switch {
+	case s.Budget != (Budget{}):
+		return s.Budget
+	case base.Roomy():
+		return now.Room()
+	}
+	return base.Budget
 }
 
 func (s *Said) takeSource(c *Choice) (p *Problem) {
@@ -137,7 +146,7 @@ func (s *Said) takeMethod(c *Choice) *Problem {
 		if engine.Lookup(s.Strategy) == nil {
 			return &Problem{Key: "s", Name: s.Strategy}
 		}
-		c.Strategy = s.Strategy
+		c.Strategy, c.Unplanned = s.Strategy, false
 	}
 	st := engine.Lookup(c.Strategy)
 	if st == nil {
@@ -209,10 +218,10 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 			s.Kind = "graph"
 		}
 	}
-	if c.Budget != base.Budget || all {
+	if c.Budget != new(Said).budget(base, c) || all {
 		s.Budget = c.Budget
 	}
-	if c.Strategy != base.Strategy || !maps.Equal(c.Args, base.Args) || all {
+	if c.Strategy != base.Strategy || !maps.Equal(c.Args, base.Args) || base.Unplanned && !c.Unplanned || all {
 		s.Strategy, s.Args = c.Strategy, c.Args
 	}
 	duplex := base.Duplex // a device that is named brings its own

@@ -67,7 +67,7 @@ func TestDiffOfEqual(t *testing.T) {
 	said = c.Diff(c, true)
 	var got []string
 	FieldsOf(&said, false).Write(func(key, value string) { got = append(got, key+"="+value) })
-	if want := []string{"dev=" + card.DefaultID, "m=60%", "s=rotor"}; !slices.Equal(got, want) {
+	if want := []string{"dev=" + card.DefaultID, "m=14233MiB", "s=rotor"}; !slices.Equal(got, want) {
 		t.Errorf("all of it says %q; want %q", got, want)
 	}
 }

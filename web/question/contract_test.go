@@ -38,11 +38,14 @@ func init() {
 // networks are what every question is asked about.
 var networks = []string{"alexnet-b16", "alexnet-graph-b16"}
 
+// budgets are those in which they are asked about: some plans fit, and some do not.
+var budgets = map[string]engine.Bytes{"alexnet-b16": 751 * engine.MiB, "alexnet-graph-b16": 739 * engine.MiB}
+
 // page is a page that shows the schedule of a preset.
 func page(t *testing.T, preset string) *state.State {
 	t.Helper()
 	c := choice.Default()
-	c.Source.Preset = preset
+	c.Source.Preset, c.Budget = preset, choice.Budget{Bytes: budgets[preset]}
 	s, err := jobs.First(t.Context(), new(serve.Local), c)
 	if err != nil {
 		t.Fatalf("%s: %v", preset, err)

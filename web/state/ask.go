@@ -75,7 +75,7 @@ func (s *State) keepBudget(c Choice) Choice {
 	switch b := s.Choice.Budget; {
 	case s.Compare != nil && s.Network != nil:
 		c.Budget = choice.Budget{Bytes: max(b.Of(s.Network.Totals.KeepAllPeak), 1)}
-	case b != s.instead:
+	case !s.Choice.Roomy():
 		c.Budget = b
 	}
 	return c

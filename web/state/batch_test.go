@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
 
@@ -14,19 +13,19 @@ import (
 func TestBudgetSurvivesBatch(t *testing.T) {
 	set := choice.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
-		name         string
-		now, instead choice.Budget
-		pick         string
-		want         choice.Budget
+		name string
+		now  choice.Budget
+		pick string
+		want choice.Budget
 	}{
-		{"another batch", set, choice.Budget{}, "resnet50-b64", set},
-		{"another network", set, choice.Budget{}, "vgg16-b32", choice.DefaultBudget},
-		{"a share is a share of each", choice.Budget{Share: 70 * choice.Percent}, choice.Budget{}, "resnet50-b64", choice.Budget{Share: 70 * choice.Percent}},
-		{"a budget that nobody chose", set, set, "resnet50-b64", choice.DefaultBudget},
+		{"another batch", set, "resnet50-b64", set},
+		{"another network", set, "vgg16-b32", choice.Default().Budget},
+		{"a share is a share of each", choice.Budget{Share: 70 * choice.Percent}, "resnet50-b64", choice.Budget{Share: 70 * choice.Percent}},
+		{"a budget that nobody chose", choice.Default().Budget, "resnet50-b64", choice.Default().Budget},
 	} {
 		s := New()
 		s.Choice = chosen("resnet50-b32")
-		s.Choice.Budget, s.instead = c.now, c.instead
+		s.Choice.Budget = c.now
 		s.Update(PickPreset{ID: c.pick})
 		if got := s.Opening.Choice.Budget; got != c.want {
 			t.Errorf("%s: the budget becomes %+v, want %+v", c.name, got, c.want)
@@ -52,10 +51,4 @@ func TestUselessChainIsSaid(t *testing.T) {
 		}
 	}
 	said("when it has been opened")
-	// The default budget does not fit, and another takes its place.
-	s.Update(SolveFailed{ID: s.Solving.ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 5 * engine.GiB, Smallest: 6 * engine.GiB}})
-	if s.Choice.Budget == choice.DefaultBudget {
-		t.Fatal("the budget is still the one that does not fit")
-	}
-	said("with another budget")
 }

@@ -24,6 +24,9 @@ func (m SetBudget) apply(s *State) []Effect {
 	if m.Share > 0 {
 		c.Budget = choice.Budget{Share: m.Share}
 	}
+	if s.Network != nil && m.Settled {
+		c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil)
+	}
 	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
 }
@@ -84,9 +87,7 @@ func (m SetGraph) apply(s *State) []Effect {
 	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
 		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
-	if c.Budget == s.instead { // that fits the other way only was nobody's choice
-		c.Budget = choice.DefaultBudget
-	}
+	c = c.Fitted(s.Network.As(c).Totals.KeepAllPeak, c.Graph)
 	return s.choose(c, Push, false)
 }
 
@@ -95,7 +96,7 @@ type SetStrategy struct{ Name string }
 
 func (m SetStrategy) apply(s *State) (out []Effect) {
 	if c := s.Choice; m.Name != c.Strategy {
-		c.Strategy, c.Args = m.Name, nil
+		c.Strategy, c.Args, c.Unplanned = m.Name, nil, false
 		out = s.choose(c, Push, false)
 	}
 	s.carryMethod()

@@ -134,7 +134,7 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 // Two sides that are compared have the same memory: another device or batch size
 // of one of them does not change its budget.
 func TestCompareKeepsBudget(t *testing.T) {
-	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.DefaultBudget, {Bytes: 3 * engine.GiB}} {
+	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.Default().Budget, {Bytes: 3 * engine.GiB}} {
 		p := &player{State: New()}
 		c := chosen("resnet50-b32")
 		c.Budget = budget
@@ -146,27 +146,6 @@ func TestCompareKeepsBudget(t *testing.T) {
 		if got := p.Opening.Choice.Budget; got.Bytes != want || got.Share != 0 {
 			t.Errorf("%+v: B's budget becomes %+v; want %d bytes, as A has", budget, got, want)
 		}
-	}
-}
-
-// If nobody has chosen a budget and the default does not fit, both sides get the
-// one that does.
-func TestCompareDefaultThatIsTooSmall(t *testing.T) {
-	p := &player{State: New()}
-	b := chosen("net-b8")
-	b.Strategy = "testoffload"
-	p.play(Start{Choice: chosen("net-b8"), B: &b})
-	p.play(opened(last[Open](t, p).ID, chain("net")))
-	var mine Solve
-	for _, e := range p.effects {
-		if e, ok := e.(Solve); ok && e.Slot == ForPage {
-			mine = e
-		}
-	}
-	p.play(SolveFailed{ID: mine.ID, Choice: mine.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
-	ca, cb := p.SideChoices()
-	if ca.Budget == choice.DefaultBudget || ca.Budget != cb.Budget || p.OverBudget != nil {
-		t.Errorf("A has %+v, B %+v, misfit %v; want one budget of both that fits", ca.Budget, cb.Budget, p.OverBudget)
 	}
 }
 

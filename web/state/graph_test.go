@@ -52,7 +52,8 @@ func TestTwoWays(t *testing.T) {
 	if p.Choice.Graph || p.Network.Chain == nil || !p.Network.TwoWays() || !strings.Contains(sourceOf(e.Request), "both") {
 		t.Fatalf("graph %v, request %+v; want the chain, of two ways", p.Choice.Graph, e.Request.Network)
 	}
-	p.play(answer(e, 20))
+	p.play(answer(e, 20), SetStrategy{"testremat"}, SetBudget{Share: 60 * choice.Percent, Settled: true})
+	p.play(answer(last[Solve](t, p), 20))
 	effects := p.play(SetGraph{true})
 	e = last[Solve](t, p)
 	if p.Network.Chain != nil || !e.Request.Network.Graph || p.Choice.Strategy != choice.GraphStrategy {

@@ -149,9 +149,10 @@ func TestSuggestion(t *testing.T) {
 	if c := pick("nonpersistent-b1"); c.Strategy != "nonpersistent" || c.Device == "" || c.Budget.Bytes != 9*engine.MiB {
 		t.Errorf("nonpersistent: %+v; want its strategy, 9 MiB and the default device", c)
 	}
-	if c := pick("vgg16-b32"); c.Strategy != choice.DefaultStrategy || c.Device == "" || c.Budget != choice.DefaultBudget {
-		t.Errorf("vgg16: %+v; want the defaults back", c)
+	if c := pick("vgg16-b32"); c.Strategy != engine.KeepAll || c.Device == "" || c.Budget != choice.Default().Budget {
+		t.Errorf("vgg16: %+v; want the room of the device back, in which everything fits", c)
 	}
+	p.Choice.Unplanned = false
 	p.Choice.Strategy, p.Choice.Device, p.Choice.ToHost, p.Choice.ToDev = "testoffload", "", 3e9, 3e9
 	if c := pick("resnet50-b32"); c.Strategy != "testoffload" || c.ToDev != 3e9 {
 		t.Errorf("resnet50: %+v; want the strategy and the link that a person has chosen", c)

@@ -45,8 +45,11 @@ func (m Opened) apply(s *State) []Effect {
 	}
 	c := m.chosen(o)
 	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, o.file.Bytes).As(c)
-	if o.fit || o.History == Push && c.Budget == choice.DefaultBudget && s.Compare == nil {
-		c = c.Fitted(side.Network.Totals.KeepAllPeak, o.fit)
+	if o.fit && s.Compare == nil {
+		c.Budget = c.Room()
+	}
+	if s.Compare == nil {
+		c = c.Fitted(side.Network.Totals.KeepAllPeak, side.Network.Chain == nil)
 	}
 	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
@@ -204,11 +207,12 @@ func (m OpenFailed) apply(s *State) []Effect {
 		out = PickFile(*next.file).apply(s)
 	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
 		c, about := s.Choice, "The example is shown."
-		if c.Budget != choice.DefaultBudget {
+		if !c.Roomy() {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."
 		}
 		a.Lines = append(a.Lines, about)
-		c.Source, c.Budget = Source{Preset: choice.DefaultPreset}, choice.DefaultBudget
+		c.Source = Source{Preset: choice.DefaultPreset}
+		c.Budget = c.Room()
 		out = s.open(c, nil, Leave)
 	}
 	s.Alert = a

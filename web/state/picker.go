@@ -144,7 +144,8 @@ func (m SetGPU) apply(s *State) []Effect {
 	if base == nil || !base.Operators() || !d.Timed() { // the times stay
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {
-				*c = c.Fitted(s.Network.Totals.KeepAllPeak, true)
+				c.Budget = c.Room()
+				*c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil)
 			}
 		})
 	}

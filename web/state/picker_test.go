@@ -66,9 +66,9 @@ func TestVariantChoices(t *testing.T) {
 		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}}, "gpt2-medium-512tok-f32-b4", v100, set},
 		{"resnet50-f16-b8", v100, SetGraph{true}, "resnet50-f16-graph-b8", v100, set},
 		{"resnet50-graph-b8", v100, SetGraph{false}, "resnet50-b8", v100, set},
-		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, choice.DefaultBudget},
-		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, choice.DefaultBudget},
-		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, choice.DefaultBudget},
+		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, choice.Default().On(card.Lookup(a100)).Budget},
+		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, choice.Default().On(card.Lookup(gtx)).Budget},
+		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, choice.Default().Budget},
 	} {
 		s := New()
 		s.Choice = chosen(c.from)

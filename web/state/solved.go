@@ -135,17 +135,6 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	f := m.Failure
 	switch f.Kind {
 	case proto.Infeasible:
-		if fits, ok := s.budgetInstead(f); ok {
-			about := s.Alert // what was odd about the network still is
-			out := s.chooseWithin(fits, Replace, false, s.limit(Leave))
-			if s.Compare != nil && s.Compare.Other.Network == s.Network { // whose budget was nobody's choice either
-				other := s.Compare.Other.Choice
-				other.Budget = fits.Budget
-				out = append(out, s.setOther(other, nil, Leave)...)
-			}
-			s.Alert = about
-			return out
-		}
 		s.OverBudget = newOverBudget(f)
 		return s.fallBackToSmallest(f)
 	case proto.Deadline:
@@ -197,24 +186,6 @@ func firstOfPasses(instead string) string {
 		}
 	}
 	return instead
-}
-
-// budgetInstead is the present choice with a budget that fits, half-way to
-// keeping everything, if the budget was nobody's choice: the default of a
-// network of which nothing is shown yet.
-func (s *State) budgetInstead(f *proto.Failure) (Choice, bool) {
-	c := s.Choice
-	all := s.Network.Totals.KeepAllPeak
-	if s.Compare != nil && s.Compare.Other.Network == s.Network && s.Compare.Other.Choice.Budget != choice.DefaultBudget {
-		return c, false // it is compared as it is
-	}
-	if c.Budget != choice.DefaultBudget || f.Smallest <= 0 || f.Smallest > all || s.current() != nil {
-		return c, false
-	}
-	r := s.BudgetRange()
-	c.Budget = choice.Budget{Bytes: max(r.At(r.Position(f.Smallest+(all-f.Smallest)/2)), f.Smallest)}
-	s.instead = c.Budget
-	return c, true
 }
 
 // fallBackToSmallest asks for the schedule of the smallest budget when there is no

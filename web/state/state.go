@@ -2,7 +2,6 @@ package state
 
 import (
 	"memtide/wasm/proto"
-	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/tradeoff"
@@ -27,12 +26,11 @@ type State struct {
 	redraw
 
 	pictures  recent[*known.Picture]
-	instead   choice.Budget // that was chosen because the default did not fit
-	next      *waiting      // side B, until A has been read
-	unwritten bool          // the address waits for what it names, see holdAddress
-	dragging  bool          // the budget is being dragged: no picture changes its height
-	copies    int           // lanes of copies that the timeline has room for
-	lastID    int           // of a request
+	next      *waiting // side B, until A has been read
+	unwritten bool     // the address waits for what it names, see holdAddress
+	dragging  bool     // the budget is being dragged: no picture changes its height
+	copies    int      // lanes of copies that the timeline has room for
+	lastID    int      // of a request
 }
 
 // New is the state of a page that has nothing yet.

@@ -106,6 +106,7 @@ func TestCompareLinkRoundTrip(t *testing.T) {
 		if len(notes) > 0 || m.B == nil {
 			t.Fatalf("%s: notes %q, B %v; want none, and a B", text, notes, m.B)
 		}
+		m.Choice.Unplanned, m.B.Unplanned = a.Unplanned, b.Unplanned
 		if !reflect.DeepEqual(m.Choice, a) || !reflect.DeepEqual(*m.B, b) {
 			t.Fatalf("%s:\nA %+v\nwant %+v\nB %+v\nwant %+v", text, m.Choice, a, *m.B, b)
 		}

@@ -83,7 +83,7 @@ func TestGraphInLink(t *testing.T) {
 		t.Errorf("copying says %q; want no more than that it is copied", s.View.Note)
 	}
 	l.Profile = nil
-	if got, want := l.String(), "v=1&kind=graph&s=window"; got != want {
+	if got, want := l.String(), "v=1&kind=graph&m=60%25&s=window"; got != want {
 		t.Errorf("without the graph the link is %q; want %q", got, want)
 	}
 	_, m, notes := permalink.Follow(l.String())
@@ -115,7 +115,7 @@ func TestFileOfTwoWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := choice.Default()
-	c.Source, c.Graph, c.Strategy, c.Budget.Share = state.Source{File: "branchy", Profile: data}, true, "lms", 90*choice.Percent
+	c.Source, c.Graph, c.Strategy, c.Budget = state.Source{File: "branchy", Profile: data}, true, "lms", choice.Budget{Share: 90 * choice.Percent}
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)

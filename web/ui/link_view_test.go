@@ -47,7 +47,7 @@ func TestBudgetOfCutLink(t *testing.T) {
 	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
 		l, notes := link.Parse(text)
 		c, _ := permalink.ChoiceOf(l)
-		if c.Budget != choice.DefaultBudget || len(notes) == 0 {
+		if c.Budget != choice.Default().Budget || len(notes) == 0 {
 			t.Errorf("%s: budget %+v, notes %q; want the default budget and a note", text, c.Budget, notes)
 		}
 	}
@@ -55,8 +55,8 @@ func TestBudgetOfCutLink(t *testing.T) {
 
 func TestLinkRoundTrip(t *testing.T) {
 	s := pagetest.First(t)
-	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32" {
-		t.Errorf("link of the default is %q; want only the preset", l.String())
+	if l := permalink.Of(s, link.Link{}); l.String() != "v=1&p=resnet101-b32&m=60%25" {
+		t.Errorf("link of the default is %q; want only the preset and its budget", l.String())
 	}
 	custom := s.Choice
 	custom.Device, custom.ToDev, custom.ToHost, custom.Duplex = "", 7e9, 6e9, engine.FullDuplex

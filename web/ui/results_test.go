@@ -101,8 +101,8 @@ func TestMemoryPage(t *testing.T) {
 		}
 	}
 	l := permalink.Of(s, link.Link{})
-	if got := l.String(); got != "v=1&kind=memory" {
-		t.Errorf("the link is %s, want v=1&kind=memory", got)
+	if got := l.String(); got != "v=1&kind=memory&m=60%25" {
+		t.Errorf("the link is %s, want v=1&kind=memory&m=60%%25", got)
 	}
 	var results []string
 	for _, n := range (&Results{S: s}).Numbers() {

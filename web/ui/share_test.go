@@ -28,10 +28,10 @@ func TestAddresses(t *testing.T) {
 	p := &permalink.Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
-	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&sum=025bc4&p=resnet101-b32&t=10-20&sel=B18"; got != want {
+	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&sum=f695ae&p=resnet101-b32&m=60%25&t=10-20&sel=B18"; got != want {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
-	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32"; got != want {
+	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25"; got != want {
 		t.Errorf("without zoom and selection: %s, want %s", got, want)
 	}
 	if got, want := p.Folder(), "https://example.org/x/"; got != want {
@@ -69,9 +69,9 @@ func TestShareFromFile(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
-		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=2e103e&p=resnet101-b32", "docs/", "markdown iframe element"},
-		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&sum=2e103e&p=resnet101-b32", "https://example.org/x/docs/", "markdown iframe element"},
-		{"file:///home/ann/memtide.html", "", "#v=1&sum=2e103e&p=resnet101-b32", "", ""},
+		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=5db101&p=resnet101-b32&m=60%25", "docs/", "markdown iframe element"},
+		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25", "https://example.org/x/docs/", "markdown iframe element"},
+		{"file:///home/ann/memtide.html", "", "#v=1&sum=5db101&p=resnet101-b32&m=60%25", "", ""},
 	} {
 		p := new(permalink.Page)
 		p.Locate(c.href, c.site)
@@ -107,7 +107,7 @@ func TestEmbeddedStays(t *testing.T) {
 	}
 	s := pagetest.First(t)
 	s.View.Frame = frame
-	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=2cc270&p=resnet101-b32&show=time"; got != want {
+	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=adda74&p=resnet101-b32&m=60%25&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
 	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step · opened by https://example.org") {

@@ -106,7 +106,7 @@ func TestBarAndDevice(t *testing.T) {
 	}{
 		{"v100-pcie-16gb", "ghost 1.72 GiB more with everything kept", "one V100 has 15.8 GiB; keep everything: 4.3 GiB; budget 2.58 GiB"},
 		{"h200-sxm-141gb", "ghost 1.72 GiB more with everything kept", "keep everything: 4.3 GiB; budget 2.58 GiB; at the peak of the step"},
-		{"gtx-970", "ghost beyond 374 MiB too much", "one GTX 970 has 3.94 GiB; budget 2.58 GiB; at the peak of the step; 1.36 GiB left for CUDA and the allocator"},
+		{"gtx-970", "ghost beyond 374 MiB too much", "one GTX 970 has 3.94 GiB; budget 2.58 GiB; at the peak of the step; 1.36 GiB of the card unused"},
 	} {
 		s, p := alone(t)
 		p.Choice.Device = c.device

@@ -30,7 +30,7 @@ const (
 // Of says of a schedule whether it fits, and what it costs.
 func Of(p *known.Picture) (kind, sentence string) {
 	peak, device := p.Solved.Trace.Peak, Device(p.Choice)
-	likely, price := choice.Reserved(peak), priceOf(p)
+	likely, price := choice.Reserved(peak), priceOf(p)+timesOf(p)
 	switch {
 	case !p.Solved.Verdict.Verified:
 		return Failed, strings.TrimSuffix(format.Durations(p.Solved.Verdict.Problem), ".") + "."
@@ -50,6 +50,15 @@ func Of(p *known.Picture) (kind, sentence string) {
 		return Probably, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
 	}
 	return Fits, fmt.Sprintf(wordsOnOne, format.OutOf(peak, device.Memory), device.Short(), price)
+}
+
+// timesOf says whose times they are where they are not those of the device that is asked about.
+func timesOf(p *known.Picture) string {
+	d, of := Device(p.Choice), p.Network.Profile.Source.Device
+	if d == nil || of == "" || strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
+		return ""
+	}
+	return fmt.Sprintf(wordsTimesOf, of)
 }
 
 // resident says that what stays on the device through the whole step is more than it

@@ -5,6 +5,7 @@ const (
 	wordsOnOne    = "%s on one %s%s"                                           // of the device's memory, device, price
 	wordsNeeded   = "%s is needed, and one %s has %s."                         // peak, device, its memory
 	wordsResident = "%s is needed before the first layer runs; one %s has %s." // weights and the like, device, its memory
+	wordsTimesOf  = " Times are of: %s."                                       // device of the times
 	wordsRange    = "%s" + wordsReserved + "; one %s has %s."                  // range, device, its memory
 	wordsSlower   = ", %s slower" + wordsThan
 	wordsNoSlower = ", no slower" + wordsThan

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -19,16 +19,17 @@ import (
 // Another batch keeps that budget; another network gets its own.
 func TestOneGPU(t *testing.T) {
 	s := pagetest.First(t)
+	room := func(id string) choice.Budget { return choice.Budget{Bytes: choice.Usable(card.Lookup(id).Memory)} }
 	for _, c := range []struct {
 		do     state.Message
 		preset string
 		budget choice.Budget
 	}{
-		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", choice.Budget{Bytes: 5 * engine.GiB}}, // it fits with everything kept
-		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512", choice.Budget{Bytes: 5 * engine.GiB}},
-		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", choice.Budget{Bytes: 62 * engine.GiB}},
-		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", choice.DefaultBudget},
-		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", choice.Budget{Bytes: 73 * engine.GiB}},
+		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", room("a100-sxm-40gb")},
+		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512", room("a100-sxm-40gb")},
+		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", room("h100-sxm-80gb")},
+		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", room("h100-sxm-80gb")},
+		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", room("h100-sxm-80gb")},
 	} {
 		pagetest.Do(t, s, c.do)
 		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != got.GPU().ID {

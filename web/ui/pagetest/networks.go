@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/jobs"
@@ -55,7 +56,7 @@ func skipFile(n int) []byte {
 func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
 	c := choice.Default()
-	c.Source = state.Source{File: "skips.json", Profile: skipFile(12)}
+	c.Source, c.Budget = state.Source{File: "skips.json", Profile: skipFile(12)}, share
 	if change != nil {
 		change(&c)
 	}
@@ -84,7 +85,7 @@ func Ask(t *testing.T, s *state.State, name string) {
 func Small(t *testing.T) *state.State {
 	t.Helper()
 	c := choice.Default()
-	c.Source.Preset = "alexnet-b16"
+	c.Source.Preset, c.Budget = "alexnet-b16", choice.Budget{Bytes: 751 * engine.MiB}
 	return open(t, c)
 }
 
@@ -92,6 +93,6 @@ func Small(t *testing.T) *state.State {
 func Preset(t *testing.T, ref string) *state.State {
 	t.Helper()
 	c := choice.Default()
-	c.Source.Preset, c.Strategy, c.Budget.Share = ref, "keepall", 100*choice.Percent
+	c.Source.Preset, c.Strategy, c.Budget = ref, "keepall", choice.Budget{Share: 100 * choice.Percent}
 	return open(t, c)
 }

@@ -17,10 +17,15 @@ import (
 	"memtide/web/state"
 )
 
+// share is the budget of pages on which there is something to plan.
+var share = choice.Budget{Share: 60 * choice.Percent}
+
 // First is the state of the page that has opened the default example.
 func First(t *testing.T) *state.State {
 	t.Helper()
-	return open(t, choice.Default())
+	c := choice.Default()
+	c.Budget = share
+	return open(t, c)
 }
 
 // open is the state of the page that has opened and solved what was chosen.

@@ -49,10 +49,10 @@ func TestLinesInLink(t *testing.T) {
 		axis  string
 		want  string
 	}{
-		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32"},
-		{[]string{"pofo", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&c=pofo,rotor&y=time"},
-		{[]string{"all"}, tradeoff.Slowdown, "v=1&p=resnet101-b32&c=all&y=slowdown"},
-		{[]string{}, tradeoff.Throughput, "v=1&p=resnet101-b32&c=none"},
+		{nil, tradeoff.Throughput, "v=1&p=resnet101-b32&m=60%25"},
+		{[]string{"pofo", "rotor"}, tradeoff.StepTime, "v=1&p=resnet101-b32&m=60%25&c=pofo,rotor&y=time"},
+		{[]string{"all"}, tradeoff.Slowdown, "v=1&p=resnet101-b32&m=60%25&c=all&y=slowdown"},
+		{[]string{}, tradeoff.Throughput, "v=1&p=resnet101-b32&m=60%25&c=none"},
 	} {
 		s.View.Lines, s.View.Axis = c.lines, c.axis
 		l := permalink.Of(s, link.Link{})
@@ -64,7 +64,7 @@ func TestLinesInLink(t *testing.T) {
 			t.Errorf("%s is read as lines %q, axis %q, notes %q; want %q, %q", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
 		}
 	}
-	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor"}) {
+	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&m=60%25&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor"}) {
 		t.Errorf("lines %q; want the known ones", m.Lines)
 	}
 }

@@ -92,8 +92,8 @@ func TestBetterForTheDevice(t *testing.T) {
 			asked = &q.Request
 		}
 	}
-	if asked == nil || asked.Budget.Bytes != 13*engine.GiB || asked.Strategy != "keepall" || asked.Methods[0].Strategy != s.Choice.Strategy {
-		t.Errorf("asks %+v; want every plan in 13 of the 15.8 GiB of the V100", asked)
+	if asked == nil || asked.Budget.Bytes != 14233*engine.MiB || asked.Strategy != "keepall" || asked.Methods[0].Strategy != s.Choice.Strategy {
+		t.Errorf("asks %+v; want every plan in 13.9 of the 15.8 GiB of the V100", asked)
 	}
 	if c := (&Better{S: s}); c.Title() != "What would make it fit" || c.room() != state.DeviceOf(s.Choice).Memory {
 		t.Errorf("%q, kept to %d; want what would make it fit, and the device", c.Title(), c.room())

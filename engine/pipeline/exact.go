@@ -42,7 +42,6 @@ type exact struct {
 	*work
 	allowed Allowed
 	mine    [][]int32
-	unit    int64 // of time: all times are multiples
 	below   int64 // times from here on are of no use
 	most    int   // moments
 	poll    *engine.Poll

@@ -171,9 +171,6 @@ func (m *Model) has(is func(*Block) bool) bool {
 	return false
 }
 
-// hasExperts says whether a layer, counted from 0, has experts.
-func (m *Model) hasExperts(layer int64) bool { return m.At(layer).MoE != nil }
-
 // normParams are the weights of one normalisation over n numbers.
 func (b *Block) normParams(n int64) int64 {
 	switch {

@@ -242,11 +242,3 @@ func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To 
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
-
-// classOf is the class of a strategy; 0 if there is none of this name.
-func classOf(strategy string) engine.Class {
-	if st := engine.Lookup(strategy); st != nil {
-		return st.Class
-	}
-	return 0
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/whatif"
@@ -90,12 +89,4 @@ func ChangeTitle(x *proto.Answer) string {
 		return name
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
-}
-
-// difference says by how much a step time is another.
-func difference(now, base time.Duration) string {
-	if now == base {
-		return "the same"
-	}
-	return fmt.Sprintf("%s, %s", format.DurationChange(now-base), format.Percent(float64(now-base)/float64(base)))
 }

@@ -5,10 +5,6 @@ import (
 	"memtide/web/display"
 )
 
-// bandRoles are the colours of categories.
-var bandRoles = [sim.NumCategories]display.Role{sim.Fixed: display.Fixed, sim.Gradient: display.Backward, sim.Activation: display.Forward, sim.Recomputed: display.Recompute,
-	sim.InTransfer: display.Transfer, sim.Workspace: display.Muted}
-
 // kindRoles are the colours of kinds of spans.
 var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanRecompute: display.Recompute, sim.SpanBackward: display.Backward,
 	sim.SpanOffload: display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer, sim.SpanCPU: display.Fixed}

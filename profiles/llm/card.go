@@ -103,7 +103,7 @@ func CardOf(name string) *Card {
 // which of its figures no source confirms. It is empty for most.
 func (c *Card) Says(s *Setup) (notes []string) {
 	if c.Lent != "" {
-		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate of a %s is known.", c.Lent, c.Name))
+		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate is known for %s.", c.Lent, c.Name))
 	}
 	if c.Table != nil && !c.Table.BF16() {
 		notes = append(notes, fmt.Sprintf("A %s has no bf16: activations are taken in fp16, of the same size, which needs loss scaling.", c.Name))

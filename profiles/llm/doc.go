@@ -6,8 +6,9 @@
 // A Setup is a model and how it is trained. Run plays some steps of it: every storage is
 // taken and given back in the order of the program, so allocated bytes are exact for the
 // program that is described, and reserved bytes are those requests replayed through
-// engine/alloc. Nothing is fitted to a measurement: each constant stands with the code or
-// the paper it comes from.
+// engine/alloc. No byte is fitted to a measurement: each constant stands with the code or the
+// paper it comes from. Times are estimates: the share of a card's peak that products reach is
+// taken from one published table (card.go), whose rows prove nothing about them.
 //
 // A question goes one way through the files: what is asked becomes a Setup (question.go,
 // setup.go), the model a tape of operators for each block (block.go, tape.go), a share of the

@@ -10,7 +10,7 @@ import (
 )
 
 // Published is a figure that somebody measured and published with all that the model has to
-// know of the run. Nothing in the model is fitted to it.
+// know of the run. No byte of the model is fitted to it.
 type Published struct {
 	Model string
 	Args  engine.Args  // of the run

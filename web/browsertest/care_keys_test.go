@@ -74,7 +74,6 @@ func TestKeysOfHelp(t *testing.T) {
 		{"Ctrl S", []pressing{{"KeyS", "s", ctrl, `globalThis.saved`}}},
 		{"Ctrl O", []pressing{{"KeyO", "o", ctrl, `globalThis.asked`}}},
 		{"M", []pressing{{"KeyM", "m", 0, `byID("preset").getAttribute("aria-expanded")`}, {"Escape", "Escape", 0, `byID("preset").getAttribute("aria-expanded")`}}},
-		{"/", []pressing{{"Slash", "/", 0, `document.activeElement.dataset.do`}, {"Escape", "Escape", 0, `document.activeElement.dataset.do`}}},
 		{"?", []pressing{{"Slash", "?", shift, helped}}},
 		{"Esc", []pressing{{"Escape", "Escape", 0, helped}, {"ArrowRight", "ArrowRight", 0, chosen}, {"Escape", "Escape", 0, chosen}}},
 	}
@@ -93,7 +92,7 @@ func TestKeysOfHelp(t *testing.T) {
 	for _, row := range rows {
 		pressed = append(pressed, row.row)
 		for _, s := range row.strokes {
-			if row.row != "/" && row.row != "M" && row.row != "Esc" {
+			if row.row != "M" && row.row != "Esc" {
 				Eval[bool](p, `document.getElementById("stage").focus(), true`)
 			}
 			before := Eval[string](p, `JSON.stringify(`+s.seen+`) ?? ""`)

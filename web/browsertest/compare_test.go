@@ -35,8 +35,8 @@ func TestCompare(t *testing.T) {
 	if hash := Eval[string](p, "location.hash"); !strings.HasSuffix(hash, "&b.s=rotor") {
 		t.Errorf("the address is %q; want a B in it", hash)
 	}
-	Eval[bool](p, `control("strategy", "greedy"); true`)
-	p.Wait(rested + ` && location.hash.includes("b.s=greedy") && byID("delta").textContent.includes("waiting")`)
+	Eval[bool](p, `control("strategy", "dynprog"); true`)
+	p.Wait(rested + ` && location.hash.includes("b.s=dynprog") && byID("delta").textContent.includes("waiting")`)
 	for _, id := range []string{"layers", "layers-b", "timeline", "timeline-b", "memory"} {
 		if Eval[int](p, fmt.Sprintf("painted(%q)", id)) == 0 {
 			t.Errorf("the picture %s is empty", id)
@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	}
 	// X swaps, the buttons turn the controls.
 	key(t, p, "KeyX", "x")
-	p.Wait(`byID("side-a").textContent.includes("Greedy") && byID("side-a").getAttribute("aria-pressed") === "true"`)
+	p.Wait(`byID("side-a").textContent.includes("Best set (Beaumont 2020)") && byID("side-a").getAttribute("aria-pressed") === "true"`)
 	p.Click(`[data-testid="side-b"]`)
 	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`)
 	// Back to what was before the comparison.

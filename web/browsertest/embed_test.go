@@ -139,7 +139,7 @@ func TestEmbedLook(t *testing.T) {
 	p := Open(t, "#embed=1&controls=budget&"+rest)
 	shown(p)
 	for selector, want := range map[string]bool{
-		".header": false, ".results": false, ".tradeoff": false, ".places": false, ".under": false, ".find": false, "#strategy": false,
+		".header": false, ".results": false, ".tradeoff": false, ".places": false, ".under": false, "#strategy": false,
 		".caption": true, `[data-testid="layers"]`: true, `[data-testid="timeline"]`: true, `[data-testid="memory"]`: true, "#budget": true,
 	} {
 		if got := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`, selector)); got != want {

@@ -42,12 +42,20 @@ func skips() string {
 	return `{"format":"memtide/1","kind":"graph","name":"skips","batch":4,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`
 }
 
-// A graph of operations that is dropped is solved by the strategy for graphs,
-// drawn by operation, and its windows are tried; a click takes one over.
+// A graph of operations that is dropped is drawn by operation. In less memory than it takes,
+// the windows of a strategy that has them are tried; a click takes one over.
 func TestDropGraph(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("skips.json", %q); true`, skips()))
+	p.Wait(`byID("strategy").value === "keepall" && ` + untilReady)
+	Eval[bool](p, `(() => {
+		const e = document.querySelector('[data-do="budget-text"]');
+		e.value = "75%";
+		return e.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+	p.Wait(`location.hash.includes("m=75%25")`)
+	Eval[bool](p, `control("strategy", "window"); true`)
 	p.Wait(`byID("strategy").value === "window" && ` + untilReady)
 	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "operations 36") {
 		t.Errorf("facts are %q; want 36 operations", got)
@@ -55,7 +63,7 @@ func TestDropGraph(t *testing.T) {
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
-	if got := Eval[string](p, "location.hash"); !strings.HasPrefix(got, sealed("v=1&kind=graph&s=window")+"&d=1.") {
+	if got := Eval[string](p, "location.hash"); !strings.HasPrefix(got, sealed("v=1&kind=graph&m=75%25&s=window")+"&d=1.") {
 		t.Errorf("the address is %q; want the graph in it", got)
 	}
 	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`)
@@ -163,7 +171,7 @@ func programs(p *Page) (names []string) {
 // workers find the schedule, the curve and what would help. One to a chain does not.
 func TestGraphMethods(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet18-graph-b32&m=60%25&s=blocks")
+	p := settledPage(t, "#v=1&p=resnet18-graph-b32&m=80%25&s=blocks")
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
@@ -178,7 +186,7 @@ func TestGraphMethods(t *testing.T) {
 		t.Errorf("the page has loaded %q beside its own program; want second, once", got)
 	}
 	p.Quiet()
-	chain := settledPage(t, "#v=1&p=resnet18-b32&m=60%25")
+	chain := settledPage(t, "#v=1&p=resnet18-b32&m=80%25")
 	chain.Done()
 	if got := programs(chain); len(got) > 0 {
 		t.Errorf("for a chain the page has loaded %q; want nothing beside its own program", got)

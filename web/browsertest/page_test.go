@@ -186,10 +186,10 @@ func TestBackUndoesStrategy(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
 	step := result(p, "step-time")
-	Eval[bool](p, `control("strategy", "greedy"); true`)
+	Eval[bool](p, `control("strategy", "dynprog"); true`)
 	p.Wait(fmt.Sprintf(`document.body.dataset.state === "ready" && result("step-time") !== %q`, step))
-	if got := Eval[string](p, "location.hash"); !strings.Contains(got, "s=greedy") {
-		t.Errorf("the address is %q; want s=greedy in it", got)
+	if got := Eval[string](p, "location.hash"); !strings.Contains(got, "s=dynprog") {
+		t.Errorf("the address is %q; want s=dynprog in it", got)
 	}
 	if got := Eval[string](p, `byID("step-time").closest(".number").title`); strings.Contains(got, "waiting 0 ms") {
 		t.Errorf("the step time is explained by %q; want waiting in a schedule that offloads", got)

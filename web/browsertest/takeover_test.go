@@ -30,7 +30,7 @@ func TestTakesOver(t *testing.T) {
 // holds when the person is done. Elements stay the same ones.
 func TestTypingIsKept(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
+	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")
 	const field = `document.querySelector('[data-do="budget-text"]')`
 	Eval[bool](p, `globalThis.field = `+field+`; field.focus(); field.value = "1024 Mi"; field.dispatchEvent(new Event("input", {bubbles: true})); document.querySelector('[data-do="table"]').click(); true`)
 	p.Wait(`!document.getElementById("table").hidden`)
@@ -60,7 +60,7 @@ func TestTypingIsKept(t *testing.T) {
 // extensions take elements away. The page goes on.
 func TestForeignHands(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
+	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")
 	Eval[bool](p, `(() => {
 		const texts = [], walk = document.createTreeWalker(document.getElementById("app"), NodeFilter.SHOW_TEXT);
 		while (walk.nextNode()) texts.push(walk.currentNode);
@@ -84,7 +84,7 @@ func TestForeignHands(t *testing.T) {
 		}
 	}
 	was := result(p, "step-time")
-	Eval[bool](p, `control("strategy", "greedy"); true`)
+	Eval[bool](p, `control("strategy", "dynprog"); true`)
 	p.Wait(`result("step-time") !== "` + was + `" && document.body.dataset.state === "ready"`)
 	p.Quiet()
 }
@@ -92,7 +92,7 @@ func TestForeignHands(t *testing.T) {
 // A drawing that fails is done again, from what is in the page.
 func TestDrawingFails(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=60%")
+	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")
 	Eval[bool](p, `(() => {
 		globalThis.host = byID("timeline").querySelector("canvas");
 		const update = memtideDOM.update;

@@ -25,7 +25,7 @@ func TestAddressHoldsTheView(t *testing.T) {
 	p.Reload()
 	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	p.Wait(`!byID("question-help").hidden && byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
+	p.Wait(`!byID("question-least").hidden && byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
 	if got := Eval[string](p, `location.hash`); got != hash {
 		t.Errorf("after a reload the address is %s; want %s", got, hash)
 	}

@@ -21,7 +21,7 @@ const smallCSV = "name,forward_s,backward_s,output_bytes,saved_bytes\nconv1,0.00
 // needs the second program and comes before the sweep that is under way, the last
 // tells what is wrong and keeps the page.
 func dropping(p *Page) {
-	settled(p, "") // whose curve is being computed while the file is opened
+	settled(p, "#v=1&p=resnet101-b32&m=60%25") // whose curve is being computed while the file is opened
 	p.Do(noteOrder)
 	file := filepath.Join(p.t.TempDir(), "mine.csv")
 	p.must(os.WriteFile(file, []byte(smallCSV), 0o600))

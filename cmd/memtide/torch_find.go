@@ -17,7 +17,8 @@ import (
 	"memtide/web/format"
 )
 
-// findPlan finds a plan, or says why there is none.
+// findPlan returns the fastest plan of the class or strategy that was asked for whose peak is
+// within limit. Where no plan fits it ends the command with who holds the bytes and what helps.
 func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) *play.Found {
 	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
 		fail("there is no strategy %q; memtide help strategies lists them", o.strategy)

@@ -52,8 +52,12 @@ const (
 	OfTheirOwner             // described by its figures alone, see Own
 )
 
-// Short is how the card is called in a sentence: without its socket and size.
+// Short returns the name of the card in a sentence, without its socket and size. A card that is
+// described by its figures is a "card" there, because the sentence says its memory.
 func (c *Card) Short() string {
+	if c.Kind == OfTheirOwner {
+		return "card"
+	}
 	name, _, _ := strings.Cut(c.Name, "-")
 	return name
 }
@@ -97,8 +101,8 @@ func IDs() []string {
 	return ids
 }
 
-// Lookup finds a card by its id, which may be that of Own; nil if there is none. What it points to is the
-// caller's.
+// Lookup returns a copy of the card with an id, which may be that of a card described by its figures
+// (Own.ID), or nil if no card has it.
 func Lookup(id string) *Card {
 	for _, c := range cards {
 		if c.ID == id {
@@ -134,7 +138,7 @@ var spoken = map[string]string{
 }
 
 // Find returns the card that a report of a run names, such as 8xH100-80G: the one with the longest name in the
-// text; nil if there is none.
+// text, or nil if the text names none.
 func Find(text string) *Card {
 	squeeze := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -42,7 +42,7 @@ const (
 const (
 	ratesAndBandwidth = "rates and memory bandwidth"
 	everything        = "memory, rates and memory bandwidth"
-	plainRate         = "32-bit rate"
+	PlainRate         = "32-bit rate" // which answers in 16 bits do not need
 )
 
 // added are the cards in the order in which they are listed behind the old ones: memory as the driver reports it, in
@@ -64,7 +64,7 @@ var added = []struct {
 	{"rtx-3090", "RTX 3090", 24_576, Ampere, gen4, 35.6, 71, 0, 936, 25, 12,
 		"", "memory as nvidia-smi reports it (club-3090 issue 390)", ratesAndBandwidth},
 	{"rtx-4090", "RTX 4090", 24_564, Ampere, gen4, 82.6, 165.2, 330.3, 1008, 25, 12,
-		"16-bit and 8-bit rates and memory bandwidth from a third-party table (waredb)", "memory as nvidia-smi reports it (RLinf issue 255)", plainRate},
+		"16-bit and 8-bit rates and memory bandwidth from a third-party table (waredb)", "memory as nvidia-smi reports it (RLinf issue 255)", PlainRate},
 	{"rtx-5090", "RTX 5090", 32_607, Ampere, gen5, 104.8, 209.5, 419, 1792, 52, 12,
 		"memory bandwidth from a third-party guide (spheron)", "memory as nvidia-smi reports it (club-3090 issue 1229)", "rates"},
 	{"rtx-a6000", "RTX A6000", 49_140, Ampere, gen4, 38.7, 154.85, 0, 768, 25, 25,
@@ -72,13 +72,13 @@ var added = []struct {
 	{"rtx-6000-ada", "RTX 6000 Ada", 49_140, Ampere, gen4, 91.1, 364, 728, 960, 25, 25,
 		"", "", everything},
 	{"rtx-pro-6000", "RTX PRO 6000 Blackwell", 97_887, Ampere, gen5, 126, 467.8, 935.6, 1792, 52, 25,
-		configure, "as nvidia-smi reports it", plainRate},
+		configure, "as nvidia-smi reports it", PlainRate},
 	{"a10", "A10", 23_028, Ampere, gen4, 31.2, 125, 0, 600, 25, 25,
 		"", byDriver, ratesAndBandwidth},
 	{"l4", "L4", 23_034, Ampere, gen4, 30.3, 121, 242, 300, 25, 25,
-		byTables, byDriver, plainRate},
+		byTables, byDriver, PlainRate},
 	{"l40s", "L40S", 46_068, Ampere, gen4, 91.6, 362.05, 733, 864, 25, 25,
-		byTables, byDriver, plainRate},
+		byTables, byDriver, PlainRate},
 	{"a100-40gb", "A100-40GB-SXM", 40_960, Ampere, gen4, 19.5, 312, 0, 1555, 300, 25,
 		byTables, byDriver, ""},
 	{"a100-80gb", "A100-80GB-SXM", 81_920, Ampere, gen4, 19.5, 312, 0, 2039, 300, 25,
@@ -98,13 +98,13 @@ var added = []struct {
 	{"h200", "H200-SXM", 143_771, Hopper, gen5, 67, 989, 1979, 4800, 450, 50,
 		byTables, "", "memory"},
 	{"b200", "B200", 183_359, Blackwell, gen5, 75, 2250, 4500, 7672, 900, 50,
-		byTables + "; memory bandwidth from pytorch/ao pull request 4002", "memory as nvidia-smi reports it (NVIDIA/TensorRT-LLM issue 10278)", plainRate},
+		byTables + "; memory bandwidth from pytorch/ao pull request 4002", "memory as nvidia-smi reports it (NVIDIA/TensorRT-LLM issue 10278)", PlainRate},
 	{"b300", "B300", 275_040, Blackwell, gen5, 75, 2250, 4500, 7750, 900, 100,
-		configure, "as nvidia-smi reports it", plainRate},
+		configure, "as nvidia-smi reports it", PlainRate},
 	{"gb200", "GB200", 189_471, Blackwell, asC2C, 80, 2500, 5000, 8000, 900, 50,
-		configure + "; taken to be as fast as " + onGB300, "as nvidia-smi reports it", plainRate},
+		configure + "; taken to be as fast as " + onGB300, "as nvidia-smi reports it", PlainRate},
 	{"gb300", "GB300", 284_208, Blackwell, c2c, 80, 2500, 5000, 8000, 900, 100,
-		configure + "; link to the host measured by " + onGB300, "as nvidia-smi reports it", plainRate},
+		configure + "; link to the host measured by " + onGB300, "as nvidia-smi reports it", PlainRate},
 	{"mi300x", "MI300X", 196_592, Other, gen5, 163.4, 1307, 2615, 5300, 448, 50,
 		"rates and memory bandwidth from third-party tables", "memory as rocm-smi reports it (ROCm issue 4750)", "32-bit rate and the links between cards"},
 	{"mi325x", "MI325X", 262_122, Other, gen5, 163.4, 1307, 2615, 6000, 448, 50,

@@ -111,8 +111,8 @@ func (c *Card) Says(s *Setup) (notes []string) {
 			notes = append(notes, "Weights in fp16 without a copy in fp32 lose small updates: -states fp32 keeps them.")
 		}
 	}
-	if c.Table != nil && c.Table.Unsourced != "" {
-		notes = append(notes, fmt.Sprintf("No source at hand confirms the %s of a %s.", c.Table.Unsourced, c.Name))
+	if t := c.Table; t != nil && t.Unsourced != "" && (t.Unsourced != card.PlainRate || s.Compute == 4) {
+		notes = append(notes, fmt.Sprintf("Taken from memory, confirmed by no source at hand: %s of %s.", t.Unsourced, c.Name))
 	}
 	return notes
 }

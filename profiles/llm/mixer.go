@@ -11,7 +11,7 @@ type Delta struct {
 	Twice                bool  // beta goes to 2
 }
 
-// SSM is Mamba 2 in the place of attention, by the kernels of mamba_ssm.
+// SSM is Mamba 2 in the place of attention.
 type SSM struct {
 	Heads, Head int64
 	Groups      int64
@@ -21,6 +21,21 @@ type SSM struct {
 	Bias        bool  // of the products
 	ConvBias    bool
 	NoNorm      bool // nothing stands between the scan and the last product
+}
+
+// widths returns the numbers of a token that the scan writes, and those that the convolution in
+// front of it does.
+func (s *SSM) widths() (inner, conv int64) {
+	inner = s.Heads * s.Head
+	return inner, inner + 2*s.Groups*s.State
+}
+
+// biases returns the biases of a product that writes n numbers: n, or 0 without them.
+func (s *SSM) biases(n int64) int64 {
+	if s.Bias {
+		return n
+	}
+	return 0
 }
 
 // ShortConv is LFM2's gated convolution in the place of attention.
@@ -144,18 +159,11 @@ func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 // convolution, steps and states are computed again, and so is what the last product reads.
 func (b *builder) stateSpace(n valueID) valueID {
 	s, h, t := b.k.SSM, b.m.Hidden, b.inner
-	inner := s.Heads * s.Head
-	conv := inner + 2*s.Groups*s.State
-	bias := func(n int64) int64 {
-		if s.Bias {
-			return n
-		}
-		return 0
-	}
+	inner, conv := s.widths()
 	if b.s.written() && !b.s.Kernels {
 		return b.torchState(n)
 	}
-	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, bias(inner+conv+s.Heads))
+	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, s.biases(inner+conv+s.Heads))
 	scan := b.add(op{kind: opAttention, in: []valueID{in}, keeps: []valueID{in}, back: b.act(inner + conv),
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", b.act(inner))
 	b.keep(scan)
@@ -169,22 +177,15 @@ func (b *builder) stateSpace(n valueID) valueID {
 		b.extra("ssm.norm", inner)
 		b.aside("ssm.rstd", size(t*s.Groups, 4))
 	}
-	w := weight{name: "ssm.o", n: inner*h + bias(h), trained: b.s.trains(), rows: inner, cols: h}
+	w := weight{name: "ssm.o", n: inner*h + s.biases(h), trained: b.s.trains(), rows: inner, cols: h}
 	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
 }
 
 // torchState is Mamba 2 by torch's own code [transformers: torch_forward of modeling_bamba.py].
 func (b *builder) torchState(n valueID) valueID {
 	s, h, t := b.k.SSM, b.m.Hidden, b.inner
-	inner := s.Heads * s.Head
-	conv := inner + 2*s.Groups*s.State
-	bias := func(n int64) int64 {
-		if s.Bias {
-			return n
-		}
-		return 0
-	}
-	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, bias(inner+conv+s.Heads))
+	inner, conv := s.widths()
+	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, s.biases(inner+conv+s.Heads))
 	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
 	b.keep(mixed)
 	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
@@ -194,12 +195,12 @@ func (b *builder) torchState(n valueID) valueID {
 	}
 	b.aside("ssm.steps", b.stateSteps())
 	if s.NoNorm {
-		return b.linear(scan, "ssm.o", inner, h, bias(h))
+		return b.linear(scan, "ssm.o", inner, h, s.biases(h))
 	}
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
 	b.extra("ssm.norm", inner)
 	b.aside("ssm.norm.kept", size(4*t*inner+t*s.Groups, 4))
-	return b.linear(y, "ssm.o", inner, h, bias(h))
+	return b.linear(y, "ssm.o", inner, h, s.biases(h))
 }
 
 // stateSteps is what the scan keeps: steps, operands of all tokens and of all chunks, squares

@@ -28,8 +28,8 @@ func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
 	return b.normAs(b.k.Form, x, name, rows, n, b.k.normParams(n))
 }
 
-// normAs normalises rows of n numbers with so many weights. Compiled blocks have one kernel
-// for it.
+// normAs adds a normalisation of rows of n numbers, in the given form and with the given number
+// of weights. Compiled blocks have one kernel for it.
 func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights int64) valueID {
 	kind := b.s.Norm
 	if b.s.Compiled && kind != NormLayer {

@@ -70,7 +70,7 @@ const (
 type Checkpointing struct {
 	Checkpoint CheckpointKind // [CheckpointNone]
 	Every      int64          // only every n-th of a rank's blocks is checkpointed [1]
-	First      int64          // of a rank's blocks so many of the first alone are checkpointed [all]
+	First      int64          // only the first of a rank's blocks, this many, are checkpointed [all]
 	Group      int64          // blocks that are one checkpoint [1]
 	Budget     int64          // of CheckpointBudget: per cent of what a compiled block keeps
 	OneGraph   bool           // and the compiler sees all blocks as one graph

@@ -5,6 +5,7 @@ package hf
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,19 +22,19 @@ func init() {
 	profiles.Register(&profiles.Format{
 		Name:  family.FormatName,
 		Title: "Hugging Face config.json",
-		Doc: `A transformer from its config.json: the operators of its blocks, as memtide plan
-plays them, and times by a stated model.
+		Doc: `A transformer from its config.json: the step that memtide plan plays with
+Transformers, and times by a stated model.
 
 Families are known by their model_type; others are refused by name. What a config
 does not say can be added to it:
 
 	"memtide": {"batch":1, "seq":1024, "precision":"bf16", "flash":true, "tp":1,
-	            "mfu":40, "tflops":112, "bytes_per_sbh":34}
+	            "mfu":52, "tflops":989, "bytes_per_sbh":34}
 
 batch is sequences per step (1), seq their length (as many positions as the network
 has, at most 8192), precision bf16, f16 or f32 (bf16), flash whether attention is
 fused (true), tp over how many devices each layer is split (1), mfu the percent of
-the device's peak that products reach (40), tflops that peak (a V100's).
+the card's peak that products reach (52), tflops that peak (an H100's).
 bytes_per_sbh replaces what a layer keeps by so many bytes for each of its
 seq x batch x hidden numbers. The defaults are in brackets.`,
 		Extensions: []string{".json"},
@@ -142,7 +143,7 @@ func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 	}
 	sizes := parse.Quantity{Plural: "Sizes of a network", Unit: "units", Whole: true}
 	c := &choices{batch: or("batch", parse.Samples, 1), seq: or("seq", sizes, usual), tp: or("tp", sizes, 1), precision: "bf16", flash: true,
-		mfu: or("mfu", thousandth, 40_000), tflops: or("tflops", thousandth, 0), perSBH: or("bytes_per_sbh", thousandth, 0)}
+		mfu: or("mfu", thousandth, 0), tflops: or("tflops", thousandth, 0), perSBH: or("bytes_per_sbh", thousandth, 0)}
 	for _, key := range []string{"batch", "seq", "tp", "mfu", "tflops", "bytes_per_sbh"} {
 		if text, ok := o.Number(key); ok && top.Errs.Err() == nil && strings.Trim(text, "0.-") == "" {
 			o.Wrong(key, o.Value(key), "A number above 0 is expected.")
@@ -182,26 +183,27 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 	}
 }
 
-// setup is the step: 16-bit weights and gradients with Adam's 12 bytes of a parameter
-// [arXiv:1910.02054], or all in 32 bits.
+// setup is the step as memtide plan plays it by default, with what the file chooses
+// otherwise, and the card whose times it has: an H100, or one of the peak that the file names.
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq}, Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
 	llm.FindProgram("hf").Apply(&s)
-	s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.LogitsHeld = 2, 2, 4, 8, 2, 0
-	if c.precision == "f32" {
-		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Compute = 4, 4, 0, 8, 4, 4
+	if c.precision == "f32" { // the loss reads the logits as they are
+		s.Compute, s.LogitsHeld = 4, 0
 	}
 	s.Attention = llm.AttentionFlash
 	if !c.flash {
 		s.Attention = llm.AttentionEager
 	}
-	card := *llm.CardOf("V100")
-	card.Name = "Tesla V100"
+	card := *llm.CardOf("H100-SXM")
 	if c.tflops > 0 {
 		card.Peak = float64(c.tflops) * 1e9
 		card.Name = fmt.Sprintf("a device of %g TFLOP/s", card.Peak/1e12)
 	}
-	card.Share = float64(c.mfu) / 100_000
+	if c.mfu > 0 {
+		card.Share = float64(c.mfu) / 100_000
+	}
+	s.Workspace = card.Workspace
 	return s, &card
 }
 
@@ -225,12 +227,13 @@ func (c *choices) override(p *profiles.Profile, width int64) {
 
 // notes say what was chosen, how to choose otherwise, and where numbers come from.
 func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
-	attention, state := "not fused", "16-bit weights and gradients, and for Adam 12 bytes a parameter (arXiv:1910.02054)"
+	attention, state := "not fused", "32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter; products read copies of the weights in 16 bits"
+	percent := math.Round(card.Share*1e5) / 1e3
 	if c.flash {
 		attention = "fused (FlashAttention)"
 	}
 	if c.precision == "f32" {
-		state = "32-bit weights and gradients, and for Adam two moments of 4 bytes"
+		state = "32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter"
 	}
 	layer := "Sizes: from the operators of a layer, with what autograd keeps of each, as memtide plan plays them."
 	if c.perSBH > 0 {
@@ -238,9 +241,9 @@ func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
 	}
 	notes := []string{
 		fmt.Sprintf(`Chosen: %s of %d tokens, %s, attention %s, layers split over %s. To choose otherwise, add "memtide": {"batch":%d, "seq":%d, "precision":"%s", "flash":%v, "tp":%d, "mfu":%g} to the file.`,
-			profiles.Count(int(c.batch), "sequence"), c.seq, c.precision, attention, profiles.Count(int(c.tp), "device"), c.batch, c.seq, c.precision, c.flash, c.tp, float64(c.mfu)/1000),
+			profiles.Count(int(c.batch), "sequence"), c.seq, c.precision, attention, profiles.Count(int(c.tp), "device"), c.batch, c.seq, c.precision, c.flash, c.tp, percent),
 		layer,
-		fmt.Sprintf("Times: products at %g %% of a peak of %g TFLOP/s, an assumption (10-45 %% were measured on A100s). Set mfu and tflops for others.", float64(c.mfu)/1000, card.Peak/1e12),
+		fmt.Sprintf("Times: products at %g %% of a peak of %g TFLOP/s, an estimate. Set mfu and tflops for others.", percent, card.Peak/1e12),
 		fmt.Sprintf("Resident: %s; %d parameters in all.", state, m.Params()),
 		"The last stage computes the logits of all tokens and the loss; its copy of the logits is 32-bit.",
 	}

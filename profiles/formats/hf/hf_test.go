@@ -62,15 +62,15 @@ func TestConfigPlayed(t *testing.T) {
 // TestConfigChoices: what a config does not say can be added, and shows.
 func TestConfigChoices(t *testing.T) {
 	plain := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128`))
-	if n := plain.Source.Notes; !strings.Contains(n[0], `"memtide": {"batch":4, "seq":128, "precision":"bf16", "flash":true, "tp":1, "mfu":40}`) {
+	if n := plain.Source.Notes; !strings.Contains(n[0], `"memtide": {"batch":4, "seq":128, "precision":"bf16", "flash":true, "tp":1, "mfu":52}`) {
 		t.Errorf("the notes do not say what was chosen: %q", n[0])
 	}
 	half := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"mfu":20`))
 	if got, least := blocks(half)[0].Forward, blocks(plain)[0].Forward; got <= least {
 		t.Errorf("at half the share of the peak, a layer takes %v, want more than %v", got, least)
 	}
-	fast := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"tflops":224`))
-	if got, most := blocks(fast)[0].Forward, blocks(plain)[0].Forward; got >= most || fast.Source.Device != "a device of 224 TFLOP/s" {
+	fast := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"tflops":1978`))
+	if got, most := blocks(fast)[0].Forward, blocks(plain)[0].Forward; got >= most || fast.Source.Device != "a device of 1978 TFLOP/s" {
 		t.Errorf("with twice the peak, a layer takes %v on %s, want less than %v", got, fast.Source.Device, most)
 	}
 	own := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"bytes_per_sbh":34.5`))
@@ -102,7 +102,7 @@ func TestConfigFamilies(t *testing.T) {
 		{"RoBERTa base, masked words", `"model_type":"roberta","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":514,"type_vocab_size":1,"vocab_size":50265`, 124_697_433},
 	} {
 		p := formattest.MustDecode(t, c.name, []byte("{"+c.config+"}"))
-		if got := int64(p.Chain.Resident.Weights / 2); got != c.params {
+		if got := int64(p.Chain.Resident.Weights / 4); got != c.params {
 			t.Errorf("%s has %d parameters, want %d", c.name, got, c.params)
 		}
 		if len(p.Warnings) > 0 {

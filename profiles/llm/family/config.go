@@ -276,8 +276,8 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 	return engine.Int64(float64(head) * share)
 }
 
-// layerTypes are the kinds of the layers' attention: layer_types, or what a pattern of so many
-// layers, of which the last sees all, makes of it.
+// layerTypes returns the kind of attention of every layer: what layer_types says, or, without it,
+// a repeating group of pattern layers of which the last sees the whole sequence.
 func (c *config) layerTypes(layers, pattern int64) []string {
 	out := make([]string, layers)
 	given := c.list("layer_types", layers)

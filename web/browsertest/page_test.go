@@ -11,7 +11,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const untilReady = `document.body.dataset.state === "ready" && document.querySelector(".paint canvas")`
+// untilReady is true when the schedule is shown. Where a slow machine has reached the limit
+// of what an address asks for, it goes on.
+const untilReady = `(document.querySelectorAll('[data-do="act"]').forEach((e) => e.offsetParent && e.textContent.trim() === "Go on" && e.click()),
+	document.body.dataset.state === "ready") && document.querySelector(".paint canvas")`
 
 // resnet is a network that fits with everything kept, of which much is known by
 // heart: budget and strategy are what links mean that say none.

@@ -142,7 +142,7 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 		}
 		s.Alert = textAlert(f.Text)
-		s.Alert.Lines = append(s.Alert.Lines, "A link asked for it, so it had a few seconds. The best that was found is shown, if there is one.")
+		s.Alert.Lines = append(s.Alert.Lines, "It began by itself, so it had a few seconds. The best that was found is shown, if there is one.")
 		s.Alert.Action, s.Alert.Do, s.Alert.Limit = "Go on", StartAgain{}, true
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)

@@ -1,4 +1,4 @@
-package check
+package pipeline_test
 
 import (
 	"fmt"

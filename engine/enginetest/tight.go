@@ -49,3 +49,42 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 	}
 	return p.WithBudget(least + engine.Bytes(r.Int64N(int64(most-least)))), true
 }
+
+// LeastTransfers is the smallest budget of any schedule on a chain that runs every
+// operation once: what an operation reads, writes and needs besides has to be there,
+// and what the step begins with.
+func LeastTransfers(p *engine.Problem) (least engine.Bytes) {
+	g := p.Chain
+	for _, v := range g.Values {
+		if v.Initial&engine.OnDevice != 0 {
+			least += v.Size
+		}
+	}
+	within := map[engine.ValueID]engine.ValueID{} // a reader of a^k reads abar^k
+	for k := 1; k <= g.Chain.Len(); k++ {
+		if !g.Chain.Unsaved(k) {
+			within[g.Act(k)] = g.Saved(k)
+		}
+	}
+	need := func(op engine.Op) engine.Bytes {
+		there := map[engine.ValueID]bool{}
+		for _, v := range op.In {
+			if saved, ok := within[v]; ok {
+				v = saved
+			}
+			there[v] = true
+		}
+		for _, v := range op.Out {
+			there[v] = true
+		}
+		sum := op.Temp
+		for v := range there {
+			sum += g.Values[v].Size
+		}
+		return sum
+	}
+	for k := 1; k <= g.Chain.Len(); k++ {
+		least = max(least, need(g.Ops[g.Fwd(k)]), need(g.Ops[g.Bwd(k)]))
+	}
+	return least + p.Graph.Fixed
+}

@@ -24,9 +24,9 @@ func proofCases(few, many uint64) uint64 {
 
 // faster looks for a schedule that takes less than limit by trying everything,
 // and plays it.
-func faster(t *testing.T, seed uint64, p *engine.Problem, order enginetest.Order, limit time.Duration) (time.Duration, bool) {
+func faster(t *testing.T, seed uint64, p *engine.Problem, order tryOrder, limit time.Duration) (time.Duration, bool) {
 	t.Helper()
-	sched, least, ok := enginetest.FastestTransfers(p, order, limit)
+	sched, least, ok := fastestTransfers(p, order, limit)
 	if !ok {
 		return 0, false
 	}
@@ -53,11 +53,11 @@ func TestExactIsExact(t *testing.T) {
 		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.OptimalAmong != withinAll {
 			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err, input())
 		}
-		if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan); ok {
+		if least, ok := faster(t, seed, p, anyOrder, sol.Makespan); ok {
 			t.Fatalf("seed %d %v budget %d: got %d, optimal (%q); %d is possible\n%s", seed, p.Device, p.Budget, sol.Makespan, sol.Notes, least, input())
 		}
 		if seed%4 == 0 {
-			if least, ok := faster(t, seed, p, enginetest.AnyOrder, sol.Makespan+1); !ok {
+			if least, ok := faster(t, seed, p, anyOrder, sol.Makespan+1); !ok {
 				t.Fatalf("seed %d %v budget %d: got %d; exhaustive search has %d, %v\n%s", seed, p.Device, p.Budget, sol.Makespan, least, ok, input())
 			}
 		}
@@ -96,7 +96,7 @@ func TestExactSmallest(t *testing.T) {
 		if _, err := offloadExact.Solve(p.WithBudget(least-1), nil, nil); !errors.As(err, &inf) || inf.Smallest != least || inf.Why == "" {
 			t.Fatalf("seed %d budget %d: got %v, want that %d is the smallest, and why\n%s", seed, least-1, err, least, enginetest.Dump(p.Chain.Chain))
 		}
-		if _, ok := faster(t, seed, p.WithBudget(least-1), enginetest.AnyOrder, time.Hour); ok {
+		if _, ok := faster(t, seed, p.WithBudget(least-1), anyOrder, time.Hour); ok {
 			t.Fatalf("seed %d: exhaustive search fits into %d bytes\n%s", seed, least-1, enginetest.Dump(p.Chain.Chain))
 		}
 		if sol, err := play(t, "offloadexact", p.WithBudget(least), nil); err != nil || !sol.Optimal {
@@ -153,9 +153,9 @@ func TestOrderedClaims(t *testing.T) {
 			if err != nil {
 				continue // the gradient of the loss would have to be away
 			}
-			order := enginetest.AnyOrder
+			order := anyOrder
 			if sol.OptimalAmong == newStep(p).among(withinOrdered) {
-				order = enginetest.InOrder
+				order = inOrder
 				kinds[name]++
 			} else if sol.OptimalAmong != withinAll {
 				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.OptimalAmong)
@@ -166,7 +166,7 @@ func TestOrderedClaims(t *testing.T) {
 			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
 				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.OptimalAmong, least, enginetest.Dump(p.Chain.Chain))
 			}
-			if name != "offloadsearch" || order != enginetest.InOrder {
+			if name != "offloadsearch" || order != inOrder {
 				continue
 			}
 			if _, ok := faster(t, seed, p, order, sol.Makespan+1); !ok || !sol.Optimal {
@@ -195,7 +195,7 @@ func TestOrderedWords(t *testing.T) {
 	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.OptimalAmong != withinOrdered {
 		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)
 	}
-	if _, ok := faster(t, 0, p, enginetest.InOrder, 34); ok {
+	if _, ok := faster(t, 0, p, inOrder, 34); ok {
 		t.Errorf("an ordered schedule takes less than 34")
 	}
 	sol, err = play(t, "offloadexact", p, nil)

@@ -26,14 +26,18 @@ const flashHead = 256
 // a block: for a mask, heads of two widths, or heads that are wider than flash attention's
 // [torch: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
 func (s *Setup) efficient(k *Block) bool {
-	if s.Attention != AttentionSDPA {
+	if s.Attention != AttentionSDPA || !k.attends() {
 		return false
 	}
 	return s.masked(k) || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
 // masked says whether a block's attention does not see all that came before.
-func (s *Setup) masked(k *Block) bool { return k.Window > 0 && s.Seq > k.Window }
+func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil }
+
+// windowed says whether sequences are as long as a block's window, which then needs a mask
+// [transformers: masking_utils.py, _ignore_causal_mask_sdpa].
+func (s *Setup) windowed(k *Block) bool { return k.Window > 0 && s.Seq >= k.Window }
 
 // turned is how many numbers of a head are rotated.
 func (k *Block) turned() int64 {
@@ -65,16 +69,22 @@ func (b *builder) tables() {
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
-	if k.Both && !s.masked(k) || !k.attends() {
+	if k.PerLayer != nil {
+		first("inputs of layers", size(b.inner*b.m.Layers*k.PerLayer.Width, b.e), true)
+	}
+	if k.Index != nil && k.Index.Handed {
+		b.shared("index", size(s.Batch*s.Seq*min(s.Seq, k.Index.TopK), 4), false, true)
+	}
+	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll {
 		return
 	}
 	kind := "mask"
-	if k.Window > 0 {
+	if k.Window > 0 && !k.MaskAll {
 		kind = "mask of windows"
 	}
 	if s.Attention == AttentionEager {
 		first(kind, size(s.Batch*s.Seq*s.Seq, b.e), false)
-	} else if s.Attention == AttentionSDPA && s.masked(k) {
+	} else if s.Attention == AttentionSDPA && s.windowed(k) {
 		first(kind, size(s.Batch*s.Seq*s.Seq, 1), false)
 	}
 }
@@ -84,7 +94,7 @@ func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends says whether a block has attention.
 func (k *Block) attends() bool {
-	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil && k.Scan == nil && k.LRU == nil
 }
 
 // tables says whether the model hands tables of rotation to the block.
@@ -118,23 +128,28 @@ func (b *builder) attention(n valueID) valueID {
 	normed := func() {
 		if k.QKNorm {
 			q = b.headNorm(q, "qn", wide, k.Heads/tp)
-			key = b.headNorm(key, "kn", keys, ceil(k.Keys, tp))
+			if !k.SameKV {
+				key = b.headNorm(key, "kn", keys, ceil(k.Keys, tp))
+			}
 		}
 	}
 	if !k.HeadLast {
 		normed()
 	}
-	if k.VNorm {
+	if k.VNorm && !k.SameKV {
 		v = b.normAs(b.bareForm(), v, "vn", b.inner*keys/k.Head, k.Head, 0)
 	}
 	if b.m.Positions == 0 && !k.NoRope {
-		q, key = b.rotate(q, "q.rope", wide), b.rotate(key, "k.rope", keys)
+		q = b.rotate(q, "q.rope", wide)
+		if !k.SameKV {
+			key = b.rotate(key, "k.rope", keys)
+		}
 	}
 	if k.HeadLast {
 		normed()
 	}
 	q = b.scaled(q, b.act(wide))
-	if b.s.RepeatKeys && keys < wide {
+	if (b.s.RepeatKeys || k.Repeat && b.s.written()) && keys < wide {
 		key, v = b.repeat(key, "k.rep", wide), b.repeat(v, "v.rep", wide)
 		keys = wide
 	}
@@ -187,7 +202,16 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	} else {
 		q = b.linear(n, "q", h, wide, bias(wide))
 	}
-	return q, b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys)), gate
+	switch {
+	case b.k.SameKV: // counted where they were made
+		k, v = b.add(op{in: []valueID{n}}, "k.same", 0), b.add(op{in: []valueID{n}}, "v.same", 0)
+	case b.k.KeyValue:
+		k = b.linear(n, "k", h, keys, bias(keys))
+		v = k
+	default:
+		k, v = b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys))
+	}
+	return q, k, v, gate
 }
 
 // bareForm is the norm without a weight of a block.
@@ -271,12 +295,22 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	}
 	b.aside("statistics", size(b.inner*heads, 4))
 	if efficient && b.s.masked(b.k) {
-		b.aside("mask", size(b.s.Seq*b.s.Seq, b.e))
+		b.aside("mask", b.maskBytes())
 	}
 	if pad || !efficient && b.s.written() && b.concatenated() {
 		return b.add(op{in: []valueID{a}}, "attention.rows", b.act(rows))
 	}
 	return a
+}
+
+// maskBytes are those of the mask that a memory-efficient kernel keeps: of each sequence where
+// an indexer chooses what it sees.
+func (b *builder) maskBytes() engine.Bytes {
+	n := b.s.Seq * b.s.Seq
+	if b.k.Index != nil {
+		n *= b.s.Batch
+	}
+	return size(n, b.e)
 }
 
 // headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
@@ -350,6 +384,23 @@ func (b *builder) sunk(s, v valueID, values int64) valueID {
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
+// Index is the indexer of DeepSeek's sparse attention: it scores all keys for each token, of
+// which attention sees the best. It trains by a loss of its own alone.
+type Index struct {
+	Heads, Head int64
+	TopK        int64 // keys that a token sees
+	Shared      bool  // the layer sees what the one before chose
+	Handed      bool  // a layer hands what it chose to the next one
+}
+
+// index adds the weights of an indexer, which keeps nothing for the backward.
+func (b *builder) index() {
+	if i := b.k.Index; i != nil && !i.Shared {
+		o := &b.ops[len(b.ops)-1]
+		o.weights = append(o.weights, weight{name: "index", n: b.k.MLA.QRank*i.Heads*i.Head + b.m.Hidden*(i.Head+i.Heads) + 2*i.Head})
+	}
+}
+
 // latent is DeepSeek's attention: keys and values come out of one compressed vector a
 // token, and each head's part without positions is put beside the rotated part.
 func (b *builder) latent(n valueID) valueID {
@@ -365,6 +416,7 @@ func (b *builder) latent(n valueID) valueID {
 	kv := b.linear(n, "kv.down", h, l.KVRank+l.Rope, 0)
 	parts := b.split(kv, []string{"kv.part", "k.pe"}, []engine.Bytes{b.act(l.KVRank), b.act(l.Rope)})
 	c := b.norm(parts[0], "kvn", b.inner, l.KVRank)
+	b.index()
 	up := b.linear(c, "kv.up", l.KVRank, heads*(l.Nope+l.Value), 0)
 	kv2 := b.split(up, []string{"k.nope", "v"}, []engine.Bytes{b.act(heads * l.Nope), b.act(heads * l.Value)})
 	q = b.rotate(q, "q.rope", heads*width)

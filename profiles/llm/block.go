@@ -24,9 +24,21 @@ func newBuilder(t *tape, s *Setup, k *Block) *builder {
 // input needs a gradient; seen, if it is not nil, is what earlier blocks share with it.
 func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape {
 	_, outer := s.tokens()
-	t := newTape(size(outer*s.Model.Hidden, s.Compute), needsGrad)
+	k := s.Model.At(layer)
+	t := newTape(s.stream(outer, k, k.WideIn), needsGrad)
 	t.block(s, layer, blockInput, seen)
 	return t
+}
+
+// stream is the residual stream of a block and some tokens, in 4 bytes a number or not.
+func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
+	if k.AltUp != nil {
+		tokens *= k.AltUp.Streams
+	}
+	if wide && s.written() {
+		return size(tokens*s.Model.Hidden, 4)
+	}
+	return size(tokens*s.Model.Hidden, s.Compute)
 }
 
 // Around says where a block's norms stand.
@@ -46,7 +58,14 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b := newBuilder(t, s, s.Model.At(layer))
 	b.seen = seen
 	b.tables()
+	if b.k.AltUp != nil {
+		b.output = b.altUp(x)
+		return
+	}
 	n := b.before(x, "n1")
+	if b.k.WideSum {
+		x = b.point("residual", size(b.outer*b.m.Hidden, 4), []valueID{x})
+	}
 	switch {
 	case b.k.NoMixer:
 		b.output = b.sum(x, b.feedForward(n))
@@ -66,7 +85,16 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 	mid := b.summed(b.sum(x, a), "n1")
 	n = b.before(mid, "n2")
-	b.output = b.summed(b.sum(mid, b.behind(b.feedForward(n), "n2.out")), "n2")
+	f := noValue
+	if b.k.Besides {
+		f = b.besides(mid, n)
+	} else {
+		f = b.feedForward(n)
+	}
+	b.output = b.summed(b.sum(mid, b.behind(f, "n2.out")), "n2")
+	if b.k.PerLayer != nil {
+		b.output = b.sum(b.output, b.layerInput(b.output))
+	}
 }
 
 // summed is the norm behind a sum, if there is one.
@@ -164,6 +192,11 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		return b.linear(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide)), "down", wide, h, bias(h))
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
+	if b.k.Sparse { // by a mean and a deviation of each token
+		kept := b.point("gate.largest", b.act(wide), []valueID{gate}, gate)
+		b.aside("gate.deviation", b.act(1))
+		gate = kept
+	}
 	up := b.linear(n, "up", h, wide, bias(wide))
 	return b.linear(b.gated(gate, up, b.act(wide)), "down", wide, h, bias(h))
 }

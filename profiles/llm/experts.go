@@ -3,15 +3,30 @@ package llm
 // experts is a mixture: a router, the rows of the chosen experts gathered and sent to
 // where the experts are, their nets, and the way back. Rows are balanced among experts.
 func (b *builder) experts(n valueID) valueID {
-	moe, h := b.k.MoE, b.m.Hidden
-	if moe.All {
+	if b.k.MoE.All {
 		return b.allExperts(n)
 	}
+	return b.chosen(n, b.route)
+}
+
+// besides are experts that read the residual stream x beside a net that reads n, each with norms
+// of its own [transformers: modeling_gemma4.py].
+func (b *builder) besides(x, n valueID) valueID {
+	h := b.m.Hidden
+	dense := b.norm(b.net(n, b.k.Wide), "n2.dense", b.outer, h)
+	e := b.norm(x, "n2.experts", b.outer, h)
+	e = b.chosen(e, func(valueID) valueID { return b.route(x) })
+	return b.sum(dense, b.norm(e, "n2.experts.out", b.outer, h))
+}
+
+// chosen are the experts that a route chooses for each token of n.
+func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
+	moe, h := b.k.MoE, b.m.Hidden
 	rows := b.outer * moe.TopK
 	b.scope = "experts."
 	defer func() { b.scope = "" }()
 	wide := moe.Wide
-	top := b.route(n)
+	top := route(n)
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)
 	if b.s.Expert > 1 {
@@ -108,6 +123,9 @@ func (b *builder) route(n valueID) valueID {
 	if moe.Counted {
 		w.n += moe.Experts
 	}
+	if moe.Router.Scaled {
+		w.n += b.m.Hidden + moe.Experts
+	}
 	if b.s.written() {
 		return b.writtenRoute(n, w)
 	}
@@ -130,6 +148,10 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		e = b.e
 	}
 	x := n
+	if r.Scaled {
+		normed := b.normAs(b.bareForm(), n, "router.norm", b.outer, b.m.Hidden, 0)
+		x = b.point("router.scaled", b.values[n].bytes, []valueID{normed}, normed)
+	}
 	if r.Wide {
 		x = b.add(op{in: []valueID{n}}, "router.x", size(b.outer*b.m.Hidden, 4))
 	}
@@ -153,6 +175,10 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		b.keep(top)
 		top = b.add(op{in: []valueID{top}}, "top.share", size(rows, e))
 		b.aside("top.sum", size(b.outer*max(r.Sums, 1), e))
+	}
+	if r.Scaled {
+		b.keep(top)
+		b.aside("top.scales", size(rows, b.e))
 	}
 	return b.scoreRows(top)
 }

@@ -61,7 +61,7 @@ const lastNorm = "final"
 // finalNorm is the normalisation behind the last block.
 func (p *program) finalNorm() *block {
 	_, outer := p.s.tokens()
-	b := newBuilder(newTape(size(outer*p.s.Model.Hidden, p.s.Compute), true), p.s, &p.s.Model.Block)
+	b := newBuilder(newTape(p.s.stream(outer, &p.s.Model.Block, p.s.Model.WideSum), true), p.s, &p.s.Model.Block)
 	b.final()
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }

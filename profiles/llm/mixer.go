@@ -21,6 +21,7 @@ type SSM struct {
 	Bias        bool  // of the products
 	ConvBias    bool
 	NoNorm      bool // nothing stands between the scan and the last product
+	OneNorm     bool // torch's own code normalises all groups at once
 }
 
 // widths returns the numbers of a token that the scan writes, and those that the convolution in
@@ -54,6 +55,10 @@ func (b *builder) mixer(n valueID) valueID {
 		return b.delta(n)
 	case b.k.SSM != nil:
 		return b.stateSpace(n)
+	case b.k.Scan != nil:
+		return b.scan(n)
+	case b.k.LRU != nil:
+		return b.recurrent(n)
 	case b.k.Conv != nil:
 		return b.shortConv(n)
 	}
@@ -199,7 +204,11 @@ func (b *builder) torchState(n valueID) valueID {
 	}
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
 	b.extra("ssm.norm", inner)
-	b.aside("ssm.norm.kept", size(4*t*inner+t*s.Groups, 4))
+	groups := s.Groups
+	if s.OneNorm {
+		groups = 1
+	}
+	b.aside("ssm.norm.kept", size(4*t*inner+t*groups, 4))
 	return b.linear(y, "ssm.o", inner, h, s.biases(h))
 }
 

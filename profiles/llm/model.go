@@ -62,10 +62,16 @@ type Block struct {
 
 	MoE   *MoE
 	MLA   *MLA
+	Index *Index // beside MLA: chooses the keys that each token sees
 	Delta *Delta // instead of attention
 	SSM   *SSM
+	Scan  *Scan
+	LRU   *LRU
 	Conv  *ShortConv
 	Twin  bool // SSM stands beside attention
+
+	PerLayer *PerLayer
+	AltUp    *AltUp
 
 	Alone   bool // nothing stands behind what mixes tokens
 	NoMixer bool // nothing mixes tokens: the feed-forward net alone
@@ -103,6 +109,14 @@ type Block struct {
 	HeadLast bool  // queries and keys are normalised behind their rotation
 	NoFirst  bool  // no norm before attention
 	Both     bool  // attention looks both ways
+	WideIn   bool  // what comes into the block is in 4 bytes
+	WideSum  bool  // and what leaves it
+	MaskAll  bool  // a mask is handed to blocks without attention too
+	SameKV   bool  // keys and values are those of an earlier block
+	KeyValue bool  // values are the keys before their norm
+	Sparse   bool  // the gate of the net keeps its largest numbers alone
+	Besides  bool  // the net stands beside the experts
+	Repeat   bool  // keys and values are repeated for all heads before any kernel
 }
 
 // MoE is a feed-forward net of experts.
@@ -137,6 +151,7 @@ type Router struct {
 	Top    int64 // groups that are chosen
 	Norm   bool  // weights of the chosen experts are divided by their sum
 	Sums   int64 // how often [1]
+	Scaled bool  // a norm and a scale stand before it, and experts have scales
 }
 
 // MLA is DeepSeek's attention with compressed keys and values.
@@ -196,7 +211,7 @@ func (m *Model) block(layer int64) (n int64) {
 
 // embedding are the weights of the words and the positions.
 func (m *Model) embedding() int64 {
-	n := (m.Words + m.Positions + m.Types) * m.Hidden
+	n := (m.Words+m.Positions+m.Types)*m.Hidden + m.embedded()
 	if m.FirstNorm {
 		n += m.normParams(m.Hidden)
 	}
@@ -214,6 +229,9 @@ func (m *Model) finalParams() int64 {
 	}
 	if m.LastNorm {
 		n += m.normParams(m.Hidden)
+	}
+	if m.AltUp != nil {
+		n += (m.AltUp.Streams - 1) * m.Hidden * m.Hidden
 	}
 	return n
 }

@@ -121,7 +121,7 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 
 // final is what stands between the last block and the words: a norm, or BERT's head.
 func (b *builder) final() {
-	x := blockInput
+	x := b.merge(blockInput)
 	if b.m.LastNorm {
 		x = b.norm(x, "last", b.outer, b.m.Hidden)
 	}
@@ -131,6 +131,13 @@ func (b *builder) final() {
 			bias = b.m.Hidden
 		}
 		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, bias), "gelu", b.act(b.m.Hidden))
+	}
+	if b.k.WideSum && b.s.written() { // narrowed behind the norm
+		b.e = 4
+		x = b.norm(x, lastNorm, b.outer, b.m.Hidden)
+		b.e = b.s.Compute
+		b.output = b.add(op{in: []valueID{x}}, "final.narrow", b.act(b.m.Hidden))
+		return
 	}
 	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
 }

@@ -30,12 +30,16 @@ func (p *program) saved() (out Kept) {
 			out.Blocks = append(out.Blocks, [2]int64{t.Blocks, 0})
 		}
 	}
-	for _, u := range p.units {
-		out.Blocks = appendRun(out.Blocks, int64(u.front().keeps()))
+	for i, u := range p.units {
+		n := u.front().keeps()
+		if i == 0 && u.front().input && p.s.Model.PerLayer != nil && p.s.Model.AltUp == nil { // the embedding is kept before
+			n -= u.front().values[0].bytes
+		}
+		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
 	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil)}, &pass{}
 	_, outer := p.s.tokens()
-	x := q.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	x := q.take(p.s.stream(outer, &p.s.Model.Block, p.s.Model.WideSum), Saved)
 	q.lossForward(w, x)
 	q.give(w.loss.held)
 	labels := p.s.Batch * p.s.Seq
@@ -64,6 +68,7 @@ func (p *program) frontBytes() (n engine.Bytes) {
 		return 0
 	}
 	inner, _ := p.s.tokens()
+	n += m.embeddedBytes(inner, p.s.Compute)
 	if m.Positions > 0 && m.OwnIDs {
 		n += size(p.s.Seq, 8)
 	}
@@ -87,11 +92,14 @@ func (s *Setup) Said() []string {
 	if s.Attention != AttentionSDPA {
 		return nil
 	}
-	blocks, own := 0, false
+	blocks, own, mask := 0, false, s.Seq*s.Seq
 	for l := range s.Model.Layers {
 		if k := s.Model.At(l); s.efficient(k) {
 			blocks++
 			own = own || s.masked(k)
+			if k.Index != nil {
+				mask = s.Batch * s.Seq * s.Seq
+			}
 		}
 	}
 	if blocks == 0 {
@@ -99,7 +107,7 @@ func (s *Setup) Said() []string {
 	}
 	text := fmt.Sprintf("scaled_dot_product_attention takes its memory-efficient kernel in %d of %d blocks", blocks, s.Model.Layers)
 	if own {
-		text += fmt.Sprintf(": sequences are longer than a window, and each such block keeps a mask of its own, %d bytes", int64(size(s.Seq*s.Seq, 2)))
+		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(mask, 2)))
 	}
 	return []string{text + "."}
 }

@@ -132,6 +132,9 @@ func (s *Setup) checkFamily() {
 			}
 		}
 	}
+	if s.Kernels && s.Model.has(func(k *Block) bool { return k.Scan != nil }) {
+		refuse("%s: what the kernels of Mamba 1 keep is not known; leave -kernels out", s.Model.Name)
+	}
 	if s.Attention == AttentionSDPA && s.Model.Sinks {
 		refuse("%s: scaled_dot_product_attention has no sinks; want flash or eager", s.Model.Name)
 	}

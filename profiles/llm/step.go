@@ -215,7 +215,7 @@ func (p *program) forwardPass() *pass {
 	p.unshard(p.root)
 	p.receive(p.root, true)
 	_, outer := p.s.tokens()
-	x := p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+	x := p.take(p.s.stream(outer, &p.s.Model.Block, false), Saved)
 	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
 	p.cut()
@@ -314,8 +314,7 @@ func (p *program) backwardPass(w *pass) {
 	p.phase = Backward
 	fetch := func(i int) {
 		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
-			_, outer := p.s.tokens()
-			w.inputs[i] = p.take(size(outer*p.s.Model.Hidden, p.s.Compute), Saved)
+			w.inputs[i] = p.take(p.units[i].front().values[blockInput].bytes, Saved)
 		}
 	}
 	for i := len(p.units) - 1; i >= 0; i-- {

@@ -30,6 +30,9 @@ func (m *Model) widest() int64 {
 	if s := m.SSM; s != nil {
 		n = max(n, 2*s.Heads*s.Head+2*s.Groups*s.State+s.Heads)
 	}
+	if s := m.Scan; s != nil {
+		n = max(n, s.Inner*s.State, s.Rank+2*s.State)
+	}
 	if l := m.MLA; l != nil {
 		n = max(n, l.QRank, l.KVRank+l.Rope, m.Heads*(l.Nope+l.Rope), m.Heads*(l.Nope+l.Value))
 	}

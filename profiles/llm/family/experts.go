@@ -12,6 +12,7 @@ func init() {
 		families[name], classic[name] = b, true
 	}
 	families["kimi_k2"], classic["kimi_k2"] = deepseekV3, true
+	families["deepseek_v32"], families["glm_moe_dsa"] = deepseekV32, glmMoeDSA
 	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
 		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4, "granitemoe": graniteMoE,
 		"gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
@@ -164,6 +165,31 @@ func deepseekV3(c *config, m *llm.Model) {
 	}
 }
 
+// deepseekV32 has an indexer, which chooses what each token sees.
+func deepseekV32(c *config, m *llm.Model) {
+	deepseekV3(c, m)
+	c.need("q_lora_rank")
+	m.Index = &llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"), TopK: c.or(2048, "index_topk")}
+	c.otherTypes(c.layerTypes(m.Layers, 0), "full_attention", "deepseek_sparse_attention")
+	pattern(m, func(_ int64, b *llm.Block) { b.Index = m.Index })
+}
+
+// glmMoeDSA hands the keys of a layer on to the next one, which may have no indexer of its own.
+func glmMoeDSA(c *config, m *llm.Model) {
+	deepseekV32(c, m)
+	next, shared := *m.Index, *m.Index
+	next.Handed, shared.Handed, shared.Shared = true, true, true
+	types := c.list("indexer_types", m.Layers)
+	pattern(m, func(l int64, b *llm.Block) {
+		switch {
+		case l > 0 && types != nil && told(types[l]) == `"shared"`:
+			b.Index = &shared
+		case l > 0:
+			b.Index = &next
+		}
+	})
+}
+
 // deepseekV2 scores by a softmax.
 func deepseekV2(c *config, m *llm.Model) {
 	deepseekV3(c, m)
@@ -249,7 +275,7 @@ func llama4(c *config, m *llm.Model) {
 			b.NoRope = told(rotated[l]) == "0"
 		}
 		if b.QKNorm = normed && !b.NoRope; !b.NoRope {
-			b.Window = chunk - 1 // there is a mask from that many tokens on
+			b.Window = chunk
 		} else if tuned {
 			b.Scale = 4
 		}

@@ -26,7 +26,9 @@ var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_h
 
 // mixed are those of a mixture, latent those of DeepSeek's attention beside it.
 var (
-	mixed  = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+	mixed        = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+	sparseLatent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
+		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "index_n_heads": 2, "index_head_dim": 8, "index_topk": 32}
 	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
 		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "rms_norm_eps": 1e-6}
 )
@@ -54,6 +56,13 @@ var smallConfigs = map[string]object{
 	"bamba":            {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "attn_layer_indices": []int{1}},
 	"granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "shared_intermediate_size": 32, "layer_types": []string{"mamba", "attention"}},
 	"lfm2":             {"layer_types": []string{"conv", "full_attention"}},
+	"mamba":            {"state_size": 8}, "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2, "state_size": 16, "chunk_size": 32},
+	"jamba":           {"num_experts": 4, "mamba_d_state": 8, "attn_layer_period": 2, "attn_layer_offset": 1},
+	"recurrent_gemma": {"lru_width": 32, "block_types": []string{"recurrent", "attention"}, "attention_window_size": 32},
+	"deepseek_v32":    sparseLatent, "glm_moe_dsa": sparseLatent,
+	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},
+	"gemma4_text": {"head_dim": 16, "global_head_dim": 32, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64,
+		"enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 16},
 }
 
 // smallConfig is that of a family.

@@ -134,7 +134,11 @@ func (c *config) heads() {
 
 // rounded are families whose heads are as wide as the width divided by their number, rounded
 // down, or have widths of other keys.
-var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true, "deepseek_v3": true, "kimi_k2": true}
+var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true, "deepseek_v3": true, "kimi_k2": true,
+	"deepseek_v32": true, "glm_moe_dsa": true}
+
+// headless are families without attention and without a feed-forward net.
+var headless = map[string]bool{"mamba": true, "mamba2": true}
 
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
@@ -146,9 +150,16 @@ func (c *config) decoder(kind string) *llm.Model {
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
 	}
-	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
+	if !headless[kind] {
+		m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
+	} else {
+		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
+		return m
+	}
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
-	m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
+	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
+		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
+	}
 	m.Head = c.size("head_dim")
 	if m.Head == 0 && m.Heads > 0 {
 		if m.Hidden%m.Heads != 0 && !rounded[kind] {

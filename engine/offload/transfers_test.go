@@ -1,4 +1,4 @@
-package enginetest
+package offload
 
 import (
 	"slices"
@@ -7,20 +7,20 @@ import (
 	"memtide/engine"
 )
 
-// Order says which schedules FastestTransfers tries.
-type Order uint8
+// tryOrder says which schedules fastestTransfers tries.
+type tryOrder uint8
 
 const (
-	// AnyOrder: all that run every operation once, the first way. Any value may
+	// anyOrder: all that run every operation once, the first way. Any value may
 	// travel, activation or gradient, as often as it likes.
-	AnyOrder Order = iota
-	// InOrder: of those, the ones that offload activations in the order in which
+	anyOrder tryOrder = iota
+	// inOrder: of those, the ones that offload activations in the order in which
 	// they are made, and fetch them in the reverse order when the last offload is
 	// over, and that have the saved activations of each stage on the device while the stage after it runs.
-	InOrder
+	inOrder
 )
 
-// FastestTransfers is a fastest schedule of whole transfers on a chain that
+// fastestTransfers is a fastest schedule of whole transfers on a chain that
 // takes less than below, by trying everything. It knows the definition in package
 // sim, and no method. It is for chains of up to 4 stages; 6 is the most.
 //
@@ -33,7 +33,7 @@ const (
 // nothing will read again is freed at once. What cannot end below the limit is
 // dropped: operations come one after the other, and so do the fetches of what is
 // away, the last of them before the last operation.
-func FastestTransfers(p *engine.Problem, order Order, below time.Duration) (s engine.Schedule, least time.Duration, ok bool) {
+func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s engine.Schedule, least time.Duration, ok bool) {
 	t := newTries(p, order, below)
 	start := tried{out: none, in: none, lastOut: none, lastIn: int8(len(t.values))}
 	for i, v := range t.values {
@@ -59,28 +59,6 @@ func FastestTransfers(p *engine.Problem, order Order, below time.Duration) (s en
 	return nil, 0, false
 }
 
-// LeastTransfers is the smallest budget of any schedule that runs every operation
-// once: what an operation reads, writes and needs besides has to be there, and what
-// the step begins with.
-func LeastTransfers(p *engine.Problem) (least engine.Bytes) {
-	t := newTries(p, AnyOrder, 0)
-	for i, v := range t.values {
-		if p.Graph.Values[v].Initial&engine.OnDevice != 0 {
-			least += t.size[i]
-		}
-	}
-	for _, op := range t.ops {
-		need := op.need
-		for i, x := range t.size {
-			if op.in>>i&1 == 1 {
-				need += x
-			}
-		}
-		least = max(least, need)
-	}
-	return least + p.Graph.Fixed
-}
-
 const none = -1
 
 // tried is the state of a schedule at the end of something, before anything
@@ -91,7 +69,7 @@ type tried struct {
 	done               uint8  // operations that have ended
 	running            bool   // the next one has started
 	out, in            int8   // values under way
-	lastOut, lastIn    int8   // InOrder: the latest that started
+	lastOut, lastIn    int8   // inOrder: the latest that started
 	run, sent, came    time.Duration
 }
 
@@ -127,7 +105,7 @@ type tryOp struct {
 
 type tries struct {
 	p      *engine.Problem
-	order  Order
+	order  tryOrder
 	below  time.Duration
 	full   bool
 	acts   int // the number of activations, which are the first values
@@ -143,7 +121,7 @@ type tries struct {
 	seen   map[tried]time.Duration
 }
 
-func newTries(p *engine.Problem, order Order, below time.Duration) *tries {
+func newTries(p *engine.Problem, order tryOrder, below time.Duration) *tries {
 	g := p.Chain
 	n := g.Chain.Len()
 	t := &tries{p: p, order: order, below: below, full: p.Device.Duplex == engine.FullDuplex, acts: n + 1, seen: map[tried]time.Duration{}}
@@ -178,7 +156,7 @@ func newTries(p *engine.Problem, order Order, below time.Duration) *tries {
 	for k, id := range order2n {
 		op := tryOp{id: id, need: g.Ops[id].Temp, time: g.Ops[id].Time}
 		in := g.Ops[id].In
-		if stage := min(k, 2*n-1-k); order == InOrder && g.Chain.Unsaved(stage) {
+		if stage := min(k, 2*n-1-k); order == inOrder && g.Chain.Unsaved(stage) {
 			in = append(slices.Clone(in), g.Saved(stage))
 		}
 		for _, v := range in {
@@ -265,16 +243,16 @@ func (t *tries) start(d decision) {
 func (t *tries) offload(d decision) {
 	d.made.offload, d.made.begun = none, d.running
 	t.fetch(d)
-	if d.out != none || !t.full && d.in != none || t.order == InOrder && int(d.lastIn) < len(t.values) {
+	if d.out != none || !t.full && d.in != none || t.order == inOrder && int(d.lastIn) < len(t.values) {
 		return
 	}
 	for i := range t.values {
-		if d.dev>>i&1 == 0 || d.host>>i&1 == 1 || t.last[i] < d.reader() || t.order == InOrder && (i >= t.acts || i <= int(d.lastOut)) {
+		if d.dev>>i&1 == 0 || d.host>>i&1 == 1 || t.last[i] < d.reader() || t.order == inOrder && (i >= t.acts || i <= int(d.lastOut)) {
 			continue
 		}
 		next := d
 		next.out, next.sent, next.made.offload = int8(i), t.toHost[i], int8(i)
-		if t.order == InOrder {
+		if t.order == inOrder {
 			next.lastOut = int8(i)
 		}
 		t.fetch(next)
@@ -291,17 +269,17 @@ func (t *tries) offload(d decision) {
 func (t *tries) fetch(d decision) {
 	d.made.fetch = none
 	t.pass(d)
-	if d.in != none || d.out != none && (!t.full || t.order == InOrder) {
+	if d.in != none || d.out != none && (!t.full || t.order == inOrder) {
 		return
 	}
 	used := t.used(&d.tried)
 	for i, x := range t.size {
-		if d.host>>i&1 == 0 || d.dev>>i&1 == 1 || t.last[i] < d.reader() || used+x > t.p.Budget || t.order == InOrder && i >= int(d.lastIn) {
+		if d.host>>i&1 == 0 || d.dev>>i&1 == 1 || t.last[i] < d.reader() || used+x > t.p.Budget || t.order == inOrder && i >= int(d.lastIn) {
 			continue
 		}
 		next := d
 		next.in, next.came, next.made.fetch = int8(i), t.toDev[i], int8(i)
-		if t.order == InOrder {
+		if t.order == inOrder {
 			next.lastIn = int8(i)
 		}
 		t.pass(next)

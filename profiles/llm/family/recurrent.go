@@ -1,0 +1,124 @@
+package family
+
+import (
+	"fmt"
+
+	"memtide/profiles/llm"
+)
+
+func init() {
+	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"] = mamba, mamba2, jamba, recurrentGemma
+}
+
+// stream is what all blocks of a state-space model without attention have: one part each, and
+// a residual stream in 4 bytes.
+func (c *config) stream(m *llm.Model) {
+	c.kernels()
+	c.onlySilu("hidden_act")
+	m.Alone, m.NoTables, m.NoIDs = true, true, true
+	if c.flag("residual_in_fp32", true) {
+		m.WideSum = true
+		pattern(m, func(l int64, b *llm.Block) { b.WideIn = l > 0 })
+	}
+}
+
+// onlySilu refuses activations of convolutions other than SiLU.
+func (c *config) onlySilu(key string) {
+	if act := c.text(key, "silu"); act != "silu" && act != "swish" {
+		c.unknown(key, "blocks that are not understood")
+	}
+}
+
+// stepRank is the width of Mamba 1's steps: a sixteenth of the model's where it is not said.
+func (c *config) stepRank(m *llm.Model, key string) int64 {
+	if c.value(key) == "auto" {
+		return (m.Hidden + 15) / 16
+	}
+	return c.or((m.Hidden+15)/16, key)
+}
+
+// mamba has a loss of its own, which leaves the last token out.
+func mamba(c *config, m *llm.Model) {
+	m.Tied, m.Shorter = c.flag("tie_word_embeddings", true), true
+	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"), Rank: c.stepRank(m, "time_step_rank"),
+		Kernel: c.or(4, "conv_kernel"), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true)}
+	if c.flag("use_mambapy", false) {
+		c.unknown("use_mambapy", "a scan that is not understood")
+	}
+	c.stream(m)
+}
+
+func mamba2(c *config, m *llm.Model) {
+	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"), State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
+		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true), OneNorm: true}
+	c.stream(m)
+}
+
+// jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
+func jamba(c *config, m *llm.Model) {
+	c.kernels()
+	c.onlySilu("hidden_act")
+	m.Gated, m.NoRope, m.NoTables = true, true, true
+	m.Tied = c.flag("tie_word_embeddings", false)
+	s := &llm.Scan{Inner: c.or(2, "mamba_expand") * m.Hidden, State: c.or(16, "mamba_d_state"), Rank: c.stepRank(m, "mamba_dt_rank"), Kernel: c.or(4, "mamba_d_conv"),
+		Bias: c.flag("mamba_proj_bias", false), ConvBias: c.flag("mamba_conv_bias", true), Norms: true}
+	if c.flag("use_mambapy", false) {
+		c.unknown("use_mambapy", "a scan that is not understood")
+	}
+	every, first := max(1, c.or(8, "attn_layer_period")), c.or(4, "attn_layer_offset")
+	sparse, offset := max(1, c.or(2, "expert_layer_period")), c.or(1, "expert_layer_offset")
+	if experts := c.or(16, "num_experts"); experts > 1 {
+		m.MoE = &llm.MoE{Experts: experts, TopK: c.or(2, "num_experts_per_tok"), Wide: m.Wide}
+	}
+	types := c.layerTypes(m.Layers, 0)
+	for l := range types {
+		if c.all["layer_types"] == nil && int64(l)%every != first {
+			types[l] = "mamba"
+		}
+	}
+	if list := c.list("layers_block_type", m.Layers); list != nil {
+		for l := range types {
+			types[l] = fmt.Sprint(list[l])
+		}
+	}
+	c.otherTypes(types, "full_attention", "attention", "mamba", linear)
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == "mamba" || types[l] == linear {
+			b.Scan = s
+		}
+		if l%sparse != offset {
+			b.MoE = nil
+		}
+	})
+}
+
+// recurrentGemma has gated linear recurrent units, and windows with tables of the layer's own.
+func recurrentGemma(c *config, m *llm.Model) {
+	c.kernels()
+	m.Gated, m.Form, m.NoTables, m.MLPBias, m.OutBias = true, llm.FormPlus, true, true, true
+	m.QKVBias = c.flag("attention_bias", false)
+	m.RopeOwn, m.Apart, m.Repeat, m.MaskAll = true, true, true, true
+	m.Tied, m.LogitCap = c.flag("tie_word_embeddings", true), c.number("logits_soft_cap", 30) > 0
+	m.Act = c.gelu("hidden_activation", "gelu_pytorch_tanh")
+	m.Wide /= 2
+	window := c.or(2048, "attention_window_size")
+	unit := &llm.LRU{Width: c.or(m.Hidden, "lru_width"), Heads: m.Heads, Kernel: c.or(4, "conv1d_width")}
+	types, ok := c.value("block_types").([]any)
+	if !ok {
+		types = []any{"recurrent", "recurrent", "attention"}
+	}
+	if len(types) == 0 || m.Heads == 0 || unit.Width%m.Heads != 0 {
+		c.fail("block_types", "block_types, or lru_width among num_attention_heads, makes no blocks", "A list of recurrent and attention is expected.", correct)
+		return
+	}
+	pattern(m, func(l int64, b *llm.Block) {
+		switch fmt.Sprint(types[l%int64(len(types))]) {
+		case "recurrent":
+			b.LRU = unit
+		case "attention":
+			b.Window = window
+		default:
+			c.unknown("block_types", "layers that are not understood")
+		}
+	})
+}

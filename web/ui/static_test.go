@@ -120,7 +120,7 @@ func TestNotices(t *testing.T) {
 	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
 	page := pageOf(t, s)
-	for _, want := range []string{"Does not fit in 3 GiB: ", "Best choice of blocks needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "schedule of 2.58 GiB"} {
+	for _, want := range []string{"Does not fit in 3 GiB: ", "Best choice of blocks needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "plan for 2.58 GiB"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("a budget that is too small: the page does not contain %q", want)
 		}

@@ -69,11 +69,17 @@ func (b *builder) tables() {
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
+	if k.Compressed != nil { // of both kinds of layers, which widen them themselves
+		first("rotations", 4*size(s.Seq*k.Compressed.Rope/2, b.e), false)
+	}
 	if k.PerLayer != nil {
 		first("inputs of layers", size(b.inner*b.m.Layers*k.PerLayer.Width, b.e), true)
 	}
 	if k.Index != nil && k.Index.Handed {
 		b.shared("index", size(s.Batch*s.Seq*min(s.Seq, k.Index.TopK), 4), false, true)
+	}
+	if k.OwnMask {
+		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
 	}
 	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll {
 		return
@@ -358,6 +364,9 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	var p valueID
 	if b.k.Sinks {
 		return b.sunk(s, v, values)
+	}
+	if b.k.OwnMask {
+		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
 	}
 	if b.k.Narrow {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))

@@ -35,6 +35,9 @@ func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.AltUp != nil {
 		tokens *= k.AltUp.Streams
 	}
+	if k.Hyper != nil {
+		tokens *= k.Hyper.Streams
+	}
 	if wide && s.written() {
 		return size(tokens*s.Model.Hidden, 4)
 	}
@@ -60,6 +63,10 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b.tables()
 	if b.k.AltUp != nil {
 		b.output = b.altUp(x)
+		return
+	}
+	if b.k.Hyper != nil {
+		b.output = b.hyper(x)
 		return
 	}
 	n := b.before(x, "n1")
@@ -208,6 +215,9 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	}
 	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
 		return b.clamped(gate, up, bytes)
+	}
+	if e := b.k.MoE; e != nil && e.Clipped && b.s.written() {
+		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate), b.point("up.clipped", bytes, []valueID{up}, up)
 	}
 	silu := b.activation(gate, "silu", bytes)
 	return b.add(op{in: []valueID{silu, up}, keeps: []valueID{silu, up}}, "gated", bytes)

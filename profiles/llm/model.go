@@ -16,6 +16,7 @@ type Model struct {
 	Types     int64 // of sentences, each with an embedding of its own
 	OwnIDs    bool  // positions are computed for each input
 	FirstNorm bool  // the embedding is normalised
+	EmbedMask bool  // the embedding is multiplied by a mask of tokens
 	Dropped   bool  // the embedding goes through a dropout
 	LastNorm  bool  // and a norm before that head
 	Fp32Loss  bool  // of that head too
@@ -29,6 +30,8 @@ type Model struct {
 	Block
 	Pattern []*Block
 
+	// OnlyEager says that attention by products and a softmax alone is known.
+	OnlyEager bool
 	// Written says that only Transformers' own code of the blocks is known, no other program's.
 	Written bool
 }
@@ -70,8 +73,10 @@ type Block struct {
 	Conv  *ShortConv
 	Twin  bool // SSM stands beside attention
 
-	PerLayer *PerLayer
-	AltUp    *AltUp
+	PerLayer   *PerLayer
+	Hyper      *Hyper
+	Compressed *Compressed
+	AltUp      *AltUp
 
 	Alone   bool // nothing stands behind what mixes tokens
 	NoMixer bool // nothing mixes tokens: the feed-forward net alone
@@ -116,6 +121,7 @@ type Block struct {
 	KeyValue bool  // values are the keys before their norm
 	Sparse   bool  // the gate of the net keeps its largest numbers alone
 	Besides  bool  // the net stands beside the experts
+	OwnMask  bool  // each layer keeps a mask of its scores
 	Repeat   bool  // keys and values are repeated for all heads before any kernel
 }
 
@@ -132,6 +138,7 @@ type MoE struct {
 	Router    Router
 	Gate      bool // what every token goes through has a gate
 	Biases    bool // experts have biases, whose rows are gathered
+	Clipped   bool // it clips its inputs, in what every token goes through too [transformers: modeling_deepseek_v4.py]
 	Clamped   bool // the activation clamps its inputs [transformers: modeling_gpt_oss.py]
 	All       bool // every expert computes every token [transformers: modeling_llama4.py]
 	WideScore bool // the weights of experts stay in 4 bytes
@@ -151,6 +158,7 @@ type Router struct {
 	Top    int64 // groups that are chosen
 	Norm   bool  // weights of the chosen experts are divided by their sum
 	Sums   int64 // how often [1]
+	Sqrt   bool  // scores are roots of a softplus in the compute type
 	Scaled bool  // a norm and a scale stand before it, and experts have scales
 }
 
@@ -233,7 +241,7 @@ func (m *Model) finalParams() int64 {
 	if m.AltUp != nil {
 		n += (m.AltUp.Streams - 1) * m.Hidden * m.Hidden
 	}
-	return n
+	return n + m.unmixed()
 }
 
 // head are the weights behind the last block: the norm and what is not tied.

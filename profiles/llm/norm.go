@@ -121,7 +121,7 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 
 // final is what stands between the last block and the words: a norm, or BERT's head.
 func (b *builder) final() {
-	x := b.merge(blockInput)
+	x := b.unmix(b.merge(blockInput))
 	if b.m.LastNorm {
 		x = b.norm(x, "last", b.outer, b.m.Hidden)
 	}

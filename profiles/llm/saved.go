@@ -75,6 +75,9 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	if m.Types > 0 {
 		n += size(p.s.Seq, 8)
 	}
+	if m.EmbedMask {
+		n += size(inner, p.s.Compute)
+	}
 	if m.Dropped {
 		n += size(inner*m.Hidden, 1)
 	}

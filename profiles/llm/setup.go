@@ -84,6 +84,9 @@ func (l *LoRA) check(m *Model) {
 func (s *Setup) defaults() {
 	s.Work.defaults()
 	s.Code.defaults(s.Model.Layer)
+	if s.Model.OnlyEager {
+		s.Attention = AttentionEager
+	}
 	s.Checkpointing.defaults()
 	s.HeadLoss.defaults()
 	s.Stepping.defaults()

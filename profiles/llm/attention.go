@@ -69,6 +69,12 @@ func (b *builder) tables() {
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
+	if k.Original {
+		first("original", size(b.inner*b.m.Hidden, b.e), false)
+	}
+	if k.Hybrid != nil { // what goes into the state space is a checkpoint's of its own
+		b.shared("beside", size(b.inner*b.m.Hidden, b.e), false, true)
+	}
 	if k.Compressed != nil { // of both kinds of layers, which widen them themselves
 		first("rotations", 4*size(s.Seq*k.Compressed.Rope/2, b.e), false)
 	}
@@ -100,7 +106,7 @@ func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends says whether a block has attention.
 func (k *Block) attends() bool {
-	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil && k.Scan == nil && k.LRU == nil
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil && k.Scan == nil && k.LRU == nil
 }
 
 // tables says whether the model hands tables of rotation to the block.

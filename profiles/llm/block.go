@@ -69,7 +69,11 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 		b.output = b.hyper(x)
 		return
 	}
-	n := b.before(x, "n1")
+	in := x
+	if b.k.Hybrid != nil {
+		in = b.hybrid(x)
+	}
+	n := b.before(in, "n1")
 	if b.k.WideSum {
 		x = b.point("residual", size(b.outer*b.m.Hidden, 4), []valueID{x})
 	}

@@ -74,6 +74,7 @@ type Block struct {
 	Twin  bool // SSM stands beside attention
 
 	PerLayer   *PerLayer
+	Hybrid     *Hybrid
 	Hyper      *Hyper
 	Compressed *Compressed
 	AltUp      *AltUp
@@ -121,6 +122,7 @@ type Block struct {
 	KeyValue bool  // values are the keys before their norm
 	Sparse   bool  // the gate of the net keeps its largest numbers alone
 	Besides  bool  // the net stands beside the experts
+	Original bool  // the model's input is handed to the block
 	OwnMask  bool  // each layer keeps a mask of its scores
 	Repeat   bool  // keys and values are repeated for all heads before any kernel
 }

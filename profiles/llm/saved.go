@@ -35,6 +35,11 @@ func (p *program) saved() (out Kept) {
 		if i == 0 && u.front().input && p.s.Model.PerLayer != nil && p.s.Model.AltUp == nil { // the embedding is kept before
 			n -= u.front().values[0].bytes
 		}
+		if u.front().mode != CheckpointNone { // a checkpoint within is counted outside by the hooks of PyTorch
+			inner := u.front().held("beside")
+			n -= inner
+			out.Outside += inner
+		}
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
 	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil)}, &pass{}
@@ -54,7 +59,7 @@ func (p *program) saved() (out Kept) {
 		if p.s.Batch == 1 { // a view of what goes into the model
 			labels = 0
 		}
-		out.Outside = -size(p.s.Batch*p.s.Model.Words, 4)
+		out.Outside -= size(p.s.Batch*p.s.Model.Words, 4)
 	}
 	out.Outside += q.live + p.frontBytes() + size(labels, 8)
 	return out
@@ -113,6 +118,16 @@ func (s *Setup) Said() []string {
 		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(mask, 2)))
 	}
 	return []string{text + "."}
+}
+
+// held are the bytes of a value by its name that a checkpoint holds.
+func (b *block) held(name string) (n engine.Bytes) {
+	for _, v := range b.values {
+		if v.held && v.name == name {
+			n += v.bytes
+		}
+	}
+	return n
 }
 
 // keeps are the bytes that a block holds from its forward to its backward.

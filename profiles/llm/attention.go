@@ -29,7 +29,7 @@ func (s *Setup) efficient(k *Block) bool {
 	if s.Attention != AttentionSDPA || !k.attends() {
 		return false
 	}
-	return s.masked(k) || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
+	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
 // masked says whether a block's attention does not see all that came before.
@@ -68,6 +68,16 @@ func (b *builder) tables() {
 	}
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
+	}
+	if k.Cross {
+		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
+	}
+	if k.Buckets > 0 && !k.FirstBias { // of the block that made them
+		if k.Both {
+			first("bias of encoder", size(k.Heads*s.Seq*s.Seq, b.e), false)
+		} else {
+			first("bias", size(k.Heads*s.Seq*(s.Seq+s.encoder.Seq), b.e), false)
+		}
 	}
 	if k.Original {
 		first("original", size(b.inner*b.m.Hidden, b.e), false)
@@ -221,7 +231,11 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		k = b.linear(n, "k", h, keys, bias(keys))
 		v = k
 	default:
-		k, v = b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys))
+		own := bias(keys)
+		if b.k.BareKeys {
+			own = 0
+		}
+		k, v = b.linear(n, "k", h, keys, own), b.linear(n, "v", h, keys, bias(keys))
 	}
 	return q, k, v, gate
 }
@@ -306,6 +320,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 		b.extra("sinks", heads)
 	}
 	b.aside("statistics", size(b.inner*heads, 4))
+	if b.k.Buckets > 0 {
+		b.positionBias(efficient)
+	}
 	if efficient && b.s.masked(b.k) {
 		b.aside("mask", b.maskBytes())
 	}
@@ -361,9 +378,12 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
-	n := b.inner * (b.k.Heads / b.s.Tensor) * b.s.Seq
+	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
 	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	if b.k.Buckets > 0 {
+		b.positionBias(false)
+	}
 	if b.k.ScoreCap {
 		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
 	}

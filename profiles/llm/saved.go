@@ -43,15 +43,16 @@ func (p *program) saved() (out Kept) {
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
 	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil)}, &pass{}
-	_, outer := p.s.tokens()
-	x := q.take(p.s.stream(outer, &p.s.Model.Block, p.s.Model.WideSum), Saved)
+	last := p.s.tail()
+	_, outer := last.tokens()
+	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)
 	q.lossForward(w, x)
 	q.give(w.loss.held)
 	labels := p.s.Batch * p.s.Seq
 	if p.s.Batch == 1 { // the shifted ones are a view of one more
 		labels++
 	}
-	if p.s.Model.Masked { // as they are
+	if p.s.Model.Masked || p.s.Model.NarrowLoss { // as they are
 		labels = 0
 	}
 	if p.s.Model.Shorter {
@@ -71,6 +72,9 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	m := p.s.Model
 	if !p.first || !p.s.written() {
 		return 0
+	}
+	if m.Ends != nil {
+		return p.s.frontKept()
 	}
 	inner, _ := p.s.tokens()
 	n += m.embeddedBytes(inner, p.s.Compute)
@@ -102,7 +106,7 @@ func (s *Setup) Said() []string {
 	}
 	blocks, own, mask := 0, false, s.Seq*s.Seq
 	for l := range s.Model.Layers {
-		if k := s.Model.At(l); s.efficient(k) {
+		if k := s.Model.At(l); s.of(k).efficient(k) {
 			blocks++
 			own = own || s.masked(k)
 			if k.Index != nil {

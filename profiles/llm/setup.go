@@ -21,6 +21,7 @@ type Setup struct {
 	LoRA *LoRA
 	Layout
 
+	encoder  *Setup // as the first block sees it, of a decoder behind an encoder
 	tally    *tally
 	poll     *engine.Poll // ends what is played, see Ask.Until
 	lateLoss bool         // the loss of a micro batch waits until its backward follows

@@ -25,12 +25,12 @@ const (
 
 // sizes are all of them.
 var sizes = []Size{
-	{[]string{"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, mostLayers},
+	{[]string{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers"}, mostLayers},
 	{[]string{"hidden_size", "n_embd", "d_model"}, mostWidth},
-	{[]string{"num_attention_heads", "n_head", "n_heads", "num_heads"}, mostHeads},
+	{[]string{"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "decoder_attention_heads"}, mostHeads},
 	{[]string{"num_key_value_heads", "num_kv_heads"}, mostHeads},
-	{[]string{"head_dim"}, mostHeads},
-	{[]string{"intermediate_size", "n_inner", "ffn_dim"}, mostWidth},
+	{[]string{"head_dim", "d_kv"}, mostHeads},
+	{[]string{"intermediate_size", "n_inner", "ffn_dim", "d_ff", "encoder_ffn_dim", "decoder_ffn_dim"}, mostWidth},
 	{[]string{"expansion_ratio"}, 1 << 6},
 	{[]string{"vocab_size"}, mostWords},
 	{[]string{"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len"}, mostTokens},
@@ -55,6 +55,9 @@ var sizes = []Size{
 	{[]string{"num_kv_shared_layers", "altup_num_inputs"}, mostLayers},
 	{[]string{"global_head_dim", "num_global_key_value_heads"}, mostHeads},
 	{[]string{"top_k_experts"}, mostExperts},
+	{[]string{"relative_attention_num_buckets", "num_mel_bins", "num_labels"}, mostWords},
+	{[]string{"max_source_positions", "max_target_positions"}, mostTokens},
+	{[]string{"projection_dim", "projection_size"}, mostWidth},
 	{[]string{"conv_kernel_size", "num_mem_blocks"}, mostLayers},
 	{[]string{"attention_head_dim", "n_mamba_heads", "mamba_ngroups"}, mostHeads},
 	{[]string{"attention_hidden_size", "adapter_rank", "mamba_headdim"}, mostWidth},

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine/enginetest"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 )
 
 // long says that tests take all cases instead of some.
@@ -31,7 +32,7 @@ func played(t *testing.T, name string, p pipeline.Plan) *pipeline.Trace {
 		t.Fatalf("%s, %d ranks, %d micro batches: %v", name, p.Ranks, p.Micro, err)
 	}
 	if p.Ranks*p.Micro <= 64 { // the checker is slow on purpose
-		if err := checkTrace(s.Problem, s.Order, trace); err != nil {
+		if err := check.Trace(s.Problem, s.Order, trace); err != nil {
 			t.Fatalf("%s, %d ranks, %d micro batches: %v", name, p.Ranks, p.Micro, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 )
 
 // The search, without the exact one behind it, finds the optima of the vectors but for a few, and never less. Every
@@ -44,7 +45,7 @@ func TestSearchVectors(t *testing.T) {
 			if int64(f.Trace.Makespan) > *e.Time {
 				missed++
 			}
-			if err := checkTrace(p, f.Order, f.Trace); err != nil {
+			if err := check.Trace(p, f.Order, f.Trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
 			}
 		}

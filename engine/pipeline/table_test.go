@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 )
 
 // row is a case of published schedules: times of a stage, of a message, the limit in passes of a stage, what the
@@ -80,7 +81,7 @@ func TestTable(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if c.ranks*c.micro < 500 {
-			if err := checkTrace(p, f.Order, f.Trace); err != nil {
+			if err := check.Trace(p, f.Order, f.Trace); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
-	"memtide/web/ui/names"
+	"memtide/web/ui/answer"
 )
 
 // app is the page's program: all its parts, and when what is shown.
@@ -310,7 +310,7 @@ func (a *app) draw() {
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
 	a.embed.sync()
 	if !permalink.Empty(a.s) {
-		set(global("document"), "title", names.PageTitle(a.s))
+		set(global("document"), "title", answer.Title(a.s)+" – memtide")
 	}
 	a.meter.end("settle")
 }

@@ -16,9 +16,8 @@ func whole(p *Page, verdict string) {
 	p.t.Helper()
 	p.Wait(`(() => {
 		if (document.body.dataset.state !== "ready") return false
-		const work = byID("step-work")
-		if (!work?.hidden) { work?.querySelector('[data-do="step-on"]')?.click(); return false }
-		return byID("step-say").textContent.includes("` + verdict + `") && byID("step-changes").getAttribute("aria-busy") === "false" && document.querySelector(".whole").dataset.late === "false"
+		if (!byID("ended").hidden) { byID("ended").querySelector('[data-do="step-on"]').click(); return false }
+		return byID("working").hidden && byID("answer-say").textContent.includes("` + verdict + `") && byID("step-changes").getAttribute("aria-busy") === "false" && byID("answer").dataset.late === "false"
 	})()`)
 }
 
@@ -28,7 +27,7 @@ func TestStep(t *testing.T) {
 	t.Parallel()
 	p := Open(t, smallStep)
 	Eval[bool](p, hands)
-	whole(p, "Does not fit: 18.4 GiB for weights, gradients and optimizer alone")
+	whole(p, "Does not fit: weights, gradients and optimizer alone need 18.4 GiB")
 	asked := Eval[string](p, `location.hash`)
 	p.Click(`[data-do="step-change"][data-arg="fix"]`)
 	whole(p, "Fits: ")

@@ -94,20 +94,20 @@ func ParseBudget(value string) (Budget, error) {
 // between "fits" and "may not fit", and what budget is proposed. It changes no other
 // number.
 const (
-	contextBytes  = engine.GiB // of CUDA and its libraries
+	Context       = engine.GiB // of CUDA and its libraries
 	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
 )
 
 // Reserved is what a device is likely to need for a peak, rounded up.
 func Reserved(peak engine.Bytes) engine.Bytes {
-	return peak + (peak*allocatorPart+99)/100 + contextBytes
+	return peak + (peak*allocatorPart+99)/100 + Context
 }
 
 // Usable is the most that a plan may use of a device: its memory less CUDA and less what a caching allocator holds
 // beyond the peak, 6 % where none was played, in tenths of a GiB.
 func Usable(memory engine.Bytes) engine.Bytes {
 	const tenths, megas = 10, 1024
-	n := max(memory-contextBytes, 0) * 100 / (100 + allocatorPart) * tenths / engine.GiB
+	n := max(memory-Context, 0) * 100 / (100 + allocatorPart) * tenths / engine.GiB
 	return n * megas / tenths * engine.MiB
 }
 

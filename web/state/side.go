@@ -107,6 +107,20 @@ func (o *Side) BudgetRange() tradeoff.Range {
 	return tradeoff.RangeOf(o.Network.Graph, o.Network.Chain, o.Network.Totals.KeepAllPeak)
 }
 
+// KnobRange is the budgets that the knob reaches: those of BudgetRange up to the end of the bar.
+func (o *Side) KnobRange() tradeoff.Range {
+	r := o.BudgetRange()
+	if d := DeviceOf(o.Choice); d != nil && r.Step > 0 {
+		if end := BarEnd(d.Memory); end < r.To && end-r.From >= 8*r.Step {
+			r.To = r.From + (end-r.From)/r.Step*r.Step
+		}
+	}
+	return r
+}
+
+// BarEnd is where the bar of a card's memory ends if something is longer.
+func BarEnd(memory engine.Bytes) engine.Bytes { return memory + min(max(7*engine.GiB, memory/7), memory*3/10) }
+
 // Offer is a budget that would do where the chosen one is too small; 0 if it is not,
 // or if none is known.
 func (o *Side) Offer() engine.Bytes {

@@ -84,8 +84,8 @@ func fewer(n int) string {
 // fitWords say whether a picture fits its device, and of two that are alike in that;
 // empty if nobody knows.
 func fitWords(p *known.Picture) [2]string {
-	kind, _ := answer.Of(p)
-	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Probably: {"probably fits", "Both probably fit"},
+	kind, _ := answer.Verdict(p)
+	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Should: {"should fit", "Both should fit"},
 		answer.MayNot: {"may not fit", "Each may not fit"}, answer.DoesNot: {"does not fit", "Neither fits"}}[kind]
 }
 

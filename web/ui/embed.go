@@ -19,28 +19,20 @@ type Embed struct {
 // Title is what the view shows.
 func (c *Embed) Title() string { return names.Of(c.S) }
 
-// Line says budget and step time, or what somebody has selected: a view has no
-// other place for that, and fingers and keys have no pointer to rest on it.
+// Line is the verdict, or what somebody has selected: a view has no other place for that,
+// and fingers and keys have no pointer to rest on it.
 func (c *Embed) Line() string {
+	a := &answer.Answer{S: c.S}
 	p := c.S.Visible()
-	if c.S.Step != nil { // its verdict stands below
-		return ""
-	}
-	if p == nil {
-		if a := c.S.Alert; a != nil {
-			return a.Text
-		}
-		return answer.Work(c.S)
-	}
-	if answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
+	if p != nil && answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
 		return p.Model().Sentence(c.S.View.Selected)
 	}
-	line := choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step"
-	if why := answer.Problem(c.S); why != "" {
-		line = why + " " + line
+	line := a.Word() + a.Sentence()
+	if p != nil && c.S.Step == nil {
+		line += " " + choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step."
 	}
 	if from := c.S.View.Frame.Opener; from != "" {
-		line += " · opened by " + from
+		line += " Opened by " + from + "."
 	}
 	return line
 }

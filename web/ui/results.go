@@ -11,6 +11,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/address"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -22,17 +23,20 @@ func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return address.Numbers(c.S)
 	}
-	out := []panel.Number{{ID: "peak", Label: "peak", Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
+	out := []panel.Number{{ID: "peak", Label: wordsAllocated, Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
-	if p == nil {
+	switch {
+	case c.S.Step != nil:
+		return ofStep(out, c.S)
+	case p == nil:
 		for i := range out {
-			out[i].Title = "There is no schedule yet."
+			out[i].Title = "There is no plan yet."
 		}
 		return out
 	}
 	s, t := p.Solved, p.Solved.Trace
-	out[0].Value, out[0].Label = format.Bytes(t.Peak), "peak, "+peakPhase(t)
-	out[0].Title = fmt.Sprintf("The most device memory in use at any moment. Keeping everything needs %s.", format.Bytes(s.KeepAll.Peak))
+	out[0].Value = format.Bytes(t.Peak)
+	out[0].Title = fmt.Sprintf("The most that is allocated at any moment, %s. Keeping everything needs %s.", peakPhase(t), format.Bytes(s.KeepAll.Peak))
 	out[1].Value = format.Duration(t.Makespan)
 	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
 		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
@@ -50,6 +54,18 @@ func (c *Results) Numbers() []panel.Number {
 	return out
 }
 
+// ofStep are the numbers of a training step.
+func ofStep(out []panel.Number, s *state.State) []panel.Number {
+	r := answer.Pictured(s)
+	if r == nil || s.Step.Failed != "" {
+		return out
+	}
+	out[0].Value, out[0].Title = format.Bytes(r.Allocated), "The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
+	out[1].Value, out[1].Title = format.Duration(r.Time), "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere."
+	out[2].Value, out[2].Label = format.Count(int(r.Rate)), "tokens per second and card"
+	return out
+}
+
 // peakPhase says during what the peak is.
 func peakPhase(t *sim.Trace) string {
 	for i := range t.Spans {
@@ -63,7 +79,10 @@ func peakPhase(t *sim.Trace) string {
 // From says how the numbers that the schedule follows from came to be.
 func (c *Results) From() string {
 	p := c.S.Visible()
-	if p == nil || c.S.Memory != nil {
+	switch {
+	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
+		return "sizes read in code, times estimated"
+	case p == nil || c.S.Memory != nil || c.S.Step != nil:
 		return ""
 	}
 	src := p.Network.Profile.Source
@@ -105,9 +124,9 @@ func (c *Results) Verdict() string {
 	case p.Partial && c.S.Solving != nil:
 		return "best so far"
 	case p.Partial:
-		return "best found before the stop"
+		return "for " + format.Bytes(p.Solved.Budget) + ", stopped early"
 	case c.S.Stale():
-		return "schedule of " + format.Bytes(p.Solved.Budget)
+		return "plan for " + format.Bytes(p.Solved.Budget)
 	case !p.Solved.Verdict.Verified:
 		claim, t := p.Solved.Claim, p.Solved.Trace
 		if claim.Peak != t.Peak {

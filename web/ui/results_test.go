@@ -117,20 +117,20 @@ func TestWorking(t *testing.T) {
 	s := pagetest.First(t)
 	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
 	r := Results{S: s}
-	if got, want := answer.Work(s), "Solving… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+	if got, want := answer.Work(s), "Computing the plan… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	if got, want := r.StopText(), "Stop and use this"; got != want {
 		t.Errorf("the button says %q; want %q", got, want)
 	}
 	s.Solving.Best, s.Solving.Progress = nil, proto.Progress{Done: 1, Total: 4}
-	if got, want := answer.Work(s), "Solving… 25 %"; got != want {
+	if got, want := answer.Work(s), "Computing the plan… 25 %"; got != want {
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	for _, c := range []struct {
 		m    state.Loading
 		want string
-	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Solving… 25 %"}} {
+	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Computing the plan… 25 %"}} {
 		s.Update(c.m)
 		if got := answer.Work(s); got != c.want {
 			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)

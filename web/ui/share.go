@@ -9,8 +9,8 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/export"
-	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
 
@@ -26,8 +26,8 @@ func (c *Share) Open() bool { return c.S.Sharing != nil }
 // Nothing says that there is no picture to save.
 func (c *Share) Nothing() bool { return c.S.Visible() == nil }
 
-// Name is the name of what is open.
-func (c *Share) Name() string { return names.Of(c.S) }
+// Name is what the link is called: what is open and its verdict, or what a person says.
+func (c *Share) Name() string { return answer.Title(c.S) }
 
 func (c *Share) address() string {
 	if c.Page == nil {
@@ -56,7 +56,7 @@ func (c *Share) Fields() []ShareField {
 	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
-	title := html.EscapeString(names.Of(c.S))
+	title := html.EscapeString(c.Name())
 	quoted := html.EscapeString(fragment)
 	ground := "light" // a frame that says what its page is like has that page's ground
 	if c.S.View.Theme == "dark" {
@@ -67,10 +67,10 @@ func (c *Share) Fields() []ShareField {
 		framed = "embed=1&amp;theme=" + ground + "&amp;" + quoted
 	}
 	return []ShareField{
-		{"markdown", "Markdown", "[" + markdown.Replace(names.Of(c.S)) + "](" + markdownAddress.Replace(address) + ")"},
-		{"iframe", "Frame", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
+		{"markdown", "Markdown", "[" + markdown.Replace(c.Name()) + "](" + markdownAddress.Replace(address) + ")"},
+		{"iframe", "Embed (iframe)", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
 			`" width="100%" height="600" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
-		{"element", "Element", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
+		{"element", "Embed (tag)", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }
 
@@ -131,9 +131,9 @@ func (c *Share) Pictures() []ShareButton {
 func (c *Share) Data() []ShareButton {
 	return []ShareButton{
 		{"operations.csv", "Operations (CSV)", "What runs when, and why it waited"},
-		{"layers.csv", "Layers (CSV)", "What happens to each layer"},
-		{"curve.csv", "Curve (CSV)", "Step time by budget and strategy"},
-		{"json", "All of these (JSON)", "Operations, layers, curve and numbers"},
+		{"layers.csv", "Blocks (CSV)", "What happens to each block"},
+		{"curve.csv", "Curve (CSV)", "Step time by budget and plan"},
+		{"json", "All of these (JSON)", "Operations, blocks, curve and numbers"},
 	}
 }
 

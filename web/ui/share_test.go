@@ -110,7 +110,7 @@ func TestEmbeddedStays(t *testing.T) {
 	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=adda74&p=resnet101-b32&m=60%25&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
-	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step · opened by https://example.org") {
+	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step. Opened by https://example.org") {
 		t.Errorf("the caption is %q; want the step time and who opened it", got)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
-	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
 )
 
@@ -19,13 +19,13 @@ import (
 func TestStepPage(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
 	page := pageOf(t, s)
-	for _, id := range []string{"step", "step-say", "step-sub", "step-bar", "whole-peak", "whole-time", "whole-rate", "step-changes", "step-phases", "step-origins",
+	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate", "step-changes", "step-phases", "step-origins",
 		"step-longest", "step-most", "step-fewest", "step-chain", "step-gpus", "step-device", "step-shard"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "peak, in the loss backward", "8,030,261,248", "read in code", "assumed", "What would help", `aria-label="Cards"`} {
+	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "in the loss backward", "8,030,261,248", "read in code", "assumed", "What would help", `aria-label="Cards"`} {
 		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -34,8 +34,8 @@ func TestStepPage(t *testing.T) {
 		t.Errorf("%d changes; want five and more", n)
 	}
 	pagetest.WellFormed(t, page)
-	if got, want := names.PageTitle(s), "Llama 3 8B, whole step – memtide"; got != want {
-		t.Errorf("the title is %q; want %q", got, want)
+	if got, want := answer.Title(s), "Llama 3 8B: "; !strings.HasPrefix(got, want) || !strings.Contains(got, " of ") {
+		t.Errorf("the title is %q; want the model and its verdict", got)
 	}
 }
 

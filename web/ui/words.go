@@ -6,6 +6,8 @@ import "memtide/engine"
 const (
 	Tagline = "Does it train in this much GPU memory, and how much slower?"
 
+	wordsAllocated = "allocated at the peak"
+
 	wordsLeaves  = "What leaves this browser: nothing"
 	wordsVersion = "memtide " + engine.Version
 	wordsDetails = "Model details"

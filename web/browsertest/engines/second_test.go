@@ -12,7 +12,7 @@ import (
 // change by a click and goes back.
 func asking(p *Page) {
 	p.Go("#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=full&step.seq=2048")
-	p.Wait(text("step-say") + `.startsWith("Fits: ")`)
+	p.Wait(text("answer-say") + `.startsWith("Fits: ")`)
 	if n := Get[int](p, `document.querySelectorAll('[data-testid="step-ranks"] > li').length`); n != 4 {
 		p.t.Errorf("the step shows %d ranks, want 4", n)
 	}
@@ -23,7 +23,7 @@ func asking(p *Page) {
 	const change = `[data-do="step-change"]:not([disabled])`
 	p.Wait(`document.querySelector('` + change + `')`)
 	p.Click(change)
-	p.Wait(`location.hash !== ` + strconv.Quote(before) + ` && ` + text("step-say") + `.startsWith("Fits: ")`)
+	p.Wait(`location.hash !== ` + strconv.Quote(before) + ` && ` + text("answer-say") + `.startsWith("Fits: ")`)
 	p.Do(`history.back()`)
 	p.Wait(`location.hash === ` + strconv.Quote(before))
 	p.Quiet()

@@ -1,6 +1,6 @@
 // Package answer is the first thing that is read: does it fit, and what does that cost, in
-// a word with a sentence behind it, and the bar of where the memory goes. Whatever else
-// gives a verdict has its kinds and its words from here.
+// a word with a sentence behind it, and the bar of where the memory goes; of schedules and of
+// training steps alike. Whatever else gives a verdict has its kinds and its words from here.
 package answer
 
 import (
@@ -10,11 +10,9 @@ import (
 
 	"github.com/vugu/vugu"
 
-	"memtide/engine/sim"
-	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/names"
 )
 
 // Answer is the first thing that is read: does it fit, and what does that cost;
@@ -26,7 +24,7 @@ func (c *Answer) Kind() string {
 	if c.S.Compare != nil && c.S.Visible() != nil && c.over() == nil {
 		return versus
 	}
-	kind, _ := c.answer()
+	kind, _, _ := c.answer()
 	return kind
 }
 
@@ -61,79 +59,89 @@ func (c *Answer) Late() string { return Late(c.S) }
 
 // Sentence is what stands behind the word.
 func (c *Answer) Sentence() string {
-	_, sentence := c.answer()
+	_, sentence, _ := c.answer()
 	return sentence
+}
+
+// Unsure is the worst that is not known for sure, or how much stays free.
+func (c *Answer) Unsure() string {
+	_, _, unsure := c.answer()
+	return unsure
 }
 
 // Say is the sentence with what is left out of it on a phone marked.
 func (c *Answer) Say() vugu.HTML {
 	text := html.EscapeString(c.Sentence())
-	for _, long := range [...]string{wordsThan, wordsReserved} {
-		text = strings.Replace(text, long, `<span class="roomy">`+long+"</span>", 1)
-	}
-	return vugu.HTML(text)
+	return vugu.HTML(strings.Replace(text, wordsThan, `<span class="roomy">`+wordsThan+"</span>", 1))
 }
 
-func (c *Answer) answer() (kind, sentence string) {
+func (c *Answer) answer() (kind, sentence, unsure string) {
 	s := c.S
 	if m := c.over(); m != nil {
-		return DoesNot, tooSmall(s.Choice, m)
+		return DoesNot, tooSmall(s.Choice, m), ""
 	}
-	p := s.Visible()
-	if p == nil || s.Stale() && s.Preview == nil {
-		if w := Work(s); w != "" {
-			return Working, w
-		}
-		if a := s.Alert; a != nil && a.File == "" {
-			return None, a.Text
-		}
-		return Working, "Starting…"
+	n := needed(s)
+	if n == nil {
+		kind, sentence = c.nothing()
+		return kind, sentence, ""
 	}
-	return Of(p)
+	return n.kind(), n.sentence(), n.unsure()
 }
 
-// Sub says what the schedule does.
+// needed is what is needed by what the page shows; nil before anything is known.
+func needed(s *state.State) *need {
+	p := s.Visible()
+	switch {
+	case s.Step != nil && s.Step.Failed == "" && s.Step.Shown != nil:
+		return ofStep(s, s.Step.Shown)
+	case s.Step != nil || p == nil || s.Stale() && s.Preview == nil:
+		return nil
+	}
+	return ofPlan(p)
+}
+
+// nothing says why there is no verdict.
+func (c *Answer) nothing() (kind, sentence string) {
+	s := c.S
+	switch {
+	case s.Step != nil && s.Step.Failed != "":
+		return None, format.Sentence(s.Step.Failed)
+	case s.Step != nil:
+		return Working, wordsBusy
+	}
+	if w := Work(s); w != "" {
+		return Working, w
+	}
+	if a := s.Alert; a != nil && a.File == "" {
+		return None, a.Text
+	}
+	return Working, "Starting…"
+}
+
+// Sub says what everything needs, and what the plan does.
 func (c *Answer) Sub() string {
 	p := c.S.Visible()
 	switch {
+	case c.S.Step != nil:
+		return stepSub(c.S)
 	case p == nil:
 		return ""
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "."
 	}
-	if d := Device(p.Choice); resident(p, d) {
-		return fmt.Sprintf(wordsNoPlan, format.Bytes(p.Network.Totals.Resident-d.Memory))
+	if n := ofPlan(p); n.statesOver() {
+		return fmt.Sprintf(wordsNoPlan, n.span())
 	}
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p)
 }
 
-// deeds counts what happens to the layers.
-func deeds(p *known.Picture) string {
-	layers, by := p.Model().Tally()
-	both := by[sim.Offload|sim.Recompute] // counts as sent and as computed again
-	away, again := by[sim.Offload]+both, by[sim.Recompute]+both
-	send := fmt.Sprintf("sends %d of the %d layers to the host and back", away, layers)
-	switch {
-	case away > 0 && again > 0:
-		return fmt.Sprintf("This plan %s and computes %d again.", send, again)
-	case away > 0:
-		return "This plan " + send + "."
-	case again > 0:
-		return fmt.Sprintf("This plan computes %d of the %d layers again.", again, layers)
+// Title is the title of the page, of its links and of the files that are saved: what is
+// open and its verdict; or what a person calls it.
+func Title(s *state.State) string {
+	name := names.Of(s)
+	n := needed(s)
+	if s.View.Frame.Title != "" || s.Memory != nil || s.Compare != nil || n == nil || s.OverBudget != nil {
+		return name
 	}
-	return "This plan keeps everything."
-}
-
-// shown says which schedule the pictures still show: its budget, and what else
-// is not what was asked for.
-func shown(s *state.State) string {
-	p := s.Shown
-	what := format.Bytes(p.Solved.Budget)
-	if p.Choice.Strategy != s.Choice.Strategy {
-		what = choice.PlanName(p.Choice.Strategy) + " in " + what
-	}
-	if p.Network != s.Network {
-		what += " for " + p.Network.Profile.Name
-	}
-	return what
+	return name + ": " + n.short()
 }

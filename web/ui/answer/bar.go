@@ -2,149 +2,206 @@ package answer
 
 import (
 	"fmt"
-	"memtide/web/choice"
 	"strings"
 
 	"memtide/engine"
-	"memtide/engine/sim"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/panel"
 )
 
-// Bar says that there is something to draw.
-func (c *Answer) Bar() bool {
-	p := c.S.Visible()
-	return p != nil && c.S.Memory == nil && Scale(c.S, p) > 0
-}
-
-// Scale is what the whole width of the bar stands for. It does not depend on the
-// budget within the slider's range, so that the bar rests while it is dragged.
-func Scale(s *state.State, p *known.Picture) engine.Bytes {
-	most := max(p.Solved.KeepAll.Peak, p.Solved.Trace.Peak, s.Budget(), s.BudgetRange().To)
-	if d := Device(p.Choice); d != nil && d.Memory < mostEmpty*most {
-		most = max(most, d.Memory)
-	}
-	return most
-}
-
-// mostEmpty is how many times larger than what is in the bar a device may be to be
-// its end: beyond that nothing could be seen in it.
+// mostEmpty is how many times larger than what is in the bar a card may be to be its end:
+// beyond that nothing could be seen in it.
 const mostEmpty = 12
 
-// Parts are the pieces of the bar: what lies there at the peak, and what keeping
-// everything would take beyond it.
+// near says that the card is of the size of what lies on it, so that its line, the
+// allocator and CUDA stand in the bar.
+func (n *need) near() bool {
+	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)
+}
+
+// whole is what the width of the bar stands for: the card, and if something is longer a
+// little more than it, so that a wish does not squeeze the card. It does not depend on the
+// budget within the knob's range, so that the bar rests while that is dragged.
+func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
+	most := max(n.low, 1)
+	for _, b := range budgets {
+		most = max(most, b)
+	}
+	switch {
+	case !n.near():
+		return max(most, n.all)
+	case max(choice.Reserved(n.all)-choice.Context, n.high)+n.context > n.memory:
+		return max(most, state.BarEnd(n.memory))
+	}
+	return max(most, n.memory)
+}
+
+// Scale is what the whole width of the bar of a schedule stands for.
+func Scale(s *state.State, p *known.Picture) engine.Bytes {
+	return ofPlan(p).whole(s.Budget(), s.KnobRange().To)
+}
+
+// bar is what is needed, with its width; nil where there is nothing to draw.
+func (c *Answer) bar() (*need, engine.Bytes) {
+	switch p := c.S.Visible(); {
+	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
+		n := ofStep(c.S, Pictured(c.S))
+		return n, n.whole()
+	case c.S.Step == nil && p != nil && c.S.Memory == nil:
+		return ofPlan(p), Scale(c.S, p)
+	}
+	return nil, 0
+}
+
+// Parts are the pieces of the bar: what lies there at the peak, the allocator and CUDA, and
+// what is too much for the card.
 func (c *Answer) Parts() (out []panel.Piece) {
-	p := c.S.Visible()
-	if !c.Bar() {
+	n, whole := c.bar()
+	if n == nil {
 		return nil
 	}
-	whole, at := Scale(c.S, p), engine.Bytes(0)
-	add := func(class, words string, to engine.Bytes) {
-		if to > at {
-			label := fmt.Sprintf(words, format.Bytes(to-at))
+	at := engine.Bytes(0)
+	add := func(class, label string, to engine.Bytes) {
+		if to = min(to, whole); to > at {
 			out = append(out, panel.Piece{Class: class, Label: label, Title: label, Style: panel.Stretch(at, to, whole)})
+			at = to
 		}
-		at = max(at, to)
 	}
-	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
-		end := at + used
-		if n := p.Network.Chain; sim.Category(kind) == sim.Fixed && n != nil && n.Chain.Resident.Total() <= used {
-			r := n.Chain.Resident
-			add("fix", "weights %s", at+r.Weights)
-			add("fix", "gradients %s", at+r.Grads)
-			add("fix", "optimizer %s", at+r.Optimizer)
-			add("fix", "buffers %s", end)
+	for _, p := range n.parts {
+		add(p.class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
+	}
+	if !n.near() {
+		return out
+	}
+	add("alloc", "allocator "+format.Bytes(n.low-at), n.low)
+	add("unsure", "allocator, at worst "+format.Bytes(n.high-at), n.high)
+	add("cuda", "CUDA "+format.Bytes(n.context), n.to())
+	if end := at; end > n.memory {
+		at = n.memory
+		add("ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory)), end)
+		return out
+	}
+	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
+		at = n.memory
+		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
+	}
+	return out
+}
+
+// Key says what lies in the bar, for where its pieces are too narrow to say it.
+func (c *Answer) Key() (out []panel.Piece) {
+	for _, p := range c.Parts() {
+		if !strings.Contains(p.Class, "ghost") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// The width that labels above the bar have at least, and about that of a letter.
+const (
+	barWidth = 1040
+	letter   = 6.6
+)
+
+// Tops are the labels above the pieces that have no room for them: those that do not lie on
+// each other.
+func (c *Answer) Tops() (out []panel.Piece) {
+	n, whole := c.bar()
+	if n == nil {
+		return nil
+	}
+	at, free := engine.Bytes(0), 0.0
+	for _, p := range n.parts {
+		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
+		at += p.bytes
+		label := p.name + " " + format.Bytes(p.bytes)
+		half := letter * float64(len(label)) / 2
+		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
 			continue
 		}
-		add(barKinds[kind].class, barKinds[kind].name+" %s", end)
-	}
-	all, d := p.Solved.KeepAll.Peak, Device(p.Choice)
-	switch {
-	case d == nil || all <= d.Memory:
-		add("ghost", wordsMore, all)
-	case at <= d.Memory:
-		more := fmt.Sprintf(wordsMore, format.Bytes(all-at)) // of both pieces
-		add("ghost", "%.0s"+more, d.Memory)
-		add("ghost beyond", wordsTooMuch, all)
-	default:
-		peak := at
-		add("ghost beyond", wordsMore, all)
-		at = d.Memory
-		add("ghost beyond past", wordsTooMuch, peak)
+		out = append(out, panel.Piece{Class: p.class, Label: label, Style: panel.Place(at-p.bytes/2, whole)})
+		free = middle + half + letter
 	}
 	return out
 }
 
-// Under says what lies in the bar, for where its pieces are too narrow to say it.
-func (c *Answer) Under() (out []panel.Piece) {
-	p := c.S.Visible()
-	if !c.Bar() {
-		return nil
+// topsTo is how far labels above the bar may go: to that of keeping everything.
+func (n *need) topsTo(whole engine.Bytes) float64 {
+	if n.all <= n.memory || n.all <= n.to() {
+		return barWidth
 	}
-	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
-		if used > 0 {
-			out = append(out, panel.Piece{Class: barKinds[kind].class, Label: barKinds[kind].name + " " + format.Bytes(used)})
-		}
-	}
-	return out
+	at := barWidth * float64(min(n.all, whole)) / float64(whole)
+	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
-// Marks are the lines across the bar: the device and the budget, with what is left
-// between them.
+// Marks are the lines across the bar: the card, keeping everything and the budget, with what
+// CUDA and the allocator take beside it.
 func (c *Answer) Marks() (out []panel.Piece) {
-	p := c.S.Visible()
-	if !c.Bar() {
+	n, whole := c.bar()
+	if n == nil {
 		return nil
 	}
-	whole, b, d := Scale(c.S, p), c.S.Budget(), Device(p.Choice)
-	if d != nil && d.Memory <= whole {
-		out = append(out, panel.Piece{Class: panel.Side("device", d.Memory, whole), Label: fmt.Sprintf(wordsOneHas, d.Short(), format.Bytes(d.Memory)), Style: panel.Place(d.Memory, whole)})
+	mark := func(class, label string, at engine.Bytes) {
+		out = append(out, panel.Piece{Class: panel.Side(class, at, whole), Label: label, Style: panel.Place(at, whole)})
 	}
-	all := p.Solved.KeepAll.Peak
-	if d == nil || d.Memory > whole || apart(all, d.Memory, whole) {
-		class := "keep"
-		if d != nil && all > d.Memory {
-			class = "keep beyond"
-		}
-		out = append(out, panel.Piece{Class: panel.Side(class, all, whole), Label: fmt.Sprintf(wordsKeepMark, format.Bytes(all)), Style: panel.Place(all, whole)})
+	if n.near() {
+		mark("device", fmt.Sprintf(wordsHas, n.cards, format.Bytes(n.memory)), n.memory)
 	}
-	out = append(out, panel.Piece{Class: panel.Side("budget", b, whole), Label: fmt.Sprintf(wordsMark, format.Bytes(b)), Style: panel.Place(b, whole)})
-	if b > whole/3 {
-		out = append(out, panel.Piece{Class: "below", Label: wordsAtPeak})
+	switch beyond := n.all > n.memory && n.all > n.to(); {
+	case beyond && n.all > whole:
+		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
+	case beyond && n.near():
+		mark("keep beyond", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
+	case !n.near() && n.all > 0:
+		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
 	}
-	if d != nil && b < d.Memory && d.Memory <= whole && b > whole/2 {
-		words := wordsLeft
-		if b < choice.Usable(d.Memory) {
-			words = wordsUnused
-		}
-		out = append(out, panel.Piece{Class: "spare", Label: fmt.Sprintf(words, format.Bytes(d.Memory-b)), Style: panel.Place(b, whole)})
+	end := n.to()
+	if c.S.Step == nil {
+		end = c.S.Budget()
+		mark("budget", fmt.Sprintf(wordsMark, format.Bytes(end)), end)
+	}
+	if words := n.aside(); n.near() && 2*end > whole && letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
+		out = append(out, panel.Piece{Class: "spare", Label: words, Style: panel.Place(end, whole)})
 	}
 	return out
 }
 
-// apart says that two marks are so far from each other that both have room for words.
-func apart(a, b, whole engine.Bytes) bool {
-	return float64(max(a, b)-min(a, b)) > 0.14*float64(whole)
+// aside says what the allocator and CUDA take.
+func (n *need) aside() string {
+	held := engine.Bytes(0)
+	for _, p := range n.parts {
+		held += p.bytes
+	}
+	sure, most := max(n.low-held, 0), max(n.high-held, 0)
+	words, cuda := "up to "+format.Bytes(most), format.Bytes(n.context)
+	if sure > 0 {
+		words = format.Range(sure, most)
+	}
+	if at := strings.LastIndexByte(cuda, ' '); at >= 0 {
+		words = strings.TrimSuffix(words, cuda[at:])
+	}
+	return fmt.Sprintf(wordsAside, words, cuda)
 }
 
 // BarLabel says the bar in words.
 func (c *Answer) BarLabel() string {
 	var words []string
-	for _, p := range c.Parts() {
-		words = append(words, p.Label)
-	}
-	for _, m := range c.Marks() {
-		if m.Class != "below" {
-			words = append(words, m.Label)
+	for _, p := range append(c.Parts(), c.Marks()...) {
+		if p.Class != "spare" {
+			words = append(words, p.Label)
 		}
 	}
-	return "Memory at the peak of the step: " + strings.Join(words, ", ")
+	return ofRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
 }
 
-// barKinds are the parts of the bar at the peak, in the order of the stack.
-var barKinds = [sim.NumCategories]struct{ class, name string }{
-	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"}, sim.Activation: {"fwd", "activations kept"},
-	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "leaving or arriving"}, sim.Workspace: {"scratch", "scratch"},
+// ofRank begins what is told about the rank that the pictures show, where there are some.
+func ofRank(s *state.State) string {
+	if s.Step == nil || s.Step.Rank() < 0 {
+		return ""
+	}
+	return fmt.Sprintf("Rank %d. ", s.Step.Rank())
 }

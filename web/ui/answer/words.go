@@ -2,25 +2,41 @@ package answer
 
 // The words of the verdict and of its bar, in one place.
 const (
-	wordsOnOne    = "%s on one %s%s"                                           // of the device's memory, device, price
-	wordsNeeded   = "%s is needed, and one %s has %s."                         // peak, device, its memory
-	wordsResident = "%s is needed before the first layer runs; one %s has %s." // weights and the like, device, its memory
-	wordsTimesOf  = " Times are of: %s."                                       // device of the times
-	wordsRange    = "%s" + wordsReserved + "; one %s has %s."                  // range, device, its memory
-	wordsSlower   = ", %s slower" + wordsThan
-	wordsNoSlower = ", no slower" + wordsThan
-	wordsThan     = " than if everything fitted" // only where there is room, as
-	wordsReserved = " with CUDA and the allocator"
+	wordsOf       = "%s of %s"                                                   // range, memory of a card
+	wordsNeeded   = "%s needed, %s %s"                                           // range, cards, their memory
+	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
+	wordsNothing  = "Nothing is computed again or moved."
+	wordsSlower   = "%s slower" + wordsThan
+	wordsNoSlower = "no slower"
+	wordsThan     = " than if everything fitted" // only where there is room
+	wordsUnsure   = "Unsure: %s."
+	wordsFree     = "%s stay free."
 	wordsTooSmall = "Does not fit in %s: " // budget
 	wordsAtLeast  = "%s needs %s at least" // plan, bytes
-	wordsOneHas   = "one %s has %s"        // device, its memory
-	wordsKeepAll  = "Keeping everything takes %s."
-	wordsNoPlan   = "No plan helps here: they all move activations, and weights, gradients and optimizer alone are %s too much."
-	wordsAtPeak   = "at the peak of the step"
+	wordsHas      = "%s has %s"            // cards, memory
+	wordsKeepAll  = "Everything needs %s."
+	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
+	wordsPolicy   = "This policy: %s."
+	wordsFullest  = " on rank %d, the fullest"
+	wordsBusy     = "Playing the step…"
+	wordsMoreWork = "Looking for more…"
+	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
+	wordsStopped  = "Stopped: more can be known."
+
 	wordsTooMuch  = "%s too much"
-	wordsMore     = "%s more with everything kept"
+	wordsGoesOn   = "keep everything goes on to %s →"
 	wordsKeepMark = "keep everything: %s"
-	wordsMark     = "budget %s"
-	wordsLeft     = "%s left for CUDA and the allocator"
-	wordsUnused   = "%s of the card unused" // the reader has left more than those need
+	wordsMark     = "plan may use %s"
+	wordsAside    = "allocator %s, CUDA %s"
+	wordsAtPeak   = "Memory at the peak of the step: "
+
+	unsureAllocator = "PyTorch’s allocator"
+	unsureExperts   = "how busy the experts are"
+	unsureTimes     = "times are of a %s"
+	unsureSizes     = "sizes are by formula"
+	unsureFile      = "where the file’s sizes come from"
 )
+
+// Words are the verdicts, with what follows them.
+var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ",
+	Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}

@@ -23,10 +23,10 @@ type Dock struct {
 func (c *Dock) Closed() bool { return c.S.Network == nil }
 
 // BudgetSteps is the slider's last position.
-func (c *Dock) BudgetSteps() int { return max(c.S.BudgetRange().Steps(), 1) }
+func (c *Dock) BudgetSteps() int { return max(c.S.KnobRange().Steps(), 1) }
 
 // BudgetPosition is the slider's position.
-func (c *Dock) BudgetPosition() int { return c.S.BudgetRange().Position(c.S.Budget()) }
+func (c *Dock) BudgetPosition() int { return c.S.KnobRange().Position(c.S.Budget()) }
 
 // BudgetText is the number beside the slider, or what is being typed there.
 func (c *Dock) BudgetText() string {
@@ -90,7 +90,7 @@ func (c *Dock) Place() string {
 	if p == nil {
 		return ""
 	}
-	whole, r := answer.Scale(c.S, p), c.S.BudgetRange()
+	whole, r := answer.Scale(c.S, p), c.S.KnobRange()
 	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // the knob is at an end
 	if whole == 0 {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 )
@@ -28,7 +29,7 @@ func Figure(scene *draw.Scene, s *state.State, exact bool) {
 		s.Visible().Model().Figure(&picture, v)
 	}
 	draw.Headed(scene, &picture, headingOf(s, Sides(s)))
-	scene.Title = names.Of(s) + ": " + scene.Title
+	scene.Title = answer.Title(s) + ". " + scene.Title
 }
 
 // headingOf says what a saved picture shows.
@@ -36,11 +37,12 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · budget " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · plan may use " + format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
-		h.Lines = append(h.Lines, line)
+		_, verdict := answer.Verdict(p)
+		h.Lines = append(h.Lines, verdict, line)
 		return h
 	}
 	q := sides[1].Picture

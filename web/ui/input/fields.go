@@ -23,7 +23,7 @@ func budgetSlider(c Command, s *state.State) state.Message {
 	if err != nil {
 		return nil
 	}
-	return state.SetBudget{Bytes: s.BudgetRange().At(position), Settled: c.Settled}
+	return state.SetBudget{Bytes: s.KnobRange().At(position), Settled: c.Settled}
 }
 
 func bandwidthSlider(c Command, _ *state.State) state.Message {

@@ -10,7 +10,6 @@ import (
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
 )
 
@@ -109,7 +108,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 		return
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
-	if d := answer.Device(p.Choice); d != nil {
+	if d := state.DeviceOf(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, "one "+d.Short()
 	}
 }

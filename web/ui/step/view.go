@@ -1,7 +1,6 @@
 package step
 
 import (
-	"html"
 	"strconv"
 
 	"github.com/vugu/vugu"
@@ -56,8 +55,8 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 
 // Build is the view.
 func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
-	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step", "data-late", c.Late()),
-		c.answerView(), c.unless(element("div", attr("class", "results"), c.numbersHTML())), c.unless(element("div", attr("class", "asks"), c.answersView())),
+	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step"),
+		c.unless(element("div", attr("class", "asks"), c.answersView())),
 		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
@@ -66,50 +65,6 @@ func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 // unless hides what says nothing where a step is refused: it stays in its place, so that
 // the control that was turned keeps the focus.
 func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
-
-// answerView is the verdict with its bar.
-func (c *Page) answerView() *vugu.VGNode {
-	parts, marks, key := "", "", ""
-	for _, p := range c.Parts() {
-		parts += span("part "+p.Class, p.Style, p.Title, span("", "", "", p.Label))
-	}
-	for _, m := range c.Marks() {
-		marks += span("gauge-mark "+m.Class, m.Style, "", span("", "", "", m.Label))
-	}
-	for _, p := range c.Key() {
-		key += `<li><i class="sw ` + p.Class + `"></i>` + span("", "", "", p.Label) + "</li>"
-	}
-	say := `<span class="sign" aria-hidden="true"></span><b>` + c.Word() + "</b>" + span("", "", "", html.EscapeString(c.Sentence()))
-	return element("div", attr("class", "answer", "data-kind", c.Kind()),
-		element("p", attr("class", "say", "role", "status", "data-testid", "step-say"), vugu.HTML(say)),
-		c.workView(),
-		c.unless(element("p", attr("class", "sub", "data-testid", "step-sub"), c.Sub())),
-		hidden(element("p", attr("class", "sub", "data-testid", "step-notes"), c.Notes()), c.Notes() == ""),
-		c.unless(element("div", attr("class", "gauge", "role", "img", "data-testid", "step-bar", "aria-label", c.BarLabel()), vugu.HTML(`<div class="gauge-parts">`+parts+"</div>"+marks))),
-		c.unless(element("ul", attr("class", "gauge-key", "aria-hidden", "true"), vugu.HTML(key))))
-}
-
-// workView says that the answer is under way or was ended, with a button against either.
-func (c *Page) workView() *vugu.VGNode {
-	say, do, label := c.Work()
-	class := "working"
-	if do == "stop" {
-		class += " afloat"
-	}
-	n := element("p", attr("class", class, "data-testid", "step-work"), element("span", attr("class", "spinner", "aria-hidden", "true")), element("span", nil, say),
-		button(attr("class", "button small", "data-do", do, "data-testid", "step-work-do"), false, vugu.HTML(label)))
-	hidden(n.FirstChild, do != "stop")
-	return hidden(n, say == "")
-}
-
-// numbersHTML are the three numbers.
-func (c *Page) numbersHTML() vugu.HTML {
-	out := `<dl class="numbers">`
-	for _, n := range c.Numbers() {
-		out += `<div class="number" title="` + n.Title + `"><dt>` + n.Label + `</dt><dd data-testid="` + n.ID + `">` + n.Value + "</dd></div>"
-	}
-	return vugu.HTML(out + "</dl>")
-}
 
 // answersView are the buttons of the answers.
 func (c *Page) answersView() (out []*vugu.VGNode) {

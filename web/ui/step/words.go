@@ -4,28 +4,11 @@ import "memtide/wasm/proto"
 
 // The words about training steps.
 const (
-	wordsStepFits   = "%s of %s on %s."                                           // range, memory, cards
-	wordsStepOver   = "%s with CUDA; %s has %s."                                  // range, cards, memory
-	wordsStatesOver = "%s for weights, gradients and optimizer alone; %s has %s." // states, cards, memory
-	wordsStepBusy   = "Playing the step…"
-	wordsAtWork     = "Looking for more…"
-	wordsLimit      = "Stopped after a few seconds, because a link asked for it: more can be known."
-	wordsStopped    = "Stopped: more can be known."
-	wordsNotTried   = "Not all changes were tried: it was stopped."
-	wordsPyTorch    = "PyTorch reserves %s, for a peak of %s allocated" // range, peak
-	wordsBeside     = "; %s beside it is assumed for CUDA and collectives."
-	wordsErrs       = " That is nearer to the limit than the model errs, 5 %."
-	wordsExperts    = " How busy the experts are is not known: the range holds what was measured."
-	wordsStatesSay  = "No checkpointing and no shorter sequence makes these smaller. "
+	wordsNotTried = "Not all changes were tried: it was stopped."
 
-	wordsOverhead   = "allocator"
-	wordsUnsure     = "allocator, at worst"
-	wordsUnsureLoad = "perhaps, by how busy experts are"
-	wordsCUDA       = "CUDA and collectives"
-	wordsPast       = "over by"
-	wordsCardHas    = "%s has %s" // cards, memory
-	wordsSpare      = "%s left"   // bytes
-	wordsExplore    = "What to keep, compute again or move"
+	wordsOverhead = "allocator"
+	wordsCUDA     = "CUDA and collectives"
+	wordsExplore  = "What to keep, compute again or move"
 
 	wordsNone          = "none fits"
 	wordsNoneSure      = "none for sure"
@@ -47,7 +30,6 @@ const (
 	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards. A click on a rank shows its pictures."
 	wordsRank      = "Rank %d"
 	wordsInFlight  = "%d in flight"
-	wordsFullest   = "Rank %d is the fullest. "
 
 	wordsAssumed     = "Everything that is assumed"
 	wordsAsUsual     = "as the program does"

@@ -333,7 +333,7 @@ func TestNamesAreListed(t *testing.T) {
 
 // Every field of the JSON is explained by memtide help json.
 func TestJSONIsDocumented(t *testing.T) {
-	text := jsonHelp()
+	text := jsonHelp
 	seen := map[reflect.Type]bool{}
 	var check func(reflect.Type)
 	check = func(typ reflect.Type) {

@@ -153,25 +153,30 @@ func (o *outline) chain(c *Card) *engine.Chain {
 // stages are the embedding, the blocks, and the head with the loss: what they keep, as it
 // was played, and their times, without temporaries.
 func (o *outline) stages(c *Card) []engine.Stage {
-	_, outer := o.s.tokens()
-	x := size(outer*o.s.Model.Hidden, o.s.Compute)
+	read := o.finalNorm()
+	written := func(i int) engine.Bytes { // before block i, or before the head
+		if i < len(o.units) {
+			return o.units[i].block.values[blockInput].bytes
+		}
+		return read.values[blockInput].bytes
+	}
+	x := written(0)
 	moved := seconds(float64(2*x) / (c.Bandwidth * trafficShare))
 	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Forward: moved, Back: moved}}
 	wait := o.tensorSeconds(c) / float64(2*len(o.units)) // half on the way there, half back
 	for i, u := range o.units {
 		var w work
 		w.add(u.block.tape)
-		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: x, Grad: x,
+		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1), Grad: written(i + 1),
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
 	}
 	forward, back := o.headSeconds(c)
 	out = append(out, engine.Stage{Name: "head and loss", Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
-	read := o.finalNorm()
 	for i := range out {
 		st := &out[i]
 		st.Saved = o.forward(i+1).acts - o.record[i].acts
 		if i > 0 && out[i-1].Unsaved {
-			st.Saved += x
+			st.Saved += out[i-1].Out
 		}
 		if i == len(out)-1 {
 			break

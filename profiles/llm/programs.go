@@ -20,7 +20,7 @@ type Program struct {
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
 		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
-		if s.Model != nil && s.Model.Masked && !s.Model.Fp32Loss {
+		if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
 			s.Loss = LossBF16
 		}
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4

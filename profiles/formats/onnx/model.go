@@ -272,8 +272,8 @@ func (r *reader) tensor(what string, data []byte) (t onnxTensor) {
 	return t
 }
 
-// values are the values of an integer tensor; nil if it is none, or if they
-// are not in the file.
+// values returns the values of an integer tensor. It returns nil for tensors of other types, and if the values are
+// not in the file.
 func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 	if dtype != onnxInt64 && dtype != onnxInt32 {
 		return nil

@@ -53,6 +53,9 @@ func Read(data []byte) (*Reading, error) {
 	}
 	c.language()
 	kind := c.text("model_type", "")
+	if kind == "" { // of diffusers
+		kind = c.text("_class_name", "")
+	}
 	if c.err == nil && kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.", "Give that file of the model.")
 	}

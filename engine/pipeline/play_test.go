@@ -105,8 +105,11 @@ func squeeze(r *rand.Rand, p *pipeline.Problem, trace *pipeline.Trace) {
 
 // orders is how many random orders a test plays.
 func orders() int {
-	if long {
+	switch {
+	case long:
 		return 10000
+	case testing.Short():
+		return 300
 	}
 	return 3000
 }

@@ -19,11 +19,11 @@ func DecisionLetter(d sim.Decision) string {
 func DecisionName(d sim.Decision) string {
 	switch d {
 	case sim.Recompute:
-		return "recomputed"
+		return "computed again"
 	case sim.Offload:
-		return "offloaded"
+		return "moved"
 	case sim.Recompute | sim.Offload:
-		return "recomputed and offloaded"
+		return "computed again and moved"
 	}
 	return "kept"
 }

@@ -154,7 +154,7 @@ func TestCompareLinks(t *testing.T) {
 	}
 	pagetest.Do(t, s, state.SetBudget{Bytes: 2 * engine.GiB, Settled: true})
 	l = permalink.Of(s, link.Link{})
-	if got, want := l.String(), before.String()+"&b.m=2GiB"; got != want {
+	if got, want := l.String(), before.String()+"&b.m=2GiB&b.s=rotor"; got != want {
 		t.Errorf("another budget: the link is %s; want %s", got, want)
 	}
 	pagetest.Do(t, s, state.SwapSides{})

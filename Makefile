@@ -9,12 +9,16 @@
 GO ?= go
 PORT ?= 8080
 DIST ?= dist
+PACKAGES ?= packages
+# Where the site is, with https:// and a slash at the end. Documents, packages and embeds say it;
+# while it is empty they say https://example.org/memtide/, which is no address of memtide.
+SITE ?=
 PYTHON ?= $(or $(wildcard /usr/bin/python3),python3)
 NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release clean tools chromium firefox webkit torch
+.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -26,7 +30,7 @@ watch: tools ## serve the page on http://localhost:8080 and bring changes of its
 	$(GO) run ./cmd/build -watch localhost:$(PORT)
 
 build: tools ## build the site into dist/
-	$(GO) run ./cmd/build -out $(DIST)
+	$(GO) run ./cmd/build -out $(DIST) -site "$(SITE)"
 
 generate: ## regenerate the components, and profiles/memtide_torch.py from profiles/python/memtide (build does it too)
 	$(GO) run ./cmd/build -generate
@@ -54,7 +58,7 @@ in-browsers:
 
 test-torch: torch ## run the tests of the collector and of plans with PyTorch (PYTHON=...)
 	$(GO) build -o bin/memtide ./cmd/memtide
-	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_package.py
+	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
@@ -98,10 +102,14 @@ fuzz: ## fuzz every fuzz target for FUZZTIME (30s)
 
 release: tools pinned ## build the site with compressed files beside the large ones, ready for a static host
 	rm -rf $(DIST)
-	$(GO) run ./cmd/build -out $(DIST) -release
+	$(GO) run ./cmd/build -out $(DIST) -release -site "$(SITE)"
+
+dist: tools pinned ## build what people install into packages/: commands, Python wheels, npm package, site
+	rm -rf $(DIST)
+	$(GO) run ./cmd/build -out $(DIST) -release -site "$(SITE)" -packages $(PACKAGES)
 
 clean: ## remove what was built and fetched
-	rm -rf $(DIST) node_modules
+	rm -rf $(DIST) $(PACKAGES) node_modules
 
 tools:
 	@command -v $(GO) >/dev/null || { echo "Go 1.26 or later is needed: https://go.dev/dl" >&2; exit 1; }

@@ -61,6 +61,7 @@ import fnmatch
 import functools
 import gc
 import hashlib
+import html
 import importlib
 import inspect
 import json
@@ -69,15 +70,19 @@ import operator
 import os
 import random
 import re
+import shutil
 import statistics
 import struct
+import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import traceback
 import types
 import warnings
 import weakref
+import webbrowser
 import zlib
 
 
@@ -136,7 +141,7 @@ try:
     from torch import nn
     from torch.multiprocessing.reductions import StorageWeakRef
 except ImportError:
-    torch = None
+    torch = nn = StorageWeakRef = None
 try:
     from torch.utils._python_dispatch import TorchDispatchMode
 except ImportError:  # before PyTorch 1.13
@@ -334,6 +339,296 @@ def free_memory(device):
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
+# -- command.py: The command memtide, which a wheel of a platform carries: where it is, and what it is asked.
+
+
+# What the command does; every other first word of a command line is a network.
+COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "plan", "pipeline", "score", "serve", "version", "help")
+
+HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
+       "or name one with the variable MEMTIDE; with Go, go build ./cmd/memtide in the repository makes it.")
+
+
+def command():
+    """The path of the command memtide: what the variable MEMTIDE names, what the wheel has
+    installed, or what is on the PATH; None if there is none."""
+    name = "memtide.exe" if os.name == "nt" else "memtide"
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # of pip install --target
+    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), beside]
+    found = [os.environ.get("MEMTIDE", "")] + [os.path.join(f, name) for f in folders if f] + [shutil.which("memtide") or ""]
+    return next((f for f in found if f and os.access(f, os.X_OK) and os.path.isfile(f)), None)
+
+
+def ask(*args):
+    """What the command writes to its standard output; PlanError with what it says where it
+    refuses. What it remarks otherwise goes to the standard error."""
+    path = command()
+    if path is None:
+        raise PlanError(HOW)
+    done = subprocess.run([path, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise PlanError(done.stderr.strip().replace("\n", " "))
+    return done.stdout, done.stderr
+
+
+def pass_on(argv):
+    """Runs the command in the place of this program, and returns its exit status."""
+    path = command()
+    if path is None:
+        print(HOW, file=sys.stderr)
+        return 1
+    return subprocess.call([path, *argv])
+
+
+# -- showing.py: How graphs and plans show themselves: in a line, in a notebook, and on the page.
+
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memtide.html")
+
+
+def table(title, rows, head=()):
+    """A title and rows of cells as HTML; cells are texts."""
+    cells = lambda tag, row: "<tr>" + "".join("<%s style='text-align:left'>%s</%s>" % (tag, html.escape(str(c)), tag) for c in row) + "</tr>"
+    return "<b>%s</b><table>%s%s</table>" % (html.escape(title), cells("th", head) if head else "", "".join(cells("td", r) for r in rows))
+
+
+def page_with(fragment):
+    """The page in one file, which opens with what a link says."""
+    if not os.path.exists(PAGE):
+        raise PlanError("The page is not beside this program: it is in the wheel of memtide, and make build makes dist/memtide.html.")
+    with open(PAGE, encoding="utf-8") as f:
+        page = f.read()
+    before, body, after = page.partition("<body ")
+    if not body:
+        raise PlanError("%s is not the page of memtide: install the wheel again." % PAGE)
+    return before + body + 'data-link="%s" ' % html.escape(fragment) + after
+
+
+def in_notebook():
+    """Whether a notebook shows what is displayed."""
+    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    return shell is not None and getattr(shell, "kernel", None) is not None
+
+
+def show_page(save, name, budget=None, height=760, browser=True):
+    """Opens the page with a network in it, which save writes to a file: in the cell of a
+    notebook, otherwise in a browser. It returns what displays it, or the name of the file
+    that was opened. Nothing is fetched."""
+    folder = tempfile.mkdtemp(prefix="memtide-")
+    net, path = os.path.join(folder, "net.json"), os.path.join(folder, "memtide.html")
+    save(net)
+    link, _ = ask("link", *(["-budget", str(budget)] if budget else []), net)
+    page = page_with(link.strip().partition("#")[2])
+    if in_notebook():
+        frame = '<iframe title="%s" width="100%%" height="%d" style="border:0" srcdoc="%s"></iframe>'
+        return sys.modules["IPython"].display.HTML(frame % (html.escape(name), height, html.escape(page)))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(page)
+    if browser and not webbrowser.open("file://" + path):
+        print("No browser was found: open %s (%s) in one." % (path, size_text(len(page))), file=sys.stderr)
+    return path
+
+
+# -- plans.py: Plans as files: how they are read, the bounds of each field, and PlanError for one that is not a plan.
+#
+# The bounds are those of package profiles: whoever writes a plan is not known.
+
+
+def walk(segments):
+    """All segments, those within others behind them."""
+    for s in segments or []:
+        yield s
+        yield from walk(s.get("inner"))
+
+
+def name_of(seg):
+    units = seg["units"]
+    return units[0] + (" to " + units[-1] if len(units) > 1 else "")
+
+
+def shapes_of(plan):
+    """The plans in a plan: it itself, and those for other inputs."""
+    return [plan] + (plan.get("shapes") or [])
+
+
+def several(plan, *others):
+    """One plan of plans for several batches or lengths of one model. Inputs that none of
+    them was made for run plainly."""
+    plan, others = load_plan(plan), [load_plan(p) for p in others]
+    alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
+    if any(alike(p) != alike(plan) for p in others):
+        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
+    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
+    doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
+    return Plan(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
+
+
+class Plan(dict):
+    """A plan: what its file has, by the names of its fields."""
+
+    def __repr__(self):
+        rows = [r for s in shapes_of(self) for r in summary(s)]
+        return "<memtide plan of %s, class %s: %s>" % (shown(str(self.get("name", ""))), self.get("class", ""), "; ".join(rows))
+
+    def _repr_html_(self):
+        rows = [(s["do"], " ".join(s["units"]), "%d segments" % len(s["inner"]) if s.get("inner") else "") for s in self["segments"]]
+        return table(repr(self)[1:-1], rows, ("", "units", "within"))
+
+    def save(self, path):
+        """Writes the file that apply and the command read."""
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(self, f, indent=1)
+
+
+def summary(plan):
+    """What a plan of one shape does and takes, in a few words."""
+    said, again = plan.get("predicted") or {}, sum(len(s["units"]) for s in plan["segments"] if s.get("do") == "recompute")
+    yield "%d of %d units run again" % (again, len((plan.get("model") or {}).get("units") or [])) if plan.get("model") else "%d units run again" % again
+    if said.get("peak_bytes"):
+        yield "peak %s instead of %s" % (size_text(said["peak_bytes"]), size_text(said.get("keepall_peak_bytes", 0)))
+    if said.get("step_s") and said.get("again_s") is not None:
+        yield "%+.0f %% time" % (100 * said["again_s"] / max(said["step_s"] - said["again_s"], 1e-9))
+
+
+def load_plan(plan):
+    """A plan from its file; a dictionary is one. PlanError says which field is not what
+    a plan has there."""
+    if isinstance(plan, (str, os.PathLike)):
+        plan = read_json(plan)
+    if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
+        raise PlanError("This is no plan of memtide (format memtide-plan/1).")
+    Fields(plan).plan()
+    return plan if isinstance(plan, Plan) else Plan(plan)
+
+
+MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
+
+MOST_DEPTH = 100  # of segments within each other
+
+
+def read_json(path):
+    """The content of a file of JSON that somebody else may have written."""
+    with open(path, "rb") as f:
+        data = f.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise PlanError("%s is larger than %s, which is the most that is read." % (path, size_text(MOST_BYTES)))
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise PlanError("%s is nested deeper than any plan." % path) from None
+    except ValueError as e:
+        raise PlanError("%s is no JSON: %s." % (path, str(e)[:200])) from None
+
+
+def brief(value):
+    """A value of JSON for a message: the beginning of a text, of others the kind."""
+    if type(value) is int and value.bit_length() > 64:
+        return "a number of %d bits" % value.bit_length()
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:60] + "...")
+    return repr(value) if isinstance(value, (bool, int, float, type(None))) else "a " + type(value).__name__
+
+
+class Fields:
+    """The fields of a plan, each held against what it has to be. What is missing or null
+    is left to its default, but for segments, units and do."""
+
+    def __init__(self, plan):
+        self.top = plan
+
+    def wrong(self, path, value, expected):
+        raise PlanError("%s is %s: %s is expected. Solve again, or ask for the file again." % (path, brief(value), expected))
+
+    def text(self, path, value, most=MOST_NAME):
+        if type(value) is not str or len(value) > most:
+            self.wrong(path, value, "a text of at most %d characters" % most)
+
+    def whole(self, path, value, most=MOST_NUMBER):
+        if type(value) is not int or not 0 <= value <= most:
+            self.wrong(path, value, "a whole number from 0 to %d" % most)
+
+    def number(self, path, value):
+        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
+            self.wrong(path, value, "a number from 0 on")
+
+    def each(self, path, value, check, most=MOST_ITEMS):
+        if not isinstance(value, (list, tuple)) or len(value) > most:
+            self.wrong(path, value, "a list of at most %d" % most)
+        for i, v in enumerate(value):
+            check("%s[%d]" % (path, i), v)
+
+    def parts(self, path, value, checks):
+        """An object: of the fields that it has, each by its check."""
+        if not isinstance(value, dict):
+            self.wrong(path, value, "an object")
+        for key, check in checks.items():
+            if value.get(key) is not None:
+                check("%s.%s" % (path, key) if path else key, value[key])
+
+    def plan(self):
+        long = lambda path, v: self.text(path, v, MOST_TEXT)
+        names = lambda path, v: self.each(path, v, self.text)
+        model = {"units": names, "classes": names, "ops_sha": self.text, "modules_sha": self.text}
+        self.parts("", self.top, {
+            "class": self.text, "name": self.text, "made_by": self.text, "autocast": self.cast, "model": lambda path, v: self.parts(path, v, model),
+            "warnings": lambda path, v: self.each(path, v, long, MOST_NOTES), "shapes": lambda path, v: self.each(path, v, self.shape)})
+        if "segments" not in self.top:
+            raise PlanError("The plan has no segments: a list of what runs again or goes to the host is expected. Solve again, or ask for the file again.")
+        self.shape("", self.top)
+
+    def shape(self, path, value):
+        """What a plan has once, and each of its shapes."""
+        predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
+        predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
+        self.parts(path, value, {
+            "budget_bytes": self.whole, "inputs": lambda at, v: self.each(at, v, self.input), "predicted": lambda at, v: self.parts(at, v, predicted),
+            "segments": lambda at, v: self.segments(at, v)})
+
+    def cast(self, path, value):
+        if value != "" and not (type(value) is str and value in CASTS):
+            self.wrong(path, value, "the name of a type for autocast (%s), or nothing" % ", ".join(CASTS))
+
+    def input(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 3:
+            self.wrong(path, value, "a list of name, shape and type")
+        self.text(path + "[0]", value[0])
+        self.each(path + "[1]", value[1], self.whole)
+        self.text(path + "[2]", value[2])
+
+    def segments(self, path, value, deep=1):
+        if deep > MOST_DEPTH:
+            raise PlanError("%s...: segments are nested deeper than %d, which is the most that is read." % (path[:60], MOST_DEPTH))
+        self.each(path, value, lambda at, s: self.segment(at, s, deep))
+
+    def segment(self, path, s, deep):
+        self.parts(path, s, {})
+        self.each(path + ".units", s.get("units"), self.text)
+        if not s["units"]:
+            self.wrong(path + ".units", None, "a list of at least one module call")
+        name = name_of(s)
+        if s.get("do") not in ("keep", "recompute", "offload"):
+            raise PlanError("%s.do: the plan wants to %s %s, which this version does not know." % (path, self.word(s.get("do")), name))
+        if s.get("input") not in (None, "", "keep", "offload"):
+            raise PlanError("%s.input: the plan wants to %s the input of %s, which this version does not know." % (path, self.word(s["input"]), name))
+        if s.get("input") == "offload" and s["do"] != "recompute":
+            raise PlanError("%s.input: the plan wants to offload the input of %s, which does not run again." % (path, name))
+        n = s.get("prefetch")
+        if n is not None and (type(n) is not int or not 0 <= n <= MOST_ITEMS):
+            raise PlanError("%s.prefetch: the plan has the prefetch %s for %s: a number of segments, at most %d." % (path, brief(n), name, MOST_ITEMS))
+        if s.get("save") and s.get("inner"):
+            raise PlanError("%s.save: the plan keeps single operators of %s, which has segments within." % (path, name))
+        self.parts(path, s, {"save": lambda at, v: self.each(at, v, self.saved), "inner": lambda at, v: self.segments(at, v, deep + 1)})
+
+    def word(self, value):
+        return value[:60] if isinstance(value, str) else brief(value)
+
+    def saved(self, path, value):
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            self.wrong(path, value, "a list of the name of an operator and a number")
+        self.text(path + "[0]", value[0])
+        self.whole(path + "[1]", value[1])
+
+
 # -- modules.py: What modules hold while they run, and what a plan leaves in them.
 
 
@@ -461,6 +756,301 @@ WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compi
 OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
 
 
+# -- offload.py: What lies on the host until backward comes near.
+
+
+class Offloaded:
+    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
+    on the host until backward comes near."""
+
+    def __init__(self, rt, seg):
+        self.rt, self.seg = rt, seg
+        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.line.append(weakref.ref(self))
+
+    def pack(self, t):
+        if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
+            return t
+        b = self.blocks.get(_key(t))
+        if b is None:
+            with self.rt.quiet():
+                b = self.blocks[_key(t)] = Block(t, self.rt)
+            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.seen = {place(t)}
+        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+            with self.rt.quiet():
+                b.send(t)
+            b.seen.add(place(t))
+        return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
+
+
+def place(t):
+    """Which elements of its storage a tensor is, and how often they were changed."""
+    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
+
+
+class Block:
+    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
+
+    def __init__(self, t, rt):
+        self.rt, self.device, self.flat, self.event = rt, t.device, None, None
+        count = _storage(t).nbytes()
+        flat = torch.empty(0, dtype=torch.uint8, device=t.device)
+        flat.set_(_storage(t) if hasattr(t, "untyped_storage") else t.storage().untyped())
+        if t.device.type != "cuda":
+            self.host = torch.frombuffer(bytearray(max(1, count)), dtype=torch.uint8)[:count]
+            self.host.copy_(flat)
+            return
+        self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
+        self.across(flat, self.host)
+
+    def across(self, t, host):
+        s = self.rt.stream(t.device)
+        s.wait_stream(torch.cuda.current_stream(t.device))
+        with torch.cuda.stream(s):
+            host.copy_(t, non_blocking=True)
+        t.record_stream(s)
+
+    def send(self, t):
+        """Sends the elements of t again."""
+        each = t.element_size()
+        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
+        if t.device.type == "cuda":
+            self.across(t.detach(), host)
+        else:
+            host.copy_(t.detach())
+
+    def fetch(self):
+        if self.flat is not None:
+            return
+        self.flat = torch.empty(self.host.shape, dtype=torch.uint8, device=self.device)
+        if self.device.type != "cuda":
+            self.flat.copy_(self.host)
+            return
+        s = self.rt.stream(self.device)
+        s.wait_stream(torch.cuda.current_stream(self.device))
+        with torch.cuda.stream(s):
+            self.flat.copy_(self.host, non_blocking=True)
+        self.flat.record_stream(s)
+        self.event = s.record_event()
+
+    def tensor(self, dtype, size, stride, offset):
+        self.fetch()
+        if self.event is not None:
+            torch.cuda.current_stream(self.device).wait_event(self.event)
+        each = torch.empty(0, dtype=dtype).element_size()
+        return self.flat[:self.flat.numel() // each * each].view(dtype).as_strided(size, stride, offset)
+
+
+def unpack(h):
+    if isinstance(h, torch.Tensor):
+        return h
+    if isinstance(h, tuple):
+        h[0].rt.near(h[0])
+        return h[1].tensor(*h[2:])
+    while h.value is None:
+        h.frame.fill()
+    return h.value
+
+
+# -- frames.py: Segments that run again. Where autograd would keep a tensor, hooks put a Handle. When
+# backward asks for one that is empty, the module calls of its segment run again, and the
+# n-th tensor that this run would keep goes to the n-th handle: nothing of the graph of the
+# second run is used.
+
+
+class Handle:
+    """What the graph keeps instead of a tensor."""
+
+    __slots__ = ("frame", "value", "meta", "__weakref__")
+
+    def __init__(self, frame, t):
+        self.frame, self.value, self.meta = frame, None, (tuple(t.shape), t.dtype)
+
+
+class Arg:
+    """A tensor among the arguments of a recorded call: a value, or a packed block on the
+    host, or the at-th tensor that an earlier call of the frame returned."""
+
+    __slots__ = ("value", "wants", "version", "call", "at", "packed")
+
+
+class Call:
+    """A recorded call of a module, with the states it began in."""
+
+    __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
+
+
+class Frame:
+    """One execution of a segment whose kept tensors are made again when they are needed."""
+
+    def __init__(self, rt, seg):
+        self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
+        self.running, self.away = False, Offloaded(rt, seg) if seg.get("input") == "offload" else None
+        self.sac = selective(seg["save"]) if seg.get("save") else None
+
+    def record(self, module, args, kwargs, count):
+        rt, c = self.rt, Call()
+        with rt.quiet():
+            c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
+            c.state, c.buffers, c.attributes, c.count = rt.state(), rt.before(module), rt.held(module), count
+        c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
+        self.calls.append(c)
+
+    def keep(self, t):
+        a = Arg()
+        a.call = a.value = a.packed = None
+        for i in reversed(range(len(self.outs))):
+            for j, (r, version) in enumerate(self.outs[i]):
+                if r() is t:
+                    if version == t._version:  # else something outside of the calls has changed it
+                        a.call, a.at = i, j
+                        return a
+        a.wants = t.requires_grad
+        if self.away and _key(t) not in self.rt.given:
+            a.packed = self.away.pack(t)
+        if not isinstance(a.packed, tuple):
+            a.value, a.version, a.packed = t.detach(), t._version, None
+        return a
+
+    def close(self, out):
+        """Ends a recorded call."""
+        c = self.calls[-1]
+        for o, before in c.objects:
+            if signature(o) != before:
+                raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (self.rt.path_of(c.module), type(o).__name__))
+        c.objects = None
+        self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
+        with self.rt.quiet():
+            self.rt.after(c.module, c.buffers)
+            self.rt.settle(c.module, c.attributes)
+
+    def hook(self):
+        """pack, for a graph that may outlive the frame: PyTorch 2 holds on to it."""
+        frame = weakref.ref(self)
+        return lambda t: frame().pack(t)
+
+    def pack(self, t):
+        """The hook of the first run."""
+        if plain(t):
+            self.handles.append(None)
+            return t
+        h = Handle(self, t)
+        self.handles.append(weakref.ref(h))
+        return h
+
+    def fill(self):
+        """Runs the calls again until all handles that live have their tensors."""
+        if self.calls is None or self.running:
+            raise PlanError("%s is needed twice by backward; run backward once, or with retain_graph remove the plan." % name_of(self.seg))
+        self.running = True
+        rt, job = self.rt, Fill(self)
+        now, outer = rt.state(), (rt.job, rt.level, rt.count)
+        rt.job, rt.level = job, Level(self.seg.get("inner") or [], job)
+        try:
+            self.again(job)
+            if job.want:
+                raise PlanError("%s computed fewer values again than it kept the first time: its forward is not the same twice." % name_of(self.seg))
+        finally:
+            rt.job, rt.level, rt.count = outer
+            set_random_state(now)
+            self.running = False
+        self.calls = self.sac = None
+
+    def again(self, job):
+        rt, calls, outs = self.rt, self.calls, []
+
+        def get(a):
+            if a.call is not None:
+                return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
+            if a.packed is None and a.value._version != a.version:
+                raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
+            v = (unpack(a.packed) if a.packed else a.value).detach()
+            return v.requires_grad_(a.wants) if v.is_floating_point() or v.is_complex() else v
+
+        for n, c in enumerate(calls):
+            args, kwargs = mapped(c.args, get, Arg), mapped(c.kwargs, get, Arg)
+            current, own = rt.swap(c.module, c.buffers), rt.bind(c.attributes)
+            rt.count = dict(c.count)
+            try:
+                with torch.enable_grad(), rt.restored(c.state):
+                    out = rt.call(c.module, args, kwargs, job, self.sac[1] if self.sac else None)
+                outs.append(tensors(out))
+                del out, args, kwargs
+                later = set()  # what a later call does not read goes
+                for d in calls[n + 1:]:
+                    mapped((d.args, d.kwargs), lambda a: a.call is not None and later.add((a.call, a.at)), Arg)
+                outs = [[t if (i, j) in later else None for j, t in enumerate(o)] for i, o in enumerate(outs)]
+            except Stop:
+                return
+            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
+                if job.want or not job.stopped:
+                    raise
+                return
+            finally:
+                rt.put(c.module, current)
+                rt.bind(own)
+
+
+class Stop(BaseException):
+    """All that was wanted has been computed."""
+
+
+class Fill:
+    """The bookkeeping of one run again: the n-th tensor that autograd would keep goes
+    to the n-th handle."""
+
+    def __init__(self, frame):
+        self.frame, self.at, self.sub, self.stopped = frame, 0, None, False
+        self.want = {i for i, r in enumerate(frame.handles) if r is not None and r() is not None}
+
+    def pack(self, t):
+        i, self.at = self.at, self.at + 1
+        frame = self.frame
+        if i >= len(frame.handles):
+            raise PlanError("%s keeps more the second time: its forward is not the same twice." % name_of(frame.seg))
+        r = frame.handles[i]
+        h = r() if r is not None else None
+        if h is not None and h.meta != (tuple(t.shape), t.dtype):
+            raise PlanError("%s computed %s %s the second time and %s %s the first: its forward depends on something that changed." % (
+                (name_of(frame.seg), tuple(t.shape), str(t.dtype)[6:]) + (h.meta[0], str(h.meta[1])[6:])))
+        if self.sub is not None:  # a segment within this one takes the handle over
+            self.sub.handles.append(r)
+            if h is not None:
+                h.frame = self.sub
+        elif h is not None:
+            h.value = t.detach()
+        self.want.discard(i)
+        if not self.want:
+            self.stopped = True
+            raise Stop
+        return None
+
+
+class Level:
+    """Which calls begin which segments, at one depth. job: the run again that it is
+    within, None in the forward."""
+
+    def __init__(self, segments, job=None):
+        self.job, self.frames = job, {}
+        self.of = {u: s for s in segments for u in s["units"]}
+
+
+def selective(save):
+    """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+    wanted, counts = {(n, k) for n, k in save}, {}
+
+    def policy(ctx, op, *args, **kwargs):
+        key = str(op), ctx.is_recompute
+        k = counts[key] = counts.get(key, -1) + 1
+        return CheckpointPolicy.MUST_SAVE if (str(op), k) in wanted else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(policy)
+
+
 # -- operators.py: Operators as PyTorch dispatches them: their names, what they read and write, and in which
 # line of the model they are called.
 
@@ -585,6 +1175,379 @@ class Names(DispatchMode):
 
     def sha(self):
         return sha_of(self.names)
+
+
+# -- runtime.py: The run of an unmodified model by a plan: apply, and what it returns.
+
+
+class Runtime:
+    """A plan on a model: what apply returns. remove() ends it."""
+
+    def __init__(self, model, plan, strict=False):
+        self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
+        self.job = self.level = self.count = self.names = None
+        self.modules = dict(model.named_modules())
+        self.moving = {}
+        self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
+        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p.get("segments")) for u in s["units"]} | {""})
+        fits(self.modules, self.named, plan)
+        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward that comes after remove()
+        for path in self.named:
+            m = self.modules[path]
+            own = m.__dict__.get("forward")
+            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as a file of a planned model has it
+            m.__dict__["_memtide"] = Planned(self, path, None if of_class else own)
+            m.forward = stand_in(m)
+
+    def remove(self):
+        """The model is as it was before. The backward of a forward that ran by the plan
+        still finds what it needs; what lies within a run that it makes again is kept."""
+        for path in self.named:
+            m = self.modules[path]
+            old = m.__dict__.pop("_memtide").forward
+            if old is None:
+                del m.__dict__["forward"]
+            else:
+                m.forward = old
+        self.named = []
+
+    def original(self, m):
+        own = m.__dict__.get("forward") if planned(m) is None else planned(m).forward
+        return own or types.MethodType(type(m).forward, m)
+
+    def path_of(self, m):
+        return self.paths[m] or "The model"
+
+    def forward(self, m, args, kwargs):
+        if VERSION >= (2, 1) and torch.compiler.is_compiling():
+            raise PlanError(WHOLE_COMPILE)
+        f = self.original(m)
+        if not torch.is_grad_enabled():
+            if self.count is not None:  # the collector counts such calls, too
+                self.segment(m)
+            return f(*args, **kwargs)
+        if m is self.model and self.job is None:
+            return self.step(f, args, kwargs)
+        level = self.level
+        if self.count is None:
+            return f(*args, **kwargs)
+        seg, before = self.segment(m)
+        if level is None or seg is None or seg["do"] == "keep":
+            return f(*args, **kwargs)
+        if level.job is not None:
+            return self.inner(seg, m, args, kwargs, f, before)
+        if seg["do"] == "offload":
+            keep = level.frames.setdefault(id(seg), None) or Offloaded(self, seg)
+            level.frames[id(seg)] = keep
+            with torch.autograd.graph.saved_tensors_hooks(keep.pack, unpack):
+                return f(*args, **kwargs)
+        frame = self.begin(seg, m, args, kwargs, before)
+        self.level = None  # what lies within runs as it is
+        try:
+            with torch.autograd.graph.saved_tensors_hooks(frame.hook(), unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
+                out = f(*args, **kwargs)
+        finally:
+            self.level = level
+        frame.close(out)
+        return out
+
+    def step(self, f, args, kwargs):
+        """A forward of the whole model."""
+        if not self.told:
+            whole(self.model)
+        self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
+        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
+        names = self.names = Names() if self.strict and not self.told and (self.plan.get("model") or {}).get("ops_sha") else None
+        try:
+            with names or contextlib.nullcontext():
+                out = f(*args, **kwargs)
+        finally:
+            self.level = self.count = self.names = None
+        if names and names.sha() != self.plan["model"]["ops_sha"]:
+            raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
+        self.told = True
+        return out
+
+    @contextlib.contextmanager
+    def quiet(self):
+        """What the plan does by itself is none of the model's operators."""
+        names = self.names
+        if names is not None:
+            names.paused = True
+        try:
+            yield
+        finally:
+            if names is not None:
+                names.paused = False
+
+    def fitting(self, args, kwargs):
+        """The segments for these inputs: those of the plan that was made for them. Where
+        none was, the only plan there is; of several none, and the step is plain. That is
+        said once of each input."""
+        now = input_rows(args, kwargs)
+        made = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs") or []] for p in self.shapes]
+        self.same_cast()
+        for rows, p in zip(made, self.shapes):
+            if rows == now or not rows:
+                return p.get("segments") or []
+        text = lambda rows: ", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing"
+        self.tell("planned for %s, running %s" % (" and for ".join(map(text, made)), text(now)) + (", plainly" if len(self.shapes) > 1 and not self.strict else ""))
+        return self.plan.get("segments") or [] if len(self.shapes) == 1 else []
+
+    def same_cast(self):
+        """Tells of an autocast that is not the one that the plan was made for."""
+        first, want = next(self.model.parameters(), None), self.plan.get("autocast")
+        if first is None or want is None or first.device.type not in ("cpu", "cuda"):
+            return
+        got = next((str(dtype)[6:] for device, on, dtype in casts() if on and device == first.device.type), "")
+        if got != want:
+            self.tell("planned %s, running %s" % tuple("under autocast to " + t if t else "without autocast" for t in (want, got)))
+
+    def tell(self, said):
+        """Refuses a step that the plan was not made for, or warns of it, once."""
+        if self.strict:
+            raise PlanError("The plan is strict: %s." % said)
+        if said not in self.said:
+            self.said.add(said)
+            warnings.warn("memtide: " + shown(said), stacklevel=7)
+
+    def segment(self, m):
+        """The segment that a call of a named module belongs to, and the counts of calls
+        before it."""
+        path = self.paths[m]
+        before = dict(self.count)
+        n = before.get(path, 0)
+        self.count[path] = n + 1
+        return self.level and self.level.of.get(path if n == 0 else "%s#%d" % (path, n)), before
+
+    def begin(self, seg, m, args, kwargs, before):
+        frames = self.level.frames
+        frame = frames[id(seg)] = frames.get(id(seg)) or Frame(self, seg)
+        frame.record(m, args, kwargs, before)
+        return frame
+
+    def inner(self, seg, m, args, kwargs, f, before):
+        """A segment within one that is being run again."""
+        level = self.level
+        job = level.job
+        if seg["do"] != "recompute" or job.sub is not None:
+            return f(*args, **kwargs)
+        frame = self.begin(seg, m, args, kwargs, before)
+        job.sub, self.level = frame, None
+        try:
+            with frame.sac[0] if frame.sac else contextlib.nullcontext():
+                out = f(*args, **kwargs)
+        finally:
+            job.sub, self.level = None, level
+        frame.close(out)
+        return out
+
+    def call(self, m, args, kwargs, job, mode):
+        """Runs a recorded call again; what lies within it may be segments."""
+        f = self.original(m)
+        seg, before = self.segment(m)
+        with torch.autograd.graph.saved_tensors_hooks(job.pack, unpack), mode or contextlib.nullcontext():
+            return self.inner(seg, m, args, kwargs, f, before) if seg is not None else f(*args, **kwargs)
+
+    # random numbers, autocast, buffers
+
+    def state(self):
+        return dict(random_state(), cache=torch.is_autocast_cache_enabled(), cast=casts())
+
+    @contextlib.contextmanager
+    def restored(self, s):
+        set_random_state(s)
+        with contextlib.ExitStack() as stack:
+            for (device, on, dtype), (_, now, _) in zip(s["cast"], casts()):
+                if on or now:
+                    stack.enter_context(torch.autocast(device, dtype=dtype, enabled=on, cache_enabled=s["cache"]))
+            yield
+
+    def before(self, m):
+        """Copies of the buffers that a call of m may change: of all until it is known."""
+        names = self.changing.get(self.path_of(m))
+        return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
+
+    def after(self, m, copies):
+        if self.path_of(m) not in self.changing:
+            changed = self.changing[self.path_of(m)] = {n for n, b in m.named_buffers() if not torch.equal(b, copies[n])}
+            for n in set(copies) - changed:
+                del copies[n]
+
+    def swap(self, m, copies):
+        """Puts the buffers of m as they were, and returns what they were until now."""
+        buffers = dict(m.named_buffers())
+        now = {n: buffers[n].detach().clone() for n in self.changing.get(self.path_of(m), ())}
+        self.put(m, copies)
+        return now
+
+    def put(self, m, copies):
+        buffers = dict(m.named_buffers())
+        for n, b in copies.items():
+            buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
+
+    # attributes that a module binds anew while it runs, such as a state that it carries on,
+    # or changes, such as a list of losses
+
+    def held(self, m):
+        """The attributes that a call of m may change: all until it is known."""
+        names = self.moving.get(self.path_of(m))
+        if names is None:
+            return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
+        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
+
+    def settle(self, m, before):
+        if self.path_of(m) not in self.moving:
+            for sub in m.modules():
+                for n in filter(own_attribute, vars(sub)):
+                    before.setdefault((sub, n), self)
+            same = lambda now, v: now is v.x and v.same() if isinstance(v, Contents) else now is v
+            names = self.moving[self.path_of(m)] = [(sub, n) for (sub, n), v in before.items() if not same(vars(sub).get(n, self), v)]
+            kept = {key: still(before[key]) for key in names}
+            before.clear()
+            before.update(kept)
+
+    def bind(self, attributes):
+        """Binds attributes, and returns what they were until now."""
+        now = {(sub, n): noted(vars(sub).get(n, self)) for sub, n in attributes}
+        for (sub, n), v in attributes.items():
+            if isinstance(v, Contents):
+                v = v.put()
+            if v is self:
+                vars(sub).pop(n, None)
+            else:
+                vars(sub)[n] = v
+        return now
+
+    # offloading
+
+    def stream(self, device):
+        if device not in self.streams:
+            self.streams[device] = torch.cuda.Stream(device)
+        return self.streams[device]
+
+    def near(self, keep):
+        """Backward has come to an offloaded segment: it is fetched, and so are those
+        before it that should be by then."""
+        for i in range(keep.n, max(-1, keep.n - 1 - (keep.seg.get("prefetch") or 0)), -1):
+            k = keep.line[i]()
+            for b in list(k.blocks.values()) if k is not None else ():
+                b.fetch()
+
+
+def fits(modules, named, plan):
+    """Refuses a plan that these modules cannot run."""
+    for s in (s for p in shapes_of(plan) for s in walk(p.get("segments"))):
+        if s.get("save") and VERSION < (2, 4):
+            raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
+    for path in named:
+        if path not in modules:
+            have = [n for n in modules if n]
+            raise PlanError("The plan names module %s, and the model has none of that name; it has %s%s: collect this model and solve again."
+                            % (path, ", ".join(have[:4]), " ..." if len(have) > 4 else ""))
+    known = plan.get("model") or {}
+    for unit, kind in zip(known.get("units") or [], known.get("classes") or []):
+        m = modules.get(unit.split("#")[0])
+        if m is not None and type(m).__name__ != kind:
+            raise PlanError("%s is a %s, and the plan was made for a %s: collect this model and solve again." % (unit, type(m).__name__, kind))
+    sha = modules_sha(modules[""])
+    if known.get("modules_sha") and sha and sha != known["modules_sha"]:
+        raise PlanError("The plan was made for a model of other modules, or of other shapes of their parameters (model.modules_sha is %s, that of this model %s): collect this model and solve again."
+                        % (known["modules_sha"], sha))
+    for path in named:
+        if planned(modules[path]) is not None:
+            raise PlanError("A plan is applied to this model already: remove() it first.")
+        if isinstance(modules[path], torch.jit.ScriptModule):
+            raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
+        if getattr(modules[path], "_compiled_call_impl", None) is not None:
+            raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
+
+
+def apply(model, plan, strict=False):
+    """Has the model train by a plan (a dictionary, or the name of its file) until
+    remove() of what is returned. Losses, gradients, buffers and random numbers are
+    those of the model without it. strict refuses other inputs and other operators than
+    the plan was made for."""
+    plan = load_plan(plan)
+    for doubt in plan.get("warnings") or []:
+        warnings.warn("memtide: " + shown(doubt), stacklevel=2)
+    kind = type(model).__name__
+    if kind == "DataParallel":
+        raise PlanError("DataParallel copies the model each step, and the plan with it is not tested: use DistributedDataParallel.")
+    if kind == "OptimizedModule":
+        raise PlanError(WHOLE_COMPILE)
+    if kind == "DistributedDataParallel":
+        model = model.module
+    whole(model)
+    if getattr(model, "is_gradient_checkpointing", False):
+        raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
+    first = next(model.parameters(), None)
+    free, needs = free_memory(first.device) if first is not None else None, max((p.get("predicted") or {}).get("peak_bytes") or 0 for p in shapes_of(plan))
+    if free is not None and needs > free:
+        held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
+        raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."
+                        % (size_text(needs), size_text(held), first.device, size_text(free), size_text(free).replace(" ", "")))
+    return Runtime(model, plan, strict)
+
+
+# -- callbacks.py: Plans in the loops of others: Transformers' Trainer and Lightning.
+
+
+class Applied:
+    """A plan, while a loop trains by it. Each begin is ended by at most one end."""
+
+    def __init__(self, plan, strict):
+        self.plan, self.strict, self.handle = plan, strict, None
+
+    def begin(self, model):
+        if self.handle is None:
+            self.handle = apply(model, self.plan, self.strict)
+
+    def end(self):
+        if self.handle is not None:
+            self.handle.remove()
+            self.handle = None
+
+
+def trainer_callback(plan, strict=False):
+    """A callback for Transformers: Trainer(..., callbacks=[trainer_callback(plan)]) trains its
+    model by the plan. TrainingArguments leave gradient_checkpointing off."""
+    from transformers import TrainerCallback
+
+    class TrainByPlan(TrainerCallback):
+        applied = Applied(plan, strict)
+
+        def on_train_begin(self, args, state, control, model=None, **kwargs):
+            self.applied.begin(model)
+
+        def on_train_end(self, args, state, control, **kwargs):
+            self.applied.end()
+
+    return TrainByPlan()
+
+
+def lightning_callback(plan, module=lambda whole: whole, strict=False):
+    """A callback for Lightning: Trainer(callbacks=[lightning_callback(plan)]) trains by the
+    plan. module says which part of the LightningModule the plan is for, such as
+    lambda whole: whole.net; without it the plan is for the LightningModule itself."""
+    try:
+        from lightning.pytorch import Callback
+    except ImportError:
+        from pytorch_lightning import Callback
+
+    class TrainByPlan(Callback):
+        applied = Applied(plan, strict)
+
+        def on_fit_start(self, trainer, pl_module):
+            self.applied.begin(module(pl_module))
+
+        def on_fit_end(self, trainer, pl_module):
+            self.applied.end()
+
+        def on_exception(self, trainer, pl_module, exception):
+            self.applied.end()
+
+    return TrainByPlan()
 
 
 # -- kernels.py: What stands in for products and convolutions, and what kernels take beside their results.
@@ -800,56 +1763,54 @@ OPERATORS = {
 REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
 
 
-if TorchDispatchMode:
+class Work(DispatchMode):
+    """While it is entered, adds up what the model says of every operator that
+    runs below autograd."""
 
-    class Work(TorchDispatchMode):
-        """While it is entered, adds up what the model says of every operator that
-        runs below autograd."""
+    def __init__(self, model, module):
+        super().__init__()
+        self.model, self.forward, self.backward = model, 0.0, 0.0
+        self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
+        self.masks = []  # of dropout, which some versions make of single operators
 
-        def __init__(self, model, module):
-            super().__init__()
-            self.model, self.forward, self.backward = model, 0.0, 0.0
-            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
-            self.masks = []  # of dropout, which some versions make of single operators
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
+        tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
+        if first is not None and tensors and first.is_floating_point():
+            forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
+            self.forward, self.backward = self.forward + forward, self.backward + backward
+        return out
 
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            out = func(*args, **(kwargs or {}))
-            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
-            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
-            if first is not None and tensors and first.is_floating_point():
-                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
-                self.forward, self.backward = self.forward + forward, self.backward + backward
-            return out
+    def time(self, name, args, tensors, out):
+        """The time of an operator, (0, 0) if it computes nothing."""
+        plain, model, size = name.rstrip("_"), self.model, nbytes(out)
+        if plain == "convolution":
+            return self.conv(args, out)
+        if plain in ("mm", "addmm", "bmm", "baddbmm"):
+            a, b = tensors[-2:]
+            return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
+        if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
+            query, key = tensors[:2]
+            return model.product(2 * query.numel() * key.shape[-2], 0)
+        if plain == "max_pool2d_with_indices":
+            return model.max_pool(nbytes(tensors[0]), size)
+        if plain in REDUCTIONS:
+            return model.mean_pool(nbytes(tensors[0]), size)
+        if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
+            return 0, 0
+        if plain == "bernoulli":
+            self.masks.append(out)
+        elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
+            return 0, 0  # a view
+        return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
 
-        def time(self, name, args, tensors, out):
-            """The time of an operator, (0, 0) if it computes nothing."""
-            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
-            if plain == "convolution":
-                return self.conv(args, out)
-            if plain in ("mm", "addmm", "bmm", "baddbmm"):
-                a, b = tensors[-2:]
-                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
-            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
-                query, key = tensors[:2]
-                return model.product(2 * query.numel() * key.shape[-2], 0)
-            if plain == "max_pool2d_with_indices":
-                return model.max_pool(nbytes(tensors[0]), size)
-            if plain in REDUCTIONS:
-                return model.mean_pool(nbytes(tensors[0]), size)
-            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
-                return 0, 0
-            if plain == "bernoulli":
-                self.masks.append(out)
-            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
-                return 0, 0  # a view
-            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
-
-        def conv(self, args, out):
-            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
-            macs = (x if transposed else out).numel() * weight[0].numel()
-            into, onto = x.shape[1], out.shape[1]
-            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
-            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
+    def conv(self, args, out):
+        x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
+        macs = (x if transposed else out).numel() * weight[0].numel()
+        into, onto = x.shape[1], out.shape[1]
+        height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
+        return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
 
 
 def roofline(model, func, args, kwargs, out):
@@ -868,6 +1829,77 @@ def roofline(model, func, args, kwargs, out):
     elif "attention" in name and len(seen) > 1:
         flops = (10 if "backward" in name else 4) * seen[0].numel() * seen[1].shape[-2]
     return math.ceil(1e9 * (max(flops / model.linear, sum(map(nbytes, seen + results)) / model.traffic) + LAUNCH))
+
+
+# -- progress.py: What collect is doing, while it does: by tqdm where that is installed, otherwise in a line.
+
+
+PARTS = ("what Python keeps", "what autograd keeps", "what kernels take", "the peak of a plain step")
+
+
+class Silent:
+    """Says nothing."""
+
+    def part(self, k):
+        """The k-th of PARTS begins."""
+
+    def operators(self, n):
+        """So many operators of the part have run."""
+
+    def close(self):
+        """Nothing is done any more."""
+
+
+class Line(Silent):
+    """Says it on the standard error: in one line that is written again, or by tqdm. It may
+    be used by a copy of this process, which is why each call says all."""
+
+    def __init__(self):
+        self.k, self.bar = 0, None
+        with contextlib.suppress(ImportError):
+            from tqdm.auto import tqdm
+
+            self.bar = tqdm(total=len(PARTS), desc="memtide", leave=False, file=sys.stderr)
+
+    def part(self, k):
+        self.k = k
+        self.say("")
+
+    def operators(self, n):
+        if n % 100 == 0:
+            self.say(", %d operators" % n)
+
+    def say(self, more):
+        text = PARTS[self.k] + more
+        if self.bar is not None:
+            self.bar.n = self.k
+            self.bar.set_description_str("memtide: " + text, refresh=True)
+        else:
+            sys.stderr.write("\r\033[Kmemtide: %s (%d of %d)" % (text, self.k + 1, len(PARTS)))
+            sys.stderr.flush()
+
+    def close(self):
+        if self.bar is not None:
+            self.bar.close()
+        else:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+teller = [Silent()]  # the last one is told
+
+
+@contextlib.contextmanager
+def telling(wanted):
+    """While it is entered, collect says what it does if that is wanted; None: where a
+    person sees it, in a terminal or a notebook."""
+    if wanted is None:
+        wanted = sys.stderr.isatty() or "ipykernel" in sys.modules
+    teller.append(Line() if wanted else Silent())
+    try:
+        yield
+    finally:
+        teller.pop().close()
 
 
 # -- tracing.py: Traces of one step, operator by operator.
@@ -984,6 +2016,7 @@ class Trace(DispatchMode):
                "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
         self.events.append(["op", len(self.ops)])
         self.ops.append(row)
+        teller[-1].operators(len(self.ops))
         return out
 
     # module calls
@@ -1181,179 +2214,6 @@ class Step:
 OUTERMOST.update((Step.traced.__code__, Step.run.__code__))
 
 
-# -- plans.py: Plans as files: how they are read, the bounds of each field, and PlanError for one that is not a plan.
-#
-# The bounds are those of package profiles: whoever writes a plan is not known.
-
-
-def walk(segments):
-    """All segments, those within others behind them."""
-    for s in segments or []:
-        yield s
-        yield from walk(s.get("inner"))
-
-
-def name_of(seg):
-    units = seg["units"]
-    return units[0] + (" to " + units[-1] if len(units) > 1 else "")
-
-
-def shapes_of(plan):
-    """The plans in a plan: it itself, and those for other inputs."""
-    return [plan] + (plan.get("shapes") or [])
-
-
-def several(plan, *others):
-    """One plan of plans for several batches or lengths of one model. Inputs that none of
-    them was made for run plainly."""
-    plan, others = load_plan(plan), [load_plan(p) for p in others]
-    alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
-    if any(alike(p) != alike(plan) for p in others):
-        raise PlanError("These plans are of different models: collect one model with each of its inputs.")
-    rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
-    doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
-    return dict(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
-
-
-def load_plan(plan):
-    """A plan from its file; a dictionary is one. PlanError says which field is not what
-    a plan has there."""
-    if isinstance(plan, (str, os.PathLike)):
-        plan = read_json(plan)
-    if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
-        raise PlanError("This is no plan of memtide (format memtide-plan/1).")
-    Fields(plan).plan()
-    return plan
-
-
-MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
-
-MOST_DEPTH = 100  # of segments within each other
-
-
-def read_json(path):
-    """The content of a file of JSON that somebody else may have written."""
-    with open(path, "rb") as f:
-        data = f.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise PlanError("%s is larger than %s, which is the most that is read." % (path, size_text(MOST_BYTES)))
-    try:
-        return json.loads(data)
-    except RecursionError:
-        raise PlanError("%s is nested deeper than any plan." % path) from None
-    except ValueError as e:
-        raise PlanError("%s is no JSON: %s." % (path, str(e)[:200])) from None
-
-
-def brief(value):
-    """A value of JSON for a message: the beginning of a text, of others the kind."""
-    if type(value) is int and value.bit_length() > 64:
-        return "a number of %d bits" % value.bit_length()
-    if isinstance(value, str):
-        return repr(value if len(value) <= 60 else value[:60] + "...")
-    return repr(value) if isinstance(value, (bool, int, float, type(None))) else "a " + type(value).__name__
-
-
-class Fields:
-    """The fields of a plan, each held against what it has to be. What is missing or null
-    is left to its default, but for segments, units and do."""
-
-    def __init__(self, plan):
-        self.top = plan
-
-    def wrong(self, path, value, expected):
-        raise PlanError("%s is %s: %s is expected. Solve again, or ask for the file again." % (path, brief(value), expected))
-
-    def text(self, path, value, most=MOST_NAME):
-        if type(value) is not str or len(value) > most:
-            self.wrong(path, value, "a text of at most %d characters" % most)
-
-    def whole(self, path, value, most=MOST_NUMBER):
-        if type(value) is not int or not 0 <= value <= most:
-            self.wrong(path, value, "a whole number from 0 to %d" % most)
-
-    def number(self, path, value):
-        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
-            self.wrong(path, value, "a number from 0 on")
-
-    def each(self, path, value, check, most=MOST_ITEMS):
-        if not isinstance(value, (list, tuple)) or len(value) > most:
-            self.wrong(path, value, "a list of at most %d" % most)
-        for i, v in enumerate(value):
-            check("%s[%d]" % (path, i), v)
-
-    def parts(self, path, value, checks):
-        """An object: of the fields that it has, each by its check."""
-        if not isinstance(value, dict):
-            self.wrong(path, value, "an object")
-        for key, check in checks.items():
-            if value.get(key) is not None:
-                check("%s.%s" % (path, key) if path else key, value[key])
-
-    def plan(self):
-        long = lambda path, v: self.text(path, v, MOST_TEXT)
-        names = lambda path, v: self.each(path, v, self.text)
-        model = {"units": names, "classes": names, "ops_sha": self.text, "modules_sha": self.text}
-        self.parts("", self.top, {
-            "class": self.text, "name": self.text, "made_by": self.text, "autocast": self.cast, "model": lambda path, v: self.parts(path, v, model),
-            "warnings": lambda path, v: self.each(path, v, long, MOST_NOTES), "shapes": lambda path, v: self.each(path, v, self.shape)})
-        if "segments" not in self.top:
-            raise PlanError("The plan has no segments: a list of what runs again or goes to the host is expected. Solve again, or ask for the file again.")
-        self.shape("", self.top)
-
-    def shape(self, path, value):
-        """What a plan has once, and each of its shapes."""
-        predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
-        predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
-        self.parts(path, value, {
-            "budget_bytes": self.whole, "inputs": lambda at, v: self.each(at, v, self.input), "predicted": lambda at, v: self.parts(at, v, predicted),
-            "segments": lambda at, v: self.segments(at, v)})
-
-    def cast(self, path, value):
-        if value != "" and not (type(value) is str and value in CASTS):
-            self.wrong(path, value, "the name of a type for autocast (%s), or nothing" % ", ".join(CASTS))
-
-    def input(self, path, value):
-        if not isinstance(value, (list, tuple)) or len(value) != 3:
-            self.wrong(path, value, "a list of name, shape and type")
-        self.text(path + "[0]", value[0])
-        self.each(path + "[1]", value[1], self.whole)
-        self.text(path + "[2]", value[2])
-
-    def segments(self, path, value, deep=1):
-        if deep > MOST_DEPTH:
-            raise PlanError("%s...: segments are nested deeper than %d, which is the most that is read." % (path[:60], MOST_DEPTH))
-        self.each(path, value, lambda at, s: self.segment(at, s, deep))
-
-    def segment(self, path, s, deep):
-        self.parts(path, s, {})
-        self.each(path + ".units", s.get("units"), self.text)
-        if not s["units"]:
-            self.wrong(path + ".units", None, "a list of at least one module call")
-        name = name_of(s)
-        if s.get("do") not in ("keep", "recompute", "offload"):
-            raise PlanError("%s.do: the plan wants to %s %s, which this version does not know." % (path, self.word(s.get("do")), name))
-        if s.get("input") not in (None, "", "keep", "offload"):
-            raise PlanError("%s.input: the plan wants to %s the input of %s, which this version does not know." % (path, self.word(s["input"]), name))
-        if s.get("input") == "offload" and s["do"] != "recompute":
-            raise PlanError("%s.input: the plan wants to offload the input of %s, which does not run again." % (path, name))
-        n = s.get("prefetch")
-        if n is not None and (type(n) is not int or not 0 <= n <= MOST_ITEMS):
-            raise PlanError("%s.prefetch: the plan has the prefetch %s for %s: a number of segments, at most %d." % (path, brief(n), name, MOST_ITEMS))
-        if s.get("save") and s.get("inner"):
-            raise PlanError("%s.save: the plan keeps single operators of %s, which has segments within." % (path, name))
-        self.parts(path, s, {"save": lambda at, v: self.each(at, v, self.saved), "inner": lambda at, v: self.segments(at, v, deep + 1)})
-
-    def word(self, value):
-        return value[:60] if isinstance(value, str) else brief(value)
-
-    def saved(self, path, value):
-        if not isinstance(value, (list, tuple)) or len(value) != 2:
-            self.wrong(path, value, "a list of the name of an operator and a number")
-        self.text(path + "[0]", value[0])
-        self.whole(path + "[1]", value[1])
-
-
 # -- player.py: The player: the peak and the time of a step under a plan, before anything runs.
 
 
@@ -1365,6 +2225,14 @@ class Played:
 
     def __init__(self, peak, time, again, left, sent, warnings=()):
         self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
+
+    def __repr__(self):
+        away = ", %s to the host and back" % size_text(self.sent) if self.sent else ""
+        return "<memtide played: peak %s, %.4g s, %.4g s of it again%s>" % (size_text(self.peak), self.time, self.again, away)
+
+    def _repr_html_(self):
+        return table("memtide played", [("peak", size_text(self.peak)), ("time", "%.4g s" % self.time), ("of it again", "%.4g s" % self.again),
+                                        ("to the host and back", size_text(self.sent)), *(("warning", w) for w in self.warnings)])
 
 
 class Player:
@@ -1694,6 +2562,7 @@ class Graph:
         """Measures what kernels take beside their results, their times if reps, and the
         peak of a plain step, by steps of a copy. kernels stand in for what has run."""
         own, rng = step.copy(), random_state()
+        teller[-1].part(2)
         with Temps(reps, kernels) as seen:
             own.run()
         set_random_state(rng)
@@ -1701,6 +2570,7 @@ class Graph:
             temp, ns = seen.temps[k], seen.times[k]
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
+        teller[-1].part(3)
         with Stood(kernels) if kernels else contextlib.nullcontext():
             _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
         set_random_state(rng)
@@ -1747,11 +2617,37 @@ class Graph:
         played = self.play({"segments": segments})
         sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
         doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
-        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
+        return Plan({"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
                 "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
                 "inputs": d["inputs"], "autocast": d["autocast"],
                 "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
-                "segments": segments}
+                "segments": segments})
+
+    # how it shows itself
+
+    def __repr__(self):
+        return "<memtide graph %s: %d operators, %d units, keeping everything takes %s>" % (
+            self.data["name"], len(self.data["ops"]), len(self.data["units"]), size_text(self.play().peak))
+
+    def _repr_html_(self):
+        kept = {}
+        for n, c in self.data["keeps"]:
+            kept.setdefault(c, {})[n] = self.data["storages"][n]
+        rows = [(c["path"], c["class"], size_text(sum({n: s for i, ns in kept.items() if i is not None and self.within(i, u) for n, s in ns.items()}.values())))
+                for u in self.data["units"] for c in [self.data["calls"][u]]]
+        return table(repr(self)[1:-1], rows, ("unit", "class", "autograd keeps"))
+
+    def within(self, call, unit):
+        """Whether a call is a unit or within it."""
+        while call is not None and call != unit:
+            call = self.data["calls"][call]["parent"]
+        return call == unit
+
+    def show(self, budget=None, browser=True):
+        """Opens the page with this network in it: in the cell of a notebook, otherwise in a
+        browser, unless browser is False. The file that was opened is returned. Nothing is
+        fetched, and nothing leaves this machine."""
+        return show_page(self.save, self.data["name"], budget, browser=browser)
 
     # files
 
@@ -1797,8 +2693,10 @@ def traces(step, real, model, kernels=None):
         fake = FakeTensorMode(allow_non_fake_inputs=True)
     rng = random_state()
     try:
+        teller[-1].part(0)
         lean = step.half(fake, True, None, kernels)
         set_random_state(rng)
+        teller[-1].part(1)
         full = step.half(fake, False, model, kernels)
     except Exception as e:
         told = needs_values(e)
@@ -1891,7 +2789,7 @@ def in_child(make):
     return made
 
 
-def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1):
+def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1, progress=None):
     """The operators of one training step as a Graph; shapes alone are run, in a process
     of their own, unless real, or where a plain step on the device is another one than
     they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
@@ -1902,7 +2800,10 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
     and the peak of a plain step.
     times: the device whose model says how long operators take; reps: measure their
     times that often instead. units: patterns of the names of modules (h.*). draws: of
-    that many draws of random numbers, the one whose plain step takes the most."""
+    that many draws of random numbers, the one whose plain step takes the most. progress:
+    say what is being done; None: in a terminal or a notebook."""
+    if torch is None:
+        raise CollectError("PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).")
     step = Step(model, args, kwargs, loss, autocast)
     clock_of = Model(times or DEFAULT_DEVICE, step.autocast is not None)
 
@@ -1919,7 +2820,8 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
     try:
         if draws > 1:
             set_random_state(worst_draw(step, draws))
-        graph, needed = collected(step, graph_of, real, temps or reps)
+        with telling(progress):
+            graph, needed = collected(step, graph_of, real, temps or reps)
     finally:
         set_random_state(before)
     if needed:
@@ -1971,614 +2873,6 @@ def worst_draw(step, draws):
             worst, most = state, peak
         set_random_state(now)
     return worst
-
-
-# -- offload.py: What lies on the host until backward comes near.
-
-
-class Offloaded:
-    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
-    on the host until backward comes near."""
-
-    def __init__(self, rt, seg):
-        self.rt, self.seg = rt, seg
-        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
-        self.line.append(weakref.ref(self))
-
-    def pack(self, t):
-        if plain(t) or t.layout is not torch.strided or t.numel() == 0 or _key(t) in self.rt.given:
-            return t
-        b = self.blocks.get(_key(t))
-        if b is None:
-            with self.rt.quiet():
-                b = self.blocks[_key(t)] = Block(t, self.rt)
-            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
-            b.seen = {place(t)}
-        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
-            with self.rt.quiet():
-                b.send(t)
-            b.seen.add(place(t))
-        return self, b, t.dtype, t.size(), t.stride(), t.storage_offset()
-
-
-def place(t):
-    """Which elements of its storage a tensor is, and how often they were changed."""
-    return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
-
-
-class Block:
-    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
-
-    def __init__(self, t, rt):
-        self.rt, self.device, self.flat, self.event = rt, t.device, None, None
-        count = _storage(t).nbytes()
-        flat = torch.empty(0, dtype=torch.uint8, device=t.device)
-        flat.set_(_storage(t) if hasattr(t, "untyped_storage") else t.storage().untyped())
-        if t.device.type != "cuda":
-            self.host = torch.frombuffer(bytearray(max(1, count)), dtype=torch.uint8)[:count]
-            self.host.copy_(flat)
-            return
-        self.host = torch.empty(count, dtype=torch.uint8, pin_memory=True)
-        self.across(flat, self.host)
-
-    def across(self, t, host):
-        s = self.rt.stream(t.device)
-        s.wait_stream(torch.cuda.current_stream(t.device))
-        with torch.cuda.stream(s):
-            host.copy_(t, non_blocking=True)
-        t.record_stream(s)
-
-    def send(self, t):
-        """Sends the elements of t again."""
-        each = t.element_size()
-        host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
-        if t.device.type == "cuda":
-            self.across(t.detach(), host)
-        else:
-            host.copy_(t.detach())
-
-    def fetch(self):
-        if self.flat is not None:
-            return
-        self.flat = torch.empty(self.host.shape, dtype=torch.uint8, device=self.device)
-        if self.device.type != "cuda":
-            self.flat.copy_(self.host)
-            return
-        s = self.rt.stream(self.device)
-        s.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(s):
-            self.flat.copy_(self.host, non_blocking=True)
-        self.flat.record_stream(s)
-        self.event = s.record_event()
-
-    def tensor(self, dtype, size, stride, offset):
-        self.fetch()
-        if self.event is not None:
-            torch.cuda.current_stream(self.device).wait_event(self.event)
-        each = torch.empty(0, dtype=dtype).element_size()
-        return self.flat[:self.flat.numel() // each * each].view(dtype).as_strided(size, stride, offset)
-
-
-def unpack(h):
-    if isinstance(h, torch.Tensor):
-        return h
-    if isinstance(h, tuple):
-        h[0].rt.near(h[0])
-        return h[1].tensor(*h[2:])
-    while h.value is None:
-        h.frame.fill()
-    return h.value
-
-
-# -- frames.py: Segments that run again. Where autograd would keep a tensor, hooks put a Handle. When
-# backward asks for one that is empty, the module calls of its segment run again, and the
-# n-th tensor that this run would keep goes to the n-th handle: nothing of the graph of the
-# second run is used.
-
-
-class Handle:
-    """What the graph keeps instead of a tensor."""
-
-    __slots__ = ("frame", "value", "meta", "__weakref__")
-
-    def __init__(self, frame, t):
-        self.frame, self.value, self.meta = frame, None, (tuple(t.shape), t.dtype)
-
-
-class Arg:
-    """A tensor among the arguments of a recorded call: a value, or a packed block on the
-    host, or the at-th tensor that an earlier call of the frame returned."""
-
-    __slots__ = ("value", "wants", "version", "call", "at", "packed")
-
-
-class Call:
-    """A recorded call of a module, with the states it began in."""
-
-    __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
-
-
-class Frame:
-    """One execution of a segment whose kept tensors are made again when they are needed."""
-
-    def __init__(self, rt, seg):
-        self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
-        self.running, self.away = False, Offloaded(rt, seg) if seg.get("input") == "offload" else None
-        self.sac = selective(seg["save"]) if seg.get("save") else None
-
-    def record(self, module, args, kwargs, count):
-        rt, c = self.rt, Call()
-        with rt.quiet():
-            c.module, c.args, c.kwargs = module, mapped(args, self.keep), mapped(kwargs, self.keep)
-            c.state, c.buffers, c.attributes, c.count = rt.state(), rt.before(module), rt.held(module), count
-        c.objects = [(o, signature(o)) for o in objects((args, kwargs))]
-        self.calls.append(c)
-
-    def keep(self, t):
-        a = Arg()
-        a.call = a.value = a.packed = None
-        for i in reversed(range(len(self.outs))):
-            for j, (r, version) in enumerate(self.outs[i]):
-                if r() is t:
-                    if version == t._version:  # else something outside of the calls has changed it
-                        a.call, a.at = i, j
-                        return a
-        a.wants = t.requires_grad
-        if self.away and _key(t) not in self.rt.given:
-            a.packed = self.away.pack(t)
-        if not isinstance(a.packed, tuple):
-            a.value, a.version, a.packed = t.detach(), t._version, None
-        return a
-
-    def close(self, out):
-        """Ends a recorded call."""
-        c = self.calls[-1]
-        for o, before in c.objects:
-            if signature(o) != before:
-                raise PlanError("%s gets a %s and changes it; running it again would append twice: train with use_cache=False." % (self.rt.path_of(c.module), type(o).__name__))
-        c.objects = None
-        self.outs.append([(weakref.ref(t), t._version) for t in tensors(out)])
-        with self.rt.quiet():
-            self.rt.after(c.module, c.buffers)
-            self.rt.settle(c.module, c.attributes)
-
-    def hook(self):
-        """pack, for a graph that may outlive the frame: PyTorch 2 holds on to it."""
-        frame = weakref.ref(self)
-        return lambda t: frame().pack(t)
-
-    def pack(self, t):
-        """The hook of the first run."""
-        if plain(t):
-            self.handles.append(None)
-            return t
-        h = Handle(self, t)
-        self.handles.append(weakref.ref(h))
-        return h
-
-    def fill(self):
-        """Runs the calls again until all handles that live have their tensors."""
-        if self.calls is None or self.running:
-            raise PlanError("%s is needed twice by backward; run backward once, or with retain_graph remove the plan." % name_of(self.seg))
-        self.running = True
-        rt, job = self.rt, Fill(self)
-        now, outer = rt.state(), (rt.job, rt.level, rt.count)
-        rt.job, rt.level = job, Level(self.seg.get("inner") or [], job)
-        try:
-            self.again(job)
-            if job.want:
-                raise PlanError("%s computed fewer values again than it kept the first time: its forward is not the same twice." % name_of(self.seg))
-        finally:
-            rt.job, rt.level, rt.count = outer
-            set_random_state(now)
-            self.running = False
-        self.calls = self.sac = None
-
-    def again(self, job):
-        rt, calls, outs = self.rt, self.calls, []
-
-        def get(a):
-            if a.call is not None:
-                return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
-            if a.packed is None and a.value._version != a.version:
-                raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
-            v = (unpack(a.packed) if a.packed else a.value).detach()
-            return v.requires_grad_(a.wants) if v.is_floating_point() or v.is_complex() else v
-
-        for n, c in enumerate(calls):
-            args, kwargs = mapped(c.args, get, Arg), mapped(c.kwargs, get, Arg)
-            current, own = rt.swap(c.module, c.buffers), rt.bind(c.attributes)
-            rt.count = dict(c.count)
-            try:
-                with torch.enable_grad(), rt.restored(c.state):
-                    out = rt.call(c.module, args, kwargs, job, self.sac[1] if self.sac else None)
-                outs.append(tensors(out))
-                del out, args, kwargs
-                later = set()  # what a later call does not read goes
-                for d in calls[n + 1:]:
-                    mapped((d.args, d.kwargs), lambda a: a.call is not None and later.add((a.call, a.at)), Arg)
-                outs = [[t if (i, j) in later else None for j, t in enumerate(o)] for i, o in enumerate(outs)]
-            except Stop:
-                return
-            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
-                if job.want or not job.stopped:
-                    raise
-                return
-            finally:
-                rt.put(c.module, current)
-                rt.bind(own)
-
-
-class Stop(BaseException):
-    """All that was wanted has been computed."""
-
-
-class Fill:
-    """The bookkeeping of one run again: the n-th tensor that autograd would keep goes
-    to the n-th handle."""
-
-    def __init__(self, frame):
-        self.frame, self.at, self.sub, self.stopped = frame, 0, None, False
-        self.want = {i for i, r in enumerate(frame.handles) if r is not None and r() is not None}
-
-    def pack(self, t):
-        i, self.at = self.at, self.at + 1
-        frame = self.frame
-        if i >= len(frame.handles):
-            raise PlanError("%s keeps more the second time: its forward is not the same twice." % name_of(frame.seg))
-        r = frame.handles[i]
-        h = r() if r is not None else None
-        if h is not None and h.meta != (tuple(t.shape), t.dtype):
-            raise PlanError("%s computed %s %s the second time and %s %s the first: its forward depends on something that changed." % (
-                (name_of(frame.seg), tuple(t.shape), str(t.dtype)[6:]) + (h.meta[0], str(h.meta[1])[6:])))
-        if self.sub is not None:  # a segment within this one takes the handle over
-            self.sub.handles.append(r)
-            if h is not None:
-                h.frame = self.sub
-        elif h is not None:
-            h.value = t.detach()
-        self.want.discard(i)
-        if not self.want:
-            self.stopped = True
-            raise Stop
-        return None
-
-
-class Level:
-    """Which calls begin which segments, at one depth. job: the run again that it is
-    within, None in the forward."""
-
-    def __init__(self, segments, job=None):
-        self.job, self.frames = job, {}
-        self.of = {u: s for s in segments for u in s["units"]}
-
-
-def selective(save):
-    """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
-    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
-
-    wanted, counts = {(n, k) for n, k in save}, {}
-
-    def policy(ctx, op, *args, **kwargs):
-        key = str(op), ctx.is_recompute
-        k = counts[key] = counts.get(key, -1) + 1
-        return CheckpointPolicy.MUST_SAVE if (str(op), k) in wanted else CheckpointPolicy.PREFER_RECOMPUTE
-
-    return create_selective_checkpoint_contexts(policy)
-
-
-# -- runtime.py: The run of an unmodified model by a plan: apply, and what it returns.
-
-
-class Runtime:
-    """A plan on a model: what apply returns. remove() ends it."""
-
-    def __init__(self, model, plan, strict=False):
-        self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
-        self.job = self.level = self.count = self.names = None
-        self.modules = dict(model.named_modules())
-        self.moving = {}
-        self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
-        self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p.get("segments")) for u in s["units"]} | {""})
-        fits(self.modules, self.named, plan)
-        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward that comes after remove()
-        for path in self.named:
-            m = self.modules[path]
-            own = m.__dict__.get("forward")
-            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as a file of a planned model has it
-            m.__dict__["_memtide"] = Planned(self, path, None if of_class else own)
-            m.forward = stand_in(m)
-
-    def remove(self):
-        """The model is as it was before. The backward of a forward that ran by the plan
-        still finds what it needs; what lies within a run that it makes again is kept."""
-        for path in self.named:
-            m = self.modules[path]
-            old = m.__dict__.pop("_memtide").forward
-            if old is None:
-                del m.__dict__["forward"]
-            else:
-                m.forward = old
-        self.named = []
-
-    def original(self, m):
-        own = m.__dict__.get("forward") if planned(m) is None else planned(m).forward
-        return own or types.MethodType(type(m).forward, m)
-
-    def path_of(self, m):
-        return self.paths[m] or "The model"
-
-    def forward(self, m, args, kwargs):
-        if VERSION >= (2, 1) and torch.compiler.is_compiling():
-            raise PlanError(WHOLE_COMPILE)
-        f = self.original(m)
-        if not torch.is_grad_enabled():
-            if self.count is not None:  # the collector counts such calls, too
-                self.segment(m)
-            return f(*args, **kwargs)
-        if m is self.model and self.job is None:
-            return self.step(f, args, kwargs)
-        level = self.level
-        if self.count is None:
-            return f(*args, **kwargs)
-        seg, before = self.segment(m)
-        if level is None or seg is None or seg["do"] == "keep":
-            return f(*args, **kwargs)
-        if level.job is not None:
-            return self.inner(seg, m, args, kwargs, f, before)
-        if seg["do"] == "offload":
-            keep = level.frames.setdefault(id(seg), None) or Offloaded(self, seg)
-            level.frames[id(seg)] = keep
-            with torch.autograd.graph.saved_tensors_hooks(keep.pack, unpack):
-                return f(*args, **kwargs)
-        frame = self.begin(seg, m, args, kwargs, before)
-        self.level = None  # what lies within runs as it is
-        try:
-            with torch.autograd.graph.saved_tensors_hooks(frame.hook(), unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
-                out = f(*args, **kwargs)
-        finally:
-            self.level = level
-        frame.close(out)
-        return out
-
-    def step(self, f, args, kwargs):
-        """A forward of the whole model."""
-        if not self.told:
-            whole(self.model)
-        self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
-        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
-        names = self.names = Names() if self.strict and not self.told and (self.plan.get("model") or {}).get("ops_sha") else None
-        try:
-            with names or contextlib.nullcontext():
-                out = f(*args, **kwargs)
-        finally:
-            self.level = self.count = self.names = None
-        if names and names.sha() != self.plan["model"]["ops_sha"]:
-            raise PlanError("The model does other operators than the one that the plan was made for: collect this model and solve again.")
-        self.told = True
-        return out
-
-    @contextlib.contextmanager
-    def quiet(self):
-        """What the plan does by itself is none of the model's operators."""
-        names = self.names
-        if names is not None:
-            names.paused = True
-        try:
-            yield
-        finally:
-            if names is not None:
-                names.paused = False
-
-    def fitting(self, args, kwargs):
-        """The segments for these inputs: those of the plan that was made for them. Where
-        none was, the only plan there is; of several none, and the step is plain. That is
-        said once of each input."""
-        now = input_rows(args, kwargs)
-        made = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs") or []] for p in self.shapes]
-        self.same_cast()
-        for rows, p in zip(made, self.shapes):
-            if rows == now or not rows:
-                return p.get("segments") or []
-        text = lambda rows: ", ".join("x".join(map(str, shape)) for _, shape, _ in rows) or "nothing"
-        self.tell("planned for %s, running %s" % (" and for ".join(map(text, made)), text(now)) + (", plainly" if len(self.shapes) > 1 and not self.strict else ""))
-        return self.plan.get("segments") or [] if len(self.shapes) == 1 else []
-
-    def same_cast(self):
-        """Tells of an autocast that is not the one that the plan was made for."""
-        first, want = next(self.model.parameters(), None), self.plan.get("autocast")
-        if first is None or want is None or first.device.type not in ("cpu", "cuda"):
-            return
-        got = next((str(dtype)[6:] for device, on, dtype in casts() if on and device == first.device.type), "")
-        if got != want:
-            self.tell("planned %s, running %s" % tuple("under autocast to " + t if t else "without autocast" for t in (want, got)))
-
-    def tell(self, said):
-        """Refuses a step that the plan was not made for, or warns of it, once."""
-        if self.strict:
-            raise PlanError("The plan is strict: %s." % said)
-        if said not in self.said:
-            self.said.add(said)
-            warnings.warn("memtide: " + shown(said), stacklevel=7)
-
-    def segment(self, m):
-        """The segment that a call of a named module belongs to, and the counts of calls
-        before it."""
-        path = self.paths[m]
-        before = dict(self.count)
-        n = before.get(path, 0)
-        self.count[path] = n + 1
-        return self.level and self.level.of.get(path if n == 0 else "%s#%d" % (path, n)), before
-
-    def begin(self, seg, m, args, kwargs, before):
-        frames = self.level.frames
-        frame = frames[id(seg)] = frames.get(id(seg)) or Frame(self, seg)
-        frame.record(m, args, kwargs, before)
-        return frame
-
-    def inner(self, seg, m, args, kwargs, f, before):
-        """A segment within one that is being run again."""
-        level = self.level
-        job = level.job
-        if seg["do"] != "recompute" or job.sub is not None:
-            return f(*args, **kwargs)
-        frame = self.begin(seg, m, args, kwargs, before)
-        job.sub, self.level = frame, None
-        try:
-            with frame.sac[0] if frame.sac else contextlib.nullcontext():
-                out = f(*args, **kwargs)
-        finally:
-            job.sub, self.level = None, level
-        frame.close(out)
-        return out
-
-    def call(self, m, args, kwargs, job, mode):
-        """Runs a recorded call again; what lies within it may be segments."""
-        f = self.original(m)
-        seg, before = self.segment(m)
-        with torch.autograd.graph.saved_tensors_hooks(job.pack, unpack), mode or contextlib.nullcontext():
-            return self.inner(seg, m, args, kwargs, f, before) if seg is not None else f(*args, **kwargs)
-
-    # random numbers, autocast, buffers
-
-    def state(self):
-        return dict(random_state(), cache=torch.is_autocast_cache_enabled(), cast=casts())
-
-    @contextlib.contextmanager
-    def restored(self, s):
-        set_random_state(s)
-        with contextlib.ExitStack() as stack:
-            for (device, on, dtype), (_, now, _) in zip(s["cast"], casts()):
-                if on or now:
-                    stack.enter_context(torch.autocast(device, dtype=dtype, enabled=on, cache_enabled=s["cache"]))
-            yield
-
-    def before(self, m):
-        """Copies of the buffers that a call of m may change: of all until it is known."""
-        names = self.changing.get(self.path_of(m))
-        return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
-
-    def after(self, m, copies):
-        if self.path_of(m) not in self.changing:
-            changed = self.changing[self.path_of(m)] = {n for n, b in m.named_buffers() if not torch.equal(b, copies[n])}
-            for n in set(copies) - changed:
-                del copies[n]
-
-    def swap(self, m, copies):
-        """Puts the buffers of m as they were, and returns what they were until now."""
-        buffers = dict(m.named_buffers())
-        now = {n: buffers[n].detach().clone() for n in self.changing.get(self.path_of(m), ())}
-        self.put(m, copies)
-        return now
-
-    def put(self, m, copies):
-        buffers = dict(m.named_buffers())
-        for n, b in copies.items():
-            buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
-
-    # attributes that a module binds anew while it runs, such as a state that it carries on,
-    # or changes, such as a list of losses
-
-    def held(self, m):
-        """The attributes that a call of m may change: all until it is known."""
-        names = self.moving.get(self.path_of(m))
-        if names is None:
-            return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
-        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
-
-    def settle(self, m, before):
-        if self.path_of(m) not in self.moving:
-            for sub in m.modules():
-                for n in filter(own_attribute, vars(sub)):
-                    before.setdefault((sub, n), self)
-            same = lambda now, v: now is v.x and v.same() if isinstance(v, Contents) else now is v
-            names = self.moving[self.path_of(m)] = [(sub, n) for (sub, n), v in before.items() if not same(vars(sub).get(n, self), v)]
-            kept = {key: still(before[key]) for key in names}
-            before.clear()
-            before.update(kept)
-
-    def bind(self, attributes):
-        """Binds attributes, and returns what they were until now."""
-        now = {(sub, n): noted(vars(sub).get(n, self)) for sub, n in attributes}
-        for (sub, n), v in attributes.items():
-            if isinstance(v, Contents):
-                v = v.put()
-            if v is self:
-                vars(sub).pop(n, None)
-            else:
-                vars(sub)[n] = v
-        return now
-
-    # offloading
-
-    def stream(self, device):
-        if device not in self.streams:
-            self.streams[device] = torch.cuda.Stream(device)
-        return self.streams[device]
-
-    def near(self, keep):
-        """Backward has come to an offloaded segment: it is fetched, and so are those
-        before it that should be by then."""
-        for i in range(keep.n, max(-1, keep.n - 1 - (keep.seg.get("prefetch") or 0)), -1):
-            k = keep.line[i]()
-            for b in list(k.blocks.values()) if k is not None else ():
-                b.fetch()
-
-
-def fits(modules, named, plan):
-    """Refuses a plan that these modules cannot run."""
-    for s in (s for p in shapes_of(plan) for s in walk(p.get("segments"))):
-        if s.get("save") and VERSION < (2, 4):
-            raise PlanError("The plan keeps single operators of %s; that needs PyTorch 2.4 or later and this is %s. Solve with -class nested." % (name_of(s), torch.__version__))
-    for path in named:
-        if path not in modules:
-            have = [n for n in modules if n]
-            raise PlanError("The plan names module %s, and the model has none of that name; it has %s%s: collect this model and solve again."
-                            % (path, ", ".join(have[:4]), " ..." if len(have) > 4 else ""))
-    known = plan.get("model") or {}
-    for unit, kind in zip(known.get("units") or [], known.get("classes") or []):
-        m = modules.get(unit.split("#")[0])
-        if m is not None and type(m).__name__ != kind:
-            raise PlanError("%s is a %s, and the plan was made for a %s: collect this model and solve again." % (unit, type(m).__name__, kind))
-    sha = modules_sha(modules[""])
-    if known.get("modules_sha") and sha and sha != known["modules_sha"]:
-        raise PlanError("The plan was made for a model of other modules, or of other shapes of their parameters (model.modules_sha is %s, that of this model %s): collect this model and solve again."
-                        % (known["modules_sha"], sha))
-    for path in named:
-        if planned(modules[path]) is not None:
-            raise PlanError("A plan is applied to this model already: remove() it first.")
-        if isinstance(modules[path], torch.jit.ScriptModule):
-            raise PlanError("%s is a TorchScript module, whose forward cannot be replaced: apply the plan to the module that it was made of." % (path or "The model"))
-        if getattr(modules[path], "_compiled_call_impl", None) is not None:
-            raise PlanError("%s was compiled with module.compile(), which would compile the plan, too: compile its forward instead (m.forward = torch.compile(m.forward)), then apply the plan." % (path or "The model"))
-
-
-def apply(model, plan, strict=False):
-    """Has the model train by a plan (a dictionary, or the name of its file) until
-    remove() of what is returned. Losses, gradients, buffers and random numbers are
-    those of the model without it. strict refuses other inputs and other operators than
-    the plan was made for."""
-    plan = load_plan(plan)
-    for doubt in plan.get("warnings") or []:
-        warnings.warn("memtide: " + shown(doubt), stacklevel=2)
-    kind = type(model).__name__
-    if kind == "DataParallel":
-        raise PlanError("DataParallel copies the model each step, and the plan with it is not tested: use DistributedDataParallel.")
-    if kind == "OptimizedModule":
-        raise PlanError(WHOLE_COMPILE)
-    if kind == "DistributedDataParallel":
-        model = model.module
-    whole(model)
-    if getattr(model, "is_gradient_checkpointing", False):
-        raise PlanError("model.is_gradient_checkpointing is on and would nest with the plan: call gradient_checkpointing_disable() first.")
-    first = next(model.parameters(), None)
-    free, needs = free_memory(first.device) if first is not None else None, max((p.get("predicted") or {}).get("peak_bytes") or 0 for p in shapes_of(plan))
-    if free is not None and needs > free:
-        held = sum({_key(p): nbytes(p) for p in model.parameters()}.values())
-        raise PlanError("The plan needs %s beside %s of weights, gradients and optimizer, and %s has %s free: solve again with -budget %s."
-                        % (size_text(needs), size_text(held), first.device, size_text(free), size_text(free).replace(" ", "")))
-    return Runtime(model, plan, strict)
 
 
 # -- comparison.py: A plan beside the checkpointing that the framework has.
@@ -2644,7 +2938,21 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
         rows.append(row)
         del own, handle, run
         gc.collect()
-    return rows
+    return Report(rows, device)
+
+
+class Report(list):
+    """The rows of compare."""
+
+    def __init__(self, rows, device):
+        super().__init__(rows)
+        self.device = device
+
+    def __repr__(self):
+        return comparison(self, self.device)
+
+    def _repr_html_(self):
+        return "<pre>%s</pre>" % html.escape(repr(self))
 
 
 def alike(a, b):
@@ -2703,6 +3011,23 @@ def segments(graph, *runs, kind="wrappable"):
     return graph.plan(out, kind)
 
 
+# -- search.py: Plans that the command finds.
+
+
+def plan(model, budget="60%", args=(), kwargs=None, loss=None, kind="nested", strategy=None, **collecting):
+    """The fastest plan that is found within a budget, for a model or for the graph that was
+    collected of one; the other arguments are those of collect. The budget is what a step takes
+    above weights, gradients and optimizer: a size such as 10GiB, or a share of keeping
+    everything. kind is what a plan may do: unit, wrappable, nested, sac or offload; strategy
+    takes the schedule of one, such as rotor, instead. Nothing faster is ruled out."""
+    graph = model if isinstance(model, Graph) else collect(model, args, kwargs, loss, **collecting)
+    with tempfile.TemporaryDirectory() as folder:
+        net, out = (os.path.join(folder, name) for name in ("net.json", "plan.json"))
+        graph.save(net)
+        ask("torch", "-class", kind, "-budget", str(budget), *(["-strategy", strategy] if strategy else []), "-o", out, net)
+        return load_plan(out)
+
+
 # -- version.py: The release of memtide.
 
 
@@ -2710,8 +3035,8 @@ __version__ = "1.0.0"
 
 
 __all__ = [
-    "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",
-    "compare", "every", "every_nth", "load", "load_plan", "segments", "several",
+    "CollectError", "Graph", "Plan", "PlanError", "Played", "Runtime", "apply", "collect", "compare", "every", "every_nth",
+    "lightning_callback", "load", "load_plan", "plan", "segments", "several", "trainer_callback",
 ]
 
 
@@ -2946,6 +3271,8 @@ if torch:
         def backward(ctx, _):
             shape, dtype, device = ctx.like
             return torch.ones(shape, dtype=dtype, device=device)
+else:  # nothing is measured without PyTorch
+    Begin = Leave = None
 
 
 # -- stages.py: Sizes and times of the stages of a network.
@@ -3472,7 +3799,7 @@ def operators(argv):
         start = time.time()
         model, made = step_of(args)
         if args.compare:
-            print(comparison(compare(model, args.compare, reps=args.reps or 3, **made), torch.device(args.device)))
+            print(compare(model, args.compare, reps=args.reps or 3, **made))
             return 0
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -3499,8 +3826,11 @@ def flagged(text):
 
 
 def main(argv=None):
-    """Stages with --chain and with --link, otherwise the operators of a step."""
+    """A command of memtide; stages with --chain and with --link, otherwise the operators of a
+    step."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    if argv and argv[0] in COMMANDS:
+        return pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
     if torch is None:

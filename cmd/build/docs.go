@@ -81,6 +81,9 @@ func (s *site) download(file string) {
 	s.put(name, s.read("docs", filepath.FromSlash(file)))
 }
 
+// exampleAddress stands in the documents for the address of the site, until one is given.
+const exampleAddress = "https://example.org/memtide/"
+
 // docsPolicy is the page's policy, with frames for the live views.
 var docsPolicy = policy + "; frame-src 'self'"
 
@@ -91,6 +94,9 @@ func (s *site) documents(md goldmark.Markdown) []*document {
 	byFile := map[string]*document{}
 	for _, f := range files {
 		src := s.read("docs", f)
+		if s.address != "" {
+			src = bytes.ReplaceAll(src, []byte(exampleAddress), []byte(s.address))
+		}
 		d := &document{file: f, src: src, root: md.Parser().Parse(text.NewReader(src)), Href: htmlName(f)}
 		if f == docsIndex {
 			d.Href = "./"

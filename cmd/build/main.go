@@ -3,7 +3,7 @@
 // Command build makes the site: everything that a static host needs, in one
 // directory, with names that change when the content does.
 //
-//	go run ./cmd/build [-out dist] [-release]
+//	go run ./cmd/build [-out dist] [-release] [-site URL] [-packages packages]
 //	go run ./cmd/build -watch localhost:8080
 //
 // It regenerates the Vugu components, compiles the program to WebAssembly,
@@ -97,10 +97,15 @@ func main() {
 	check := flag.Bool("check", false, "only say whether the generated components and memtide_torch.py are up to date")
 	generate := flag.Bool("generate", false, "only bring the generated components and memtide_torch.py up to date")
 	watched := flag.String("watch", "", "serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
+	address := flag.String("site", "", "`URL` where the site will be, for the documents and packages")
+	packages := flag.String("packages", "", "`DIR` also write what people install: command, Python wheels, npm package, the site as an archive")
 	flag.Parse()
 	start := time.Now()
 	err := cli.Try(func() {
 		s := newSite(*out)
+		if *address != "" {
+			s.address = strings.TrimSuffix(*address, "/") + "/"
+		}
 		if *watched != "" {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
@@ -117,6 +122,9 @@ func main() {
 		default:
 			s.build(*release)
 			s.report(os.Stdout)
+			if *packages != "" {
+				s.packages(filepath.Join(s.root, *packages))
+			}
 			fmt.Printf("%s is ready after %v\n", s.dir, time.Since(start).Round(10*time.Millisecond))
 		}
 	})

@@ -19,6 +19,7 @@ import (
 // site is the directory being made, and what the page has to know of it.
 type site struct {
 	root, dir string
+	address   string // where it will be, ending in a slash, if that is known
 	written   []asset
 
 	// Names in dir, for the template.

@@ -15,6 +15,7 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 	"memtide/web/format"
 )
 
@@ -123,6 +124,7 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	}
 	r.problem.Messages = messageMeanings[f.messages]
 	r.trace = cli.Must(r.problem.Play(r.order))
+	r.refuted = check.Trace(r.problem, r.order, r.trace)
 	r.bound = r.problem.Bound(pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0})
 	switch {
 	case f.asCSV:
@@ -131,6 +133,9 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 		e.write(f.file, r.trace.ChromeTrace())
 	default:
 		e.tell(f.asJSON, func() any { return r.json() }, r.text)
+	}
+	if r.refuted != nil {
+		fail("the checker refutes the step: %v", r.refuted)
 	}
 }
 
@@ -203,6 +208,7 @@ type pipelineReport struct {
 	problem *pipeline.Problem
 	order   [][]pipeline.Pass
 	trace   *pipeline.Trace
+	refuted error // why check finds the trace wrong; nil where it proves it
 	bound   time.Duration
 	notes   []string
 }
@@ -213,7 +219,7 @@ func (r *pipelineReport) text() string {
 		t := r.trace
 		fmt.Fprintf(w, "%s: %d ranks, %d stages, %s micro batches\n\n", cli.Printable(r.title), r.problem.Ranks, len(r.problem.Stages),
 			strings.ReplaceAll(strings.Trim(fmt.Sprint(r.problem.Micro), "[]"), " ", " + "))
-		fmt.Fprintf(w, "step\t%v\n", t.Makespan)
+		fmt.Fprintf(w, "step\t%v\t%s\n", t.Makespan, r.verdict())
 		fmt.Fprintf(w, "longest rank\t%v\tfrom its own first pass to its last\n", t.Longest())
 		fmt.Fprintf(w, "idle\t%.1f %%\tof the step, on average\n", 100*t.Idle())
 		if t.Makespan == r.bound {
@@ -234,11 +240,20 @@ func (r *pipelineReport) text() string {
 	})
 }
 
+// verdict is what the checker says of the trace.
+func (r *pipelineReport) verdict() string {
+	if r.refuted != nil {
+		return "NOT VERIFIED: " + r.refuted.Error()
+	}
+	return "checked"
+}
+
 // pipelineJSON is the step for programs.
 type pipelineJSON struct {
 	Schema  string             `json:"schema"`
 	Title   string             `json:"title"`
 	Step    int64              `json:"step_time_ns"`
+	Verdict string             `json:"verdict"`
 	Longest int64              `json:"longest_rank_ns"`
 	Bound   int64              `json:"bound_ns"`
 	Proven  bool               `json:"proven"`
@@ -268,8 +283,8 @@ type pipelineSpan struct {
 
 func (r *pipelineReport) json() *pipelineJSON {
 	t := r.trace
-	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound,
-		Idle: t.Idle(), Twice: int64(t.Twice()), Notes: r.notes}
+	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Verdict: r.verdict(),
+		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(), Twice: int64(t.Twice()), Notes: r.notes}
 	spans := func(list []pipeline.Span) (out []pipelineSpan) {
 		for _, x := range list {
 			out = append(out, pipelineSpan{x.Kind.Letter(), x.Stage, x.Micro, int64(x.Start), int64(x.End)})
@@ -281,25 +296,3 @@ func (r *pipelineReport) json() *pipelineJSON {
 	}
 	return out
 }
-
-// pipelineHelp explains the fields of pipelineJSON.
-const pipelineHelp = `pipeline
-  schema          "memtide-pipeline/1"
-  title           of the schedule, with its paper
-  step_time_ns    from the first start to the last end
-  longest_rank_ns of a rank from its own first start to its own last end, at most
-  bound_ns        no order without joined passes is faster within the limits
-  proven          the step time is the bound
-  idle            share of the step that ranks wait, on average
-  recompute_ns    forwards that run again, of all ranks together
-  ranks           of each
-    busy_ns          time of its passes
-    passes_held      the most from a forward to its last backward at once
-    peak_bytes       the most at any instant
-    passes           in order of time: kind (F, A whole backward, B of the inputs,
-                     W of the weights, D dropped forward, R again), stage, micro
-                     (batch of its path), start_ns, end_ns
-    copies           the same, O to the host and I back
-  notes           what was left out of a file
-
-`

@@ -353,46 +353,6 @@ func changesJSON(list []llm.Change) []planChange {
 	return out
 }
 
-// planHelp explains the JSON of plan and of score.
-const planHelp = `plan
-  schema          "memtide-step/1"
-  model           name, with its parameters
-  device          name; gpus of them
-  verdict         fits, does not fit or uncertain
-  capacity_bytes  of a card, without context_bytes
-  states_bytes    weights, gradients and optimizer alone
-  allocated_bytes, reserved_bytes, reserved_expandable_bytes
-                  the most at a moment: what lives, what the allocator reserves
-                  by default, and with expandable segments
-  step_time_ns    an estimate
-  phase           of the peak; parts are what lies there, phases what each
-                  phase reaches: lists of name and bytes
-  ranks           of a pipeline: layers , in_flight micro batches, bytes as above,
-                  and busy_ns of each; the answer is about the fullest
-  longest_sequence_tokens  most that fits, in steps of 1,024
-  largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
-  changes         each by itself; fixes are up to three that make it fit: lists of
-                  names, gpus, verdict, reserved_bytes and step_time_ns
-  policies        of frameworks, each played: as changes, with frameworks (their own
-                  words), allocated_bytes and the flags that ask for it; where a
-                  strategy is named it is what that finds on the chain of the step
-  curves          of those strategies: spots of reserved_bytes and step_time_ns
-  saved           what autograd keeps of a micro batch for the backward, storages
-                  counted once: blocks in order as [how many, bytes], outside of them
-  notes           how the config.json was read, and what a kernel costs
-  nearest_published  run of others: model and flags , where it was published and its
-                  url , reserved_bytes as published, low_bytes and high_bytes as
-                  played, error_percent of their middle, and what differs
-
-score
-  kinds           the summary: kind , n rows, median_percent, p90_percent and
-                  worst_percent of the errors; inside_percent of guessed rows
-  rows            id , kind , set (its line of the summary) and metric of each,
-                  predicted, low, high and measured in bytes, seconds or per
-                  cent; error_percent, phase ; or refused, which says why
-
-`
-
 // modelsHelp lists the models that need no config.json, and the families of those that do.
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {

@@ -30,13 +30,12 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	ran := 0
 	for line := range strings.Lines(string(readme)) {
-		command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./cmd/memtide ")
+		command, ok := strings.CutPrefix(line, "    memtide ")
 		if !ok {
 			continue
 		}
-		command, _, _ = strings.Cut(command, " > ")
-		command, _, _ = strings.Cut(command, " #")
-		args := words(strings.ReplaceAll(command, "net.csv", "testdata/net.csv"))
+		command, _, _ = strings.Cut(strings.TrimSpace(command), " > ")
+		args := words(command)
 		if got := memtide(t, t.Context(), args...); got.code != 0 {
 			t.Errorf("%s: exit status %d, want 0: %s", command, got.code, got.stderr)
 		}

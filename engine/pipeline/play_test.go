@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 )
 
 // randomProblem draws a small pipeline: a straight, wrapped or V-shaped path, or two of them.
@@ -104,8 +105,11 @@ func squeeze(r *rand.Rand, p *pipeline.Problem, trace *pipeline.Trace) {
 
 // orders is how many random orders a test plays.
 func orders() int {
-	if long {
+	switch {
+	case long:
 		return 10000
+	case testing.Short():
+		return 300
 	}
 	return 3000
 }
@@ -128,7 +132,7 @@ func TestPlayerAndChecker(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: without limits: %v", seed, err)
 		}
-		if err := checkTrace(p, order, free); err != nil {
+		if err := check.Trace(p, order, free); err != nil {
 			t.Fatalf("seed %d: without limits: %v", seed, err)
 		}
 		squeeze(r, p, free)
@@ -143,7 +147,7 @@ func TestPlayerAndChecker(t *testing.T) {
 		if trace.Makespan > free.Makespan {
 			waited++
 		}
-		if err := checkTrace(p, order, trace); err != nil {
+		if err := check.Trace(p, order, trace); err != nil {
 			t.Fatalf("seed %d: with limits %v: %v", seed, p.Limit, err)
 		}
 	}
@@ -178,7 +182,7 @@ func TestCheckerRefutes(t *testing.T) {
 			trace.Makespan--
 			what = "the step is shorter"
 		}
-		if err := checkTrace(p, order, trace); err == nil {
+		if err := check.Trace(p, order, trace); err == nil {
 			t.Errorf("seed %d: %s, and the checker agrees", seed, what)
 		}
 	}
@@ -317,7 +321,7 @@ func TestMoves(t *testing.T) {
 		if err != nil || int64(trace.Makespan) != took {
 			t.Fatalf("seed %d: %v (%v); the search takes %d", seed, trace, err, took)
 		}
-		if err := checkTrace(p, got, trace); err != nil {
+		if err := check.Trace(p, got, trace); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for i := range got {

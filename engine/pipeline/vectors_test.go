@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine/enginetest"
 	"memtide/engine/pipeline"
+	"memtide/engine/pipeline/check"
 )
 
 var freedoms = map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true}, "offload": {Offload: true}, "both": {Recompute: true, Offload: true}}
@@ -24,7 +25,7 @@ func TestExamples(t *testing.T) {
 			count++
 			passes, copies := v.Spans(e.Example)
 			trace := p.TraceOf(passes, copies)
-			if err := checkRules(p, trace); err != nil {
+			if err := check.Valid(p, trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
 			}
 			if int64(trace.Makespan) != *e.Time {
@@ -77,7 +78,7 @@ func TestExact(t *testing.T) {
 			if f == nil {
 				continue
 			}
-			if err := checkRules(p, f.Trace); err != nil {
+			if err := check.Valid(p, f.Trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
 			}
 			if bound := p.Bound(allowed); bound > f.Trace.Makespan {

@@ -15,6 +15,8 @@ type Ask struct {
 	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
 	Args    engine.Args  // that it was made of, for questions that differ in some
 	NoCurve bool         // Plan finds no curves
+
+	altered bool // Card is another than Args say
 }
 
 // Verdict says whether a setup fits.

@@ -29,7 +29,7 @@ func (s *Setup) efficient(k *Block) bool {
 	if s.Attention != AttentionSDPA || !k.attends() {
 		return false
 	}
-	return s.masked(k) || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
+	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
 // masked says whether a block's attention does not see all that came before.
@@ -69,11 +69,33 @@ func (b *builder) tables() {
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
+	if k.Cross {
+		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
+	}
+	if k.Buckets > 0 && !k.FirstBias { // of the block that made them
+		if k.Both {
+			first("bias of encoder", size(k.Heads*s.Seq*s.Seq, b.e), false)
+		} else {
+			first("bias", size(k.Heads*s.Seq*(s.Seq+s.encoder.Seq), b.e), false)
+		}
+	}
+	if k.Original {
+		first("original", size(b.inner*b.m.Hidden, b.e), false)
+	}
+	if k.Hybrid != nil { // what goes into the state space is a checkpoint's of its own
+		b.shared("beside", size(b.inner*b.m.Hidden, b.e), false, true)
+	}
+	if k.Compressed != nil { // of both kinds of layers, which widen them themselves
+		first("rotations", 4*size(s.Seq*k.Compressed.Rope/2, b.e), false)
+	}
 	if k.PerLayer != nil {
 		first("inputs of layers", size(b.inner*b.m.Layers*k.PerLayer.Width, b.e), true)
 	}
 	if k.Index != nil && k.Index.Handed {
 		b.shared("index", size(s.Batch*s.Seq*min(s.Seq, k.Index.TopK), 4), false, true)
+	}
+	if k.OwnMask {
+		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
 	}
 	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll {
 		return
@@ -94,7 +116,7 @@ func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends says whether a block has attention.
 func (k *Block) attends() bool {
-	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil && k.Scan == nil && k.LRU == nil
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil && k.Scan == nil && k.LRU == nil
 }
 
 // tables says whether the model hands tables of rotation to the block.
@@ -209,7 +231,11 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		k = b.linear(n, "k", h, keys, bias(keys))
 		v = k
 	default:
-		k, v = b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys))
+		own := bias(keys)
+		if b.k.BareKeys {
+			own = 0
+		}
+		k, v = b.linear(n, "k", h, keys, own), b.linear(n, "v", h, keys, bias(keys))
 	}
 	return q, k, v, gate
 }
@@ -294,6 +320,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 		b.extra("sinks", heads)
 	}
 	b.aside("statistics", size(b.inner*heads, 4))
+	if b.k.Buckets > 0 {
+		b.positionBias(efficient)
+	}
 	if efficient && b.s.masked(b.k) {
 		b.aside("mask", b.maskBytes())
 	}
@@ -349,15 +378,21 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
-	n := b.inner * (b.k.Heads / b.s.Tensor) * b.s.Seq
+	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
 	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	if b.k.Buckets > 0 {
+		b.positionBias(false)
+	}
 	if b.k.ScoreCap {
 		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
 	}
 	var p valueID
 	if b.k.Sinks {
 		return b.sunk(s, v, values)
+	}
+	if b.k.OwnMask {
+		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
 	}
 	if b.k.Narrow {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))

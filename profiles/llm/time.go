@@ -164,8 +164,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 
 // headProduct are the seconds of the product with the head's weights.
 func (p *program) headProduct(c *Card) float64 {
-	inner, _ := p.s.tokens()
-	return 2 * float64(inner) * float64(p.s.Model.Hidden) * float64(p.s.Model.Words) / float64(p.s.Tensor) / (c.Peak * c.Share)
+	return 2 * float64(p.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
 // headSeconds are those of the head and the loss, forward and backward.

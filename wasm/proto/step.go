@@ -166,6 +166,7 @@ type StepChange struct {
 	Words string        `json:"words,omitempty"` // of a policy: its name in frameworks
 	Args  engine.Args   `json:"args"`            // of the whole step
 	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step; Args do not describe it
+	Card  bool          `json:"card,omitempty"`  // of a card that has more than Args say: nothing that can be chosen
 	Fit   Fit           `json:"fit"`
 	GPUs  int64         `json:"gpus"`
 	Low   engine.Bytes  `json:"low"`

@@ -19,20 +19,6 @@ import (
 	"memtide/web/fileserver"
 )
 
-// Browser is the path of a Chromium, empty if there is none. CHROME overrides
-// the search.
-func Browser() string {
-	if p := os.Getenv("CHROME"); p != "" {
-		return p
-	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			return p
-		}
-	}
-	return ""
-}
-
 // shared is what all tests of a process use: the site, its server, the browser.
 var shared struct {
 	once sync.Once

@@ -12,13 +12,14 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
+	"memtide/web/chart/template"
 	"memtide/web/display"
 	"memtide/web/question"
 )
 
 // The embedded template is what go-echarts makes now.
 func TestQuestionTemplateIsCurrent(t *testing.T) {
-	got, err := makeQuestion(margins{Left: px(answerLeft), Right: px(answerRight), Top: px(answerTop), Bottom: px(answerBottom)})
+	got, err := template.Question(template.Margins{Left: px(answerLeft), Right: px(answerRight), Top: px(answerTop), Bottom: px(answerBottom)})
 	if err != nil {
 		t.Fatal(err)
 	}

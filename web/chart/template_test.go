@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"memtide/engine/enginetest/golden"
+	"memtide/web/chart/template"
 )
 
 // The embedded template is what go-echarts makes now.
 func TestTemplateIsCurrent(t *testing.T) {
-	got, err := makeTradeOff(margins{Left: px(left), Right: px(right), Top: px(top), Bottom: px(bottom)})
+	got, err := template.TradeOff(template.Margins{Left: px(left), Right: px(right), Top: px(top), Bottom: px(bottom)})
 	if err != nil {
 		t.Fatal(err)
 	}

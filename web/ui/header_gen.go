@@ -56,6 +56,18 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "docs"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Twenty questions that people asked, with live answers"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", c.Page.Docs() == "")
+			vgn.AddAttrInterface("href", c.Page.Docs()+"gallery.html")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Gallery"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "docs"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "What is shown, the papers, links, formats"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Page.Docs() == "")

@@ -188,8 +188,8 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq}, Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
 	llm.FindProgram("hf").Apply(&s)
-	if c.precision == "f32" { // the loss reads the logits as they are
-		s.Compute, s.LogitsHeld = 4, 0
+	if c.precision == "f32" {
+		s.Widen()
 	}
 	s.Attention = llm.AttentionFlash
 	if !c.flash {

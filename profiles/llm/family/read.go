@@ -71,7 +71,9 @@ func Read(data []byte) (*Reading, error) {
 		build(c, m)
 	}
 	if c.err == nil {
-		c.towers(m)
+		if !ownSizes[kind] {
+			c.towers(m)
+		}
 		c.unlike(kind)
 	}
 	if c.err != nil {
@@ -96,7 +98,7 @@ func Read(data []byte) (*Reading, error) {
 // which those are.
 func (c *config) language() {
 	text, ok := c.all["text_config"].(map[string]any)
-	if !ok || c.all["hidden_size"] != nil {
+	if kind, _ := c.all["model_type"].(string); !ok || c.all["hidden_size"] != nil || ownSizes[kind] {
 		return
 	}
 	whole := c.all
@@ -124,7 +126,7 @@ func (c *config) heads() {
 	if c.all["draft_vocab_size"] != nil {
 		c.fail("draft_vocab_size", "draft_vocab_size makes this a draft head, which guesses words for a larger model", notOfType, wayOut)
 	}
-	if c.flag("is_encoder_decoder", false) {
+	if kind, _ := c.all["model_type"].(string); c.flag("is_encoder_decoder", false) && !ownSizes[kind] {
 		c.fail("is_encoder_decoder", "is_encoder_decoder is true: networks of an encoder and a decoder are not understood", "One row of blocks is expected.", wayOut)
 	}
 	if c.has("quantization_config") {
@@ -140,22 +142,32 @@ var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4
 // headless are families without attention and without a feed-forward net.
 var headless = map[string]bool{"mamba": true, "mamba2": true}
 
+// ownSizes are families that say all their sizes themselves: networks of two parts, and those
+// that read pictures.
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true, "siglip": true}
+
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
 	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil { // as long as it
 		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
+	}
+	if ownSizes[kind] {
+		m := &llm.Model{Name: kind, Family: kind, Tied: c.flag("tie_word_embeddings", true)}
+		if name := c.text("_name_or_path", ""); name != "" {
+			m.Name = name
+		}
+		return m
 	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
 		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"), Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
 	}
-	if !headless[kind] {
-		m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
-	} else {
+	if headless[kind] {
 		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
 		return m
 	}
+	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
 		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")

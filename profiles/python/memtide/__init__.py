@@ -48,17 +48,19 @@ The names in __all__ are for programs; all others are internal and may change. F
 checkout the package is found with PYTHONPATH=profiles/python. profiles/memtide_torch.py
 is the same in one file (make generate).
 """
+from .callbacks import lightning_callback, trainer_callback
 from .collector import collect
 from .comparison import compare
 from .errors import CollectError, PlanError
 from .graph import Graph, load
-from .plans import load_plan, several
+from .plans import Plan, load_plan, several
 from .policies import every, every_nth, segments
 from .player import Played
 from .runtime import Runtime, apply
+from .search import plan
 from .version import __version__
 
 __all__ = [
-    "CollectError", "Graph", "PlanError", "Played", "Runtime", "apply", "collect",
-    "compare", "every", "every_nth", "load", "load_plan", "segments", "several",
+    "CollectError", "Graph", "Plan", "PlanError", "Played", "Runtime", "apply", "collect", "compare", "every", "every_nth",
+    "lightning_callback", "load", "load_plan", "plan", "segments", "several", "trainer_callback",
 ]

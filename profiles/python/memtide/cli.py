@@ -10,7 +10,8 @@ from .errors import CollectError, PlanError, size_text
 from .tensors import mapped, torch
 from .times import DEFAULT_DEVICE, DEVICES
 from .collector import collect
-from .comparison import compare, comparison
+from .command import COMMANDS, pass_on
+from .comparison import compare
 from .chain import chain
 
 
@@ -64,7 +65,7 @@ def operators(argv):
         start = time.time()
         model, made = step_of(args)
         if args.compare:
-            print(comparison(compare(model, args.compare, reps=args.reps or 3, **made), torch.device(args.device)))
+            print(compare(model, args.compare, reps=args.reps or 3, **made))
             return 0
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -91,8 +92,11 @@ def flagged(text):
 
 
 def main(argv=None):
-    """Stages with --chain and with --link, otherwise the operators of a step."""
+    """A command of memtide; stages with --chain and with --link, otherwise the operators of a
+    step."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    if argv and argv[0] in COMMANDS:
+        return pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
     if torch is None:

@@ -21,6 +21,7 @@ from .times import DEFAULT_DEVICE, Model
 from .tracing import ONE_DRAW
 from .steps import Step
 from .graph import Graph
+from .progress import teller, telling
 
 
 def needs_values(e):
@@ -43,8 +44,10 @@ def traces(step, real, model, kernels=None):
         fake = FakeTensorMode(allow_non_fake_inputs=True)
     rng = random_state()
     try:
+        teller[-1].part(0)
         lean = step.half(fake, True, None, kernels)
         set_random_state(rng)
+        teller[-1].part(1)
         full = step.half(fake, False, model, kernels)
     except Exception as e:
         told = needs_values(e)
@@ -137,7 +140,7 @@ def in_child(make):
     return made
 
 
-def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1):
+def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1, progress=None):
     """The operators of one training step as a Graph; shapes alone are run, in a process
     of their own, unless real, or where a plain step on the device is another one than
     they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
@@ -148,7 +151,10 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
     and the peak of a plain step.
     times: the device whose model says how long operators take; reps: measure their
     times that often instead. units: patterns of the names of modules (h.*). draws: of
-    that many draws of random numbers, the one whose plain step takes the most."""
+    that many draws of random numbers, the one whose plain step takes the most. progress:
+    say what is being done; None: in a terminal or a notebook."""
+    if torch is None:
+        raise CollectError("PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).")
     step = Step(model, args, kwargs, loss, autocast)
     clock_of = Model(times or DEFAULT_DEVICE, step.autocast is not None)
 
@@ -165,7 +171,8 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
     try:
         if draws > 1:
             set_random_state(worst_draw(step, draws))
-        graph, needed = collected(step, graph_of, real, temps or reps)
+        with telling(progress):
+            graph, needed = collected(step, graph_of, real, temps or reps)
     finally:
         set_random_state(before)
     if needed:

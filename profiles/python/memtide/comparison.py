@@ -1,6 +1,7 @@
 """A plan beside the checkpointing that the framework has."""
 import functools
 import gc
+import html
 import random
 import statistics
 
@@ -72,7 +73,21 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
         rows.append(row)
         del own, handle, run
         gc.collect()
-    return rows
+    return Report(rows, device)
+
+
+class Report(list):
+    """The rows of compare."""
+
+    def __init__(self, rows, device):
+        super().__init__(rows)
+        self.device = device
+
+    def __repr__(self):
+        return comparison(self, self.device)
+
+    def _repr_html_(self):
+        return "<pre>%s</pre>" % html.escape(repr(self))
 
 
 def alike(a, b):

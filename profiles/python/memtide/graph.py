@@ -4,11 +4,13 @@ import difflib
 import fnmatch
 import json
 
-from .errors import CollectError, OtherOperators, PlanError
+from .errors import CollectError, OtherOperators, PlanError, size_text
 from .tensors import sha_of
 from .randomness import random_state, set_random_state
 from .meter import allocated
-from .plans import Fields, walk
+from .plans import Fields, Plan, walk
+from .progress import teller
+from .showing import show_page, table
 from .kernels import Stood, Temps
 from .player import Player
 
@@ -111,6 +113,7 @@ class Graph:
         """Measures what kernels take beside their results, their times if reps, and the
         peak of a plain step, by steps of a copy. kernels stand in for what has run."""
         own, rng = step.copy(), random_state()
+        teller[-1].part(2)
         with Temps(reps, kernels) as seen:
             own.run()
         set_random_state(rng)
@@ -118,6 +121,7 @@ class Graph:
             temp, ns = seen.temps[k], seen.times[k]
             o["temp_bytes"] = temp
             o["time_ns"] = ns if ns else o["time_ns"]
+        teller[-1].part(3)
         with Stood(kernels) if kernels else contextlib.nullcontext():
             _, self.data["source"]["plain_bytes"] = allocated(own.run, step.device)
         set_random_state(rng)
@@ -164,11 +168,37 @@ class Graph:
         played = self.play({"segments": segments})
         sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
         doubts = {"warnings": d["warnings"]} if d.get("warnings") else {}
-        return {"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
+        return Plan({"format": "memtide-plan/1", "class": kind, "name": d["name"], "made_by": maker, "budget_bytes": 0,
                 "model": {"units": self.units(), "classes": [d["calls"][i]["class"] for i in d["units"]], "ops_sha": sha, "modules_sha": d.get("modules_sha", "")}, **doubts,
                 "inputs": d["inputs"], "autocast": d["autocast"],
                 "predicted": {"peak_bytes": played.peak, "step_s": played.time, "keepall_peak_bytes": whole.peak, "again_s": played.again},
-                "segments": segments}
+                "segments": segments})
+
+    # how it shows itself
+
+    def __repr__(self):
+        return "<memtide graph %s: %d operators, %d units, keeping everything takes %s>" % (
+            self.data["name"], len(self.data["ops"]), len(self.data["units"]), size_text(self.play().peak))
+
+    def _repr_html_(self):
+        kept = {}
+        for n, c in self.data["keeps"]:
+            kept.setdefault(c, {})[n] = self.data["storages"][n]
+        rows = [(c["path"], c["class"], size_text(sum({n: s for i, ns in kept.items() if i is not None and self.within(i, u) for n, s in ns.items()}.values())))
+                for u in self.data["units"] for c in [self.data["calls"][u]]]
+        return table(repr(self)[1:-1], rows, ("unit", "class", "autograd keeps"))
+
+    def within(self, call, unit):
+        """Whether a call is a unit or within it."""
+        while call is not None and call != unit:
+            call = self.data["calls"][call]["parent"]
+        return call == unit
+
+    def show(self, budget=None, browser=True):
+        """Opens the page with this network in it: in the cell of a notebook, otherwise in a
+        browser, unless browser is False. The file that was opened is returned. Nothing is
+        fetched, and nothing leaves this machine."""
+        return show_page(self.save, self.data["name"], budget, browser=browser)
 
     # files
 

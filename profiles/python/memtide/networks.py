@@ -236,3 +236,5 @@ if torch:
         def backward(ctx, _):
             shape, dtype, device = ctx.like
             return torch.ones(shape, dtype=dtype, device=device)
+else:  # nothing is measured without PyTorch
+    Begin = Leave = None

@@ -5,8 +5,9 @@ The bounds are those of package profiles: whoever writes a plan is not known.
 import json
 import os
 
-from .errors import PlanError, size_text
+from .errors import PlanError, shown, size_text
 from .randomness import CASTS
+from .showing import table
 
 
 def walk(segments):
@@ -35,7 +36,34 @@ def several(plan, *others):
         raise PlanError("These plans are of different models: collect one model with each of its inputs.")
     rows = [{k: p[k] for k in ("budget_bytes", "inputs", "predicted", "segments") if k in p} for o in others for p in shapes_of(o)]
     doubts = list(dict.fromkeys(w for p in [plan] + others for w in p.get("warnings") or []))
-    return dict(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
+    return Plan(plan, shapes=(plan.get("shapes") or []) + rows, **({"warnings": doubts} if doubts else {}))
+
+
+class Plan(dict):
+    """A plan: what its file has, by the names of its fields."""
+
+    def __repr__(self):
+        rows = [r for s in shapes_of(self) for r in summary(s)]
+        return "<memtide plan of %s, class %s: %s>" % (shown(str(self.get("name", ""))), self.get("class", ""), "; ".join(rows))
+
+    def _repr_html_(self):
+        rows = [(s["do"], " ".join(s["units"]), "%d segments" % len(s["inner"]) if s.get("inner") else "") for s in self["segments"]]
+        return table(repr(self)[1:-1], rows, ("", "units", "within"))
+
+    def save(self, path):
+        """Writes the file that apply and the command read."""
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(self, f, indent=1)
+
+
+def summary(plan):
+    """What a plan of one shape does and takes, in a few words."""
+    said, again = plan.get("predicted") or {}, sum(len(s["units"]) for s in plan["segments"] if s.get("do") == "recompute")
+    yield "%d of %d units run again" % (again, len((plan.get("model") or {}).get("units") or [])) if plan.get("model") else "%d units run again" % again
+    if said.get("peak_bytes"):
+        yield "peak %s instead of %s" % (size_text(said["peak_bytes"]), size_text(said.get("keepall_peak_bytes", 0)))
+    if said.get("step_s") and said.get("again_s") is not None:
+        yield "%+.0f %% time" % (100 * said["again_s"] / max(said["step_s"] - said["again_s"], 1e-9))
 
 
 def load_plan(plan):
@@ -46,7 +74,7 @@ def load_plan(plan):
     if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
         raise PlanError("This is no plan of memtide (format memtide-plan/1).")
     Fields(plan).plan()
-    return plan
+    return plan if isinstance(plan, Plan) else Plan(plan)
 
 
 MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20

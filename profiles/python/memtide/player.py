@@ -1,4 +1,6 @@
 """The player: the peak and the time of a step under a plan, before anything runs."""
+from .errors import size_text
+from .showing import table
 
 
 class Played:
@@ -9,6 +11,14 @@ class Played:
 
     def __init__(self, peak, time, again, left, sent, warnings=()):
         self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
+
+    def __repr__(self):
+        away = ", %s to the host and back" % size_text(self.sent) if self.sent else ""
+        return "<memtide played: peak %s, %.4g s, %.4g s of it again%s>" % (size_text(self.peak), self.time, self.again, away)
+
+    def _repr_html_(self):
+        return table("memtide played", [("peak", size_text(self.peak)), ("time", "%.4g s" % self.time), ("of it again", "%.4g s" % self.again),
+                                        ("to the host and back", size_text(self.sent)), *(("warning", w) for w in self.warnings)])
 
 
 class Player:

@@ -8,7 +8,7 @@ try:
     from torch import nn
     from torch.multiprocessing.reductions import StorageWeakRef
 except ImportError:
-    torch = None
+    torch = nn = StorageWeakRef = None
 try:
     from torch.utils._python_dispatch import TorchDispatchMode
 except ImportError:  # before PyTorch 1.13

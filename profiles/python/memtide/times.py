@@ -1,7 +1,7 @@
 """Times from shapes: the model of memtide's package analytic, in Python."""
 import math
 
-from .tensors import TorchDispatchMode, _key, nbytes, nn, tensors, torch
+from .tensors import DispatchMode, _key, nbytes, nn, tensors, torch
 from .operators import writes
 
 DEFAULT_DEVICE = "v100-pcie-16gb"
@@ -104,56 +104,54 @@ OPERATORS = {
 REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"}
 
 
-if TorchDispatchMode:
+class Work(DispatchMode):
+    """While it is entered, adds up what the model says of every operator that
+    runs below autograd."""
 
-    class Work(TorchDispatchMode):
-        """While it is entered, adds up what the model says of every operator that
-        runs below autograd."""
+    def __init__(self, model, module):
+        super().__init__()
+        self.model, self.forward, self.backward = model, 0.0, 0.0
+        self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
+        self.masks = []  # of dropout, which some versions make of single operators
 
-        def __init__(self, model, module):
-            super().__init__()
-            self.model, self.forward, self.backward = model, 0.0, 0.0
-            self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
-            self.masks = []  # of dropout, which some versions make of single operators
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
+        tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
+        if first is not None and tensors and first.is_floating_point():
+            forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
+            self.forward, self.backward = self.forward + forward, self.backward + backward
+        return out
 
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            out = func(*args, **(kwargs or {}))
-            first = next((t for t in (out if isinstance(out, (tuple, list)) else [out]) if torch.is_tensor(t)), None)
-            tensors = [t for a in args for t in (a if isinstance(a, (tuple, list)) else [a]) if torch.is_tensor(t)]
-            if first is not None and tensors and first.is_floating_point():
-                forward, backward = self.time(func.overloadpacket.__name__, args, tensors, first)
-                self.forward, self.backward = self.forward + forward, self.backward + backward
-            return out
+    def time(self, name, args, tensors, out):
+        """The time of an operator, (0, 0) if it computes nothing."""
+        plain, model, size = name.rstrip("_"), self.model, nbytes(out)
+        if plain == "convolution":
+            return self.conv(args, out)
+        if plain in ("mm", "addmm", "bmm", "baddbmm"):
+            a, b = tensors[-2:]
+            return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
+        if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
+            query, key = tensors[:2]
+            return model.product(2 * query.numel() * key.shape[-2], 0)
+        if plain == "max_pool2d_with_indices":
+            return model.max_pool(nbytes(tensors[0]), size)
+        if plain in REDUCTIONS:
+            return model.mean_pool(nbytes(tensors[0]), size)
+        if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
+            return 0, 0
+        if plain == "bernoulli":
+            self.masks.append(out)
+        elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
+            return 0, 0  # a view
+        return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
 
-        def time(self, name, args, tensors, out):
-            """The time of an operator, (0, 0) if it computes nothing."""
-            plain, model, size = name.rstrip("_"), self.model, nbytes(out)
-            if plain == "convolution":
-                return self.conv(args, out)
-            if plain in ("mm", "addmm", "bmm", "baddbmm"):
-                a, b = tensors[-2:]
-                return model.product(out.numel() * a.shape[-1], nbytes(b) if _key(b) in self.owned else 0)
-            if plain.startswith("_scaled_dot_product") or plain.startswith("_flash_attention") or plain.startswith("_efficient_attention"):
-                query, key = tensors[:2]
-                return model.product(2 * query.numel() * key.shape[-2], 0)
-            if plain == "max_pool2d_with_indices":
-                return model.max_pool(nbytes(tensors[0]), size)
-            if plain in REDUCTIONS:
-                return model.mean_pool(nbytes(tensors[0]), size)
-            if any(m is t or _key(m) == _key(t) for m in self.masks for t in tensors) or plain in ("detach", "empty_like", "zeros_like", "ones_like", "new_zeros", "zero", "fill"):
-                return 0, 0
-            if plain == "bernoulli":
-                self.masks.append(out)
-            elif not name.endswith("_") and any(_key(out) == _key(t) for t in tensors):
-                return 0, 0  # a view
-            return model.element(next((k for k, names in OPERATORS.items() if plain in names), "activation"), size)
-
-        def conv(self, args, out):
-            x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
-            macs = (x if transposed else out).numel() * weight[0].numel()
-            into, onto = x.shape[1], out.shape[1]
-            height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
-            return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
+    def conv(self, args, out):
+        x, weight, stride, transposed, groups = args[0], args[1], args[3], args[6], args[8]
+        macs = (x if transposed else out).numel() * weight[0].numel()
+        into, onto = x.shape[1], out.shape[1]
+        height, width = weight.shape[2], weight.shape[3] if weight.dim() > 3 else 1
+        return self.model.conv(classify(into, onto, height, width, max(stride), groups), macs, nbytes(x) + nbytes(out))
 
 
 def roofline(model, func, args, kwargs, out):

@@ -4,6 +4,7 @@ import re
 import weakref
 
 from .errors import CollectError
+from .progress import teller
 from .tensors import DispatchMode, StorageWeakRef, _key, _storage, plain, tensors, torch
 from .operators import frames_within, line_of, passed, reads_values, unseen, writes
 from .times import roofline
@@ -119,6 +120,7 @@ class Trace(DispatchMode):
                "time_ns": roofline(self.model, func, args, kwargs, out) if self.model else 0, "temp_bytes": 0}
         self.events.append(["op", len(self.ops)])
         self.ops.append(row)
+        teller[-1].operators(len(self.ops))
         return out
 
     # module calls

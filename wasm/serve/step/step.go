@@ -156,7 +156,7 @@ func parts(list []llm.Part) (out []proto.StepPart) {
 
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
-		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
+		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
 	}
 	return out
 }

@@ -14,3 +14,22 @@
 // built once per test run. Without a browser the tests skip, except in CI (CI is
 // set), where they fail.
 package browsertest
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Browser is the path of a Chromium, empty if there is none. CHROME overrides
+// the search.
+func Browser() string {
+	if p := os.Getenv("CHROME"); p != "" {
+		return p
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+	}
+	return ""
+}

@@ -1,4 +1,12 @@
-package chart
+// Package template makes the templates of the charts with go-echarts, which
+// knows what an ECharts option looks like. It runs when a template changes, not
+// in the page: go-echarts brings html/template, regexp and reflection over all
+// chart types, which would add 230 KB to what every visitor loads (brotli). The
+// result is embedded by package chart, which fills in numbers, names and
+// colours.
+//
+//	go test ./web/chart -run Template -update
+package template
 
 import (
 	"encoding/json"
@@ -8,43 +16,36 @@ import (
 	"github.com/go-echarts/go-echarts/v2/types"
 )
 
-// The templates of the charts are made with go-echarts, which knows what an ECharts option looks like. That runs when a
-// template changes, not in the page: go-echarts brings html/template, regexp and reflection over all chart types, which
-// would add 230 KB to what every visitor loads (brotli). The result is embedded by the package, which fills in numbers,
-// names and colours.
-//
-//	go test ./web/chart -run Template -update
-
 // Strings that stand for what is only known in the page: the colours of roles,
 // and the font.
 const (
-	roleGrid    = "$grid"
-	roleMuted   = "$muted"
-	roleInk     = "$ink"
-	roleBudget  = "$budget"
-	roleSurface = "$surface"
-	roleFont    = "$font"
+	Grid    = "$grid"
+	Muted   = "$muted"
+	Ink     = "$ink"
+	Budget  = "$budget"
+	Surface = "$surface"
+	Font    = "$font"
 )
 
-// margins are the distances of the plot from the edges, in CSS pixels.
-type margins struct{ Left, Right, Top, Bottom string }
+// Margins are the distances of the plot from the edges, in CSS pixels.
+type Margins struct{ Left, Right, Top, Bottom string }
 
-// makeTradeOff is the template of the trade-off curve.
-func makeTradeOff(m margins) ([]byte, error) {
+// TradeOff is the template of the trade-off curve.
+func TradeOff(m Margins) ([]byte, error) {
 	line := plot(m, opts.XAxis{Type: "value", SplitNumber: 4}, opts.AxisLabel{
 		ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: types.FuncStr("×{value}")})
 	line.AddSeries("budget", []opts.LineData{}, marks()...)
 	line.AddSeries("strategy", []opts.LineData{},
 		charts.WithLineChartOpts(opts.LineChart{Step: "start", ShowSymbol: opts.Bool(false)}),
-		charts.WithLineStyleOpts(opts.LineStyle{Color: roleInk, Width: 1.6}))
+		charts.WithLineStyleOpts(opts.LineStyle{Color: Ink, Width: 1.6}))
 	return withPoints(line, "circle")
 }
 
 // plot is a chart of lines without any: amounts upwards, and the given axis.
-func plot(m margins, x opts.XAxis, label opts.AxisLabel) *charts.Line {
-	label.Color, label.FontFamily, label.FontSize, label.HideOverlap = roleMuted, roleFont, 11, opts.Bool(true)
+func plot(m Margins, x opts.XAxis, label opts.AxisLabel) *charts.Line {
+	label.Color, label.FontFamily, label.FontSize, label.HideOverlap = Muted, Font, 11, opts.Bool(true)
 	x.AxisLabel = &label
-	x.AxisLine = &opts.AxisLine{LineStyle: &opts.LineStyle{Color: roleGrid}}
+	x.AxisLine = &opts.AxisLine{LineStyle: &opts.LineStyle{Color: Grid}}
 	x.SplitLine = &opts.SplitLine{Show: opts.Bool(false)}
 	line := charts.NewLine()
 	line.SetGlobalOptions(
@@ -55,7 +56,7 @@ func plot(m margins, x opts.XAxis, label opts.AxisLabel) *charts.Line {
 		charts.WithGridOpts(opts.Grid{Left: m.Left, Right: m.Right, Top: m.Top, Bottom: m.Bottom}),
 		charts.WithXAxisOpts(x),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", SplitNumber: 4, AxisLabel: &label,
-			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: roleGrid}}}),
+			SplitLine: &opts.SplitLine{Show: opts.Bool(true), LineStyle: &opts.LineStyle{Color: Grid}}}),
 	)
 	return line
 }
@@ -64,7 +65,7 @@ func plot(m margins, x opts.XAxis, label opts.AxisLabel) *charts.Line {
 func withPoints(line *charts.Line, symbol string) ([]byte, error) {
 	dot := charts.NewScatter()
 	dot.AddSeries("point", []opts.ScatterData{{Symbol: symbol, SymbolSize: 11}},
-		charts.WithItemStyleOpts(opts.ItemStyle{Color: roleInk, BorderColor: roleSurface, BorderWidth: 1.5}))
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: Ink, BorderColor: Surface, BorderWidth: 1.5}))
 	line.Overlap(dot)
 	line.Validate()
 	return json.MarshalIndent(line.JSON(), "", " ")
@@ -75,8 +76,8 @@ func upright(name string) []charts.SeriesOpts {
 	return []charts.SeriesOpts{
 		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: name}),
 		charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"},
-			Label:     &opts.Label{Show: opts.Bool(true), Color: roleInk, FontSize: 11},
-			LineStyle: &opts.LineStyle{Color: roleBudget, Width: 1.5, Type: "dashed"}}),
+			Label:     &opts.Label{Show: opts.Bool(true), Color: Ink, FontSize: 11},
+			LineStyle: &opts.LineStyle{Color: Budget, Width: 1.5, Type: "dashed"}}),
 	}
 }
 
@@ -84,7 +85,7 @@ func marks() []charts.SeriesOpts {
 	return append(upright("budget"),
 		charts.WithMarkAreaData([]opts.MarkAreaData{{Name: "does not fit", XAxis: 0}, {XAxis: 1}}),
 		charts.WithMarkAreaStyleOpts(opts.MarkAreaStyle{
-			Label:     &opts.Label{Show: opts.Bool(true), Color: roleMuted, FontSize: 11, Position: "insideBottom"},
-			ItemStyle: &opts.ItemStyle{Color: roleGrid, Opacity: opts.Float(0.5)},
+			Label:     &opts.Label{Show: opts.Bool(true), Color: Muted, FontSize: 11, Position: "insideBottom"},
+			ItemStyle: &opts.ItemStyle{Color: Grid, Opacity: opts.Float(0.5)},
 		}))
 }

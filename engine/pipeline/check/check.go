@@ -1,4 +1,13 @@
-package pipeline_test
+// Package check proves or refutes traces of pipelines. It is the second opinion on what pipeline.Play says: it knows the
+// meaning of an order, see package pipeline, but shares no code with the player, only the types of a Trace.
+//
+// Trace takes starts and ends from the trace and derives everything else from the definition. It proves that every pass
+// and copy of the order runs once, in its lane and in order, for its time; that what it waits for was there; that no
+// rank ever holds more than its limit; that nothing started later than it could, since at every instant before its start
+// it was not its turn, its data had not arrived, or its bytes did not fit; and the step time, the peaks and the busy time.
+//
+// Valid proves less: that a trace breaks no rule. It is for traces that may start passes later than they could.
+package check
 
 import (
 	"cmp"
@@ -31,14 +40,8 @@ type proof struct {
 	uses  [][]taken // by rank, in order of time
 }
 
-// checkTrace proves or refutes that a trace is how an order runs. It is the second opinion on what pipeline.Play says: it
-// knows the meaning of an order, see package pipeline, but shares no code with the player, only the types of a Trace.
-//
-// It takes starts and ends from the trace and derives everything else from the definition. It proves that every pass
-// and copy of the order runs once, in its lane and in order, for its time; that what it waits for was there; that no
-// rank ever holds more than its limit; that nothing started later than it could, since at every instant before its start
-// it was not its turn, its data had not arrived, or its bytes did not fit; and the step time, the peaks and the busy time.
-func checkTrace(p *pipeline.Problem, order [][]pipeline.Pass, t *pipeline.Trace) error {
+// Trace proves that a trace is how an order runs.
+func Trace(p *pipeline.Problem, order [][]pipeline.Pass, t *pipeline.Trace) error {
 	c, err := valid(p, t)
 	if err != nil {
 		return err
@@ -54,9 +57,8 @@ func checkTrace(p *pipeline.Problem, order [][]pipeline.Pass, t *pipeline.Trace)
 	return c.lanes(order)
 }
 
-// checkRules proves less than checkTrace: that a trace breaks no rule. It is for traces that may start passes later than
-// they could.
-func checkRules(p *pipeline.Problem, t *pipeline.Trace) error {
+// Valid proves that a trace is a step in which no rule is broken.
+func Valid(p *pipeline.Problem, t *pipeline.Trace) error {
 	_, err := valid(p, t)
 	return err
 }

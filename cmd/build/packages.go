@@ -1,0 +1,144 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+)
+
+// target is a machine that the command is built for. wheel are the tags of its Python
+// wheel: a program of Go that uses no C runs with any C library, and on macOS from 12 on.
+type target struct {
+	os, arch string
+	wheel    []string
+}
+
+var targets = []target{
+	{"linux", "amd64", []string{"manylinux2014_x86_64", "musllinux_1_1_x86_64"}},
+	{"linux", "arm64", []string{"manylinux2014_aarch64", "musllinux_1_1_aarch64"}},
+	{"darwin", "amd64", []string{"macosx_12_0_x86_64"}},
+	{"darwin", "arm64", []string{"macosx_12_0_arm64"}},
+	{"windows", "amd64", []string{"win_amd64"}},
+	{"windows", "arm64", []string{"win_arm64"}},
+}
+
+// command is the file name of the command on such a machine.
+func (t target) command() string {
+	if t.os == "windows" {
+		return "memtide.exe"
+	}
+	return "memtide"
+}
+
+// packages writes what people install into the folder out, after the site is built: the
+// command for each target, a Python wheel with it for each and one without, the npm
+// package of the element, the site as an archive, and SHA256SUMS of them all. The same
+// sources make the same bytes.
+func (s *site) packages(out string) {
+	cli.Check(os.RemoveAll(out))
+	cli.Check(os.MkdirAll(out, 0o755))
+	var sums strings.Builder
+	put := func(name string, data []byte) {
+		cli.Check(os.WriteFile(filepath.Join(out, name), data, 0o644))
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(data), name)
+		fmt.Printf("%10d  %s\n", len(data), name)
+	}
+	version := engine.Version
+	licences := []file{{name: "LICENSE", data: s.read("LICENSE")}, {name: "LICENSE-GO", data: bytes.Join(licenceTexts(goroot()), nil)}}
+	python := s.pythonFiles()
+	for _, t := range targets {
+		program := s.compileCommand(t)
+		files := append([]file{{t.command(), program, true}}, licences...)
+		stem := fmt.Sprintf("memtide-%s-%s-%s", version, t.os, t.arch)
+		if t.os == "windows" {
+			put(stem+".zip", zipped(files))
+		} else {
+			put(stem+".tar.gz", tarball(files))
+		}
+		script := file{fmt.Sprintf("memtide-%s.data/scripts/%s", version, t.command()), program, true}
+		put(s.wheel(t.wheel, append(slices.Clone(python), script)))
+	}
+	put(s.wheel([]string{"any"}, python))
+	put("memtide-view-"+version+".tgz", tarball(s.npmFiles()))
+	put("memtide-site-"+version+".tar.gz", tarball(s.siteFiles()))
+	cli.Check(os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o644))
+}
+
+// compileCommand returns the command as a program for a target.
+func (s *site) compileCommand(t target) []byte {
+	tmp := cli.Must(os.MkdirTemp("", "memtide-command-"))
+	defer os.RemoveAll(tmp)
+	name := filepath.Join(tmp, t.command())
+	cli.Must(run(s.root, []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0"},
+		"go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", name, "./cmd/memtide"))
+	return cli.Must(os.ReadFile(name))
+}
+
+// siteFiles are the files of the built site.
+func (s *site) siteFiles() (out []file) {
+	for _, a := range s.written {
+		out = append(out, file{name: "memtide/" + a.name, data: cli.Must(os.ReadFile(filepath.Join(s.dir, a.name)))})
+	}
+	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// npmFiles are the files of the npm package memtide-view.
+func (s *site) npmFiles() (out []file) {
+	const dir = "web/npm"
+	for _, e := range cli.Must(os.ReadDir(filepath.Join(s.root, dir))) {
+		out = append(out, file{name: "package/" + e.Name(), data: s.filledIn(dir, e.Name())})
+	}
+	return append(out, file{name: "package/view.js", data: s.static("view.js")[0]}, file{name: "package/LICENSE", data: s.read("LICENSE")})
+}
+
+// filledIn is a file of the module in which {{.Version}} and {{.Site}} are filled in; Site
+// is empty where no address was given.
+func (s *site) filledIn(path ...string) []byte {
+	var b bytes.Buffer
+	t := cli.Must(template.New(path[len(path)-1]).Parse(string(s.read(path...))))
+	cli.Check(t.Execute(&b, struct{ Version, Site string }{engine.Version, s.address}))
+	return b.Bytes()
+}
+
+// pythonFiles are the files of the Python package: its modules and the page in one file.
+func (s *site) pythonFiles() (out []file) {
+	for _, name := range cli.Must(filepath.Glob(filepath.Join(s.root, pythonPackage, "*.py"))) {
+		out = append(out, file{name: "memtide/" + filepath.Base(name), data: cli.Must(os.ReadFile(name))})
+	}
+	return append(out, file{name: "memtide/" + singleName, data: cli.Must(os.ReadFile(filepath.Join(s.dir, singleName)))})
+}
+
+// wheel returns the name and the content of a Python wheel for platforms (PEP 427).
+func (s *site) wheel(platforms []string, files []file) (name string, data []byte) {
+	const tag = "py3-none-"
+	info := "memtide-" + engine.Version + ".dist-info/"
+	about := fmt.Sprintf("Wheel-Version: 1.0\nGenerator: memtide %s\nRoot-Is-Purelib: %v\n", engine.Version, platforms[0] == "any")
+	for _, p := range platforms {
+		about += "Tag: " + tag + p + "\n"
+	}
+	files = append(slices.Clone(files),
+		file{name: info + "licenses/LICENSE", data: s.read("LICENSE")},
+		file{name: info + "licenses/THIRD-PARTY.txt", data: cli.Must(os.ReadFile(filepath.Join(s.dir, "THIRD-PARTY.txt")))},
+		file{name: info + "METADATA", data: s.filledIn("profiles", "python", "METADATA")},
+		file{name: info + "WHEEL", data: []byte(about)})
+	var record strings.Builder
+	for _, f := range files {
+		sum := sha256.Sum256(f.data)
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
+	}
+	record.WriteString(info + "RECORD,,\n")
+	files = append(files, file{name: info + "RECORD", data: []byte(record.String())})
+	return fmt.Sprintf("memtide-%s-%s%s.whl", engine.Version, tag, strings.Join(platforms, ".")), zipped(files)
+}

@@ -139,7 +139,8 @@ func readModel(name string, data []byte) *llm.Model {
 	if err == nil {
 		return m.Model
 	}
-	if !bytes.Contains(data, []byte(`"model_type"`)) && !bytes.Contains(data, []byte(`"architectures"`)) {
+	named := func(key string) bool { return bytes.Contains(data, []byte(key)) }
+	if !named(`"model_type"`) && !named(`"architectures"`) && !named(`"_class_name"`) {
 		p, other := profiles.Decode(filepath.Base(name), profiles.Bytes(data), nil)
 		if other == nil {
 			fail("%s is a network already, %s; plan takes the config.json of a language model, and memtide solve takes this", sourceOf(name), strconv.Quote(p.Name))

@@ -360,7 +360,7 @@ func modelsHelp() string {
 		for _, name := range llm.Names() {
 			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
 		}
-		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type\n\n")
+		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
 		for names := range slices.Chunk(family.Names(), 6) {
 			fmt.Fprintf(w, "  %s\n", strings.Join(names, ", "))
 		}

@@ -63,6 +63,10 @@ func (b *builder) tables() {
 		}
 	}
 	k, s := b.k, b.s
+	if k.Dit != nil {
+		b.ditTables(first)
+		return
+	}
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
@@ -319,7 +323,11 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	if b.k.Sinks {
 		b.extra("sinks", heads)
 	}
-	b.aside("statistics", size(b.inner*heads, 4))
+	queries := b.inner
+	if efficient {
+		queries = b.s.Batch * upTo(b.s.Seq, efficientRows)
+	}
+	b.aside("statistics", size(queries*heads, 4))
 	if b.k.Buckets > 0 {
 		b.positionBias(efficient)
 	}
@@ -335,19 +343,29 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 // maskBytes are those of the mask that a memory-efficient kernel keeps: of each sequence where
 // an indexer chooses what it sees.
 func (b *builder) maskBytes() engine.Bytes {
-	n := b.s.Seq * b.s.Seq
+	n := b.s.Seq * upTo(b.s.Seq, efficientMask)
 	if b.k.Index != nil {
 		n *= b.s.Batch
 	}
 	return size(n, b.e)
 }
 
+// The memory-efficient kernel has statistics of so many rows at once, and wants rows of a mask of
+// multiples of so many [torch: mem_eff_attention/kernel_forward.h, kAlignLSE; sdpa_utils.cpp, pad_bias].
+const (
+	efficientRows = 32
+	efficientMask = 16
+)
+
+// upTo is the next multiple of a step.
+func upTo(n, step int64) int64 { return ceil(n, step) * step }
+
 // headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
 // pad_last_dim].
 const headStep = 8
 
 // padded is the width of some heads together, each padded.
-func padded(wide, head int64) int64 { return wide / head * ceil(head, headStep) * headStep }
+func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) }
 
 // concatenated says whether queries are put together of two parts, as where a part of each
 // head is rotated: their heads then lie apart, those of flash attention's result do too, and

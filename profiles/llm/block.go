@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"strings"
+
+	"memtide/engine"
+)
 
 // builder writes the operators of one block onto a tape.
 type builder struct {
@@ -51,6 +55,9 @@ func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.Hyper != nil {
 		tokens *= k.Hyper.Streams
 	}
+	if k.Dit != nil && !k.Dit.Cross {
+		tokens += s.Batch * k.Dit.Text
+	}
 	if wide && s.written() {
 		return size(tokens*s.Model.Hidden, 4)
 	}
@@ -80,6 +87,10 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 	if b.k.Hyper != nil {
 		b.output = b.hyper(x)
+		return
+	}
+	if b.k.Dit != nil {
+		b.output = b.dit(x)
 		return
 	}
 	in := x
@@ -196,7 +207,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		o.keeps = []valueID{x}
 	}
 	y := b.add(o, name, b.act(out))
-	if b.s.LoRA.has(name) {
+	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || b.k.Dit != nil && b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)
 	}
 	return y

@@ -7,7 +7,7 @@ import "memtide/engine"
 type EndKind uint8
 
 // The ends of networks: T5's encoder and decoder; Whisper's; a classifier of the first token, or of
-// it and the mean of all; two towers of texts and pictures, CLIP's and SigLIP's.
+// it and the mean of all; two towers of texts and pictures, CLIP's and SigLIP's; those of a diffusion transformer.
 const (
 	EndT5 EndKind = iota
 	EndWhisper
@@ -15,6 +15,7 @@ const (
 	EndClassMean
 	EndCLIP
 	EndSigLIP
+	EndDiffusion
 )
 
 // Ends are those of a network whose blocks do not read words alone.
@@ -24,10 +25,16 @@ type Ends struct {
 	Width  int64 // of what texts and pictures are compared by
 	Heads  int64 // of the pooling attention of SigLIP
 	Wide   int64 // of the net behind it
+
+	// Bytes that stand before and behind the blocks of a diffusion transformer, of a latent token, a
+	// token of the text, and a picture; and whether the last norm reads a part of the last block's
+	// whole output.
+	Latent, Text, Each int64
+	Whole              bool
 }
 
-// contrasts says whether texts and pictures are compared, without words or labels.
-func (e *Ends) contrasts() bool { return e != nil && (e.Kind == EndCLIP || e.Kind == EndSigLIP) }
+// contrasts says whether there is no head of words or labels.
+func (e *Ends) contrasts() bool { return e != nil && e.Kind >= EndCLIP }
 
 // pictures says whether there is no embedding of words but in Params.
 func (e *Ends) pictures() bool { return e != nil && e.Kind >= EndClass }
@@ -94,6 +101,12 @@ func (s *Setup) frontKept() engine.Bytes {
 		return size(5*n*h, s.Compute) + size(n, 2*h+8) + size(out, 16)
 	case EndCLIP: // norms of both
 		return size(n, 2*h+8) + size(out, 2*last.Model.Hidden+8) + size(s.Batch*(h+last.Model.Hidden+4*m.Ends.Width), 2) + s.contrastBytes(48, 6)
+	case EndDiffusion:
+		text := int64(0)
+		if d := m.At(0).Dit; d != nil {
+			text = d.Text
+		}
+		return size(n, m.Ends.Latent) + size(s.Batch*text, m.Ends.Text) + size(s.Batch, m.Ends.Each)
 	case EndSigLIP:
 		v := last.Model.Hidden
 		kept := size(n, 2*h+8) + size(n*h, 2)
@@ -116,7 +129,9 @@ func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 func (b *builder) pooled(x valueID) valueID {
 	h := b.m.Hidden
 	switch e := b.m.Ends; {
-	case e.Kind == EndCLIP: // of the first token, which is a part of all
+	case e.Kind == EndDiffusion && !e.Whole:
+		return b.add(op{in: []valueID{x}}, "latents", 0)
+	case e.Kind == EndCLIP, e.Kind == EndDiffusion: // of the first token, which is a part of all
 		return b.add(op{in: []valueID{x}, keeps: []valueID{x}}, "pooled", 0)
 	case e.Kind == EndSigLIP:
 		y := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, "pooled", 0)
@@ -155,7 +170,6 @@ func (b *builder) cross(n valueID) valueID {
 // scaled_dot_product_attention the biases, with a mask in a decoder.
 func (b *builder) positionBias(efficient bool) {
 	k, q := b.k, b.s.Seq
-	scores := size(k.Heads*q*b.keys, b.e)
 	if k.FirstBias && !b.crossing {
 		b.extra("positions", k.Buckets*k.Heads)
 		b.aside("buckets", size(q*q, 8))
@@ -163,6 +177,7 @@ func (b *builder) positionBias(efficient bool) {
 	if !efficient {
 		return
 	}
+	scores := size(k.Heads*q*upTo(b.keys, efficientMask), b.e)
 	switch {
 	case b.crossing || k.Both:
 		if k.FirstBias {

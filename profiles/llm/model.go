@@ -77,6 +77,7 @@ type Block struct {
 	Twin  bool // SSM stands beside attention
 
 	PerLayer   *PerLayer
+	Dit        *Dit
 	Hybrid     *Hybrid
 	Hyper      *Hyper
 	Compressed *Compressed

@@ -2,28 +2,16 @@ package tell
 
 import "memtide/engine/sim"
 
-// DecisionLetter is the short form of a decision: K, R, O or R+O.
-func DecisionLetter(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "R"
-	case sim.Offload:
-		return "O"
-	case sim.Recompute | sim.Offload:
-		return "R+O"
-	}
-	return "K"
+// decisions are the letters and the words of decisions, by their bits.
+var decisions = [...]struct{ letter, words string }{
+	sim.Keep:                    {"K", "kept"},
+	sim.Recompute:               {"R", "computed again"},
+	sim.Offload:                 {"O", "moved"},
+	sim.Recompute | sim.Offload: {"R+O", "computed again and moved"},
 }
 
+// DecisionLetter is the short form of a decision: K, R, O or R+O.
+func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
+
 // DecisionName is a decision in words.
-func DecisionName(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "computed again"
-	case sim.Offload:
-		return "moved"
-	case sim.Recompute | sim.Offload:
-		return "computed again and moved"
-	}
-	return "kept"
-}
+func DecisionName(d sim.Decision) string { return decisions[d].words }

@@ -52,7 +52,8 @@ func Read(data []byte) (*Reading, error) {
 		return nil, err
 	}
 	c.language()
-	kind := c.text("model_type", "")
+	named := c.named("model_type", "_class_name") // that of diffusers
+	kind := c.text(named, "")
 	if c.err == nil && kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.", "Give that file of the model.")
 	}
@@ -61,7 +62,7 @@ func Read(data []byte) (*Reading, error) {
 	case c.err != nil:
 		return nil, c.err
 	case build == nil:
-		c.fail("model_type", fmt.Sprintf("model_type %q is not understood", kind), known, wayOut)
+		c.fail(named, fmt.Sprintf("%s %q is not understood", named, kind), known, wayOut)
 		return nil, c.err
 	}
 	c.heads()
@@ -74,7 +75,9 @@ func Read(data []byte) (*Reading, error) {
 		if !ownSizes[kind] {
 			c.towers(m)
 		}
+		c.otherActs()
 		c.unlike(kind)
+		c.dropped(m)
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -191,7 +194,15 @@ var changing = map[string][]string{
 	"kv_lora_rank": {"0"}, "mlp_bias": {"false"}, "attention_bias": {"false"}, "use_bias": {"false"}, "qk_layernorm": {"false"}, "use_qk_norm": {"false"},
 	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"}, "moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
 	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil, "no_rope_layers": nil, "conv_kernel": nil,
-	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil,
+	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil, "is_causal": {"true"}, "use_bidirectional_attention": {"false"},
+}
+
+// dropped has the scores of attention dropped out where the family reads no rate of its own.
+func (c *config) dropped(m *llm.Model) {
+	if c.read["attention_dropout"] || !c.above(0, "attention_dropout") {
+		return
+	}
+	pattern(m, func(_ int64, b *llm.Block) { b.DropAttn = true })
 }
 
 // unlike refuses keys that change blocks and that the family did not ask for, and says of
@@ -211,6 +222,9 @@ func (c *config) unlike(kind string) {
 			continue
 		}
 		c.unknown(key, fmt.Sprintf("a %q whose blocks are not understood", kind))
+	}
+	if c.flag("output_router_logits", false) && c.has("num_experts_per_tok", "num_local_experts", "num_experts") {
+		c.notes = append(c.notes, "output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
 	}
 	for _, key := range []string{"num_nextn_predict_layers", "mtp_num_hidden_layers"} {
 		if n := c.number(key, 0); n > 0 {

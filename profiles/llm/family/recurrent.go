@@ -13,13 +13,17 @@ func init() {
 // stream is what all blocks of a state-space model without attention have: one part each, and
 // a residual stream in 4 bytes.
 func (c *config) stream(m *llm.Model) {
-	c.kernels()
 	c.onlySilu("hidden_act")
 	m.Alone, m.NoTables, m.NoIDs = true, true, true
 	if c.flag("residual_in_fp32", true) {
 		m.WideSum = true
 		pattern(m, func(l int64, b *llm.Block) { b.WideIn = l > 0 })
 	}
+}
+
+// loops says that a recurrence runs as torch code.
+func (c *config) loops() {
+	c.notes = append(c.notes, "The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
 }
 
 // onlySilu refuses activations of convolutions other than SiLU.
@@ -45,10 +49,12 @@ func mamba(c *config, m *llm.Model) {
 	if c.flag("use_mambapy", false) {
 		c.unknown("use_mambapy", "a scan that is not understood")
 	}
+	c.loops()
 	c.stream(m)
 }
 
 func mamba2(c *config, m *llm.Model) {
+	c.kernels()
 	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"), State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
 		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true), OneNorm: true}
 	c.stream(m)
@@ -56,7 +62,7 @@ func mamba2(c *config, m *llm.Model) {
 
 // jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
 func jamba(c *config, m *llm.Model) {
-	c.kernels()
+	c.loops()
 	c.onlySilu("hidden_act")
 	m.Gated, m.NoRope, m.NoTables = true, true, true
 	m.Tied = c.flag("tie_word_embeddings", false)
@@ -94,7 +100,7 @@ func jamba(c *config, m *llm.Model) {
 
 // recurrentGemma has gated linear recurrent units, and windows with tables of the layer's own.
 func recurrentGemma(c *config, m *llm.Model) {
-	c.kernels()
+	c.loops()
 	m.Gated, m.Form, m.NoTables, m.MLPBias, m.OutBias = true, llm.FormPlus, true, true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.RopeOwn, m.Apart, m.Repeat, m.MaskAll = true, true, true, true

@@ -15,6 +15,7 @@ type Dit struct {
 	Swish     bool     // the net has a gate
 	Narrow    bool     // of Cross: norms and scales are in the compute type
 	Roots     bool     // and norms are root mean squares
+	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
 	Norms     NormForm // of queries and keys by head
 	Bare      bool     // there are none
 	TextOut   bool     // the block is the last one that reads the text
@@ -31,6 +32,8 @@ func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
 		return b.crossDit(x)
+	case d.Time > 0:
+		return b.jointDit(x)
 	case d.Single:
 		return b.singleDit(x)
 	}
@@ -56,6 +59,8 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		first("rotation", size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
 	}
 	switch {
+	case d.Time > 0:
+		first("time", size(batch*d.Time, b.e), true)
 	case d.Cross && d.Narrow:
 		first("text", size(batch*d.Text*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)
@@ -81,9 +86,13 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 // scales are what the time says of a part: so many vectors, by a product of the block.
 func (b *builder) scales(name string, vectors int64) (y valueID) {
 	h := b.m.Hidden
+	from := h
+	if b.k.Dit.Time > 0 {
+		from = b.k.Dit.Time
+	}
 	b.over(b.s.Batch, func() {
-		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(h))
-		y = b.linear(silu, name, h, vectors*h, vectors*h)
+		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(from))
+		y = b.linear(silu, name, from, vectors*h, vectors*h)
 	})
 	return y
 }
@@ -328,4 +337,37 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
 	b.aside(name+"statistics", size(b.outer*b.k.Heads, 4))
 	return a
+}
+
+// jointDit has one set of weights for latents and text, whose norms have weights and differ in their
+// scales alone.
+func (b *builder) jointDit(x valueID) valueID {
+	h, d := b.m.Hidden, b.k.Head
+	tokens := b.outer + b.s.Batch*b.k.Dit.Text
+	bytes := size(tokens*h, b.e)
+	norm := func(x valueID, name string) valueID {
+		n := b.scaledNorm(x, name, tokens)
+		b.aside(name+".scale2", size(b.s.Batch*h, b.e)) // of the text
+		b.extra(name, 2*h)
+		return n
+	}
+	b.over(tokens, func() {
+		gates := b.scales("mod1", 6)
+		n := norm(x, "n1")
+		var qkv [3]valueID
+		for i, name := range []string{"q", "k", "v"} {
+			qkv[i] = b.linear(n, name, h, h, b.biased(h))
+			if i < 2 {
+				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]}, weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
+				b.aside(name+".stat", size(tokens*b.k.Heads, 8))
+			}
+		}
+		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
+		x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
+		gates = b.scales("mod2", 6)
+		n = norm(x, "n2")
+		act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
+		x = b.gatedSum(x, b.linear(act, "down", b.k.Wide, h, h), gates, "gate2", bytes)
+	})
+	return x
 }

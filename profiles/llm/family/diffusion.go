@@ -10,7 +10,7 @@ import (
 func init() {
 	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
 		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
-		"PixArtTransformer2DModel": pixart, "LTXVideoTransformer3DModel": ltx} {
+		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart, "LTXVideoTransformer3DModel": ltx} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -268,5 +268,29 @@ func ltx(c *config, m *llm.Model) {
 	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
 	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 8 * h}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// cogvideo has one set of weights for latents and text. Its positions are added.
+func cogvideo(c *config, m *llm.Model) {
+	text := c.or(226, "max_text_seq_length")
+	b, h := c.denoiser(m, "((frames - 1) / 4 + 1) x height / 16 x width / 16", text)
+	for _, key := range []string{"use_rotary_positional_embeddings", "use_learned_positional_embeddings"} {
+		if c.flag(key, false) {
+			c.unknown(key, "blocks that are not understood")
+		}
+	}
+	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
+		c.unknown("patch_size_t", "blocks that are not understood")
+	}
+	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
+	out := c.or(in, "out_channels") * side * side
+	e := m.Ends
+	e.Params = in*side*side*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h + product(time, 2*h) + product(h, out)
+	if c.flag("patch_bias", true) {
+		e.Params += h
+	}
+	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
+	b.Dit = &llm.Dit{Text: text, Time: time, Copied: true, Plain: !c.flag("attention_bias", false)}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }

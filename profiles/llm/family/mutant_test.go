@@ -76,7 +76,7 @@ var smallConfigs = map[string]object{
 		"max_source_positions": 32, "max_target_positions": 64},
 	"clip": smallTowers, "siglip": smallTowers,
 	"FluxTransformer2DModel": smallDit, "ChromaTransformer2DModel": smallDit, "SD3Transformer2DModel": smallDit, "QwenImageTransformer2DModel": smallDit,
-	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "LTXVideoTransformer3DModel": smallDit,
+	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "CogVideoXTransformer3DModel": smallDit, "LTXVideoTransformer3DModel": smallDit,
 	"HunyuanVideoTransformer3DModel": smallDit, "WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64, "num_layers": 2,
 		"text_dim": 16, "patch_size": []int{1, 2, 2}},
 	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},

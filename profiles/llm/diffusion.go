@@ -16,6 +16,8 @@ type Dit struct {
 	Narrow    bool     // of Cross: norms and scales are in the compute type
 	Roots     bool     // and norms are root mean squares
 	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
+	Around    bool     // norms stand on both sides of each part (Z-Image)
+	Scaled    bool     // of Around: the time scales and gates both parts
 	Norms     NormForm // of queries and keys by head
 	Bare      bool     // there are none
 	TextOut   bool     // the block is the last one that reads the text
@@ -32,6 +34,8 @@ func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
 		return b.crossDit(x)
+	case d.Around:
+		return b.aroundDit(x)
 	case d.Time > 0:
 		return b.jointDit(x)
 	case d.Single:
@@ -56,9 +60,13 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		tokens += d.Text
 	}
 	if d.Table > 0 {
-		first("rotation", size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
+		first("rotation "+b.k.RopeName, size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
 	}
 	switch {
+	case d.Around:
+		if d.Scaled {
+			first("time", size(batch*timeWidth, b.e), true)
+		}
 	case d.Time > 0:
 		first("time", size(batch*d.Time, b.e), true)
 	case d.Cross && d.Narrow:
@@ -370,4 +378,44 @@ func (b *builder) jointDit(x valueID) valueID {
 		x = b.gatedSum(x, b.linear(act, "down", b.k.Wide, h, h), gates, "gate2", bytes)
 	})
 	return x
+}
+
+// timeWidth is that of the sines of a time.
+const timeWidth = 256
+
+// aroundDit is Z-Image's: tokens of one kind, or of both, with norms on both sides of each part.
+func (b *builder) aroundDit(x valueID) valueID {
+	d, h, t := b.k.Dit, b.m.Hidden, b.outer
+	bytes := size(t*h, b.e)
+	norm := func(v valueID, name string) valueID { return b.normAs(FormInput, v, name, t, h, h) }
+	if d.Scaled {
+		b.over(b.s.Batch, func() {
+			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted where it is first seen
+			b.linear(time, "mod", timeWidth, 4*h, 4*h)
+			b.aside("gates", 2*b.act(h))
+		})
+	}
+	before := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", bytes)
+		b.aside(name+".scale", size(b.s.Batch*h, b.e))
+		return y
+	}
+	behind := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		return b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".gated", bytes)
+	}
+	qkv := b.qkv(before(x, "n1"), "", t)
+	a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, t)
+	x = b.sum(x, behind(b.linear(a, "o", h, h, 0), "n1.out"))
+	n := before(x, "n2")
+	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
+	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
+	return b.sum(x, behind(f, "n2.out"))
 }

@@ -26,9 +26,9 @@ const (
 // sizes are all of them.
 var sizes = []Size{
 	{[]string{"num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers"}, mostLayers},
-	{[]string{"hidden_size", "n_embd", "d_model"}, mostWidth},
+	{[]string{"hidden_size", "n_embd", "d_model", "dim"}, mostWidth},
 	{[]string{"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "decoder_attention_heads"}, mostHeads},
-	{[]string{"num_key_value_heads", "num_kv_heads"}, mostHeads},
+	{[]string{"num_key_value_heads", "num_kv_heads", "n_kv_heads"}, mostHeads},
 	{[]string{"head_dim", "d_kv"}, mostHeads},
 	{[]string{"intermediate_size", "n_inner", "ffn_dim", "d_ff", "encoder_ffn_dim", "decoder_ffn_dim"}, mostWidth},
 	{[]string{"expansion_ratio"}, 1 << 6},
@@ -59,9 +59,9 @@ var sizes = []Size{
 	{[]string{"max_source_positions", "max_target_positions"}, mostTokens},
 	{[]string{"projection_dim", "projection_size"}, mostWidth},
 	{[]string{"joint_attention_dim", "pooled_projection_dim", "caption_projection_dim", "text_embed_dim", "text_dim", "freq_dim", "image_dim", "added_kv_proj_dim", "caption_channels", "cross_attention_dim",
-		"timestep_guidance_channels", "time_embed_dim", "ofs_embed_dim"}, mostWidth},
+		"timestep_guidance_channels", "time_embed_dim", "ofs_embed_dim", "cap_feat_dim"}, mostWidth},
 	{[]string{"out_channels", "approximator_num_channels"}, mostWidth},
-	{[]string{"num_single_layers", "num_refiner_layers", "approximator_layers", "patch_size_t"}, mostLayers},
+	{[]string{"num_single_layers", "num_refiner_layers", "n_refiner_layers", "approximator_layers", "patch_size_t"}, mostLayers},
 	{[]string{"approximator_hidden_dim"}, mostWidth},
 	{[]string{"pos_embed_seq_len", "max_text_seq_length"}, mostTokens},
 	{[]string{"conv_kernel_size", "num_mem_blocks"}, mostLayers},

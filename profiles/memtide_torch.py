@@ -343,7 +343,7 @@ def free_memory(device):
 
 
 # What the command does; every other first word of a command line is a network.
-COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "plan", "pipeline", "score", "serve", "version", "help")
+COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "estimate", "diff", "plan", "pipeline", "score", "serve", "version", "help")
 
 HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
        "or name one with the variable MEMTIDE; with Go, go build ./cmd/memtide in the repository makes it.")
@@ -3820,6 +3820,30 @@ def operators(argv):
     return 0
 
 
+def estimate(argv):
+    """The command that says what a step takes on a card, of a file or of a network that it
+    collects first."""
+    at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
+    if at is None:
+        return pass_on(["estimate", *argv])
+    with tempfile.TemporaryDirectory() as folder:
+        net = os.path.join(folder, "net.json")
+        try:
+            model, made = step_of(argparse.Namespace(network=argv[at], input=None, device="cpu"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                graph = collect(model, **made)
+            graph.data["name"] = argv[at].split(":")[-1]
+            graph.save(net)
+            out, err = ask("estimate", *argv[:at], *argv[at + 1:], net)
+        except (CollectError, PlanError) as e:
+            print("%s: %s" % (program(), flagged(str(e))), file=sys.stderr)
+            return 1
+    print(out, end="")
+    print(err, end="", file=sys.stderr)
+    return 0
+
+
 def flagged(text):
     """A message with the flags of the command for the arguments of Python."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
@@ -3830,7 +3854,7 @@ def main(argv=None):
     step."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
-        return pass_on(argv)
+        return estimate(argv[1:]) if argv[0] == "estimate" and torch is not None else pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
     if torch is None:

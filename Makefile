@@ -61,6 +61,7 @@ test-torch: torch ## run the tests of the collector and of plans with PyTorch (P
 	$(GO) build -o bin/memtide ./cmd/memtide
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
+	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_estimate.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
 	$(PYTHON) -B profiles/torchtest/test_malformed.py

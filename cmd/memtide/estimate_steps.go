@@ -77,7 +77,7 @@ func (s *steps) step() {
 			}
 			for _, n := range op.Write {
 				if _, ok := s.there[[2]int{n, 0}]; !ok && s.roles[n] == "grad" {
-					s.gradient(op, n)
+					s.take([2]int{n, 0})
 				}
 			}
 			if op.Temp > 0 {
@@ -90,19 +90,6 @@ func (s *steps) step() {
 			s.give(key)
 		}
 	}
-}
-
-// gradient makes a gradient of what the backward has made for it, which PyTorch takes over
-// instead of copying it.
-func (s *steps) gradient(op *play.Op, n int) {
-	for _, m := range op.In {
-		key := [2]int{m, 0}
-		if _, ok := s.there[key]; ok && s.roles[m] == "" && s.trace.Storages[m] == s.trace.Storages[n] {
-			s.give(key)
-			break
-		}
-	}
-	s.take([2]int{n, 0})
 }
 
 // optimizer makes the moments at the first step, and takes foreach's temporary of each weight.

@@ -22,7 +22,7 @@ from memtide.tensors import nbytes, tensors  # noqa: E402
 torch.set_num_threads(1)
 
 MODELS = [getattr(trained, n) for n in ("resnet", "unet", "gpt", "frozen", "bn")]
-MORE = [getattr(kinds, n) for n in ("mobile", "channels_last", "vit", "lstm", "gru", "packed", "vae", "weight_norm", "spectral_norm", "parametrized",
+MORE = [getattr(kinds, n) for n in ("mobile", "channels_last", "vit", "lstm", "gru", "packed", "vae", "spectral_norm", "parametrized",
                                     "function", "views", "again", "hooks", "experts")]
 
 

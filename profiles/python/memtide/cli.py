@@ -93,6 +93,8 @@ def estimate(argv):
     at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
     if at is None:
         return pass_on(["estimate", *argv])
+    if torch is None:
+        return missing()
     with tempfile.TemporaryDirectory() as folder:
         net = os.path.join(folder, "net.json")
         try:
@@ -111,6 +113,12 @@ def estimate(argv):
     return 0
 
 
+def missing():
+    """Says that PyTorch is not there; the exit status."""
+    print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
+    return 1
+
+
 def flagged(text):
     """A message with the flags of the command for the arguments of Python."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
@@ -121,10 +129,7 @@ def main(argv=None):
     step."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
-        return estimate(argv[1:]) if argv[0] == "estimate" and torch is not None else pass_on(argv)
+        return estimate(argv[1:]) if argv[0] == "estimate" else pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
-    if torch is None:
-        print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
-        return 1
-    return operators(argv)
+    return missing() if torch is None else operators(argv)

@@ -118,28 +118,6 @@ type batchPointReport struct {
 	Complete      bool         `json:"complete"`
 }
 
-// batchHelp is the part of help json about batch.
-const batchHelp = `batch
-  schema          "memtide-batch/1"
-  question        what was asked for, see below
-  budget_bytes    the budget, resolved
-  most            the largest batch that is looked at
-  model           built: exactly at every batch; scaled: from the profile's
-  complete        false: stopped; strategies that were not reached are missing
-  strategies      in their order; each has
-    strategy, args   of this row
-    largest          the largest batch that trains: batch, step_time_ns,
-                     peak_bytes, samples_per_s, complete (false: the best when
-                     the time was over); null if not even one sample trains
-    fails            the batch above it that does not train
-    gaps             true: a smaller batch than the largest does not train
-    undecided        batches that had no answer in time
-    points           at each of -batches, as largest; smallest_bytes is the
-                     smallest budget that would do, where there is no schedule
-    problem          why the strategy does not apply
-
-`
-
 func (g *grown) json() *batchReport {
 	out := &batchReport{Schema: batchSchema, Question: g.in.question(), BudgetBytes: g.budget, Most: g.most, Model: g.model,
 		Complete: g.complete, Strategies: []batchRowReport{}}

@@ -52,29 +52,6 @@ on top of it.`,
 	}
 }
 
-// estimateHelp explains the JSON of estimate and diff.
-const estimateHelp = `estimate
-  schema          "memtide-estimate/1"
-  name            of the model
-  card, card_bytes
-  allocated_bytes the most that tensors take in two steps, and peak_in, which part
-                  of a step that is: forward, backward or optimizer
-  states_bytes    weights, buffers, gradients and moments
-  reserved_bytes, reserved_expandable_bytes
-                  by the allocator's default, and with expandable segments
-  low_bytes, high_bytes
-                  the range of what the driver would show
-  verdict         fits, uncertain or does not fit
-
-diff, of two values the first is before and the second after
-  schema          "memtide-diff/1"
-  peak_bytes      of keeping everything, above weights, gradients and optimizer
-  time_ns         of all operators, by the files
-  modules         name and bytes of what differs at the peaks
-  estimate        with -card, of each, as above
-
-`
-
 // cudaContext is what CUDA takes beside what PyTorch reserves: an assumption.
 const cudaContext = engine.GiB
 

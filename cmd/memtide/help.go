@@ -3,6 +3,7 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"io"
@@ -29,7 +30,7 @@ var topics = []struct {
 	{"strategies", "strategies and their parameters", strategiesHelp},
 	{"allocators", "ways to place buffers, and their parameters", allocatorsHelp},
 	{"formats", "files that are read", formatsHelp},
-	{"json", "what -json writes", jsonHelp},
+	{"json", "what -json writes", func() string { return jsonHelp }},
 }
 
 // help writes the overview, or what is known about one command or topic.
@@ -132,7 +133,7 @@ var presetParts = [][3]string{
 	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
 }
 
-// ownOptions says what a preset is built for when nobody says anything else.
+// ownOptions says what a preset is built for by default.
 func ownOptions(p *preset.Preset) string {
 	switch o := p.Options(); {
 	case p.Images():
@@ -222,69 +223,8 @@ func firstParagraph(doc string) string {
 	return strings.Join(strings.Fields(first), " ")
 }
 
-// jsonHelp explains every field that -json writes; a test compares it with the
-// types in json.go.
-func jsonHelp() string {
-	return `JSON of solve, sweep, estimate, diff, batch, doctor, plan, pipeline and score. Fields end in their unit; they are only added to, never
-renamed. Numbers are whole, but for slowdown, samples_per_s, idle and those of score.
-
-solve
-  schema          "memtide-solve/1"
-  question        what was asked for, see below
-  budget_bytes    the budget, resolved
-  complete        false: the best so far of a search that was stopped, by -limit
-                  or by limits of its own; then notes say so
-  verified        the checker agreed on step time and peak, and what is claimed
-                  is what was measured; nothing about optimal
-  problem         why it is not verified
-  optimal         claimed and not checked: nothing is faster within what
-                  "within" names
-  within          what optimal ranges over
-  claimed         step_time_ns and peak_bytes, by the strategy
-  measured        the same by the simulator, and what they are made of:
-    host_peak_bytes  most memory in use on the host
-    compute_ns       first runs and backward operations
-    recompute_ns     forward operations that ran before
-    waiting_ns       by reason: needs_data, needs_room, copy_out, drain;
-                     with the two above it adds up to step_time_ns
-    decisions        of the stages: keep, recompute, offload, or both
-  keep_all        step_time_ns and peak_bytes of keeping everything
-  slowdown        step time over that of keep_all, less 1
-  lower_bounds    list of name and step_time_ns
-  notes           remarks of the strategy
-  link            fragment of the permalink, if there is one
-
-sweep
-  schema          "memtide-sweep/1"
-  question        what was asked for, see below
-  complete        false: stopped; points that were not reached are missing
-  keep_all        as in solve
-  points          by strategy, then by budget; each has
-    strategy, args   of this point
-    budget_bytes     resolved
-    step_time_ns     measured; 0 without a schedule
-    peak_bytes       measured; 0 without a schedule
-    verified         as in solve; problem and optimal, too
-    lower_bound_ns   of the step time of the strategy's class
-    error            why there is no schedule, see below
-
-` + estimateHelp + batchHelp + doctorHelp + planHelp + pipelineHelp + `question
-  network         name, preset, format, batch, lint (findings), source with
-                  tool, device of the times, times and sizes (measured, exact,
-                  analytic or estimated), dtype, notes (assumed or left out),
-                  and totals:
-                  stages (without the loss) or ops, forward_ns, backward_ns ,
-                  saved_bytes, resident_bytes (all that stays on the device),
-                  keep_all_peak_bytes
-  device          id and name, memory_bytes, duplex (half or full),
-                  to_host_bytes_per_s, to_device_bytes_per_s
-  transfers       whole or streamed
-  strategy        of solve, with those args that are not at their default
-
-error, in place of all the rest of solve but question
-  kind            infeasible, unsupported, deadline, bad-request or crash
-  text            for people
-  budget_bytes    of infeasible: the budget, resolved
-  smallest_bytes  of infeasible: the smallest budget that would do
-`
-}
+// jsonHelp explains every field that -json writes, a part for each command; a test compares it with the types of the
+// reports.
+//
+//go:embed help_json.txt
+var jsonHelp string

@@ -307,20 +307,24 @@ func refuse(p choice.Problem) {
 }
 
 // setDevice settles the device: the one named, else the one that a file was measured
-// on, else the default, with the rates that were chosen. The link is left with what a
-// reader cannot know otherwise.
+// on, else the one that the times of a preset are for, else the default, with the rates that
+// were chosen. The link is left with what a reader cannot know otherwise.
 func (in *input) setDevice(own *engine.Device) {
 	c, l := &in.choice, &in.link
 	if own != nil {
 		in.device, in.deviceID = *own, ""
 	} else {
-		in.deviceID = cmp.Or(l.Device, card.DefaultID)
-		in.device = card.Lookup(in.deviceID).Device
+		d := c.GPU()
+		if d == nil || l.Device != "" {
+			d = card.Lookup(cmp.Or(l.Device, card.DefaultID))
+		}
+		in.deviceID, in.device = d.ID, d.Device
 	}
 	listed := in.device
 	in.device.ToDev, in.device.ToHost, in.device.Duplex = c.ToDev, c.ToHost, c.Duplex
 	l.ToDev, l.ToHost, l.Duplex = 0, 0, ""
-	if l.Device = in.deviceID; l.Device == card.DefaultID {
+	usual := (&choice.Said{Preset: l.Preset}).Base().Device
+	if l.Device = in.deviceID; l.Device == card.DefaultID && usual == card.DefaultID {
 		l.Device = ""
 	}
 	if c.Duplex != listed.Duplex || own != nil && c.Duplex != engine.HalfDuplex {

@@ -293,9 +293,12 @@ func TestExamples(t *testing.T) {
 // Every name that can be given is in its help text and in the error about a
 // wrong one. They are not in golden files: a new one needs no change here.
 func TestNamesAreListed(t *testing.T) {
-	var presets, strategies, formats, parameters []string
+	var presets, networks, strategies, formats, parameters []string
 	for _, p := range preset.Presets() {
 		presets = append(presets, p.ID)
+		if p.Model() == nil {
+			networks = append(networks, p.ID)
+		}
 	}
 	for _, s := range engine.Strategies() {
 		strategies = append(strategies, s.Name)
@@ -311,7 +314,7 @@ func TestNamesAreListed(t *testing.T) {
 		"help devices":                        card.IDs(),
 		"help strategies":                     append(parameters, strategies...),
 		"help formats":                        formats,
-		"solve -preset resnet99-b32":          presets,
+		"solve -preset resnet99-b32":          networks,
 		"solve -device abacus net.csv":        card.IDs(),
 		"solve -strategy magic net.csv":       strategies,
 		"sweep -strategy rotor,magic net.csv": strategies,
@@ -337,7 +340,7 @@ func TestNamesAreListed(t *testing.T) {
 
 // Every field of the JSON is explained by memtide help json.
 func TestJSONIsDocumented(t *testing.T) {
-	text := jsonHelp()
+	text := jsonHelp
 	seen := map[reflect.Type]bool{}
 	var check func(reflect.Type)
 	check = func(typ reflect.Type) {

@@ -296,27 +296,3 @@ func (r *pipelineReport) json() *pipelineJSON {
 	}
 	return out
 }
-
-// pipelineHelp explains the fields of pipelineJSON.
-const pipelineHelp = `pipeline
-  schema          "memtide-pipeline/1"
-  title           of the schedule, with its paper
-  step_time_ns    from the first start to the last end
-  verdict         "checked" where an independent checker proves the step, else "NOT VERIFIED: "
-                  with why
-  longest_rank_ns of a rank from its own first start to its own last end, at most
-  bound_ns        no order without joined passes is faster within the limits
-  proven          the step time is the bound
-  idle            share of the step that ranks wait, on average
-  recompute_ns    forwards that run again, of all ranks together
-  ranks           of each
-    busy_ns          time of its passes
-    passes_held      the most from a forward to its last backward at once
-    peak_bytes       the most at any instant
-    passes           in order of time: kind (F, A whole backward, B of the inputs,
-                     W of the weights, D dropped forward, R again), stage, micro
-                     (batch of its path), start_ns, end_ns
-    copies           the same, O to the host and I back
-  notes           what was left out of a file
-
-`

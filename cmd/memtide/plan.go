@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,7 +140,8 @@ func readModel(name string, data []byte) *llm.Model {
 	if err == nil {
 		return m.Model
 	}
-	if !bytes.Contains(data, []byte(`"model_type"`)) && !bytes.Contains(data, []byte(`"architectures"`)) {
+	named := func(key string) bool { return bytes.Contains(data, []byte(key)) }
+	if !named(`"model_type"`) && !named(`"architectures"`) && !named(`"_class_name"`) {
 		p, other := profiles.Decode(filepath.Base(name), profiles.Bytes(data), nil)
 		if other == nil {
 			fail("%s is a network already, %s; plan takes the config.json of a language model, and memtide solve takes this", sourceOf(name), strconv.Quote(p.Name))
@@ -150,8 +152,12 @@ func readModel(name string, data []byte) *llm.Model {
 	return nil
 }
 
+// fewCollections is how far the heap may grow before garbage is collected, in per cent.
+const fewCollections = 400
+
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
+	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays leave much behind, and hold little
 	a, poll := p.ask(ctx, e, args), engine.NewPoll(ctx, nil)
 	_, err := a.Until(poll).Answer()
 	cli.Check(poll.Err())

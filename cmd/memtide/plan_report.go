@@ -99,7 +99,7 @@ func (r *planReport) sentence() string {
 func (r *planReport) time() string {
 	var b strings.Builder
 	s := r.Ask.Setup
-	fmt.Fprintf(&b, "A step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.Rate())
+	fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.between(), r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
@@ -118,6 +118,15 @@ func (r *planReport) time() string {
 		b.WriteString("\n" + note)
 	}
 	return b.String() + "\n"
+}
+
+// between says how far published steps are from what the model says.
+func (r *planReport) between() string {
+	low, high := r.TimeRange()
+	if high == 0 {
+		return "; how far off is not known for want of published runs"
+	}
+	return fmt.Sprintf("; nine of ten published runs of its kind would take %s to %s", format.Duration(low), format.Duration(high))
 }
 
 // counted is a number of cards in words.
@@ -230,6 +239,8 @@ type planJSON struct {
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
 	StepTime   int64        `json:"step_time_ns"`
+	StepLow    int64        `json:"step_time_low_ns"`  // with the next: where nine of ten published runs of its kind lie
+	StepHigh   int64        `json:"step_time_high_ns"` // 0: too few are known
 	Phase      string       `json:"phase"`
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
@@ -322,6 +333,8 @@ func (r *planReport) json() planJSON {
 			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
 		}
 	}
+	low, high := r.TimeRange()
+	out.StepLow, out.StepHigh = low.Nanoseconds(), high.Nanoseconds()
 	out.Notes = append([]string{}, append(r.Ask.Setup.Model.Notes, r.Ask.Setup.Said()...)...)
 	if kept, err := r.Ask.Setup.Kept(); err == nil { // a pipeline's ranks have not the whole model
 		out.Saved = &planSaved{kept.Blocks, kept.Outside}
@@ -353,46 +366,6 @@ func changesJSON(list []llm.Change) []planChange {
 	return out
 }
 
-// planHelp explains the JSON of plan and of score.
-const planHelp = `plan
-  schema          "memtide-step/1"
-  model           name, with its parameters
-  device          name; gpus of them
-  verdict         fits, does not fit or uncertain
-  capacity_bytes  of a card, without context_bytes
-  states_bytes    weights, gradients and optimizer alone
-  allocated_bytes, reserved_bytes, reserved_expandable_bytes
-                  the most at a moment: what lives, what the allocator reserves
-                  by default, and with expandable segments
-  step_time_ns    an estimate
-  phase           of the peak; parts are what lies there, phases what each
-                  phase reaches: lists of name and bytes
-  ranks           of a pipeline: layers , in_flight micro batches, bytes as above,
-                  and busy_ns of each; the answer is about the fullest
-  longest_sequence_tokens  most that fits, in steps of 1,024
-  largest_batch, fewest_gpus  sequences of a micro batch, and cards on which it fits; 0: none
-  changes         each by itself; fixes are up to three that make it fit: lists of
-                  names, gpus, verdict, reserved_bytes and step_time_ns
-  policies        of frameworks, each played: as changes, with frameworks (their own
-                  words), allocated_bytes and the flags that ask for it; where a
-                  strategy is named it is what that finds on the chain of the step
-  curves          of those strategies: spots of reserved_bytes and step_time_ns
-  saved           what autograd keeps of a micro batch for the backward, storages
-                  counted once: blocks in order as [how many, bytes], outside of them
-  notes           how the config.json was read, and what a kernel costs
-  nearest_published  run of others: model and flags , where it was published and its
-                  url , reserved_bytes as published, low_bytes and high_bytes as
-                  played, error_percent of their middle, and what differs
-
-score
-  kinds           the summary: kind , n rows, median_percent, p90_percent and
-                  worst_percent of the errors; inside_percent of guessed rows
-  rows            id , kind , set (its line of the summary) and metric of each,
-                  predicted, low, high and measured in bytes, seconds or per
-                  cent; error_percent, phase ; or refused, which says why
-
-`
-
 // modelsHelp lists the models that need no config.json, and the families of those that do.
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
@@ -400,7 +373,7 @@ func modelsHelp() string {
 		for _, name := range llm.Names() {
 			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
 		}
-		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type\n\n")
+		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
 		for names := range slices.Chunk(family.Names(), 6) {
 			fmt.Fprintf(w, "  %s\n", strings.Join(names, ", "))
 		}

@@ -105,8 +105,11 @@ func squeeze(r *rand.Rand, p *pipeline.Problem, trace *pipeline.Trace) {
 
 // orders is how many random orders a test plays.
 func orders() int {
-	if long {
+	switch {
+	case long:
 		return 10000
+	case testing.Short():
+		return 300
 	}
 	return 3000
 }
@@ -119,12 +122,7 @@ func TestPlayerAndChecker(t *testing.T) {
 		r := enginetest.Rand(uint64(seed))
 		p := randomProblem(r)
 		order := randomOrder(r, p, seed%2 == 0, seed%3 == 0)
-		p.Messages, p.HalfDuplex = pipeline.Messages(r.IntN(4)), r.IntN(3) == 0
-		if r.IntN(3) == 0 {
-			for x := range p.Ranks {
-				p.Host = append(p.Host, x/2)
-			}
-		}
+		p.Messages = pipeline.Messages(r.IntN(4))
 		free, err := p.Play(order)
 		if err != nil {
 			t.Fatalf("seed %d: without limits: %v", seed, err)

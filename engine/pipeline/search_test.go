@@ -14,11 +14,11 @@ import (
 )
 
 // The search, without the exact one behind it, finds the optima of the vectors but for a few, and never less. Every
-// eighth of them is tried, all with MEMTIDE_LONG=1.
+// eighth of them is tried, all with MEMTIDE_LONG=1, and every eightieth with -short.
 func TestSearchVectors(t *testing.T) {
 	tried, missed := 0, 0
 	for i, v := range enginetest.Load("pipeline_small") {
-		if !long && i%8 != 0 {
+		if !long && i%8 != 0 || testing.Short() && i%80 != 0 {
 			continue
 		}
 		p := v.Pipeline()
@@ -58,7 +58,11 @@ func TestSearchVectors(t *testing.T) {
 // A search that is stopped returns its best so far, which is no slower than any published schedule that fits; with the
 // same seed it finds the same; and more room is never slower.
 func TestSearchHolds(t *testing.T) {
-	for i := range 6 {
+	plans := 6
+	if testing.Short() {
+		plans = 2
+	}
+	for i := range plans {
 		r := enginetest.Rand(uint64(i))
 		plan := pipeline.Plan{Ranks: 2 + r.IntN(4), Send: time.Duration(r.IntN(3)), Cost: costs(time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)))}
 		plan.Micro = 2 * plan.Ranks

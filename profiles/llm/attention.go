@@ -29,7 +29,7 @@ func (s *Setup) efficient(k *Block) bool {
 	if s.Attention != AttentionSDPA || !k.attends() {
 		return false
 	}
-	return s.masked(k) || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
+	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
 // masked says whether a block's attention does not see all that came before.
@@ -63,17 +63,43 @@ func (b *builder) tables() {
 		}
 	}
 	k, s := b.k, b.s
+	if k.Dit != nil {
+		b.ditTables(first)
+		return
+	}
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
 	if b.m.Positions == 0 && k.tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
 	}
+	if k.Cross {
+		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
+	}
+	if k.Buckets > 0 && !k.FirstBias { // of the block that made them
+		if k.Both {
+			first("bias of encoder", size(k.Heads*s.Seq*s.Seq, b.e), false)
+		} else {
+			first("bias", size(k.Heads*s.Seq*(s.Seq+s.encoder.Seq), b.e), false)
+		}
+	}
+	if k.Original {
+		first("original", size(b.inner*b.m.Hidden, b.e), false)
+	}
+	if k.Hybrid != nil { // what goes into the state space is a checkpoint's of its own
+		b.shared("beside", size(b.inner*b.m.Hidden, b.e), false, true)
+	}
+	if k.Compressed != nil { // of both kinds of layers, which widen them themselves
+		first("rotations", 4*size(s.Seq*k.Compressed.Rope/2, b.e), false)
+	}
 	if k.PerLayer != nil {
 		first("inputs of layers", size(b.inner*b.m.Layers*k.PerLayer.Width, b.e), true)
 	}
 	if k.Index != nil && k.Index.Handed {
 		b.shared("index", size(s.Batch*s.Seq*min(s.Seq, k.Index.TopK), 4), false, true)
+	}
+	if k.OwnMask {
+		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
 	}
 	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll {
 		return
@@ -94,7 +120,7 @@ func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends says whether a block has attention.
 func (k *Block) attends() bool {
-	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin) && k.Conv == nil && k.Scan == nil && k.LRU == nil
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil && k.Scan == nil && k.LRU == nil
 }
 
 // tables says whether the model hands tables of rotation to the block.
@@ -209,7 +235,11 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		k = b.linear(n, "k", h, keys, bias(keys))
 		v = k
 	default:
-		k, v = b.linear(n, "k", h, keys, bias(keys)), b.linear(n, "v", h, keys, bias(keys))
+		own := bias(keys)
+		if b.k.BareKeys {
+			own = 0
+		}
+		k, v = b.linear(n, "k", h, keys, own), b.linear(n, "v", h, keys, bias(keys))
 	}
 	return q, k, v, gate
 }
@@ -293,7 +323,14 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	if b.k.Sinks {
 		b.extra("sinks", heads)
 	}
-	b.aside("statistics", size(b.inner*heads, 4))
+	queries := b.inner
+	if efficient {
+		queries = b.s.Batch * upTo(b.s.Seq, efficientRows)
+	}
+	b.aside("statistics", size(queries*heads, 4))
+	if b.k.Buckets > 0 {
+		b.positionBias(efficient)
+	}
 	if efficient && b.s.masked(b.k) {
 		b.aside("mask", b.maskBytes())
 	}
@@ -306,19 +343,29 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 // maskBytes are those of the mask that a memory-efficient kernel keeps: of each sequence where
 // an indexer chooses what it sees.
 func (b *builder) maskBytes() engine.Bytes {
-	n := b.s.Seq * b.s.Seq
+	n := b.s.Seq * upTo(b.s.Seq, efficientMask)
 	if b.k.Index != nil {
 		n *= b.s.Batch
 	}
 	return size(n, b.e)
 }
 
+// The memory-efficient kernel has statistics of so many rows at once, and wants rows of a mask of
+// multiples of so many [torch: mem_eff_attention/kernel_forward.h, kAlignLSE; sdpa_utils.cpp, pad_bias].
+const (
+	efficientRows = 32
+	efficientMask = 16
+)
+
+// upTo is the next multiple of a step.
+func upTo(n, step int64) int64 { return ceil(n, step) * step }
+
 // headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
 // pad_last_dim].
 const headStep = 8
 
 // padded is the width of some heads together, each padded.
-func padded(wide, head int64) int64 { return wide / head * ceil(head, headStep) * headStep }
+func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) }
 
 // concatenated says whether queries are put together of two parts, as where a part of each
 // head is rotated: their heads then lie apart, those of flash attention's result do too, and
@@ -349,15 +396,21 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
-	n := b.inner * (b.k.Heads / b.s.Tensor) * b.s.Seq
+	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
 	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	if b.k.Buckets > 0 {
+		b.positionBias(false)
+	}
 	if b.k.ScoreCap {
 		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
 	}
 	var p valueID
 	if b.k.Sinks {
 		return b.sunk(s, v, values)
+	}
+	if b.k.OwnMask {
+		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
 	}
 	if b.k.Narrow {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))

@@ -1,32 +1,49 @@
 package llm
 
-import "memtide/engine"
+import (
+	"strings"
+
+	"memtide/engine"
+)
 
 // builder writes the operators of one block onto a tape.
 type builder struct {
 	*tape
-	s     *Setup
-	m     *Model
-	k     *Block          // what the layer is made of
-	e     int64           // bytes of an activation
-	inner int64           // tokens of products
-	outer int64           // tokens of the residual stream
-	seen  map[string]bool // what earlier blocks share with this one; nil: nothing is shared
+	s        *Setup
+	m        *Model
+	k        *Block          // what the layer is made of
+	e        int64           // bytes of an activation
+	inner    int64           // tokens of products
+	outer    int64           // tokens of the residual stream
+	keys     int64           // tokens that a query may see
+	crossing bool            // attention is to an encoder
+	seen     map[string]bool // what earlier blocks share with this one; nil: nothing is shared
 }
 
 // newBuilder writes onto a tape.
 func newBuilder(t *tape, s *Setup, k *Block) *builder {
 	inner, outer := s.tokens()
-	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer}
+	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq}
 }
 
 // newBlock is the tape of a layer, counted from 0. needsGrad says whether the block's
 // input needs a gradient; seen, if it is not nil, is what earlier blocks share with it.
 func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape {
+	k, all := s.Model.At(layer), s
+	s = s.of(k)
+	if k.Cross {
+		own := *s
+		own.encoder = all.of(all.Model.At(0))
+		s = &own
+	}
 	_, outer := s.tokens()
-	k := s.Model.At(layer)
 	t := newTape(s.stream(outer, k, k.WideIn), needsGrad)
 	t.block(s, layer, blockInput, seen)
+	if k.Own.Last { // what the next part begins with
+		next := all.Model.At(layer + 1)
+		s = all.of(next)
+		t.output = t.add(op{in: []valueID{t.output}}, "next", s.stream(s.Batch*s.Seq, next, next.WideIn))
+	}
 	return t
 }
 
@@ -34,6 +51,12 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.AltUp != nil {
 		tokens *= k.AltUp.Streams
+	}
+	if k.Hyper != nil {
+		tokens *= k.Hyper.Streams
+	}
+	if k.Dit != nil && !k.Dit.Cross {
+		tokens += s.Batch * k.Dit.Text
 	}
 	if wide && s.written() {
 		return size(tokens*s.Model.Hidden, 4)
@@ -62,7 +85,19 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 		b.output = b.altUp(x)
 		return
 	}
-	n := b.before(x, "n1")
+	if b.k.Hyper != nil {
+		b.output = b.hyper(x)
+		return
+	}
+	if b.k.Dit != nil {
+		b.output = b.dit(x)
+		return
+	}
+	in := x
+	if b.k.Hybrid != nil {
+		in = b.hybrid(x)
+	}
+	n := b.before(in, "n1")
 	if b.k.WideSum {
 		x = b.point("residual", size(b.outer*b.m.Hidden, 4), []valueID{x})
 	}
@@ -84,6 +119,9 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 		return
 	}
 	mid := b.summed(b.sum(x, a), "n1")
+	if b.k.Cross {
+		mid = b.sum(mid, b.behind(b.cross(b.before(mid, "nc")), "nc.out"))
+	}
 	n = b.before(mid, "n2")
 	f := noValue
 	if b.k.Besides {
@@ -115,6 +153,10 @@ func (b *builder) before(x valueID, name string) valueID {
 
 // behind are the norm and the dropout behind a part of the block, if there are any.
 func (b *builder) behind(x valueID, name string) valueID {
+	if b.k.Scales {
+		x = b.point(name+".scaled", b.values[x].bytes, []valueID{x}, x)
+		b.extra(name+".scales", b.m.Hidden)
+	}
 	if b.k.Dropout && b.s.written() {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", b.values[x].bytes)
 		b.aside(name+".mask", size(b.outer*b.m.Hidden, 1))
@@ -165,7 +207,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		o.keeps = []valueID{x}
 	}
 	y := b.add(o, name, b.act(out))
-	if b.s.LoRA.has(name) {
+	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || b.k.Dit != nil && b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)
 	}
 	return y
@@ -189,7 +231,7 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		return 0
 	}
 	if !b.k.Gated {
-		return b.linear(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide)), "down", wide, h, bias(h))
+		return b.linear(b.droppedNet(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide))), "down", wide, h, bias(h))
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
 	if b.k.Sparse { // by a mean and a deviation of each token
@@ -198,7 +240,18 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		gate = kept
 	}
 	up := b.linear(n, "up", h, wide, bias(wide))
-	return b.linear(b.gated(gate, up, b.act(wide)), "down", wide, h, bias(h))
+	return b.linear(b.droppedNet(b.gated(gate, up, b.act(wide))), "down", wide, h, bias(h))
+}
+
+// droppedNet is the dropout in front of a net's last product, if there is one.
+func (b *builder) droppedNet(x valueID) valueID {
+	if !b.k.DropNet || !b.s.written() {
+		return x
+	}
+	bytes := b.values[x].bytes
+	x = b.point("net.dropped", bytes, []valueID{x})
+	b.aside("net.mask", bytes/engine.Bytes(b.e))
+	return x
 }
 
 // gated is the activation of the gate times the other product.
@@ -208,6 +261,9 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	}
 	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
 		return b.clamped(gate, up, bytes)
+	}
+	if e := b.k.MoE; e != nil && e.Clipped && b.s.written() {
+		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate), b.point("up.clipped", bytes, []valueID{up}, up)
 	}
 	silu := b.activation(gate, "silu", bytes)
 	return b.add(op{in: []valueID{silu, up}, keeps: []valueID{silu, up}}, "gated", bytes)
@@ -230,13 +286,14 @@ type Act uint8
 // ActNew is GELU written out [transformers: activations.py, NewGELUActivation], which keeps
 // its input and three more. ActSquare is relu squared, which keeps what relu writes.
 // ActXIELU is that of Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a
-// sigmoid.
+// sigmoid. ActRelu keeps what it writes.
 const (
 	ActKernel Act = iota
 	ActNew
 	ActSquare
 	ActXIELU
 	ActQuick
+	ActRelu
 )
 
 // activation is element by element; bytes are those of its input.
@@ -259,6 +316,8 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 	case ActSquare:
 		relu := b.keep(b.point(name+".relu", bytes, in))
 		return b.point(name, bytes, []valueID{relu}, relu)
+	case ActRelu:
+		return b.keep(b.point(name, bytes, in))
 	case ActXIELU:
 		return b.xielu(x, name, bytes)
 	case ActQuick:

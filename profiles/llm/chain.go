@@ -8,10 +8,21 @@ import (
 	"memtide/profiles"
 )
 
+// form says what a step is written as.
+type form int
+
+const (
+	asChain form = 1 << iota
+	asGraph
+)
+
 // Profile is the step as a chain on one of the cards, with what of it a program can use.
-func (a Ask) Profile() (*profiles.Profile, error) {
+func (a Ask) Profile() (*profiles.Profile, error) { return a.profile(asChain | asGraph) }
+
+// profile is Profile in some forms.
+func (a Ask) profile(as form) (*profiles.Profile, error) {
 	a.Setup.Workspace = a.Card.Workspace
-	p, err := Profile(a.Setup, a.Card)
+	p, err := profiles.Try(func() *profiles.Profile { return a.Setup.profile(a.Card, as) })
 	if err != nil {
 		return nil, err
 	}
@@ -26,20 +37,27 @@ func (a Ask) Profile() (*profiles.Profile, error) {
 // gathers, reduces and computes with is its temporary. Checkpointing and offloading are left
 // to the methods, whatever the setup says.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	return profiles.Try(func() *profiles.Profile { return s.profile(c) })
+	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
 }
 
-// profile is Profile, which ends at an error.
-func (s Setup) profile(c *Card) *profiles.Profile {
+// profile is Profile in some forms, which ends at an error.
+func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	s = s.keeping().normal()
 	if s.Stages > 1 {
 		refuse("the stages of a pipeline are no chain on one card")
 	}
 	m := s.Model
 	o := newOutline(&s)
-	return &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16", Chain: o.chain(c), Graph: o.graph(c),
+	out := &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16",
 		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
 			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}
+	if as&asChain != 0 {
+		out.Chain = o.chain(c)
+	}
+	if as&asGraph != 0 {
+		out.Graph = o.graph(c)
+	}
+	return out
 }
 
 // outline is a step that was played, operation by operation: chains and graphs are made of it.
@@ -135,25 +153,30 @@ func (o *outline) chain(c *Card) *engine.Chain {
 // stages are the embedding, the blocks, and the head with the loss: what they keep, as it
 // was played, and their times, without temporaries.
 func (o *outline) stages(c *Card) []engine.Stage {
-	_, outer := o.s.tokens()
-	x := size(outer*o.s.Model.Hidden, o.s.Compute)
+	read := o.finalNorm()
+	written := func(i int) engine.Bytes { // before block i, or before the head
+		if i < len(o.units) {
+			return o.units[i].block.values[blockInput].bytes
+		}
+		return read.values[blockInput].bytes
+	}
+	x := written(0)
 	moved := seconds(float64(2*x) / (c.Bandwidth * trafficShare))
 	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Forward: moved, Back: moved}}
 	wait := o.tensorSeconds(c) / float64(2*len(o.units)) // half on the way there, half back
 	for i, u := range o.units {
 		var w work
 		w.add(u.block.tape)
-		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: x, Grad: x,
+		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1), Grad: written(i + 1),
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
 	}
 	forward, back := o.headSeconds(c)
 	out = append(out, engine.Stage{Name: "head and loss", Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
-	read := o.finalNorm()
 	for i := range out {
 		st := &out[i]
 		st.Saved = o.forward(i+1).acts - o.record[i].acts
 		if i > 0 && out[i-1].Unsaved {
-			st.Saved += x
+			st.Saved += out[i-1].Out
 		}
 		if i == len(out)-1 {
 			break

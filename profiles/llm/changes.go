@@ -15,6 +15,7 @@ type Change struct {
 	Words  string      // of a policy: what frameworks call it
 	Method string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
 	Args   engine.Args // all of the plan's
+	Card   bool        // the card is another than Args say
 	Answer *Answer
 	GPUs   int64
 	turned Ask
@@ -53,21 +54,37 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 		if err := poll.Now(); err != nil {
 			return out, err
 		}
-		changes := k.set(&a)
-		if changes == nil {
-			continue
-		}
-		b, err := a.with(changes)
-		if err != nil {
+		b, ok := a.turned(&k)
+		if !ok {
 			continue
 		}
 		answer, err := b.answer(probed)
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b})
+		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Card: b.altered, Answer: answer, GPUs: b.GPUs, turned: b})
 	}
 	return out, poll.Now()
+}
+
+// turned is the question with a knob turned; ok is false if that changes nothing.
+func (a Ask) turned(k *knob) (b Ask, ok bool) {
+	if k.card != nil {
+		c := *a.Card
+		k.card(&c)
+		b = a
+		b.Card, b.altered = &c, true
+		return b, true
+	}
+	changes := k.set(&a)
+	if changes == nil {
+		return a, false
+	}
+	b, err := a.with(changes)
+	if a.altered {
+		b.Card, b.altered = a.Card, true
+	}
+	return b, err == nil
 }
 
 // Most of what a search for changes that fit looks at.

@@ -164,6 +164,10 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		b.aside("chosen", size(rows, 8))
 		return b.scoreRows(b.keep(b.add(op{in: []valueID{top}}, "top.share", size(rows, e))))
 	}
+	if r.Sqrt {
+		soft := b.point("softplus", size(all, e), []valueID{scores}, scores)
+		scores = soft
+	}
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, e)))
 	if r.Groups > 0 { // the best two of each group, the groups, and a mask of experts
 		b.aside("groups", size(b.outer*(r.Groups*r.Best+r.Top), 8))

@@ -222,11 +222,10 @@ func (f *follower) run(sp *sim.Span) {
 
 // forward runs that of a stage: the optimizer's does nothing.
 func (f *follower) forward(k int, light bool) {
-	_, outer := f.s.tokens()
 	switch n := f.g.Chain.Len(); k {
 	case 1:
 	case 2:
-		f.made.out = f.take(size(outer*f.s.Model.Hidden, f.s.Compute), Saved)
+		f.made.out = f.take(f.units[0].block.values[blockInput].bytes, Saved)
 		f.workspace(0)
 	case n:
 		if f.w.loss.norm != nil { // it stays

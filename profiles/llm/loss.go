@@ -26,10 +26,7 @@ type lossState struct {
 }
 
 // logits is how many there are on a rank.
-func (p *program) logits() int64 {
-	inner, _ := p.s.tokens()
-	return inner * ceil(p.s.Model.Words, p.s.Tensor)
-}
+func (p *program) logits() int64 { return p.s.logits() }
 
 func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
 
@@ -37,8 +34,8 @@ func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), L
 // which it takes over.
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
-	_, outer := p.s.tokens()
-	h := p.s.Model.Hidden
+	_, outer := p.s.tail().tokens()
+	h := p.s.tail().Model.Hidden
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
@@ -46,7 +43,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	} else {
 		p.give(x)
 	}
-	inner, _ := p.s.tokens()
+	inner, _ := p.s.tail().tokens()
 	if inner != outer { // the head reads the tokens of the whole group
 		all := p.take(size(inner*h, p.s.Compute), Working)
 		p.give(w.loss.hidden)
@@ -60,8 +57,9 @@ const lastNorm = "final"
 
 // finalNorm is the normalisation behind the last block.
 func (p *program) finalNorm() *block {
-	_, outer := p.s.tokens()
-	b := newBuilder(newTape(p.s.stream(outer, &p.s.Model.Block, p.s.Model.WideSum), true), p.s, &p.s.Model.Block)
+	_, outer := p.s.tail().tokens()
+	s := p.s.tail()
+	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
 	b.final()
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
@@ -105,7 +103,7 @@ func (p *program) lossKept(l *lossState) {
 	case LossChunked:
 		p.lossChunks(l)
 	case LossVocabChunked:
-		inner, _ := p.s.tokens()
+		inner, _ := p.s.tail().tokens()
 		l.saved = append(l.saved, p.logit(inner, statsOfTokens))
 		p.vocabChunks(false)
 	case LossFused:
@@ -132,8 +130,8 @@ func (p *program) holdOr(l *lossState, logits handle, e int64) {
 // lossBackward plays the backward of the loss, the head and the last norm, and returns
 // the gradient of the last block's output.
 func (p *program) lossBackward(w *pass) handle {
-	_, outer := p.s.tokens()
-	h := p.s.Model.Hidden
+	_, outer := p.s.tail().tokens()
+	h := p.s.tail().Model.Hidden
 	if !p.last {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
@@ -141,7 +139,7 @@ func (p *program) lossBackward(w *pass) handle {
 	l := &w.loss
 	g := p.lossGradient(l)
 	p.give(l.hidden)
-	inner, _ := p.s.tokens()
+	inner, _ := p.s.tail().tokens()
 	if inner != outer {
 		part := p.take(size(outer*h, p.s.Compute), Backwards)
 		p.give(g)
@@ -232,8 +230,8 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 // headGradients makes the gradient of the head's input and that of its weights.
 func (p *program) headGradients() handle {
 	p.workspace(1)
-	inner, _ := p.s.tokens()
-	x := p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	inner, _ := p.s.tail().tokens()
+	x := p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
 	if p.s.trains() {
 		p.headGradient()
 	}
@@ -265,12 +263,12 @@ func (p *program) headGradient() {
 // lossChunks runs head, loss and their backward for one chunk of tokens after the other
 // [torchtitan: ChunkedCELoss; TRL].
 func (p *program) lossChunks(l *lossState) {
-	inner, _ := p.s.tokens()
+	inner, _ := p.s.tail().tokens()
 	chunk := p.s.LossChunk
 	chunk = cmp.Or(chunk, tokenChunks)
 	chunk = min(chunk, inner)
 	n := chunk * ceil(p.s.Model.Words, p.s.Tensor)
-	l.early = p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
 	for range min(ceil(inner, chunk), 3) { // later chunks repeat the third
 		logits := p.logit(n, p.s.Compute)
 		wide := p.logit(n, 4)
@@ -283,7 +281,7 @@ func (p *program) lossChunks(l *lossState) {
 		g := p.logit(n, p.s.Compute)
 		p.give(two)
 		p.give(logits)
-		p.give(p.take(size(chunk*p.s.Model.Hidden, p.s.Compute), Backwards))
+		p.give(p.take(size(chunk*p.s.tail().Model.Hidden, p.s.Compute), Backwards))
 		if p.s.trains() {
 			p.headGradient()
 		}
@@ -294,11 +292,11 @@ func (p *program) lossChunks(l *lossState) {
 // vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
 // loop names lives until the next pass names it again.
 func (p *program) vocabChunks(backward bool) {
-	inner, _ := p.s.tokens()
+	inner, _ := p.s.tail().tokens()
 	words := p.s.LossChunk
 	words = cmp.Or(words, vocabChunk)
 	words = min(words, p.s.Model.Words)
-	n, e, h := inner*words, p.s.Compute, p.s.Model.Hidden
+	n, e, h := inner*words, p.s.Compute, p.s.tail().Model.Hidden
 	var logits, wide, probs, grads, part handle
 	name := func(v *handle, fresh handle) {
 		p.give(*v)
@@ -332,9 +330,9 @@ func (p *program) vocabChunks(backward bool) {
 // fusedChunks is Liger's fused head and loss: gradients of the input and of the head are
 // made in the forward, the head's as a product that is added to a sum.
 func (p *program) fusedChunks(l *lossState) {
-	inner, _ := p.s.tokens()
-	n := fusedChunk(inner, p.s.Model.Hidden, p.s.Model.Words) * p.s.Model.Words
-	l.early = p.take(size(inner*p.s.Model.Hidden, p.s.Compute), Backwards)
+	inner, _ := p.s.tail().tokens()
+	n := fusedChunk(inner, p.s.tail().Model.Hidden, p.s.Model.Words) * p.s.Model.Words
+	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
 	for range 3 {
 		logits, wide := p.logit(n, p.s.Compute), p.logit(n, 4)
 		g := p.logit(n, p.s.Compute)

@@ -16,11 +16,15 @@ type Model struct {
 	Types     int64 // of sentences, each with an embedding of its own
 	OwnIDs    bool  // positions are computed for each input
 	FirstNorm bool  // the embedding is normalised
+	EmbedMask bool  // the embedding is multiplied by a mask of tokens
 	Dropped   bool  // the embedding goes through a dropout
 	LastNorm  bool  // and a norm before that head
 	Fp32Loss  bool  // of that head too
 	Masked    bool  // BERT's head: a product, an activation and a norm before the words, and a loss in the compute type
 	Shorter   bool  // the loss leaves the last token of each sequence out
+
+	Ends       *Ends // of a network that is no decoder alone
+	NarrowLoss bool  // the loss is in the compute type, of labels as they are
 
 	Notes  []string // what is to be said about how the model was read
 	Beside []Tower  // what no block of Pattern has: towers, layers for more tokens
@@ -29,6 +33,8 @@ type Model struct {
 	Block
 	Pattern []*Block
 
+	// OnlyEager says that attention by products and a softmax alone is known.
+	OnlyEager bool
 	// Written says that only Transformers' own code of the blocks is known, no other program's.
 	Written bool
 }
@@ -70,8 +76,12 @@ type Block struct {
 	Conv  *ShortConv
 	Twin  bool // SSM stands beside attention
 
-	PerLayer *PerLayer
-	AltUp    *AltUp
+	PerLayer   *PerLayer
+	Dit        *Dit
+	Hybrid     *Hybrid
+	Hyper      *Hyper
+	Compressed *Compressed
+	AltUp      *AltUp
 
 	Alone   bool // nothing stands behind what mixes tokens
 	NoMixer bool // nothing mixes tokens: the feed-forward net alone
@@ -100,23 +110,32 @@ type Block struct {
 	ScoreCap bool // scores go through a tanh
 	Narrow   bool // the softmax of eager attention is in the compute type
 
-	Act      Act
-	MLPBias  bool
-	Dropout  bool  // behind attention and feed-forward net
-	DropAttn bool  // and of the scores
-	NoIDs    bool  // position ids are not handed to blocks
-	Scale    int64 // bytes of a number of each position that scales queries; 0: there is none
-	HeadLast bool  // queries and keys are normalised behind their rotation
-	NoFirst  bool  // no norm before attention
-	Both     bool  // attention looks both ways
-	WideIn   bool  // what comes into the block is in 4 bytes
-	WideSum  bool  // and what leaves it
-	MaskAll  bool  // a mask is handed to blocks without attention too
-	SameKV   bool  // keys and values are those of an earlier block
-	KeyValue bool  // values are the keys before their norm
-	Sparse   bool  // the gate of the net keeps its largest numbers alone
-	Besides  bool  // the net stands beside the experts
-	Repeat   bool  // keys and values are repeated for all heads before any kernel
+	Act       Act
+	MLPBias   bool
+	Dropout   bool  // behind attention and feed-forward net
+	DropAttn  bool  // and of the scores
+	NoIDs     bool  // position ids are not handed to blocks
+	Scale     int64 // bytes of a number of each position that scales queries; 0: there is none
+	HeadLast  bool  // queries and keys are normalised behind their rotation
+	NoFirst   bool  // no norm before attention
+	Both      bool  // attention looks both ways
+	WideIn    bool  // what comes into the block is in 4 bytes
+	WideSum   bool  // and what leaves it
+	MaskAll   bool  // a mask is handed to blocks without attention too
+	SameKV    bool  // keys and values are those of an earlier block
+	KeyValue  bool  // values are the keys before their norm
+	Sparse    bool  // the gate of the net keeps its largest numbers alone
+	Besides   bool  // the net stands beside the experts
+	Own       Own   // width and tokens that are not the model's
+	Cross     bool  // attends to an encoder, too
+	Buckets   int64 // of positions whose biases join the scores; 0: there are none
+	FirstBias bool  // and are made in the block
+	BareKeys  bool  // the product of keys has no bias
+	DropNet   bool  // what the last product of the net reads is dropped out
+	Scales    bool  // a learned number of each channel scales what joins the stream
+	Original  bool  // the model's input is handed to the block
+	OwnMask   bool  // each layer keeps a mask of its scores
+	Repeat    bool  // keys and values are repeated for all heads before any kernel
 }
 
 // MoE is a feed-forward net of experts.
@@ -132,6 +151,7 @@ type MoE struct {
 	Router    Router
 	Gate      bool // what every token goes through has a gate
 	Biases    bool // experts have biases, whose rows are gathered
+	Clipped   bool // it clips its inputs, in what every token goes through too [transformers: modeling_deepseek_v4.py]
 	Clamped   bool // the activation clamps its inputs [transformers: modeling_gpt_oss.py]
 	All       bool // every expert computes every token [transformers: modeling_llama4.py]
 	WideScore bool // the weights of experts stay in 4 bytes
@@ -151,6 +171,7 @@ type Router struct {
 	Top    int64 // groups that are chosen
 	Norm   bool  // weights of the chosen experts are divided by their sum
 	Sums   int64 // how often [1]
+	Sqrt   bool  // scores are roots of a softplus in the compute type
 	Scaled bool  // a norm and a scale stand before it, and experts have scales
 }
 
@@ -211,7 +232,13 @@ func (m *Model) block(layer int64) (n int64) {
 
 // embedding are the weights of the words and the positions.
 func (m *Model) embedding() int64 {
+	if m.Ends.pictures() {
+		return m.Ends.Params
+	}
 	n := (m.Words+m.Positions+m.Types)*m.Hidden + m.embedded()
+	if m.Ends != nil {
+		n += m.Ends.Params
+	}
 	if m.FirstNorm {
 		n += m.normParams(m.Hidden)
 	}
@@ -220,6 +247,9 @@ func (m *Model) embedding() int64 {
 
 // finalParams are the weights of what stands between the last block and the words.
 func (m *Model) finalParams() int64 {
+	if m.Ends.contrasts() {
+		return 0
+	}
 	n := m.normParams(m.Hidden)
 	if m.Masked {
 		n += m.Hidden * m.Hidden
@@ -233,11 +263,14 @@ func (m *Model) finalParams() int64 {
 	if m.AltUp != nil {
 		n += (m.AltUp.Streams - 1) * m.Hidden * m.Hidden
 	}
-	return n
+	return n + m.unmixed()
 }
 
 // head are the weights behind the last block: the norm and what is not tied.
 func (m *Model) head() int64 {
+	if m.Ends.contrasts() {
+		return 0
+	}
 	n := m.finalParams()
 	if !m.Tied {
 		n += m.Words * m.Hidden

@@ -33,6 +33,15 @@ func gpt2(name string, layers, h, heads int64) *Model {
 		Dropped: true, OwnIDs: true}
 }
 
+// bert looks both ways, normalises its sums, and guesses masked words; which sentence follows
+// is left out.
+func bert(name string, layers, h, heads int64) *Model {
+	return &Model{Name: name, Layers: layers, Hidden: h, Words: 30522, Tied: true, Positions: 512, Types: 2,
+		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Both: true, Around: AroundSum,
+			Act: ActKernel, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
+		Dropped: true, FirstNorm: true, Masked: true, HeadBias: true, Written: true, Family: "BERT"}
+}
+
 func phi(name string, layers, h, wide int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 51200, HeadBias: true,
 		Block: Block{Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Layer: true, Bias: true, Parallel: true, OneNorm: true}}
@@ -132,6 +141,8 @@ var models = []*Model{
 	gpt2("gpt2-medium", 24, 1024, 16),
 	gpt2("gpt2-large", 36, 1280, 20),
 	gpt2("gpt2-xl", 48, 1600, 25),
+	bert("bert-base", 12, 768, 12),
+	bert("bert-large", 24, 1024, 16),
 	phi("phi-1.5", 24, 2048, 8192),
 	phi("phi-2", 32, 2560, 10240),
 	// litgpt pads the words of StableLM-alpha and Pythia to a multiple of 512 and 128.

@@ -6,7 +6,7 @@ type NormForm uint8
 // The forms of a norm: Llama's, which narrows before the weight; Gemma's, which multiplies
 // by 1 + w in 4 bytes before it narrows; with the weight in 4 bytes, as gpt-oss and OLMo 2;
 // Gemma 4's, which takes a power; without a weight; Cohere's LayerNorm in 4 bytes;
-// Nemotron's LayerNorm with 1 + w.
+// Nemotron's LayerNorm with 1 + w; T5's, which keeps its input as it is beside the wide one.
 const (
 	FormUsual NormForm = iota
 	FormPlus
@@ -15,6 +15,7 @@ const (
 	FormBare
 	FormLayerWide
 	FormLayerPlus
+	FormInput
 )
 
 // normWeight is the weight of a normalisation. LoRA without products trains norms alone.
@@ -38,7 +39,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	w := b.normWeight(name, weights)
 	written := b.s.written() && form != FormUsual
 	switch {
-	case written && form == FormLayerWide, written && kind == NormEager:
+	case written && form == FormLayerWide, written && kind == NormEager && form != FormInput:
 		return b.writtenNorm(form, x, name, rows, n, w)
 	case kind == NormFused, kind == NormLayer:
 		return b.oneKernel(form, x, name, rows, n, w)
@@ -49,8 +50,15 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	// mean is as large as its input [torch: mean_backward expands, then divides].
 	out := size(rows*n, b.e)
 	f, r := b.wideNorm(x, name, rows, n)
-	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
+	read := f
+	if form == FormInput {
+		read = x
+	}
+	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{read, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
 	narrow := b.add(op{in: []valueID{y}}, name+".bf16", out)
+	if weights == 0 {
+		return narrow
+	}
 	o := op{in: []valueID{narrow}, weights: []weight{w}}
 	if w.trained {
 		o.keeps, o.back = []valueID{narrow}, out
@@ -121,7 +129,11 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 
 // final is what stands between the last block and the words: a norm, or BERT's head.
 func (b *builder) final() {
-	x := b.merge(blockInput)
+	x := b.unmix(b.merge(blockInput))
+	if b.m.Ends.pictures() {
+		b.output = b.pooled(x)
+		return
+	}
 	if b.m.LastNorm {
 		x = b.norm(x, "last", b.outer, b.m.Hidden)
 	}
@@ -140,4 +152,8 @@ func (b *builder) final() {
 		return
 	}
 	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
+	if b.m.Ends != nil && b.m.Dropped {
+		b.output = b.add(op{in: []valueID{b.output}}, "final.dropped", b.act(b.m.Hidden))
+		b.aside("final.mask", size(b.outer*b.m.Hidden, 1))
+	}
 }

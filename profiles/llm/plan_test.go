@@ -149,6 +149,13 @@ func TestKnobsChangeACopy(t *testing.T) {
 			a.Setup.Model = &m
 		}
 		before := maps.Clone(a.Args)
+		if k.card != nil {
+			was := *a.Card
+			if b, ok := a.turned(&k); !ok || *a.Card != was || *b.Card == was || !b.altered {
+				t.Errorf("%s: card %+v of %+v, the question's own is %+v now; want another card, and the own one as it was", k.name, b.Card, was, a.Card)
+			}
+			continue
+		}
 		changes := k.set(&a)
 		b, err := a.with(changes)
 		if !maps.Equal(a.Args, before) {

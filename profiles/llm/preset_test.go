@@ -1,49 +1,96 @@
 package llm
 
 import (
+	"reflect"
 	"testing"
 
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
-// TestPresetIsTheStep compares the preset that the page begins with to the step of the
-// same model, which is written by other code from the same rules: weights, moments, and what
-// blocks and loss keep are equal to the byte. The preset has no optimizer, and its gradients
-// are there from the beginning; in the step they appear in the backward, as its temporaries.
-func TestPresetIsTheStep(t *testing.T) {
-	for _, ref := range []string{"llama3-8b-hf-on-h100-sxm-80gb-b1", "llama3-8b-hf-2048tok-on-h100-sxm-80gb-b3"} {
-		p, batch, err := preset.Parse(ref)
+// The preset of a model, at each of the layouts, is the step that plan plays: the chain and
+// the operations are equal in every size and time, see TestOneStep.
+func TestPresetIsThePlan(t *testing.T) {
+	for i, m := range ask.Models {
+		args := layouts[i%len(layouts)]
+		p := preset.Lookup(m.ID + "-step")
+		o := p.Options()
+		o.Tokens = min(2048, int(longestOf(m.ID)))
+		args = ask.With(args, "seq", number(int64(o.Tokens)))
+		text, err := preset.StepText(ask.With(args, "seq", ask.Option("seq").Default))
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := p.Profile(batch)
+		o.Step, o.Graph = text, i%2 == 0
+		got, err := p.Build(o)
+		if err != nil {
+			t.Errorf("%s %v: %v", m.ID, args, err)
+			continue
+		}
+		a, err := New(Lookup(m.ID), args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		step, err := Profile(Setup{Model: Lookup("llama3-8b"), Work: Work{Batch: int64(batch), Seq: int64(p.Options().Tokens)},
-			Precision: Precision{Weight: 2, Grad: 2, Moments: 2}, Code: Code{Norm: "eager"},
-			HeadLoss: HeadLoss{LogitsHeld: 2}}, CardOf("H100"))
+		want, err := a.Profile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := made.Chain, step.Chain
-		if r := got.Resident; r.Weights != want.Resident.Weights || r.Optimizer != want.Resident.Optimizer || got.Len()+1 != want.Len() {
-			t.Fatalf("%s: %d stages beside %+v; the step has %d beside %+v", ref, got.Len(), got.Resident, want.Len(), want.Resident)
+		if o.Graph && !reflect.DeepEqual(got.Graph, want.Graph) || !o.Graph && !reflect.DeepEqual(got.Chain.Stages, want.Chain.Stages) {
+			t.Errorf("%s %v: the preset %s is not the step", m.ID, args, preset.Ref(p.ID, o.Batch))
 		}
-		for i := range got.Stages {
-			a, b := got.Stages[i], want.Stages[i+1]
-			if i == len(got.Stages)-1 { // the loss itself, 4 bytes
-				b.Saved, b.Out, b.Grad = b.Saved+4, b.Out+4, b.Grad+4
-			}
-			if a.Saved != b.Saved || a.Out != b.Out || a.Unsaved != b.Unsaved || a.Grad != b.Grad {
-				t.Errorf("%s, stage %d: %+v; the step has %+v", ref, i, a, b)
-			}
-			if i == len(got.Stages)-1 { // the step lets go of its input before that
-				b.FwdTemp += want.Stages[i].Out
-			}
-			if off := a.FwdTemp - b.FwdTemp; off > 4 || off < -4 {
-				t.Errorf("%s, stage %d: temporaries of %d bytes in the forward; the step has %d", ref, i, a.FwdTemp, b.FwdTemp)
-			}
+	}
+}
+
+// longestOf is the longest sequence of a model, by what it has learned.
+func longestOf(id string) int64 {
+	if n := Lookup(id).Positions; n > 0 {
+		return n
+	}
+	return mostTokens
+}
+
+// What package ask says of learned positions is what models have.
+func TestPositions(t *testing.T) {
+	for i := range ask.Models {
+		m := &ask.Models[i]
+		if got, want := int64(m.Positions()), Lookup(m.ID).Positions; got != want {
+			t.Errorf("%s: %d positions, want %d", m.ID, got, want)
+		}
+	}
+}
+
+// What is chosen of a step is in the reference, is read back, and changes the step as in plan.
+func TestPresetParts(t *testing.T) {
+	p, batch, err := preset.Parse("llama3.2-1b-step-states.bf16-optimizer.adamw_8bit-lora.8-1024tok-f32-b2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := preset.Ref(p.ID, batch), "llama3.2-1b-step-1024tok-f32-optimizer.adamw_8bit-states.bf16-lora.8-b2"; got != want {
+		t.Errorf("it is written %s, want %s", got, want)
+	}
+	if p.Optimizer != "LoRA, rank 8, 8-bit AdamW" {
+		t.Errorf("what trains is %q", p.Optimizer)
+	}
+	profile, err := p.Profile(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Frozen weights of 2 bytes, adapters of 4 with two moments of 1.
+	if r := profile.Chain.Resident; r.Weights < 2*engine.Bytes(Lookup("llama3.2-1b").Params()) || r.Optimizer*2 != r.Weights-2*engine.Bytes(Lookup("llama3.2-1b").Params()) {
+		t.Errorf("resident %+v", r)
+	}
+	for ref, want := range map[string]string{
+		"llama3-8b-step-ckpt.full-b1":         `preset "llama3-8b-step-ckpt.full-b1": ckpt is no choice about a preset: a strategy chooses what is kept`,
+		"llama3-8b-step-seq.512-b1":           `preset "llama3-8b-step-seq.512-b1": seq is a part of its own: write -b1, -8192tok, -on-h100`,
+		"llama3-8b-step-lora.8-lora.16-b1":    `preset "llama3-8b-step-lora.8-lora.16-b1": lora appears twice; name it once`,
+		"gpt2-step-2048tok":                   `preset "gpt2-step": sequence length of 2048 tokens; 1 to 1024 are possible, for example gpt2-step-1024tok-b1`,
+		"resnet50-optimizer.adamw_8bit-b1":    "",
+		"llama3-8b-step-optimizer.adamax-b1":  "",
+		"llama3-8b-step-optimizers.adamax-b1": "",
+	} {
+		if _, _, err := preset.Parse(ref); err == nil || want != "" && err.Error() != want {
+			t.Errorf("%s: %v, want %s", ref, err, want)
 		}
 	}
 }

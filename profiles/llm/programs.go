@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 )
 
 // Program is what people run: the choices that its code makes, as a start.
@@ -19,7 +20,7 @@ type Program struct {
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
 		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
-		if s.Model != nil && s.Model.Masked && !s.Model.Fp32Loss {
+		if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
 			s.Loss = LossBF16
 		}
 		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
@@ -57,11 +58,12 @@ func (p *Program) Apply(s *Setup) { p.set(s) }
 type knob struct {
 	name string
 	set  func(*Ask) engine.Args // what it sets; nil: it changes nothing here
+	card func(*Card)            // instead of set: what another card would have
 }
 
-// turns is a knob of one option.
-func turns(name, option, value string, changes func(*Setup) bool) knob {
-	return knob{name, func(a *Ask) engine.Args {
+// turns is a knob of one option, a lever of package ask, where it changes something.
+func turns(option, value string, changes func(*Setup) bool) knob {
+	return knob{name: ask.LeverOf(option, value).Name, set: func(a *Ask) engine.Args {
 		if !changes(&a.Setup) {
 			return nil
 		}
@@ -69,39 +71,44 @@ func turns(name, option, value string, changes func(*Setup) bool) knob {
 	}}
 }
 
+// keepsAll says whether nothing is computed again.
+func (s *Setup) keepsAll() bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }
+
 // knobs are the single changes that a plan tries.
 var knobs = []knob{
-	turns("loss in chunks of tokens", "loss", "chunked", func(s *Setup) bool { return s.Loss != LossChunked && s.Loss != LossVocabChunked && s.Loss != LossFused }),
-	turns("logits deleted before the backward", "logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
-	turns("fused norm", "norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
-	turns("torch.compile of the blocks", "compile", "yes", func(s *Setup) bool { return !s.Compiled }),
-	turns("checkpointing, every second product kept", "ckpt", "sac_op", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
-	turns("kernels for linear attention", "kernels", "yes", func(s *Setup) bool {
+	turns("loss", "chunked", func(s *Setup) bool { return s.Loss != LossChunked && s.Loss != LossVocabChunked && s.Loss != LossFused }),
+	turns("logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
+	turns("norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
+	turns("compile", "yes", func(s *Setup) bool { return !s.Compiled }),
+	turns("ckpt", "sac_op", (*Setup).keepsAll),
+	turns("kernels", "yes", func(s *Setup) bool {
 		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
 	}),
-	turns("full checkpointing", "ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
-	turns("all products and attention kept, the rest computed again", "ckpt", "sac_op_all", func(s *Setup) bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }),
-	turns("block inputs in host memory", "offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
-	turns("bf16 weights, gradients and moments", "states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
-	turns("8-bit moments", "optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
-	turns("optimizer in host memory", "host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
-	turns("fused optimizer", "kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
-	turns("adapters of rank 16 beside frozen bf16 weights", "lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
-	turns("frozen products in 4 bits", "base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8 }),
-	{"FSDP over the same cards", func(a *Ask) engine.Args {
+	turns("ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
+	turns("ckpt", "sac_op_all", (*Setup).keepsAll),
+	turns("offload", "yes", func(s *Setup) bool { return !s.OffloadX }),
+	turns("states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
+	turns("optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
+	turns("host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
+	turns("kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
+	turns("lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
+	turns("base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8 }),
+	{name: "FSDP over the same cards", set: func(a *Ask) engine.Args {
 		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
 			return nil
 		}
 		return engine.Args{"shard": "zero3"}
 	}},
 	spread(2), spread(4), spread(8),
-	{"half the sequences of a micro batch, twice as many micro batches", func(a *Ask) engine.Args {
+	{name: "1 GiB more on each card", card: func(c *Card) { c.Memory += engine.GiB }},
+	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.back() }},
+	{name: "half the sequences of a micro batch, twice as many micro batches", set: func(a *Ask) engine.Args {
 		if a.Setup.Batch < 2 {
 			return nil
 		}
 		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
 	}},
-	{"sequences of half the length", func(a *Ask) engine.Args {
+	{name: "sequences of half the length", set: func(a *Ask) engine.Args {
 		if a.Setup.Seq < 2*shortest {
 			return nil
 		}
@@ -114,7 +121,7 @@ const shortest = 512
 
 // spread shares the states over so many times the cards.
 func spread(times int64) knob {
-	return knob{fmt.Sprintf("FSDP over %d times the cards", times), func(a *Ask) engine.Args {
+	return knob{name: fmt.Sprintf("FSDP over %d times the cards", times), set: func(a *Ask) engine.Args {
 		out := engine.Args{"gpus": number(a.GPUs * times)}
 		if a.Setup.Zero == 0 {
 			out["shard"] = "zero3"

@@ -35,18 +35,24 @@ func (p *program) saved() (out Kept) {
 		if i == 0 && u.front().input && p.s.Model.PerLayer != nil && p.s.Model.AltUp == nil { // the embedding is kept before
 			n -= u.front().values[0].bytes
 		}
+		if u.front().mode != CheckpointNone { // a checkpoint within is counted outside by the hooks of PyTorch
+			inner := u.front().held("beside")
+			n -= inner
+			out.Outside += inner
+		}
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
 	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil)}, &pass{}
-	_, outer := p.s.tokens()
-	x := q.take(p.s.stream(outer, &p.s.Model.Block, p.s.Model.WideSum), Saved)
+	last := p.s.tail()
+	_, outer := last.tokens()
+	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)
 	q.lossForward(w, x)
 	q.give(w.loss.held)
 	labels := p.s.Batch * p.s.Seq
 	if p.s.Batch == 1 { // the shifted ones are a view of one more
 		labels++
 	}
-	if p.s.Model.Masked { // as they are
+	if p.s.Model.Masked || p.s.Model.NarrowLoss { // as they are
 		labels = 0
 	}
 	if p.s.Model.Shorter {
@@ -54,7 +60,7 @@ func (p *program) saved() (out Kept) {
 		if p.s.Batch == 1 { // a view of what goes into the model
 			labels = 0
 		}
-		out.Outside = -size(p.s.Batch*p.s.Model.Words, 4)
+		out.Outside -= size(p.s.Batch*p.s.Model.Words, 4)
 	}
 	out.Outside += q.live + p.frontBytes() + size(labels, 8)
 	return out
@@ -67,6 +73,9 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	if !p.first || !p.s.written() {
 		return 0
 	}
+	if m.Ends != nil {
+		return p.s.frontKept()
+	}
 	inner, _ := p.s.tokens()
 	n += m.embeddedBytes(inner, p.s.Compute)
 	if m.Positions > 0 && m.OwnIDs {
@@ -74,6 +83,9 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	}
 	if m.Types > 0 {
 		n += size(p.s.Seq, 8)
+	}
+	if m.EmbedMask {
+		n += size(inner, p.s.Compute)
 	}
 	if m.Dropped {
 		n += size(inner*m.Hidden, 1)
@@ -94,7 +106,7 @@ func (s *Setup) Said() []string {
 	}
 	blocks, own, mask := 0, false, s.Seq*s.Seq
 	for l := range s.Model.Layers {
-		if k := s.Model.At(l); s.efficient(k) {
+		if k := s.Model.At(l); s.of(k).efficient(k) {
 			blocks++
 			own = own || s.masked(k)
 			if k.Index != nil {
@@ -110,6 +122,16 @@ func (s *Setup) Said() []string {
 		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(mask, 2)))
 	}
 	return []string{text + "."}
+}
+
+// held are the bytes of a value by its name that a checkpoint holds.
+func (b *block) held(name string) (n engine.Bytes) {
+	for _, v := range b.values {
+		if v.held && v.name == name {
+			n += v.bytes
+		}
+	}
+	return n
 }
 
 // keeps are the bytes that a block holds from its forward to its backward.

@@ -21,6 +21,7 @@ type Setup struct {
 	LoRA *LoRA
 	Layout
 
+	encoder  *Setup // as the first block sees it, of a decoder behind an encoder
 	tally    *tally
 	poll     *engine.Poll // ends what is played, see Ask.Until
 	lateLoss bool         // the loss of a micro batch waits until its backward follows
@@ -84,6 +85,9 @@ func (l *LoRA) check(m *Model) {
 func (s *Setup) defaults() {
 	s.Work.defaults()
 	s.Code.defaults(s.Model.Layer)
+	if s.Model.OnlyEager {
+		s.Attention = AttentionEager
+	}
 	s.Checkpointing.defaults()
 	s.HeadLoss.defaults()
 	s.Stepping.defaults()

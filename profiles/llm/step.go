@@ -59,7 +59,7 @@ func newProgram(s *Setup, of share) *program {
 		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
 	}
 	if last {
-		b := newBuilder(newTape(0, trained), s, &m.Block)
+		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
 		b.final()
 		for _, o := range b.ops {
 			root = append(root, o.weights...)
@@ -214,8 +214,7 @@ func (p *program) forwardPass() *pass {
 	w := &pass{}
 	p.unshard(p.root)
 	p.receive(p.root, true)
-	_, outer := p.s.tokens()
-	x := p.take(p.s.stream(outer, &p.s.Model.Block, false), Saved)
+	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)
 	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
 	p.cut()

@@ -7,8 +7,8 @@ import (
 	"memtide/profiles"
 )
 
-// Shares and costs of the time model, which is an estimate: 20 % for dense models with
-// 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
+// Shares and costs of the time model, which is an estimate: see Card.TimeRange for how far
+// published steps lie from it.
 const (
 	attentionBack = 2.5   // backward over forward: five products for two [arXiv:2307.08691]
 	trafficShare  = 0.8   // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
@@ -164,8 +164,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 
 // headProduct are the seconds of the product with the head's weights.
 func (p *program) headProduct(c *Card) float64 {
-	inner, _ := p.s.tokens()
-	return 2 * float64(inner) * float64(p.s.Model.Hidden) * float64(p.s.Model.Words) / float64(p.s.Tensor) / (c.Peak * c.Share)
+	return 2 * float64(p.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
 // headSeconds are those of the head and the loss, forward and backward.

@@ -33,6 +33,8 @@ type Options struct {
 	// Separate makes every operator a function, also those that work in place; of use
 	// with Graph only.
 	Separate bool
+	// Step chooses options of a language model's step, see StepText; of use there only.
+	Step string
 	// Fast gives convolutions a second algorithm, the performance-optimal one beside
 	// the memory-optimal one; AlexNet and VGG only, and only their chains.
 	Fast bool
@@ -87,6 +89,7 @@ func (p *Preset) filled(o Options) Options {
 	o.Precision = cmp.Or(o.Precision, own.Precision)
 	o.Device = cmp.Or(o.Device, own.Device)
 	o.Efficiency = cmp.Or(o.Efficiency, own.Efficiency)
+	o.Step = cmp.Or(o.Step, own.Step)
 	o.Graph = o.Graph || own.Graph
 	o.Separate = (o.Separate || own.Separate) && o.Graph
 	o.Fast = (o.Fast || own.Fast) && !o.Graph // operators have one algorithm
@@ -100,7 +103,7 @@ func (p *Preset) check(o Options) error {
 		p.checkSize("sequence length", "tokens", "tok", o.Tokens, 1, p.largestTokens(), p.own.Tokens)); err != nil {
 		return err
 	}
-	made := p.build == nil
+	made := p.hand()
 	switch precision(o.Precision) {
 	case f32, f16, bf16:
 		if made && o.Precision != p.DType {
@@ -114,6 +117,9 @@ func (p *Preset) check(o Options) error {
 	}
 	if made && (o.Graph || o.Device != p.own.Device || o.Efficiency != 0) {
 		return fmt.Errorf("preset %q: it is made by hand; it has neither operators nor times of a device", p.ID)
+	}
+	if o.Step != "" && p.model == nil {
+		return fmt.Errorf("preset %q: it is no step of a language model, which alone has%s", p.ID, strings.ReplaceAll(o.Step, "-", " "))
 	}
 	if o.Fast && p.Group != plainGroup {
 		return fmt.Errorf("preset %q: it has one algorithm for each convolution; the networks under \"%s\" have two, for example %s", p.ID, plainGroup, Ref("vgg16-mp", 64))
@@ -154,7 +160,7 @@ func (p *Preset) Images() bool { return p.own.Image > 0 }
 func (p *Preset) Sequences() bool { return p.own.Tokens > 0 }
 
 // Operators says whether the preset has operators to show as a graph.
-func (p *Preset) Operators() bool { return p.build != nil }
+func (p *Preset) Operators() bool { return !p.hand() }
 
 // Options are the preset's own choices, at its default batch.
 func (p *Preset) Options() Options { return p.filled(Options{}) }
@@ -166,7 +172,7 @@ func (p *Preset) Efficiency(o Options) int {
 	o = p.filled(o)
 	d := card.Lookup(o.Device)
 	switch {
-	case o.Efficiency > 0 || p.build == nil || d == nil:
+	case o.Efficiency > 0 || p.build == nil || d == nil: // of a step the card's share
 		return o.Efficiency
 	case p.tokenNet:
 		return utilisation * 100

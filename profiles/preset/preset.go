@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
 )
 
 // MaxBatch is the largest batch size a preset is built for.
@@ -36,14 +37,19 @@ type Preset struct {
 	sizes    profiles.Origin
 	tokenNet bool // the times are a share of the peak, see mfuTime
 	notes    func(s setting) []string
+	model    *ask.Model // instead of build: the step of a language model
 	build    func(s setting) network
 	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
 	memory   func() *profiles.Memory // instead of build: requests for memory
 }
 
 // presets is the catalogue.
-var presets = slices.Concat(residualPresets(), plainPresets(), densePresets(), inceptionPresets(), tokenPresets(),
+var presets = slices.Concat(residualPresets(), plainPresets(), densePresets(), inceptionPresets(), stepPresets(),
 	[]*Preset{lemma3(), lemma3Mirror(), nonpersistent()}, sequencePresets())
+
+// earlier are the language models as links and tables name them that are older than the
+// steps: by published formulas, without an optimizer. They are opened as they were, and are in no list.
+var earlier = tokenPresets()
 
 // recorded are the ids of All.
 var recorded = []string{"resnet50", "resnet101", "vgg16", "gpt2-medium", "lemma3", "lemma3-mirror", "nonpersistent"}
@@ -62,13 +68,18 @@ func All() (out []*Preset) {
 	return out
 }
 
-// Lookup finds a preset by its id; nil if there is none.
+// Lookup finds a preset by its id, one that is not listed, too; nil if there is none.
 func Lookup(id string) *Preset {
-	if i := slices.IndexFunc(presets, func(p *Preset) bool { return p.ID == id }); i >= 0 {
-		return presets[i]
+	for _, list := range [][]*Preset{presets, earlier} {
+		if i := slices.IndexFunc(list, func(p *Preset) bool { return p.ID == id }); i >= 0 {
+			return list[i]
+		}
 	}
 	return nil
 }
+
+// Earlier says that a preset is in no list any more: links open it as it was.
+func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
 
 // Largest is the largest batch size that the preset is built for.
 func (p *Preset) Largest() int {
@@ -115,6 +126,9 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	v, err := p.With(o)
 	if err != nil {
 		return nil, err
+	}
+	if p.model != nil {
+		return v.step(o)
 	}
 	s := o.setting()
 	out := &profiles.Profile{

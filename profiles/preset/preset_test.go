@@ -23,9 +23,9 @@ func batches(p *Preset, sizes ...int) (out []int) {
 	return out
 }
 
-// networks are the presets that are not made by hand.
+// networks are the presets that this package builds, those of earlier links, too.
 func networks() (out []*Preset) {
-	for _, p := range Presets() {
+	for _, p := range slices.Concat(presets, earlier) {
 		if p.build != nil {
 			out = append(out, p)
 		}
@@ -284,7 +284,7 @@ func TestPresets(t *testing.T) {
 			t.Fatal("writing to the result of Presets changed what Presets returns")
 		}
 		if !linkSafe(p.ID) || seen[p.ID] || Lookup(p.ID) != p {
-			t.Errorf("preset id %q: want unique, lower case, digits and hyphens, and found by Lookup", p.ID)
+			t.Errorf("preset id %q: want unique, lower case, digits, hyphens and points, and found by Lookup", p.ID)
 		}
 		seen[p.ID] = true
 		if p.Title == "" || p.Doc == "" || p.Group == "" || p.DType == "" || p.DefaultBatch < 1 {
@@ -296,8 +296,8 @@ func TestPresets(t *testing.T) {
 		last, groups[p.Group] = p.Group, true
 	}
 	for _, p := range All() {
-		if p == nil || !seen[p.ID] {
-			t.Errorf("All lists %v, which Presets does not", p)
+		if p == nil || !seen[p.ID] && !p.Earlier() {
+			t.Errorf("All lists %v, which Presets does not, and which no link named earlier", p)
 		}
 	}
 	if p := Lookup("resnet"); p != nil {
@@ -306,5 +306,5 @@ func TestPresets(t *testing.T) {
 }
 
 func linkSafe(id string) bool {
-	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-._") == ""
 }

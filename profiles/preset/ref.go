@@ -3,6 +3,7 @@ package preset
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,11 +28,12 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 //	      | "graph"           the operators, not the chain  resnet50-graph-b32
 //	      | "separate"        each operator a function of its own, with graph  resnet50-graph-separate-b32
 //	      | "on-" device      whose times, an id of Devices resnet50-on-a100-sxm-40gb-b32
+//	      | option "." value  of a step, as memtide plan has it, "_" for "-"  llama3-8b-step-optimizer.adamw_8bit-b1
 //
 // Parts stand in any order, each at most once; Ref writes the batch last, and the
 // others in the order above. What is not named is the preset's own choice. All
-// characters are lower-case letters, digits and hyphens, so a reference can stand
-// in a link as it is.
+// characters are lower-case letters, digits, hyphens, points and underlines, so a reference can
+// stand in a link as it is.
 //
 // The preset returned is the variant that the reference names, so that Profile
 // needs no more than the batch; Base leads back to the one that is listed. Equal
@@ -57,7 +59,7 @@ func Parse(ref string) (*Preset, int, error) {
 
 // cut finds the preset with the longest id that a reference begins with.
 func cut(ref string) (p *Preset, rest string) {
-	for _, known := range presets {
+	for _, known := range slices.Concat(presets, earlier) {
 		after, ok := strings.CutPrefix(ref, known.ID)
 		if ok && (after == "" || after[0] == '-') && (p == nil || len(known.ID) > len(p.ID)) {
 			p, rest = known, after
@@ -66,12 +68,14 @@ func cut(ref string) (p *Preset, rest string) {
 	return p, rest
 }
 
-func knownIDs() []string {
-	ids := make([]string, len(presets))
-	for i, p := range presets {
-		ids[i] = p.ID
+// knownIDs are the ids of the presets. The language models, which are many, are one of them.
+func knownIDs() (ids []string) {
+	for _, p := range presets {
+		if p.model == nil {
+			ids = append(ids, p.ID)
+		}
 	}
-	return ids
+	return append(ids, stepPresets()[0].ID+" and the steps of other language models")
 }
 
 // readParts reads what follows the id.
@@ -84,6 +88,8 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 		}
 		kind := ""
 		switch {
+		case p.model != nil && strings.Contains(part, "."):
+			kind, err = p.stepPart(ref, part, &o)
 		case part == string(f32) || part == string(f16) || part == string(bf16):
 			kind, o.Precision = "precision", part
 		case part == "graph":
@@ -166,6 +172,9 @@ func (p *Preset) With(o Options) (*Preset, error) {
 	v.ID, v.Title, v.DType = id, base.Title+words, o.Precision
 	v.own, v.of = o, base
 	v.own.Batch = 0
+	if v.model != nil {
+		v.Optimizer = trained(o.Step)
+	}
 	variants.byID[id] = &v
 	return &v, nil
 }
@@ -190,6 +199,7 @@ func (p *Preset) chosen(o Options) (id, title string) {
 	add(o.Image != p.own.Image, fmt.Sprintf("-%dpx", o.Image), fmt.Sprintf(", %d px", o.Image))
 	add(o.Tokens != p.own.Tokens, fmt.Sprintf("-%dtok", o.Tokens), fmt.Sprintf(", %d tokens", o.Tokens))
 	add(o.Precision != p.own.Precision, "-"+o.Precision, ", "+o.Precision)
+	add(o.Step != p.own.Step, o.Step, stepWords(o.Step))
 	add(o.Efficiency > 0, fmt.Sprintf("-%dpct", o.Efficiency), fmt.Sprintf(", %d %% of the peak", o.Efficiency))
 	add(o.Fast, "-mp", ", two algorithms")
 	add(o.Graph, "-graph", ", operators")

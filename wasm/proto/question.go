@@ -35,6 +35,7 @@ type Answer struct {
 	Name     string         `json:"name,omitempty"`      // for people
 	Strategy string         `json:"strategy"`            // the method
 	Budget   engine.Bytes   `json:"budget"`              // for which the schedule was solved
+	Preset   string         `json:"preset,omitempty"`    // the network, if the question changes it
 	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
 	Rate     engine.Rate    `json:"rate,omitempty"`      // of the link in both directions, if the question varies it
 	Batch    int            `json:"batch,omitempty"`     // if the question varies it

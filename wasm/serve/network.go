@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"errors"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -73,7 +74,10 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p, err := known.Profile(batch)
-	if err != nil {
+	switch {
+	case errors.Is(err, preset.ErrElsewhere):
+		return recorded(q.Preset)
+	case err != nil:
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	return p, nil

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"memtide/engine"
 	"memtide/engine/whatif"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/question"
 )
@@ -44,7 +46,10 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		}
 		w.Methods = append(w.Methods, whatif.Method{Strategy: m.strategy, Args: m.args})
 	}
-	if err := def.Answer(ctx, w); err != nil {
+	switch err := def.Answer(ctx, w); {
+	case errors.Is(err, preset.ErrElsewhere):
+		return nil, proto.Fail(proto.Elsewhere, "%v", err)
+	case err != nil:
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	if ctx.Err() != nil && w.Given < w.Total {

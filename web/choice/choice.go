@@ -27,8 +27,8 @@ const (
 
 // The network and the device of Example.
 const (
-	ExamplePreset = "llama3-8b-hf-on-h100-sxm-80gb-b1"
-	ExampleDevice = "h100-sxm-80gb"
+	ExamplePreset = "llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1"
+	ExampleDevice = "h100"
 )
 
 // Recorded is the allocator of what a file says about addresses.
@@ -143,6 +143,14 @@ func (c Choice) On(d *card.Card) Choice {
 	roomy := c.Roomy()
 	if c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex; roomy {
 		c.Budget = c.Room()
+	}
+	return c
+}
+
+// Timed is c on the card that the times of its preset are for; c itself where it has none.
+func (c Choice) Timed() Choice {
+	if base, o := c.Source.Variant(); base != nil && base.Operators() {
+		return c.On(card.Lookup(o.Device))
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/card"
+	_ "memtide/profiles/llm" // plays the steps of presets
 	"memtide/profiles/preset"
 	"memtide/web/format"
 )

@@ -50,12 +50,12 @@ type Problem struct {
 }
 
 // Base is what is chosen where s says nothing: the defaults, with what its preset
-// suggests.
+// suggests, on the card that its times are for.
 func (s *Said) Base() Choice {
 	c := Default()
 	if s.Profile == nil && s.Preset != "" {
 		c.Source.Preset = s.Preset
-		c = c.Suggested()
+		c = c.Timed().Suggested()
 	}
 	return c
 }
@@ -225,7 +225,7 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 		s.Strategy, s.Args = c.Strategy, c.Args
 	}
 	duplex := base.Duplex // a device that is named brings its own
-	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all {
+	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all || s.Preset != "" && base.Device != c.Timed().Device {
 		if d := card.Lookup(c.Device); d != nil {
 			s.Device, duplex = d.ID, d.Duplex
 		} else {

@@ -48,7 +48,7 @@ func Builder(ref string, p *profiles.Profile, graph bool) (build whatif.Builder,
 		if err != nil {
 			return nil, 0, err
 		}
-		return known.Problem, known.Largest(), nil
+		return known.Problem, known.Largest(), known.Builds()
 	}
 	if graph {
 		build, err = whatif.ScaleGraph(p.Graph, p.Batch)

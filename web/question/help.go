@@ -9,6 +9,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/whatif"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -27,10 +29,24 @@ func init() {
 			return out
 		},
 		Answer: func(ctx context.Context, w *Work) error {
-			changes := whatif.Changes(w.Problem, w.Method, w.Methods)
+			changes, err := w.levers()
+			if err != nil {
+				return err
+			}
+			for _, c := range whatif.Changes(w.Problem, w.Method, w.Methods) {
+				changes = append(changes, change{Change: c})
+			}
 			w.Total = len(changes)
 			for _, c := range changes {
-				a := proto.Answer{Name: c.Name}
+				a := proto.Answer{Name: c.Name, Preset: c.preset}
+				if c.build != nil {
+					p, err := c.build()
+					if err != nil { // this step does not have it
+						w.Total--
+						continue
+					}
+					c.Problem = p
+				}
 				if d := c.Problem.Device; d != w.Problem.Device {
 					a.Device = &d
 				}
@@ -44,6 +60,54 @@ func init() {
 		Sentence: helpSentence,
 	})
 }
+
+// change is one thing that might help, of a language model another step for the same work.
+type change struct {
+	whatif.Change
+	preset string // that the network is then
+	build  func() (*engine.Problem, error)
+}
+
+// levers are what can be chosen otherwise about the step of a language model: the options of
+// ask.Levers, and two sequences for each one, of half the length.
+func (w *Work) levers() (out []change, err error) {
+	p, batch, err := preset.Parse(w.Preset)
+	if err != nil || p.Model() == nil {
+		return nil, nil
+	}
+	if err := p.Builds(); err != nil {
+		return nil, err
+	}
+	add := func(name string, o preset.Options) {
+		v, err := p.Base().With(o)
+		if err != nil || v == p && o.Batch == batch {
+			return
+		}
+		out = append(out, change{whatif.Change{Name: name, Method: w.Method}, preset.Ref(v.ID, o.Batch), func() (*engine.Problem, error) {
+			q, err := v.Problem(o.Batch)
+			if err != nil {
+				return nil, err
+			}
+			q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
+			return q, nil
+		}})
+	}
+	for _, l := range ask.Levers {
+		o := p.Options()
+		o.Batch = batch
+		if o.Step, err = preset.StepText(ask.With(preset.StepArgs(o.Step), l.Option, l.Value)); err == nil {
+			add(l.Name, o)
+		}
+	}
+	if o := p.Options(); o.Tokens >= 2*shortest && 2*batch <= p.Largest() {
+		o.Tokens, o.Batch = o.Tokens/2, 2*batch
+		add("twice as many sequences of half the length", o)
+	}
+	return out, nil
+}
+
+// shortest is the length below which sequences are not shortened.
+const shortest = 512
 
 // ByGain are the indices of the answers by step time, those without a schedule
 // last.

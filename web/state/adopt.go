@@ -71,7 +71,7 @@ func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	if a.Question.Varies&question.Budget != 0 {
 		budget = offer(budget)
 	}
-	if x.Batch > 0 || budget != s.Budget() { // a share would be of another amount at another batch
+	if x.Batch > 0 || x.Preset != "" || budget != s.Budget() { // a share would be of another amount at another batch
 		c.Budget = choice.Budget{Bytes: budget}
 	}
 	if d := x.Device; d != nil {
@@ -79,6 +79,10 @@ func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 			c.Device = ""
 		}
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+	}
+	if x.Preset != "" {
+		c.Source = Source{Preset: x.Preset}
+		return c, true
 	}
 	if x.Batch == 0 {
 		return c, true

@@ -21,6 +21,8 @@ func (TogglePicker) apply(s *State) []Effect {
 	}
 	if base, _ := s.Choice.Source.Variant(); s.Step != nil && ask.Lookup(s.Choice.Step) != nil {
 		p.Active = view.StepEntry + s.Choice.Step
+	} else if base != nil && s.Step == nil && base.Model() != nil {
+		p.Active = view.StepEntry + base.Model().ID
 	} else if base != nil && s.Step == nil {
 		p.Active = base.ID
 	} else {

@@ -140,8 +140,11 @@ func (m UseChange) apply(s *State) []Effect {
 	if m.Index < 0 || m.Index >= len(list) {
 		return nil
 	}
-	if list[m.Index].Chain {
+	switch to := list[m.Index]; {
+	case to.Chain:
 		return ExploreStep{}.apply(s)
+	case to.Card: // no option says it
+		return nil
 	}
 	c := s.Choice
 	c.StepArgs = list[m.Index].Args

@@ -2,28 +2,16 @@ package tell
 
 import "memtide/engine/sim"
 
-// DecisionLetter is the short form of a decision: K, R, O or R+O.
-func DecisionLetter(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "R"
-	case sim.Offload:
-		return "O"
-	case sim.Recompute | sim.Offload:
-		return "R+O"
-	}
-	return "K"
+// decisions are the letters and the words of decisions, by their bits.
+var decisions = [...]struct{ letter, words string }{
+	sim.Keep:                    {"K", "kept"},
+	sim.Recompute:               {"R", "recomputed"},
+	sim.Offload:                 {"O", "offloaded"},
+	sim.Recompute | sim.Offload: {"R+O", "recomputed and offloaded"},
 }
 
+// DecisionLetter is the short form of a decision: K, R, O or R+O.
+func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
+
 // DecisionName is a decision in words.
-func DecisionName(d sim.Decision) string {
-	switch d {
-	case sim.Recompute:
-		return "recomputed"
-	case sim.Offload:
-		return "offloaded"
-	case sim.Recompute | sim.Offload:
-		return "recomputed and offloaded"
-	}
-	return "kept"
-}
+func DecisionName(d sim.Decision) string { return decisions[d].words }

@@ -74,10 +74,11 @@ func (p Picker) Matches() []*preset.Preset {
 	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
 }
 
-// found are the presets of which the text holds every word.
+// found are the presets of which the text holds every word. Language models are among the
+// steps: a network is in the list once.
 func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
 	for _, p := range preset.Presets() {
-		if holdsAll(strings.ToLower(text(p)), words) {
+		if p.Model() == nil && holdsAll(strings.ToLower(text(p)), words) {
 			out = append(out, p)
 		}
 	}

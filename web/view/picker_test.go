@@ -13,7 +13,7 @@ func TestPickerMatches(t *testing.T) {
 		best  string
 	}{
 		{"", []string{"resnet50", "larger-pool", "step/llama3-8b"}, []string{"step/phi-2"}, "step/llama3-8b"},
-		{"llm", []string{"gpt2-xl", "llama3-8b", "bert-large", "step/phi-2"}, []string{"resnet50"}, "step/llama3-8b"},
+		{"llm", []string{"step/gpt2-xl", "step/llama3-8b", "step/bert-large", "step/phi-2"}, []string{"resnet50", "gpt2-xl", "llama3-8b-hf", "llama3-8b-step"}, "step/llama3-8b"},
 		{"phi", []string{"step/phi-2", "step/phi-1.5"}, []string{"step/llama3-8b", "gpt2"}, "step/phi-1.5"},
 		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
@@ -21,7 +21,6 @@ func TestPickerMatches(t *testing.T) {
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
 		{"vgg", []string{"vgg16", "alexnet"}, []string{"resnet50"}, "vgg16"},
 		{"counterex", []string{"lemma3", "fragmented"}, []string{"vgg16"}, "lemma3"},
-		{"flashattention", []string{"llama3-8b"}, []string{"gpt2"}, "llama3-8b"},
 		{"zebra", nil, []string{"resnet50"}, ""},
 	} {
 		p := Picker{Query: c.query}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -28,31 +29,28 @@ func read(t *testing.T, file string) *profiles.Profile {
 	return p
 }
 
-// TestConfigsCountAsPresets: the config of a network that is also a preset has the preset's
-// parameters. The rest differs: a config is the step that memtide plan plays, with weights of
-// 4 bytes, gradients that grow and the optimizer's step, where these presets follow published
-// formulas with weights of 2 bytes and without the optimizer.
-func TestConfigsCountAsPresets(t *testing.T) {
-	for _, c := range []struct {
-		id     string
-		batch  int
-		config string
-	}{
-		{"gpt2-xl", 2, `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
-		{"bert-large", 8, `{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
-		{"llama3-8b", 1, `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
+// TestConfigsArePresets: the config of a model that is also a preset is the same step, in
+// every size and time.
+func TestConfigsArePresets(t *testing.T) {
+	for _, c := range []struct{ ref, config string }{
+		{"gpt2-xl-step-f16-b2", `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
+		{"bert-large-step-f16-b8", `{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
+		{"llama3-8b-step-b1", `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
 	} {
 		got, err := profiles.Decode("config.json", profiles.Bytes(c.config), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := preset.Lookup(c.id).Profile(c.batch)
+		p, batch, err := preset.Parse(c.ref)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, w := got.Chain.Resident.Weights/4, want.Chain.Resident.Weights/2
-		if g != w || got.Chain.Batch != want.Chain.Batch {
-			t.Errorf("%s: %d parameters and batch %d; want %d and %d", c.id, g, got.Chain.Batch, w, want.Chain.Batch)
+		want, err := p.Profile(batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Chain.Stages, want.Chain.Stages) || got.Chain.Resident != want.Chain.Resident || got.Chain.Batch != want.Chain.Batch {
+			t.Errorf("%s: the config is\n%+v, want\n%+v", c.ref, got.Chain, want.Chain)
 		}
 	}
 }

@@ -53,15 +53,19 @@ var (
 	layers = []string{"num_hidden_layers", "n_layer", "num_layers", "n_layers"}
 )
 
-// matchHFConfig claims an object that has a model_type, or the sizes of a
-// transformer, and is neither a profile nor a trace.
+// denoisers are how the classes of diffusers' transformers end, whose config.json has no model_type.
+var denoisers = []string{"Transformer2DModel\"", "Transformer3DModel\""}
+
+// matchHFConfig claims an object that has a model_type, the class of a transformer of diffusers, or
+// the sizes of a transformer, and is neither a profile nor a trace.
 func matchHFConfig(head []byte) bool {
 	// Reading a head as JSON takes milliseconds in a browser; most others do not
 	// even contain these words.
 	contains := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(key string) bool { return bytes.Contains(head, []byte(key)) })
 	}
-	if !contains("model_type") && !(contains(hidden...) && contains(layers...)) {
+	denoiser := contains("_class_name") && contains(denoisers...)
+	if !contains("model_type") && !denoiser && !(contains(hidden...) && contains(layers...)) {
 		return false
 	}
 	var keys []string
@@ -74,7 +78,7 @@ func matchHFConfig(head []byte) bool {
 	if has("traceEvents") || native.Claims(head) {
 		return false
 	}
-	return has("model_type") || has(hidden...) && has(layers...)
+	return has("model_type") || denoiser && has("_class_name") || has(hidden...) && has(layers...)
 }
 
 // Limits of what is chosen about a step.
@@ -188,8 +192,8 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq}, Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
 	llm.FindProgram("hf").Apply(&s)
-	if c.precision == "f32" { // the loss reads the logits as they are
-		s.Compute, s.LogitsHeld = 4, 0
+	if c.precision == "f32" {
+		s.Widen()
 	}
 	s.Attention = llm.AttentionFlash
 	if !c.flash {

@@ -19,6 +19,18 @@ type Model struct {
 	Usual bool // listed where nobody has typed what to look for
 }
 
+// Positions returns how many positions the model has learned: no sequence is longer. It is 0
+// where any length is possible.
+func (m *Model) Positions() int {
+	switch family, _, _ := strings.Cut(m.ID, "-"); family {
+	case "gpt2":
+		return 1024
+	case "bert":
+		return 512
+	}
+	return 0
+}
+
 // Lookup finds a model; nil if it is not known.
 func Lookup(id string) *Model {
 	for i := range Models {

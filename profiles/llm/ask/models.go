@@ -37,6 +37,8 @@ var Models = []Model{
 	{"gpt2-medium", "GPT-2 medium", false},
 	{"gpt2-large", "GPT-2 large", false},
 	{"gpt2-xl", "GPT-2 XL", false},
+	{"bert-base", "BERT-base", false},
+	{"bert-large", "BERT-large", false},
 	{"phi-1.5", "Phi 1.5", false},
 	{"phi-2", "Phi 2", false},
 	{"stablelm-3b", "StableLM alpha 3B", false},

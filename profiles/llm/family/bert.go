@@ -3,7 +3,7 @@ package family
 import "memtide/profiles/llm"
 
 func init() {
-	families["bert"], families["modernbert"] = bert, modernBERT
+	families["bert"], families["modernbert"], families["deberta-v2"] = bert, modernBERT, deberta
 	for _, name := range []string{"roberta", "xlm-roberta", "camembert"} {
 		families[name] = roberta
 	}
@@ -61,4 +61,24 @@ func modernBERT(c *config, m *llm.Model) {
 			b.Window = window
 		}
 	})
+}
+
+// deberta has scores of contents alone, with a mask in each layer. Those of relative positions are
+// refused.
+func deberta(c *config, m *llm.Model) {
+	bert(c, m)
+	c.onlyEager(m)
+	m.OwnMask, m.EmbedMask, m.Types = true, true, c.or(0, "type_vocab_size")
+	if !c.flag("position_biased_input", true) {
+		m.Positions = 0
+	}
+	if c.flag("relative_attention", false) {
+		c.unknown("relative_attention", "a deberta whose blocks are not understood")
+	}
+	if c.or(0, "conv_kernel_size") > 0 {
+		c.unknown("conv_kernel_size", "a deberta whose blocks are not understood")
+	}
+	if n := c.or(m.Hidden, "embedding_size"); n != m.Hidden {
+		c.unknown("embedding_size", "a deberta whose blocks are not understood")
+	}
 }

@@ -12,17 +12,29 @@ func init() {
 	families["starcoder2"], families["stablelm"], families["nemotron"] = starcoder2, stablelm, nemotron
 }
 
+// acts are the activations by their names, as Transformers writes them [activations.py].
+var acts = map[string]llm.Act{"silu": llm.ActKernel, "swish": llm.ActKernel, "gelu": llm.ActKernel, "gelu_pytorch_tanh": llm.ActKernel, "gelu_python_tanh": llm.ActNew,
+	"gelu_new": llm.ActNew, "gelu_fast": llm.ActNew, "relu2": llm.ActSquare, "quick_gelu": llm.ActQuick, "relu": llm.ActRelu, "xielu": llm.ActXIELU}
+
 // gelu is an activation by its name.
 func (c *config) gelu(key, usual string) llm.Act {
-	switch c.text(key, usual) {
-	case "gelu_new", "gelu_fast":
-		return llm.ActNew
-	case "relu2":
-		return llm.ActSquare
-	case "quick_gelu":
-		return llm.ActQuick
+	act, known := acts[c.text(key, usual)]
+	if !known {
+		c.unknown(key, "nets whose activation is not understood")
 	}
-	return llm.ActKernel
+	return act
+}
+
+// otherActs refuses activations other than those of one kernel where the family reads none.
+func (c *config) otherActs() {
+	for _, key := range []string{"hidden_act", "hidden_activation", "activation_function"} {
+		if c.read[key] || c.all[key] == nil {
+			continue
+		}
+		if act, known := acts[c.text(key, "")]; !known || act != llm.ActKernel {
+			c.unknown(key, "nets whose activation is not understood")
+		}
+	}
 }
 
 // gpt2 learns its positions, writes its activation out, and drops out.

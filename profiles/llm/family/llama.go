@@ -128,12 +128,12 @@ func smollm3(c *config, m *llm.Model) {
 // arcee has no gate, and squares a relu.
 func arcee(c *config, m *llm.Model) {
 	c.biases(m)
-	m.Act = llm.ActSquare
+	m.Act = c.gelu("hidden_act", "relu2")
 }
 
 func apertus(c *config, m *llm.Model) {
 	c.biases(m)
-	m.QKNorm, m.Act = true, llm.ActXIELU
+	m.QKNorm, m.Act = true, c.gelu("hidden_act", "xielu")
 }
 
 func seedOSS(c *config, m *llm.Model) {
@@ -206,6 +206,6 @@ func glm4(c *config, m *llm.Model) {
 // nanochat has norms without weights, one behind the embedding too, and caps its logits.
 func nanochat(c *config, m *llm.Model) {
 	c.biases(m)
-	m.QKNorm, m.Form, m.Act, m.FirstNorm = true, llm.FormBare, llm.ActSquare, true
+	m.QKNorm, m.Form, m.Act, m.FirstNorm = true, llm.FormBare, c.gelu("hidden_act", "relu2"), true
 	m.LogitCap = c.number("final_logit_softcapping", 15) > 0
 }

@@ -29,6 +29,12 @@ var (
 	mixed        = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
 	sparseLatent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
 		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "index_n_heads": 2, "index_head_dim": 8, "index_topk": 32}
+	smallT5     = object{"d_model": 32, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 4, "d_kv": 8, "d_ff": 64, "feed_forward_proj": "gated-gelu"}
+	smallTowers = object{"text_config": smallTower, "vision_config": smallTower, "hidden_size": nil}
+	smallTower  = object{"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 64, "max_position_embeddings": 16,
+		"image_size": 32, "patch_size": 8}
+	smallDit = object{"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "num_layers": 2, "num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
+		"text_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16}
 	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
 		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "rms_norm_eps": 1e-6}
 )
@@ -60,6 +66,19 @@ var smallConfigs = map[string]object{
 	"jamba":           {"num_experts": 4, "mamba_d_state": 8, "attn_layer_period": 2, "attn_layer_offset": 1},
 	"recurrent_gemma": {"lru_width": 32, "block_types": []string{"recurrent", "attention"}, "attention_window_size": 32},
 	"deepseek_v32":    sparseLatent, "glm_moe_dsa": sparseLatent,
+	"zamba2": {"layers_block_type": []string{"linear_attention", "hybrid"}, "n_mamba_heads": 4, "mamba_d_state": 8, "chunk_size": 32, "adapter_rank": 4},
+	"deepseek_v4": {"layer_types": []string{"compressed_sparse_attention", "heavily_compressed_attention"}, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"head_dim": 16, "q_lora_rank": 16, "qk_rope_head_dim": 4, "o_groups": 2, "o_lora_rank": 8, "index_n_heads": 2, "index_head_dim": 8, "hc_mult": 2,
+		"compress_rates": object{"compressed_sparse_attention": 4, "heavily_compressed_attention": 16}},
+	"deberta-v2": {"type_vocab_size": 0},
+	"t5":         smallT5, "mt5": smallT5, "vit": {"image_size": 32, "patch_size": 8}, "dinov2": {"image_size": 32, "patch_size": 8, "mlp_ratio": 4},
+	"whisper": {"d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
+		"max_source_positions": 32, "max_target_positions": 64},
+	"clip": smallTowers, "siglip": smallTowers,
+	"FluxTransformer2DModel": smallDit, "ChromaTransformer2DModel": smallDit, "SD3Transformer2DModel": smallDit, "QwenImageTransformer2DModel": smallDit,
+	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "LTXVideoTransformer3DModel": smallDit,
+	"HunyuanVideoTransformer3DModel": smallDit, "WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64, "num_layers": 2,
+		"text_dim": 16, "patch_size": []int{1, 2, 2}},
 	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},
 	"gemma4_text": {"head_dim": 16, "global_head_dim": 32, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64,
 		"enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 16},

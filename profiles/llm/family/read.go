@@ -52,7 +52,8 @@ func Read(data []byte) (*Reading, error) {
 		return nil, err
 	}
 	c.language()
-	kind := c.text("model_type", "")
+	named := c.named("model_type", "_class_name") // that of diffusers
+	kind := c.text(named, "")
 	if c.err == nil && kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.", "Give that file of the model.")
 	}
@@ -61,7 +62,7 @@ func Read(data []byte) (*Reading, error) {
 	case c.err != nil:
 		return nil, c.err
 	case build == nil:
-		c.fail("model_type", fmt.Sprintf("model_type %q is not understood", kind), known, wayOut)
+		c.fail(named, fmt.Sprintf("%s %q is not understood", named, kind), known, wayOut)
 		return nil, c.err
 	}
 	c.heads()
@@ -71,8 +72,12 @@ func Read(data []byte) (*Reading, error) {
 		build(c, m)
 	}
 	if c.err == nil {
-		c.towers(m)
+		if !ownSizes[kind] {
+			c.towers(m)
+		}
+		c.otherActs()
 		c.unlike(kind)
+		c.dropped(m)
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -96,7 +101,7 @@ func Read(data []byte) (*Reading, error) {
 // which those are.
 func (c *config) language() {
 	text, ok := c.all["text_config"].(map[string]any)
-	if !ok || c.all["hidden_size"] != nil {
+	if kind, _ := c.all["model_type"].(string); !ok || c.all["hidden_size"] != nil || ownSizes[kind] {
 		return
 	}
 	whole := c.all
@@ -124,7 +129,7 @@ func (c *config) heads() {
 	if c.all["draft_vocab_size"] != nil {
 		c.fail("draft_vocab_size", "draft_vocab_size makes this a draft head, which guesses words for a larger model", notOfType, wayOut)
 	}
-	if c.flag("is_encoder_decoder", false) {
+	if kind, _ := c.all["model_type"].(string); c.flag("is_encoder_decoder", false) && !ownSizes[kind] {
 		c.fail("is_encoder_decoder", "is_encoder_decoder is true: networks of an encoder and a decoder are not understood", "One row of blocks is expected.", wayOut)
 	}
 	if c.has("quantization_config") {
@@ -140,22 +145,32 @@ var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4
 // headless are families without attention and without a feed-forward net.
 var headless = map[string]bool{"mamba": true, "mamba2": true}
 
+// ownSizes are families that say all their sizes themselves: networks of two parts, and those
+// that read pictures.
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true, "siglip": true}
+
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
 	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil { // as long as it
 		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
+	}
+	if ownSizes[kind] {
+		m := &llm.Model{Name: kind, Family: kind, Tied: c.flag("tie_word_embeddings", true)}
+		if name := c.text("_name_or_path", ""); name != "" {
+			m.Name = name
+		}
+		return m
 	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
 		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"), Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
 	}
-	if !headless[kind] {
-		m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
-	} else {
+	if headless[kind] {
 		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
 		return m
 	}
+	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
 		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
@@ -179,7 +194,15 @@ var changing = map[string][]string{
 	"kv_lora_rank": {"0"}, "mlp_bias": {"false"}, "attention_bias": {"false"}, "use_bias": {"false"}, "qk_layernorm": {"false"}, "use_qk_norm": {"false"},
 	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"}, "moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
 	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil, "no_rope_layers": nil, "conv_kernel": nil,
-	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil,
+	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil, "is_causal": {"true"}, "use_bidirectional_attention": {"false"},
+}
+
+// dropped has the scores of attention dropped out where the family reads no rate of its own.
+func (c *config) dropped(m *llm.Model) {
+	if c.read["attention_dropout"] || !c.above(0, "attention_dropout") {
+		return
+	}
+	pattern(m, func(_ int64, b *llm.Block) { b.DropAttn = true })
 }
 
 // unlike refuses keys that change blocks and that the family did not ask for, and says of
@@ -199,6 +222,9 @@ func (c *config) unlike(kind string) {
 			continue
 		}
 		c.unknown(key, fmt.Sprintf("a %q whose blocks are not understood", kind))
+	}
+	if c.flag("output_router_logits", false) && c.has("num_experts_per_tok", "num_local_experts", "num_experts") {
+		c.notes = append(c.notes, "output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
 	}
 	for _, key := range []string{"num_nextn_predict_layers", "mtp_num_hidden_layers"} {
 		if n := c.number(key, 0); n > 0 {

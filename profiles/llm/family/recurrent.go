@@ -7,19 +7,23 @@ import (
 )
 
 func init() {
-	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"] = mamba, mamba2, jamba, recurrentGemma
+	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"], families["zamba2"] = mamba, mamba2, jamba, recurrentGemma, zamba2
 }
 
 // stream is what all blocks of a state-space model without attention have: one part each, and
 // a residual stream in 4 bytes.
 func (c *config) stream(m *llm.Model) {
-	c.kernels()
 	c.onlySilu("hidden_act")
 	m.Alone, m.NoTables, m.NoIDs = true, true, true
 	if c.flag("residual_in_fp32", true) {
 		m.WideSum = true
 		pattern(m, func(l int64, b *llm.Block) { b.WideIn = l > 0 })
 	}
+}
+
+// loops says that a recurrence runs as torch code.
+func (c *config) loops() {
+	c.notes = append(c.notes, "The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
 }
 
 // onlySilu refuses activations of convolutions other than SiLU.
@@ -45,10 +49,12 @@ func mamba(c *config, m *llm.Model) {
 	if c.flag("use_mambapy", false) {
 		c.unknown("use_mambapy", "a scan that is not understood")
 	}
+	c.loops()
 	c.stream(m)
 }
 
 func mamba2(c *config, m *llm.Model) {
+	c.kernels()
 	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"), State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
 		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true), OneNorm: true}
 	c.stream(m)
@@ -56,7 +62,7 @@ func mamba2(c *config, m *llm.Model) {
 
 // jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
 func jamba(c *config, m *llm.Model) {
-	c.kernels()
+	c.loops()
 	c.onlySilu("hidden_act")
 	m.Gated, m.NoRope, m.NoTables = true, true, true
 	m.Tied = c.flag("tie_word_embeddings", false)
@@ -94,7 +100,7 @@ func jamba(c *config, m *llm.Model) {
 
 // recurrentGemma has gated linear recurrent units, and windows with tables of the layer's own.
 func recurrentGemma(c *config, m *llm.Model) {
-	c.kernels()
+	c.loops()
 	m.Gated, m.Form, m.NoTables, m.MLPBias, m.OutBias = true, llm.FormPlus, true, true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.RopeOwn, m.Apart, m.Repeat, m.MaskAll = true, true, true, true
@@ -119,6 +125,56 @@ func recurrentGemma(c *config, m *llm.Model) {
 			b.Window = window
 		default:
 			c.unknown("block_types", "layers that are not understood")
+		}
+	})
+}
+
+// zamba2 has Mamba 2, in some layers behind attention and a net that these layers share.
+func zamba2(c *config, m *llm.Model) {
+	c.kernels()
+	m.Gated, m.Alone, m.Original, m.MaskAll = true, true, true, true
+	m.Tied = c.flag("tie_word_embeddings", true)
+	m.Act = c.gelu("hidden_act", "gelu")
+	m.NoRope = !c.flag("use_mem_rope", false)
+	m.NoTables = m.NoRope
+	m.Head = c.or(2*m.Hidden/max(1, m.Heads), "attention_head_dim")
+	if n := c.or(2*m.Hidden, "attention_hidden_size"); n != 2*m.Hidden {
+		c.unknown("attention_hidden_size", "blocks that are not understood")
+	}
+	for _, key := range []string{"add_bias_linear", "use_long_context"} {
+		if c.flag(key, false) {
+			c.unknown(key, "blocks that are not understood")
+		}
+	}
+	heads := max(1, c.or(8, "n_mamba_heads"))
+	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"), Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),
+		Kernel: c.or(4, "mamba_d_conv"), Chunk: max(1, c.or(256, "chunk_size")), ConvBias: c.flag("use_conv_bias", true)}
+	list := c.list("layers_block_type", m.Layers)
+	if list == nil {
+		c.fail("layers_block_type", "layers_block_type is missing", "The kind of each layer is expected.", "Add it, or correct it in the config.json.")
+		return
+	}
+	shared, uses := max(1, c.or(1, "num_mem_blocks")), int64(0)
+	for _, t := range list {
+		if t == "hybrid" {
+			uses++
+		}
+	}
+	each := llm.Hybrid{Rank: c.or(128, "adapter_rank"), QKV: c.flag("use_shared_attention_adapter", false)}
+	again, at := &each, int64(0)
+	pattern(m, func(l int64, b *llm.Block) {
+		switch fmt.Sprint(list[l]) {
+		case "mamba", linear:
+		case "hybrid":
+			b.Hybrid = again
+			if at < shared { // with the additions of every use that falls to it
+				first := each
+				first.Adapters = (uses - at + shared - 1) / shared
+				b.Hybrid = &first
+			}
+			at++
+		default:
+			c.unknown("layers_block_type", "layers that are not understood")
 		}
 	})
 }

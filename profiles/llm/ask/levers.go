@@ -1,0 +1,36 @@
+package ask
+
+// Lever is an option that makes a step need less memory or less time, for the same work.
+type Lever struct {
+	Name          string // for people
+	Option, Value string
+}
+
+// Levers are the single options that are tried where a step does not fit or is slow.
+var Levers = []Lever{
+	{"loss in chunks of tokens", "loss", "chunked"},
+	{"logits deleted before the backward", "logits", "deleted"},
+	{"fused norm", "norm", "fused"},
+	{"torch.compile of the blocks", "compile", "yes"},
+	{"kernels for linear attention", "kernels", "yes"},
+	{"bf16 weights, gradients and moments", "states", "bf16"},
+	{"8-bit moments", "optimizer", "adamw-8bit"},
+	{"optimizer in host memory", "host", "yes"},
+	{"fused optimizer", "kernel", "fused"},
+	{"adapters of rank 16 beside frozen bf16 weights", "lora", "16"},
+	{"frozen products in 4 bits", "base", "nf4"},
+	{"checkpointing, every second product kept", "ckpt", "sac_op"},
+	{"full checkpointing", "ckpt", "full"},
+	{"all products and attention kept, the rest computed again", "ckpt", "sac_op_all"},
+	{"block inputs in host memory", "offload", "yes"},
+}
+
+// LeverOf returns the lever that gives an option a value; it panics if there is none.
+func LeverOf(option, value string) *Lever {
+	for i := range Levers {
+		if l := &Levers[i]; l.Option == option && l.Value == value {
+			return l
+		}
+	}
+	panic("ask: no lever " + option + "=" + value)
+}

@@ -1,0 +1,331 @@
+package llm
+
+import "memtide/engine"
+
+// Dit is a block of a diffusion transformer: latent tokens beside those of a text, whose norms are
+// scaled and shifted by what the step of the diffusion says.
+type Dit struct {
+	Text      int64    // tokens of the text
+	Single    bool     // one row of all tokens; otherwise latents and text have weights of their own
+	Cross     bool     // the text is attended to, and is no part of the stream (Wan)
+	Seen      int64    // tokens of a picture that is attended to beside the text
+	Given     int64    // the scales come with all others from before, so many vectors; 0: a product of the block makes them
+	Shared    bool     // they come from before, and are those of all blocks of a kind
+	Plain     bool     // products have no biases
+	Swish     bool     // the net has a gate
+	Narrow    bool     // of Cross: norms and scales are in the compute type
+	Roots     bool     // and norms are root mean squares
+	Norms     NormForm // of queries and keys by head
+	Bare      bool     // there are none
+	TextOut   bool     // the block is the last one that reads the text
+	Copied    bool     // attention's result is copied for the products behind it
+	Twice     bool     // attention of one row reads a copy of its input
+	Masked    bool     // the text has a mask
+	Table     int64    // bytes of the tables of rotation of a token
+	TextTable int64    // and of all of the text
+	LatentTab bool     // of latents alone
+}
+
+// dit is a block of latents and a text [diffusers: models/transformers].
+func (b *builder) dit(x valueID) valueID {
+	switch d := b.k.Dit; {
+	case d.Cross:
+		return b.crossDit(x)
+	case d.Single:
+		return b.singleDit(x)
+	}
+	return b.doubleDit(x)
+}
+
+// over runs what is written for some tokens.
+func (b *builder) over(tokens int64, f func()) {
+	inner, outer := b.inner, b.outer
+	b.inner, b.outer = tokens, tokens
+	f()
+	b.inner, b.outer = inner, outer
+}
+
+// ditTables are what all blocks share: the embedding of the time, tables, a text.
+func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept bool)) {
+	d, h, batch := b.k.Dit, b.m.Hidden, b.s.Batch
+	tokens := b.s.Seq
+	if !d.LatentTab && !d.Cross {
+		tokens += d.Text
+	}
+	if d.Table > 0 {
+		first("rotation", size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
+	}
+	switch {
+	case d.Cross && d.Narrow:
+		first("text", size(batch*d.Text*h, b.e), true)
+		first("time", size(batch*6*h, b.e), false)
+	case d.Shared && d.Single:
+		first("scales", size(batch*3*h, b.e), true)
+	case d.Shared:
+		first("scales of two", size(batch*12*h, b.e), true)
+	case d.Cross:
+		first("text", size(batch*(d.Text+d.Seen)*h, b.e), true)
+		first("time", size(batch*6*h, b.e), false)
+	case d.Given == 0:
+		first("time", size(batch*h, b.e), true)
+	case !d.Single: // put together for the block
+		b.shared("scales", size(batch*12*h, b.e), false, true)
+	default:
+		first("scales", size(batch*d.Given*h, b.e), true)
+	}
+	if d.Masked {
+		first("text mask", size(batch*(b.s.Seq+d.Text), 1), false)
+	}
+}
+
+// scales are what the time says of a part: so many vectors, by a product of the block.
+func (b *builder) scales(name string, vectors int64) (y valueID) {
+	h := b.m.Hidden
+	b.over(b.s.Batch, func() {
+		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(h))
+		y = b.linear(silu, name, h, vectors*h, vectors*h)
+	})
+	return y
+}
+
+// scaledNorm is a norm without weights, scaled and shifted.
+func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
+	wide := size(tokens*b.m.Hidden, b.e)
+	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, wide)
+	b.aside(name+".stat", size(tokens, 8))
+	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", wide)
+	b.aside(name+".scale", size(b.s.Batch*b.m.Hidden, b.e))
+	return y
+}
+
+// qkv are queries, keys and values of some tokens, normalised by head.
+func (b *builder) qkv(n valueID, name string, tokens int64) (out [3]valueID) {
+	h, k := b.m.Hidden, b.k
+	b.over(tokens, func() {
+		for i, of := range []string{"q", "k", "v"} {
+			out[i] = b.linear(n, name+of, h, h, b.biased(h))
+			if i < 2 && !k.Dit.Bare {
+				out[i] = b.normAs(k.Dit.Norms, out[i], name+of+".norm", tokens*k.Heads, k.Head, k.Head)
+			}
+		}
+	})
+	return out
+}
+
+// ditAttend is attention of all tokens to all.
+func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
+	h := b.m.Hidden
+	var all [3]valueID
+	for i, parts := range in {
+		all[i] = parts[0]
+		if i < 2 || len(parts) > 1 { // rotated, or put together
+			all[i] = b.add(op{in: parts}, []string{"q", "k", "v"}[i]+".all", size(tokens*h, b.e))
+		}
+	}
+	o := op{kind: opAttention, in: all[:], keeps: all[:], back: size(tokens*h, 4), flops: 4 * float64(tokens) * float64(tokens/b.s.Batch) * float64(h)}
+	a := b.keep(b.add(o, "attention", size(tokens*h, b.e)))
+	each, batch := tokens/b.s.Batch, b.s.Batch
+	if b.k.Dit.Masked {
+		b.aside("mask", size(batch*upTo(each, efficientMask), b.e))
+		each = upTo(each, efficientRows)
+	}
+	b.aside("statistics", size(batch*each*b.k.Heads, 4))
+	if b.k.Dit.Copied {
+		a = b.add(op{in: []valueID{a}}, "attention.rows", size(tokens*h, b.e))
+	}
+	return a
+}
+
+// gatedSum is a part's result times a gate, beside the stream.
+func (b *builder) gatedSum(x, y, gates valueID, name string, bytes engine.Bytes) valueID {
+	return b.sum(x, b.point(name, bytes, []valueID{y, gates}, y, gates))
+}
+
+// doubleDit has weights of their own for latents and text.
+func (b *builder) doubleDit(x valueID) valueID {
+	d, h := b.k.Dit, b.m.Hidden
+	tokens := [2]int64{b.outer, b.s.Batch * d.Text}
+	bytes := [2]engine.Bytes{size(tokens[0]*h, b.e), size(tokens[1]*h, b.e)}
+	names := [2]string{"img.", "txt."}
+	parts := b.split(x, []string{"img", "txt"}, bytes[:])
+	var gates [2]valueID
+	if d.Shared {
+		all := b.add(op{in: []valueID{x}}, "scales", 0)
+		gates = [2]valueID{all, all}
+	} else if d.Given > 0 { // put together of what came from before
+		all := b.add(op{in: []valueID{x}}, "scales", size(b.s.Batch*12*h, b.e))
+		gates = [2]valueID{all, all}
+	}
+	var in [3][]valueID
+	for i := range parts {
+		if d.Given == 0 && !d.Shared {
+			vectors := int64(6)
+			if i == 1 && d.TextOut {
+				vectors = 2
+			}
+			gates[i] = b.scales(names[i]+"mod", vectors)
+		}
+		qkv := b.qkv(b.scaledNorm(parts[i], names[i]+"n1", tokens[i]), names[i], tokens[i])
+		for j := range in {
+			in[j] = append(in[j], qkv[j])
+		}
+	}
+	a := b.split(b.ditAttend(in, tokens[0]+tokens[1]), []string{"img.a", "txt.a"}, bytes[:])
+	for i := range parts {
+		if i == 1 && d.TextOut {
+			return parts[0]
+		}
+		b.over(tokens[i], func() {
+			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate", bytes[i])
+			n := b.scaledNorm(y, names[i]+"n2", tokens[i])
+			act := b.ditNet(n, names[i])
+			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i], names[i]+"gate2", bytes[i])
+		})
+	}
+	return b.add(op{in: parts}, "both", bytes[0]+bytes[1])
+}
+
+// biased is how many biases a product of so many numbers has.
+func (b *builder) biased(n int64) int64 {
+	if b.k.Dit.Plain {
+		return 0
+	}
+	return n
+}
+
+// ditNet is a net up to its last product.
+func (b *builder) ditNet(n valueID, name string) valueID {
+	h, wide := b.m.Hidden, b.k.Wide
+	if !b.k.Dit.Swish {
+		return b.activation(b.linear(n, name+"up", h, wide, b.biased(wide)), name+"gelu", b.act(wide))
+	}
+	both := b.linear(n, name+"up", h, 2*wide, b.biased(2*wide))
+	halves := b.split(both, []string{name + "gate", name + "value"}, []engine.Bytes{b.act(wide), b.act(wide)})
+	return b.gated(halves[0], halves[1], b.act(wide))
+}
+
+// fusedDit is one product for queries, keys, values and the net, of which values and the net stay
+// a part.
+func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID) {
+	h, wide := b.m.Hidden, b.k.Wide
+	all := b.linear(n, "qkv", h, 3*h+2*wide, 0)
+	parts := b.split(all, []string{"q", "k", "v", "gate", "value"}, []engine.Bytes{b.act(h), b.act(h), b.act(h), b.act(wide), b.act(wide)})
+	for i, name := range []string{"q.norm", "k.norm"} {
+		parts[i] = b.normAs(b.k.Dit.Norms, parts[i], name, tokens*b.k.Heads, b.k.Head, b.k.Head)
+	}
+	return b.gated(parts[3], parts[4], b.act(wide)), [3]valueID(parts[:3])
+}
+
+// singleDit has one row of all tokens, and its net beside attention.
+func (b *builder) singleDit(x valueID) valueID {
+	d, h, wide := b.k.Dit, b.m.Hidden, b.k.Wide
+	tokens := b.outer + b.s.Batch*d.Text
+	bytes := size(tokens*h, b.e)
+	gates := x
+	if d.Given == 0 && !d.Shared {
+		gates = b.scales("mod", 3)
+	} else { // a part of what came from before
+		gates = b.add(op{in: []valueID{x}}, "scales", 0)
+	}
+	n := b.scaledNorm(x, "n1", tokens)
+	var y valueID
+	b.over(tokens, func() {
+		var act valueID
+		var qkv [3]valueID
+		if d.Swish {
+			act, qkv = b.fusedDit(n, tokens)
+		} else {
+			act = b.ditNet(n, "")
+			if d.Twice {
+				n = b.add(op{in: []valueID{n}}, "n1.again", bytes)
+			}
+			qkv = b.qkv(n, "", tokens)
+		}
+		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
+		both := b.add(op{in: []valueID{a, act}}, "both", b.act(h+wide))
+		y = b.linear(both, "o", h+wide, h, b.biased(h))
+	})
+	return b.gatedSum(x, y, gates, "gate", bytes)
+}
+
+// wideScaled is a norm in 4 bytes, scaled and shifted in them.
+func (b *builder) wideScaled(x valueID, name string) valueID {
+	h, t := b.m.Hidden, b.outer
+	if b.k.Dit.Narrow && !b.k.Dit.Roots {
+		return b.scaledNorm(x, name, t)
+	}
+	if b.k.Dit.Narrow {
+		n := b.normAs(FormInput, x, name, t, h, 0)
+		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", size(t*h, b.e))
+		b.aside(name+".scale", size(b.s.Batch*h, b.e))
+		return y
+	}
+	wide := size(t*h, 4)
+	f := b.add(op{in: []valueID{x}}, name+".f32", wide)
+	n := b.add(op{in: []valueID{f}, keeps: []valueID{f}}, name, wide)
+	b.aside(name+".stat", size(t, 8))
+	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", wide)
+	b.aside(name+".scale", size(b.s.Batch*h, 4))
+	return b.add(op{in: []valueID{y}}, name+".narrow", size(t*h, b.e))
+}
+
+// crossDit has latents that attend to each other and to a text: Wan's, whose norms and vectors of the
+// time are in 4 bytes, and PixArt's and LTX's.
+func (b *builder) crossDit(x valueID) valueID {
+	d, h, t := b.k.Dit, b.m.Hidden, b.outer
+	batch, bytes := b.s.Batch, size(t*h, b.e)
+	n := b.wideScaled(x, "n1")
+	e := int64(4)
+	if d.Narrow {
+		e = b.e
+	}
+	gates := b.add(op{in: []valueID{x}}, "scales", size(batch*6*h, e))
+	b.extra("scales", 6*h)
+	whole := func(v valueID, name string, rows int64) valueID {
+		if d.Bare {
+			return v
+		}
+		return b.normAs(FormUsual, v, name, rows, h, h)
+	}
+	q := whole(b.linear(n, "q", h, h, h), "qn", t)
+	k := whole(b.linear(n, "k", h, h, h), "kn", t)
+	a := b.ditAttend([3][]valueID{{q}, {k}, {b.linear(n, "v", h, h, h)}}, t)
+	x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
+	n = x
+	if !d.Narrow {
+		f := b.add(op{in: []valueID{x}}, "n2.f32", size(t*h, 4))
+		n = b.add(op{in: []valueID{f}, keeps: []valueID{f}, weights: []weight{b.normWeight("n2", 2*h)}}, "n2", bytes)
+		b.aside("n2.stat", size(t, 8)+size(2*h, 4))
+	}
+	q = whole(b.linear(n, "cross.q", h, h, h), "cross.qn", t)
+	q = b.add(op{in: []valueID{q}}, "cross.q.heads", bytes)
+	y := b.beside(n, q, "cross.", d.Text, whole)
+	if d.Seen > 0 {
+		y = b.add(op{in: []valueID{y, b.beside(n, q, "cross.added.", d.Seen, whole)}}, "cross.both", bytes)
+	}
+	x = b.sum(x, b.linear(y, "cross.o", h, h, h))
+	n = b.wideScaled(x, "n3")
+	act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
+	out := b.linear(act, "down", b.k.Wide, h, h)
+	if !d.Narrow {
+		out = b.add(op{in: []valueID{out}}, "down.f32", size(t*h, 4))
+	}
+	return b.gatedSum(x, out, gates, "gate2", bytes)
+}
+
+// beside is attention of latents to so many tokens beside them, which are counted where they are
+// first seen.
+func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(valueID, string, int64) valueID) valueID {
+	h, rows := b.m.Hidden, b.s.Batch*tokens
+	states := b.add(op{in: []valueID{n}}, name+"states", 0)
+	var k, v valueID
+	b.over(rows, func() {
+		k = whole(b.linear(states, name+"k", h, h, h), name+"kn", rows)
+		k = b.add(op{in: []valueID{k}}, name+"k.heads", b.act(h))
+		v = b.linear(states, name+"v", h, h, h)
+	})
+	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, flops: 4 * float64(b.outer) * float64(tokens) * float64(h)}
+	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
+	b.aside(name+"statistics", size(b.outer*b.k.Heads, 4))
+	return a
+}

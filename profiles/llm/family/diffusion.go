@@ -1,0 +1,272 @@
+package family
+
+import (
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+)
+
+func init() {
+	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
+		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
+		"PixArtTransformer2DModel": pixart, "LTXVideoTransformer3DModel": ltx} {
+		families[name], ownSizes[name] = b, true
+	}
+}
+
+// denoiser are the sizes of a diffusion transformer by the keys of diffusers, and its latents: what
+// a token of them is on a side, and what is said of their number.
+func (c *config) denoiser(m *llm.Model, latents string, text int64) (block llm.Block, h int64) {
+	heads, head := c.need("num_attention_heads"), c.need("attention_head_dim")
+	h = heads * head
+	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
+	m.Ends = &llm.Ends{Kind: llm.EndDiffusion}
+	c.notes = append(c.notes, fmt.Sprintf("-seq says the tokens of the latents, %s; a text of %d tokens, and no encoder of it, is beside them.", latents, text))
+	for _, key := range []string{"zero_cond_t", "use_additional_t_cond", "use_layer3d_rope"} {
+		if c.flag(key, false) {
+			c.unknown(key, "blocks that are not understood")
+		}
+	}
+	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
+}
+
+// Where a token of latents is on pictures and videos.
+const (
+	ofPictures = "height / 16 x width / 16"
+	ofVideos   = "((frames - 1) / 4 + 1) x height / 16 x width / 16"
+)
+
+// layers are two kinds of blocks, the first ones and the rest.
+func (c *config) layers(m *llm.Model, first, rest llm.Block, n, more int64) {
+	if !c.tooMany("num_layers", n, more) {
+		row(m, n, first, nil)
+		row(m, more, rest, nil)
+	}
+}
+
+// product is a linear layer with a bias.
+func product(in, out int64) int64 { return in*out + out }
+
+// timed are an embedding of the time of so many products of two, each of an input's width; and
+// the norm and the product behind the blocks, to so many numbers of a token.
+func timed(h, out int64, inputs ...int64) (params, kept int64) {
+	for _, in := range inputs {
+		params += product(in, h) + product(h, h)
+		kept += 4 * h
+		if in == 256 { // of sines, which are no input of the model
+			kept += 512
+		}
+	}
+	return params + product(h, 2*h) + product(h, out), kept + 4*h
+}
+
+// flux has blocks with weights of their own for pictures and texts, and then one row of both.
+func flux(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 512)
+	in := c.need("in_channels")
+	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
+	inputs := []int64{256, c.need("pooled_projection_dim")}
+	if c.flag("guidance_embeds", false) {
+		inputs = append(inputs, 256)
+	}
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, inputs...)
+	e.Params += product(c.need("joint_attention_dim"), h) + product(in, h)
+	e.Latent, e.Whole = 8+4*h+8*out, true
+	d := llm.Dit{Text: 512, Table: 8 * b.Head}
+	single := d
+	single.Single = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+}
+
+// chroma has no products for the scales of its blocks: a network of its own makes all of them.
+func chroma(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 512)
+	in := c.need("in_channels")
+	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
+	doubles, singles := c.need("num_layers"), c.or(0, "num_single_layers")
+	from, wide, deep := c.or(64, "approximator_num_channels"), c.or(5120, "approximator_hidden_dim"), c.or(5, "approximator_layers")
+	rows := 3*singles + 12*doubles + 2
+	e := m.Ends
+	e.Params = product(from, wide) + deep*(2*product(wide, wide)+wide) + product(wide, h) + product(c.need("joint_attention_dim"), h) + product(in, h) + product(h, out)
+	e.Each = rows*(2*from+deep*(12*wide+4)+2*wide) + 2*h
+	e.Latent, e.Whole = 8+4*h+8*out, true
+	d := llm.Dit{Text: 512, Table: 8 * b.Head, Given: rows}
+	single := d
+	single.Single = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, doubles, singles)
+}
+
+// sd3 has no rotation, and a last block that leaves the text alone.
+func sd3(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 333)
+	if n := c.or(h, "caption_projection_dim"); n != h {
+		c.unknown("caption_projection_dim", "blocks that are not understood")
+	}
+	if dual, ok := c.value("dual_attention_layers").([]any); ok && len(dual) > 0 {
+		c.unknown("dual_attention_layers", "blocks that are not understood")
+	}
+	d := llm.Dit{Text: 333, Copied: true, Bare: true, Norms: llm.FormInput}
+	switch c.text("qk_norm", "") {
+	case "":
+	case "rms_norm":
+		d.Bare = false
+	default:
+		c.unknown("qk_norm", "blocks that are not understood")
+	}
+	in, side := c.need("in_channels"), c.or(2, "patch_size")
+	out := c.or(in, "out_channels") * side * side
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, 256, c.need("pooled_projection_dim"))
+	e.Params += product(c.need("joint_attention_dim"), h) + product(in*side*side, h)
+	e.Latent = 8 + 6*h + 8*out
+	last := d
+	last.TextOut = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &last
+	c.layers(m, first, rest, c.need("num_layers")-1, 1)
+}
+
+// qwenImage has two rows throughout, and turns its positions as complex numbers.
+func qwenImage(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 256)
+	in, side, joint := c.need("in_channels"), c.or(2, "patch_size"), c.need("joint_attention_dim")
+	if c.flag("guidance_embeds", false) {
+		c.unknown("guidance_embeds", "ends that are not understood")
+	}
+	out := c.or(in, "out_channels") * side * side
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, 256)
+	e.Params += joint + product(in, h) + product(joint, h)
+	e.Latent, e.Text = 8+6*h+8*out, 4*joint
+	const rows = 4096 // of the table of texts
+	b.Dit = &llm.Dit{Text: 256, Norms: llm.FormInput, Table: 4 * b.Head, TextTable: rows * 4 * b.Head, LatentTab: true}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// hunyuanVideo refines its text, which has a mask.
+func hunyuanVideo(c *config, m *llm.Model) {
+	const text = 256
+	b, h := c.denoiser(m, ofVideos, text)
+	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
+	if c.text("qk_norm", "rms_norm") != "rms_norm" {
+		c.unknown("qk_norm", "blocks that are not understood")
+	}
+	in, side := c.need("in_channels"), c.or(2, "patch_size")
+	patch := side * side * c.or(1, "patch_size_t")
+	out := c.or(in, "out_channels") * patch
+	inputs := []int64{256, c.need("pooled_projection_dim")}
+	if c.flag("guidance_embeds", false) {
+		inputs = append(inputs, 256)
+	}
+	from, refiners := c.need("text_embed_dim"), c.or(2, "num_refiner_layers")
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, inputs...)
+	e.Params += product(in*patch, h) + product(256, h) + product(h, h) + 2*product(from, h) + product(h, h)
+	e.Params += refiners * (4*h + 4*product(h, h) + product(h, 4*h) + product(4*h, h) + product(h, 2*h))
+	e.Each += 512 + 4*h + 2*from + 4*h + 2*h + refiners*6*h
+	e.Text = refiners * (20*h + 16*h + 16 + 4*b.Heads + 2*b.Heads*text)
+	e.Latent, e.Whole = 8+4*h+8*out, true
+	d := llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true}
+	single := d
+	single.Single, single.Twice = true, true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+}
+
+// wan attends to its text, and multiplies by what the time says in 4 bytes.
+func wan(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofVideos, 512)
+	b.Wide = c.need("ffn_dim")
+	if !c.flag("cross_attn_norm", true) || c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
+		c.unknown("qk_norm", "blocks that are not understood")
+	}
+	patch := int64(1)
+	if sides, ok := c.value("patch_size").([]any); ok && len(sides) == 3 {
+		for _, s := range sides {
+			n, _ := whole(s)
+			patch *= min(max(n, 1), 64)
+		}
+	} else {
+		c.fail("patch_size", "patch_size is "+told(c.all["patch_size"]), "Three numbers are expected.", correct)
+	}
+	in, from, freq := c.need("in_channels"), c.need("text_dim"), c.or(256, "freq_dim")
+	out := c.or(in, "out_channels") * patch
+	e := m.Ends
+	e.Params = 2*h + product(in*patch, h) + product(freq, h) + product(h, h) + product(h, 6*h) + product(from, h) + product(h, h) + product(h, out)
+	e.Each, e.Text, e.Latent = 2*freq+8*h+2*h, 4*h, 8*h+8+2*h+8*out
+	d := &llm.Dit{Text: 512, Cross: true, Table: 4 * b.Head}
+	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens
+		const tokens = 257
+		d.Seen = tokens
+		if n := c.or(h, "added_kv_proj_dim"); n != h || c.or(0, "pos_embed_seq_len") > 0 {
+			c.unknown("added_kv_proj_dim", "blocks that are not understood")
+		}
+		e.Params += 2*seen + product(seen, seen) + product(seen, h) + 2*h
+		e.Each += tokens*(4*seen+8+6*seen+4*h+8) + 8*seen + 8*h
+	}
+	b.Dit = d
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// flux2 has one set of scales for all blocks of a kind, no biases, and nets with a gate.
+func flux2(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 512)
+	b.Wide = engine.Int64(c.number("mlp_ratio", 3) * float64(h))
+	in, freq := c.need("in_channels"), c.or(256, "timestep_guidance_channels")
+	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
+	times := int64(1)
+	if c.flag("guidance_embeds", true) {
+		times = 2
+	}
+	e := m.Ends
+	e.Params = times*(freq*h+h*h) + 15*h*h + in*h + c.need("joint_attention_dim")*h + 2*h*h + h*out
+	e.Each, e.Latent, e.Whole = times*(2*freq+4*h)+12*h, 8+4*h+8*out, true
+	d := llm.Dit{Text: 512, Table: 8 * b.Head, Shared: true, Plain: true, Swish: true}
+	single := d
+	single.Single = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+}
+
+// tabled are the ends of a network whose blocks have tables of scales: a product makes six
+// vectors of the time, and two make the text.
+func (c *config) tabled(m *llm.Model, h, in, out int64) {
+	e := m.Ends
+	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) + product(c.need("caption_channels"), h) + product(h, h) + product(h, out)
+	e.Each, e.Text, e.Latent = 512+8*h+2*h, 4*h, 8+6*h+8*out
+}
+
+// pixart attends to its text without norms and positions.
+func pixart(c *config, m *llm.Model) {
+	const text = 300
+	b, h := c.denoiser(m, ofPictures, text)
+	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || c.above(0, "dropout") {
+		c.unknown("use_additional_conditions", "blocks that are not understood")
+	}
+	in, side := c.need("in_channels"), c.or(2, "patch_size")
+	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Bare: true}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// ltx has root mean squares without weights in front of its parts.
+func ltx(c *config, m *llm.Model) {
+	const text = 128
+	b, h := c.denoiser(m, "((frames - 1) / 8 + 1) x height / 32 x width / 32", text)
+	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
+		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
+		c.unknown("norm_elementwise_affine", "blocks that are not understood")
+	}
+	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
+	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 8 * h}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}

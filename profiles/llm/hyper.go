@@ -1,0 +1,162 @@
+package llm
+
+import "memtide/engine"
+
+// Hyper are the parallel residual streams of DeepSeek V4, which are mixed before and behind each
+// part of a block by numbers that Sinkhorn's steps make of all of them.
+type Hyper struct {
+	Streams, Steps int64
+}
+
+// mixes is how many numbers of a token mix the streams: before, behind, and among each other.
+func (y *Hyper) mixes() int64 { return y.Streams * (y.Streams + 2) }
+
+// Compressed is DeepSeek V4's attention: one head of keys, which are the values too, and beside
+// it keys of several tokens each, of which an indexer may choose.
+type Compressed struct {
+	QRank, Rope   int64
+	Groups, ORank int64 // of the product behind attention
+	Rate          int64 // tokens of a compressed key; 0: there are none
+	Overlap       bool  // of which each reads the tokens of two, and an indexer chooses
+	Index         Index
+}
+
+// hyper is a block of DeepSeek V4 [transformers: modeling_deepseek_v4.py].
+func (b *builder) hyper(x valueID) valueID {
+	x = b.mixed(x, "n1", func(n valueID) valueID { return b.compressed(n) })
+	return b.mixed(x, "n2", func(n valueID) valueID { return b.feedForward(n) })
+}
+
+// mixed puts the streams together for a part of the block, and its result back into all.
+func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valueID {
+	y, h, t := b.k.Hyper, b.m.Hidden, b.outer
+	n, comb := y.Streams, y.Streams*y.Streams
+	mixes := b.streamMix(x, name, y.mixes(), 3)
+	b.aside(name+".sinkhorn", size(t*(2*y.Steps*comb+(2*y.Steps-1)*n), 4))
+	b.aside(name+".sigmoids", size(3*t*n, 4))
+	one := b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, name+".one", b.act(h))
+	out := part(b.norm(one, name, t, h))
+	all := b.add(op{in: []valueID{out, x, mixes}, keeps: []valueID{out, x}}, name+".streams", b.values[x].bytes)
+	b.aside(name+".mixes", size(t*(n+comb), b.e))
+	return all
+}
+
+// streamMix is a product in 4 bytes of all streams, normalised at once, that makes some numbers
+// a token.
+func (b *builder) streamMix(x valueID, name string, out, scales int64) valueID {
+	wide := b.k.Hyper.Streams * b.m.Hidden
+	f, r := b.wideNorm(x, name+".hc", b.outer, wide)
+	y := b.keep(b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}}, name+".hc.mul", size(b.outer*wide, 4)))
+	w := weight{name: name + ".hc", n: wide*out + out + scales, trained: b.s.trains()}
+	mixes := b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(b.outer) * float64(wide) * float64(out)}, name+".hc.out", size(b.outer*out, 4))
+	b.keep(mixes)
+	b.aside(name+".hc.weight", size(wide*out, 4))
+	return mixes
+}
+
+// unmix puts the streams together behind the last block.
+func (b *builder) unmix(x valueID) valueID {
+	y := b.k.Hyper
+	if y == nil {
+		return x
+	}
+	mixes := b.streamMix(x, "last", y.Streams, 1)
+	b.aside("last.sigmoids", size(2*b.outer*y.Streams, 4))
+	return b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, "last.one", b.act(b.m.Hidden))
+}
+
+// unmixed are the weights of that.
+func (m *Model) unmixed() int64 {
+	if y := m.Hyper; y != nil {
+		return y.Streams*y.Streams*m.Hidden + y.Streams + 1
+	}
+	return 0
+}
+
+// compressed is attention over single and compressed keys with sinks, by products and a softmax.
+func (b *builder) compressed(n valueID) valueID {
+	c, k, h, t := b.k.Compressed, b.k, b.m.Hidden, b.inner
+	wide := k.Heads * k.Head
+	residual := b.norm(b.linear(n, "q.down", h, c.QRank, 0), "qn", t, c.QRank)
+	q := b.linear(residual, "q", c.QRank, wide, 0)
+	rows := t * k.Heads
+	q = b.add(op{in: []valueID{q}, keeps: []valueID{q}}, "q.norm", b.act(wide))
+	b.aside("q.norm.kept", size(t*wide+rows, 4)+size(rows, b.e))
+	q = b.ownRotated(q, "q.rope", b.act(wide), b.s.Seq)
+	kv := b.norm(b.linear(n, "kv", h, k.Head, 0), "kvn", t, k.Head)
+	kv = b.ownRotated(kv, "kv.rope", b.act(k.Head), b.s.Seq)
+	keys := b.s.Seq
+	if c.Rate > 0 && b.s.Seq >= c.Rate {
+		keys += b.s.Seq / c.Rate
+		kv = b.add(op{in: []valueID{kv, b.compress(n, "comp", k.Head, residual)}}, "kv.all", size(b.s.Batch*keys*k.Head, b.e))
+	} else if c.Rate > 0 {
+		b.compress(n, "comp", k.Head, residual)
+	}
+	v := kv
+	if b.s.Batch > 1 {
+		each := size(b.s.Batch*keys*wide, b.e)
+		v = b.add(op{in: []valueID{kv}}, "v.rep", each)
+		kv = b.add(op{in: []valueID{kv}}, "k.rep", each)
+	}
+	s := b.add(op{kind: opAttention, in: []valueID{q, kv}, keeps: []valueID{q, kv}, flops: b.attentionFlops(wide)}, "scores", size(rows*keys, b.e))
+	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(rows*(keys+1), b.e)))
+	b.extra("sinks", k.Heads)
+	b.aside("softmax.max", size(rows, 8))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(wide)}, "attention", b.act(wide))
+	a = b.ownRotated(a, "attention.rope", b.act(wide), b.s.Seq)
+	group := wide / c.Groups
+	w := weight{name: "o.down", n: group * c.Groups * c.ORank, trained: b.s.trains(), rows: group, cols: c.ORank}
+	o := b.add(op{kind: opProduct, in: []valueID{a}, keeps: trainedKeep(b.s, a), weights: []weight{w}, flops: 2 * float64(t) * float64(wide) * float64(c.ORank)},
+		"o.down", b.act(c.Groups*c.ORank))
+	return b.linear(o, "o", c.Groups*c.ORank, h, 0)
+}
+
+// ownRotated rotates by tables that are widened for it, of some rows.
+func (b *builder) ownRotated(x valueID, name string, bytes engine.Bytes, rows int64) valueID {
+	y := b.add(op{in: []valueID{x}}, name, bytes)
+	b.aside(name+".tables", 2*size(rows*b.k.Compressed.Rope, b.e))
+	return y
+}
+
+// compress makes keys of d numbers of several tokens each, and has the indexer score them.
+func (b *builder) compress(n valueID, name string, d int64, residual valueID) valueID {
+	c, h := b.k.Compressed, b.m.Hidden
+	width, span := d, c.Rate
+	if c.Overlap {
+		width, span = 2*d, 2*c.Rate
+	}
+	windows := b.s.Batch * (b.s.Seq / c.Rate)
+	kv := b.linear(n, name+".kv", h, width, 0)
+	gate := b.linear(n, name+".gate", h, width, 0)
+	b.extra(name+".positions", c.Rate*width)
+	soft := b.keep(b.add(op{in: []valueID{gate}}, name+".softmax", size(windows*span*d, 4)))
+	narrow := b.add(op{in: []valueID{soft}}, name+".share", size(windows*span*d, b.e))
+	if c.Overlap {
+		kv = b.add(op{in: []valueID{kv}}, name+".windows", size(windows*span*d, b.e))
+	}
+	sum := b.add(op{in: []valueID{kv, narrow}, keeps: []valueID{kv, narrow}}, name+".sum", size(windows*d, b.e))
+	y := b.normAs(FormUsual, sum, name+".norm", windows, d, d)
+	y = b.ownRotated(y, name+".rope", size(windows*d, b.e), windows)
+	if c.Overlap && d == b.k.Head && name == "comp" {
+		b.scoreKeys(n, residual)
+	}
+	return y
+}
+
+// scoreKeys is the indexer over compressed keys of its own. Its scores choose, so that no
+// gradient comes through them, and are kept all the same.
+func (b *builder) scoreKeys(n, residual valueID) {
+	c, t := b.k.Compressed, b.inner
+	i := c.Index
+	windows := b.s.Seq / c.Rate
+	keys := b.compress(n, "index", i.Head, residual)
+	q := b.linear(residual, "index.q", c.QRank, i.Heads*i.Head, 0)
+	q = b.ownRotated(q, "index.rope", b.act(i.Heads*i.Head), b.s.Seq)
+	weights := b.linear(n, "index.weights", b.m.Hidden, i.Heads, 0)
+	copies := b.s.Batch
+	if copies > 1 { // for each token
+		copies *= b.s.Seq
+	}
+	b.add(op{in: []valueID{q, keys, weights}}, "index.scores", size(t*i.Heads*windows, 4))
+	b.aside("index.kept", size(copies*windows*i.Head+t*i.Heads*(i.Head+1+2*windows), 4)+size(b.s.Seq*windows, 1)+size(t*min(i.TopK, windows), 8))
+}

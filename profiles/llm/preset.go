@@ -1,0 +1,48 @@
+package llm
+
+import (
+	"fmt"
+
+	"memtide/profiles"
+	"memtide/profiles/preset"
+)
+
+func init() { preset.PlaySteps(playPreset) }
+
+// playPreset plays the step that a preset is, as a question of plan.
+func playPreset(p preset.Step) (*profiles.Profile, error) {
+	a, err := New(Lookup(p.Model), p.Args)
+	if err != nil {
+		return nil, err
+	}
+	if p.Precision == "f32" {
+		a.Setup.Widen()
+	}
+	if p.Share > 0 {
+		c := *a.Card
+		c.Share = float64(p.Share) / 100
+		a.Card = &c
+	}
+	kind := asChain
+	if p.Graph {
+		kind = asGraph
+	}
+	out, err := a.profile(kind)
+	if err != nil {
+		return nil, err
+	}
+	s := &a.Setup
+	out.Source = profiles.Source{Tool: "preset", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: a.Card.Name, Notes: []string{
+		"Sizes: from the operators of a block with what autograd keeps of each, as memtide plan plays them.",
+		fmt.Sprintf("Times: products at %.0f %% of the peak of %g TFLOP/s of %s, an estimate.", 100*a.Card.Share, a.Card.Peak/1e12, a.Card.Name),
+		fmt.Sprintf("Resident: weights, states of the optimizer, and gradients that are there from the beginning; %d parameters.", s.Model.Params()),
+	}}
+	if s.Shard > 1 {
+		out.Source.Notes = append(out.Source.Notes, fmt.Sprintf("The numbers are those of one of %d cards that share the states.", a.GPUs))
+	}
+	out.Source.Notes = append(out.Source.Notes, a.Card.Says(s)...)
+	return out, nil
+}
+
+// Widen makes the step compute in 32 bits: the loss reads the logits as they are.
+func (s *Setup) Widen() { s.Compute, s.LogitsHeld = 4, 0 }

@@ -23,7 +23,7 @@ func Table(fill func(w *tabwriter.Writer)) string {
 	return strings.Join(lines, "\n")
 }
 
-// Number is a cell: x with so many decimals, and a dash for what is not there.
+// Number returns a cell of a table: x with this many decimals, or a dash if x is not a positive number.
 func Number(x float64, decimals int) string {
 	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"

@@ -94,7 +94,7 @@ var presetParts = [][3]string{
 	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
 }
 
-// ownOptions says what a preset is built for when nobody says anything else.
+// ownOptions says what a preset is built for by default.
 func ownOptions(p *preset.Preset) string {
 	switch o := p.Options(); {
 	case p.Images():

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,8 +152,12 @@ func readModel(name string, data []byte) *llm.Model {
 	return nil
 }
 
+// fewCollections is how far the heap may grow before garbage is collected, in per cent.
+const fewCollections = 400
+
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
+	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays leave much behind, and hold little
 	a, poll := p.ask(ctx, e, args), engine.NewPoll(ctx, nil)
 	_, err := a.Until(poll).Answer()
 	cli.Check(poll.Err())

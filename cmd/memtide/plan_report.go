@@ -99,7 +99,7 @@ func (r *planReport) sentence() string {
 func (r *planReport) time() string {
 	var b strings.Builder
 	s := r.Ask.Setup
-	fmt.Fprintf(&b, "A step takes about %s (an estimate), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.Rate())
+	fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.between(), r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
@@ -118,6 +118,15 @@ func (r *planReport) time() string {
 		b.WriteString("\n" + note)
 	}
 	return b.String() + "\n"
+}
+
+// between says how far published steps are from what the model says.
+func (r *planReport) between() string {
+	low, high := r.TimeRange()
+	if high == 0 {
+		return "; how far off is not known for want of published runs"
+	}
+	return fmt.Sprintf("; nine of ten published runs of its kind would take %s to %s", format.Duration(low), format.Duration(high))
 }
 
 // counted is a number of cards in words.
@@ -230,6 +239,8 @@ type planJSON struct {
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
 	StepTime   int64        `json:"step_time_ns"`
+	StepLow    int64        `json:"step_time_low_ns"`  // with the next: where nine of ten published runs of its kind lie
+	StepHigh   int64        `json:"step_time_high_ns"` // 0: too few are known
 	Phase      string       `json:"phase"`
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
@@ -322,6 +333,8 @@ func (r *planReport) json() planJSON {
 			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
 		}
 	}
+	low, high := r.TimeRange()
+	out.StepLow, out.StepHigh = low.Nanoseconds(), high.Nanoseconds()
 	out.Notes = append([]string{}, append(r.Ask.Setup.Model.Notes, r.Ask.Setup.Said()...)...)
 	if kept, err := r.Ask.Setup.Kept(); err == nil { // a pipeline's ranks have not the whole model
 		out.Saved = &planSaved{kept.Blocks, kept.Outside}

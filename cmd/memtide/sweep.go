@@ -55,7 +55,7 @@ type sweepOptions struct {
 	points     int
 }
 
-// sweepLimit is the time for each point where nobody says: some strategies
+// sweepLimit is the default time for each point: some strategies
 // search for as long as they may.
 const sweepLimit = 10 * time.Second
 
@@ -149,8 +149,8 @@ func (in *input) budgetRange(from, to string, n int) []choice.Budget {
 	}
 	out := make([]choice.Budget, n)
 	for i := range out {
-		// Through floating point: the ends are exact, and between them nobody
-		// asks for a certain byte.
+		// Through floating point: the ends are exact, and between them
+		// a byte more or less does not matter.
 		part := float64(i) / float64(n-1)
 		out[i].Bytes = ends[0] + engine.Bytes(engine.Int64(part*float64(ends[1]-ends[0])))
 	}

@@ -20,7 +20,7 @@ const cargoes = 3
 // cargo is a transfer. Of one that is under way left is the time it still takes, of a
 // queued one after is its earliest start.
 type cargo struct {
-	value    int8 // plus 1: 0 is none
+	value    int8 // plus 1; 0: no value
 	fetch    bool
 	reserved bool
 	time     int64

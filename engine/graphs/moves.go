@@ -178,7 +178,7 @@ func (s *state) missed(p int32, instead kindID) bool {
 	return false
 }
 
-// repeated is the place of a run of an operation that has several; none if there is none.
+// repeated returns the place of a run of an operation that has several, or none if every operation runs once.
 func (s *state) repeated(r *random) int32 {
 	if len(s.again) == 0 {
 		return none

@@ -25,10 +25,10 @@
 //
 // A schedule is a list of passes and copies for every rank. A pass starts when the pass before it on its rank has ended,
 // what it waits for has arrived, and its bytes fit. A copy is issued when the pass before it in the list has started (I)
-// or ended (O). Copies run one at a time on two lanes of a rank, one each way, in the order in which they were issued; a
-// half-duplex link has one lane, and ranks that share a link share its lanes. A fetch takes its room when it starts. At
-// one instant ends come before starts, and starts go in the order of the ranks, of a rank first the pass, then the copy
-// out, then the copy in. If nothing can start the schedule is refused, with the first pass that waits and for what.
+// or ended (O). Copies run one at a time on two lanes of a rank, one each way, in the order in which they were issued. A
+// fetch takes its room when it starts. At one instant ends come before starts, and starts go in the order of the ranks,
+// of a rank first the pass, then the copy out, then the copy in. If nothing can start the schedule is refused, with the
+// first pass that waits and for what.
 //
 // # Bytes
 //

@@ -87,8 +87,8 @@ func Exact(p *Problem, a Allowed, below time.Duration, states int, poll *engine.
 			return nil, fmt.Errorf("stage %d has a pass or a copy of no time: %w", s, engine.ErrUnsupported)
 		}
 	}
-	if len(x.stage) > MostCells || p.Messages != Latency && p.Messages != Included || p.HalfDuplex || p.Host != nil {
-		return nil, fmt.Errorf("the exact search takes at most %d micro batches at stages, messages and copies that do not compete; there are %d: %w", MostCells, len(x.stage), engine.ErrUnsupported)
+	if len(x.stage) > MostCells || p.Messages != Latency && p.Messages != Included {
+		return nil, fmt.Errorf("the exact search takes at most %d micro batches at stages, messages that do not compete; there are %d: %w", MostCells, len(x.stage), engine.ErrUnsupported)
 	}
 	goal, err := x.search()
 	if err != nil || goal < 0 {

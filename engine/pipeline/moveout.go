@@ -12,10 +12,9 @@ import (
 // by the player, since with copies bytes depend on times (Proposition 1 fails).
 type moving struct {
 	*searching
-	w     *work
-	lead  []int // by cell: passes before its backward at which it is fetched; 0: it stays
-	time  int64
-	order [][]Pass
+	w    *work
+	lead []int // by cell: passes before its backward at which it is fetched; 0: it stays
+	time int64
 }
 
 // moveOut continues a search with copies.
@@ -152,7 +151,7 @@ func (m *moving) improve(effort int) {
 		if err != nil { // nothing fits so far: change on from here
 			continue
 		}
-		m.time, m.order = int64(t.Makespan), order
+		m.time = int64(t.Makespan)
 		m.try(order, "with copies")
 	}
 }

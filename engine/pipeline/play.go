@@ -65,7 +65,7 @@ type player struct {
 	now    time.Duration
 	ranks  []runner
 	cells  [][]cell
-	lanes  []lane // two for each link to the host: out, in
+	lanes  []lane // two for each rank: out, in
 	sent   map[[2]int]time.Duration
 	events engine.Heap[event]
 	look   []bool // by rank
@@ -121,16 +121,8 @@ func (g *player) instant() {
 	}
 }
 
-// lane is what carries a rank's copies one way. With half duplex the second lane of a link is not used.
-func (g *player) lane(r int, k Kind) *lane {
-	if g.p.Host != nil {
-		r = g.p.Host[r]
-	}
-	if k == In && !g.p.HalfDuplex {
-		return &g.lanes[2*r+1]
-	}
-	return &g.lanes[2*r]
-}
+// lane returns the lane that carries the copies of rank r out of the device or back in.
+func (g *player) lane(r int, k Kind) *lane { return &g.lanes[2*r+int(k-Out)] }
 
 // end ends what ends now on a rank and on its lanes.
 func (g *player) end(r int) {

@@ -122,12 +122,7 @@ func TestPlayerAndChecker(t *testing.T) {
 		r := enginetest.Rand(uint64(seed))
 		p := randomProblem(r)
 		order := randomOrder(r, p, seed%2 == 0, seed%3 == 0)
-		p.Messages, p.HalfDuplex = pipeline.Messages(r.IntN(4)), r.IntN(3) == 0
-		if r.IntN(3) == 0 {
-			for x := range p.Ranks {
-				p.Host = append(p.Host, x/2)
-			}
-		}
+		p.Messages = pipeline.Messages(r.IntN(4))
 		free, err := p.Play(order)
 		if err != nil {
 			t.Fatalf("seed %d: without limits: %v", seed, err)

@@ -82,8 +82,6 @@ type Problem struct {
 
 	Fixed, Limit []engine.Bytes // of each rank; nil: 0, and no limit
 	Messages     Messages
-	HalfDuplex   bool  // copies both ways share a lane
-	Host         []int // by rank: the link to the host that it uses; nil: each its own
 
 	Cost func(Pass) time.Duration      // of passes, instead of the stages' times; nil: those. The search has those alone.
 	Pair func(f, a Pass) time.Duration // of a joined pass; nil: both together
@@ -94,14 +92,9 @@ const mostPasses = 1 << 22
 
 // Check refuses what cannot be counted or is not a pipeline.
 func (p *Problem) Check() error {
-	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil && len(p.Limit) != p.Ranks || p.Host != nil && len(p.Host) != p.Ranks {
-		return fmt.Errorf("%d ranks, %d stages, %d fixed amounts, %d limits and %d links to the host; want at least a rank and a stage, and one of the others for each rank, or for no rank",
-			p.Ranks, len(p.Stages), len(p.Fixed), len(p.Limit), len(p.Host))
-	}
-	for r, link := range p.Host {
-		if link < 0 || link >= p.Ranks {
-			return fmt.Errorf("rank %d uses link %d to the host; want one from 0 to %d", r, link, p.Ranks-1)
-		}
+	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil && len(p.Limit) != p.Ranks {
+		return fmt.Errorf("%d ranks, %d stages, %d fixed amounts and %d limits; want at least a rank and a stage, and one of the others for each rank, or for no rank",
+			p.Ranks, len(p.Stages), len(p.Fixed), len(p.Limit))
 	}
 	passes, path := 0, -1
 	var times time.Duration

@@ -13,10 +13,9 @@ import (
 // Options of a search.
 type Options struct {
 	Allowed
-	Effort int          // passes that it may play; 0: 50 million
-	Seed   uint64       // of its chance: for one seed it finds the same
-	Orders [][][]Pass   // it is no slower than these, where they fit
-	Better func(*Found) // called with every better step
+	Effort int        // passes that it may play; 0: 50 million
+	Seed   uint64     // of its chance: for one seed it finds the same
+	Orders [][][]Pass // it is no slower than these, where they fit
 }
 
 // Found is the best step of a search.
@@ -111,9 +110,6 @@ func (s *searching) try(order [][]Pass, from string) {
 	}
 	if s.best == nil || t.Makespan < s.best.Trace.Makespan {
 		s.best = &Found{Order: order, Trace: t, Bound: s.bound, From: from}
-		if s.o.Better != nil {
-			s.o.Better(s.best)
-		}
 	}
 }
 

@@ -53,7 +53,7 @@ const (
 	SavesOut                      // its backward needs its output
 	PassesGrad                    // its backward hands gradients on without copying
 	Inside                        // no stage ends here: the reader knows larger ones
-	Guessed                       // of a kind that nobody knows: it may save anything
+	Guessed                       // of an unknown kind: it may save anything
 )
 
 // Is reports whether the operator has a trait.
@@ -205,7 +205,7 @@ func (h *intHeap) pop() int {
 	}
 }
 
-// dropDeadViews removes views and shapes that nobody reads, such as the hidden
+// dropDeadViews removes views and shapes that have no reader, such as the hidden
 // state of an LSTM; the last operator stays.
 func dropDeadViews(ops []Operator) []Operator {
 	readers := make([]int, len(ops))

@@ -63,7 +63,7 @@ func (l *linearizer) graph() *engine.Graph {
 
 func noValues(n int) []engine.ValueID { return slices.Repeat([]engine.ValueID{engine.NoValue}, n) }
 
-// value adds a value; one of no bytes is none.
+// value adds a value and returns its number, or engine.NoValue for one of no bytes, which is not added.
 func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
 	if size == 0 {
 		return engine.NoValue

@@ -36,7 +36,7 @@ func (l *linearizer) findStorages() {
 }
 
 // overwrites is the input whose memory a node takes over; -1 if it allocates.
-// Of several, an input that nobody else reads is preferred, and then the latest.
+// Of several, an input that has no other reader is preferred, and then the latest.
 func (l *linearizer) overwrites(i int) int {
 	o := &l.ops[i]
 	if !o.Is(InPlace|IsView) || o.Is(IsShape) {

@@ -63,8 +63,8 @@ func (o *Object) Value(key string) any {
 	return v
 }
 
-// Raw is a field that is an object and may be large, taken apart and not decoded;
-// nil if it is none.
+// Raw returns a field that is an object and may be large, taken apart and not decoded. It returns nil if the field is
+// missing or something else.
 func (o *Object) Raw(key string) *Object {
 	raw, _ := o.Fields[key].(json.RawMessage)
 	if len(raw) == 0 || raw[0] != '{' {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"fmt"
 	"time"
 
 	"memtide/engine"
@@ -16,7 +17,8 @@ type Ask struct {
 	Args    engine.Args  // that it was made of, for questions that differ in some
 	NoCurve bool         // Plan finds no curves
 
-	altered bool // Card is another than Args say
+	altered bool               // Card is another than Args say
+	known   map[string]*Answer // by Args: what was answered about the model; nil: nothing is remembered
 }
 
 // Verdict says whether a setup fits.
@@ -65,9 +67,29 @@ func (a Ask) enough() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
 }
 
-// answer plays the setup, without the allocator's part of what needs more than the limit.
+// answer plays the setup, without the allocator's part of what needs more than the limit. What
+// was answered before, with that part or within the limit, is not played again: another card
+// changes what fits and how long it takes, and nothing else.
 func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
-	return profiles.Try(func() *Answer { return a.played(limit) })
+	key := fmt.Sprint(a.Args) // in the order of names
+	old := a.known[key]
+	switch {
+	case old == nil || !old.replayed && old.Pools <= limit:
+	case !a.altered:
+		return old, nil
+	case old.Ranks == nil:
+		t, err := StepTime(a.Setup, a.Card)
+		if err != nil {
+			return nil, err
+		}
+		r := *old.Result
+		return a.reserves(&r, t), nil
+	}
+	out, err := profiles.Try(func() *Answer { return a.played(limit) })
+	if err == nil && a.known != nil && !a.altered {
+		a.known[key] = out
+	}
+	return out, err
 }
 
 // played is answer, which ends at an error.

@@ -114,6 +114,6 @@ func (a Ask) with(changes engine.Args) (Ask, error) {
 		args = ask.With(args, name, changes[name])
 	}
 	b, err := New(a.Setup.Model, args)
-	b.Setup.tally, b.Setup.poll = a.Setup.tally, a.Setup.poll
+	b.Setup.tally, b.Setup.poll, b.known = a.Setup.tally, a.Setup.poll, a.known
 	return b, err
 }

@@ -34,7 +34,7 @@ type Summary struct {
 	Median float64  `json:"median_percent"`
 	P90    float64  `json:"p90_percent"`
 	Worst  float64  `json:"worst_percent"`
-	Inside *float64 `json:"inside_percent,omitempty"` // of guessed rows: how many lie between low and high
+	Inside *float64 `json:"inside_percent,omitempty"` // of guessed rows and times: how many lie between low and high
 }
 
 // Report is what a file of rows comes to.
@@ -179,9 +179,6 @@ func scoreStep(row *Row, out *Scored) {
 	out.Low, out.High = below*float64(low), above*float64(high)
 }
 
-// timeMargin is what the time model promises for dense models on one node.
-const timeMargin = 0.2
-
 func scoreTime(row *Row, out *Scored) {
 	var c rowConfig
 	strict(row.Config, &c)
@@ -194,7 +191,8 @@ func scoreTime(row *Row, out *Scored) {
 	profiles.End(err)
 	out.Set, out.Metric, out.Measured = "time", "step_s", row.Measured.Step
 	out.Predicted = t.Seconds()
-	out.Low, out.High = (1-timeMargin)*out.Predicted, (1+timeMargin)*out.Predicted
+	low, high := card.TimeRange(s, t)
+	out.Low, out.High = low.Seconds(), high.Seconds()
 }
 
 func scoreFormula(row *Row, out *Scored) {
@@ -240,7 +238,7 @@ func summarise(set string, rows []Scored) Summary {
 		s.Median = (errs[s.N/2-1] + errs[s.N/2]) / 2
 	}
 	s.P90, s.Worst = errs[(9*s.N+9)/10-1], errs[s.N-1]
-	if set == "guessed" {
+	if set == "guessed" || set == "time" {
 		share := 100 * float64(inside) / float64(s.N)
 		s.Inside = &share
 	}

@@ -33,6 +33,7 @@ const PlanStages = 7
 func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	p := &Plan{Ask: a}
 	a = a.Until(poll)
+	a.known = map[string]*Answer{}
 	var single []Change
 	stages := [PlanStages]func() error{
 		func() (err error) { p.Answer, err = a.Answer(); return err },
@@ -43,6 +44,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			return err
 		},
 		func() error {
+			single = a.useful(p.Answer, single) // by what no allocator does without
 			err := settleAll(single, poll)
 			p.Changes = a.useful(p.Answer, single)
 			return err

@@ -7,8 +7,8 @@ import (
 	"memtide/profiles"
 )
 
-// Shares and costs of the time model, which is an estimate: 20 % for dense models with
-// 8,192 tokens or more on one A100 or H100 node, an order of size elsewhere.
+// Shares and costs of the time model, which is an estimate: see Card.TimeRange for how far
+// published steps lie from it.
 const (
 	attentionBack = 2.5   // backward over forward: five products for two [arXiv:2307.08691]
 	trafficShare  = 0.8   // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]

@@ -17,7 +17,7 @@ type Errors struct {
 	Over   bool // a limit is reached: what follows is not read
 }
 
-// NewErrors are those of a file of so many bytes, unpacked.
+// NewErrors returns an empty list of errors for a file that has size bytes when it is unpacked.
 func NewErrors(format string, size int) *Errors {
 	return &Errors{format: format, Budget: profiles.FileBudget(size)}
 }

@@ -143,7 +143,8 @@ func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) 
 // Nanoseconds is the duration of a number that seconds or milliseconds read.
 func Nanoseconds(v int64) time.Duration { return time.Duration(v) }
 
-// Elements is how many numbers a shape holds; not ok if it is none.
+// Elements returns how many numbers a tensor of this shape holds. ok is false if a dimension is negative, or if the
+// number is above MaxNumber.
 func Elements(dims []int64) (n int64, ok bool) {
 	n = 1
 	for _, d := range dims {

@@ -53,10 +53,12 @@ type Stepped struct {
 	Low       engine.Bytes  `json:"low"`     // reserved
 	High      engine.Bytes  `json:"high"`
 	Allocated engine.Bytes  `json:"allocated"`
-	States    engine.Bytes  `json:"states"` // weights, gradients, optimizer alone
-	Time      time.Duration `json:"time"`   // an estimate; 0 if unknown
-	Rate      float64       `json:"rate"`   // tokens per second
-	Phase     int           `json:"phase"`  // of the peak: index into Phases
+	States    engine.Bytes  `json:"states"`             // weights, gradients, optimizer alone
+	Time      time.Duration `json:"time"`               // an estimate; 0 if unknown
+	TimeLow   time.Duration `json:"time_low,omitempty"` // with TimeHigh: where nine of ten published runs of its kind lie; 0: too few are known
+	TimeHigh  time.Duration `json:"time_high,omitempty"`
+	Rate      float64       `json:"rate"`  // tokens per second
+	Phase     int           `json:"phase"` // of the peak: index into Phases
 	Phases    []StepPhase   `json:"phases"`
 
 	Ranks []StepRank `json:"ranks,omitempty"` // of a pipeline; the rest of the answer is about the fullest

@@ -2,6 +2,8 @@ package draw
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -102,7 +104,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	c.reset(f.left, sc.top, f.right, sc.bottom)
 	s.labels = s.labels[:0]
 	last := x.lastShown(f)
-	n := lowerBound(x.from, last)
+	n, _ := slices.BinarySearch(x.from, last)
 	for b := 0; b*perStretch < n; b++ {
 		if x.ends[b] > int64(f.From) {
 			x.drawStretch(s, f, sc, b*perStretch, min((b+1)*perStretch, n), last)
@@ -125,19 +127,6 @@ func (s *Scene) flushBlocks() {
 		}
 		s.Rects(st, s.slices[k])
 	}
-}
-
-// lowerBound is the first index whose value is at least v.
-func lowerBound(sorted []int64, v int64) int {
-	lo, hi := 0, len(sorted)
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); sorted[mid] < v {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
 }
 
 // lastShown is where the view ends, or the step, if a request finds no room.
@@ -242,15 +231,7 @@ func (x *Places) steps(f *frame, y func(*Level) float64) (xy []float32) {
 
 // levelAfter is the first level after a moment.
 func (x *Places) levelAfter(at int64) int {
-	lo, hi := 0, len(x.p.Levels)
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); int64(x.p.Levels[mid].At) <= at {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return sort.Search(len(x.p.Levels), func(i int) bool { return int64(x.p.Levels[i].At) > at })
 }
 
 // drawPool draws the line that no buffer may cross.

@@ -66,9 +66,6 @@ func TestDuration(t *testing.T) {
 			t.Errorf("Duration(%d) = %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got, want := DurationChange(23*time.Millisecond), "+23 ms"; got != want {
-		t.Errorf("DurationChange = %q, want %q", got, want)
-	}
 }
 
 func TestSpan(t *testing.T) {

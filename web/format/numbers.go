@@ -54,14 +54,6 @@ func Duration(d time.Duration) string {
 	return inUnits(uint64(d), timeUnits, nearest)
 }
 
-// DurationChange writes a difference of times with its sign: "+23 ms", "−38 ms", "0 ms".
-func DurationChange(d time.Duration) string {
-	if d > 0 {
-		return "+" + Duration(d)
-	}
-	return Duration(d)
-}
-
 // axisUnit is the one unit in which times up to to are written side by side.
 func axisUnit(to time.Duration) unit {
 	switch {

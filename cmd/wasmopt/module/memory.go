@@ -69,9 +69,8 @@ func ownMemory(sections []Section) (int64, error) {
 	return int64(pages) * pageSize, nil
 }
 
-// WriteMemory is the body of a data section that lays out a memory. A gap of more
-// than so many zeros between two segments is not written out; a larger number makes
-// fewer segments.
+// WriteMemory returns the body of a data section that lays out a memory. Up to gap zeros between two stretches are
+// written out, so a larger gap makes fewer segments.
 func WriteMemory(memory []byte, gap int) []byte {
 	segments := cut(memory, gap)
 	for len(segments) > maxSegments {

@@ -8,7 +8,7 @@ type Reader struct {
 	Err error
 }
 
-// Take is the next n bytes, nil if there are not so many.
+// Take returns the next n bytes, or nil if fewer remain.
 func (r *Reader) Take(n int) []byte {
 	if n < 0 || n > len(r.B)-r.I {
 		r.Err, r.I = ErrForm, len(r.B)

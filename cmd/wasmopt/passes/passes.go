@@ -62,7 +62,7 @@ type Report struct {
 	Steps []Step // one for each pass
 }
 
-// LeftOut are the steps of passes that did nothing though nobody had asked for that.
+// LeftOut returns the steps of passes that did nothing although the options did not skip them.
 func (r *Report) LeftOut() []Step {
 	return slices.DeleteFunc(slices.Clone(r.Steps), func(s Step) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
 }

@@ -134,12 +134,6 @@ func (c *proof) lanes(order [][]pipeline.Pass) error {
 			}
 			k := key{x.Kind, x.Micro, x.Stage}
 			link := [2]int{r, int(x.Kind)}
-			if c.p.Host != nil {
-				link[0] = c.p.Host[r]
-			}
-			if c.p.HalfDuplex {
-				link[1] = 0
-			}
 			lanes[link] = append(lanes[link], issue{c.spans[k][nth[k]], issued, r, place})
 			nth[k]++
 		}

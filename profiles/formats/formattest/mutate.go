@@ -42,7 +42,7 @@ func (s *Script) Pick(list []string) string { return list[s.N(len(list))] }
 var Extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808",
 	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity", strings.Repeat("9", 999), strings.Repeat("1", 1001)}
 
-// OddTexts are names as nobody writes them.
+// OddTexts are names that no program writes, to see that they are read or refused.
 var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b", "a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
 
 // CheckDecoded is what holds of any content: it is refused with a place and a
@@ -93,7 +93,7 @@ func checkRead(t *testing.T, p *profiles.Profile, err error) {
 }
 
 // MostTimes and FixedRoom bound what reading a mutated sample allocates in all, garbage
-// included: so many times its bytes, and so many bytes beside that.
+// included: MostTimes the bytes of the sample, and FixedRoom bytes.
 const (
 	MostTimes = 20
 	FixedRoom = 24 << 20

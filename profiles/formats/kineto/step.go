@@ -155,7 +155,7 @@ func medianWindow(list []window, works []work) window {
 			sums[i].took = w.to - w.from
 		}
 	}
-	// A step in which nothing ran is none.
+	// A step in which nothing ran does not count.
 	sums = slices.DeleteFunc(sums, func(s sum) bool { return s.took == 0 && len(list) > 1 })
 	if len(sums) == 0 {
 		return list[0]

@@ -145,7 +145,7 @@ func eachObject(o *jsonfile.Object, list string, poll *engine.Poll, visit func(v
 	})
 }
 
-// each reads a list of at most so many items, if there is one.
+// each reads a list of at most most items, if the file has it.
 func each(o *jsonfile.Object, list string, most int, poll *engine.Poll, visit func(i int, item any)) {
 	if o.EachIn(list, most, poll, visit) {
 		return

@@ -18,7 +18,7 @@ import (
 // a message.
 
 // canonicalStages cuts the stages out of a canonical profile. rest is the profile
-// with an empty list in their place. ok is false if it is none.
+// with an empty list in their place. ok is false if data is not a canonical profile.
 func canonicalStages(data []byte) (stages []engine.Stage, rest []byte, ok bool) {
 	const begin = "\n \"stages\":["
 	const mark = begin + "\n  {"
@@ -83,7 +83,7 @@ func (r *canonicalReader) text() string {
 	return ""
 }
 
-// digits is a number of at most so many digits, without a zero in front of others.
+// digits reads a number of at most most digits, without a zero in front of others.
 func (r *canonicalReader) digits(most int) (v int64) {
 	n := 0
 	for n < len(r.b) && r.b[n]-'0' <= 9 {

@@ -263,7 +263,7 @@ func (g *onnxGraph) assume(t *onnxTensor, i int) int64 {
 	return n
 }
 
-// plural is the verb behind so many.
+// plural returns the verb behind n things: " is" or " are".
 func plural(n int64) string {
 	if n == 1 {
 		return " is"

@@ -64,7 +64,7 @@ func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
 	}
 	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
 		o.Preds = pad.Preds
-		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0 // nobody reads it any more: it is dropped
+		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0 // it has no reader any more: it is dropped
 	}
 }
 
@@ -250,7 +250,7 @@ func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 }
 
 // workInPlace lets activations, sums and factors overwrite their input where a
-// program may: nobody else reads it, and no backward needs it. Networks for
+// program may: nothing else reads it, and no backward needs it. Networks for
 // training are written that way; the file does not tell.
 func (g *onnxGraph) workInPlace() {
 	readers := make([]int, len(g.ops))

@@ -25,7 +25,6 @@ const (
 // onnxModel is a model, read.
 type onnxModel struct {
 	producer string
-	opset    int64 // of the standard operators
 	nodes    []onnxNode
 	weights  []onnxTensor // initializers
 	inputs   []onnxTensor
@@ -116,8 +115,6 @@ func readOnnx(data []byte, poll *engine.Poll) *onnxModel {
 		case 7:
 			r.m.hasGraph = true
 			r.graph(f)
-		case 8: // opset_import
-			r.opset(f)
 		}
 	})
 	return &r.m
@@ -153,22 +150,6 @@ func tooMany(what string, most int) {
 
 // onnxText is a name of the file.
 func onnxText(b []byte) string { return strings.ToValidUTF8(string(b), "?") }
-
-func (r *reader) opset(f wireField) {
-	f.is(wireBytes)
-	domain, version := "", int64(0)
-	r.each("the operator set", f.data, func(f wireField) {
-		switch f.number {
-		case 1:
-			r.name(f, &domain)
-		case 2:
-			version = int64(f.value)
-		}
-	})
-	if domain == "" || domain == "ai.onnx" {
-		r.m.opset = version
-	}
-}
 
 func (r *reader) graph(f wireField) {
 	f.is(wireBytes)
@@ -291,8 +272,8 @@ func (r *reader) tensor(what string, data []byte) (t onnxTensor) {
 	return t
 }
 
-// values are the values of an integer tensor; nil if it is none, or if they
-// are not in the file.
+// values returns the values of an integer tensor. It returns nil for tensors of other types, and if the values are
+// not in the file.
 func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 	if dtype != onnxInt64 && dtype != onnxInt32 {
 		return nil

@@ -168,7 +168,7 @@ func sliceShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// sliceSpan is where a slice of so many positions begins, and how many it takes.
+// sliceSpan returns where a slice of a dimension of this size begins, and how many positions it takes.
 func sliceSpan(start, end, step, size int64) (first, n int64) {
 	low, high := int64(0), size
 	if step < 0 {

@@ -32,7 +32,7 @@ func isFloat(dtype int64) bool {
 	return dtype == onnxFloat || dtype == onnxFloat16 || dtype == onnxBfloat16 || dtype == onnxDouble
 }
 
-// count is elements of a shape that is known to be one.
+// elementCount returns how many elements a tensor of a valid shape has.
 func elementCount(dims []int64) int64 {
 	n, _ := parse.Elements(dims)
 	return n
@@ -96,7 +96,7 @@ func (c *call) list(name string, input int) []int64 {
 // wrongShape ends with a sentence about the node.
 func wrongShape(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
-// findAxis is a dimension of so many, if there is one; negative ones count from the end.
+// findAxis returns the index of axis a among rank dimensions, and whether it exists. A negative a counts from the end.
 func findAxis(a int64, rank int) (at int, ok bool) {
 	if a < 0 {
 		a += int64(rank)
@@ -104,7 +104,7 @@ func findAxis(a int64, rank int) (at int, ok bool) {
 	return int(a), a >= 0 && a < int64(rank)
 }
 
-// axis is findAxis of a dimension that has to be there.
+// axis is findAxis for an axis that has to exist: it ends the decoder otherwise.
 func axis(a int64, rank int) int {
 	at, ok := findAxis(a, rank)
 	if !ok {
@@ -113,7 +113,7 @@ func axis(a int64, rank int) int {
 	return at
 }
 
-// marked are the dimensions of so many that a list names.
+// marked tells for each of rank dimensions whether axes names it.
 func marked(axes []int64, rank int) []bool {
 	marks := make([]bool, rank)
 	for _, a := range axes {
@@ -160,7 +160,7 @@ func (c *call) spatial(kernel []int64, rank int) spatial {
 	return s
 }
 
-// slide is what a filter makes of so many positions along dimension i.
+// slide returns how many positions a filter has along dimension i of an input with in positions there.
 func (s *spatial) slide(i int, in int64) int64 {
 	stride := s.stride[i]
 	if strings.HasPrefix(s.auto, "SAME") {

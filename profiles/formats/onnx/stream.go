@@ -87,8 +87,7 @@ type copier struct {
 	steps int
 }
 
-// message copies a message of so many bytes; the whole model ends where the
-// content does.
+// message copies a message of size bytes. The whole model ends where the content does.
 func (c *copier) message(part onnxPart, size int64) (out []byte) {
 	for end := c.at + size; c.at < end; {
 		c.part = part
@@ -115,7 +114,7 @@ func (c *copier) message(part onnxPart, size int64) (out []byte) {
 	return out
 }
 
-// field copies the content of a field of so many bytes; nil if nobody reads it.
+// field copies the content of a field of n bytes. It returns nil if it holds numbers that no rule reads.
 func (c *copier) field(part onnxPart, number int, n int64) []byte {
 	switch inner, ok := part.within(number); {
 	case ok && n > c.look:

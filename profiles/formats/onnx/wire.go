@@ -9,7 +9,7 @@ import (
 
 // The wire format of protocol buffers, as far as ONNX models need it: a message
 // is a row of fields, each a key (number and kind), then a varint, 4 bytes, 8
-// bytes, or a length and so many bytes
+// bytes, or a length and as many bytes as it says
 // (https://protobuf.dev/programming-guides/encoding/).
 
 // What can be wrong with a message.
@@ -95,7 +95,7 @@ func (w *wire) varint() (v uint64) {
 	return 0
 }
 
-// take is the next n bytes; nil if there are fewer. No bytes are not nil.
+// take returns the next n bytes, or nil if fewer are left. For n = 0 it returns an empty slice that is not nil.
 func (w *wire) take(n uint64) []byte {
 	if w.err != nil {
 		return nil
@@ -109,8 +109,8 @@ func (w *wire) take(n uint64) []byte {
 	return b
 }
 
-// ints appends a field of a repeated integer, packed or not. It stops at most
-// numbers: nobody asks for the values of long lists.
+// ints appends the numbers of a repeated integer field, packed or not, to list. It stops when list has most
+// numbers: no rule needs the values of long lists.
 func (f wireField) ints(list []int64, most int) []int64 {
 	switch f.kind {
 	case wireVarint:
@@ -131,7 +131,7 @@ func (f wireField) ints(list []int64, most int) []int64 {
 	return nil
 }
 
-// floats appends a field of a repeated 32-bit float, packed or not.
+// floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to most of them.
 func (f wireField) floats(list []float32, most int) []float32 {
 	switch f.kind {
 	case wireFixed4:
@@ -149,17 +149,17 @@ func (f wireField) floats(list []float32, most int) []float32 {
 	return nil
 }
 
-// is ends with a field of another kind.
+// is ends the decoder unless the field is of this kind.
 func (f wireField) is(kind wireKind) {
 	if f.kind != kind {
 		f.mistyped()
 	}
 }
 
-// mistyped ends with a field of a kind that ONNX does not have here.
+// mistyped ends the decoder: ONNX has no field of this kind here.
 func (f wireField) mistyped() { damaged(f.what, errWireMistype) }
 
-// end ends if the message is damaged.
+// end ends the decoder if the message was damaged.
 func (w *wire) end() {
 	if w.err != nil {
 		damaged(w.what, w.err)

@@ -37,7 +37,7 @@ func (r *reader) each(key string, visit func(i int, v any)) {
 	}
 }
 
-// number is v as a place in a list of n; -1 and an error if it is none.
+// number reads v as a place in a list of n. It returns -1 and notes an error if v is not one.
 func (r *reader) number(v any, n int, path string) int {
 	text, _ := v.(json.Number)
 	k, err := strconv.Atoi(text.String())

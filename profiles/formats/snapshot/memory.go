@@ -94,7 +94,7 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	return s
 }
 
-// record is a dictionary; nil if v is none.
+// record returns v as a dictionary, or nil if it is something else.
 func (s *snapshot) record(v pval) *record {
 	if v.kind() != pvDict {
 		return nil

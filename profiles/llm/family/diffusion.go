@@ -3,12 +3,14 @@ package family
 import (
 	"fmt"
 
+	"memtide/engine"
 	"memtide/profiles/llm"
 )
 
 func init() {
 	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
-		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan} {
+		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
+		"PixArtTransformer2DModel": pixart, "LTXVideoTransformer3DModel": ltx} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -151,7 +153,7 @@ func qwenImage(c *config, m *llm.Model) {
 func hunyuanVideo(c *config, m *llm.Model) {
 	const text = 256
 	b, h := c.denoiser(m, ofVideos, text)
-	b.Wide = int64(c.number("mlp_ratio", 4) * float64(h))
+	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
 	if c.text("qk_norm", "rms_norm") != "rms_norm" {
 		c.unknown("qk_norm", "blocks that are not understood")
 	}
@@ -210,5 +212,61 @@ func wan(c *config, m *llm.Model) {
 		e.Each += tokens*(4*seen+8+6*seen+4*h+8) + 8*seen + 8*h
 	}
 	b.Dit = d
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// flux2 has one set of scales for all blocks of a kind, no biases, and nets with a gate.
+func flux2(c *config, m *llm.Model) {
+	b, h := c.denoiser(m, ofPictures, 512)
+	b.Wide = engine.Int64(c.number("mlp_ratio", 3) * float64(h))
+	in, freq := c.need("in_channels"), c.or(256, "timestep_guidance_channels")
+	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
+	times := int64(1)
+	if c.flag("guidance_embeds", true) {
+		times = 2
+	}
+	e := m.Ends
+	e.Params = times*(freq*h+h*h) + 15*h*h + in*h + c.need("joint_attention_dim")*h + 2*h*h + h*out
+	e.Each, e.Latent, e.Whole = times*(2*freq+4*h)+12*h, 8+4*h+8*out, true
+	d := llm.Dit{Text: 512, Table: 8 * b.Head, Shared: true, Plain: true, Swish: true}
+	single := d
+	single.Single = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+}
+
+// tabled are the ends of a network whose blocks have tables of scales: a product makes six
+// vectors of the time, and two make the text.
+func (c *config) tabled(m *llm.Model, h, in, out int64) {
+	e := m.Ends
+	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) + product(c.need("caption_channels"), h) + product(h, h) + product(h, out)
+	e.Each, e.Text, e.Latent = 512+8*h+2*h, 4*h, 8+6*h+8*out
+}
+
+// pixart attends to its text without norms and positions.
+func pixart(c *config, m *llm.Model) {
+	const text = 300
+	b, h := c.denoiser(m, ofPictures, text)
+	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || c.above(0, "dropout") {
+		c.unknown("use_additional_conditions", "blocks that are not understood")
+	}
+	in, side := c.need("in_channels"), c.or(2, "patch_size")
+	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Bare: true}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// ltx has root mean squares without weights in front of its parts.
+func ltx(c *config, m *llm.Model) {
+	const text = 128
+	b, h := c.denoiser(m, "((frames - 1) / 8 + 1) x height / 32 x width / 32", text)
+	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
+		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
+		c.unknown("norm_elementwise_affine", "blocks that are not understood")
+	}
+	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
+	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 8 * h}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }

@@ -114,6 +114,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()
+	out.TimeLow, out.TimeHigh = p.TimeRange()
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)

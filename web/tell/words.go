@@ -308,3 +308,45 @@ func (m *Model) MemoryDesc(budget engine.Bytes) string {
 func busyLane(s *sim.Span) string {
 	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
 }
+
+// ChainSentence says what the critical chain consists of.
+func (m *Model) ChainSentence() string {
+	var runs, copies, held time.Duration
+	for _, c := range m.CriticalChain() {
+		switch d := c.To - c.From; {
+		case c.Target.Kind == lookup.Nothing:
+			held += d
+		case m.Trace.Spans[c.Target.Index].Lane == sim.Compute:
+			runs += d
+		default:
+			copies += d
+		}
+	}
+	str := format.Duration(runs) + " of runs"
+	if copies > 0 {
+		str += ", " + format.Duration(copies) + " of copies"
+	}
+	if held > 0 {
+		str += ", " + format.Duration(held) + " held back by the schedule"
+	}
+	return "Critical chain: " + str + ". Together the step time, " + format.Duration(m.Trace.Makespan) + "."
+}
+
+// WaitWords say of a wait what stands beside it in the picture.
+func (m *Model) WaitWords(gap int) string {
+	g := &m.Trace.Gaps[gap]
+	str := "waits " + format.Duration(g.End-g.Start)
+	k := m.Lit(lookup.Target{Kind: lookup.OnGap, Index: gap})
+	if k == 0 {
+		return str
+	}
+	switch name := m.StageName(k); g.Reason {
+	case sim.NeedsRoom:
+		return str + " for " + name + " to leave"
+	case sim.NeedsData:
+		return str + " for " + name + " to arrive"
+	case sim.CopyOut:
+		return str + " for " + name + " to be copied"
+	}
+	return str
+}

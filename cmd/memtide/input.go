@@ -65,7 +65,7 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 	case c.from != "":
 		in.link = c.oneSide(e, parseLink(e, c.from))
 	case c.preset != "":
-		in.link.Preset = timedBy(c.preset, own)
+		in.link.Preset = timedBy(c.preset, c.flags.Device)
 	default:
 		in.link.Profile = readDevice(ctx, e, args[0], profiles.AnyDevice)
 	}
@@ -100,16 +100,16 @@ func (in *input) train(optimizer string) {
 	}
 }
 
-// timedBy is a reference to a preset whose times are those of a card of the reader's own, if it has a rate and the
+// timedBy is a reference to a preset whose times are those of the card that is asked for, if it has a rate and the
 // reference does not name another.
-func timedBy(ref, own string) string {
-	d := card.Lookup(own)
+func timedBy(ref, device string) string {
+	d := card.Lookup(device)
 	p, batch, err := preset.Parse(ref)
-	if own == "" || err != nil || !d.Timed() || !p.Operators() || p.Options().Device != p.Base().Options().Device {
+	if d == nil || err != nil || !d.Timed() || !p.Operators() || p.Options().Device != p.Base().Options().Device {
 		return ref
 	}
 	o := p.Options()
-	o.Batch, o.Device = batch, own
+	o.Batch, o.Device = batch, device
 	return preset.Ref(valid(p.Base().With(o)).ID, batch)
 }
 

@@ -127,7 +127,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 		if m := llm.Lookup(p.model); m != nil {
 			return m
 		}
-		fail("there is no model %q; memtide help models lists them", p.model)
+		fail("there is no model %q; memtide help models lists them, and a config.json is given without -model", p.model)
 	case len(args) != 1:
 		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}

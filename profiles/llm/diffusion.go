@@ -10,6 +10,14 @@ type Dit struct {
 	Cross     bool     // the text is attended to, and is no part of the stream (Wan)
 	Seen      int64    // tokens of a picture that is attended to beside the text
 	Given     int64    // the scales come with all others from before, so many vectors; 0: a product of the block makes them
+	Shared    bool     // they come from before, and are those of all blocks of a kind
+	Plain     bool     // products have no biases
+	Swish     bool     // the net has a gate
+	Narrow    bool     // of Cross: norms and scales are in the compute type
+	Roots     bool     // and norms are root mean squares
+	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
+	Around    bool     // norms stand on both sides of each part (Z-Image)
+	Scaled    bool     // of Around: the time scales and gates both parts
 	Norms     NormForm // of queries and keys by head
 	Bare      bool     // there are none
 	TextOut   bool     // the block is the last one that reads the text
@@ -26,6 +34,10 @@ func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
 		return b.crossDit(x)
+	case d.Around:
+		return b.aroundDit(x)
+	case d.Time > 0:
+		return b.jointDit(x)
 	case d.Single:
 		return b.singleDit(x)
 	}
@@ -48,9 +60,22 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		tokens += d.Text
 	}
 	if d.Table > 0 {
-		first("rotation", size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
+		first("rotation "+b.k.RopeName, size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
 	}
 	switch {
+	case d.Around:
+		if d.Scaled {
+			first("time", size(batch*timeWidth, b.e), true)
+		}
+	case d.Time > 0:
+		first("time", size(batch*d.Time, b.e), true)
+	case d.Cross && d.Narrow:
+		first("text", size(batch*d.Text*h, b.e), true)
+		first("time", size(batch*6*h, b.e), false)
+	case d.Shared && d.Single:
+		first("scales", size(batch*3*h, b.e), true)
+	case d.Shared:
+		first("scales of two", size(batch*12*h, b.e), true)
 	case d.Cross:
 		first("text", size(batch*(d.Text+d.Seen)*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)
@@ -69,9 +94,13 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 // scales are what the time says of a part: so many vectors, by a product of the block.
 func (b *builder) scales(name string, vectors int64) (y valueID) {
 	h := b.m.Hidden
+	from := h
+	if b.k.Dit.Time > 0 {
+		from = b.k.Dit.Time
+	}
 	b.over(b.s.Batch, func() {
-		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(h))
-		y = b.linear(silu, name, h, vectors*h, vectors*h)
+		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(from))
+		y = b.linear(silu, name, from, vectors*h, vectors*h)
 	})
 	return y
 }
@@ -91,7 +120,7 @@ func (b *builder) qkv(n valueID, name string, tokens int64) (out [3]valueID) {
 	h, k := b.m.Hidden, b.k
 	b.over(tokens, func() {
 		for i, of := range []string{"q", "k", "v"} {
-			out[i] = b.linear(n, name+of, h, h, h)
+			out[i] = b.linear(n, name+of, h, h, b.biased(h))
 			if i < 2 && !k.Dit.Bare {
 				out[i] = b.normAs(k.Dit.Norms, out[i], name+of+".norm", tokens*k.Heads, k.Head, k.Head)
 			}
@@ -137,13 +166,16 @@ func (b *builder) doubleDit(x valueID) valueID {
 	names := [2]string{"img.", "txt."}
 	parts := b.split(x, []string{"img", "txt"}, bytes[:])
 	var gates [2]valueID
-	if d.Given > 0 { // put together of what came from before
+	if d.Shared {
+		all := b.add(op{in: []valueID{x}}, "scales", 0)
+		gates = [2]valueID{all, all}
+	} else if d.Given > 0 { // put together of what came from before
 		all := b.add(op{in: []valueID{x}}, "scales", size(b.s.Batch*12*h, b.e))
 		gates = [2]valueID{all, all}
 	}
 	var in [3][]valueID
 	for i := range parts {
-		if d.Given == 0 {
+		if d.Given == 0 && !d.Shared {
 			vectors := int64(6)
 			if i == 1 && d.TextOut {
 				vectors = 2
@@ -161,13 +193,44 @@ func (b *builder) doubleDit(x valueID) valueID {
 			return parts[0]
 		}
 		b.over(tokens[i], func() {
-			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, h), gates[i], names[i]+"gate", bytes[i])
+			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate", bytes[i])
 			n := b.scaledNorm(y, names[i]+"n2", tokens[i])
-			act := b.activation(b.linear(n, names[i]+"up", h, b.k.Wide, b.k.Wide), names[i]+"gelu", b.act(b.k.Wide))
-			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, h), gates[i], names[i]+"gate2", bytes[i])
+			act := b.ditNet(n, names[i])
+			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i], names[i]+"gate2", bytes[i])
 		})
 	}
 	return b.add(op{in: parts}, "both", bytes[0]+bytes[1])
+}
+
+// biased is how many biases a product of so many numbers has.
+func (b *builder) biased(n int64) int64 {
+	if b.k.Dit.Plain {
+		return 0
+	}
+	return n
+}
+
+// ditNet is a net up to its last product.
+func (b *builder) ditNet(n valueID, name string) valueID {
+	h, wide := b.m.Hidden, b.k.Wide
+	if !b.k.Dit.Swish {
+		return b.activation(b.linear(n, name+"up", h, wide, b.biased(wide)), name+"gelu", b.act(wide))
+	}
+	both := b.linear(n, name+"up", h, 2*wide, b.biased(2*wide))
+	halves := b.split(both, []string{name + "gate", name + "value"}, []engine.Bytes{b.act(wide), b.act(wide)})
+	return b.gated(halves[0], halves[1], b.act(wide))
+}
+
+// fusedDit is one product for queries, keys, values and the net, of which values and the net stay
+// a part.
+func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID) {
+	h, wide := b.m.Hidden, b.k.Wide
+	all := b.linear(n, "qkv", h, 3*h+2*wide, 0)
+	parts := b.split(all, []string{"q", "k", "v", "gate", "value"}, []engine.Bytes{b.act(h), b.act(h), b.act(h), b.act(wide), b.act(wide)})
+	for i, name := range []string{"q.norm", "k.norm"} {
+		parts[i] = b.normAs(b.k.Dit.Norms, parts[i], name, tokens*b.k.Heads, b.k.Head, b.k.Head)
+	}
+	return b.gated(parts[3], parts[4], b.act(wide)), [3]valueID(parts[:3])
 }
 
 // singleDit has one row of all tokens, and its net beside attention.
@@ -176,7 +239,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	tokens := b.outer + b.s.Batch*d.Text
 	bytes := size(tokens*h, b.e)
 	gates := x
-	if d.Given == 0 {
+	if d.Given == 0 && !d.Shared {
 		gates = b.scales("mod", 3)
 	} else { // a part of what came from before
 		gates = b.add(op{in: []valueID{x}}, "scales", 0)
@@ -184,14 +247,20 @@ func (b *builder) singleDit(x valueID) valueID {
 	n := b.scaledNorm(x, "n1", tokens)
 	var y valueID
 	b.over(tokens, func() {
-		act := b.activation(b.linear(n, "up", h, wide, wide), "gelu", b.act(wide))
-		if d.Twice {
-			n = b.add(op{in: []valueID{n}}, "n1.again", bytes)
+		var act valueID
+		var qkv [3]valueID
+		if d.Swish {
+			act, qkv = b.fusedDit(n, tokens)
+		} else {
+			act = b.ditNet(n, "")
+			if d.Twice {
+				n = b.add(op{in: []valueID{n}}, "n1.again", bytes)
+			}
+			qkv = b.qkv(n, "", tokens)
 		}
-		qkv := b.qkv(n, "", tokens)
 		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
 		both := b.add(op{in: []valueID{a, act}}, "both", b.act(h+wide))
-		y = b.linear(both, "o", h+wide, h, h)
+		y = b.linear(both, "o", h+wide, h, b.biased(h))
 	})
 	return b.gatedSum(x, y, gates, "gate", bytes)
 }
@@ -199,6 +268,15 @@ func (b *builder) singleDit(x valueID) valueID {
 // wideScaled is a norm in 4 bytes, scaled and shifted in them.
 func (b *builder) wideScaled(x valueID, name string) valueID {
 	h, t := b.m.Hidden, b.outer
+	if b.k.Dit.Narrow && !b.k.Dit.Roots {
+		return b.scaledNorm(x, name, t)
+	}
+	if b.k.Dit.Narrow {
+		n := b.normAs(FormInput, x, name, t, h, 0)
+		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", size(t*h, b.e))
+		b.aside(name+".scale", size(b.s.Batch*h, b.e))
+		return y
+	}
 	wide := size(t*h, 4)
 	f := b.add(op{in: []valueID{x}}, name+".f32", wide)
 	n := b.add(op{in: []valueID{f}, keeps: []valueID{f}}, name, wide)
@@ -208,22 +286,34 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 	return b.add(op{in: []valueID{y}}, name+".narrow", size(t*h, b.e))
 }
 
-// crossDit is Wan's: latents attend to each other and to a text, and the time's vectors are
-// multiplied in 4 bytes.
+// crossDit has latents that attend to each other and to a text: Wan's, whose norms and vectors of the
+// time are in 4 bytes, and PixArt's and LTX's.
 func (b *builder) crossDit(x valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	batch, bytes := b.s.Batch, size(t*h, b.e)
 	n := b.wideScaled(x, "n1")
-	gates := b.add(op{in: []valueID{x}}, "scales", size(batch*6*h, 4))
+	e := int64(4)
+	if d.Narrow {
+		e = b.e
+	}
+	gates := b.add(op{in: []valueID{x}}, "scales", size(batch*6*h, e))
 	b.extra("scales", 6*h)
-	whole := func(v valueID, name string, rows int64) valueID { return b.normAs(FormUsual, v, name, rows, h, h) }
+	whole := func(v valueID, name string, rows int64) valueID {
+		if d.Bare {
+			return v
+		}
+		return b.normAs(FormUsual, v, name, rows, h, h)
+	}
 	q := whole(b.linear(n, "q", h, h, h), "qn", t)
 	k := whole(b.linear(n, "k", h, h, h), "kn", t)
 	a := b.ditAttend([3][]valueID{{q}, {k}, {b.linear(n, "v", h, h, h)}}, t)
 	x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
-	f := b.add(op{in: []valueID{x}}, "n2.f32", size(t*h, 4))
-	n = b.add(op{in: []valueID{f}, keeps: []valueID{f}, weights: []weight{b.normWeight("n2", 2*h)}}, "n2", bytes)
-	b.aside("n2.stat", size(t, 8)+size(2*h, 4))
+	n = x
+	if !d.Narrow {
+		f := b.add(op{in: []valueID{x}}, "n2.f32", size(t*h, 4))
+		n = b.add(op{in: []valueID{f}, keeps: []valueID{f}, weights: []weight{b.normWeight("n2", 2*h)}}, "n2", bytes)
+		b.aside("n2.stat", size(t, 8)+size(2*h, 4))
+	}
 	q = whole(b.linear(n, "cross.q", h, h, h), "cross.qn", t)
 	q = b.add(op{in: []valueID{q}}, "cross.q.heads", bytes)
 	y := b.beside(n, q, "cross.", d.Text, whole)
@@ -233,7 +323,10 @@ func (b *builder) crossDit(x valueID) valueID {
 	x = b.sum(x, b.linear(y, "cross.o", h, h, h))
 	n = b.wideScaled(x, "n3")
 	act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
-	out := b.add(op{in: []valueID{b.linear(act, "down", b.k.Wide, h, h)}}, "down.f32", size(t*h, 4))
+	out := b.linear(act, "down", b.k.Wide, h, h)
+	if !d.Narrow {
+		out = b.add(op{in: []valueID{out}}, "down.f32", size(t*h, 4))
+	}
 	return b.gatedSum(x, out, gates, "gate2", bytes)
 }
 
@@ -252,4 +345,77 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
 	b.aside(name+"statistics", size(b.outer*b.k.Heads, 4))
 	return a
+}
+
+// jointDit has one set of weights for latents and text, whose norms have weights and differ in their
+// scales alone.
+func (b *builder) jointDit(x valueID) valueID {
+	h, d := b.m.Hidden, b.k.Head
+	tokens := b.outer + b.s.Batch*b.k.Dit.Text
+	bytes := size(tokens*h, b.e)
+	norm := func(x valueID, name string) valueID {
+		n := b.scaledNorm(x, name, tokens)
+		b.aside(name+".scale2", size(b.s.Batch*h, b.e)) // of the text
+		b.extra(name, 2*h)
+		return n
+	}
+	b.over(tokens, func() {
+		gates := b.scales("mod1", 6)
+		n := norm(x, "n1")
+		var qkv [3]valueID
+		for i, name := range []string{"q", "k", "v"} {
+			qkv[i] = b.linear(n, name, h, h, b.biased(h))
+			if i < 2 {
+				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]}, weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
+				b.aside(name+".stat", size(tokens*b.k.Heads, 8))
+			}
+		}
+		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
+		x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
+		gates = b.scales("mod2", 6)
+		n = norm(x, "n2")
+		act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
+		x = b.gatedSum(x, b.linear(act, "down", b.k.Wide, h, h), gates, "gate2", bytes)
+	})
+	return x
+}
+
+// timeWidth is that of the sines of a time.
+const timeWidth = 256
+
+// aroundDit is Z-Image's: tokens of one kind, or of both, with norms on both sides of each part.
+func (b *builder) aroundDit(x valueID) valueID {
+	d, h, t := b.k.Dit, b.m.Hidden, b.outer
+	bytes := size(t*h, b.e)
+	norm := func(v valueID, name string) valueID { return b.normAs(FormInput, v, name, t, h, h) }
+	if d.Scaled {
+		b.over(b.s.Batch, func() {
+			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted where it is first seen
+			b.linear(time, "mod", timeWidth, 4*h, 4*h)
+			b.aside("gates", 2*b.act(h))
+		})
+	}
+	before := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", bytes)
+		b.aside(name+".scale", size(b.s.Batch*h, b.e))
+		return y
+	}
+	behind := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		return b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".gated", bytes)
+	}
+	qkv := b.qkv(before(x, "n1"), "", t)
+	a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, t)
+	x = b.sum(x, behind(b.linear(a, "o", h, h, 0), "n1.out"))
+	n := before(x, "n2")
+	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
+	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
+	return b.sum(x, behind(f, "n2.out"))
 }

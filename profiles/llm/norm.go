@@ -56,6 +56,9 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	}
 	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{read, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
 	narrow := b.add(op{in: []valueID{y}}, name+".bf16", out)
+	if weights == 0 {
+		return narrow
+	}
 	o := op{in: []valueID{narrow}, weights: []weight{w}}
 	if w.trained {
 		o.keeps, o.back = []valueID{narrow}, out

@@ -99,6 +99,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"help-estimate", "estimate -h"},
 	{"help-diff", "diff -h"},
 	{"diff-same", "diff -card l4 operators.json operators.json"},
+	{"error-factory", "my.module:factory -o net.json"},
 	{"error-estimate-factory", "estimate my.module:factory"},
 	{"error-diff-one", "diff operators.json"},
 	{"torch-rotor", "torch -strategy rotor -budget 95% operators.json"},

@@ -10,15 +10,16 @@ GO ?= go
 PORT ?= 8080
 DIST ?= dist
 PACKAGES ?= packages
-# Where the site is, with https:// and a slash at the end. Documents, packages and embeds say it;
-# while it is empty they say https://example.org/memtide/, which is no address of memtide.
+# Where the site is, with https:// and a slash at the end: make address SITE=... sets it here.
+# Documents, packages and snippets say it; while it is empty they say
+# https://example.org/memtide/, which is no address of memtide.
 SITE ?=
 PYTHON ?= $(or $(wildcard /usr/bin/python3),python3)
 NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist clean tools chromium firefox webkit torch
+.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist address clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -60,6 +61,7 @@ test-torch: torch ## run the tests of the collector and of plans with PyTorch (P
 	$(GO) build -o bin/memtide ./cmd/memtide
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_package.py
 	PYTHON=$(PYTHON) $(PYTHON) -B profiles/torchtest/test_collect.py
+	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_estimate.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
 	$(PYTHON) -B profiles/torchtest/test_malformed.py
@@ -107,6 +109,12 @@ release: tools pinned ## build the site with compressed files beside the large o
 dist: tools pinned ## build what people install into packages/: commands, Python wheels, npm package, site
 	rm -rf $(DIST)
 	$(GO) run ./cmd/build -out $(DIST) -release -site "$(SITE)" -packages $(PACKAGES)
+
+address: ## write SITE=https://... into this file, from which documents and packages take it, and into the README
+	@case "$(SITE)" in http*://*/) ;; *) echo "say where the site is, with a slash at the end: make address SITE=https://.../" >&2; exit 1;; esac
+	sed -i.bak 's|^SITE ?=.*|SITE ?= $(SITE)|' Makefile
+	sed -i.bak 's|^Try it: .*<!-- address -->$$|Try it: [$(SITE)]($(SITE)) <!-- address -->|' README.md
+	rm -f Makefile.bak README.md.bak
 
 clean: ## remove what was built and fetched
 	rm -rf $(DIST) $(PACKAGES) node_modules

@@ -80,6 +80,7 @@ import tempfile
 import time
 import traceback
 import types
+import uuid
 import warnings
 import weakref
 import webbrowser
@@ -343,7 +344,7 @@ def free_memory(device):
 
 
 # What the command does; every other first word of a command line is a network.
-COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "plan", "pipeline", "score", "serve", "version", "help")
+COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "estimate", "diff", "plan", "pipeline", "score", "serve", "version", "help")
 
 HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
        "or name one with the variable MEMTIDE; with Go, go build ./cmd/memtide in the repository makes it.")
@@ -404,6 +405,16 @@ def page_with(fragment):
     return before + body + 'data-link="%s" ' % html.escape(fragment) + after
 
 
+def framed(page, name, height):
+    """HTML that shows a page in a frame which has an address of its own (a blob), as the page
+    writes into its address what it shows."""
+    text = json.dumps(page).replace("<", "\\u003c")  # no script ends within it
+    mark = "memtide-%s" % uuid.uuid4().hex
+    return ('<iframe id="%s" title="%s" width="100%%" height="%d" style="border:0"></iframe><script>'
+            'document.getElementById("%s").src = URL.createObjectURL(new Blob([%s], {type: "text/html;charset=utf-8"}));</script>'
+            % (mark, html.escape(name), height, mark, text))
+
+
 def in_notebook():
     """Whether a notebook shows what is displayed."""
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
@@ -420,8 +431,7 @@ def show_page(save, name, budget=None, height=760, browser=True):
     link, _ = ask("link", *(["-budget", str(budget)] if budget else []), net)
     page = page_with(link.strip().partition("#")[2])
     if in_notebook():
-        frame = '<iframe title="%s" width="100%%" height="%d" style="border:0" srcdoc="%s"></iframe>'
-        return sys.modules["IPython"].display.HTML(frame % (html.escape(name), height, html.escape(page)))
+        return sys.modules["IPython"].display.HTML(framed(page, name, height))
     with open(path, "w", encoding="utf-8") as f:
         f.write(page)
     if browser and not webbrowser.open("file://" + path):
@@ -3820,6 +3830,38 @@ def operators(argv):
     return 0
 
 
+def estimate(argv):
+    """The command that says what a step takes on a card, of a file or of a network that it
+    collects first."""
+    at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
+    if at is None:
+        return pass_on(["estimate", *argv])
+    if torch is None:
+        return missing()
+    with tempfile.TemporaryDirectory() as folder:
+        net = os.path.join(folder, "net.json")
+        try:
+            model, made = step_of(argparse.Namespace(network=argv[at], input=None, device="cpu"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                graph = collect(model, **made)
+            graph.data["name"] = argv[at].split(":")[-1]
+            graph.save(net)
+            out, err = ask("estimate", *argv[:at], *argv[at + 1:], net)
+        except (CollectError, PlanError) as e:
+            print("%s: %s" % (program(), flagged(str(e))), file=sys.stderr)
+            return 1
+    print(out, end="")
+    print(err, end="", file=sys.stderr)
+    return 0
+
+
+def missing():
+    """Says that PyTorch is not there; the exit status."""
+    print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
+    return 1
+
+
 def flagged(text):
     """A message with the flags of the command for the arguments of Python."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
@@ -3830,13 +3872,10 @@ def main(argv=None):
     step."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
-        return pass_on(argv)
+        return estimate(argv[1:]) if argv[0] == "estimate" else pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
-    if torch is None:
-        print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
-        return 1
-    return operators(argv)
+    return missing() if torch is None else operators(argv)
 
 
 # -- __main__.py: The command line: python -m memtide.

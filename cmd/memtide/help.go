@@ -39,6 +39,9 @@ func help(e *env, args []string) error {
 		fmt.Fprint(e.stdout, overview())
 		return nil
 	}
+	if args[0] == "-json" && len(args) == 1 {
+		return writeJSON(e, describeCommands())
+	}
 	if len(args) > 1 {
 		return bad("help takes one command or topic; got %s", cli.Quoted(args))
 	}
@@ -64,7 +67,7 @@ func overview() string {
 		for _, c := range commands() {
 			fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 		}
-		fmt.Fprint(w, "  help\tthis text, or more about a command or a topic\n\nTopics\n")
+		fmt.Fprint(w, "  help\tthis text, or more about a command or a topic; -json: all commands and flags for programs\n\nTopics\n")
 		for _, t := range topics {
 			fmt.Fprintf(w, "  %s\t%s\n", t.name, t.summary)
 		}
@@ -73,6 +76,42 @@ func overview() string {
 			fmt.Fprintf(w, "  %s\n", c.examples[0])
 		}
 	})
+}
+
+// described is a command for programs.
+type described struct {
+	Name     string          `json:"name"`
+	Args     string          `json:"args,omitempty"`
+	Summary  string          `json:"summary"`
+	Doc      string          `json:"doc"`
+	Examples []string        `json:"examples"`
+	Flags    []describedFlag `json:"flags"`
+}
+
+type describedFlag struct {
+	Name    string `json:"name"`
+	Value   string `json:"value,omitempty"` // what stands for its value; empty for a switch
+	Doc     string `json:"doc"`
+	Default string `json:"default,omitempty"`
+}
+
+// describeCommands are all commands with their flags, as help -json writes them.
+func describeCommands() any {
+	out := struct {
+		Schema   string      `json:"schema"`
+		Commands []described `json:"commands"`
+	}{Schema: "memtide-help/1"}
+	for _, c := range commands() {
+		d := described{c.name, c.args, c.summary, c.doc, c.examples, []describedFlag{}}
+		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+		c.flags(fs)
+		fs.VisitAll(func(f *flag.Flag) {
+			value, text := flag.UnquoteUsage(f)
+			d.Flags = append(d.Flags, describedFlag{f.Name, value, strings.TrimPrefix(text, value+" "), f.DefValue})
+		})
+		out.Commands = append(out.Commands, d)
+	}
+	return out
 }
 
 // usage is the text of -h.

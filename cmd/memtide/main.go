@@ -15,6 +15,8 @@
 //	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
 //	memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv
 //	memtide torch -class nested -budget 10GiB -o plan.json operators.json
+//	memtide estimate -card rtx-4090 operators.json
+//	memtide diff before.json after.json
 //	memtide plan -model llama3-8b -gpus 8 -ckpt full
 //	memtide pipeline -ranks 4 -micro 8 -schedule zb-h1
 //	memtide score rows.json
@@ -25,8 +27,8 @@
 //
 // solve, sweep, batch, place, link, svg and export take a network: a FILE of any format that
 // the page reads (- is the standard input), -preset, or -from with a permalink, whose other
-// settings can be overridden one by one. doctor takes memory snapshots, torch a file of
-// operators; plan, pipeline, score and serve say in their own help what they take. Flags may come before
+// settings can be overridden one by one. doctor takes memory snapshots, torch, estimate and
+// diff files of operators; plan, pipeline, score and serve say in their own help what they take. Flags may come before
 // and after the file.
 //
 // # Output
@@ -107,7 +109,7 @@ type command struct {
 
 // commands are the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), planCommand(), pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), estimateCommand(), diffCommand(), planCommand(), pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
 }
 
 // run is the whole program: it returns the exit status.

@@ -94,6 +94,13 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-torch-unit", "torch -class unit -budget 95% operators.json"},
 	{"torch-nested", "torch -class nested -budget 95% operators.json"},
 	{"torch-offload", "torch -class offload -link 1TB/s -budget 90% operators.json"},
+	{"estimate", "estimate -card rtx-4090 operators.json"},
+	{"estimate-json", "estimate -json -optimizer sgd operators.json"},
+	{"help-estimate", "estimate -h"},
+	{"help-diff", "diff -h"},
+	{"diff-same", "diff -card l4 operators.json operators.json"},
+	{"error-estimate-factory", "estimate my.module:factory"},
+	{"error-diff-one", "diff operators.json"},
 	{"torch-rotor", "torch -strategy rotor -budget 95% operators.json"},
 	{"torch-settings", "torch -settings -budget 95% operators.json"},
 	{"place-order", "place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first"},
@@ -355,7 +362,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}, estimate{}, diffReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

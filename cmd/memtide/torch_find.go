@@ -134,6 +134,11 @@ func (o torchOptions) read(ctx context.Context, e *env, file string, poll *engin
 	} else {
 		data = contents(ctx, e, file)
 	}
+	return operatorsOf(file, data, poll)
+}
+
+// operatorsOf reads a file of kind operators, packed or not, and its chain.
+func operatorsOf(file string, data []byte, poll *engine.Poll) (*engine.Chain, *play.Trace) {
 	data, err := profiles.Unpack(data, poll)
 	failAt(file, err)
 	claims := profiles.Claimants(data)

@@ -15,6 +15,9 @@ type Dit struct {
 	Swish     bool     // the net has a gate
 	Narrow    bool     // of Cross: norms and scales are in the compute type
 	Roots     bool     // and norms are root mean squares
+	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
+	Around    bool     // norms stand on both sides of each part (Z-Image)
+	Scaled    bool     // of Around: the time scales and gates both parts
 	Norms     NormForm // of queries and keys by head
 	Bare      bool     // there are none
 	TextOut   bool     // the block is the last one that reads the text
@@ -31,6 +34,10 @@ func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
 		return b.crossDit(x)
+	case d.Around:
+		return b.aroundDit(x)
+	case d.Time > 0:
+		return b.jointDit(x)
 	case d.Single:
 		return b.singleDit(x)
 	}
@@ -53,9 +60,15 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		tokens += d.Text
 	}
 	if d.Table > 0 {
-		first("rotation", size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
+		first("rotation "+b.k.RopeName, size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
 	}
 	switch {
+	case d.Around:
+		if d.Scaled {
+			first("time", size(batch*timeWidth, b.e), true)
+		}
+	case d.Time > 0:
+		first("time", size(batch*d.Time, b.e), true)
 	case d.Cross && d.Narrow:
 		first("text", size(batch*d.Text*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)
@@ -81,9 +94,13 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 // scales are what the time says of a part: so many vectors, by a product of the block.
 func (b *builder) scales(name string, vectors int64) (y valueID) {
 	h := b.m.Hidden
+	from := h
+	if b.k.Dit.Time > 0 {
+		from = b.k.Dit.Time
+	}
 	b.over(b.s.Batch, func() {
-		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(h))
-		y = b.linear(silu, name, h, vectors*h, vectors*h)
+		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(from))
+		y = b.linear(silu, name, from, vectors*h, vectors*h)
 	})
 	return y
 }
@@ -328,4 +345,77 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
 	b.aside(name+"statistics", size(b.outer*b.k.Heads, 4))
 	return a
+}
+
+// jointDit has one set of weights for latents and text, whose norms have weights and differ in their
+// scales alone.
+func (b *builder) jointDit(x valueID) valueID {
+	h, d := b.m.Hidden, b.k.Head
+	tokens := b.outer + b.s.Batch*b.k.Dit.Text
+	bytes := size(tokens*h, b.e)
+	norm := func(x valueID, name string) valueID {
+		n := b.scaledNorm(x, name, tokens)
+		b.aside(name+".scale2", size(b.s.Batch*h, b.e)) // of the text
+		b.extra(name, 2*h)
+		return n
+	}
+	b.over(tokens, func() {
+		gates := b.scales("mod1", 6)
+		n := norm(x, "n1")
+		var qkv [3]valueID
+		for i, name := range []string{"q", "k", "v"} {
+			qkv[i] = b.linear(n, name, h, h, b.biased(h))
+			if i < 2 {
+				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]}, weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
+				b.aside(name+".stat", size(tokens*b.k.Heads, 8))
+			}
+		}
+		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
+		x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
+		gates = b.scales("mod2", 6)
+		n = norm(x, "n2")
+		act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
+		x = b.gatedSum(x, b.linear(act, "down", b.k.Wide, h, h), gates, "gate2", bytes)
+	})
+	return x
+}
+
+// timeWidth is that of the sines of a time.
+const timeWidth = 256
+
+// aroundDit is Z-Image's: tokens of one kind, or of both, with norms on both sides of each part.
+func (b *builder) aroundDit(x valueID) valueID {
+	d, h, t := b.k.Dit, b.m.Hidden, b.outer
+	bytes := size(t*h, b.e)
+	norm := func(v valueID, name string) valueID { return b.normAs(FormInput, v, name, t, h, h) }
+	if d.Scaled {
+		b.over(b.s.Batch, func() {
+			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted where it is first seen
+			b.linear(time, "mod", timeWidth, 4*h, 4*h)
+			b.aside("gates", 2*b.act(h))
+		})
+	}
+	before := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", bytes)
+		b.aside(name+".scale", size(b.s.Batch*h, b.e))
+		return y
+	}
+	behind := func(v valueID, name string) valueID {
+		n := norm(v, name)
+		if !d.Scaled {
+			return n
+		}
+		return b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".gated", bytes)
+	}
+	qkv := b.qkv(before(x, "n1"), "", t)
+	a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, t)
+	x = b.sum(x, behind(b.linear(a, "o", h, h, 0), "n1.out"))
+	n := before(x, "n2")
+	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
+	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
+	return b.sum(x, behind(f, "n2.out"))
 }

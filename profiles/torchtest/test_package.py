@@ -68,11 +68,13 @@ class Both(unittest.TestCase):
     def test_show(self):
         """The page is opened with a link to the network in it."""
         import memtide as mt
+        from memtide.showing import framed
 
         net, args, kwargs, loss, cast = trained.gpt()
         graph = mt.collect(net, args, kwargs, loss, cast, temps=False)
         with tempfile.TemporaryDirectory() as folder, mock.patch("memtide.showing.PAGE", os.path.join(folder, "memtide.html")):
             self.assertRaisesRegex(mt.PlanError, "The page is not beside this program", graph.show, browser=False)
+            self.assertEqual(framed("<body ><script>1</script>", "a net", 10).count("</script>"), 1)  # a page does not end the script that holds it
             with open(os.path.join(folder, "memtide.html"), "w") as f:
                 f.write('<body data-state="solving"><p>')
             with open(graph.show("80%", browser=False)) as f:

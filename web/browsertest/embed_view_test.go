@@ -3,7 +3,9 @@
 package browsertest
 
 import (
+	"encoding/base64"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -135,6 +137,24 @@ func TestViewElement(t *testing.T) {
 	}
 	if !Eval[bool](p, `(() => { const v = document.querySelector("memtide-view"); v.hidden = true; return v.offsetHeight === 0 })()`) {
 		t.Error("the attribute hidden has no effect")
+	}
+}
+
+// The script of the npm package is a module that a host has bundled: it comes from no site, and
+// src says where the site is, which is another origin.
+func TestViewOfThePackage(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../static/view.js") // the package's view.js (npmFiles in cmd/build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := hosting(t, `<script type="module" src="data:text/javascript;base64,`+base64.StdEncoding.EncodeToString(script)+`"></script><memtide-view src="SITE/" preset="vgg16-b32" budget="70%"></memtide-view>`)
+	p.Wait(`last("ready") && last("state")`)
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=vgg16-b32&m=70%25"; got != want {
+		t.Errorf("the view shows %s, want %s", got, want)
+	}
+	if Eval[bool](p, `new URL(document.querySelector("iframe").src).origin === location.origin`) {
+		t.Error("the view is of the host's own origin; want another")
 	}
 }
 

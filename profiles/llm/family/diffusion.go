@@ -10,7 +10,7 @@ import (
 func init() {
 	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
 		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
-		"PixArtTransformer2DModel": pixart, "LTXVideoTransformer3DModel": ltx} {
+		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart, "ZImageTransformer2DModel": zImage, "LTXVideoTransformer3DModel": ltx} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -18,8 +18,14 @@ func init() {
 // denoiser are the sizes of a diffusion transformer by the keys of diffusers, and its latents: what
 // a token of them is on a side, and what is said of their number.
 func (c *config) denoiser(m *llm.Model, latents string, text int64) (block llm.Block, h int64) {
-	heads, head := c.need("num_attention_heads"), c.need("attention_head_dim")
-	h = heads * head
+	heads, head := c.need("num_attention_heads", "n_heads"), c.or(0, "attention_head_dim")
+	if h = heads * head; h == 0 {
+		h = c.need("dim")
+		head = h / max(1, heads)
+	}
+	if heads > 0 && h%heads != 0 {
+		c.fail("dim", fmt.Sprintf("dim is %d, which does not divide among %d heads", h, heads), "Heads of one width are expected.", correct)
+	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends = &llm.Ends{Kind: llm.EndDiffusion}
 	c.notes = append(c.notes, fmt.Sprintf("-seq says the tokens of the latents, %s; a text of %d tokens, and no encoder of it, is beside them.", latents, text))
@@ -269,4 +275,64 @@ func ltx(c *config, m *llm.Model) {
 	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 8 * h}
 	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// cogvideo has one set of weights for latents and text. Its positions are added.
+func cogvideo(c *config, m *llm.Model) {
+	text := c.or(226, "max_text_seq_length")
+	b, h := c.denoiser(m, "((frames - 1) / 4 + 1) x height / 16 x width / 16", text)
+	for _, key := range []string{"use_rotary_positional_embeddings", "use_learned_positional_embeddings"} {
+		if c.flag(key, false) {
+			c.unknown(key, "blocks that are not understood")
+		}
+	}
+	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
+		c.unknown("patch_size_t", "blocks that are not understood")
+	}
+	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
+	out := c.or(in, "out_channels") * side * side
+	e := m.Ends
+	e.Params = in*side*side*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h + product(time, 2*h) + product(h, out)
+	if c.flag("patch_bias", true) {
+		e.Params += h
+	}
+	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
+	b.Dit = &llm.Dit{Text: text, Time: time, Copied: true, Plain: !c.flag("attention_bias", false)}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+}
+
+// zImage refines latents and text each for themselves before its blocks read both.
+func zImage(c *config, m *llm.Model) {
+	const text, mid = 256, 1024
+	b, h := c.denoiser(m, ofPictures, text)
+	b.Wide = 8 * h / 3
+	sides, ok := c.value("all_patch_size").([]any)
+	frames, also := c.value("all_f_patch_size").([]any)
+	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" || !c.flag("qk_norm", true) || c.or(b.Heads, "n_kv_heads") != b.Heads {
+		c.unknown("all_patch_size", "blocks that are not understood")
+		return
+	}
+	side, _ := whole(sides[0])
+	if side < 1 || side > 64 {
+		c.fail("all_patch_size", "all_patch_size is "+told(sides), "The side of a patch is expected.", correct)
+	}
+	out, words := c.need("in_channels")*side*side, c.need("cap_feat_dim")
+	e := m.Ends
+	e.Params = 2*h + product(out, h) + product(h, out) + product(256, h) + product(256, mid) + product(mid, 256) + words + product(words, h)
+	e.Latent = 2*out + 1 + 6*h + 8 + 8*out
+	e.Each = 512 + 4*mid + 512 + 2*h + text*(4*words+1+6*h+8)
+	d := llm.Dit{Around: true, Scaled: true, Plain: true, Norms: llm.FormInput, Table: 4 * b.Head}
+	bare := d
+	bare.Scaled = false
+	refiners, n := c.or(2, "n_refiner_layers"), c.need("n_layers")
+	if c.tooMany("n_layers", refiners, refiners, n) {
+		return
+	}
+	latents, texts, both := b, b, b
+	latents.Dit, latents.Own, latents.RopeName = &d, llm.Own{Last: true}, "latents"
+	texts.Dit, texts.Own, texts.RopeName = &bare, llm.Own{Fixed: text, Last: true}, "text"
+	both.Dit, both.Own, both.RopeName = &d, llm.Own{More: text}, "both"
+	row(m, refiners, latents, nil)
+	row(m, refiners, texts, nil)
+	row(m, n, both, nil)
 }

@@ -3,6 +3,7 @@ import argparse
 import importlib
 import os
 import sys
+import tempfile
 import time
 import warnings
 
@@ -10,7 +11,7 @@ from .errors import CollectError, PlanError, size_text
 from .tensors import mapped, torch
 from .times import DEFAULT_DEVICE, DEVICES
 from .collector import collect
-from .command import COMMANDS, pass_on
+from .command import COMMANDS, ask, pass_on
 from .comparison import compare
 from .chain import chain
 
@@ -86,6 +87,38 @@ def operators(argv):
     return 0
 
 
+def estimate(argv):
+    """The command that says what a step takes on a card, of a file or of a network that it
+    collects first."""
+    at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
+    if at is None:
+        return pass_on(["estimate", *argv])
+    if torch is None:
+        return missing()
+    with tempfile.TemporaryDirectory() as folder:
+        net = os.path.join(folder, "net.json")
+        try:
+            model, made = step_of(argparse.Namespace(network=argv[at], input=None, device="cpu"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                graph = collect(model, **made)
+            graph.data["name"] = argv[at].split(":")[-1]
+            graph.save(net)
+            out, err = ask("estimate", *argv[:at], *argv[at + 1:], net)
+        except (CollectError, PlanError) as e:
+            print("%s: %s" % (program(), flagged(str(e))), file=sys.stderr)
+            return 1
+    print(out, end="")
+    print(err, end="", file=sys.stderr)
+    return 0
+
+
+def missing():
+    """Says that PyTorch is not there; the exit status."""
+    print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
+    return 1
+
+
 def flagged(text):
     """A message with the flags of the command for the arguments of Python."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
@@ -96,10 +129,7 @@ def main(argv=None):
     step."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
-        return pass_on(argv)
+        return estimate(argv[1:]) if argv[0] == "estimate" else pass_on(argv)
     if "--chain" in argv or "--link" in argv:
         return chain(argv)
-    if torch is None:
-        print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
-        return 1
-    return operators(argv)
+    return missing() if torch is None else operators(argv)

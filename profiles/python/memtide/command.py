@@ -8,7 +8,7 @@ import sysconfig
 from .errors import PlanError
 
 # What the command does; every other first word of a command line is a network.
-COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "plan", "pipeline", "score", "serve", "version", "help")
+COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "estimate", "diff", "plan", "pipeline", "score", "serve", "version", "help")
 
 HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
        "or name one with the variable MEMTIDE; with Go, go build ./cmd/memtide in the repository makes it.")

@@ -1,8 +1,10 @@
 """How graphs and plans show themselves: in a line, in a notebook, and on the page."""
 import html
+import json
 import os
 import sys
 import tempfile
+import uuid
 import webbrowser
 
 from .command import ask
@@ -30,6 +32,16 @@ def page_with(fragment):
     return before + body + 'data-link="%s" ' % html.escape(fragment) + after
 
 
+def framed(page, name, height):
+    """HTML that shows a page in a frame which has an address of its own (a blob), as the page
+    writes into its address what it shows."""
+    text = json.dumps(page).replace("<", "\\u003c")  # no script ends within it
+    mark = "memtide-%s" % uuid.uuid4().hex
+    return ('<iframe id="%s" title="%s" width="100%%" height="%d" style="border:0"></iframe><script>'
+            'document.getElementById("%s").src = URL.createObjectURL(new Blob([%s], {type: "text/html;charset=utf-8"}));</script>'
+            % (mark, html.escape(name), height, mark, text))
+
+
 def in_notebook():
     """Whether a notebook shows what is displayed."""
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
@@ -46,8 +58,7 @@ def show_page(save, name, budget=None, height=760, browser=True):
     link, _ = ask("link", *(["-budget", str(budget)] if budget else []), net)
     page = page_with(link.strip().partition("#")[2])
     if in_notebook():
-        frame = '<iframe title="%s" width="100%%" height="%d" style="border:0" srcdoc="%s"></iframe>'
-        return sys.modules["IPython"].display.HTML(frame % (html.escape(name), height, html.escape(page)))
+        return sys.modules["IPython"].display.HTML(framed(page, name, height))
     with open(path, "w", encoding="utf-8") as f:
         f.write(page)
     if browser and not webbrowser.open("file://" + path):

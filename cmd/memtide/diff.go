@@ -1,0 +1,137 @@
+//go:build !js
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/engine/play"
+	"memtide/web/format"
+)
+
+func diffCommand() *command {
+	return &command{
+		name:    "diff",
+		args:    "[flags] BEFORE AFTER",
+		summary: "say how a change of a PyTorch model changes the memory of its step, and where",
+		doc: `Both files hold the operators of a training step, which python -m memtide
+my.module:factory writes before and after the change. The peaks are those of keeping
+everything, above weights, gradients and optimizer; what differs at them is told by the
+module whose operators have made it. With -card the whole step is told, as memtide
+estimate does. The exit status is 1 where the peak has grown by more than -most.`,
+		examples: []string{
+			"memtide diff before.json after.json",
+			"memtide diff -card h100 -most 1GiB before.json after.json",
+		},
+		flags: func(fs *flag.FlagSet) action {
+			o := diffOptions{optimizer: "adamw", most: engine.NoLimit}
+			fs.StringVar(&o.card, "card", "", "`NAME` of a card: also say what a whole step takes on it")
+			fs.Func("optimizer", "`adamw|momentum|sgd` of that step (default adamw)", oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
+			fs.Func("most", "`SIZE` by which the peak may grow", func(text string) (err error) {
+				o.most, err = format.ParseBytes(text)
+				return err
+			})
+			fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
+			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
+		},
+	}
+}
+
+type diffOptions struct {
+	card, optimizer string
+	most            engine.Bytes
+	asJSON          bool
+}
+
+// diffReport is what differs; the fields of two are before and after.
+type diffReport struct {
+	Schema   string          `json:"schema"`
+	Peaks    [2]engine.Bytes `json:"peak_bytes"`
+	TimesNS  [2]int64        `json:"time_ns"`
+	Modules  []diffModule    `json:"modules"` // the largest difference first
+	Estimate [2]*estimate    `json:"estimate,omitzero"`
+}
+
+// diffModule is what the operators of a module hold at the peaks.
+type diffModule struct {
+	Name  string          `json:"name"`
+	Bytes [2]engine.Bytes `json:"bytes"`
+}
+
+func (m *diffModule) delta() engine.Bytes { return m.Bytes[1] - m.Bytes[0] }
+
+func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
+	if len(args) != 2 {
+		fail("diff takes two files of kind operators, before and after; got %d", len(args))
+	}
+	r := &diffReport{Schema: "memtide-diff/1"}
+	held := map[string]*diffModule{}
+	poll := engine.NewPoll(ctx, nil)
+	for i, file := range args {
+		data := contents(ctx, e, file)
+		_, trace := operatorsOf(file, data, poll)
+		player := play.NewPlayer(trace)
+		whole := player.Play(nil)
+		r.Peaks[i], r.TimesNS[i] = whole.Peak, int64(whole.Time)
+		for _, h := range player.Holders(nil) {
+			name := holderName(&h)
+			held[name] = cmp.Or(held[name], &diffModule{Name: name})
+			held[name].Bytes[i] += h.Bytes
+		}
+		if o.card != "" {
+			r.Estimate[i] = newEstimate(newSteps(trace, roles(file, data, poll), o.optimizer, nil), cardOf(o.card), poll)
+		}
+	}
+	for _, m := range held {
+		if m.delta() != 0 {
+			r.Modules = append(r.Modules, *m)
+		}
+	}
+	slices.SortFunc(r.Modules, func(a, b diffModule) int {
+		return cmp.Or(cmp.Compare(max(b.delta(), -b.delta()), max(a.delta(), -a.delta())), cmp.Compare(a.Name, b.Name))
+	})
+	e.tell(o.asJSON, func() any { return r }, func() string { return r.text(o.card) })
+	if more := r.Peaks[1] - r.Peaks[0]; more > o.most {
+		cli.Fail("the peak has grown by %s, more than %s", format.Bytes(more), format.Bytes(o.most))
+	}
+}
+
+// difference is a difference of sizes with its sign, plus too.
+func difference(n engine.Bytes) string {
+	if n < 0 {
+		return "-" + format.Bytes(-n)
+	}
+	return "+" + format.Bytes(n)
+}
+
+// text says it for people: the difference and the modules that make most of it.
+func (r *diffReport) text(on string) string {
+	var b strings.Builder
+	change := r.Peaks[1] - r.Peaks[0]
+	switch {
+	case change == 0 && len(r.Modules) == 0:
+		fmt.Fprintf(&b, "peak unchanged, %s\n", format.Bytes(r.Peaks[0]))
+	default:
+		fmt.Fprintf(&b, "peak %s, from %s to %s\n", difference(change), format.Bytes(r.Peaks[0]), format.Bytes(r.Peaks[1]))
+	}
+	for _, m := range r.Modules[:min(len(r.Modules), 2*mostHolders)] {
+		fmt.Fprintf(&b, "  %s\t%s\n", difference(m.delta()), m.Name)
+	}
+	if before := max(r.TimesNS[0], 1); r.TimesNS[0] != r.TimesNS[1] {
+		fmt.Fprintf(&b, "time of the operators %s, by the times of the files\n", format.Percent(float64(r.TimesNS[1]-r.TimesNS[0])/float64(before)))
+	}
+	if on != "" {
+		c := cardOf(on)
+		for i, when := range []string{"before", "after"} {
+			fmt.Fprintf(&b, "%s: %s", when, r.Estimate[i].text(c))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,146 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"memtide/cmd/cli"
+	"memtide/engine"
+	"memtide/engine/caching"
+	"memtide/engine/play"
+	"memtide/profiles"
+	"memtide/profiles/card"
+	"memtide/web/format"
+)
+
+// estimateOptions are the flags of estimate.
+type estimateOptions struct {
+	card, optimizer, plan string
+	asJSON                bool
+}
+
+func estimateCommand() *command {
+	return &command{
+		name:    "estimate",
+		args:    "[flags] FILE",
+		summary: "say what a step of a PyTorch model takes on a card: allocated, reserved, does it fit",
+		doc: `FILE holds the operators of a training step, which python -m memtide my.module:factory
+writes (python -m memtide estimate my.module:factory does both). Two steps are played
+through PyTorch's caching allocator: weights, what autograd keeps, gradients as the
+backward makes them, and the optimizer with its temporaries (foreach). What is reserved
+is a range, from expandable segments to the allocator's default and 6 % for what another
+card's kernels need beside their results; the driver shows CUDA's context, taken as 1 GiB,
+on top of it.`,
+		examples: []string{
+			"memtide estimate -card rtx-4090 operators.json",
+			"memtide estimate -card a100-sxm-40gb -optimizer sgd -plan plan.json operators.json",
+		},
+		flags: func(fs *flag.FlagSet) action {
+			o := estimateOptions{card: card.DefaultID, optimizer: "adamw"}
+			fs.StringVar(&o.card, "card", o.card, "`NAME` of the card; memtide help devices lists them")
+			fs.Func("optimizer", "`adamw|momentum|sgd` two moments, one, or none for every trained weight (default adamw)", oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
+			fs.StringVar(&o.plan, "plan", "", "`FILE` the plan that the step runs by")
+			fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
+			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
+		},
+	}
+}
+
+// cudaContext is what CUDA takes beside what PyTorch reserves: an assumption.
+const cudaContext = engine.GiB
+
+// estimate is what two steps take.
+type estimate struct {
+	Schema      string       `json:"schema"`
+	Name        string       `json:"name"`
+	Card        string       `json:"card"`
+	CardBytes   engine.Bytes `json:"card_bytes"`
+	Allocated   engine.Bytes `json:"allocated_bytes"`
+	Expandable  engine.Bytes `json:"reserved_expandable_bytes"`
+	Reserved    engine.Bytes `json:"reserved_bytes"`
+	LowBytes    engine.Bytes `json:"low_bytes"`
+	HighBytes   engine.Bytes `json:"high_bytes"`
+	Verdict     string       `json:"verdict"`
+	PeakStep    string       `json:"peak_in"`
+	StatesBytes engine.Bytes `json:"states_bytes"`
+}
+
+func (o *estimateOptions) run(ctx context.Context, e *env, args []string) {
+	if len(args) == 1 && strings.Contains(args[0], ":") && !strings.Contains(args[0], ".json") {
+		fail("%s is a factory in Python: python -m memtide estimate %s collects its step and estimates it", args[0], args[0])
+	}
+	if len(args) != 1 {
+		fail("estimate takes one file of kind operators; got %d", len(args))
+	}
+	c := cardOf(o.card)
+	poll := engine.NewPoll(ctx, nil)
+	data := contents(ctx, e, args[0])
+	_, trace := operatorsOf(args[0], data, poll)
+	var segments []*play.Segment
+	if o.plan != "" {
+		plan := valid(play.ReadPlan(contents(ctx, e, o.plan)))
+		failAt(o.plan, trace.Validate(plan.Segments))
+		segments = plan.Segments
+	}
+	est := newEstimate(newSteps(trace, roles(args[0], data, poll), o.optimizer, segments), c, poll)
+	e.tell(o.asJSON, func() any { return est }, func() string { return est.text(c) })
+}
+
+// newEstimate plays the steps by the allocator's default and with expandable segments.
+func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
+	est := &estimate{Schema: "memtide-estimate/1", Name: s.trace.Name, Card: c.ID, CardBytes: c.Memory}
+	est.Allocated, est.Reserved, est.PeakStep = s.run(caching.Rules{}, poll)
+	_, est.Expandable, _ = s.run(caching.Rules{Expandable: true}, poll)
+	est.StatesBytes = s.states
+	est.LowBytes = min(est.Expandable, est.Reserved) + cudaContext
+	est.HighBytes = est.Reserved + est.Reserved*6/100 + cudaContext
+	switch {
+	case est.HighBytes <= c.Memory:
+		est.Verdict = "fits"
+	case est.LowBytes > c.Memory:
+		est.Verdict = "does not fit"
+	default:
+		est.Verdict = "uncertain"
+	}
+	return est
+}
+
+// cardOf is the card of a name.
+func cardOf(name string) *card.Card {
+	c := card.Find(name)
+	if c == nil {
+		fail("there is no card %q; memtide help devices lists them", name)
+	}
+	return c
+}
+
+// text is the estimate for people.
+func (est *estimate) text(c *card.Card) string {
+	return fmt.Sprintf("%s on %s: %s. The driver would show %s to %s of %s.\n"+
+		"At most %s are allocated, in the %s; states, weights, gradients and optimizer, are %s. PyTorch reserves %s, or %s with expandable segments.\n",
+		cli.Printable(est.Name), c.Name, est.Verdict, format.Bytes(est.LowBytes), format.Bytes(est.HighBytes), format.Bytes(est.CardBytes),
+		format.Bytes(est.Allocated), est.PeakStep, format.Bytes(est.StatesBytes), format.Bytes(est.Reserved), format.Bytes(est.Expandable))
+}
+
+// roles says what each storage is that is there before the step: weight, buffer, grad or input.
+func roles(name string, data []byte, poll *engine.Poll) map[int]string {
+	data, err := profiles.Unpack(data, poll)
+	failAt(name, err)
+	var file struct{ Roles map[string]string }
+	if json.Unmarshal(data, &file) != nil || file.Roles == nil {
+		fail("%s does not say what is there before the step; collect it again", sourceOf(name))
+	}
+	out := map[int]string{}
+	for key, role := range file.Roles {
+		if n, err := strconv.Atoi(key); err == nil {
+			out[n] = role
+		}
+	}
+	return out
+}

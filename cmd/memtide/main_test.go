@@ -138,6 +138,8 @@ var goldenRuns = []struct{ name, line string }{
 	{"help-pipeline", "pipeline -h"},
 	{"pipeline", "pipeline -ranks 4 -micro 8 -schedule zb-h1 -act 1GiB -fixed 10GiB"},
 	{"pipeline-search", "pipeline -ranks 3 -micro 4 -shape wrapped -schedule search -whole -forward 2ms -inputs 1ms -limit 6B"},
+	{"pipeline-exact", "pipeline -ranks 3 -micro 4 -schedule exact -limit 1B"},
+	{"error-pipeline-exact", "pipeline -ranks 4 -micro 8 -schedule exact"},
 	{"pipeline-json", "pipeline -json -ranks 2 -micro 2 -schedule zb-h1 -send 0.5ms"},
 	{"pipeline-csv", "pipeline -ranks 2 -micro 4 -schedule dualpipev -csv"},
 	{"pipeline-file", "pipeline - < schedule.csv"},

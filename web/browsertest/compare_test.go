@@ -31,8 +31,8 @@ func TestCompare(t *testing.T) {
 	alone := Eval[string](p, "location.hash")
 	stepOfA := result(p, "step-time")
 	key(t, p, "KeyC", "c")
-	p.Wait(`byID("delta-say").textContent.startsWith("B takes as long") && painted("timeline-b") > 0`)
-	if hash := Eval[string](p, "location.hash"); !strings.HasSuffix(hash, "&b.s=rotor") {
+	p.Wait(rested + ` && byID("delta-say").textContent.startsWith("B is ") && painted("timeline-b") > 0`)
+	if hash := Eval[string](p, "location.hash"); !strings.HasSuffix(hash, "&b.s=layerwise") {
 		t.Errorf("the address is %q; want a B in it", hash)
 	}
 	Eval[bool](p, `control("strategy", "dynprog"); true`)

@@ -119,7 +119,7 @@ func TestDropFile(t *testing.T) {
 	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
 	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`)
-	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "layers 3") {
+	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "blocks 3") {
 		t.Errorf("facts are %q; want 3 layers", got)
 	}
 	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")

@@ -13,7 +13,7 @@ import (
 func (p *Plot) marks(s node, look Look, unit float64) node {
 	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
 	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
-	set(s, "budget "+format.Bytes(p.Budget), "markLine", "label", "formatter")
+	set(s, "plan may use "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
 	var areas []any
 	if p.Fits > p.From {

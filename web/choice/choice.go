@@ -302,3 +302,29 @@ func (c Choice) Fitted(all engine.Bytes, graph bool) Choice {
 	}
 	return c
 }
+
+// Otherwise is c with what a program does that was told nothing of plans: it keeps everything where that fits, else it runs
+// blocks again by a fixed rule. It is never what c does.
+func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
+	was := c.Strategy
+	c.Unplanned, c.Args = false, nil
+	switch {
+	case was != engine.KeepAll && all <= c.Budget.Of(all):
+		c.Strategy = engine.KeepAll
+	case graph && was != fixedGraph:
+		c.Strategy = fixedGraph
+	case !graph && was != fixedChain:
+		c.Strategy = fixedChain
+	case graph:
+		c.Strategy = GraphStrategy
+	default:
+		c.Strategy = DefaultStrategy
+	}
+	return c
+}
+
+// The rules by which programs run a chain, and a graph, again where nobody plans.
+const (
+	fixedChain = "layerwise"
+	fixedGraph = "dtr"
+)

@@ -23,11 +23,11 @@ func (m *Model) drawDiffering(s *Scene, f *frame) {
 	if f.Beside == nil {
 		return
 	}
-	words := "all layers treated as in " + f.Beside.Other
+	words := "all blocks treated as in " + f.Beside.Other
 	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n == 1 {
-		words = "1 layer not treated as in " + f.Beside.Other
+		words = "1 block not treated as in " + f.Beside.Other
 	} else if n > 1 {
-		words = format.Count(n) + " layers not treated as in " + f.Beside.Other
+		words = format.Count(n) + " blocks not treated as in " + f.Beside.Other
 	}
 	s.Text(display.Muted, f.right, 13, display.End, words)
 }
@@ -134,6 +134,6 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 		}
 	}
 	s.Height = y
-	s.Title = "Two training steps compared: layers, timeline and device memory"
+	s.Title = "Two training steps compared: blocks, timeline and device memory"
 	s.Desc = "A: " + a.Summary(va.Budget) + " B: " + b.Summary(vb.Budget)
 }

@@ -175,7 +175,7 @@ func TestFigureOfBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.File(t, "testdata/compare-figure.svg", out.Bytes())
-	for _, want := range []string{"A: Peak 850 MiB", "B: Peak 950 MiB", "A Layers", "B Device memory"} {
+	for _, want := range []string{"A: Peak 850 MiB", "B: Peak 950 MiB", "A Blocks", "B Device memory"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the figure does not contain %q", want)
 		}

@@ -48,7 +48,7 @@ func (m *Model) Page(s *Scene, v View) {
 		s.Append(&part.List, 0, y)
 		y += part.Height + PageGap
 	}
-	s.Title = "One training step: layers, timeline and device memory"
+	s.Title = "One training step: blocks, timeline and device memory"
 	s.Desc = m.Summary(v.Budget)
 }
 

@@ -125,7 +125,7 @@ func TestGraphBeside(t *testing.T) {
 	for _, other := range []*Model{chain, graph} {
 		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
 		var s Scene
-		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each layer") {
+		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each block") {
 			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title, Strip.Height())
 		}
 		var page Scene

@@ -16,7 +16,7 @@ var groupWords = map[sim.Decision][]string{
 	sim.Keep:                    {" kept"},
 	sim.Offload:                 {" to the host and back", " to the host", " out"},
 	sim.Recompute:               {" computed again", " again"},
-	sim.Recompute | sim.Offload: {" computed again and copied"},
+	sim.Recompute | sim.Offload: {" computed again and moved"},
 }
 
 // drawLetters writes the letter of its decision under every bar, or under every second
@@ -60,10 +60,18 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 	for i := 0; i < len(bars); {
 		j, n := i, 0
 		for ; j < len(bars) && m.Decision(bars[j].at) == m.Decision(bars[i].at) && bars[j].last <= m.Count; j++ {
-			n += bars[j].last - bars[j].first + 1
+			for k := bars[j].first; k <= bars[j].last; k++ {
+				if m.IsBlock(k) {
+					n++
+				}
+			}
 		}
 		if j == i {
 			i++ // the loss is no layer
+			continue
+		}
+		if n == 0 { // an embedding, a norm
+			i = j
 			continue
 		}
 		m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)

@@ -41,7 +41,7 @@ func Key(models ...*Model) (out []KeyEntry) {
 		{held[sim.InTransfer], KeyEntry{"xfer dots", "leaving or arriving", inFlightStyle}},
 		{held[sim.Workspace], KeyEntry{"scratch", "scratch", scratchStyle}},
 		{ran[lookup.KindWaiting], KeyEntry{"wait", "waiting", waitingBox}},
-		{over, KeyEntry{"over", "over budget", overStyle}},
+		{over, KeyEntry{"over", "too much", overStyle}},
 	} {
 		if e.occurs {
 			out = append(out, e.KeyEntry)

@@ -22,7 +22,7 @@ func TestNearLines(t *testing.T) {
 				y := float64(s.Nums[g.From+2*(i-g.First)+1])
 				if strings.HasPrefix(s.Texts[i].S, "one card") {
 					device = y
-				} else if strings.HasPrefix(s.Texts[i].S, "budget") {
+				} else if strings.HasPrefix(s.Texts[i].S, "plan may use") {
 					budget = y
 				}
 			}

@@ -47,7 +47,10 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	if !math.IsInf(device, 0) {
 		label(display.Ink, display.Text{S: f.Device + " has " + format.Bytes(f.Capacity), Bold: true, Large: true}, device, budget)
 	}
-	words := "budget " + format.Bytes(f.Budget)
+	words := "plan may use " + format.Bytes(f.Budget)
+	if f.right-f.left <= 400 {
+		words = "plan: " + format.Bytes(f.Budget)
+	}
 	switch {
 	case sc.showBudget && f.Drag && f.right-f.left > 400:
 		label(display.Budget, display.Text{S: words + ", drag"}, budget, device)
@@ -145,7 +148,7 @@ func (m *Model) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	if to == from {
 		return
 	}
-	t := display.Text{S: m.StageName(k) + ": away for " + format.Duration(time.Duration(to-from))}
+	t := display.Text{S: m.StageName(k) + ": not on the card for " + format.Duration(time.Duration(to-from))}
 	if x0, x1 := f.clip(f.x(from)), f.clip(f.x(to)); x1-x0 > t.Width()+8 {
 		s.place(f, display.Ink, t, false, spot{(x0 + x1) / 2, sc.floor - 6, display.Middle})
 	} else {

@@ -177,7 +177,7 @@ func TestMemoryLabelsApart(t *testing.T) {
 			var boxes [][2]float64
 			for _, g := range s.Groups {
 				for i := g.First; i < g.Last; i++ {
-					if txt := s.Texts[i]; strings.HasPrefix(txt.S, "budget") || strings.HasPrefix(txt.S, "peak") {
+					if txt := s.Texts[i]; strings.HasPrefix(txt.S, "plan") || strings.HasPrefix(txt.S, "peak") {
 						x := float64(s.Nums[g.From+2*(i-g.First)]) - display.TextWidth(txt.S)*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[txt.Anchor]
 						boxes = append(boxes, [2]float64{x, x + display.TextWidth(txt.S)})
 					}

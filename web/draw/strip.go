@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	pictures[Strip] = picture{name: "layers", title: "Layers", height: 96, embedded: 80, compared: 70, still: true}
+	pictures[Strip] = picture{name: "layers", title: "Blocks", height: 96, embedded: 80, compared: 70, still: true}
 	timed[Strip] = modelLayout{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
@@ -33,13 +33,13 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		m.drawGraph(s, f)
 		return
 	}
-	s.Title = "What happens to the activations of each layer"
+	s.Title = "What happens to the activations of each block"
 	s.Desc = m.StripDesc()
 	s.AddText(display.Ink, 0, 13, f.title(Strip))
 	m.drawDiffering(s, f)
 	top, bottom := stripBox(f.Height)
 	if len(m.Sizes) == 0 {
-		s.Text(display.Muted, f.left, (top+bottom)/2, display.Start, "This profile has no layers.")
+		s.Text(display.Muted, f.left, (top+bottom)/2, display.Start, "This profile has no blocks.")
 		return
 	}
 	largest := m.largest(f)

@@ -171,10 +171,16 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 		if number == "" && stage <= m.Count {
 			number = strconv.Itoa(stage)
 		}
+		if stage > m.Count {
+			number = "loss"
+		}
 		for _, name := range [...]string{m.StageName(stage), number} {
 			if name != "" && display.TextWidth(name) <= room {
 				return label{x, ink, name}, true
 			}
+		}
+		if !m.IsGraph() { // the name of its operation says less
+			return label{}, false
 		}
 	}
 	name := m.SpanName(sp)

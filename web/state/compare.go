@@ -2,8 +2,8 @@ package state
 
 import "memtide/web/choice"
 
-// ToggleCompare opens a comparison of the present choice, as A, with a copy
-// of it, as B, which the controls then change; or closes it and keeps A.
+// ToggleCompare opens a comparison of the present choice, as A, with what a program does by
+// itself, as B, which the controls then change; or closes it and keeps A.
 type ToggleCompare struct{}
 
 func (ToggleCompare) apply(s *State) []Effect {
@@ -15,7 +15,7 @@ func (ToggleCompare) apply(s *State) []Effect {
 		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
 		out := append(s.setOther(s.Choice, nil, Replace), WriteURL{Push})
 		s.touch()
-		return out
+		return append(out, s.choose(s.Choice.Otherwise(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil), Replace, false)...)
 	}
 	var out []Effect
 	if s.Opening != nil {

@@ -33,17 +33,21 @@ func letters(p *player) (a, b time.Duration) {
 	return a, b
 }
 
-func TestCompareIsACopy(t *testing.T) {
+func TestCompareOpens(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{})
-	if got, want := names(p.effects), "WriteURL push"; got != want {
-		t.Errorf("opening a comparison: effects %s; want %s: the copy has its schedule", got, want)
+	if got, want := names(p.effects), "WriteURL push, WriteURL replace, Solve"; got != want {
+		t.Errorf("opening a comparison: effects %s; want %s: A has its schedule", got, want)
 	}
 	if p.Compare == nil || p.Compare.OnA || p.Compare.Other.Shown == nil || p.Compare.Other.busy() {
-		t.Fatalf("comparison is %+v; want open, ready, the controls on B", p.Compare)
+		t.Fatalf("comparison is %+v; want open, A ready, the controls on B", p.Compare)
 	}
-	if a, b := letters(p); a != 12*time.Millisecond || b != a {
-		t.Errorf("A takes %v, B %v; want 12 ms both", a, b)
+	if a, b := p.SideChoices(); b.Strategy == a.Strategy || b.Budget != a.Budget {
+		t.Errorf("A is %+v, B %+v; want another plan in the same budget", a, b)
+	}
+	solveAll(p, 20)
+	if a, b := letters(p); a != 12*time.Millisecond || b != 20*time.Millisecond {
+		t.Errorf("A takes %v, B %v; want 12 and 20 ms", a, b)
 	}
 	p.play(SetStrategy{Name: "testoffload"})
 	solveAll(p, 9)
@@ -62,7 +66,8 @@ func TestCompareIsACopy(t *testing.T) {
 
 func TestSwapTurnClose(t *testing.T) {
 	p := shown(t)
-	p.play(ToggleCompare{}, SetStrategy{Name: "testoffload"})
+	p.play(ToggleCompare{})
+	p.play(SetStrategy{Name: "testoffload"})
 	solveAll(p, 9)
 
 	p.play(SwapSides{})

@@ -38,9 +38,9 @@ func (m Opened) apply(s *State) []Effect {
 		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
 	case own:
-		return s.alert(&Alert{File: o.Name, Text: "It holds neither layers nor operations. There is nothing to schedule."})
+		return s.alert(&Alert{File: o.Name, Text: "It holds neither blocks nor operations. There is nothing to schedule."})
 	default:
-		s.dropOther(fmt.Sprintf("%s holds neither layers nor operations.", o.Choice.Source.File))
+		s.dropOther(fmt.Sprintf("%s holds neither blocks nor operations.", o.Choice.Source.File))
 		return []Effect{WriteURL{Replace}}
 	}
 	c := m.chosen(o)

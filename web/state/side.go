@@ -119,7 +119,9 @@ func (o *Side) KnobRange() tradeoff.Range {
 }
 
 // BarEnd is where the bar of a card's memory ends if something is longer.
-func BarEnd(memory engine.Bytes) engine.Bytes { return memory + min(max(7*engine.GiB, memory/7), memory*3/10) }
+func BarEnd(memory engine.Bytes) engine.Bytes {
+	return memory + min(max(7*engine.GiB, memory/7), memory*3/10)
+}
 
 // Offer is a budget that would do where the chosen one is too small; 0 if it is not,
 // or if none is known.

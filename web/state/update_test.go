@@ -221,7 +221,7 @@ func TestNoChain(t *testing.T) {
 	p.play(PickFile{Name: "gnmt.graph.txt", Bytes: []byte("x")})
 	p.play(opened(last[Open](t, p).ID, &profiles.Profile{Name: "gnmt"}))
 	wantStep(t, p, 12, "what was shown stays")
-	if p.Alert == nil || !strings.Contains(p.Alert.Text, "neither layers nor operations") {
+	if p.Alert == nil || !strings.Contains(p.Alert.Text, "neither blocks nor operations") {
 		t.Errorf("alert %+v; want that there is nothing to schedule", p.Alert)
 	}
 }

@@ -8,9 +8,9 @@ import (
 // decisions are the letters and the words of decisions, by their bits.
 var decisions = [...]struct{ letter, words string }{
 	sim.Keep:                    {"K", "kept"},
-	sim.Recompute:               {"R", "recomputed"},
-	sim.Offload:                 {"O", "offloaded"},
-	sim.Recompute | sim.Offload: {"R+O", "recomputed and offloaded"},
+	sim.Recompute:               {"R", "computed again"},
+	sim.Offload:                 {"O", "moved"},
+	sim.Recompute | sim.Offload: {"R+O", "computed again and moved"},
 }
 
 // DecisionLetter is the short form of a decision: K, R, O or R+O.

@@ -70,10 +70,10 @@ func TestExplainOthers(t *testing.T) {
 		explained string
 	}{
 		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "Why it waits 15 ms", "backward: "},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Conv1, backward", "backward: B1, backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for s1: its copy to the device was still under way."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Conv1, forward", "forward: F1, forward of conv1, 0.0 to 20.0 ms."},
-		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "Conv1", "transfer: conv1, layer 1 of 2: 300 MiB are offloaded"},
-		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "Block<2>&", "recompute: block<2>&, layer 2 of 2: 200 MiB are recomputed"},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Conv1, backward", "backward: Backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Conv1, forward", "forward: Forward of conv1, 0.0 to 20.0 ms."},
+		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "Conv1", "transfer: conv1, block 1 of 2: 300 MiB are moved"},
+		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "Block<2>&", "recompute: block<2>&, block 2 of 2: 200 MiB are computed again"},
 		{lookup.Target{Kind: lookup.OnStage, Index: 3}, "Loss", "forward: loss: 4 B are kept."},
 		{lookup.Target{}, "Why the peak is here", "recompute: The most memory is in use at 50.0 ms, in the recompute of block<2>&: 850 MiB."},
 		{lookup.Target{Kind: lookup.OnBudget, Index: 0}, "Why the peak is here", "recompute: The most memory"},

@@ -57,12 +57,12 @@ func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting 
 
 var layerColumns = [NumLayerColumns]struct{ title, doc string }{
 	{"#", "Place in the network"},
-	{"Layer", "Name"},
-	{"K/R/O", "Kept, recomputed or offloaded"},
+	{"Block", "Name"},
+	{"K/R/O", "Kept, computed again (R) or moved (O)"},
 	{"Size", "What it saves for its backward pass"},
 	{"Forward", "Time of its first run"},
 	{"Backward", "Time of its backward pass"},
-	{"Recompute", "Time of its further runs"},
+	{"Again", "Time of its further runs"},
 	{"Copies", "Time of its copies, both ways"},
 	{"Between", "From the end of its first run to the start of its backward pass"},
 	{"Waiting", "How long compute stood still until one of its copies"},
@@ -167,28 +167,28 @@ func (m *Model) why(r *LayerRow) string {
 	size := format.Bytes(r.Size)
 	var parts []string
 	if r.Decision&sim.Recompute != 0 {
-		str := "recomputed: " + size + " for " + format.Duration(r.Recompute)
+		str := "computed again: " + size + " for " + format.Duration(r.Recompute)
 		if there, back, ok := m.copyTime(r.Size); ok && r.Decision == sim.Recompute {
 			str += "; copies: " + format.Duration(there+back)
 		}
 		parts = append(parts, str)
 	}
 	if r.Decision&sim.Offload != 0 {
-		str := "offloaded: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) + " between its passes"
+		str := "moved: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) + " between its passes"
 		if r.Waiting > 0 {
 			str += ", waiting " + format.Duration(r.Waiting)
 		} else {
 			str += ", no waiting"
 		}
 		if r.Decision == sim.Offload {
-			str += "; recomputing: " + format.Duration(r.Forward)
+			str += "; computing again: " + format.Duration(r.Forward)
 		}
 		parts = append(parts, str)
 	}
 	if len(parts) > 0 {
 		return strings.Join(parts, "; ")
 	}
-	str := "kept: recomputing would take " + format.Duration(r.Forward)
+	str := "kept: computing again would take " + format.Duration(r.Forward)
 	switch there, back, ok := m.copyTime(r.Size); {
 	case !ok:
 	case r.Slack == 0:

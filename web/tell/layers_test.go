@@ -15,10 +15,10 @@ func TestLayerTable(t *testing.T) {
 	rows := smallModel().LayerTable(LayerNumber, false, "")
 	want := []LayerRow{
 		{Stage: 1, Name: "conv1", Decision: sim.Offload, Size: 300 << 20, Forward: 20 * ms, Backward: 40 * ms, Copies: 100 * ms, Slack: 135 * ms, Waiting: 15 * ms,
-			Why: "offloaded: 300 MiB, copies 100 ms of the 135 ms between its passes, waiting 15 ms; recomputing: 20 ms"},
+			Why: "moved: 300 MiB, copies 100 ms of the 135 ms between its passes, waiting 15 ms; computing again: 20 ms"},
 		{Stage: 2, Name: "block<2>&", Decision: sim.Recompute, Size: 200 << 20, Forward: 30 * ms, Recompute: 30 * ms, Backward: 60 * ms, Slack: 30 * ms,
-			Why: "recomputed: 200 MiB for 30 ms; copies: 41.9 ms"},
-		{Stage: 3, Name: "loss", Size: 4, Why: "kept: recomputing would take 0 ms, and its backward pass follows at once"},
+			Why: "computed again: 200 MiB for 30 ms; copies: 41.9 ms"},
+		{Stage: 3, Name: "loss", Size: 4, Why: "kept: computing again would take 0 ms, and its backward pass follows at once"},
 	}
 	if len(rows) != len(want) {
 		t.Fatalf("%d rows; want %d", len(rows), len(want))
@@ -53,7 +53,7 @@ func TestLayerTableSorts(t *testing.T) {
 }
 
 func TestLayerTableFinds(t *testing.T) {
-	for text, want := range map[string]string{"BLOCK": "2", "offloaded": "1", " 3 Loss ": "3", "recomputing would": "3", "nothing like it": ""} {
+	for text, want := range map[string]string{"BLOCK": "2", "moved": "1", " 3 Loss ": "3", "computing again would": "3", "nothing like it": ""} {
 		got := ""
 		for _, r := range smallModel().LayerTable(LayerNumber, false, text) {
 			got += string(rune('0' + r.Stage))
@@ -92,7 +92,7 @@ func TestWhyWithoutLink(t *testing.T) {
 	p.Device.ToHost = 0
 	m := New(p, tracetest.Trace(p))
 	r := LayerRow{Size: 1 << 20, Forward: time.Millisecond}
-	if got, want := m.why(&r), "kept: recomputing would take 1 ms"; got != want {
+	if got, want := m.why(&r), "kept: computing again would take 1 ms"; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 	if got, want := m.why(&LayerRow{}), "saves nothing"; got != want {

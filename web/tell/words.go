@@ -2,6 +2,8 @@ package tell
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"memtide/engine"
@@ -31,7 +33,7 @@ func (m *Model) Sentence(t lookup.Target) string {
 	if t.Kind == lookup.OnPlayhead {
 		return "Drag to move through the step."
 	}
-	return "Budget " + format.Bytes(m.Problem.Budget) + "."
+	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
 }
 
 var kindWords = [...]string{
@@ -44,10 +46,13 @@ var kindWords = [...]string{
 	sim.SpanCPU:       "on the host",
 }
 
-// what names a span in full: "B18, backward of layer2.3".
+// what names a span in full: "Backward of layer2.3".
 func (m *Model) what(s *sim.Span) string {
 	str := m.SpanName(s) + ", " + kindWords[s.Kind]
-	if k := m.StageOfSpan(s); k > 0 && m.StageName(k) != m.SpanName(s) {
+	switch k := m.StageOfSpan(s); {
+	case k > 0 && !m.IsGraph():
+		str = capital(kindWords[s.Kind]) + " of " + m.StageName(k)
+	case k > 0 && m.StageName(k) != m.SpanName(s):
 		str += " of " + m.StageName(k)
 	}
 	if v := m.Value(s.Value); v != nil {
@@ -85,9 +90,9 @@ func (m *Model) waited(s *sim.Span) string {
 	}
 	switch g.Reason {
 	case sim.NeedsData:
-		return "waited " + d + " for " + m.ValueName(g.Value) + ": its copy to the device was still under way"
+		return "waited " + d + " for " + m.nounOf(g.Value) + ": its copy to the device was still under way"
 	case sim.CopyOut:
-		return "waited " + d + " for the copy of " + m.ValueName(g.Value) + " to the host to end"
+		return "waited " + d + " for the copy of " + m.nounOf(g.Value) + " to the host to end"
 	case sim.NeedsRoom:
 		str := "waited " + d + " for memory"
 		if c := m.Span(g.Cause); c != nil {
@@ -111,15 +116,34 @@ func (m *Model) gapsBefore(at time.Duration) (first, last int) {
 	return first, last
 }
 
-// event names the end of a span: "B19 ended", "s3 was copied to the host".
+// noun names what a span runs or moves within a sentence: of a chain by its block, "the
+// backward of layer2.3", "what layer2.3 saves"; of a graph by the operation or the value.
+func (m *Model) noun(s *sim.Span) string {
+	k := m.StageOfSpan(s)
+	switch {
+	case m.IsGraph() || k == 0:
+		return m.SpanName(s)
+	case s.Lane == sim.Compute:
+		return "the " + kindWords[s.Kind] + " of " + m.StageName(k)
+	}
+	return "what " + m.StageName(k) + " saves"
+}
+
+// nounOf names a value as noun does one that is moved.
+func (m *Model) nounOf(v engine.ValueID) string {
+	return m.noun(&sim.Span{Op: engine.NoOp, Value: v, Lane: sim.ToDev})
+}
+
+// event names the end of a span: "the backward of layer2.3 ended", "what layer2.3 saves was
+// copied to the host".
 func (m *Model) event(s *sim.Span) string {
 	switch s.Kind {
 	case sim.SpanOffload:
-		return m.SpanName(s) + " was copied to the host"
+		return m.noun(s) + " was copied to the host"
 	case sim.SpanFetch:
-		return m.SpanName(s) + " was copied to the device"
+		return m.noun(s) + " was copied to the device"
 	}
-	return m.SpanName(s) + " ended"
+	return m.noun(s) + " ended"
 }
 
 // queued says whether a span is an operation of another lane: of the network or the host.
@@ -141,11 +165,11 @@ func (m *Model) heldBack(s *sim.Span) string {
 	case s.Why == sim.NeedsRoom:
 		return "could not start earlier: memory was full until " + m.event(cause)
 	case s.Why == sim.NeedsData:
-		return "could not start earlier: it needs what " + m.SpanName(cause) + " makes"
+		return "could not start earlier: it needs what " + m.noun(cause) + " makes"
 	case s.Why == sim.Dependency && queued(cause):
-		return "could not start earlier: " + busyLane(cause) + " was busy with " + m.SpanName(cause)
+		return "could not start earlier: " + busyLane(cause) + " was busy with " + m.noun(cause)
 	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
-		return "could not start earlier: the link to the host was busy with " + m.SpanName(cause)
+		return "could not start earlier: the link to the host was busy with " + m.noun(cause)
 	case s.Why == sim.Dependency:
 		return "started when " + m.event(cause)
 	}
@@ -155,7 +179,7 @@ func (m *Model) heldBack(s *sim.Span) string {
 // blocked is the name of the run that goes on after a gap, empty if none does.
 func (m *Model) blocked(gap int) string {
 	if s := m.BlockedSpan(gap); s != nil {
-		return m.SpanName(s)
+		return m.noun(s)
 	}
 	return ""
 }
@@ -169,14 +193,17 @@ func (m *Model) GapSentence(i int) string {
 		during = " (" + [...]string{"compute", "device to host", "host to device", "network", "CPU"}[cause.Lane] + ", " + format.Span(cause.Start, cause.End) + ")"
 	}
 	who := m.blocked(i)
-	if who == "" {
+	switch {
+	case who == "":
 		who = "The step"
+	case !m.IsGraph():
+		who = capital(who)
 	}
-	d, value := format.Duration(g.End-g.Start), m.ValueName(g.Value)
+	d, value := format.Duration(g.End-g.Start), m.nounOf(g.Value)
 	str := who + " waits " + d
 	switch other := queued(cause); {
 	case other && g.Reason == sim.Drain:
-		str = "All computations are over; for " + d + " other lanes are at work, the last on " + m.SpanName(cause) + during
+		str = "All computations are over; for " + d + " other lanes are at work, the last on " + m.noun(cause) + during
 	case other:
 		if g.Reason == sim.NeedsRoom {
 			str += " for memory"
@@ -192,12 +219,12 @@ func (m *Model) GapSentence(i int) string {
 			str += ": " + format.BytesUp(g.Need) + " more is needed"
 		}
 		if cause != nil {
-			str += ", which comes free as " + m.SpanName(cause) + " is copied to the host" + during
+			str += ", which comes free as " + m.noun(cause) + " is copied to the host" + during
 		}
 	case g.Reason == sim.Drain:
 		str = "All computations are over; for " + d + " transfers are still under way"
 		if cause != nil {
-			str += ", the last is the " + kindWords[cause.Kind] + " of " + m.SpanName(cause) + during
+			str += ", the last is the " + kindWords[cause.Kind] + " of " + m.Called(cause) + during
 		}
 	}
 	str += "."
@@ -222,9 +249,9 @@ func (m *Model) GapSentence(i int) string {
 func (m *Model) stageSentence(k int) string {
 	d := m.Decision(k)
 	str := m.StageName(k)
-	if k <= m.Count {
-		str += fmt.Sprintf(", layer %d of %d", k, m.Count)
-	} else if str != "loss" {
+	if at, blocks := m.place(k); at > 0 {
+		str += fmt.Sprintf(", block %d of %d", at, blocks)
+	} else if k > m.Count && str != "loss" {
 		str += ", the loss"
 	}
 	if m.Sizes[k-1] > 0 || d != sim.Keep {
@@ -247,6 +274,10 @@ func (m *Model) stageSentence(k int) string {
 	return str + "."
 }
 
+// categoryWords are what the bands of the memory picture hold.
+var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gradient: "gradients of activations", sim.Activation: "kept",
+	sim.Recomputed: "computed again", sim.InTransfer: "leaving or arriving", sim.Workspace: "scratch"}
+
 func (m *Model) bandSentence(c sim.Category) string {
 	var most engine.Bytes
 	var at time.Duration
@@ -255,8 +286,7 @@ func (m *Model) bandSentence(c sim.Category) string {
 			most, at = s.Used[c], s.At
 		}
 	}
-	name := c.String()
-	return fmt.Sprintf("%s%s: at most %s, at %s.", string(name[0]-'a'+'A'), name[1:], format.Bytes(most), format.Moment(at, m.Trace.Makespan))
+	return fmt.Sprintf("%s: at most %s, at %s.", capital(categoryWords[c]), format.Bytes(most), format.Moment(at, m.Trace.Makespan))
 }
 
 // Summary says in two sentences what the trace comes to; budget 0 is the problem's.
@@ -273,19 +303,51 @@ func (m *Model) Summary(budget engine.Bytes) string {
 		format.Duration(t.Makespan), format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 }
 
-// Tally counts the layers, a loss at the end not included, and by decision what
-// becomes of them.
-func (m *Model) Tally() (layers int, by [8]int) {
-	for k := range m.Count {
-		by[m.Decision(k+1)&7]++
-	}
-	return m.Count, by
+// IsBlock says whether stage k is one of the repeated parts of a network; where it names
+// none, every stage but a loss at the end is a block.
+func (m *Model) IsBlock(k int) bool {
+	return k <= m.Count && (m.unnamed() || named(m.StageName(k)))
 }
 
-// StripDesc describes the strip of layers.
+// named says that the name of a stage is that of a block: "block 3", "block3".
+func named(stage string) bool {
+	number, ok := strings.CutPrefix(stage, "block")
+	number = strings.TrimPrefix(number, " ")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// unnamed says that no stage is named as a block.
+func (m *Model) unnamed() bool { return !slices.ContainsFunc(m.Names, named) }
+
+// place is the number of stage k among the blocks, and how many there are; 0 if it is none.
+func (m *Model) place(k int) (at, blocks int) {
+	all := m.unnamed()
+	for i := 1; i <= m.Count; i++ {
+		if all || named(m.StageName(i)) {
+			if blocks++; i == k {
+				at = blocks
+			}
+		}
+	}
+	return at, blocks
+}
+
+// Tally counts the blocks, and by decision what becomes of them.
+func (m *Model) Tally() (blocks int, by [8]int) {
+	all := m.unnamed()
+	for k := 1; k <= m.Count; k++ {
+		if all || named(m.StageName(k)) {
+			blocks++
+			by[m.Decision(k)&7]++
+		}
+	}
+	return blocks, by
+}
+
+// StripDesc describes the strip of blocks.
 func (m *Model) StripDesc() string {
-	_, n := m.Tally()
-	return fmt.Sprintf("%d layers: %d kept, %d recomputed, %d offloaded, %d recomputed and offloaded.", m.Count,
+	blocks, n := m.Tally()
+	return fmt.Sprintf("%d blocks: %d kept, %d computed again, %d moved, %d computed again and moved.", blocks,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 
@@ -299,7 +361,7 @@ func (m *Model) TimelineDesc() string {
 func (m *Model) MemoryDesc(budget engine.Bytes) string {
 	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt, m.Trace.Makespan)
 	if budget != engine.NoLimit {
-		str += "; budget " + format.Bytes(budget)
+		str += "; the plan may use " + format.Bytes(budget)
 	}
 	return str + "."
 }

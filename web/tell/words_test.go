@@ -16,17 +16,17 @@ func TestSentences(t *testing.T) {
 		t    lookup.Target
 		want string
 	}{
-		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "F1, forward of conv1, 0.0 to 20.0 ms."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 5}, "F2, recompute of block<2>&, 50.0 to 80.0 ms."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "B1, backward of conv1, 155.0 to 195.0 ms, waited 15 ms for s1: its copy to the device was still under way."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 2}, "s1, copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms, started when F1 ended."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 7}, "s1, copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms, could not start earlier: memory was full until F2 ended."},
-		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until F2 ended."},
-		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "conv1, layer 1 of 2: 300 MiB are offloaded; forward 20 ms, backward 40 ms, copy to the host 50 ms, copy to the device 50 ms."},
-		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "block<2>&, layer 2 of 2: 200 MiB are recomputed; forward 30 ms, recompute 30 ms, backward 60 ms."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Forward of conv1, 0.0 to 20.0 ms."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 5}, "Recompute of block<2>&, 50.0 to 80.0 ms."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 2}, "Copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms, started when the forward of conv1 ended."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 7}, "Copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms, could not start earlier: memory was full until the recompute of block<2>& ended."},
+		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended."},
+		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "conv1, block 1 of 2: 300 MiB are moved; forward 20 ms, backward 40 ms, copy to the host 50 ms, copy to the device 50 ms."},
+		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "block<2>&, block 2 of 2: 200 MiB are computed again; forward 30 ms, recompute 30 ms, backward 60 ms."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 3}, "loss: 4 B are kept."},
-		{lookup.Target{Kind: lookup.OnBand, Index: int(sim.Recomputed)}, "Recomputed: at most 200 MiB, at 50.0 ms."},
-		{lookup.Target{Kind: lookup.OnBudget, Index: 0}, "Budget 1 GiB."},
+		{lookup.Target{Kind: lookup.OnBand, Index: int(sim.Recomputed)}, "Computed again: at most 200 MiB, at 50.0 ms."},
+		{lookup.Target{Kind: lookup.OnBudget, Index: 0}, "The plan may use 1 GiB."},
 		{lookup.Target{}, ""},
 		{lookup.Target{Kind: lookup.OnGap, Index: 7}, ""},
 	} {
@@ -49,12 +49,12 @@ func TestReasons(t *testing.T) {
 		of     sim.SpanID // cause of the cause
 		want   string
 	}{
-		{sim.NeedsRoom, sim.Dependency, 2, 0, "B1 waits 15 ms for memory: 300 MiB more is needed, which comes free as s1 is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when F1 ended."},
-		{sim.CopyOut, sim.Dependency, 2, 7, "B1 waits 15 ms until s1 has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with s1."},
-		{sim.Drain, sim.None, 2, sim.NoSpan, "All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of s1 (device to host, 20.0 to 70.0 ms)."},
-		{sim.NeedsData, sim.Window, 7, sim.NoSpan, "B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},
-		{sim.NeedsData, sim.CopyOut, 7, 2, "B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
-		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan, "B1 waits 15 ms for s1, which is still being fetched."},
+		{sim.NeedsRoom, sim.Dependency, 2, 0, "The backward of conv1 waits 15 ms for memory: 300 MiB more is needed, which comes free as what conv1 saves is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when the forward of conv1 ended."},
+		{sim.CopyOut, sim.Dependency, 2, 7, "The backward of conv1 waits 15 ms until what conv1 saves has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with what conv1 saves."},
+		{sim.Drain, sim.None, 2, sim.NoSpan, "All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of conv1 (device to host, 20.0 to 70.0 ms)."},
+		{sim.NeedsData, sim.Window, 7, sim.NoSpan, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},
+		{sim.NeedsData, sim.CopyOut, 7, 2, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
+		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched."},
 	} {
 		tr := tracetest.Trace(p)
 		g := &tr.Gaps[0]
@@ -78,14 +78,14 @@ func TestTable(t *testing.T) {
 	want := `start (ms)|end (ms)|lane|what|kind|layer|why
 0|20|compute|F1|forward|conv1|
 20|50|compute|F2|forward|block<2>&|
-20|70|to host|s1|copy to the host|conv1|started when F1 ended
+20|70|to host|s1|copy to the host|conv1|started when the forward of conv1 ended
 50|50|compute|F3|forward|loss|
 50|50|compute|B3|backward|loss|
 50|80|compute|F2|recompute|block<2>&|
 80|140|compute|B2|backward|block<2>&|
-105|155|to device|s1|copy to the device|conv1|could not start earlier: memory was full until F2 ended
-140|155|compute|waiting|needs data||B1 waits 15 ms for s1, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until F2 ended.
-155|195|compute|B1|backward|conv1|waited 15 ms for s1: its copy to the device was still under way
+105|155|to device|s1|copy to the device|conv1|could not start earlier: memory was full until the recompute of block<2>& ended
+140|155|compute|waiting|needs data||The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended.
+155|195|compute|B1|backward|conv1|waited 15 ms for what conv1 saves: its copy to the device was still under way
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -101,7 +101,7 @@ func TestWaitedTwice(t *testing.T) {
 		{Start: 144 * ms, End: 155 * ms, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},
 	}
 	m := New(p, tr)
-	want := "B1, backward of conv1, 155.0 to 195.0 ms, waited 15 ms for memory: it was full until s1 was copied to the host."
+	want := "Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for memory: it was full until what conv1 saves was copied to the host."
 	if got := m.Sentence(lookup.Target{Kind: lookup.OnSpan, Index: 8}); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -126,15 +126,15 @@ func TestSentencesOfGraphs(t *testing.T) {
 	}
 	m = New(p, trace)
 	for target, want := range map[lookup.Target]string{
-		{Kind: lookup.OnStage, Index: 1}: "conv, layer 1 of 2: 20 B are offloaded; forward 1 ms, backward 1 ms, copy to the host 50 µs.",
-		{Kind: lookup.OnStage, Index: 2}: "add, layer 2 of 2: 5 B are kept; forward 1 ms, backward 1 ms.",
+		{Kind: lookup.OnStage, Index: 1}: "conv, block 1 of 2: 20 B are moved; forward 1 ms, backward 1 ms, copy to the host 50 µs.",
+		{Kind: lookup.OnStage, Index: 2}: "add, block 2 of 2: 5 B are kept; forward 1 ms, backward 1 ms.",
 		{Kind: lookup.OnSpan, Index: 0}:  "conv, forward, 0.0 to 1.0 ms.",
 	} {
 		if got := m.Sentence(target); got != want {
 			t.Errorf("%+v:\ngot  %s\nwant %s", target, got, want)
 		}
 	}
-	if got, want := m.StripDesc(), "2 layers: 1 kept, 0 recomputed, 1 offloaded"; !strings.HasPrefix(got, want) {
+	if got, want := m.StripDesc(), "2 blocks: 1 kept, 0 computed again, 1 moved"; !strings.HasPrefix(got, want) {
 		t.Errorf("the strip says %q; want it to begin with %q", got, want)
 	}
 }

@@ -147,9 +147,9 @@ func (c *Compare) Table() vugu.HTML {
 	ca, na := c.side(true)
 	cb, nb := c.side(false)
 	row("network", names.Network(ca, na), names.Network(cb, nb), "")
-	row("strategy", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
+	row("plan", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
 	row("host link", names.Link(ca), names.Link(cb), "")
-	row("budget", names.Budget(ca, na), names.Budget(cb, nb), "")
+	row("plan may use", names.Budget(ca, na), names.Budget(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {
 		pa, pb, _ := c.S.Sides()
 		ta, tb := pa.Solved.Trace, pb.Solved.Trace
@@ -188,6 +188,6 @@ func compareLayers(a, b *draw.Model, al *draw.Alignment, row func(cells ...strin
 		row(name, cells[0], cells[1], "")
 	}
 	if listed > compareRows {
-		row(fmt.Sprintf("and %s more layers", format.Count(listed-compareRows)), "", "", "")
+		row(fmt.Sprintf("and %s more blocks", format.Count(listed-compareRows)), "", "", "")
 	}
 }

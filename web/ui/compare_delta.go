@@ -76,9 +76,9 @@ func fewer(n int) string {
 		n, word = -n, "fewer"
 	}
 	if n == 1 {
-		return "1 " + word + " layer"
+		return "1 " + word + " block"
 	}
-	return format.Count(n) + " " + word + " layers"
+	return format.Count(n) + " " + word + " blocks"
 }
 
 // fitWords say whether a picture fits its device, and of two that are alike in that;

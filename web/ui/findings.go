@@ -116,7 +116,7 @@ func (c *Findings) list() (out []Finding) {
 		if told := a != nil && a.File != ""; !told || !strings.HasPrefix(line, profiles.NoChain) {
 			f := newFinding(kindOf(line), line)
 			if strings.Contains(line, "stage") && !c.S.View.LayerList && c.S.Memory == nil {
-				f.Action, f.Do = "Show the layers", "layers"
+				f.Action, f.Do = "Show the blocks", "layers"
 			}
 			out = append(out, f)
 		}

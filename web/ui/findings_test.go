@@ -65,11 +65,11 @@ func TestFindings(t *testing.T) {
 		t.Errorf("%d rows: %s; want 7, the chain said once, with the action", len(c.list()), got)
 	}
 	n.Lint = []string{"In 3 stages, the saved set is smaller than the output, which it contains."}
-	if got := string(c.First()); !strings.Contains(got, `data-do="layers">Show the layers</button></li>`) {
+	if got := string(c.First()); !strings.Contains(got, `data-do="layers">Show the blocks</button></li>`) {
 		t.Errorf("about stages: %s; want a button that shows them", got)
 	}
 	s.Update(state.ToggleLayers{})
-	if got := string(c.First()); strings.Contains(got, "Show the layers") {
+	if got := string(c.First()); strings.Contains(got, "Show the blocks") {
 		t.Errorf("the layers are shown: %s; want no button for it", got)
 	}
 }

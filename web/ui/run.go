@@ -61,10 +61,10 @@ func (c *Run) Line() string { return wordsRunOn }
 
 // deedsOf say what plans of a class do.
 var deedsOf = map[play.Class]string{
-	play.ClassUnit:      "layers run again, each by itself",
-	play.ClassWrappable: "runs of layers run again, each as a whole",
-	play.ClassOffload:   "layers run again, or what they keep goes to the host",
-	play.ClassNested:    "runs of layers run again, and within them runs are dropped again",
+	play.ClassUnit:      "blocks run again, each by itself",
+	play.ClassWrappable: "runs of blocks run again, each as a whole",
+	play.ClassOffload:   "blocks run again, or what they keep goes to the host",
+	play.ClassNested:    "runs of blocks run again, and within them runs are dropped again",
 }
 
 // Does says what the code does, and what of the plan that is shown it does not.

@@ -34,7 +34,7 @@ func dropping(p *Page) {
 	} else if slices.Contains(order[begun:opened], "sweep") {
 		p.t.Errorf("workers were asked for %q; want no point of the sweep between the second program and \"open\"", order)
 	}
-	if facts := Get[string](p, `document.querySelector(".about .facts").textContent.replace(/\s+/g, " ")`); !strings.Contains(facts, "layers 3 ") {
+	if facts := Get[string](p, `document.querySelector(".about .facts").textContent.replace(/\s+/g, " ")`); !strings.Contains(facts, "blocks 3 ") {
 		p.t.Errorf("the facts are %q; want 3 layers", facts)
 	}
 	p.Wait(`/&d=[01]\./.test(location.hash)`)

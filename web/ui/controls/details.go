@@ -30,7 +30,7 @@ func (c *Details) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
 	return []panel.Option{
-		{ID: "chain", Title: "as a chain of layers", Selected: !graph},
+		{ID: "chain", Title: "as a chain of blocks", Selected: !graph},
 		{ID: "graph", Title: "as a graph of operations", Selected: graph},
 	}
 }

@@ -121,7 +121,7 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML(wordsBudget)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory budget, with unit"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "quantity"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-text"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "What the plan may use, with unit"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("disabled", c.Starting || c.Closed())
 				vgn.AddAttrInterface("title", c.BudgetNote())

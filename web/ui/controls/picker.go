@@ -112,7 +112,7 @@ func (c *Picker) None() string {
 	if c.S.View.Picker.Active != "" {
 		return ""
 	}
-	return "memtide knows no network of that name. To ask about it, open a file with it: an ONNX model, a profiler's trace, a config.json or a table of its layers. " +
+	return "memtide knows no network of that name. To ask about it, open a file with it: an ONNX model, a profiler's trace, a config.json or a table of its blocks. " +
 		"Or choose one that is like it, such as resnet50 for images."
 }
 
@@ -167,7 +167,7 @@ func needs(p *preset.Preset) string {
 			text = fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
 		case profile.Chain != nil:
 			t := profile.Totals()
-			text = fmt.Sprintf("%d layers; keeping everything takes %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak), profile.Batch)
+			text = fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak), profile.Batch)
 		}
 	}
 	sizesOf.byID[p.ID] = text

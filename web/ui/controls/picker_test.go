@@ -58,7 +58,7 @@ func TestPickerGroups(t *testing.T) {
 	if got := strings.Count(page, `role="option"`); got != count+steps || steps < 10 {
 		t.Errorf("the page has %d entries; want %d and 10 models and more, %d", got, count, steps)
 	}
-	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001", "keeping everything takes 4.3 GiB at batch 32", `aria-expanded="true"`} {
+	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001", "everything needs 4.3 GiB at batch 32", `aria-expanded="true"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of an open list does not contain %q", want)
 		}

@@ -6,7 +6,7 @@ const (
 	wordsStays   = "it stays in this browser"
 	Policy       = "The page may not send anything anywhere: its content security policy forbids the browser to."
 	wordsPlan    = "Plan"
-	wordsBudget  = "Memory budget"
+	wordsBudget  = "Plan may use"
 	wordsSteps   = "Language models, whole training step"
 	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
 )

@@ -138,7 +138,7 @@ func TestFileNames(t *testing.T) {
 	if got := Name(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
 		t.Errorf("a long title: %s", got)
 	}
-	pagetest.Do(t, s, state.ToggleCompare{})
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "rotor"})
 	if got := Name(s, "json"); len(got) > maxFileName+5 || !strings.HasSuffix(got, "-vs-b.json") {
 		t.Errorf("a comparison with a copy: %s; want -vs-b at its end", got)
 	}

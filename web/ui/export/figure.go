@@ -51,7 +51,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	}
 	name := func(side Side, other *known.Picture) string {
 		p := side.Picture
-		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "budget "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "plan may use "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
 	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))

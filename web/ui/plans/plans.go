@@ -114,7 +114,7 @@ func Failure(f *proto.Failure) string {
 		return "does not fit"
 	case proto.Unsupported:
 		if before, _, ok := strings.Cut(f.Text, " stages at most"); ok {
-			return "needs ≤ " + before[strings.LastIndexByte(before, ' ')+1:] + " layers"
+			return "needs ≤ " + before[strings.LastIndexByte(before, ' ')+1:] + " blocks"
 		}
 		return "does not apply"
 	case proto.Deadline:

@@ -98,8 +98,8 @@ func TestPlanTooLong(t *testing.T) {
 		if !errors.Is(err, engine.ErrUnsupported) {
 			t.Fatalf("%s: %v; want that it does not apply", name, err)
 		}
-		if got := Failure(proto.Fail(proto.Unsupported, "%v", err)); got != "needs ≤ 12 layers" {
-			t.Errorf("%s: %q of %v; want needs ≤ 12 layers", name, got, err)
+		if got := Failure(proto.Fail(proto.Unsupported, "%v", err)); got != "needs ≤ 12 blocks" {
+			t.Errorf("%s: %q of %v; want needs ≤ 12 blocks", name, got, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (c *Tradeoff) Label() string {
 			parts = append(parts, strings.TrimSuffix(b.Note, "."))
 		}
 	}
-	return "Step time against budget: " + strings.Join(parts, "; ")
+	return "Speed against memory: " + strings.Join(parts, "; ")
 }
 
 // BesideWords names the other side of a comparison and says what it needs.

@@ -42,7 +42,7 @@ func (c *Layers) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Every layer"}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Every block"}
 					vgparent.AppendChild(vgn)
 				}
 			}
@@ -108,7 +108,7 @@ func (c *Layers) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table-scroll layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layer-table"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Layers. Arrow keys select a row."}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table-scroll layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "layer-scroll"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layer-table"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Blocks. Arrow keys select a row."}}}
 					vgparent.AppendChild(vgn)
 					vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("layer-scroll", value) })
 					{

@@ -57,9 +57,9 @@ func (c *Pictures) Hint() string {
 		return ""
 	}
 	if input.Visible(c.S).Whole() {
-		return "Drag the red line to change the budget. Drag across the pictures to zoom in; so does the wheel with Ctrl."
+		return "Drag the red line to change what the plan may use. Drag across the pictures to zoom in; so does the wheel with Ctrl."
 	}
-	return "Drag the red line to change the budget. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
+	return "Drag the red line to change what the plan may use. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
 }
 
 // TableOpen is for aria-expanded.

@@ -16,7 +16,7 @@ func TipLines(m *draw.Model, target lookup.Target, at time.Duration) []string {
 	case lookup.Nothing:
 		return nil
 	case lookup.OnBudget:
-		return []string{"Drag to change the budget"}
+		return []string{"Drag to change what the plan may use"}
 	case lookup.OnPlayhead:
 		return nil
 	case lookup.OnBand:

@@ -131,6 +131,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if name == "reproduce" {
 			return cli.Finish(stderr, "memtide", bad("reproduce is a command of its own now: go run ./cmd/reproduce"))
 		}
+		if strings.Contains(name, ":") {
+			return cli.Finish(stderr, "memtide", bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))
+		}
 		return cli.Finish(stderr, "memtide", bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
 	}
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)

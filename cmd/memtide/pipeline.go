@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -28,7 +29,8 @@ func pipelineCommand() *command {
 pipeline: how long a step takes, how long ranks wait, and what each holds. The order
 is a published one by its rule, one of torch's CSV (FILE, compute_only), or with
 -schedule search the fastest that is found within -limit, with what is computed again
-and what moves to the host where that is allowed. Beside the step time it tells a bound
+and what moves to the host where that is allowed; exact goes on until no order is
+faster, for at most 24 micro batches at stages. Beside the step time it tells a bound
 below which no order is, "proven" where both are equal; the time of the longest rank
 from its own start, which the zero-bubble papers report; and peaks in bytes and in
 passes. Times and sizes are those of a stage and a micro batch. Without -act every pass
@@ -36,6 +38,7 @@ counts one byte from its forward to its last backward, so that -limit counts pas
 		examples: []string{
 			"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
 			"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
+			"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
 			"memtide pipeline -schedule zb-v -csv -o zbv.csv",
 		},
 		flags: func(fs *flag.FlagSet) action {
@@ -80,7 +83,8 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	fs.IntVar(&f.plan.Micro, "micro", 8, "`N` micro batches of a step, of both directions together")
 	fs.IntVar(&f.plan.Chunks, "stages", 2, "`N` stages a rank, where the schedule leaves that open")
 	fs.IntVar(&f.plan.Group, "group", 0, "`N` micro batches of a round of interleaved and bf-pp; 0 is as many as ranks")
-	fs.Func("schedule", "`NAME` of the order: "+strings.Join(pipeline.Names(), ", ")+", or search (default 1f1b)", oneOf(&f.schedule, append(pipeline.Names(), "search")...))
+	fs.Func("schedule", "`NAME` of the order: "+strings.Join(pipeline.Names(), ", ")+", search, or exact for small steps (default 1f1b)",
+		oneOf(&f.schedule, append(pipeline.Names(), "search", "exact")...))
 	fs.Func("shape", "`"+strings.Join(slices.Sorted(maps.Keys(shapes)), "|")+"` of stages on ranks, for search (default straight)", oneOf(&f.shape, slices.Sorted(maps.Keys(shapes))...))
 	fs.DurationVar(&f.forward, "forward", time.Millisecond, "`TIME` of a stage's forward")
 	fs.DurationVar(&f.inputs, "inputs", time.Millisecond, "`TIME` of its backward of the inputs")
@@ -116,7 +120,7 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	switch {
 	case len(args) == 1:
 		f.read(r, args[0], contents(ctx, e, args[0]))
-	case f.schedule == "search":
+	case f.schedule == "search", f.schedule == "exact":
 		f.search(ctx, r)
 	default:
 		s := valid(pipeline.New(f.schedule, f.plan))
@@ -126,6 +130,9 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	r.trace = cli.Must(r.problem.Play(r.order))
 	r.refuted = check.Trace(r.problem, r.order, r.trace)
 	r.bound = r.problem.Bound(pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0})
+	if r.exact {
+		r.bound = r.trace.Makespan
+	}
 	switch {
 	case f.asCSV:
 		e.write(f.file, valid(pipeline.WriteCSV(r.problem, r.order)))
@@ -197,9 +204,31 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 	}
 	p := f.plan.Problem(shapes[f.shape])
 	p.Cost, p.Fused = nil, f.whole
-	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}}, engine.NewPoll(ctx, nil))
+	allowed := pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}
+	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: allowed}, engine.NewPoll(ctx, nil))
 	r.problem, r.order = p, cli.Must(found, err).Order
 	r.title = "found by search, from " + found.From
+	if f.schedule == "exact" {
+		f.prove(ctx, r, allowed, found)
+	}
+}
+
+// exactStates is how many states the exact search may hold: about 1 GB of them.
+const exactStates = 2_000_000
+
+// prove looks for a faster step than the one that was found, until there is none.
+func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline.Allowed, found *pipeline.Found) {
+	faster, err := pipeline.Exact(r.problem, a, found.Trace.Makespan, exactStates, engine.NewPoll(ctx, nil))
+	switch {
+	case errors.Is(err, pipeline.ErrTooLarge):
+		r.notes = append(r.notes, fmt.Sprintf("not proven: the exact search ended after %d states", exactStates))
+		return
+	case err != nil:
+		fail("%v; -schedule search takes it", err)
+	case faster != nil:
+		r.order, r.title = faster.Order, "found by exact search"
+	}
+	r.exact = true
 }
 
 // pipelineReport is a step that was played.
@@ -210,6 +239,7 @@ type pipelineReport struct {
 	trace   *pipeline.Trace
 	refuted error // why check finds the trace wrong; nil where it proves it
 	bound   time.Duration
+	exact   bool // the exact search found that no order is faster
 	notes   []string
 }
 

@@ -16,6 +16,8 @@ type Dit struct {
 	Narrow    bool     // of Cross: norms and scales are in the compute type
 	Roots     bool     // and norms are root mean squares
 	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
+	Linear    bool     // of Cross: attention without a softmax and a net of convolutions (Sana)
+	Heads     int64    // of Cross: heads that the text is attended to by; 0: as many as for latents
 	Around    bool     // norms stand on both sides of each part (Z-Image)
 	Scaled    bool     // of Around: the time scales and gates both parts
 	Norms     NormForm // of queries and keys by head
@@ -304,9 +306,15 @@ func (b *builder) crossDit(x valueID) valueID {
 		}
 		return b.normAs(FormUsual, v, name, rows, h, h)
 	}
-	q := whole(b.linear(n, "q", h, h, h), "qn", t)
-	k := whole(b.linear(n, "k", h, h, h), "kn", t)
-	a := b.ditAttend([3][]valueID{{q}, {k}, {b.linear(n, "v", h, h, h)}}, t)
+	q := whole(b.linear(n, "q", h, h, b.biased(h)), "qn", t)
+	k := whole(b.linear(n, "k", h, h, b.biased(h)), "kn", t)
+	v := b.linear(n, "v", h, h, b.biased(h))
+	var a valueID
+	if d.Linear {
+		a = b.linearDit(q, k, v)
+	} else {
+		a = b.ditAttend([3][]valueID{{q}, {k}, {v}}, t)
+	}
 	x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
 	n = x
 	if !d.Narrow {
@@ -322,8 +330,12 @@ func (b *builder) crossDit(x valueID) valueID {
 	}
 	x = b.sum(x, b.linear(y, "cross.o", h, h, h))
 	n = b.wideScaled(x, "n3")
-	act := b.activation(b.linear(n, "up", h, b.k.Wide, b.k.Wide), "gelu", b.act(b.k.Wide))
-	out := b.linear(act, "down", b.k.Wide, h, h)
+	var out valueID
+	if d.Linear {
+		out = b.convolved(n)
+	} else {
+		out = b.linear(b.ditNet(n, ""), "down", b.k.Wide, h, h)
+	}
 	if !d.Narrow {
 		out = b.add(op{in: []valueID{out}}, "down.f32", size(t*h, 4))
 	}
@@ -343,8 +355,33 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	})
 	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, flops: 4 * float64(b.outer) * float64(tokens) * float64(h)}
 	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
-	b.aside(name+"statistics", size(b.outer*b.k.Heads, 4))
+	heads := b.k.Heads
+	if b.k.Dit.Heads > 0 {
+		heads = b.k.Dit.Heads
+	}
+	b.aside(name+"statistics", size(b.outer*heads, 4))
 	return a
+}
+
+// linearDit is attention without a softmax, by products in 4 bytes of what a relu leaves, with a
+// row of ones beside the values [diffusers: SanaLinearAttnProcessor2_0].
+func (b *builder) linearDit(q, k, v valueID) valueID {
+	h, t, heads, d := b.m.Hidden, b.outer, b.k.Heads, b.k.Head
+	q, k = b.keep(b.point("q.relu", b.act(h), []valueID{q})), b.keep(b.point("k.relu", b.act(h), []valueID{k}))
+	a := b.add(op{kind: opAttention, in: []valueID{q, k, v}, flops: 4 * float64(t) * float64(h) * float64(d)}, "attention", b.act(h))
+	b.aside("attention.wide", size(2*t*h+2*t*(h+heads)+t*heads+b.s.Batch*heads*(d+1)*d, 4))
+	return a
+}
+
+// convolved is a net of convolutions with a gate [diffusers: GLUMBConv].
+func (b *builder) convolved(n valueID) valueID {
+	h, wide := b.m.Hidden, b.k.Wide
+	both := b.act(2 * wide)
+	up := b.activation(b.linear(n, "up", h, 2*wide, 2*wide), "up.act", both)
+	deep := b.point("depth", both, []valueID{up}, up)
+	b.extra("depth", 20*wide)
+	halves := b.split(deep, []string{"value", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
+	return b.linear(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 0)
 }
 
 // jointDit has one set of weights for latents and text, whose norms have weights and differ in their

@@ -125,7 +125,7 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"mixtral","num_local_experts":8,"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "num_experts_per_tok is missing or 0."},
 		{`{"model_type":"mllama","vision_config":{},"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "model_type"},
 		{`{"model_type":"bart","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`, `model_type "bart"`},
-		{`{"_class_name":"SanaTransformer2DModel","num_layers":2}`, `_class_name "SanaTransformer2DModel"`},
+		{`{"_class_name":"AuraFlowTransformer2DModel","num_layers":2}`, `_class_name "AuraFlowTransformer2DModel"`},
 		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`, "num_heads is missing"},
 		{`{"model_type":"bert","hidden_size":8,"num_hidden_layers":2,"max_position_embeddings":16,"memtide":{"seq":32},` + rest + `}`, "The sequence length is 32. This network learns 16 positions."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"tp":3},` + rest + `}`, "4 heads cannot be split over 3 devices."},

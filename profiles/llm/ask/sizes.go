@@ -29,7 +29,7 @@ var sizes = []Size{
 	{[]string{"hidden_size", "n_embd", "d_model", "dim"}, mostWidth},
 	{[]string{"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "decoder_attention_heads"}, mostHeads},
 	{[]string{"num_key_value_heads", "num_kv_heads", "n_kv_heads"}, mostHeads},
-	{[]string{"head_dim", "d_kv"}, mostHeads},
+	{[]string{"head_dim", "d_kv", "num_cross_attention_heads", "cross_attention_head_dim"}, mostHeads},
 	{[]string{"intermediate_size", "n_inner", "ffn_dim", "d_ff", "encoder_ffn_dim", "decoder_ffn_dim"}, mostWidth},
 	{[]string{"expansion_ratio"}, 1 << 6},
 	{[]string{"vocab_size"}, mostWords},

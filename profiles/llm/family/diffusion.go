@@ -10,7 +10,7 @@ import (
 func init() {
 	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
 		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
-		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart, "ZImageTransformer2DModel": zImage, "LTXVideoTransformer3DModel": ltx} {
+		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart, "ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -335,4 +335,22 @@ func zImage(c *config, m *llm.Model) {
 	row(m, refiners, latents, nil)
 	row(m, refiners, texts, nil)
 	row(m, n, both, nil)
+}
+
+// sana has attention without a softmax, and nets of convolutions.
+func sana(c *config, m *llm.Model) {
+	const text = 300
+	b, h := c.denoiser(m, "height / 32 x width / 32", text)
+	cross := c.need("num_cross_attention_heads")
+	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h || c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
+		c.has("qk_norm") || c.above(0, "dropout") || c.flag("norm_elementwise_affine", false) {
+		c.unknown("cross_attention_dim", "blocks that are not understood")
+	}
+	b.Wide = engine.Int64(c.number("mlp_ratio", 2.5) * float64(h))
+	in, side := c.need("in_channels"), c.or(1, "patch_size")
+	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)
+	m.Ends.Params += h
+	m.Ends.Text += 8*h + 4
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Bare: true, Plain: true, Linear: true, Heads: cross}
+	c.layers(m, b, b, c.need("num_layers"), 0)
 }

@@ -80,7 +80,7 @@ func TestVariantsRefused(t *testing.T) {
 		"is_causal":                   smallConfig("qwen2").with(object{"is_causal": false}),
 		"num_kv_shared_layers":        smallConfig("gemma3n_text").with(object{"num_kv_shared_layers": 1, "layer_types": []string{"sliding_attention", "full_attention"}}),
 		"scoring_func":                smallConfig("deepseek_v4").with(object{"scoring_func": "softmax"}),
-		"_class_name":                 object{"_class_name": "SanaTransformer2DModel"}.with(nil),
+		"_class_name":                 object{"_class_name": "AuraFlowTransformer2DModel"}.with(nil),
 		"q_lora_rank":                 smallConfig("deepseek_v32").with(object{"q_lora_rank": nil}),
 	} {
 		m, err := family.Read(config)

@@ -24,6 +24,8 @@ type asked struct {
 	flags  choice.Said
 	own    ownCard
 
+	optimizer string // of profiles.Optimizers; empty: as the network says
+
 	addresses bool // the command takes files about addresses, of which read then gives the profile alone
 }
 
@@ -38,6 +40,7 @@ func (c *asked) define(fs *flag.FlagSet) {
 			c.flag(fs, f.Key, w.Help)
 		}
 	}
+	fs.Func("optimizer", "`sgd|adamw` states and step that a network without a step gets, by a rule: SGD with momentum, or AdamW (default what the network says)", oneOf(&c.optimizer, "sgd", "adamw"))
 	c.own.define(fs)
 }
 

@@ -128,8 +128,10 @@ var presetParts = [][3]string{
 	{"-512tok", "length of the sequences", "gpt2-xl-512tok-b8"},
 	{"-f32 -f16 -bf16", "precision of the activations", "resnet50-f16-b32"},
 	{"-60pct", "efficiency: share of the device's peak", "gpt2-xl-60pct-b8"},
+	{"-sgd -adamw", "the states and the step of an optimizer, by a rule", "resnet50-adamw-b32"},
 	{"-mp", "a second, performance-optimal algorithm for convolutions (AlexNet and VGG)", "vgg16-mp-b64"},
 	{"-graph", "the operations instead of the chain", "resnet50-graph-b32"},
+	{"-OPTION.VALUE", "of a step: an option of plan, _ for -", "llama3-8b-step-optimizer.adamw_8bit-b1"},
 	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
 }
 

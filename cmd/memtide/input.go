@@ -74,9 +74,30 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 		in.profile = in.link.Profile
 		return in
 	}
+	in.train(c.optimizer)
 	in.open()
 	in.resolve()
 	return in
+}
+
+// train gives the network the states and the step of an optimizer, on the card that is named.
+func (in *input) train(optimizer string) {
+	switch o := profiles.FindOptimizer(optimizer); {
+	case o == nil:
+	case in.link.Profile != nil:
+		d := card.Lookup(cmp.Or(in.link.Device, card.DefaultID))
+		if d == nil { // which is refused later
+			return
+		}
+		in.link.Profile = valid(in.link.Profile.Trained(o, d.MemoryRate))
+	default:
+		base, options := choice.Source{Preset: in.link.Preset}.Variant()
+		if base == nil { // which is refused later
+			return
+		}
+		options.Optimizer = optimizer
+		in.link.Preset = preset.Ref(valid(base.With(options)).ID, options.Batch)
+	}
 }
 
 // timedBy is a reference to a preset whose times are those of the card that is asked for, if it has a rate and the

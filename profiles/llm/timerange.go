@@ -46,7 +46,7 @@ func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
 	for _, r := range timeClasses {
 		for _, k := range r.kinds {
 			if k == c.Table.Kind && (r.is == nil || r.is(&s)) {
-				return time.Duration(float64(t) * r.low), time.Duration(float64(t) * r.high)
+				return seconds(t.Seconds() * r.low), seconds(t.Seconds() * r.high)
 			}
 		}
 	}

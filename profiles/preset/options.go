@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/analytic"
 	"memtide/profiles/card"
 )
@@ -35,6 +36,9 @@ type Options struct {
 	Separate bool
 	// Step chooses options of a language model's step, see StepText; of use there only.
 	Step string
+	// Optimizer is one of profiles.Optimizers, whose states and step a network then has; empty:
+	// states alone, by the preset's own rule.
+	Optimizer string
 	// Fast gives convolutions a second algorithm, the performance-optimal one beside
 	// the memory-optimal one; AlexNet and VGG only, and only their chains.
 	Fast bool
@@ -90,6 +94,7 @@ func (p *Preset) filled(o Options) Options {
 	o.Device = cmp.Or(o.Device, own.Device)
 	o.Efficiency = cmp.Or(o.Efficiency, own.Efficiency)
 	o.Step = cmp.Or(o.Step, own.Step)
+	o.Optimizer = cmp.Or(o.Optimizer, own.Optimizer)
 	o.Graph = o.Graph || own.Graph
 	o.Separate = (o.Separate || own.Separate) && o.Graph
 	o.Fast = (o.Fast || own.Fast) && !o.Graph // operators have one algorithm
@@ -120,6 +125,9 @@ func (p *Preset) check(o Options) error {
 	}
 	if o.Step != "" && p.model == nil {
 		return fmt.Errorf("preset %q: it is no step of a language model, which alone has%s", p.ID, strings.ReplaceAll(o.Step, "-", " "))
+	}
+	if o.Optimizer != "" && (p.build == nil || profiles.FindOptimizer(o.Optimizer) == nil) {
+		return fmt.Errorf("preset %q: an optimizer %q; networks that are no steps already may have sgd or adamw, for example %s", p.ID, o.Optimizer, Ref("resnet50-adamw", 32))
 	}
 	if o.Fast && p.Group != plainGroup {
 		return fmt.Errorf("preset %q: it has one algorithm for each convolution; the networks under \"%s\" have two, for example %s", p.ID, plainGroup, Ref("vgg16-mp", 64))

@@ -145,13 +145,16 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	}
 	out.Source.Times, out.Source.Device = p.timed(s)
 	out.Device = &s.device.Device
-	net := p.build(s)
+	net, optimizer := p.build(s), profiles.FindOptimizer(o.Optimizer)
+	if optimizer != nil {
+		net.resident.Optimizer = optimizer.States(net.resident.Weights, o.Precision)
+	}
 	if o.Separate {
 		net.separate()
 	}
 	if o.Graph {
 		out.Graph = net.graph()
-		return out, nil
+		return stepped(out, optimizer, s.device)
 	}
 	out.Chain = net.chain(ref, o.Batch)
 	if o.Fast {
@@ -161,7 +164,15 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 		out.Source.Notes = append(out.Source.Notes, fastNote)
 	}
 	out.Source.Notes = append(out.Source.Notes, net.leanNote())
-	return out, nil
+	return stepped(out, optimizer, s.device)
+}
+
+// stepped is a network with the step of its optimizer, if it has one.
+func stepped(p *profiles.Profile, o *profiles.Optimizer, on *card.Card) (*profiles.Profile, error) {
+	if o == nil {
+		return p, nil
+	}
+	return p.Trained(o, on.MemoryRate)
 }
 
 // made fills in what was made by hand.

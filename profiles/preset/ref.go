@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"memtide/profiles"
 	"memtide/profiles/card"
 )
 
@@ -25,6 +26,7 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 //	      | "f32" | "f16" | "bf16"   precision              resnet50-f16-b32
 //	      | number "pct"     efficiency                  resnet50-60pct-b32
 //	      | "mp"              two algorithms for convolutions  vgg16-mp-b64
+//	      | "sgd" | "adamw"   the optimizer's states and step  resnet50-adamw-b32
 //	      | "graph"           the operators, not the chain  resnet50-graph-b32
 //	      | "separate"        each operator a function of its own, with graph  resnet50-graph-separate-b32
 //	      | "on-" device      whose times, an id of Devices resnet50-on-a100-sxm-40gb-b32
@@ -94,6 +96,8 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Precision = "precision", part
 		case part == "graph":
 			kind, o.Graph = "graph", true
+		case profiles.FindOptimizer(part) != nil:
+			kind, o.Optimizer = "optimizer", part
 		case part == "mp":
 			kind, o.Fast = "pair of algorithms", true
 		case part == "separate":
@@ -172,8 +176,11 @@ func (p *Preset) With(o Options) (*Preset, error) {
 	v.ID, v.Title, v.DType = id, base.Title+words, o.Precision
 	v.own, v.of = o, base
 	v.own.Batch = 0
-	if v.model != nil {
+	switch opt := profiles.FindOptimizer(o.Optimizer); {
+	case v.model != nil:
 		v.Optimizer = trained(o.Step)
+	case opt != nil:
+		v.Optimizer = opt.Title
 	}
 	variants.byID[id] = &v
 	return &v, nil
@@ -201,6 +208,9 @@ func (p *Preset) chosen(o Options) (id, title string) {
 	add(o.Precision != p.own.Precision, "-"+o.Precision, ", "+o.Precision)
 	add(o.Step != p.own.Step, o.Step, stepWords(o.Step))
 	add(o.Efficiency > 0, fmt.Sprintf("-%dpct", o.Efficiency), fmt.Sprintf(", %d %% of the peak", o.Efficiency))
+	if opt := profiles.FindOptimizer(o.Optimizer); opt != nil {
+		add(true, "-"+opt.Name, ", "+opt.Title)
+	}
 	add(o.Fast, "-mp", ", two algorithms")
 	add(o.Graph, "-graph", ", operators")
 	add(o.Separate, "-separate", " one by one")

@@ -325,7 +325,7 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	}
 	queries := b.inner
 	if efficient {
-		queries = b.s.Batch * upTo(b.s.Seq, efficientRows)
+		queries += b.s.Batch * (upTo(b.s.Seq, efficientRows) - b.s.Seq)
 	}
 	b.aside("statistics", size(queries*heads, 4))
 	if b.k.Buckets > 0 {

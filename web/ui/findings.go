@@ -56,9 +56,9 @@ func (c *Findings) About() string {
 	case c.Refused():
 		return ""
 	case n == 1:
-		return "One finding may change the answer."
+		return "We assumed one thing."
 	default:
-		return fmt.Sprintf("%d findings may change the answer.", n)
+		return fmt.Sprintf("We assumed %d things.", n)
 	}
 }
 

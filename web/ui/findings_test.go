@@ -54,7 +54,7 @@ func TestFindings(t *testing.T) {
 	if got, want := fmt.Sprint(kinds), "[left out doubtful doubtful assumed assumed assumed assumed]"; got != want {
 		t.Errorf("the kinds are %s; want %s", got, want)
 	}
-	if got, want := c.Head()+" "+c.About()+" "+c.More(), "Read mine.csv. 7 findings may change the answer. 2 more"; got != want {
+	if got, want := c.Head()+" "+c.About()+" "+c.More(), "Read mine.csv. We assumed 7 things. 2 more"; got != want {
 		t.Errorf("the panel says %q; want %q", got, want)
 	}
 	if first, rest := strings.Count(string(c.First()), "<li>"), strings.Count(string(c.Rest()), "<li>"); first != 5 || rest != 2 {

@@ -121,8 +121,11 @@ func (c *config) seer(m *llm.Model) llm.Block {
 		c.fail("hidden_size", fmt.Sprintf("hidden_size is %d, which does not divide among the %d of num_attention_heads", h, heads), "Heads of one width are expected.", correct)
 	}
 	m.Hidden = h
-	return llm.Block{Heads: heads, Keys: heads, Head: h / max(1, heads), Wide: c.or(4*h, "intermediate_size"), Layer: true, OutBias: true, MLPBias: true, QKVBias: c.flag("qkv_bias", true),
-		Both: true, NoIDs: true, NoTables: true, NoRope: true, Act: c.gelu("hidden_act", "gelu"), Dropout: c.above(0, "hidden_dropout_prob"), DropAttn: c.above(0, "attention_probs_dropout_prob") || c.above(0, "attention_dropout")}
+	b := llm.Block{Heads: heads, Keys: heads, Head: h / max(1, heads), Wide: c.or(4*h, "intermediate_size"), Layer: true, Both: true,
+		OutBias: true, MLPBias: true, QKVBias: c.flag("qkv_bias", true), NoIDs: true, NoTables: true, NoRope: true}
+	b.Act, b.Dropout = c.gelu("hidden_act", "gelu"), c.above(0, "hidden_dropout_prob")
+	b.DropAttn = c.above(0, "attention_probs_dropout_prob") || c.above(0, "attention_dropout")
+	return b
 }
 
 // patches are the weights of an embedding of pictures, with a position for each patch and some

@@ -144,7 +144,7 @@ func TestBarAndDevice(t *testing.T) {
 	if last := parts[len(parts)-1]; last.Class != "ghost beyond past" || last.Label != "1.3 GiB too much" {
 		t.Errorf("a peak beyond the card is marked by %q as %q; want what is too much", last.Class, last.Label)
 	}
-	if got := marks[1]; got.Label != "keep everything goes on to 30 GiB →" || got.Style != "left:100%" {
+	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
 }

@@ -24,7 +24,7 @@ const (
 	wordsStopped  = "Stopped: more can be known."
 
 	wordsTooMuch  = "%s too much"
-	wordsGoesOn   = "keep everything goes on to %s →"
+	wordsGoesOn   = "everything: %s →"
 	wordsKeepMark = "keep everything: %s"
 	wordsMark     = "plan may use %s"
 	wordsAside    = "allocator %s, CUDA %s"

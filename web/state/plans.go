@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/profiles/card"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/tradeoff"
@@ -113,14 +112,6 @@ func (s *State) KeepAll() proto.Reference {
 		return p.Solved.KeepAll
 	}
 	return proto.Reference{}
-}
-
-// DeviceOf is the device of a choice; nil if its memory is not known.
-func DeviceOf(c Choice) *card.Card {
-	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
-		return d
-	}
-	return nil
 }
 
 // foundKey identifies what was found in the present budget, by any strategy.

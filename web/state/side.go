@@ -2,6 +2,7 @@ package state
 
 import (
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -159,4 +160,12 @@ func (o *Side) cancelSolving() (out []Effect) {
 		out, o.Solving = []Effect{Cancel{o.Solving.ID}}, nil
 	}
 	return out
+}
+
+// DeviceOf is the device of a choice; nil if its memory is not known.
+func DeviceOf(c Choice) *card.Card {
+	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
+		return d
+	}
+	return nil
 }

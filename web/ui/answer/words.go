@@ -36,7 +36,3 @@ const (
 	unsureSizes     = "sizes are by formula"
 	unsureFile      = "where the file’s sizes come from"
 )
-
-// Words are the verdicts, with what follows them.
-var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ",
-	Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}

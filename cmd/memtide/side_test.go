@@ -25,7 +25,7 @@ func TestSides(t *testing.T) {
 		{"solve", both, "", cli.OK, "95 % of keeping everything", "note: the link compares two; this is about A alone"},
 		{"solve", both, "a", cli.OK, "95 % of keeping everything", ""},
 		{"solve", both, "b", cli.OK, "100 % of keeping everything", ""},
-		{"svg", both, "b", cli.OK, "budget 3.74 GiB", ""},
+		{"svg", both, "b", cli.OK, "plan may use 3.74 GiB", ""},
 		{"solve", "#v=1&p=vgg16-b32", "b", cli.Usage, "", "the link compares nothing"},
 		{"solve", "#v=1&p=vgg16-b32&b.from=file", "b", cli.Usage, "", "name the FILE itself"},
 		{"solve", both, "c", cli.Usage, "", "expected a or b"},

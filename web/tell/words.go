@@ -412,3 +412,11 @@ func (m *Model) WaitWords(gap int) string {
 	}
 	return str
 }
+
+// capital is a text with a capital letter at its beginning, if it is a word.
+func capital(str string) string {
+	if len(str) > 1 && str[0] >= 'a' && str[0] <= 'z' && str[1] >= 'a' && str[1] <= 'z' {
+		return string(str[0]-'a'+'A') + str[1:]
+	}
+	return str
+}

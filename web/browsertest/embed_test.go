@@ -68,8 +68,8 @@ func TestEmbedTalks(t *testing.T) {
 
 	Eval[bool](p, `say({type: "set", params: {m: "80%", sel: "layer@4"}}), true`)
 	p.Wait(`last("state").link.includes("m=80%25") && last("select")?.name === "layer@4"`)
-	if got := Eval[string](p, `last("select").text`); !strings.Contains(got, "block 4 of") {
-		t.Errorf("the selection is told as %q; want layer 4", got)
+	if got := Eval[string](p, `last("select").text`); !strings.Contains(got, "block 3 of 24") {
+		t.Errorf("the selection is told as %q; want the third block, behind the embedding", got)
 	}
 	if n := Eval[int](p, `all.filter((m) => m.type === "state").length`); true {
 		Eval[bool](p, `say({type: "get"}), true`)

@@ -128,6 +128,9 @@ func trained(step string) string {
 	if rank := ask.Value(args, "lora"); rank != "0" {
 		return "LoRA, rank " + rank + ", " + words
 	}
+	if states, ok := args["states"]; ok {
+		words += ", " + ask.Words("states", states)
+	}
 	return words
 }
 

@@ -168,7 +168,7 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	ink, x := kindStyles[sp.Kind].Fill.On(), (x0+x1)/2
 	if stage := m.StageOfSpan(sp); stage >= 1 && stage <= len(m.Names) {
 		number := lastNumber(m.StageName(stage))
-		if number == "" && stage <= m.Count {
+		if number == "" && m.IsBlock(stage) {
 			number = strconv.Itoa(stage)
 		}
 		if stage > m.Count {

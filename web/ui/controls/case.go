@@ -65,8 +65,8 @@ func (c *Case) Unit() string {
 
 // Optimizer says whose states stay on the device; empty where the source does not tell.
 func (c *Case) Optimizer() string {
-	if base, _ := source(c.S).Variant(); base != nil && base.Optimizer != "" {
-		return "with " + base.Optimizer
+	if p, _, err := preset.Parse(source(c.S).Preset); err == nil && p.Optimizer != "" {
+		return "with " + p.Optimizer
 	}
 	return ""
 }

@@ -68,3 +68,19 @@ func TestReplacedGPU(t *testing.T) {
 		t.Errorf("with the old one chosen the list has %q; want %q", got, want)
 	}
 }
+
+// The sentence names the optimizer of the variant that is open, with what its states are.
+func TestOptimizerOfVariant(t *testing.T) {
+	for _, c := range []struct{ ref, want string }{
+		{"llama3-8b-step-b1", "with AdamW"},
+		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with 8-bit AdamW, bf16 states"},
+		{"resnet50-b32", ""},
+		{"resnet50-adamw-b32", "with AdamW"},
+	} {
+		s := state.New()
+		s.Choice.Source.Preset = c.ref
+		if got := (&Case{S: s}).Optimizer(); got != c.want {
+			t.Errorf("%s: %q; want %q", c.ref, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -62,9 +63,20 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{k.name}, Args: b.Args, Card: b.altered, Answer: answer, GPUs: b.GPUs, turned: b})
+		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Answer: answer, GPUs: b.GPUs, turned: b})
 	}
 	return out, poll.Now()
+}
+
+// said is the name of a knob that makes b of the question; of one that takes more cards with their number.
+func (a *Ask) said(k *knob, b *Ask) string {
+	switch {
+	case b.GPUs == a.GPUs:
+		return k.name
+	case a.Setup.Zero == b.Setup.Zero:
+		return fmt.Sprintf("%d cards instead of %d", b.GPUs, a.GPUs)
+	}
+	return fmt.Sprintf("FSDP over %d cards", b.GPUs)
 }
 
 // turned is the question with a knob turned; ok is false if that changes nothing.

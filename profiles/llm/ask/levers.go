@@ -17,7 +17,7 @@ var Levers = []Lever{
 	{"8-bit moments", "optimizer", "adamw-8bit"},
 	{"optimizer in host memory", "host", "yes"},
 	{"fused optimizer", "kernel", "fused"},
-	{"adapters of rank 16 beside frozen bf16 weights", "lora", "16"},
+	{"LoRA, rank 16", "lora", "16"},
 	{"frozen products in 4 bits", "base", "nf4"},
 	{"checkpointing, every second product kept", "ckpt", "sac_op"},
 	{"full checkpointing", "ckpt", "full"},

@@ -26,7 +26,7 @@ var families = map[string]builder{}
 // classic are families whose blocks other programs than Transformers run too.
 var classic = map[string]bool{}
 
-const wayOut = "Record the network with memtide_torch on PyTorch's meta device instead, and open what that writes."
+const wayOut = "Record its step on PyTorch's meta device instead (python -m memtide my.module:factory), and open what that writes."
 
 // known is what is expected of a model_type.
 const known = "A family that is known is expected; memtide help models lists them."

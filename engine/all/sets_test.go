@@ -66,7 +66,7 @@ type played struct {
 	segments    bool // no stage runs forward while an output or saved activations of it or of a later one is held
 	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
-	inputs      bool // what leaves was made in the first forward sweep, and kept
+	inputs      bool // what leaves was made in the first forward sweep, and kept; once its segment runs again, it stays
 	wrapped     bool // runs of stages are computed again as a whole
 	apart       bool // offloads end before the backward pass begins, or could at no cost; fetches start in it
 }
@@ -153,7 +153,9 @@ func (f *played) read(s engine.Schedule) {
 		case engine.StepFetch:
 			delete(gone, st.Value)
 		case engine.StepFree:
-			if k, activation := layer(f.g, st.Value); !activation || gone[st.Value] {
+			k, activation := layer(f.g, st.Value)
+			if !activation || gone[st.Value] {
+				f.inputs = f.inputs && !(activation && k < n && runs[f.g.Fwd(k+1)] > 1)
 				t.there[max(k, 1)] = t.there[max(k, 1)] && st.Value != f.g.Saved(max(k, 1))
 				continue
 			}
@@ -292,6 +294,10 @@ func TestMembers(t *testing.T) {
 			[]string{any, noRecompute, ordered, held, segments, apart}},
 		{"passes overlap", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
 			[]string{any, noRecompute, ordered, held, segments}},
+		{"an input leaves while its segment runs again", p, engine.Schedule{out(a0), lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), engine.Wait(a0), f3, b3,
+			lean(g.Fwd(1)), free(a0), f2, b2, in(a0), f1, b1}, []string{any}},
+		{"an input leaves before its segment runs again", p, engine.Schedule{out(a0), lean(g.Fwd(1)), free(a0), lean(g.Fwd(2)), free(a1), f3, b3,
+			in(a0), lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, segments, apart}},
 		{"fetches in the order of the layers", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
 			[]string{any, noRecompute}},
 		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2, free(g.Saved(2)), f1, b1},

@@ -73,7 +73,8 @@ recomputation, is faster (offloadsearch), the schedule is that of the set.`,
 // The sets that optima and bounds range over: the plans of the paper, whose bytes
 // move evenly, and all plans whose transfers are in the same order. Segment by
 // segment: no stage runs forward while an output or saved activations of it or of a later
-// one is held (see engine/remat).
+// one is held (see engine/remat). The input of a segment may be away until its segment runs
+// again, and stays from then on.
 // Without these words the sets would hold more: what waits for a fetch could
 // compute an earlier segment meanwhile.
 const (

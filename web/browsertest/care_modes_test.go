@@ -93,7 +93,7 @@ func TestRefusedWorkers(t *testing.T) {
 		}
 	}
 	// Every number that is missing says why.
-	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no schedule yet")).length`); got != 3 {
+	if got := Eval[int](p, `[...document.querySelectorAll("dl.numbers > div")].filter((e) => e.title.startsWith("There is no plan yet")).length`); got != 3 {
 		t.Errorf("%d of the numbers say why they are missing; want 3", got)
 	}
 	p.Click(`.notice [data-do="act"]`)

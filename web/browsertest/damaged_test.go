@@ -25,7 +25,7 @@ var damages = map[string]func([]byte) []byte{
 	"another": func([]byte) []byte { return []byte("<!doctype html><title>Sign in</title>") },
 	// It compiles and starts; what it computes may be wrong.
 	"altered": func(b []byte) []byte {
-		return bytes.ReplaceAll(b, []byte("There is no schedule yet."), []byte("There is a  schedule yet."))
+		return bytes.ReplaceAll(b, []byte("There is no plan yet."), []byte("There is a  plan yet."))
 	},
 }
 

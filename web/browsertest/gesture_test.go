@@ -121,10 +121,10 @@ func TestClickSelects(t *testing.T) {
 	b := boxOf(p, "timeline")
 	at := [2]float64{b.Left + b.Width*0.5, b.Top + 34}
 	drag(t, p, at)
-	p.Wait(`/^B[0-9]+/.test(result("selection"))`)
+	p.Wait(`/^Backward of layer[0-9]/.test(result("selection"))`)
 	layers := boxOf(p, "layers")
 	drag(t, p, [2]float64{layers.Left + layers.Width*0.2, layers.Top + layers.Height - 25})
-	p.Wait(`result("selection").includes("layer")`)
+	p.Wait(`result("selection").includes(", block ")`)
 }
 
 func TestFingers(t *testing.T) {

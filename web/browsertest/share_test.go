@@ -172,7 +172,7 @@ func TestExportsComeBack(t *testing.T) {
 			t.Errorf("%s: the title is %q, want that of the link", kind, got)
 		}
 		// The words are drawn a frame after the state is ready.
-		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 5 of")`)
+		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("block 4 of 24")`)
 	}
 	// Back goes to what was shown before the drop.
 	Eval[bool](p, `history.back(), true`)
@@ -294,7 +294,7 @@ func checkTables(t *testing.T, files map[string][]byte) {
 	if len(file.Operations) < 50 || len(file.Layers) < 10 {
 		t.Errorf("the JSON has %d operations and %d layers; want those of GPT-2", len(file.Operations), len(file.Layers))
 	}
-	if svg := string(files["svg"]); !strings.HasPrefix(svg, "<svg") || !strings.Contains(svg, "<title id=\"mt-t\">Swap &amp; wait: ") {
+	if svg := string(files["svg"]); !strings.HasPrefix(svg, "<svg") || !strings.Contains(svg, "<title id=\"mt-t\">Swap &amp; wait. ") {
 		t.Errorf("the SVG begins with %.200s", svg)
 	}
 }
@@ -317,7 +317,7 @@ func TestSelectionInLink(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&sel=layer@3")
 	shown(p)
-	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("layer 3 of")`)
+	p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("block 2 of 24")`)
 	Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 	keyDown(p, "ArrowRight", "ArrowRight")
 	p.Wait(`location.hash.includes("sel=layer@4")`)

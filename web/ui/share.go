@@ -69,7 +69,7 @@ func (c *Share) Fields() []ShareField {
 	return []ShareField{
 		{"markdown", "Markdown", "[" + markdown.Replace(c.Name()) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Embed (iframe)", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
-			`" width="100%" height="600" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
+			`" width="100%" height="640" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
 		{"element", "Embed (tag)", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }

@@ -47,7 +47,7 @@ func sharing(p *Page) {
 
 	again := p.Another()
 	p.must(again.Navigate(p.ctx, address))
-	again.Wait(ready + ` && ` + text("selection") + `.includes("layer 5 of")`)
+	again.Wait(ready + ` && ` + text("selection") + `.includes("block 4 of 24")`)
 	if got := unsealed(Get[string](again, "location.hash")); got != link {
 		p.t.Errorf("opened anew the address is %s; want %s", got, link)
 	}

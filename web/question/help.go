@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/whatif"
@@ -148,9 +147,5 @@ func changeName(x *proto.Answer) string {
 
 // ChangeTitle is that at the beginning of a row.
 func ChangeTitle(x *proto.Answer) string {
-	name := changeName(x)
-	if name == "" {
-		return name
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
+	return format.Capital(changeName(x))
 }

@@ -12,7 +12,7 @@ const (
 	wordsVersion = "memtide " + engine.Version
 	wordsDetails = "Model details"
 
-	wordsOneCard = "One card, without sharding. The whole training step has that, the optimizer, and what PyTorch reserves."
+	wordsOneCard = "One card. The whole training step also asks about several, and about frameworks' policies."
 	wordsAskStep = "Ask about its whole training step"
 
 	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A

@@ -130,7 +130,7 @@ func (c *Better) gain(a *state.Answers, i int) Gain {
 	case x.Device != nil:
 		o.title, o.about = question.ChangeTitle(x), linkWords(x.Device)
 	default:
-		o.title, o.about = question.ChangeTitle(x), "the plan may use "+format.Bytes(x.Budget)
+		o.title, o.about = question.ChangeTitle(x), "in "+format.Bytes(x.Budget)
 	}
 	lost := max(x.StepTime-a.KeepAll, 0)
 	switch {

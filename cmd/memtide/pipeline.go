@@ -216,7 +216,7 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 // exactStates is how many states the exact search may hold: about 1 GB of them.
 const exactStates = 2_000_000
 
-// prove looks for a faster step than the one that was found, until there is none.
+// prove replaces the step that search found by the fastest one, or proves that it is the fastest.
 func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline.Allowed, found *pipeline.Found) {
 	faster, err := pipeline.Exact(r.problem, a, found.Trace.Makespan, exactStates, engine.NewPoll(ctx, nil))
 	switch {

@@ -350,8 +350,8 @@ func (b *builder) maskBytes() engine.Bytes {
 	return size(n, b.e)
 }
 
-// The memory-efficient kernel has statistics of so many rows at once, and wants rows of a mask of
-// multiples of so many [torch: mem_eff_attention/kernel_forward.h, kAlignLSE; sdpa_utils.cpp, pad_bias].
+// The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs
+// the rows of a mask to be a multiple of efficientMask keys long [torch: mem_eff_attention/kernel_forward.h, kAlignLSE; sdpa_utils.cpp, pad_bias].
 const (
 	efficientRows = 32
 	efficientMask = 16

@@ -9,7 +9,7 @@ type Dit struct {
 	Single    bool     // one row of all tokens; otherwise latents and text have weights of their own
 	Cross     bool     // the text is attended to, and is no part of the stream (Wan)
 	Seen      int64    // tokens of a picture that is attended to beside the text
-	Given     int64    // the scales come with all others from before, so many vectors; 0: a product of the block makes them
+	Given     int64    // vectors of scales that a module outside the blocks makes; 0: a product of the block makes them
 	Shared    bool     // they come from before, and are those of all blocks of a kind
 	Plain     bool     // products have no biases
 	Swish     bool     // the net has a gate
@@ -93,7 +93,7 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	}
 }
 
-// scales are what the time says of a part: so many vectors, by a product of the block.
+// scales returns the scales that a product of the block makes of the time, as the given number of vectors.
 func (b *builder) scales(name string, vectors int64) (y valueID) {
 	h := b.m.Hidden
 	from := h
@@ -204,7 +204,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 	return b.add(op{in: parts}, "both", bytes[0]+bytes[1])
 }
 
-// biased is how many biases a product of so many numbers has.
+// biased returns the number of biases of a product with n outputs.
 func (b *builder) biased(n int64) int64 {
 	if b.k.Dit.Plain {
 		return 0
@@ -342,8 +342,8 @@ func (b *builder) crossDit(x valueID) valueID {
 	return b.gatedSum(x, out, gates, "gate2", bytes)
 }
 
-// beside is attention of latents to so many tokens beside them, which are counted where they are
-// first seen.
+// beside adds the attention of the latents to tokens outside their own stream. Their states are
+// counted where they are first read.
 func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(valueID, string, int64) valueID) valueID {
 	h, rows := b.m.Hidden, b.s.Batch*tokens
 	states := b.add(op{in: []valueID{n}}, name+"states", 0)

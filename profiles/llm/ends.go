@@ -116,8 +116,8 @@ func (s *Setup) frontKept() engine.Bytes {
 	return 0
 }
 
-// contrastBytes are what comparing several texts and pictures keeps beside vectors: so many bytes
-// of each, and of each pair.
+// contrastBytes returns what a contrastive loss keeps beside the vectors, given its bytes for each
+// sample and for each pair of a text and a picture. One sample alone keeps nothing.
 func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 	if s.Batch == 1 {
 		return 0

@@ -119,7 +119,7 @@ var knobs = []knob{
 // shortest is the length below which sequences are not shortened.
 const shortest = 512
 
-// spread shares the states over so many times the cards.
+// spread returns the knob that multiplies the number of cards and shares the states over them.
 func spread(times int64) knob {
 	return knob{name: fmt.Sprintf("FSDP over %d times the cards", times), set: func(a *Ask) engine.Args {
 		out := engine.Args{"gpus": number(a.GPUs * times)}

@@ -25,7 +25,7 @@ var Levers = []Lever{
 	{"block inputs in host memory", "offload", "yes"},
 }
 
-// LeverOf returns the lever that gives an option a value; it panics if there is none.
+// LeverOf returns the lever that sets option to value. It panics if Levers has no such lever.
 func LeverOf(option, value string) *Lever {
 	for i := range Levers {
 		if l := &Levers[i]; l.Option == option && l.Value == value {

@@ -54,8 +54,9 @@ func (c *config) layers(m *llm.Model, first, rest llm.Block, n, more int64) {
 // product is a linear layer with a bias.
 func product(in, out int64) int64 { return in*out + out }
 
-// timed are an embedding of the time of so many products of two, each of an input's width; and
-// the norm and the product behind the blocks, to so many numbers of a token.
+// timed returns the parameters of what embeds the time, two products for each input of the given
+// width, and of the norm and the product behind the blocks, with out numbers for each token; and
+// the bytes that they keep.
 func timed(h, out int64, inputs ...int64) (params, kept int64) {
 	for _, in := range inputs {
 		params += product(in, h) + product(h, h)

@@ -197,23 +197,34 @@ func (f *pipelineFlags) read(r *pipelineReport, name string, text []byte) {
 
 // search finds an order within the limit.
 func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
+	searching, proving := ctx, ctx
 	if f.within > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, f.within)
+		var stop, end context.CancelFunc
+		proving, stop = context.WithTimeout(ctx, f.within)
 		defer stop()
+		searching, end = context.WithTimeout(proving, f.searchTime())
+		defer end()
 	}
 	p := f.plan.Problem(shapes[f.shape])
 	p.Cost, p.Fused = nil, f.whole
 	allowed := pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}
-	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: allowed}, engine.NewPoll(ctx, nil))
+	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: allowed}, engine.NewPoll(searching, nil))
 	r.problem, r.order = p, cli.Must(found, err).Order
 	r.title = "found by search, from " + found.From
 	if f.schedule == "exact" {
-		f.prove(ctx, r, allowed, found)
+		f.prove(proving, r, allowed, found)
 	}
 }
 
-// exactStates is how many states the exact search may hold: about 1 GB of them.
+// searchTime returns how much of -time the search has: a quarter where a proof comes behind it.
+func (f *pipelineFlags) searchTime() time.Duration {
+	if f.schedule == "exact" {
+		return f.within / 4
+	}
+	return f.within
+}
+
+// exactStates bounds the memory of the exact search.
 const exactStates = 2_000_000
 
 // prove replaces the step that search found by the fastest one, or proves that it is the fastest.
@@ -223,8 +234,13 @@ func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline
 	case errors.Is(err, pipeline.ErrTooLarge):
 		r.notes = append(r.notes, fmt.Sprintf("not proven: the exact search ended after %d states", exactStates))
 		return
-	case err != nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		r.notes = append(r.notes, "not proven: the time of -time was over; give it more")
+		return
+	case errors.Is(err, engine.ErrUnsupported):
 		fail("%v; -schedule search takes it", err)
+	case err != nil:
+		cli.Must(faster, err)
 	case faster != nil:
 		r.order, r.title = faster.Order, "found by exact search"
 	}

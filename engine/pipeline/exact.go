@@ -181,6 +181,9 @@ func (x *exact) decode(key string) *moment {
 
 // starts chooses what starts on the lanes from one on, and pushes the moments at which the next thing has ended.
 func (x *exact) starts(m *moment, lane int, id int32, took int64) {
+	if x.poll.Err() != nil { // search asks again and says so
+		return
+	}
 	if lane == len(m.lanes) {
 		x.advance(m, id, took)
 		return

@@ -65,8 +65,9 @@ const widest = 6
 
 // Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same way,
 // greedy orders by rules and by waves, and annealing from the best of them. It is never slower than a published schedule
-// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it returns its best so far without an error, if there is one. Messages that compete
-// are not searched, nor passes of different times for different micro batches, nor joined ones.
+// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it returns
+// its best so far without an error, if there is one. Messages that compete are not searched, nor passes of different
+// times for different micro batches, nor joined ones.
 func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	if p.Messages != Latency && p.Messages != Included {
 		return nil, fmt.Errorf("the search knows messages that do not compete; play the order with others: %w", engine.ErrUnsupported)

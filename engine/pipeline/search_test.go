@@ -127,3 +127,17 @@ func TestBoundCorollary(t *testing.T) {
 		}
 	}
 }
+
+// The exact search can be stopped while it looks at what may start at one moment, of which there
+// is far more than there are moments.
+func TestExactStopsWithinAMoment(t *testing.T) {
+	holds := pipeline.Holds{Act: 1, Rest: 1, Off: 1, Out: 1, In: 1}
+	plan := pipeline.Plan{Ranks: 4, Micro: 6, Cost: costs(1, 1, 1), Keep: func(int) pipeline.Holds { return holds },
+		Room: func(int) (fixed, limit engine.Bytes) { return 0, 3 }}
+	const states, calls = 200, 2000
+	poll := engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil)
+	_, err := pipeline.Exact(plan.Problem(pipeline.Straight), pipeline.Allowed{Recompute: true, Offload: true}, 0, states, poll)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with %d moments and %d calls of the poll: %v; want the poll's end", states, calls, err)
+	}
+}

@@ -135,6 +135,9 @@ func TestBarAndDevice(t *testing.T) {
 		if got := last.Class + " " + last.Label; got != c.last || strings.Join(marks, "; ") != c.marks {
 			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
 		}
+		if m := a.Marks(); c.device == "gtx-970" && (m[1].Class != "keep beyond" || m[1].Style != m[0].Style) {
+			t.Errorf("%q is %q at %q; want it to begin at the card's line, %q", m[1].Label, m[1].Class, m[1].Style, m[0].Style)
+		}
 	}
 	s, p := alone(t)
 	p.Choice.Device, s.Choice.Device, p.Solved.Trace.Peak = "gtx-970", "gtx-970", 4*engine.GiB

@@ -155,7 +155,12 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	case beyond && n.all > whole:
 		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
 	case beyond && n.near():
-		mark("keep beyond", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
+		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
+		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) && long < across(whole-n.memory, whole) {
+			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)}) // clear of the card's line
+		} else {
+			mark("keep beyond", words, n.all)
+		}
 	case !n.near() && n.all > 0:
 		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
 	}
@@ -169,6 +174,9 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	}
 	return out
 }
+
+// across is how many pixels a part of the bar is wide, about.
+func across(part, whole engine.Bytes) float64 { return barWidth * float64(part) / float64(whole) }
 
 // aside says what the allocator and CUDA take.
 func (n *need) aside() string {

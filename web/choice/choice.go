@@ -27,8 +27,8 @@ const (
 
 // The network and the device of Example.
 const (
-	ExamplePreset = "llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1"
-	ExampleDevice = "h100"
+	ExamplePreset = "llama3-8b-step-6144tok-program.torchtune-lora.16-on-rtx-4090-b1"
+	ExampleDevice = "rtx-4090"
 )
 
 // Recorded is the allocator of what a file says about addresses.

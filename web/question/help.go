@@ -3,7 +3,6 @@ package question
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"memtide/engine"
@@ -18,7 +17,7 @@ import (
 // What would help: more memory, a faster link, other strategies. One answer each.
 func init() {
 	register(&Question{
-		Name: "help", Order: 1, Title: "What would help?", Idle: true, Limit: solves,
+		Name: "help", Limit: solves,
 		Methods: func(s Subject) (out []proto.Method) {
 			for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
 				if st.Name != s.Method.Strategy {
@@ -56,7 +55,6 @@ func init() {
 			}
 			return nil
 		},
-		Sentence: helpSentence,
 	})
 }
 
@@ -119,22 +117,6 @@ func (a *Answers) ByGain() []int {
 		return cmp.Compare(uint64(a.List[i].StepTime-1), uint64(a.List[j].StepTime-1))
 	})
 	return out
-}
-
-func helpSentence(a *Answers, _ Subject) string {
-	if len(a.List) == 0 {
-		return ""
-	}
-	best := a.List[a.ByGain()[0]]
-	switch {
-	case best.StepTime <= 0:
-		return "Nothing of this fits either."
-	case a.Base <= 0:
-		return "There is no schedule for what is chosen now. These have one."
-	case best.StepTime >= a.Base:
-		return "Nothing of this makes the step faster."
-	}
-	return fmt.Sprintf("Most: %s, %s per step instead of %s.", changeName(&best), format.Duration(best.StepTime), format.Duration(a.Base))
 }
 
 // changeName is what a variant changes; of a strategy the name of the plan.

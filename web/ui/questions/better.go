@@ -1,3 +1,4 @@
+// Package questions is what would help, as answers that a person can try.
 package questions
 
 import (

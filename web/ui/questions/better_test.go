@@ -48,7 +48,7 @@ func TestBetterRows(t *testing.T) {
 		}
 	}
 	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
-	page := pagetest.HTML(t, &Better{S: s}) + pagetest.HTML(t, &Questions{S: s})
+	page := pagetest.HTML(t, &Better{S: s})
 	pagetest.WellFormed(t, page)
 	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
 		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
@@ -97,34 +97,5 @@ func TestBetterForTheDevice(t *testing.T) {
 	}
 	if c := (&Better{S: s}); c.Title() != "What would make it fit" || c.room() != state.DeviceOf(s.Choice).Memory {
 		t.Errorf("%q, kept to %d; want what would make it fit, and the device", c.Title(), c.room())
-	}
-}
-
-// Four questions have their answers in a few words on the page, and each opens.
-func TestHeadlines(t *testing.T) {
-	s := pagetest.Small(t)
-	c := &Questions{S: s}
-	if got := len(c.Short()); got != 4 {
-		t.Fatalf("%d short questions; want 4", got)
-	}
-	for _, q := range c.Short() {
-		if got := string(c.Headline(q)); !strings.Contains(got, "<b>…</b>") || strings.Contains(got, "<span></span><b>") {
-			t.Errorf("%s before it is answered: %s; want the question and that its answer comes", q.Name, got)
-		}
-		pagetest.Ask(t, s, q.Name)
-		got := string(c.Headline(q))
-		if strings.Contains(got, "…") || strings.Contains(got, "<b></b>") || strings.Contains(got, "<b>–</b>") || strings.HasSuffix(got, "<span></span>") {
-			t.Errorf("%s answered: %s; want a value and a line about it", q.Name, got)
-		}
-		if c.Expanded(q) != "true" || !(&Question{S: s, Q: q}).Open() {
-			t.Errorf("%s is not open", q.Name)
-		}
-	}
-	pagetest.WellFormed(t, pagetest.HTML(t, &Better{S: s})+pagetest.HTML(t, &Questions{S: s}))
-	q := question.Lookup("batch")
-	s.Update(state.OpenQuestion{Name: "batch"})
-	s.Update(state.OpenQuestion{Name: "batch"})
-	if s.OpenedQuestion() != nil || c.Expanded(q) != "false" {
-		t.Error("opened twice it is open; want it closed")
 	}
 }

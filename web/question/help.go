@@ -19,7 +19,7 @@ import (
 // What would help: more memory, a faster link, other strategies. One answer each.
 func init() {
 	register(&Question{
-		Name: "help", Order: 1, Title: "What would help?", Idle: true, Limit: solves,
+		Name: "help", Limit: solves,
 		Methods: func(s Subject) (out []proto.Method) {
 			for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
 				if st.Name != s.Method.Strategy {
@@ -38,8 +38,11 @@ func init() {
 			}
 			w.Total = len(changes)
 			fits, err := w.try(ctx, changes)
-			if fits || err != nil || ctx.Err() != nil {
+			switch {
+			case err != nil || ctx.Err() != nil:
 				return err
+			case fits:
+				return w.more(ctx)
 			}
 			last, err := w.lastLevers()
 			if err != nil {
@@ -49,7 +52,6 @@ func init() {
 			_, err = w.try(ctx, last)
 			return err
 		},
-		Sentence: helpSentence,
 	})
 }
 
@@ -83,6 +85,28 @@ func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error)
 		}
 	}
 	return fits, nil
+}
+
+// more gives an answer about the largest batch that needs no plan, if the present one needs none
+// and is smaller.
+func (w *Work) more(ctx context.Context) error {
+	p, batch, err := preset.Parse(w.Preset)
+	keep := engine.Lookup(engine.KeepAll)
+	if err != nil || keep == nil {
+		return nil // the batch of a file is what it is
+	}
+	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
+		return nil
+	}
+	found, err := whatif.LargestBatch(ctx, &whatif.BatchQuestion{Build: p.Problem, Strategy: keep, Device: w.Problem.Device, Transfers: w.Problem.Transfers,
+		Budget: w.Problem.Budget, Most: p.Largest(), Limit: w.Limit}, nil)
+	if err != nil || found.Batch <= batch {
+		return nil
+	}
+	w.Total++
+	w.give(ctx, proto.Answer{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name, Budget: w.Problem.Budget,
+		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
+	return nil
 }
 
 // unchanged reports whether two chains have the same blocks and states.
@@ -200,10 +224,11 @@ func (a *Answers) Gain(i int) float64 {
 // helps, and adapters stand last: they are another training.
 func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	plan := false
-	for _, i := range a.byGain() {
+	for _, i := range a.ByGain() {
 		x := &a.List[i]
 		another := x.Strategy != a.Strategy && !unfit
 		switch {
+		case x.Batch > 0: // more work
 		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain && !(another && plan):
 			best = append(best, i)
 			plan = plan || another
@@ -227,9 +252,9 @@ func (a *Answers) adapters(i int) int {
 	return 1
 }
 
-// byGain are the indices of the answers by step time, those without a schedule
+// ByGain are the indices of the answers by step time, those without a schedule
 // last.
-func (a *Answers) byGain() []int {
+func (a *Answers) ByGain() []int {
 	out := make([]int, len(a.List))
 	for i := range out {
 		out[i] = i
@@ -238,22 +263,6 @@ func (a *Answers) byGain() []int {
 		return cmp.Compare(uint64(a.List[i].StepTime-1), uint64(a.List[j].StepTime-1))
 	})
 	return out
-}
-
-func helpSentence(a *Answers, _ Subject) string {
-	if len(a.List) == 0 {
-		return ""
-	}
-	best := a.List[a.byGain()[0]]
-	switch {
-	case best.StepTime <= 0:
-		return "Nothing of this fits either."
-	case a.Base <= 0:
-		return "There is no schedule for what is chosen now. These have one."
-	case best.StepTime >= a.Base:
-		return "Nothing of this makes the step faster."
-	}
-	return fmt.Sprintf("Most: %s, %s per step instead of %s.", ChangeName(&best), format.Duration(best.StepTime), format.Duration(a.Base))
 }
 
 // ChangeName is what an answer about what would help changes; of a strategy the name of the

@@ -71,6 +71,25 @@ func TestLastLevers(t *testing.T) {
 	}
 }
 
+// Where nothing has to be done, the largest batch that needs no plan is an answer, for more work:
+// one more sequence would not fit.
+func TestRoomForMore(t *testing.T) {
+	const id, budget = "llama3.2-1b-step-512tok", 30 * engine.GiB
+	list := tried(t, id+"-b1", budget)
+	got := list[len(list)-1]
+	p, _, err := preset.Parse(id + "-b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := p.Problem(got.Batch + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if need := more.Chain.Chain.KeepAllPeak(); got.Batch < 2 || got.Peak > budget || need <= budget || got.Preset != preset.Ref(id, got.Batch) {
+		t.Errorf("the last answer is %+v, and a sequence more needs %d bytes; want the largest batch in %d", got, need, budget)
+	}
+}
+
 // Where adapters are what trains already, weights in 4 bits are a change for the same work.
 func TestLeversOfAdapters(t *testing.T) {
 	list := tried(t, "llama3.2-1b-step-512tok-lora.16-b1", 64*engine.GiB)

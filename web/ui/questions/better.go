@@ -1,14 +1,17 @@
+// Package questions is what would help, as answers that a person can try.
 package questions
 
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
+	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/question"
 	"memtide/web/state"
@@ -76,7 +79,6 @@ func (c *Better) Caption() string {
 
 // Gain is an answer as it is read.
 type Gain struct {
-	Question     string // that it answers
 	Answer       int    // index into Answers.List
 	Tried        string // for aria-pressed: it is in the pictures
 	title, about string
@@ -111,33 +113,22 @@ func (c *Better) Rows() (out []Gain) {
 	return out
 }
 
-// more is a row about the largest batch that trains in what the plan may use, if it is larger
-// than the present one.
+// more is a row about the largest batch for which there is room, if it is larger than the present
+// one.
 func (c *Better) more(a *state.Answers) []Gain {
-	now, largest := c.S.Network.Totals.Batch, c.S.Answers(question.Lookup(batchName))
-	if now <= 0 || largest == nil {
+	at, now := slices.IndexFunc(a.List, func(x proto.Answer) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
+	if at < 0 || now <= 0 {
 		return nil
 	}
-	at := -1
-	for i, x := range largest.List {
-		if x.Largest && x.StepTime > 0 && x.Batch > now && (at < 0 || x.Batch > largest.List[at].Batch) {
-			at = i
-		}
-	}
-	if at < 0 {
-		return nil
-	}
-	x := largest.List[at]
+	x := &a.List[at]
 	each := float64(x.StepTime) * float64(now) / (float64(a.Base) * float64(x.Batch))
-	o := Gain{Question: batchName, Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now), words: "no faster", now: 1, after: min(each, 1)}
+	o := Gain{Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now), words: "no faster", now: 1, after: min(each, 1)}
 	if gain := 1/each - 1; gain > 0 {
 		o.words, o.better = strings.TrimPrefix(format.Percent(gain), "+")+" faster", true
 	}
+	o.Tried = "false"
 	return []Gain{o}
 }
-
-// batchName is the name of the question how large a batch may be.
-const batchName = "batch"
 
 // fitsIn is what an answer may need at most to count as one that fits.
 func (c *Better) fitsIn() engine.Bytes {
@@ -149,7 +140,7 @@ func (c *Better) fitsIn() engine.Bytes {
 
 func (c *Better) gain(a *state.Answers, i int) Gain {
 	x := &a.List[i]
-	o := Gain{Question: state.HelpName, Answer: i, title: format.Capital(question.ChangeName(x)), about: format.Duration(x.StepTime) + " a step"}
+	o := Gain{Answer: i, title: format.Capital(question.ChangeName(x)), about: format.Duration(x.StepTime) + " a step"}
 	st := engine.Lookup(x.Strategy)
 	switch {
 	case st != nil && st.Title == x.Name:

@@ -54,19 +54,17 @@ func (c *Better) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "gain"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "try-answer"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "gain"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "try-answer"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "help"}}}
 					vgparent.AppendChild(vgn)
 					vgn.AddAttrInterface("aria-pressed", o.Tried)
-					vgn.AddAttrInterface("data-arg", o.Question)
 					vgn.AddAttrInterface("data-index", o.Answer)
 					vgn.AddAttrInterface("title", wordsTry)
 					vgn.SetInnerHTML(o.HTML())
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
 					if o.Tried == "true" {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "use-answer"}}}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "use-answer"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "help"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("data-arg", o.Question)
 						vgn.AddAttrInterface("data-index", o.Answer)
 						{
 							vgparent := vgn

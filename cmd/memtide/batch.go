@@ -14,10 +14,10 @@ import (
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/whatif"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/question"
 )
 
 func batchCommand() *command {
@@ -110,11 +110,22 @@ func (in *input) builder(most int) (build whatif.Builder, largest int, model str
 	if most < 1 {
 		fail("-most is %d; expected 1 or more", most)
 	}
-	build, largest, err := question.Builder(in.network.Preset, in.profile, in.graph)
-	if valid(build, err); in.network.Preset == "" {
-		return build, most, "scaled"
+	if ref := in.network.Preset; ref != "" {
+		known, _, err := preset.Parse(ref)
+		valid(known, err)
+		valid(known, known.Builds())
+		return known.Problem, min(most, known.Largest()), "built"
 	}
-	return build, min(most, largest), "built"
+	var err error
+	if in.graph {
+		build, err = whatif.ScaleGraph(in.profile.Graph, in.profile.Batch)
+	} else {
+		build, err = whatif.ScaleChain(in.profile.Chain)
+	}
+	if err != nil {
+		err = fmt.Errorf("%v; a profile says it in its field batch", err)
+	}
+	return valid(build, err), most, "scaled"
 }
 
 // batchList reads "64,128".

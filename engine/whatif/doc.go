@@ -1,7 +1,6 @@
 // Package whatif answers questions about a problem by solving variants of it:
-// what would help, how little memory will do, from which bandwidth on one
-// strategy beats another, the largest batch. Every number is that of a schedule that the simulator
-// has played; nothing is extrapolated.
+// what would help, and the largest batch. Every number is that of a schedule that the
+// simulator has played; nothing is extrapolated.
 //
 // # Batches
 //

@@ -33,22 +33,14 @@ func (q *BatchQuestion) most() int {
 	return MaxBatch
 }
 
-// ErrBatch is wrapped by errors that say why there is no network of a batch.
-var ErrBatch = errors.New("no such batch")
-
-// batchError is an error of ErrBatch in its own words.
-type batchError struct{ error }
-
-func (e batchError) Unwrap() []error { return []error{e.error, ErrBatch} }
-
 func (q *BatchQuestion) problem(batch int) (*engine.Problem, error) {
 	p, err := q.Build(batch)
 	if err != nil {
-		return nil, batchError{err}
+		return nil, err
 	}
 	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
 	if err := p.Validate(); err != nil {
-		return nil, batchError{fmt.Errorf("at batch %d: %w", batch, err)}
+		return nil, fmt.Errorf("at batch %d: %w", batch, err)
 	}
 	return p, nil
 }

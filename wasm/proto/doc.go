@@ -13,7 +13,7 @@
 //	Solve     Solving      Solved: claims, measured trace, verdict, bounds
 //	Sweep     Point        Swept; there is one Point per strategy and budget
 //	Place     Progress     Placed: addresses, how memory is used, the request that failed
-//	Question  Answering    Answered
+//	Question  Answer       Answered
 //	Export                 Exported: a file for other programs
 //	Doctor                 Examined: a report, what is alive, or a replay
 //	Step      Stepped      Stepped: what a card holds, and what would change that

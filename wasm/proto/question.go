@@ -9,24 +9,17 @@ import (
 
 // Question asks something about a problem that takes several schedules to answer.
 type Question struct {
-	brings[*Answered, *Answering]
+	brings[*Answered, *Answer]
 	Setting
 	Method
-	Budget   choice.Budget `json:"budget"`
-	Name     string        `json:"question"`           // see package question
-	Methods  []Method      `json:"others,omitempty"`   // that the question takes besides, or compares
-	Slowdown int           `json:"slowdown,omitempty"` // accepted, in hundredths of a per cent
-	Limit    time.Duration `json:"limit,omitempty"`    // per schedule, or for a search; 0: no limit
+	Budget  choice.Budget `json:"budget"`
+	Name    string        `json:"question"`         // see package question
+	Methods []Method      `json:"others,omitempty"` // that the question takes besides
+	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
 }
 
 // Op implements Request.
 func (*Question) Op() string { return "ask" }
-
-// Answering is the next answer, or the number of schedules tried for it.
-type Answering struct {
-	Progress
-	Answer *Answer `json:"answer,omitempty"`
-}
 
 // Answer is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
@@ -37,12 +30,10 @@ type Answer struct {
 	Budget   engine.Bytes   `json:"budget"`              // for which the schedule was solved
 	Preset   string         `json:"preset,omitempty"`    // the network, if the question changes it
 	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
-	Rate     engine.Rate    `json:"rate,omitempty"`      // of the link in both directions, if the question varies it
-	Batch    int            `json:"batch,omitempty"`     // if the question varies it
-	Largest  bool           `json:"largest,omitempty"`   // Batch is the largest that trains
+	Batch    int            `json:"batch,omitempty"`     // of the network, if the step does more work than that of the Question
 	StepTime time.Duration  `json:"step_time,omitempty"` // measured; 0 if there is no schedule
 	Peak     engine.Bytes   `json:"peak,omitempty"`
-	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed; Largest: a larger one may train
+	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed
 	Failure  *Failure       `json:"failure,omitempty"` // why there is no schedule
 	Done     int            `json:"done"`              // answers given so far, this one included
 	Total    int            `json:"total"`             // 0 if unknown

@@ -16,7 +16,7 @@ func init() { Register((*Server).question) }
 
 // question answers q. It tells each answer as soon as it is found. An answer without a schedule has
 // a Failure; a bad request fails the whole question.
-func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answering)) (*proto.Answered, *proto.Failure) {
+func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answer)) (*proto.Answered, *proto.Failure) {
 	def := question.Lookup(q.Name)
 	if def == nil {
 		var names []string
@@ -30,14 +30,13 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		return nil, fail
 	}
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
-		Preset: s.last.preset, Profile: s.last.profile, KeepAll: t.keepAll.StepTime, Slowdown: q.Slowdown, Limit: q.Limit,
+		Preset: s.last.preset, Limit: q.Limit,
 		Emit: func(a *proto.Answer, err error) {
 			if err != nil {
 				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)
 			}
-			tell(&proto.Answering{Answer: a})
+			tell(a)
 		},
-		Report: func(tried int) { tell(&proto.Answering{Progress: proto.Progress{Done: tried}}) },
 	}
 	for i := range q.Methods {
 		m, fail := s.task(&q.Setting, &q.Methods[i], q.Budget)

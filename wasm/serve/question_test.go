@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -26,10 +25,8 @@ func answers(t *testing.T, q *proto.Question) (out []proto.Answer) {
 	if fail != nil {
 		t.Fatalf("%+v: got the failure %v, want answers", q, fail)
 	}
-	for _, p := range told {
-		if p.Answer != nil {
-			out = append(out, *p.Answer)
-		}
+	for _, a := range told {
+		out = append(out, *a)
 	}
 	if len(out) != last.Answers {
 		t.Fatalf("%+v: %d answers, the result says %d", q, len(out), last.Answers)
@@ -82,47 +79,6 @@ func TestWhatHelps(t *testing.T) {
 	}
 }
 
-// The smallest budget is enough, and one that is smaller by the grain is not.
-func TestSmallestForSlowdown(t *testing.T) {
-	req := questionAbout(proto.Question{Method: proto.Method{Strategy: "rotor"}, Name: "smallest", Slowdown: 1000})
-	a := answers(t, req)[0]
-	if a.Failure != nil {
-		t.Fatal(a.Failure)
-	}
-	at := func(b engine.Bytes) *proto.Solved {
-		return stepTime(t, req, func(q *proto.Solve) { q.Budget = choice.Budget{Bytes: b} })
-	}
-	enough, less := at(a.Budget), at(a.Budget-2*engine.MiB)
-	limit := enough.KeepAll.StepTime + enough.KeepAll.StepTime/10
-	if enough.Trace.Makespan > limit || enough.Trace.Makespan != a.StepTime {
-		t.Errorf("in %d bytes a step takes %v; want at most %v, and %v as answered", a.Budget, enough.Trace.Makespan, limit, a.StepTime)
-	}
-	if less.Trace.Makespan <= limit {
-		t.Errorf("in %d bytes a step takes %v, which is at most %v too; want the smallest budget, not %d", a.Budget-2*engine.MiB, less.Trace.Makespan, limit, a.Budget)
-	}
-}
-
-// A faster link makes greedy faster. Rotor moves nothing: its answers are equal,
-// and equal to that of the problem itself.
-func TestLinks(t *testing.T) {
-	req := questionAbout(proto.Question{Name: "links", Methods: []proto.Method{{Strategy: "greedy"}, {Strategy: "rotor"}}})
-	got := answers(t, req)
-	rotor := stepTime(t, req, func(q *proto.Solve) { q.Strategy = "rotor" }).Trace
-	n := len(got) / 2
-	for i, a := range got[:n] {
-		greedy := stepTime(t, req, func(q *proto.Solve) { q.Device.ToHost, q.Device.ToDev = a.Rate, a.Rate }).Trace
-		if a.Strategy != "greedy" || a.StepTime != greedy.Makespan || i > 0 && a.Rate <= got[i-1].Rate {
-			t.Errorf("answer %d: %+v; want greedy over a faster link than before, with %v", i, a, greedy.Makespan)
-		}
-		if b := got[n+i]; b.Strategy != "rotor" || b.Rate != a.Rate || b.StepTime != rotor.Makespan || b.Peak != rotor.Peak || b.Done != n+1+i || b.Total != 2*n {
-			t.Errorf("answer %d of %d: %+v; want rotor at %d with %v and a peak of %d", n+i, 2*n, b, a.Rate, rotor.Makespan, rotor.Peak)
-		}
-	}
-	if slow, fast := got[0].StepTime, got[n-1].StepTime; slow <= fast {
-		t.Errorf("greedy takes %v over %v and %v over %v; want less", slow, got[0].Rate, fast, got[n-1].Rate)
-	}
-}
-
 func TestQuestionFails(t *testing.T) {
 	for _, c := range []struct {
 		q    proto.Question
@@ -138,37 +94,3 @@ func TestQuestionFails(t *testing.T) {
 	}
 }
 
-// The largest batch trains, the next does not; batches that are asked for have
-// the step times of solving them.
-func TestLargestBatch(t *testing.T) {
-	req := questionAbout(proto.Question{Name: "batch", Methods: []proto.Method{{Strategy: "keepall"}, {Strategy: "rotor"}}})
-	req.Budget = choice.Budget{Bytes: 2 * engine.GiB}
-	got := answers(t, req)
-	n := len(got) / 2 // the largest, and 1 to 1024
-	if n != 12 {
-		t.Fatalf("%d answers, want 12 of each: %+v", len(got), got)
-	}
-	solve := func(strategy string, batch int) (*proto.Solved, *proto.Failure) {
-		q := &proto.Solve{Setting: setting(fmt.Sprintf("resnet50-b%d", batch)), Method: proto.Method{Strategy: strategy}, Budget: req.Budget}
-		solved, fail, _ := ask(t, new(Server), q)
-		return solved, fail
-	}
-	for i, strategy := range []string{"keepall", "rotor"} {
-		most, four, many := got[n*i], got[n*i+3], got[n*i+11]
-		if r, _ := solve(strategy, most.Batch); !most.Largest || most.Strategy != strategy || r == nil || r.Trace.Makespan != most.StepTime {
-			t.Errorf("%s: largest batch %+v; solving it gives %+v", strategy, most, r)
-		}
-		if r, fail := solve(strategy, most.Batch+1); fail == nil || fail.Kind != proto.Infeasible {
-			t.Errorf("%s: batch %d is the largest, but %d gives %+v; want infeasible", strategy, most.Batch, most.Batch+1, r)
-		}
-		if r, _ := solve(strategy, 4); r == nil || r.Trace.Makespan != four.StepTime || four.Batch != 4 {
-			t.Errorf("%s at batch 4: answer %+v; solving it gives %+v", strategy, four, r)
-		}
-		if many.Batch != 1024 || many.Failure == nil || many.Failure.Kind != proto.Infeasible || many.Failure.Smallest == 0 {
-			t.Errorf("%s at batch 1024: answer %+v, want infeasible with what would do", strategy, many)
-		}
-	}
-	if got[0].Batch >= got[n].Batch {
-		t.Errorf("keepall trains %d and rotor %d; want more", got[0].Batch, got[n].Batch)
-	}
-}

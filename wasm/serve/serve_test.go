@@ -13,7 +13,6 @@ import (
 
 	"memtide/engine"
 	_ "memtide/engine/all" // also in the browser's program
-	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -328,11 +327,8 @@ func TestWhoseFailure(t *testing.T) {
 	if len(all) == 0 || all[len(all)-1].Failure == nil || all[len(all)-1].Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	_, _, told := ask(t, &s, &proto.Question{Name: "batch", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}})
-	if len(told) == 0 || told[0].Answer == nil || told[0].Answer.Failure == nil || told[0].Answer.Failure.Kind != proto.Crash {
+	_, _, told := ask(t, &s, &proto.Question{Name: "help", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}})
+	if len(told) == 0 || told[0].Failure == nil || told[0].Failure.Kind != proto.Crash {
 		t.Errorf("question: got %+v, want a failure of the program", told)
-	}
-	if f := failure(fmt.Errorf("at batch 7: %w", whatif.ErrBatch), engine.Lookup("rotor"), engine.GiB); f.Kind != proto.BadRequest {
-		t.Errorf("a batch that there is not: %+v; want it to be the request's", f)
 	}
 }

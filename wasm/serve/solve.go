@@ -10,7 +10,6 @@ import (
 	"memtide/engine/bound"
 	"memtide/engine/check"
 	"memtide/engine/sim"
-	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -113,8 +112,6 @@ func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure 
 		return proto.Fail(proto.Unsupported, "%v", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", s.Title)
-	case errors.Is(err, whatif.ErrBatch):
-		return proto.Fail(proto.BadRequest, "%v", err)
 	}
 	return failed(err)
 }

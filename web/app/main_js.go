@@ -15,7 +15,6 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/permalink"
-	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui"
 	"memtide/web/ui/answer"
@@ -37,8 +36,7 @@ type app struct {
 
 	pictures pictures
 	curve    curve
-	answers  answers
-	tables   tables
+	table    layerTable
 	layers   layerScroll
 	address  address
 	files    files
@@ -92,20 +90,19 @@ func (a *app) silence(req proto.Request, silent time.Duration) {
 // newApp puts the parts together. Each gets what it needs of the others.
 func newApp() *app {
 	c := &core{s: state.New(), queue: make(chan func(), 4096)}
-	a := &app{core: c, held: true, tables: tables{}}
+	a := &app{core: c, held: true}
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
 	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
-	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.answers.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
+	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
 		*part = c
 	}
 	leave := a.pictures.leave
 	a.curve.tip, a.curve.leave = &a.pictures.tip, leave
-	a.answers.tip, a.answers.leave = &a.pictures.tip, leave
-	a.layers.rows = func() { a.tables.sync(c.s) }
+	a.layers.rows = func() { a.table.sync(c.s) }
 	a.files.follow = a.address.open
 	a.controls.files, a.controls.saver = &a.files, &a.saver
 	k := &a.keyboard
@@ -183,7 +180,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
-	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered, state.QuestionProgressed:
+	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered:
 	default:
 		a.awaited = true
 	}
@@ -225,7 +222,6 @@ func (a *app) start(e state.Effect) {
 func (a *app) recolour() {
 	a.pictures.recolour()
 	a.curve.dirty = true
-	a.answers.sync()
 }
 
 // onPaper has the page in light colours while it is printed. The style sheet
@@ -244,7 +240,6 @@ func (a *app) onPaper(paper bool) {
 	a.pictures.recolour()
 	a.pictures.frame()
 	a.curve.flush()
-	a.answers.flush()
 }
 
 // sync brings the page up to date after the queue's last entry.
@@ -257,7 +252,7 @@ func (a *app) sync() {
 		work{"answers", a.jobs.Busy()},
 		work{"components", a.held || a.waiting || a.drawn != a.s.DOM},
 		work{"pictures", a.pictures.asked},
-		work{"chart", a.curve.loading || a.curve.drawing || a.answers.drawing()},
+		work{"chart", a.curve.loading || a.curve.drawing},
 		work{"address", a.address.timed},
 	)
 }
@@ -303,8 +298,7 @@ func (a *app) draw() {
 	a.drawnAt = now()
 	a.pictures.sync()
 	a.curve.sync()
-	a.answers.sync()
-	a.tables.sync(a.s)
+	a.table.sync(a.s)
 	a.layers.sync()
 	a.share.sync()
 	set(get(global("document", "body"), "dataset"), "state", a.s.Phase())
@@ -324,10 +318,8 @@ func (a *app) host(name string, element js.Value) {
 		a.curve.host(name, v)
 	case name == "layer-scroll":
 		a.layers.host(v)
-	case strings.HasPrefix(name, "reply-"):
-		a.answers.host(question.Lookup(name[len("reply-"):]), v)
-	case name == "layer-rows", strings.HasPrefix(name, "answers-"):
-		a.tables.host(name, question.Lookup(strings.TrimPrefix(name, "answers-")), v)
+	case name == "layer-rows":
+		a.table.host(v)
 	default:
 		a.pictures.host(name, v)
 	}

@@ -138,7 +138,7 @@ const deaf = `(() => {
 })()`
 
 // Whatever takes long says that it is under way and can be stopped: a file, a
-// schedule, the curve, every question, the search for addresses.
+// schedule, the curve, what would help, the search for addresses.
 func TestEverythingStops(t *testing.T) {
 	t.Parallel()
 	var big strings.Builder
@@ -146,7 +146,6 @@ func TestEverythingStops(t *testing.T) {
 	for i := range 120_000 {
 		fmt.Fprintf(&big, "layer%d,0.00001,0.00002,65536,131072,%s\n", i, "")
 	}
-	stop := func(name string) string { return fmt.Sprintf(`[data-testid="question-%s"] .working button`, name) }
 	p := New(t)
 	p.Before(deaf)
 	for _, c := range []struct{ name, open, start, stop string }{
@@ -154,10 +153,6 @@ func TestEverythingStops(t *testing.T) {
 		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
 		{"curve", "", `document.querySelector('[data-do="sweep"]').click()`, `[data-do="stop-sweep"]`},
 		{"what would help", "", `(document.querySelector('[data-do="ask"][data-arg="help"]') ?? document.body).click()`, `[data-testid="stop-help"]`},
-		{"smallest budget", "", `byID("ask-smallest").click()`, stop("smallest")},
-		{"least memory", "", `byID("ask-least").click()`, stop("least")},
-		{"largest batch", "", `byID("ask-batch").click()`, stop("batch")},
-		{"bandwidth", "", `byID("ask-links").click()`, stop("links")},
 		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`, `.places .working button, .places [data-do="stop-place"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,7 +31,6 @@ var renders = []struct{ name, step string }{
 	{"typed in the table of layers", `(i === 0 && document.querySelector('[data-do="layers"]').click(), setTimeout(() => typed("layers-find", ["1", "12", "c", "conv", ""][i % 5]), 100))`},
 	{"layers sorted", `document.querySelectorAll('[data-do="layers-sort"]')[i % 4].click()`},
 	{"table of layers closed", `(i === 0 && document.querySelector('[data-do="layers"]').click())`},
-	{"questions opened, closed", `document.querySelector('[data-do="questions"]').click()`},
 	{"addresses opened, closed", `document.querySelector('[data-do="places"]').click()`},
 	{"lines opened, closed", `document.querySelector('[data-do="lines-list"]').click()`},
 	{"comparison opened, closed", `document.querySelector('[data-do="compare"]').click()`},

@@ -13,9 +13,8 @@ func TestAddressHoldsTheView(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, offload)
 	for _, c := range []struct{ do, want string }{
-		{`byID("ask-batch").click()`, "open=questions"},
-		{`byID("layers-toggle").click()`, "open=questions,layers"},
-		{`document.querySelector('.under [data-do="table"]').click()`, "open=questions,layers,table"},
+		{`byID("layers-toggle").click()`, "open=layers"},
+		{`document.querySelector('.under [data-do="table"]').click()`, "open=layers,table"},
 		{`document.getElementById("stage").focus(), document.getElementById("stage").dispatchEvent(new KeyboardEvent("keydown", {bubbles: true, code: "KeyK", key: "k"}))`, "chain=1"},
 	} {
 		Eval[bool](p, c.do+", true")
@@ -25,7 +24,7 @@ func TestAddressHoldsTheView(t *testing.T) {
 	p.Reload()
 	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	p.Wait(`!byID("question-least").hidden && byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
+	p.Wait(`byID("layers-toggle").getAttribute("aria-expanded") === "true" && !document.querySelector("#table").hidden && !byID("chain").hidden`)
 	if got := Eval[string](p, `location.hash`); got != hash {
 		t.Errorf("after a reload the address is %s; want %s", got, hash)
 	}

@@ -68,13 +68,7 @@ func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.
 
 // Question asks a question.
 func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
-	_, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Answering) {
-		if p.Answer != nil {
-			tell(state.Answered{ID: e.ID, Answer: *p.Answer})
-		} else {
-			tell(state.QuestionProgressed{ID: e.ID, Progress: p.Progress})
-		}
-	})
+	_, err := proto.Do(ctx, pool.Do, &e.Request, func(a *proto.Answer) { tell(state.Answered{ID: e.ID, Answer: *a}) })
 	m := state.QuestionEnded{ID: e.ID}
 	if err != nil {
 		m.Failed = err.Error()

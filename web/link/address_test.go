@@ -1,6 +1,9 @@
 package link
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOf(t *testing.T) {
 	for _, c := range []struct{ query, fragment, want string }{
@@ -24,7 +27,8 @@ func TestQueryKeys(t *testing.T) {
 	if got := Of("?"+all, ""); got != all {
 		t.Errorf("got  %s\nwant %s", got, all)
 	}
-	if l, notes := Parse(all); l.String() != all || len(notes) > 0 {
+	now := strings.ReplaceAll(all, "&slow=5%25", "") // which says nothing any more
+	if l, notes := Parse(all); l.String() != now || len(notes) > 0 {
 		t.Errorf("a key of the list is not of links: written as %s, notes %q", l.String(), notes)
 	}
 }

@@ -23,7 +23,6 @@ type Look struct {
 	Wanted   string        // what is selected, by what it is, until there is a picture to find it in; see draw.Model.Name
 	Chain    bool          // the critical chain is shown
 	Folds                  // what is unfolded
-	Slowdown int           // that the question about the smallest budget accepts: one more than its hundredths of a per cent; 0: the default
 	Frame    Frame
 }
 
@@ -52,7 +51,7 @@ func (l *Look) fields() choice.Table {
 		{Key: "sel", Value: (*text)(&l.Wanted), For: choice.Network},
 		{Key: "chain", Value: (*yes)(&l.Chain)},
 		{Key: "open", Value: &l.Folds},
-		{Key: "slow", Value: (*slowdown)(&l.Slowdown)},
+		{Key: "slow", Value: gone{}},
 		{Key: "show", Value: (*panels)(&l.Frame.Show)},
 		{Key: "title", Value: (*text)(&l.Frame.Title), For: choice.Network},
 		{Key: "theme", Value: choice.Word(&l.Frame.Theme, "auto", "light", "dark", "auto"), For: choice.Page},
@@ -144,7 +143,6 @@ func known(value, what string, names []string) (out []string, err error) {
 // Folds are the parts of the page that a person unfolds.
 type Folds struct {
 	LineList  bool // the list of all lines
-	Questions bool // the answers of a question
 	LayerList bool // the table of layers
 	Table     bool // the table of operations
 	Sides     bool // of a comparison, the memory of A and of B, and not both in one picture
@@ -157,7 +155,7 @@ type fold struct {
 }
 
 func (f *Folds) all() []fold {
-	return []fold{{"lines", &f.LineList}, {"questions", &f.Questions}, {"layers", &f.LayerList}, {"table", &f.Table}, {"sides", &f.Sides}}
+	return []fold{{"lines", &f.LineList}, {"layers", &f.LayerList}, {"table", &f.Table}, {"sides", &f.Sides}}
 }
 
 // String names what is unfolded, with commas between the names.
@@ -178,30 +176,16 @@ func (f *Folds) Set(value string) error {
 	for _, x := range f.all() {
 		names = append(names, x.name)
 	}
-	open, err := known(value, "part of the page that unfolds", names)
+	const old = "questions" // that the page had
+	parts := slices.DeleteFunc(strings.Split(value, ","), func(name string) bool { return strings.EqualFold(name, old) })
+	if len(parts) == 0 {
+		return nil
+	}
+	open, err := known(strings.Join(parts, ","), "part of the page that unfolds", names)
 	for _, x := range f.all() {
 		*x.open = slices.Contains(open, x.name)
 	}
 	return err
-}
-
-// slowdown is written "7.5%", and kept as Look.Slowdown.
-type slowdown int
-
-func (s *slowdown) String() string {
-	if *s <= 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*s-1)/100, 'f', -1, 64) + "%"
-}
-
-func (s *slowdown) Set(value string) error {
-	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), "%"), 64)
-	if *s = 0; err != nil || !(x >= 0 && x <= 10_000) {
-		return choice.Sentence("%q is not a slowdown; expected per cent from 0 to 10000, such as 10%%.", value)
-	}
-	*s = slowdown(x*100+0.5) + 1
-	return nil
 }
 
 // Range is a stretch of time, written "120-480.5" in milliseconds; the zero value is all

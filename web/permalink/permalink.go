@@ -40,9 +40,6 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if s.Memory != nil && l.Preset == "" && c.Step == "" {
 		l.Kind = "memory"
 	}
-	if s.Slowdown() == state.DefaultSlowdown {
-		l.Slowdown = 0
-	}
 	addSide(&l, s)
 	return l
 }

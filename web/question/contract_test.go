@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest/golden"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/jobs"
 	"memtide/web/question"
 	"memtide/web/state"
@@ -82,93 +82,16 @@ func asked(t *testing.T, s *state.State, q *question.Question) (*state.Answers, 
 	return a, e
 }
 
-// reading checks how answers read, and returns it.
-func reading(t *testing.T, q *question.Question, a *question.Answers, s question.Subject) string {
+// clicks uses every answer that has a schedule: each is a choice that the engine can solve.
+func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers) {
 	t.Helper()
-	var b strings.Builder
-	sentence := q.Sentence(a, s)
-	if sentence == "" || !strings.HasSuffix(sentence, ".") || strings.HasSuffix(sentence, "..") {
-		t.Errorf("%s: of %+v the sentence is %q; want one", q.Name, a, sentence)
-	}
-	fmt.Fprintln(&b, sentence)
-	if q.Button != nil {
-		fmt.Fprintf(&b, "[%s]\n", q.Button(a))
-	}
-	if q.Table != nil {
-		table := q.Table(a, s)
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(table.Columns, " | "))
-		for _, r := range table.Rows {
-			b.WriteString(row(t, q, a, len(table.Columns), r))
-		}
-		if len(table.Rows) == 0 || slices.Contains(table.Columns, "") {
-			t.Errorf("%s: the table is %+v; want rows, and names of columns", q.Name, table)
-		}
-	}
-	if q.Chart != nil {
-		c := q.Chart(a, s)
-		if !(c.From < c.To && c.Low < c.Top) || c.Chosen != s.Method.Strategy {
-			t.Errorf("%s: the chart goes from %v to %v and from %v to %v; want axes", q.Name, c.From, c.To, c.Low, c.Top)
-		}
-		for _, l := range c.Lines {
-			for _, p := range l.Points {
-				if words := c.PointWords(p.Answer); !strings.HasPrefix(words, l.Title+"\n") || a.List[p.Answer].Strategy != l.Strategy {
-					t.Errorf("%s: the words of the point %+v of %s are %q", q.Name, p, l.Title, words)
-				}
-			}
-		}
-		fmt.Fprintf(&b, "\n%s\n", strings.ReplaceAll(c.Words(), "; ", "\n"))
-	}
-	return b.String()
-}
-
-// row checks a row of a table.
-func row(t *testing.T, q *question.Question, a *question.Answers, columns int, r question.Row) string {
-	t.Helper()
-	texts, empty := []string{r.Head}, 0
-	for _, c := range r.Cells {
-		texts = append(texts, c.Text)
-		if c.Text == "" {
-			empty++
-		}
-	}
-	want := 0
-	if a.List[r.Answer].StepTime <= 0 {
-		want = len(r.Cells) - 1 // one says why
-	}
-	if len(texts) != columns || r.Head == "" || empty != want || r.Use != "" && a.List[r.Answer].StepTime <= 0 {
-		t.Errorf("%s: %+v is the row of %+v; want %d cells, %d of them empty, and nothing to use without a schedule", q.Name, r, a.List[r.Answer], columns-1, want)
-	}
-	if r.Use != "" {
-		texts = append(texts, "-> "+r.Use)
-	}
-	return strings.Join(texts, " | ") + "\n"
-}
-
-// clicks uses every answer that a table or a chart offers: each is a choice that
-// the engine can solve.
-func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers, subject question.Subject) {
-	t.Helper()
-	offered := map[int]bool{0: q.Button != nil}
-	if q.Table != nil {
-		for _, r := range q.Table(&a.Answers, subject).Rows {
-			offered[r.Answer] = offered[r.Answer] || r.Use != ""
-		}
-	}
-	if q.Chart != nil {
-		for _, l := range q.Chart(&a.Answers, subject).Lines {
-			for _, p := range l.Points {
-				offered[p.Answer] = true
-			}
-		}
-	}
-	for i := range a.List {
-		if !offered[i] {
+	for i, x := range a.List {
+		if x.StepTime <= 0 {
 			continue
 		}
 		s := page(t, preset)
 		s.Update(state.StartQuestion{Name: q.Name})
 		s.Answers(q).List = a.List
-		x := a.List[i]
 		s.Update(state.UseAnswer{Name: q.Name, Index: i})
 		c := s.Choice
 		if s.Opening != nil {
@@ -184,50 +107,51 @@ func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers,
 	}
 }
 
-// Every question can be asked about a chain and a graph, reads well, and what is
-// clicked is what was answered. What it answers and how that reads is written down.
+// Every question can be asked about a chain and a graph, and what is clicked is what was
+// answered. What it answers is written down.
 func TestQuestions(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+$`)
 	for _, q := range question.All() {
 		t.Run(q.Name, func(t *testing.T) {
-			if !name.MatchString(q.Name) || q.Title == "" || (q.Short == nil) != (q.Headline == nil) || q.Limit <= 0 {
-				t.Errorf("%+v lacks a name of letters, a title, a limit, or one of the short question and its answer", q)
+			if !name.MatchString(q.Name) || q.Limit <= 0 {
+				t.Errorf("%+v lacks a name of letters or a limit", q)
 			}
 			var b strings.Builder
 			for _, preset := range networks {
 				s := page(t, preset)
 				a, e := asked(t, s, q)
-				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.Title, preset, len(a.List), e.Request.Methods)
-				b.WriteString(reading(t, q, &a.Answers, s.Subject()) + "\n")
-				clicks(t, q, preset, a, s.Subject())
+				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.Name, preset, len(a.List), e.Request.Methods)
+				for _, i := range a.ByGain() {
+					if x := &a.List[i]; x.Failure != nil {
+						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), x.Failure.Kind)
+					} else {
+						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), format.Duration(x.StepTime))
+					}
+				}
+				clicks(t, q, preset, a)
 			}
 			golden.File(t, filepath.Join("testdata", q.Name+".golden"), b.String())
 		})
 	}
 }
 
-// However the chosen strategy, or every one, fails, there is something to read.
+// However the chosen strategy fails, its answers say so, and none of them is used.
 func TestQuestionsFail(t *testing.T) {
 	for _, q := range question.All() {
 		for kind := range failures {
 			s := page(t, networks[0])
 			s.Update(state.SetStrategy{Name: "test" + string(kind)})
 			a, _ := asked(t, s, q)
-			subject := s.Subject()
-			reading(t, q, &a.Answers, subject)
-			for i := range a.List {
-				x := &a.List[i]
-				if x.Strategy == subject.Method.Strategy && (x.Failure == nil || x.Failure.Kind != kind || x.StepTime != 0) {
+			for i, x := range a.List {
+				if x.Strategy != s.Choice.Strategy {
+					continue
+				}
+				if x.Failure == nil || x.Failure.Kind != kind || x.StepTime != 0 {
 					t.Errorf("%s: %s has the answer %+v; want a failure of kind %s", q.Name, x.Strategy, x, kind)
 				}
-				x.StepTime, x.Failure = 0, proto.Fail(kind, "it is so")
-			}
-			for _, keepAll := range []time.Duration{a.KeepAll, 0} {
-				a.KeepAll, a.Base = keepAll, 0
-				reading(t, q, &a.Answers, subject)
-			}
-			if got := s.Update(state.UseAnswer{Name: q.Name}); len(got) != 0 {
-				t.Errorf("%s: an answer without a schedule is used: %+v", q.Name, got)
+				if got := s.Update(state.UseAnswer{Name: q.Name, Index: i}); len(got) != 0 {
+					t.Errorf("%s: an answer without a schedule is used: %+v", q.Name, got)
+				}
 			}
 		}
 	}
@@ -249,11 +173,9 @@ func TestQuestionsStop(t *testing.T) {
 				cancel()
 			}
 			var answers []*proto.Answer
-			r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(p *proto.Answering) {
-				if p.Answer != nil {
-					answers = append(answers, p.Answer)
-					cancel()
-				}
+			r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(x *proto.Answer) {
+				answers = append(answers, x)
+				cancel()
 			})
 			cancel()
 			if len(answers) != after || err == nil && r.Answers != answers[0].Total {

@@ -6,41 +6,31 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/whatif"
-	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
 // Work is a question as a worker has it, with where its answers go.
 type Work struct {
-	Problem  *engine.Problem // device set, budget in bytes; not to be changed
-	Method   whatif.Method   // the chosen one
-	Methods  []whatif.Method // see Question.Methods
-	Preset   string          // that the network is built from; empty: it is a file's
-	Profile  *profiles.Profile
-	KeepAll  time.Duration // step time without a limit
-	Slowdown int           // accepted, in hundredths of a per cent
-	Limit    time.Duration // see Question.Limit; 0: as long as it needs
+	Problem *engine.Problem // device set, budget in bytes; not to be changed
+	Method  whatif.Method   // the chosen one
+	Methods []whatif.Method // see Question.Methods
+	Preset  string          // that the network is built from; empty: it is a file's
+	Limit   time.Duration   // see Question.Limit; 0: as long as it needs
 
 	// Emit takes the answers in their order, each with why it has no schedule, if it
-	// does not say so itself. Report takes how much was tried for the next one.
-	Emit   func(a *proto.Answer, err error)
-	Report func(tried int)
+	// does not say so itself.
+	Emit func(a *proto.Answer, err error)
 
 	Given, Total int // answers so far, and how many there are to be
 }
 
-// limited is ctx with the limit, which cancel releases.
-func (w *Work) limited(ctx context.Context) (limited context.Context, cancel context.CancelFunc) {
-	if w.Limit > 0 {
-		return context.WithTimeout(ctx, w.Limit)
-	}
-	return ctx, func() {}
-}
-
 // measure puts what a method makes of a problem into an answer, within the limit.
 func (w *Work) measure(ctx context.Context, a *proto.Answer, p *engine.Problem, m whatif.Method) error {
-	ctx, cancel := w.limited(ctx)
-	defer cancel()
+	if w.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.Limit)
+		defer cancel()
+	}
 	a.Strategy, a.Budget = m.Strategy.Name, p.Budget
 	r, err := whatif.Measure(p, m, engine.NewPoll(ctx, nil))
 	if r == nil {

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/question"
 	"memtide/web/tradeoff"
@@ -15,8 +14,8 @@ func (m Adopt) apply(s *State) []Effect {
 	return s.choose(m.Point.Choice(s.Choice), Push, false)
 }
 
-// UseAnswer chooses what an answer was solved for: the budget, the link, the
-// strategy, the batch. A budget that was looked for is rounded up as people read it.
+// UseAnswer chooses what an answer was solved for: the network, the budget, the link,
+// the strategy.
 type UseAnswer struct {
 	Name  string // of the question
 	Index int    // into Answers.List
@@ -34,7 +33,7 @@ func (m UseAnswer) apply(s *State) []Effect {
 }
 
 // TryAnswer previews what UseAnswer would choose, or ends that; what is of another
-// batch is used at once.
+// network is used at once.
 type TryAnswer UseAnswer
 
 func (m TryAnswer) apply(s *State) []Effect {
@@ -67,12 +66,8 @@ func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	if x.Strategy != c.Strategy {
 		c.Strategy, c.Args = x.Strategy, nil
 	}
-	budget := x.Budget
-	if a.Question.Varies&question.Budget != 0 {
-		budget = offer(budget)
-	}
-	if x.Batch > 0 || x.Preset != "" || budget != s.Budget() { // a share would be of another amount at another batch
-		c.Budget = choice.Budget{Bytes: budget}
+	if x.Preset != "" || x.Budget != s.Budget() { // a share would be of another amount of another network
+		c.Budget = choice.Budget{Bytes: x.Budget}
 	}
 	if d := x.Device; d != nil {
 		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
@@ -82,15 +77,6 @@ func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	}
 	if x.Preset != "" {
 		c.Source = Source{Preset: x.Preset}
-		return c, true
 	}
-	if x.Batch == 0 {
-		return c, true
-	}
-	p, _, err := preset.Parse(c.Source.Preset)
-	if err != nil {
-		return c, false
-	}
-	c.Source = Source{Preset: preset.Ref(p.ID, x.Batch)}
 	return c, true
 }

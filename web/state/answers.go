@@ -20,10 +20,9 @@ type Answers struct {
 
 	Idle bool // nobody has asked: it is answered because nothing else is to be done
 
-	prior   int // answers that were known before it was asked
-	key     string
-	found   string   // see State.foundKey, as it was asked
-	methods []string // the keys of the methods it compares; nil: it compares none
+	prior int // answers that were known before it was asked
+	key   string
+	found string // see State.foundKey, as it was asked
 }
 
 // Complete says that all answers have been given.
@@ -85,7 +84,7 @@ func (p *questions) drop() (out []Effect) {
 
 // note keeps what an answer found, if it is about another strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy || x.Batch != 0 {
+	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy {
 		return
 	}
 	all, _ := p.results.get(a.found)

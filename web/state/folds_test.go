@@ -13,27 +13,26 @@ import (
 func TestFolds(t *testing.T) {
 	s := New()
 	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
-		Look: link.Look{Folds: link.Folds{Questions: true, Table: true}, Chain: true, Slowdown: 501}}
+		Look: link.Look{Folds: link.Folds{LineList: true, Table: true}, Chain: true}}
 	opening, _ := s.Update(start)[0].(Open)
 	s.Update(opened(opening.ID, chain("net"))) // until then the address stays what it is
-	if got, want := unfolded(s), []string{"questions", "table"}; !reflect.DeepEqual(got, want) {
+	if got, want := unfolded(s), []string{"lines", "table"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("a link that opens %q has opened %q", want, got)
 	}
-	if !s.View.Chain || s.Slowdown() != 500 {
-		t.Errorf("critical chain %t, slowdown %d; want true and 500, as the link says", s.View.Chain, s.Slowdown())
+	if !s.View.Chain {
+		t.Error("the critical chain is not shown; want it, as the link says")
 	}
 	for _, c := range []struct {
 		in   Message
 		want []string
 	}{
-		{ToggleLayers{}, []string{"questions", "layers", "table"}},
-		{OpenQuestion{"least"}, []string{"layers", "table"}},
+		{ToggleLayers{}, []string{"lines", "layers", "table"}},
+		{ToggleLineList{}, []string{"layers", "table"}},
 		{ToggleLineList{}, []string{"lines", "layers", "table"}},
 		{ToggleTable{}, []string{"lines", "layers"}},
 		{ToggleSides{}, []string{"lines", "layers", "sides"}},
 		{ToggleSides{}, []string{"lines", "layers"}},
 		{ToggleChain{}, []string{"lines", "layers"}},
-		{SetSlowdown{Slowdown: 1000}, []string{"lines", "layers"}},
 	} {
 		if out := s.Update(c.in); len(out) == 0 || out[len(out)-1] != (WriteURL{Replace}) {
 			t.Errorf("%#v asks for %#v; want the address to be written", c.in, out)

@@ -118,35 +118,6 @@ func TestUseLinkOfAnswer(t *testing.T) {
 	}
 }
 
-func TestAskSmallest(t *testing.T) {
-	p := shown(t)
-	p.play(SetSlowdown{550})
-	p.play(StartQuestion{"smallest"})
-	e := last[Question](t, p)
-	if e.Request.Slowdown != 550 {
-		t.Errorf("asks for %d hundredths of a per cent; want 550", e.Request.Slowdown)
-	}
-	p.play(QuestionProgressed{e.ID, proto.Progress{Done: 7}}, SetBudget{Bytes: 7 * engine.GiB, Settled: true})
-	if a := answersTo(p, "smallest"); a == nil || a.Done != 7 {
-		t.Fatalf("asked %+v; want it at work with 7 budgets tried: it is not about the chosen budget", a)
-	}
-	found := variant(e, "testremat", 10, 3*engine.GiB+1)
-	p.play(found, QuestionEnded{ID: e.ID}, UseAnswer{"smallest", 0})
-	if got := p.Choice.Budget.Bytes; got < found.Answer.Budget || got > found.Answer.Budget+engine.GiB/50 {
-		t.Errorf("uses a budget of %d bytes; want a little more than %d, as it is written", got, found.Answer.Budget)
-	}
-	if answersTo(p, "smallest") == nil {
-		t.Error("using the answer drops it")
-	}
-	p.play(SetSlowdown{600})
-	if p.Slowdown() != 600 {
-		t.Errorf("slowdown %d; want 600", p.Slowdown())
-	}
-	if answersTo(p, "smallest") != nil {
-		t.Error("the answer for another slowdown stays")
-	}
-}
-
 func TestStopAsking(t *testing.T) {
 	p, e := asking(t, "help")
 	p.play(variant(e, "testshare", 9, p.Budget()), StopQuestion{"help"})
@@ -175,50 +146,17 @@ func TestStopAsking(t *testing.T) {
 	}
 }
 
-// The chart over bandwidth stays when one of its lines or bandwidths is used.
-func TestUseOfChart(t *testing.T) {
-	p, e := asking(t, "links")
-	if m := e.Request.Methods; len(m) < 2 || m[0].Strategy != "testremat" || m[1].Strategy != "rotor" {
-		t.Errorf("compares %+v; want the chosen strategy first, then others", m)
-	}
-	for _, strategy := range []string{"testremat", "rotor"} {
-		x := variant(e, strategy, 50, p.Budget())
-		x.Answer.Device = &engine.Device{ToHost: 1e9, ToDev: 1e9}
-		p.play(x)
-	}
-	a := answersTo(p, "links")
-	p.play(QuestionEnded{ID: e.ID})
-	for i, strategy := range []string{"testremat", "rotor"} { // the chosen line, and another
-		p.play(UseAnswer{"links", i})
-		if p.Choice.ToHost != 1e9 || p.Choice.ToDev != 1e9 || p.Choice.Strategy != strategy || p.Choice.Device != "" {
-			t.Errorf("%s over a link of %d and %d; want %s over 1 GB/s", p.Choice.Strategy, p.Choice.ToHost, p.Choice.ToDev, strategy)
-		}
-		if answersTo(p, "links") != a {
-			t.Errorf("using a bandwidth of %s drops the chart", strategy)
-		}
-	}
-	p.play(SetStrategy{"testshare"})
-	if answersTo(p, "links") != nil {
-		t.Error("a chart without the chosen strategy stays")
-	}
-}
-
-func TestAskBatches(t *testing.T) {
-	p, e := asking(t, "batch")
+// An answer about another step of the network opens it, in the budget of the answer.
+func TestUseOtherStep(t *testing.T) {
+	p, e := asking(t, "help")
 	if e.Request.Budget.Bytes != p.Budget() {
-		t.Errorf("asks in %v; want %d bytes: a share is another amount at every batch", e.Request.Budget, p.Budget())
+		t.Errorf("asks in %v; want %d bytes: a share is another amount of every network", e.Request.Budget, p.Budget())
 	}
-	x := variant(e, "testshare", 30, p.Budget())
-	x.Answer.Batch, x.Answer.Largest = 19, true
-	p.play(x, QuestionEnded{ID: e.ID})
-	p.play(UseAnswer{"batch", 0})
-	if len(p.effects) != 0 { // net-b8 is no preset that can be built
-		t.Errorf("effects %s; want none: the network cannot be built with another batch", names(p.effects))
-	}
-	p.Choice.Source.Preset = "resnet50-b8"
-	p.play(UseAnswer{"batch", 0})
-	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testshare" || c.Budget.Bytes != x.Answer.Budget {
-		t.Errorf("opens %+v; want batch 19 with the strategy and the budget of the answer", c)
+	x := variant(e, "testremat", 30, p.Budget())
+	x.Answer.Preset = "resnet50-b19"
+	p.play(x, QuestionEnded{ID: e.ID}, UseAnswer{"help", 0})
+	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testremat" || c.Budget.Bytes != x.Answer.Budget {
+		t.Errorf("opens %+v; want the network of the answer with its strategy and budget", c)
 	}
 }
 

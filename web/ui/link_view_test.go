@@ -22,7 +22,7 @@ func TestLinkOfView(t *testing.T) {
 	for _, want := range []string{
 		"v=1&p=resnet101-b32&s=greedy",
 		"v=1&p=resnet101-b32&s=greedy&chain=1",
-		"v=1&p=resnet101-b32&s=greedy&chain=1&open=lines,questions,layers,table,sides&slow=7.5%25",
+		"v=1&p=resnet101-b32&s=greedy&chain=1&open=lines,layers,table,sides",
 		"v=1&p=resnet101-b32&s=greedy&open=layers&show=time,table",
 		"v=1&p=resnet101-b32&s=greedy&show=time,curve,mem,table,strip",
 		"v=1&p=resnet101-b32&s=greedy&alloc=best-fit&at=41.25",

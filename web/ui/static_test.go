@@ -11,7 +11,6 @@ import (
 
 	"memtide/engine"
 	"memtide/web/draw"
-	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
 	"memtide/web/ui/panel"
@@ -99,9 +98,9 @@ func TestTreeIsSmall(t *testing.T) {
 		}
 	}
 	visit(results.Out.Out[0])
-	// What registers itself brings its own: a picture its places on two sides, a question its
-	// button, its answer and what holds them, a strategy its line among the plans, a card its line in their list.
-	most := cardElements() + ownElements + 2*int(draw.NumPictures) + 3*len(question.All()) + len(engine.Strategies())
+	// What registers itself brings its own: a picture its places on two sides, a strategy its
+	// line among the plans, a card its line in their list.
+	most := cardElements() + ownElements + 2*int(draw.NumPictures) + len(engine.Strategies())
 	if elements > most { // 1.5 ms for building, 0.4 for comparing
 		t.Errorf("the page has %d elements; want at most %d", elements, most)
 	}
@@ -146,9 +145,7 @@ func TestNotices(t *testing.T) {
 // With everything open the tree stays small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
-	for _, q := range []string{"least", "smallest"} {
-		pagetest.Ask(t, s, q)
-	}
+	pagetest.Ask(t, s, "help")
 	s.Update(state.ToggleLayers{})
 	s.Update(state.ToggleChain{})
 	env, err := vugu.NewBuildEnv()
@@ -175,7 +172,7 @@ func TestOpenTreeIsSmall(t *testing.T) {
 	}
 	visit(results.Out.Out[0])
 	if most := 495 + cardElements(); elements > most {
-		t.Errorf("with questions and layers open the page has %d elements; want at most %d", elements, most)
+		t.Errorf("with answers and layers open the page has %d elements; want at most %d", elements, most)
 	}
 	t.Logf("%d elements", elements)
 }

@@ -21,7 +21,6 @@ type View struct {
 	Play     Playing
 	AliveBy  draw.AliveBy // the order of the table of what is there at the peak
 	Layers   LayerTable   // the table of layers
-	Question string       // which one, by name; empty: the first
 	Help     bool
 	Picker   Picker // the list of networks
 	Theme    string // "light", "dark" or empty: as the system has it

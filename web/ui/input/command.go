@@ -93,16 +93,14 @@ var commands = map[string]meaning{
 	"layers-csv": browser,
 
 	// Questions.
-	"questions": func(c Command, _ *state.State) state.Message { return state.OpenQuestion{Name: c.Arg} },
-	"ask":       func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
-	"unask":     func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"ask":   func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
+	"unask": func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
 	"try-answer": func(c Command, _ *state.State) state.Message {
 		return state.TryAnswer{Name: c.Arg, Index: c.Index}
 	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
 		return state.UseAnswer{Name: c.Arg, Index: c.Index}
 	},
-	"slowdown": typed(slowdown),
 
 	// A comparison.
 	"compare":   does(state.ToggleCompare{}),

@@ -15,6 +15,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/pagetest"
 )
 
@@ -33,6 +34,13 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget-text", Value: " 1.5", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB / 2, Settled: true}},
 		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
+		{Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
+		{Command{Do: "unask", Arg: "help", Settled: true}, state.StopQuestion{Name: "help"}},
+		{Command{Do: "use-answer", Arg: "help", Index: 3, Settled: true}, state.UseAnswer{Name: "help", Index: 3}},
+		{Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
+		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
+		{Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
+		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
 		{Command{Do: "step-on", Settled: true}, state.GoOn{}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
 		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},

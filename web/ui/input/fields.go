@@ -2,7 +2,6 @@ package input
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -100,15 +99,6 @@ func allocArgument(c Command, s *state.State) state.Message {
 		return c.refuse(err.Error())
 	}
 	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
-}
-
-// slowdown reads the accepted slowdown, in per cent.
-func slowdown(c Command, _ *state.State) state.Message {
-	x, err := format.ParsePercent(c.Value)
-	if err != nil || x > 100 {
-		return c.refuse(fmt.Sprintf("The slowdown is %q; 0 to 10000 per cent are possible.", c.Value))
-	}
-	return state.SetSlowdown{Slowdown: int(math.Round(x * 10_000))}
 }
 
 // stepConfig asks about the training step of the config.json that is open.

@@ -63,10 +63,9 @@ func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	return open(t, c)
 }
 
-// Ask opens the questions and answers one with the engine itself.
+// Ask asks a question and answers it with the engine itself.
 func Ask(t *testing.T, s *state.State, name string) {
 	t.Helper()
-	s.View.Questions, s.View.Question = true, name
 	for _, e := range s.Update(state.StartQuestion{Name: name}) {
 		if e, ok := e.(state.Question); ok {
 			var heard []state.Message

@@ -63,12 +63,14 @@ func (c *Case) Unit() string {
 	return word + "s"
 }
 
-// Optimizer says whose states stay on the device; empty where the source does not tell.
+// Optimizer says whose states stay on the device; empty where the source does not tell, or
+// a word of the sentence does.
 func (c *Case) Optimizer() string {
-	if p, _, err := preset.Parse(source(c.S).Preset); err == nil && p.Optimizer != "" {
-		return "with " + p.Optimizer
+	p, _, err := preset.Parse(source(c.S).Preset)
+	if err != nil || p.Optimizer == "" || len(c.Said()) > 0 {
+		return ""
 	}
-	return ""
+	return "with " + p.Optimizer
 }
 
 // GPUs lists the cards, with one without memory first where no card is meant.

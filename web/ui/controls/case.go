@@ -50,12 +50,8 @@ func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",")
 // Unit is what the batch counts.
 func (c *Case) Unit() string {
 	word := "sample"
-	switch base, _ := source(c.S).Variant(); {
-	case base == nil:
-	case base.Sequences():
-		word = "sequence"
-	case base.Images():
-		word = "image"
+	if base, _ := source(c.S).Variant(); base != nil {
+		word = base.Unit()
 	}
 	if c.Batch() == "1" {
 		return word

@@ -14,8 +14,8 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/input"
-	"memtide/web/ui/panel"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
 )
 
 // A GPU is one choice: memory, link, times, and a budget that it is likely to serve.

@@ -34,8 +34,8 @@ func (c *Case) Said() []Word { return options(c.S, true) }
 // among cards, or choose what is kept, which a plan does.
 var offered = []struct{ name, before string }{
 	{"lora", "train"}, {"optimizer", "with"}, {"states", "on"}, {"base", "frozen products"}, {"program", "in"}, {"accumulate", "in"}, {"loss", "loss"},
-	{"logits", "logits in the backward"}, {"norm", "norm"}, {"attention", "with"}, {"compile", "torch.compile of the blocks"}, {"kernels", "kernels for linear attention"}, {"host", "optimizer in host memory"},
-	{"kernel", "optimizer’s kernel"},
+	{"logits", "logits in the backward"}, {"norm", "norm"}, {"attention", "with"}, {"compile", "torch.compile of the blocks"}, {"host", "optimizer in host memory"},
+	{"kernel", "optimizer’s kernel"}, {"kernels", "kernels for linear attention"},
 }
 
 // amounts are the usual values of options that are numbers.
@@ -51,8 +51,9 @@ func options(s *state.State, said bool) (out []Word) {
 	if base.Model() != nil {
 		args := preset.StepArgs(o.Step)
 		for _, x := range offered {
-			if x.name != "base" || ask.Value(args, "lora") != "0" {
-				all = append(all, stepWord(args, x.name, x.before))
+			w := stepWord(args, x.name, x.before)
+			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") { // few models have linear attention
+				all = append(all, w)
 			}
 		}
 	} else if w, ok := optimizerWord(base, o); ok {

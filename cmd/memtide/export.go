@@ -43,7 +43,7 @@ func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
 	solved, stopped := findSchedule(ctx, e, in, 0)
 	switch {
 	case solved == nil:
-		tellFailure(e, in, solveOptions{}, stopped)
+		tellFailure(ctx, e, in, solveOptions{}, stopped)
 	case !solved.Verdict.Verified:
 		cli.Fail("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
 	}

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -38,6 +40,8 @@ type solveReport struct {
 	Bounds      []boundReport `json:"lower_bounds"`
 	Notes       []string      `json:"notes"`
 	Link        string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
+	Help        []leverReport `json:"help"`           // what would help, best first
+	NoGain      []string      `json:"no_gain"`        // what was tried and would not
 }
 
 // questionReport is what was asked for.
@@ -98,6 +102,7 @@ type failureReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
 	Error    *errorReport   `json:"error"`
+	Help     []leverReport  `json:"help,omitempty"` // what would make it fit, fastest first
 }
 
 // errorReport says why there is no schedule.
@@ -137,7 +142,7 @@ var waitingKeys = [sim.NumReasons]string{
 	sim.Window: "window", sim.Dependency: "dependency", sim.Drain: "drain",
 }
 
-func (r *result) json() *solveReport {
+func (r *result) json(ctx context.Context, limit time.Duration) *solveReport {
 	s := r.solved
 	out := &solveReport{
 		Schema:      solveSchema,
@@ -152,6 +157,8 @@ func (r *result) json() *solveReport {
 		KeepAll:     costReport{int64(s.KeepAll.StepTime), s.KeepAll.Peak},
 		Bounds:      []boundReport{},
 		Notes:       append([]string{}, s.Claim.Notes...),
+		Help:        []leverReport{},
+		NoGain:      []string{},
 	}
 	if out.Question.Network.KeepAllPeakBytes == 0 { // of a graph
 		out.Question.Network.KeepAllPeakBytes = s.KeepAll.Peak
@@ -168,6 +175,7 @@ func (r *result) json() *solveReport {
 		if s.KeepAll.StepTime > 0 {
 			out.Slowdown = float64(t.Makespan)/float64(s.KeepAll.StepTime) - 1
 		}
+		out.Help, out.NoGain = r.in.levers(ctx, limit, t.Makespan)
 	}
 	return out
 }

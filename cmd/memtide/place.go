@@ -77,7 +77,7 @@ func allocators() (names []string) {
 func place(ctx context.Context, e *env, in *input, limit time.Duration) {
 	solved, fail := findSchedule(ctx, e, in, limit)
 	if fail != nil { // the best so far would have other buffers
-		tellFailure(e, in, solveOptions{}, fail)
+		tellFailure(ctx, e, in, solveOptions{}, fail)
 	}
 	if solved.Trace == nil {
 		cli.Fail("the schedule is not verified: %s", solved.Verdict.Problem)

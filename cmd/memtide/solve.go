@@ -53,10 +53,10 @@ func (o *solveOptions) define(fs *flag.FlagSet, limit time.Duration) {
 func solve(ctx context.Context, e *env, in *input, o solveOptions) {
 	solved, fail := findSchedule(ctx, e, in, o.limit)
 	if solved == nil {
-		tellFailure(e, in, o, fail)
+		tellFailure(ctx, e, in, o, fail)
 	}
 	r := &result{in: in, solved: solved, complete: fail == nil && !solved.Claim.Stopped}
-	e.tell(o.json, func() any { return r.json() }, r.table)
+	e.tell(o.json, func() any { return r.json(ctx, o.limit) }, r.table)
 	if cli.Check(fail); !solved.Verdict.Verified {
 		cli.Fail("the schedule is not verified: %s", solved.Verdict.Problem)
 	}
@@ -95,13 +95,17 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 
 // tellFailure ends with why there is no schedule, and with -json also says it to
 // programs.
-func tellFailure(e *env, in *input, o solveOptions, err error) {
+func tellFailure(ctx context.Context, e *env, in *input, o solveOptions, err error) {
 	fail, ok := errors.AsType[*proto.Failure](err)
 	if !ok {
 		cli.Check(err)
 	}
 	e.tell(o.json, func() any {
-		return &failureReport{Schema: solveSchema, Question: in.question(), Error: failureOf(fail)}
+		r := &failureReport{Schema: solveSchema, Question: in.question(), Error: failureOf(fail)}
+		if fail.Kind == proto.Infeasible {
+			r.Help, _ = in.levers(ctx, o.limit, 0)
+		}
+		return r
 	}, func() string { return in.header() + in.findingsText() })
 	cli.Check(&toldFailure{in.reason(fail), fail})
 }

@@ -67,7 +67,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 	address := in.address(e, o.base)
 	solved, stopped := findSchedule(ctx, e, in, 0)
 	if solved == nil {
-		tellFailure(e, in, solveOptions{}, stopped)
+		tellFailure(ctx, e, in, solveOptions{}, stopped)
 	}
 	if solved.Trace == nil {
 		cli.Fail("there is nothing to draw: %s", solved.Verdict.Problem)

@@ -22,11 +22,13 @@ type Change struct {
 	turned Ask
 }
 
-// settle plays the allocator's part of an answer that lacks it, up to a limit.
+// settle plays the allocator's part of an answer that lacks it, up to a limit, and of a pipeline
+// in the fastest order of passes if that is asked for.
 func (c *Change) settle(limit engine.Bytes) error {
-	if c.Answer.replayed {
+	if c.Answer.replayed && c.turned.order == "" {
 		return nil
 	}
+	c.turned.order = ""
 	answer, err := c.turned.answer(limit)
 	if err == nil {
 		c.Answer = answer
@@ -71,6 +73,8 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 // said is the name of a knob that makes b of the question; of one that takes more cards with their number.
 func (a *Ask) said(k *knob, b *Ask) string {
 	switch {
+	case k.words != nil:
+		return k.words(b)
 	case b.GPUs == a.GPUs:
 		return k.name
 	case a.Setup.Zero == b.Setup.Zero:
@@ -140,7 +144,7 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 const least = 0.005
 
 // useful are the changes that help, the largest first. Where the step fits they are those
-// that make it faster for equal work and still fit; where it does not, those that make it
+// that make it faster for equal work, which adapters are not, and still fit; where it does not, those that make it
 // fit, in the order of their cards and times, and then those that free memory.
 func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 	cost := a.perToken(now)
@@ -148,8 +152,8 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 	for i := range all {
 		c := &all[i]
 		gain := 1 - c.turned.perToken(c.Answer)/cost
-		switch fits := c.Answer.Verdict == Fits; {
-		case now.Verdict == Fits && fits && gain >= least,
+		switch fits, adapters := c.Answer.Verdict == Fits, a.Setup.LoRA == nil && c.turned.Setup.LoRA != nil; {
+		case now.Verdict == Fits && fits && !adapters && gain >= least,
 			now.Verdict != Fits && (fits || float64(freed(c)) >= least*float64(now.High)):
 			out = append(out, *c)
 		}

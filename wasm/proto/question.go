@@ -30,6 +30,7 @@ type Answer struct {
 	Budget   engine.Bytes   `json:"budget"`              // for which the schedule was solved
 	Preset   string         `json:"preset,omitempty"`    // the network, if the question changes it
 	Device   *engine.Device `json:"device,omitempty"`    // the link, if the question changes it
+	Batch    int            `json:"batch,omitempty"`     // of the network, if the step does more work than that of the Question
 	StepTime time.Duration  `json:"step_time,omitempty"` // measured; 0 if there is no schedule
 	Peak     engine.Bytes   `json:"peak,omitempty"`
 	Partial  bool           `json:"partial,omitempty"` // best so far when Limit passed

@@ -123,9 +123,9 @@ func TestQuestions(t *testing.T) {
 				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.Name, preset, len(a.List), e.Request.Methods)
 				for _, i := range a.ByGain() {
 					if x := &a.List[i]; x.Failure != nil {
-						fmt.Fprintf(&b, "%s: %s\n", question.ChangeTitle(x), x.Failure.Kind)
+						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), x.Failure.Kind)
 					} else {
-						fmt.Fprintf(&b, "%s: %s\n", question.ChangeTitle(x), format.Duration(x.StepTime))
+						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), format.Duration(x.StepTime))
 					}
 				}
 				clicks(t, q, preset, a)

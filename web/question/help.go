@@ -3,7 +3,9 @@ package question
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"memtide/engine"
 	"memtide/engine/whatif"
@@ -35,25 +37,20 @@ func init() {
 				changes = append(changes, change{Change: c})
 			}
 			w.Total = len(changes)
-			for _, c := range changes {
-				a := proto.Answer{Name: c.Name, Preset: c.preset}
-				if c.build != nil {
-					p, err := c.build()
-					if err != nil { // this step does not have it
-						w.Total--
-						continue
-					}
-					c.Problem = p
-				}
-				if d := c.Problem.Device; d != w.Problem.Device {
-					a.Device = &d
-				}
-				err := w.measure(ctx, &a, c.Problem, c.Method)
-				if !w.give(ctx, a, err) {
-					break
-				}
+			fits, err := w.try(ctx, changes)
+			switch {
+			case err != nil || ctx.Err() != nil:
+				return err
+			case fits:
+				return w.more(ctx)
 			}
-			return nil
+			last, err := w.lastLevers()
+			if err != nil {
+				return err
+			}
+			w.Total += len(last)
+			_, err = w.try(ctx, last)
+			return err
 		},
 	})
 }
@@ -65,46 +62,195 @@ type change struct {
 	build  func() (*engine.Problem, error)
 }
 
-// levers are what can be chosen otherwise about the step of a language model: the options of
-// ask.Levers, and two sequences for each one, of half the length.
-func (w *Work) levers() (out []change, err error) {
-	p, batch, err := preset.Parse(w.Preset)
-	if err != nil || p.Model() == nil {
-		return nil, nil
+// try measures changes and gives an answer about each that the step has. It reports whether
+// one of them has a schedule.
+func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
+	for _, c := range changes {
+		a := proto.Answer{Name: c.Name, Preset: c.preset}
+		if c.build != nil {
+			p, err := c.build()
+			if err != nil || unchanged(p, w.Problem) { // this step does not have it
+				w.Total--
+				continue
+			}
+			c.Problem = p
+		}
+		if d := c.Problem.Device; d != w.Problem.Device {
+			a.Device = &d
+		}
+		err := w.measure(ctx, &a, c.Problem, c.Method)
+		fits = fits || a.StepTime > 0
+		if !w.give(ctx, a, err) {
+			return fits, nil
+		}
 	}
-	if err := p.Builds(); err != nil {
+	return fits, nil
+}
+
+// more gives an answer about the largest batch that needs no plan, if the present one needs none
+// and is smaller.
+func (w *Work) more(ctx context.Context) error {
+	p, batch, err := preset.Parse(w.Preset)
+	keep := engine.Lookup(engine.KeepAll)
+	if err != nil || keep == nil {
+		return nil // the batch of a file is what it is
+	}
+	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
+		return nil
+	}
+	found, err := whatif.LargestBatch(ctx, &whatif.BatchQuestion{Build: p.Problem, Strategy: keep, Device: w.Problem.Device, Transfers: w.Problem.Transfers,
+		Budget: w.Problem.Budget, Most: p.Largest(), Limit: w.Limit}, nil)
+	if err != nil || found.Batch <= batch {
+		return nil
+	}
+	w.Total++
+	w.give(ctx, proto.Answer{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name, Budget: w.Problem.Budget,
+		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
+	return nil
+}
+
+// unchanged reports whether two chains have the same blocks and states.
+func unchanged(p, q *engine.Problem) bool {
+	if p.Chain == nil || q.Chain == nil {
+		return false
+	}
+	a, b := p.Chain.Chain, q.Chain.Chain
+	return slices.Equal(a.Stages, b.Stages) && a.Resident == b.Resident && a.Input == b.Input
+}
+
+// step is the language model's step that the question is about, with the number of sequences;
+// nil if it is about another network.
+func (w *Work) step() (p *preset.Preset, batch int, err error) {
+	p, batch, err = preset.Parse(w.Preset)
+	if err != nil || p.Model() == nil {
+		return nil, 0, nil
+	}
+	return p, batch, p.Builds()
+}
+
+// levers returns what can be chosen otherwise about the step of a language model for the same
+// work: the options of ask.Levers, and two sequences for each one, of half the length.
+func (w *Work) levers() (out []change, err error) {
+	p, batch, err := w.step()
+	if p == nil || err != nil {
 		return nil, err
 	}
-	add := func(name string, o preset.Options) {
-		v, err := p.Base().With(o)
-		if err != nil || v == p && o.Batch == batch {
-			return
-		}
-		out = append(out, change{whatif.Change{Name: name, Method: w.Method}, preset.Ref(v.ID, o.Batch), func() (*engine.Problem, error) {
-			q, err := v.Problem(o.Batch)
-			if err != nil {
-				return nil, err
-			}
-			q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
-			return q, nil
-		}})
-	}
 	for _, l := range ask.Levers {
-		o := p.Options()
-		o.Batch = batch
-		if o.Step, err = preset.StepText(ask.With(preset.StepArgs(o.Step), l.Option, l.Value)); err == nil {
-			add(l.Name, o)
+		if !l.Trains(preset.StepArgs(p.Options().Step)) {
+			out = w.lever(out, p, batch, l)
 		}
 	}
 	if o := p.Options(); o.Tokens >= 2*shortest && 2*batch <= p.Largest() {
 		o.Tokens, o.Batch = o.Tokens/2, 2*batch
-		add("twice as many sequences of half the length", o)
+		out = w.variant(out, p, batch, fmt.Sprintf("%d sequences of %s tokens", o.Batch, format.Count(o.Tokens)), o)
 	}
 	return out, nil
 }
 
+// lastLevers returns what is tried only where nothing else has a schedule: more cards, and a
+// training of adapters, which is another one.
+func (w *Work) lastLevers() (out []change, err error) {
+	p, batch, err := w.step()
+	if p == nil || err != nil {
+		return nil, err
+	}
+	args := preset.StepArgs(p.Options().Step)
+	cards, err := strconv.Atoi(ask.Value(args, "gpus"))
+	if err != nil {
+		return nil, err
+	}
+	for _, times := range []int{2, 4, 8} {
+		more := strconv.Itoa(cards * times)
+		out = w.lever(out, p, batch, ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
+	}
+	for _, l := range ask.Levers {
+		if l.Trains(args) {
+			out = w.lever(out, p, batch, l)
+		}
+	}
+	return out, nil
+}
+
+// lever adds a step with another option to a list of changes, if it is another step.
+func (w *Work) lever(list []change, p *preset.Preset, batch int, l ask.Lever) []change {
+	o := p.Options()
+	o.Batch = batch
+	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), l.Option, l.Value))
+	if err != nil { // a choice that strategies make
+		return list
+	}
+	o.Step = text
+	return w.variant(list, p, batch, l.Name, o)
+}
+
+// variant adds a step with other options to a list of changes, if it is another step.
+func (w *Work) variant(list []change, p *preset.Preset, batch int, name string, o preset.Options) []change {
+	v, err := p.Base().With(o)
+	if err != nil || v == p && o.Batch == batch {
+		return list
+	}
+	return append(list, change{whatif.Change{Name: name, Method: w.Method}, preset.Ref(v.ID, o.Batch), func() (*engine.Problem, error) {
+		q, err := v.Problem(o.Batch)
+		if err != nil {
+			return nil, err
+		}
+		q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
+		return q, nil
+	}})
+}
+
 // shortest is the length below which sequences are not shortened.
 const shortest = 512
+
+// leastGain is the share by which a change has to make a step faster to be worth a row, and
+// mostHelps is how many rows there are.
+const (
+	leastGain = 0.02
+	mostHelps = 6
+)
+
+// Gain is by how much more work is done per second with an answer than now, which is the same
+// work in another step time; 0 if one of the two is not known.
+func (a *Answers) Gain(i int) float64 {
+	if a.Base <= 0 || a.List[i].StepTime <= 0 {
+		return 0
+	}
+	return float64(a.Base)/float64(a.List[i].StepTime) - 1
+}
+
+// Helps are the answers that help, best first, and the changes that do not, in their order. Where
+// what is chosen fits, an answer helps that is faster by leastGain; of other plans the fastest
+// alone counts. Where it does not fit, every answer with a schedule that needs no more than room
+// helps, and adapters stand last: they are another training.
+func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
+	plan := false
+	for _, i := range a.ByGain() {
+		x := &a.List[i]
+		another := x.Strategy != a.Strategy && !unfit
+		switch {
+		case x.Batch > 0: // more work
+		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain && !(another && plan):
+			best = append(best, i)
+			plan = plan || another
+		case x.Strategy == a.Strategy:
+			none = append(none, i)
+		}
+	}
+	if unfit {
+		slices.SortStableFunc(best, func(i, j int) int { return cmp.Compare(a.adapters(i), a.adapters(j)) })
+	}
+	slices.Sort(none)
+	return best[:min(len(best), mostHelps)], none
+}
+
+// adapters is 1 for a step that trains adapters beside frozen weights, else 0.
+func (a *Answers) adapters(i int) int {
+	p, _, err := preset.Parse(a.List[i].Preset)
+	if err != nil || p.Model() == nil || ask.Value(preset.StepArgs(p.Options().Step), "lora") == "0" {
+		return 0
+	}
+	return 1
+}
 
 // ByGain are the indices of the answers by step time, those without a schedule
 // last.
@@ -119,15 +265,17 @@ func (a *Answers) ByGain() []int {
 	return out
 }
 
-// changeName is what a variant changes; of a strategy the name of the plan.
-func changeName(x *proto.Answer) string {
+// ChangeName is what an answer about what would help changes; of a strategy the name of the
+// plan, of a link its rates.
+func ChangeName(x *proto.Answer) string {
 	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name {
 		return choice.PlanName(x.Strategy)
+	}
+	if d := x.Device; d != nil && x.Name == doubleLink {
+		return "a link of " + format.Rates(d.ToDev, d.ToHost)
 	}
 	return x.Name
 }
 
-// ChangeTitle is that at the beginning of a row.
-func ChangeTitle(x *proto.Answer) string {
-	return format.Capital(changeName(x))
-}
+// doubleLink is what package whatif calls a link that is twice as fast.
+const doubleLink = "twice the bandwidth"

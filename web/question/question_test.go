@@ -3,19 +3,36 @@ package question
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"memtide/wasm/proto"
 )
 
-// The fastest comes first, what has no schedule last, equals as they came.
-func TestByGain(t *testing.T) {
-	a := &Answers{}
-	for _, d := range []time.Duration{0, 15, 11, 0, 11} {
-		a.List = append(a.List, proto.Answer{StepTime: d})
+// What helps is faster by 2 per cent at least, the fastest first, six at most and one of the other
+// plans; the rest of the changes gain less. Where nothing fits, all that has a schedule in the room
+// helps, adapters last.
+func TestHelps(t *testing.T) {
+	a := &Answers{Base: 100, Strategy: "pofo"}
+	for _, x := range []proto.Answer{{StepTime: 0}, {StepTime: 99}, {StepTime: 90}, {Strategy: "rotor", StepTime: 95}, {Strategy: "vdnn", StepTime: 94},
+		{StepTime: 98}, {StepTime: 50, Peak: 9}, {StepTime: 97}, {StepTime: 60, Preset: "llama3.2-1b-step-lora.16-b1"}, {StepTime: 96}, {StepTime: 120}} {
+		if x.Strategy == "" {
+			x.Strategy = "pofo"
+		}
+		a.List = append(a.List, x)
 	}
-	if got, want := a.ByGain(), []int{2, 4, 1, 0, 3}; !slices.Equal(got, want) {
-		t.Errorf("by gain %v; want %v", got, want)
+	for _, c := range []struct {
+		unfit      bool
+		best, none []int
+	}{
+		{false, []int{6, 8, 2, 4, 9, 7}, []int{0, 1, 10}},
+		{true, []int{2, 4, 3, 9, 7, 5}, []int{0, 6}},
+	} {
+		if best, none := a.Helps(c.unfit, 8); !slices.Equal(best, c.best) || !slices.Equal(none, c.none) {
+			t.Errorf("unfit %t: best %v, no gain %v; want %v and %v", c.unfit, best, none, c.best, c.none)
+		}
+	}
+	a.List = a.List[6:9]
+	if best, _ := a.Helps(true, 9); !slices.Equal(best, []int{0, 1, 2}) {
+		t.Errorf("where nothing fits the order is %v; want adapters last", best)
 	}
 }
 

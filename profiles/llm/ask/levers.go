@@ -1,6 +1,9 @@
 package ask
 
-// Lever is an option that makes a step need less memory or less time, for the same work.
+import "memtide/engine"
+
+// Lever is an option that makes a step need less memory or less time, for the same work unless
+// Trains says otherwise.
 type Lever struct {
 	Name          string // for people
 	Option, Value string
@@ -23,6 +26,12 @@ var Levers = []Lever{
 	{"full checkpointing", "ckpt", "full"},
 	{"all products and attention kept, the rest computed again", "ckpt", "sac_op_all"},
 	{"block inputs in host memory", "offload", "yes"},
+}
+
+// Trains reports whether the lever makes another training of a step: adapters beside frozen
+// weights instead of all weights. That is no change for the same work.
+func (l *Lever) Trains(args engine.Args) bool {
+	return Value(args, "lora") == "0" && Value(With(args, l.Option, l.Value), "lora") != "0"
 }
 
 // LeverOf returns the lever that sets option to value. It panics if Levers has no such lever.

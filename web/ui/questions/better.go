@@ -4,28 +4,25 @@ package questions
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
-	"memtide/web/choice"
+	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/question"
 	"memtide/web/state"
 )
 
-// Better is the first of the answers to what would help, which the page finds while
-// it has nothing else to do: each with what is lost now and after. Where nothing
-// fits, it is what would make it fit.
+// Better is what would help, which the page finds while it has nothing else to do: what makes
+// the step faster for the same work, with the step time now and after. Where nothing fits, it is
+// what would make it fit.
 type Better struct{ S *state.State }
 
 const wordsTry = "Press to see it in the pictures, Enter to use it"
-
-// mostBetter is how many rows there are.
-const mostBetter = 5
 
 // answers are those about the present choice; nil before anything was asked.
 func (c *Better) answers() *state.Answers { return c.S.Answers(question.Lookup(state.HelpName)) }
@@ -42,13 +39,11 @@ func (c *Better) room() engine.Bytes {
 	return c.S.Budget()
 }
 
-// lost is the time that the memory limit costs now; 0 if it is not known.
-func (c *Better) lost() time.Duration {
+// fits says that what is chosen fits and loses no time to the memory limit: then there is room
+// for more, and nothing to help against.
+func (c *Better) fits() bool {
 	a := c.answers()
-	if a == nil || a.Base <= 0 || a.KeepAll <= 0 {
-		return 0
-	}
-	return max(a.Base-a.KeepAll, 0)
+	return a != nil && !c.unfit() && a.Base > 0 && a.KeepAll > 0 && a.Base <= a.KeepAll
 }
 
 // Hidden says that there is nothing to say yet.
@@ -67,20 +62,19 @@ func (c *Better) Title() string {
 // Caption says what the bars are.
 func (c *Better) Caption() string {
 	a := c.answers()
-	switch lost := c.lost(); {
+	switch {
 	case a == nil && c.S.Compare != nil:
 		return ""
 	case a == nil:
 		return "Looked for once the plan is there."
 	case c.unfit():
 		return "Memory at the peak, and the line of " + format.Bytes(c.room())
-	case a.Base > 0 && lost == 0:
-		return "Nothing: no time is lost to the memory limit."
-	case lost == 0:
+	case c.fits():
+		return "No time is lost to memory."
+	case a.Base <= 0:
 		return ""
-	default:
-		return fmt.Sprintf("The limit costs %s of %s. With:", format.Duration(lost), format.Duration(a.Base))
 	}
+	return "Step time, now " + format.Duration(a.Base) + ", and after, for the same work"
 }
 
 // Gain is an answer as it is read.
@@ -94,65 +88,74 @@ type Gain struct {
 	mark         float64 // the budget on them, 0: none
 }
 
-// gains are the best answers, and how many help.
-func (c *Better) gains() (out []Gain, all int) {
+// Rows are the rows, largest gain first. Each is a button that chooses what it was solved for.
+func (c *Better) Rows() (out []Gain) {
 	a := c.answers()
-	if a == nil {
-		return nil, 0
+	switch {
+	case c.fits():
+		return c.more(a)
+	case a == nil || a.Base <= 0 && !c.unfit():
+		return nil
 	}
-	for _, i := range a.ByGain() {
-		x := &a.List[i]
-		if x.StepTime <= 0 || !c.unfit() && x.StepTime >= a.Base || c.S.Exceeds() != nil && x.Peak > c.room() {
-			continue
-		}
-		if all++; len(out) < mostBetter && (c.unfit() || c.lost() > 0) {
-			out = append(out, c.gain(a, i))
-		}
+	best, _ := a.Helps(c.unfit(), c.fitsIn())
+	most := c.room()
+	for _, i := range best {
+		most = max(most, a.List[i].Peak)
 	}
-	if c.unfit() {
-		most := c.room()
-		for i := range out {
-			most = max(most, a.List[out[i].Answer].Peak)
+	for _, i := range best {
+		o := c.gain(a, i)
+		if c.unfit() {
+			o.after, o.mark = float64(a.List[i].Peak)/float64(most), float64(c.room())/float64(most)
 		}
-		for i := range out {
-			out[i].after, out[i].mark = float64(a.List[out[i].Answer].Peak)/float64(most), float64(c.room())/float64(most)
-		}
+		o.Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Name: state.HelpName, Index: i}))
+		out = append(out, o)
 	}
-	return out, all
+	return out
+}
+
+// more is a row about the largest batch for which there is room, if it is larger than the present
+// one.
+func (c *Better) more(a *state.Answers) []Gain {
+	at, now := slices.IndexFunc(a.List, func(x proto.Answer) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
+	if at < 0 || now <= 0 {
+		return nil
+	}
+	x := &a.List[at]
+	each := float64(x.StepTime) * float64(now) / (float64(a.Base) * float64(x.Batch))
+	o := Gain{Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now), words: "no faster", now: 1, after: min(each, 1)}
+	if gain := 1/each - 1; gain > 0 {
+		o.words, o.better = strings.TrimPrefix(format.Percent(gain), "+")+" faster", true
+	}
+	o.Tried = "false"
+	return []Gain{o}
+}
+
+// fitsIn is what an answer may need at most to count as one that fits.
+func (c *Better) fitsIn() engine.Bytes {
+	if c.S.Exceeds() != nil {
+		return c.room()
+	}
+	return engine.NoLimit // it was solved for what it may use
 }
 
 func (c *Better) gain(a *state.Answers, i int) Gain {
 	x := &a.List[i]
-	o := Gain{Answer: i, title: x.Name}
+	o := Gain{Answer: i, title: format.Capital(question.ChangeName(x)), about: format.Duration(x.StepTime) + " a step"}
 	st := engine.Lookup(x.Strategy)
 	switch {
 	case st != nil && st.Title == x.Name:
-		o.title, o.about = choice.PlanName(x.Strategy), "another plan, "+classWords(st.Class)
+		o.about = "another plan, " + classWords(st.Class)
 	case x.Device != nil:
-		o.title, o.about = question.ChangeTitle(x), linkWords(x.Device)
-	default:
-		o.title, o.about = question.ChangeTitle(x), "in "+format.Bytes(x.Budget)
+		d := c.S.Choice
+		o.about = "now " + linkWords(&engine.Device{ToDev: d.ToDev, ToHost: d.ToHost, Duplex: d.Duplex})
 	}
-	lost := max(x.StepTime-a.KeepAll, 0)
-	switch {
-	case c.unfit() && a.KeepAll > 0:
-		o.words = format.Bytes(x.Peak) + ", " + slower(lost, a.KeepAll)
-	case c.unfit():
-		o.words = format.Bytes(x.Peak)
-	default:
-		o.now, o.after = 1, float64(lost)/float64(c.lost())
-		o.words = slower(lost, a.KeepAll)
+	if c.unfit() {
+		o.words = format.Bytes(x.Peak) + ", " + format.Duration(x.StepTime)
+		return o
 	}
-	o.better = lost == 0
+	o.now, o.after, o.better = 1, float64(x.StepTime)/float64(a.Base), true
+	o.words = strings.TrimPrefix(format.Percent(a.Gain(i)), "+") + " faster"
 	return o
-}
-
-// slower says how much slower a step is, given what it loses.
-func slower(lost, all time.Duration) string {
-	if lost == 0 {
-		return "no slower"
-	}
-	return format.Percent(float64(lost) / float64(all))
 }
 
 // classWords say what plans of a class do.
@@ -168,21 +171,12 @@ func classWords(class engine.Class) string {
 	return "no limit needed"
 }
 
+// linkWords say what a link is.
 func linkWords(d *engine.Device) string {
-	text := "link of " + format.Rates(d.ToDev, d.ToHost)
 	if d.Duplex == engine.FullDuplex {
-		text += " in both directions at once"
+		return format.Rates(d.ToDev, d.ToHost) + ", both directions at once"
 	}
-	return text
-}
-
-// Rows are the rows. Each is a button that chooses what it was solved for.
-func (c *Better) Rows() []Gain {
-	out, _ := c.gains()
-	for i := range out {
-		out[i].Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Name: state.HelpName, Index: out[i].Answer}))
-	}
-	return out
+	return format.Rates(d.ToDev, d.ToHost) + ", one direction at a time"
 }
 
 // HTML is what stands in a row.
@@ -195,7 +189,7 @@ func (o Gain) HTML() vugu.HTML {
 		html.EscapeString(o.title), html.EscapeString(o.about), o.bars(), class, html.EscapeString(o.words)))
 }
 
-// Note says how far the answers are, or that none of them helps.
+// Note says how far the answers are, or what was tried and gains less.
 func (c *Better) Note() string {
 	a := c.answers()
 	switch {
@@ -203,10 +197,33 @@ func (c *Better) Note() string {
 		return ""
 	case a.ID != 0:
 		return strings.TrimSpace("… " + progressOf(a))
-	case a.Complete() && len(c.Rows()) == 0 && (c.unfit() || c.lost() > 0):
-		return "Nothing of what was tried does."
+	case !a.Complete() || c.fits() || a.Base <= 0 && !c.unfit():
+		return ""
+	}
+	best, none := a.Helps(c.unfit(), c.fitsIn())
+	var names []string
+	for _, i := range none {
+		names = append(names, question.ChangeName(&a.List[i]))
+	}
+	switch list := strings.Join(names, ", "); {
+	case c.unfit() && len(best) == 0:
+		return "Nothing that was tried makes it fit" + after(": ", list) + "."
+	case len(names) > 0 && c.unfit():
+		return "Tried, not enough: " + list + "."
+	case len(names) > 0:
+		return "Tried, no gain: " + list + "."
+	case len(best) == 0:
+		return "Nothing that was tried makes it faster."
 	}
 	return ""
+}
+
+// after is a text behind what leads to it; empty if there is none.
+func after(lead, text string) string {
+	if text == "" {
+		return ""
+	}
+	return lead + text
 }
 
 // progressOf is how many of the answers are there.
@@ -217,7 +234,7 @@ func progressOf(a *state.Answers) string {
 	return fmt.Sprintf("%d of %d tried", a.Done, a.Total)
 }
 
-// bars are what is lost now and after, or the bytes with the budget across.
+// bars are the step time now and after, or the bytes with the budget across.
 func (o Gain) bars() string {
 	const width = 92.0
 	var b strings.Builder

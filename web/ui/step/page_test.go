@@ -114,7 +114,7 @@ func TestStepStarts(t *testing.T) {
 
 // A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
 func TestStepRanks(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full", "schedule": "1f1b"})
 	c := &Page{S: s}
 	r := c.reply()
 	if len(r.Ranks) != 4 {
@@ -172,7 +172,7 @@ func TestStepRefused(t *testing.T) {
 // The pictures show the fullest rank until another one is chosen; the answer stays that of
 // the fullest.
 func TestStepRankChosen(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full", "schedule": "1f1b"})
 	c := &Page{S: s}
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)

@@ -1,0 +1,99 @@
+package question_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/engine/whatif"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/question"
+
+	_ "memtide/profiles/llm"
+)
+
+// tried are the answers to what would help about the step of a small language model that keeps
+// everything in a budget.
+func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Answer) {
+	t.Helper()
+	p, batch, err := preset.Parse(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem, err := p.Problem(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &question.Work{Problem: problem.WithBudget(budget), Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
+		Emit: func(a *proto.Answer, _ error) { out = append(out, *a) }}
+	if err := question.Lookup("help").Answer(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if last := out[len(out)-1]; last.Done != len(out) || last.Total != len(out) {
+		t.Errorf("%s: the last of %d answers is %d of %d", ref, len(out), last.Done, last.Total)
+	}
+	return out
+}
+
+// Adapters instead of all weights are another training, and more cards are more: they are tried
+// where nothing else has a schedule, and not where something has.
+func TestLastLevers(t *testing.T) {
+	const ref = "llama3.2-1b-step-512tok-b1"
+	for _, c := range []struct {
+		budget engine.Bytes
+		cards  int
+		lora   int
+	}{{64 * engine.GiB, 0, 0}, {2 * engine.GiB, 3, 2}} {
+		var lora, cards int
+		list := tried(t, ref, c.budget)
+		for _, a := range list {
+			p, _, err := preset.Parse(a.Preset)
+			if a.Preset == "" {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := preset.StepArgs(p.Options().Step)
+			if ask.Value(args, "lora") != "0" {
+				lora++
+			}
+			if ask.Value(args, "gpus") != "1" {
+				cards++
+			}
+		}
+		if lora != c.lora || cards != c.cards {
+			t.Errorf("in %d bytes %d trainings of adapters and %d of more cards were tried; want %d and %d", c.budget, lora, cards, c.lora, c.cards)
+		}
+	}
+}
+
+// Where nothing has to be done, the largest batch that needs no plan is an answer, for more work:
+// one more sequence would not fit.
+func TestRoomForMore(t *testing.T) {
+	const id, budget = "llama3.2-1b-step-512tok", 30 * engine.GiB
+	list := tried(t, id+"-b1", budget)
+	got := list[len(list)-1]
+	p, _, err := preset.Parse(id + "-b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := p.Problem(got.Batch + 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if need := more.Chain.Chain.KeepAllPeak(); got.Batch < 2 || got.Peak > budget || need <= budget || got.Preset != preset.Ref(id, got.Batch) {
+		t.Errorf("the last answer is %+v, and a sequence more needs %d bytes; want the largest batch in %d", got, need, budget)
+	}
+}
+
+// Where adapters are what trains already, weights in 4 bits are a change for the same work.
+func TestLeversOfAdapters(t *testing.T) {
+	list := tried(t, "llama3.2-1b-step-512tok-lora.16-b1", 64*engine.GiB)
+	if !slices.ContainsFunc(list, func(a proto.Answer) bool { return strings.Contains(a.Preset, "base.nf4") }) {
+		t.Errorf("%+v: want weights in 4 bits among them", list)
+	}
+}

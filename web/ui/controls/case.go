@@ -69,6 +69,9 @@ func (c *Case) Optimizer() string {
 	return "with " + p.Optimizer
 }
 
+// Said are the options of the network that the sentence names.
+func (c *Case) Said() []Word { return options(c.S, true) }
+
 // GPUs lists the cards, with one without memory first where no card is meant.
 func (c *Case) GPUs() (out []panel.Group) {
 	chosen := c.S.Choice.GPU()

@@ -88,8 +88,10 @@ type More struct {
 	Starting bool
 }
 
-// By and Limited say which of the words the sentence has, see Case.
-func (c *More) By() bool      { return (&Case{S: c.S}).By() }
+// By says whether the sentence names the plan.
+func (c *More) By() bool { return (&Case{S: c.S}).By() }
+
+// Limited says whether the sentence names the budget.
 func (c *More) Limited() bool { return (&Case{S: c.S}).Limited() }
 
 // Options are the options of the network that the sentence does not name.

@@ -26,9 +26,6 @@ type Word struct {
 	said        bool // something else than the usual is chosen, or the sentence always names it
 }
 
-// Said are the options of the network that the sentence names.
-func (c *Case) Said() []Word { return options(c.S, true) }
-
 // offered are the options of a language model's step that can be chosen about its schedule,
 // in the order of the sentence, with what stands before each. The others share the step
 // among cards, or choose what is kept, which a plan does.

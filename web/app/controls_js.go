@@ -121,6 +121,9 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 	case "flame-svg":
 		a.Later(a.saver.flame)
 		return
+	case "passes-svg":
+		a.Later(a.saver.passes)
+		return
 	case "show-buffer":
 		a.Later(func() {
 			a.Do(c.Message(a.s))

@@ -177,7 +177,7 @@ func (m SetGPU) apply(s *State) []Effect {
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {
 				c.Budget = c.Room()
-				*c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil)
+				*c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Stages())
 			}
 		})
 	}

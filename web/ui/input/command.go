@@ -148,6 +148,9 @@ var commands = map[string]meaning{
 	"step-chain":  does(state.ExploreStep{}),
 	"step-on":     does(state.GoOn{}),
 	"step-config": stepConfig,
+	"pass-follow": does(state.FollowPass{}),
+	"pass-whole":  does(state.SetRange{}),
+	"passes-svg":  browser,
 	"step-rank":   func(c Command, _ *state.State) state.Message { return state.PickRank{Rank: c.Index} },
 	"step-change": func(c Command, _ *state.State) state.Message {
 		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}

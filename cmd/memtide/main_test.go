@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -282,7 +285,12 @@ func TestExamples(t *testing.T) {
 		}
 	}
 	buildSite(t, "dist")
-	for line, where := range lines {
+	inOrder := slices.Sorted(maps.Keys(lines))
+	slices.SortStableFunc(inOrder, func(a, b string) int { // what writes a file that others read comes first
+		return cmp.Compare(strings.Count(b, " -o "), strings.Count(a, " -o "))
+	})
+	for _, line := range inOrder {
+		where := lines[line]
 		args, ctx := words(line), t.Context()
 		if args[0] == "serve" { // on a port that is free, until its first word
 			args = append(args, "-addr", "127.0.0.1:0")

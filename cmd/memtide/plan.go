@@ -89,7 +89,11 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 				return errors.Join(err, set(value))
 			})
 		case o.Choices != nil && o.Name != "device":
-			fs.Func(o.Name, o.Doc+": "+strings.Replace(strings.Join(o.Choices, ", "), ask.Auto, ask.Auto+" (by the program)", 1)+fmt.Sprintf(" (default %s)", o.Default), set)
+			choices := strings.Join(o.Choices, ", ")
+			if o.Name != "schedule" {
+				choices = strings.Replace(choices, ask.Auto, ask.Auto+" (by the program)", 1)
+			}
+			fs.Func(o.Name, o.Doc+": "+choices+fmt.Sprintf(" (default %s)", o.Default), set)
 		default:
 			fs.Func(o.Name, help, set)
 		}

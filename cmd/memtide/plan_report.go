@@ -30,7 +30,7 @@ func (r *planReport) text() string {
 		text += r.ways()
 	}
 	if r.Done >= 6 {
-		text += r.policies() + r.nearest()
+		text += r.orders() + r.policies() + r.nearest()
 	}
 	return text
 }
@@ -68,6 +68,39 @@ func (r *planReport) ranks() string {
 			fmt.Fprintf(w, "  %d\t%d\t%d\t%s\t%s\t%s\n", i, len(rank.Layers), rank.InFlight, format.Bytes(rank.Allocated), format.Bytes(max(rank.Reserved, rank.Expandable)), bar(rank.Allocated, most.Allocated))
 		}
 	})
+}
+
+// orders is a table of the schedules of a pipeline, each played; empty without one.
+func (r *planReport) orders() string {
+	if len(r.Orders) == 0 {
+		return ""
+	}
+	return cli.Table(func(w *tabwriter.Writer) {
+		fmt.Fprint(w, "\nSchedules of the pipeline\tstep\tidle\tfullest\tallocated\treserved\t\n")
+		for _, o := range r.Orders {
+			if o.Answer == nil {
+				fmt.Fprintf(w, "  %s\trefused: %s\n", o.Name, o.Reason)
+				continue
+			}
+			a := o.Answer
+			fmt.Fprintf(w, "  %s\t%s\t%.0f %%\trank %d\t%s\t%s\t%s\n", o.Name, format.Duration(a.Time), 100*a.Ranks.Trace.Idle(), a.Ranks.Full, format.Bytes(a.Allocated), format.Bytes(a.High), r.said(&o))
+		}
+	})
+}
+
+// said is whether a schedule fits, what it lacks if not, and what else there is to say of it.
+func (r *planReport) said(o *llm.Order) string {
+	text := string(o.Answer.Verdict)
+	if o.Answer.Verdict == llm.FitsNot {
+		text += fmt.Sprintf(", lacks %s", format.Bytes(-o.Answer.Margin()))
+	}
+	if o.Twice() {
+		text += ", all states twice"
+	}
+	if o.Name == r.Answer.Ranks.Schedule.Name {
+		text += ", taken"
+	}
+	return text
 }
 
 // sentence is the answer in a line.
@@ -178,7 +211,11 @@ func (r *planReport) policies() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
 		for _, c := range r.Policies {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated), format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, c.Words)
+			words := c.Words
+			if ranks := c.Answer.Ranks; ranks != nil {
+				words = ranks.Schedule.Name + ", " + words
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated), format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)
 		}
 	})
 }
@@ -245,6 +282,7 @@ type planJSON struct {
 	Parts      []planPart   `json:"parts"`
 	Phases     []planPart   `json:"phases"`
 	Ranks      []planRank   `json:"ranks,omitempty"`
+	Schedules  []planOrder  `json:"schedules,omitempty"`
 	Longest    int64        `json:"longest_sequence_tokens"`
 	Batch      int64        `json:"largest_batch"`
 	Fewest     int64        `json:"fewest_gpus"`
@@ -271,6 +309,34 @@ type planRank struct {
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
 	Busy       int64        `json:"busy_ns"`
+}
+
+// planOrder is a schedule of the pipeline: what it comes to, or why the layout does not admit it.
+type planOrder struct {
+	Name      string       `json:"name"`
+	Taken     bool         `json:"taken,omitempty"`
+	Refused   string       `json:"refused,omitempty"`
+	Verdict   llm.Verdict  `json:"verdict,omitempty"`
+	StepTime  int64        `json:"step_time_ns,omitempty"`
+	Idle      float64      `json:"idle,omitempty"`
+	Full      int          `json:"fullest_rank"`
+	Allocated engine.Bytes `json:"allocated_bytes,omitempty"`
+	Reserved  engine.Bytes `json:"reserved_bytes,omitempty"`
+	Margin    engine.Bytes `json:"free_bytes,omitempty"` // negative: lacking
+	Twice     bool         `json:"states_twice,omitempty"`
+}
+
+// ordersJSON are the schedules of the pipeline for programs.
+func (r *planReport) ordersJSON() (out []planOrder) {
+	for _, o := range r.Orders {
+		p := planOrder{Name: o.Name, Refused: o.Reason}
+		if a := o.Answer; a != nil {
+			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Ranks.Schedule.Name, Verdict: a.Verdict, StepTime: a.Time.Nanoseconds(), Idle: a.Ranks.Trace.Idle(),
+				Full: a.Ranks.Full, Allocated: a.Allocated, Reserved: a.High, Margin: a.Margin(), Twice: o.Twice()}
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 type planPart struct {
@@ -301,6 +367,7 @@ type planNearest struct {
 type planPolicy struct {
 	planChange
 	Words     string       `json:"frameworks"`
+	Schedule  string       `json:"schedule,omitempty"` // of a pipeline
 	Method    string       `json:"strategy,omitempty"`
 	Allocated engine.Bytes `json:"allocated_bytes"`
 	Args      engine.Args  `json:"flags"`
@@ -333,6 +400,7 @@ func (r *planReport) json() planJSON {
 			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
 		}
 	}
+	out.Schedules = r.ordersJSON()
 	low, high := r.TimeRange()
 	out.StepLow, out.StepHigh = low.Nanoseconds(), high.Nanoseconds()
 	out.Notes = append([]string{}, append(r.Ask.Setup.Model.Notes, r.Ask.Setup.Said()...)...)
@@ -342,7 +410,11 @@ func (r *planReport) json() planJSON {
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
-		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Method, p.Answer.Allocated, p.Args})
+		schedule := ""
+		if ranks := p.Answer.Ranks; ranks != nil {
+			schedule = ranks.Schedule.Name
+		}
+		out.Policies = append(out.Policies, planPolicy{c, p.Words, schedule, p.Method, p.Answer.Allocated, p.Args})
 	}
 	out.Curves = []planCurve{}
 	for _, c := range r.Curves {

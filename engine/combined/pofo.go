@@ -94,7 +94,7 @@ func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.So
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return solveRecast(p, args, poll)
+		return solveRecast(p, args, triesFor(p.Chain.Chain.Len()), poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)

@@ -20,8 +20,9 @@ type recast struct {
 	note     string                                // what is done with outputs that no backward reads
 }
 
-// solveRecast is solvePofo for a chain with unsaved outputs.
-func solveRecast(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+// solveRecast is Plans for a chain with unsaved outputs. With tries, it makes as many
+// further plans at most for more room than the budget; see roomier.
+func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.Poll) (*engine.Solution, error) {
 	best, err := remat.Rotor.Solve(p, nil, poll)
 	var none *engine.InfeasibleError
 	if err != nil && !errors.As(err, &none) {
@@ -33,6 +34,9 @@ func solveRecast(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	}
 	for _, r := range []recast{newApart(p), newJoined(p)} {
 		sol, err := r.solve(p, args, best, poll)
+		if err == nil && sol != nil {
+			sol = r.roomier(p, args, sol, tries, poll)
+		}
 		if sol != nil && (best == nil || sol.Makespan < best.Makespan) {
 			best = sol
 		}
@@ -73,6 +77,37 @@ func (r *recast) solve(p *engine.Problem, args engine.Parsed, best *engine.Solut
 		return nil, problem
 	}
 	return own, err
+}
+
+// triesFor returns how many plans are made for more room than the budget of a chain of n
+// stages. Plans for many stages take seconds each.
+func triesFor(n int) int {
+	if n > 64 {
+		return 0
+	}
+	return 2
+}
+
+// roomier returns the fastest of sol and of plans for more memory than the budget. The
+// other chain takes more room than this one, so a plan for it leaves some of the budget
+// unused, and a plan for so much more may still fit. Each try that does not fit, or is no
+// faster, halves what the next one adds.
+func (r *recast) roomier(p *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int, poll *engine.Poll) *engine.Solution {
+	within := r.q
+	defer func() { r.q = within }()
+	more := p.Budget - sol.Peak
+	for try := 0; try < tries && more > 0 && poll.Err() == nil; try++ {
+		r.q = r.q.WithBudget(r.q.Budget + more)
+		var faster *engine.Solution
+		poll.Aside(func() { faster, _ = r.solve(p, args, sol, poll) })
+		if faster == nil || faster.Makespan >= sol.Makespan {
+			r.q = r.q.WithBudget(r.q.Budget - more)
+			more /= 2
+			continue
+		}
+		sol, more = faster, min(more, p.Budget-faster.Peak)
+	}
+	return sol
 }
 
 // solution is a solution for the other chain as one for this one.

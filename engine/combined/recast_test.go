@@ -90,3 +90,36 @@ func TestApartOffloads(t *testing.T) {
 		t.Errorf("pofo takes %d with %d saved sets on the host, recomputation alone %d\n%s", sol.Makespan, saved, rotor.Makespan, enginetest.Dump(c))
 	}
 }
+
+// TestRoomierFillsTheBudget makes plans whose other chain needs more room than the chain has
+// to take, and sees that some of them use what the first plan left, that none is slower, and that
+// all fit.
+func TestRoomierFillsTheBudget(t *testing.T) {
+	r := enginetest.Rand(62)
+	args, _ := Pofo.Parse(nil)
+	faster := 0
+	for i := range 60 {
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 6, MaxStages: 12, MaxSize: 30})
+		enginetest.GiveUnsaved(r, c)
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, enginetest.RandomBudget(r, c))
+		input := fmt.Sprintf("seed 62 chain %d, budget %d\n%s", i, p.Budget, enginetest.Dump(c))
+		first, err := solveRecast(p, args, 0, nil)
+		var none *engine.InfeasibleError
+		if errors.As(err, &none) {
+			continue
+		}
+		more, errMore := solveRecast(p, args, 2, nil)
+		if err != nil || errMore != nil {
+			t.Fatalf("%s%v, %v", input, err, errMore)
+		}
+		if more.Makespan > first.Makespan || more.Peak > p.Budget {
+			t.Errorf("%stakes %v with a peak of %d, without further plans %v", input, more.Makespan, more.Peak, first.Makespan)
+		}
+		if more.Makespan < first.Makespan {
+			faster++
+		}
+	}
+	if faster < 3 {
+		t.Errorf("further plans are faster %d times of 60: want 3 or more", faster)
+	}
+}

@@ -113,6 +113,25 @@ func Stages(name string, ranks, chunks int) int {
 	return ranks
 }
 
+// Searched says whether a schedule is searched for, which takes longer than a rule.
+func Searched(name string) bool {
+	m := lookup(name)
+	return m != nil && m.searched
+}
+
+// Layout returns the rank of each stage of a schedule, path by path; nil if it is not known.
+func Layout(name string, ranks, chunks int) (out []int) {
+	m := lookup(name)
+	if m == nil {
+		return nil
+	}
+	p := Plan{Ranks: ranks, Micro: 2, Chunks: chunks}
+	for _, st := range p.Problem(m.shape).Stages {
+		out = append(out, st.Rank)
+	}
+	return out
+}
+
 // most bounds what a schedule is made for: passes of a step.
 const most = 1 << 20
 

@@ -18,6 +18,7 @@ type Ask struct {
 	NoCurve bool         // Plan finds no curves
 
 	altered bool               // Card is another than Args say
+	order   string             // the one order that is tried where the fastest is asked for; empty: all are
 	known   map[string]*Answer // by Args: what was answered about the model; nil: nothing is remembered
 }
 
@@ -71,7 +72,7 @@ func (a Ask) enough() engine.Bytes {
 // was answered before, with that part or within the limit, is not played again: another card
 // changes what fits and how long it takes, and nothing else.
 func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
-	key := fmt.Sprint(a.Args) // in the order of names
+	key := fmt.Sprint(a.Args, a.order) // in the order of names
 	old := a.known[key]
 	switch {
 	case old == nil || !old.replayed && old.Pools <= limit:
@@ -99,15 +100,7 @@ func (a Ask) played(limit engine.Bytes) *Answer {
 		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
 	a.Card.check(&a.Setup)
-	r, ranks, t := a.play(limit)
-	if ranks != nil {
-		for i := range ranks.List {
-			r.states = max(r.states, ranks.List[i].states)
-		}
-	}
-	out := a.reserves(r, t)
-	out.Ranks = ranks
-	return out
+	return a.play(limit)
 }
 
 // reserves is the answer about what was played: what an allocator reserves for it, beside
@@ -136,14 +129,23 @@ func (a *Answer) judge() {
 }
 
 // play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
-func (a Ask) play(limit engine.Bytes) (*Result, *Ranks, time.Duration) {
+func (a Ask) play(limit engine.Bytes) *Answer {
 	if a.Setup.Schedule != "" {
-		s := a.Setup.normal()
-		ranks := s.ranks(a.Card, limit)
-		return ranks.List[ranks.Full].Result, ranks, ranks.Time
+		return a.ordered(limit)
 	}
 	r := runUpTo(a.Setup, limit)
-	return r, nil, r.program.stepTime(a.Card)
+	return a.reserves(r, r.program.stepTime(a.Card))
+}
+
+// onRanks is the answer about a pipeline that was played: that of the fullest rank.
+func (a Ask) onRanks(ranks *Ranks) *Answer {
+	r := *ranks.List[ranks.Full].Result
+	for i := range ranks.List {
+		r.states = max(r.states, ranks.List[i].states)
+	}
+	out := a.reserves(&r, ranks.Time)
+	out.Ranks = ranks
+	return out
 }
 
 // states are the bytes of the program's states.
@@ -155,9 +157,20 @@ func (p *program) states() (n engine.Bytes) {
 			if !w.trained {
 				continue
 			}
-			n += s.at(w, 2, s.storedBytes(w, s.Grad))
 			if !s.HostStep {
 				n += s.stateBytes(w)
+			}
+		}
+	}
+	return n + p.gradients()
+}
+
+// gradients are the bytes of all stored gradients.
+func (p *program) gradients() (n engine.Bytes) {
+	for _, u := range p.all() {
+		for _, w := range u.weights {
+			if w.trained {
+				n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
 			}
 		}
 	}

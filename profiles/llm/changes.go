@@ -22,11 +22,13 @@ type Change struct {
 	turned Ask
 }
 
-// settle plays the allocator's part of an answer that lacks it, up to a limit.
+// settle plays the allocator's part of an answer that lacks it, up to a limit, and of a pipeline
+// in the fastest order of passes if that is asked for.
 func (c *Change) settle(limit engine.Bytes) error {
-	if c.Answer.replayed {
+	if c.Answer.replayed && c.turned.order == "" {
 		return nil
 	}
+	c.turned.order = ""
 	answer, err := c.turned.answer(limit)
 	if err == nil {
 		c.Answer = answer
@@ -71,6 +73,8 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 // said is the name of a knob that makes b of the question; of one that takes more cards with their number.
 func (a *Ask) said(k *knob, b *Ask) string {
 	switch {
+	case k.words != nil:
+		return k.words(b)
 	case b.GPUs == a.GPUs:
 		return k.name
 	case a.Setup.Zero == b.Setup.Zero:

@@ -71,6 +71,7 @@ type Checkpointing struct {
 	Checkpoint CheckpointKind // [CheckpointNone]
 	Every      int64          // only every n-th of a rank's blocks is checkpointed [1]
 	First      int64          // only the first of a rank's blocks, this many, are checkpointed [all]
+	OnRanks    int64          // only the first ranks of a pipeline, this many, checkpoint [all]
 	Group      int64          // blocks that are one checkpoint [1]
 	Budget     int64          // of CheckpointBudget: per cent of what a compiled block keeps
 	OneGraph   bool           // and the compiler sees all blocks as one graph
@@ -139,6 +140,11 @@ const (
 	LossFused          LossKind = "fused"
 )
 
+// whole says whether a loss has all logits at once, and their gradient in its backward.
+func (k LossKind) whole() bool {
+	return !slices.Contains([]LossKind{LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossFused}, k)
+}
+
 // Layout says how the work is spread over ranks.
 type Layout struct {
 	Zero        int          // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
@@ -157,6 +163,7 @@ type Layout struct {
 	Schedule    string       // order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
 	Chunks      int64        // stages of a rank where the schedule lets them be chosen [2]
 	Split       []int64      // layers of each stage of the pipeline [even, the first ones have one more]
+	Lighter     int64        // instead: layers that the last stage has fewer, for it has the head too; the others have them [0]
 	Workspace   engine.Bytes // of cuBLAS, once for each thread
 	Buckets     bool         // gradients are copied into the buckets of DDP
 }
@@ -219,7 +226,7 @@ func (c *Code) defaults(layer bool) {
 }
 
 func (c *Checkpointing) bounds() []bound {
-	return []bound{{"n of every n-th block", c.Every, mostRanks}, {"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks}}
+	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks}, {"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks}}
 }
 
 func (c *Checkpointing) defaults() {
@@ -265,7 +272,8 @@ func (l *HeadLoss) defaults() {
 func (y *Layout) bounds() []bound {
 	return []bound{{"micro batches in flight", y.InFlight, 1 << 10},
 		{"ranks that share states", y.Shard, mostRanks}, {"tensor parallel ranks", y.Tensor, mostRanks}, {"context parallel ranks", y.Context, mostRanks},
-		{"expert parallel ranks", y.Expert, mostRanks}, {"ranks that share an expert", y.ExpertShard, mostRanks}, {"pipeline stages", y.Stages, mostRanks}}
+		{"expert parallel ranks", y.Expert, mostRanks}, {"ranks that share an expert", y.ExpertShard, mostRanks}, {"pipeline stages", y.Stages, mostRanks},
+		{"layers that the last stage has fewer", y.Lighter, mostRanks}}
 }
 
 func (y *Layout) defaults() {
@@ -287,7 +295,7 @@ func (y *Layout) check(m *Model) {
 	if y.Schedule == "" && y.Stages > m.Layers {
 		refuse("a pipeline of %d stages needs as many layers at least; %s has %d", y.Stages, m.Name, m.Layers)
 	}
-	if y.Schedule != "" && pipeline.Stages(y.Schedule, 1, 1) == 0 {
+	if y.Schedule != "" && y.Schedule != ScheduleAuto && pipeline.Stages(y.Schedule, 1, 1) == 0 {
 		refuse("schedule %q is not known; want one of %q", y.Schedule, pipeline.Names())
 	}
 	if y.Tensor > 1 && m.Heads%y.Tensor != 0 {

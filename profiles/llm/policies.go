@@ -43,7 +43,7 @@ var policies = []policy{
 }
 
 // aboutPolicy are the options that a policy chooses.
-var aboutPolicy = []string{"ckpt", "every", "first", "group", "recompute", "budget", "graph", "stash", "offload", "compile"}
+var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash", "offload", "compile"}
 
 // under is the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {

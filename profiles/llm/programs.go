@@ -56,9 +56,10 @@ func (p *Program) Apply(s *Setup) { p.set(s) }
 
 // knob is one change of a question that costs something and frees something.
 type knob struct {
-	name string
-	set  func(*Ask) engine.Args // what it sets; nil: it changes nothing here
-	card func(*Card)            // instead of set: what another card would have
+	name  string
+	set   func(*Ask) engine.Args // what it sets; nil: it changes nothing here
+	card  func(*Card)            // instead of set: what another card would have
+	words func(*Ask) string      // instead of name, of the question that it makes
 }
 
 // turns is a knob of one option, a lever of package ask, where it changes something.
@@ -100,6 +101,38 @@ var knobs = []knob{
 		return engine.Args{"shard": "zero3"}
 	}},
 	spread(2), spread(4), spread(8),
+	{set: func(a *Ask) engine.Args {
+		if a.Setup.Schedule == "" || a.Setup.Schedule == ScheduleAuto {
+			return nil
+		}
+		return engine.Args{"schedule": ScheduleAuto}
+	}, words: func(*Ask) string { return "the fastest order of passes that fits" }},
+	{name: "twice as many micro batches", set: func(a *Ask) engine.Args {
+		if a.Setup.Schedule == "" {
+			return nil
+		}
+		return engine.Args{"accumulate": number(2 * orOne(a.Setup.Accumulate))}
+	}},
+	{set: func(a *Ask) engine.Args {
+		if a.Setup.Schedule == "" {
+			return nil
+		}
+		return engine.Args{"lighter": number(a.Setup.Lighter + 1)}
+	}, words: func(b *Ask) string {
+		if b.Setup.Lighter == 1 {
+			return "one layer fewer on the last stage, beside the head"
+		}
+		return fmt.Sprintf("%d layers fewer on the last stage, beside the head", b.Setup.Lighter)
+	}},
+	{set: func(a *Ask) engine.Args {
+		n := a.lacking()
+		if n == 0 || n >= a.Setup.Stages || n == a.Setup.OnRanks {
+			return nil
+		}
+		return engine.Args{"ckpt": "full", "ranks": number(n)}
+	}, words: func(b *Ask) string {
+		return fmt.Sprintf("full checkpointing on the first %d ranks alone", b.Setup.OnRanks)
+	}},
 	{name: "1 GiB more on each card", card: func(c *Card) { c.Memory += engine.GiB }},
 	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.back() }},
 	{name: "half the sequences of a micro batch, twice as many micro batches", set: func(a *Ask) engine.Args {

@@ -28,7 +28,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	a.Args = ask.Plain(args)
 	each := a.Setup.Tensor // cards of what is not shared
 	if pp := n("pp"); pp > 1 {
-		a.Setup.Stages, a.Setup.Schedule = pp, p.Word("schedule")
+		a.Setup.Stages, a.Setup.Schedule, a.Setup.Lighter = pp, p.Word("schedule"), n("lighter")
 		each *= pp
 	}
 	if a.GPUs%each != 0 {
@@ -40,7 +40,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) {
-			return a, fmt.Errorf("%s is %s, which means nothing under the policy of checkpointing, %s", o.Name, v, p.Word("ckpt"))
+			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), ask.Value(a.Args, "pp"))
 		}
 	}
 	a.Setup.choose(p)
@@ -97,7 +97,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Attention = AttentionKind(p.Word("attention"))
 	s.Base = BaseKind(p.Word("base"))
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
-	s.OneGraph = p.Is("graph", "model")
+	s.OneGraph, s.OnRanks = p.Is("graph", "model"), int64(p.Int("ranks"))
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
@@ -115,5 +115,8 @@ func (a Ask) with(changes engine.Args) (Ask, error) {
 	}
 	b, err := New(a.Setup.Model, args)
 	b.Setup.tally, b.Setup.poll, b.known = a.Setup.tally, a.Setup.poll, a.known
+	if b.Setup.Schedule == ScheduleAuto {
+		b.order = a.order
+	}
 	return b, err
 }

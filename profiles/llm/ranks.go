@@ -29,6 +29,7 @@ type Ranks struct {
 	List     []Rank
 	Full     int           // the rank that reserves most
 	Time     time.Duration // of the step, an estimate; 0 without a card
+	lay      *lay
 }
 
 // sendLatency is what a send takes beside its bytes [assumed: 5 to 10 us].
@@ -49,22 +50,40 @@ func PlayRanks(s Setup, c *Card) (*Ranks, error) {
 // reserved within a limit. Without a card every layer takes as long, a backward twice a
 // forward, and the step no time.
 func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
-	out, shares := s.playOrder(c)
-	at, keys := make([]*Setup, len(shares)), make([]string, len(shares))
-	played, held := map[string]*Result{}, map[string]int64{} // equal ranks are played once
-	for r, of := range shares {
-		at[r] = s.onRank(out, r)
-		keys[r] = fmt.Sprint(of.first, of.last, at[r].InFlight, s.kinds(of.layers))
+	k := newRanker(s, c)
+	return k.fill(k.order(s.Schedule), limit)
+}
+
+// ranker plays pipelines of one setup whose orders differ. Equal ranks are played once.
+type ranker struct {
+	s      *Setup // normal
+	c      *Card  // nil: every layer takes as long
+	lays   map[string]*lay
+	played map[string]*Result
+}
+
+func newRanker(s *Setup, c *Card) *ranker {
+	return &ranker{s: s, c: c, lays: map[string]*lay{}, played: map[string]*Result{}}
+}
+
+// fill plays what each rank holds in an order of passes.
+func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
+	l := out.lay
+	at, keys, held := make([]*Setup, len(l.shares)), make([]string, len(l.shares)), map[string]int64{}
+	for r, of := range l.shares {
+		at[r] = k.onRank(out, r)
+		keys[r] = fmt.Sprint(of.first, of.last, at[r].InFlight, at[r].more, at[r].lateLoss, at[r].Checkpoint, limit, k.s.kinds(of.layers))
 		held[keys[r]] = at[r].InFlight * int64(len(of.layers))
 	}
-	s.checkHeld(slices.Collect(maps.Values(held)))
-	for r, of := range shares {
-		if played[keys[r]] == nil {
-			played[keys[r]] = runStage(at[r], of, limit)
+	k.s.checkHeld(slices.Collect(maps.Values(held)))
+	for r, of := range l.shares {
+		if k.played[keys[r]] == nil {
+			k.played[keys[r]] = runStage(at[r], of, limit)
 		}
-		own := *played[keys[r]]
+		own := *k.played[keys[r]]
 		own.Stage, own.program = int64(r), nil
-		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: at[r].InFlight, Busy: out.Trace.Busy[r]})
+		inFlight := ceil(int64(out.Trace.Held[r]), int64(l.chunks[r]))
+		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: inFlight, Busy: out.Trace.Busy[r]})
 		if full := out.List[out.Full].Result; cmp.Or(cmp.Compare(own.most(), full.most()), cmp.Compare(own.Allocated, full.Allocated)) > 0 {
 			out.Full = r
 		}
@@ -72,20 +91,28 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
 	return out
 }
 
-// onRank is the setup as one rank runs it. A rank that holds passes of several of its
-// stages is taken to hold as many whole micro batches, rounded up. What a backward has
-// left until that of the weights has run counts as all of the pass: an upper end.
-func (s *Setup) onRank(ranks *Ranks, r int) *Setup {
-	chunks := 0
-	for _, rank := range ranks.Schedule.Rank {
-		if rank == r {
-			chunks++
-		}
+// onRank is the setup as one rank runs it. Of the bytes that its passes hold at once, those
+// of whole micro batches are played as such, and the rest as one value.
+func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
+	at := *k.s.checkpointing(r)
+	at.InFlight = ceil(int64(ranks.Trace.Held[r]), int64(ranks.lay.chunks[r]))
+	if unit := ranks.lay.unit[r]; unit > 0 {
+		at.InFlight = max(1, int64(ranks.Trace.Peak[r]/unit))
+		at.more = max(0, ranks.Trace.Peak[r]-engine.Bytes(at.InFlight)*unit)
+	}
+	at.lateLoss = ranks.Schedule.Name != "gpipe" // there all forwards have ended, with their losses
+	at.Accumulate = min(2, ceil(k.s.Accumulate, at.InFlight))
+	return &at
+}
+
+// checkpointing is the setup as a rank checkpoints: behind the first ranks that alone do so nothing
+// is computed again.
+func (s *Setup) checkpointing(r int) *Setup {
+	if s.OnRanks == 0 || int64(r) < s.OnRanks {
+		return s
 	}
 	at := *s
-	at.InFlight = ceil(int64(ranks.Trace.Held[r]), int64(chunks))
-	at.lateLoss = s.Schedule != "gpipe" // there all forwards have ended, with their losses
-	at.Accumulate = min(2, ceil(s.Accumulate, at.InFlight))
+	at.Checkpoint, at.OffloadX, at.Group = CheckpointNone, false, 1
 	return &at
 }
 
@@ -98,68 +125,163 @@ func (s *Setup) kinds(layers []int64) string {
 	return b.String()
 }
 
-// playOrder plays the passes, and says what each rank has of the model.
-func (s *Setup) playOrder(c *Card) (*Ranks, []share) {
-	chunks := cmp.Or(s.Chunks, 2)
-	stages := pipeline.Stages(s.Schedule, int(s.Stages), int(chunks))
-	s.checkPasses(stages)
-	split := s.cut(int64(stages))
-	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Cost: s.costs(split, c)}
-	if c != nil {
-		_, outer := s.tokens()
-		rate := c.NVLink
-		if s.Stages*s.Shard*s.Tensor > inNode {
-			rate = c.Network
-		}
-		plan.Send = sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
+// lay is how layers lie on ranks, with what a pass of each stage takes and holds.
+type lay struct {
+	stages [][]int64        // layers of each stage of the network
+	cost   []cost           // of each stage
+	holds  []pipeline.Holds // of each stage; nil: passes are counted instead
+	chunks []int            // stages of each rank
+	unit   []engine.Bytes   // what one micro batch holds at all stages of a rank; 0: passes are counted
+	shares []share          // of each rank
+	always []engine.Bytes   // of each rank: states without gradients
+	step   float64          // seconds of the optimizer on the slowest rank
+}
+
+// cost is how long a pass of a stage takes; late is the part of the backward that makes the
+// gradients of weights.
+type cost struct{ forward, back, late time.Duration }
+
+// order plays the passes in an order.
+func (k *ranker) order(name string) *Ranks {
+	s := k.s
+	if name == ScheduleAuto {
+		refuse("which order of passes is the fastest that fits depends on the card; name one of %q", pipeline.Names())
 	}
-	out, err := &Ranks{}, error(nil)
-	out.Schedule, err = pipeline.New(s.Schedule, plan)
+	chunks := cmp.Or(s.Chunks, 2)
+	layout := pipeline.Layout(name, int(s.Stages), int(chunks))
+	stages := pipeline.Stages(name, int(s.Stages), int(chunks))
+	s.checkPasses(stages)
+	key := fmt.Sprint(stages, layout)
+	if k.lays[key] == nil {
+		k.lays[key] = k.lay(layout, stages)
+	}
+	l := k.lays[key]
+	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Send: k.send(), Cost: l.time}
+	if l.holds != nil {
+		plan.Keep = func(stage int) pipeline.Holds { return l.holds[stage] }
+	}
+	out, err := &Ranks{lay: l}, error(nil)
+	out.Schedule, err = pipeline.New(name, plan)
 	profiles.End(err)
 	out.Trace, err = out.Schedule.Play()
 	profiles.End(err)
 	profiles.End(s.poll.Err())
-	shares := make([]share, s.Stages)
-	for stage, r := range out.Schedule.Rank {
-		of, n := &shares[r], out.Schedule.Layers(stage)
-		of.first, of.last = of.first || n == 0, of.last || n == stages-1
-		of.layers = append(of.layers, split[n]...)
+	if k.c != nil {
+		out.Time = out.Trace.Makespan + seconds(l.step)
 	}
-	if c != nil {
-		var step float64
-		for _, of := range shares {
-			step = max(step, newProgram(s, of).stepSeconds(c))
-		}
-		out.Time = out.Trace.Makespan + seconds(step)
-	}
-	return out, shares
+	return out
 }
 
-// costs says how long a pass of each stage takes.
-func (s *Setup) costs(split [][]int64, c *Card) func(pipeline.Pass) time.Duration {
-	type cost struct{ forward, back, late time.Duration }
-	var list []cost
-	for i, layers := range split {
-		if c == nil {
-			n := time.Duration(len(layers)) * time.Millisecond
-			list = append(list, cost{n, 2 * n, n})
+// send is the time of a message between ranks.
+func (k *ranker) send() time.Duration {
+	if k.c == nil {
+		return 0
+	}
+	s := k.s
+	_, outer := s.tokens()
+	rate := k.c.NVLink
+	if s.Stages*s.Shard*s.Tensor > inNode {
+		rate = k.c.Network
+	}
+	return sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
+}
+
+// time is how long a pass takes.
+func (l *lay) time(p pipeline.Pass) time.Duration {
+	at := l.cost[p.Stage%len(l.cost)]
+	switch p.Kind {
+	case pipeline.Forward:
+		return at.forward
+	case pipeline.Inputs:
+		return at.back - at.late
+	case pipeline.Weights:
+		return at.late
+	}
+	return at.back
+}
+
+// lay cuts the network into stages, which lie on the ranks of layout.
+func (k *ranker) lay(layout []int, stages int) *lay {
+	s := k.s
+	l := &lay{stages: s.cut(int64(stages)), chunks: make([]int, s.Stages), unit: make([]engine.Bytes, s.Stages), shares: make([]share, s.Stages)}
+	if s.OnRanks > 0 && len(layout) > stages {
+		refuse("checkpointing on the first %d ranks alone is not known where every layer lies on two ranks", s.OnRanks)
+	}
+	counted := s.Stash || s.OffloadX || s.Group > 1 // what these hold is not the same for each micro batch
+	for n, layers := range l.stages {
+		p := newProgram(s.checkpointing(layout[n]), share{n == 0, n == stages-1, layers})
+		l.cost = append(l.cost, k.cost(p, len(layers)))
+		if !counted {
+			l.holds = append(l.holds, p.holds())
+		}
+	}
+	for i, r := range layout {
+		n := i % stages
+		of := &l.shares[r]
+		of.first, of.last = of.first || n == 0, of.last || n == stages-1
+		of.layers = append(of.layers, l.stages[n]...)
+		if l.chunks[r]++; !counted {
+			l.unit[r] += l.holds[n].Act
+		}
+	}
+	for r, of := range l.shares {
+		p := newProgram(s.checkpointing(r), of)
+		l.always = append(l.always, p.states()-p.gradients())
+		if k.c != nil {
+			l.step = max(l.step, p.stepSeconds(k.c))
+		}
+	}
+	return l
+}
+
+// cost is how long passes take of a program that has some layers.
+func (k *ranker) cost(p *program, layers int) cost {
+	if k.c == nil {
+		n := time.Duration(layers) * time.Millisecond
+		return cost{n, 2 * n, n}
+	}
+	forward, back, late := p.passSeconds(k.c)
+	return cost{seconds(forward), seconds(back), seconds(late)}
+}
+
+// holds are the bytes of a micro batch at a stage: from its forward to its backward, and
+// from the backward of the inputs to that of the weights.
+func (p *program) holds() (h pipeline.Holds) {
+	h.Act, h.Input = p.frontBytes(), p.units[0].front().values[blockInput].bytes
+	for _, u := range p.units {
+		h.Act += u.front().keeps()
+		h.Rest += u.block.operands()
+	}
+	if !p.last {
+		return h
+	}
+	_, outer := p.s.tail().tokens()
+	h.Act += size(outer*p.s.tail().Model.Hidden, p.s.Compute) // which waits for the loss
+	if p.s.trains() && p.s.Loss.whole() {
+		h.Rest += size(outer*p.s.tail().Model.Hidden, p.s.Compute) + size(p.logits(), p.s.Compute)
+	}
+	return h
+}
+
+// operands are the bytes that the backward of the weights reads: what goes into products whose
+// weights train, and the gradients of what they write. They can be more than what the forward keeps.
+func (b *block) operands() (n engine.Bytes) {
+	seen := map[valueID]bool{}
+	for _, o := range b.ops {
+		if o.kind != opProduct || !slices.ContainsFunc(o.weights, func(w weight) bool { return w.trained }) {
 			continue
 		}
-		forward, back, late := newProgram(s, share{i == 0, i == len(split)-1, layers}).passSeconds(c)
-		list = append(list, cost{seconds(forward), seconds(back), seconds(late)})
-	}
-	return func(p pipeline.Pass) time.Duration {
-		at := list[p.Stage%len(list)]
-		switch p.Kind {
-		case pipeline.Forward:
-			return at.forward
-		case pipeline.Inputs:
-			return at.back - at.late
-		case pipeline.Weights:
-			return at.late
+		for _, v := range o.in {
+			if root := b.values[v].root; !seen[root] {
+				seen[root] = true
+				n += b.values[root].bytes
+			}
 		}
-		return at.back
+		for _, v := range o.out {
+			n += b.values[v].grad
+		}
 	}
+	return n
 }
 
 // cut are the layers of each stage of the network.
@@ -169,12 +291,16 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		if s.Model.Layers < stages {
 			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name, s.Model.Layers)
 		}
-		for i := range stages {
-			n := s.Model.Layers / stages
-			if i < s.Model.Layers%stages {
-				n++
-			}
-			counts = append(counts, n)
+		even, left := stages, s.Model.Layers
+		if s.Lighter > 0 && stages > 1 { // the last stage is counted by itself
+			even--
+			left -= left/stages - s.Lighter
+		}
+		for i := range even {
+			counts = append(counts, (left+even-1-i)/even)
+		}
+		if even < stages {
+			counts = append(counts, s.Model.Layers-left)
 		}
 	}
 	next := int64(0)

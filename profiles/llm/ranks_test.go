@@ -145,7 +145,7 @@ func TestRanksRefuse(t *testing.T) {
 
 // What can be asked for are all schedules that there are.
 func TestSchedulesAreAsked(t *testing.T) {
-	if got, want := ask.Option("schedule").Choices, pipeline.Names(); !slices.Equal(got, want) {
+	if got, want := ask.Option("schedule").Choices, append([]string{ScheduleAuto}, pipeline.Names()...); !slices.Equal(got, want) {
 		t.Errorf("the schedules to choose are %q, want %q", got, want)
 	}
 }

@@ -25,6 +25,7 @@ type Setup struct {
 	tally    *tally
 	poll     *engine.Poll // ends what is played, see Ask.Until
 	lateLoss bool         // the loss of a micro batch waits until its backward follows
+	more     engine.Bytes // that passes hold beside those of whole micro batches in flight
 }
 
 // LoRA is a set of adapters beside frozen weights.

@@ -13,6 +13,8 @@ type Plan struct {
 	Fixes   []Change // that make it fit; none are looked for if it does
 	Changes []Change // single ones that help, see useful
 
+	Orders []Order // of a pipeline, see Ask.Orders
+
 	Longest int64 // tokens of a sequence, see Ask.Longest
 	Batch   int64 // sequences of a micro batch
 	Fewest  int64 // cards
@@ -34,11 +36,17 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	p := &Plan{Ask: a}
 	a = a.Until(poll)
 	a.known = map[string]*Answer{}
+	one := a // in one order of passes, if the fastest is asked for: knobs are turned with the one that was found
 	var single []Change
 	stages := [PlanStages]func() error{
-		func() (err error) { p.Answer, err = a.Answer(); return err },
 		func() (err error) {
-			if single, err = a.turn(poll); err == nil && p.Answer.Verdict != Fits {
+			if p.Answer, err = a.Answer(); err == nil && a.Setup.Schedule == ScheduleAuto {
+				one.order = p.Answer.Ranks.Schedule.Name
+			}
+			return err
+		},
+		func() (err error) {
+			if single, err = one.turn(poll); err == nil && p.Answer.Verdict != Fits {
 				p.Fixes, err = Fixes(single, poll)
 			}
 			return err
@@ -49,9 +57,18 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			p.Changes = a.useful(p.Answer, single)
 			return err
 		},
-		func() (err error) { p.Longest, err = a.Longest(poll); return err },
 		func() (err error) {
-			if p.Batch, err = a.Batch(poll); err == nil {
+			if p.Orders, err = a.Orders(poll); err != nil {
+				return err
+			}
+			if a.Setup.Schedule == ScheduleAuto { // the one that holds least decides what fits
+				one.order = leastOrder(p.Orders)
+			}
+			p.Longest, err = one.Longest(poll)
+			return err
+		},
+		func() (err error) {
+			if p.Batch, err = one.Batch(poll); err == nil {
 				p.Fewest, err = a.Fewest(poll)
 			}
 			return err

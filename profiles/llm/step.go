@@ -198,9 +198,12 @@ func (p *program) step() {
 		for i := range passes {
 			passes[i] = p.forwardPass()
 		}
+		more := p.take(p.s.more, Saved)
 		for i, w := range passes {
 			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
+			p.give(more)
+			more = 0
 		}
 	}
 	p.phase = Step

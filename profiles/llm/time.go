@@ -109,8 +109,7 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 		s = s.normal()
 		c.check(&s)
 		if s.Schedule != "" {
-			ranks, _ := s.playOrder(c)
-			return ranks.Time
+			return newRanker(&s, c).order(s.Schedule).Time
 		}
 		return newProgram(&s, s.end(true, true)).stepTime(c)
 	})

@@ -27,8 +27,8 @@ const (
 
 // The network and the device of Example.
 const (
-	ExamplePreset = "llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1"
-	ExampleDevice = "h100"
+	ExamplePreset = "llama3-8b-step-6144tok-program.torchtune-lora.16-on-rtx-4090-b1"
+	ExampleDevice = "rtx-4090"
 )
 
 // Recorded is the allocator of what a file says about addresses.
@@ -287,20 +287,34 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 	return out
 }
 
-// Fitted is c where nobody chose a plan and all is what keeping everything takes: where that fits, nothing else is to be
-// done, and where it does not, it is no plan. A budget that somebody chose keeps its plan.
-func (c Choice) Fitted(all engine.Bytes, graph bool) Choice {
-	usual := DefaultStrategy
-	if graph {
-		usual = GraphStrategy
+// Fitted returns c with the plan for a network of so many stages, 0 for a graph, that takes all to keep everything.
+// Where nobody chose a plan, that is to keep everything if it fits, and otherwise the best plan that is quickly found.
+// A budget that somebody chose keeps its plan, unless that is to keep everything and it does not fit.
+func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
+	if !c.Unplanned {
+		return c
 	}
 	switch fits := all <= c.Budget.Of(all); {
-	case fits && c.Roomy() && c.Unplanned:
+	case fits && c.Roomy():
 		c.Strategy, c.Args = engine.KeepAll, nil
-	case !fits && c.Strategy == engine.KeepAll && c.Unplanned:
-		c.Strategy, c.Args = usual, nil
+	case !fits && (c.Roomy() || c.Strategy == engine.KeepAll):
+		c.Strategy, c.Args = c.best(stages), nil
 	}
 	return c
+}
+
+// quickStages are the most stages of a chain for which the best strategy answers within a second.
+const quickStages = 128
+
+// best returns the strategy that plans a network of so many stages, 0 for a graph, where nobody chose one.
+func (c Choice) best(stages int) string {
+	switch {
+	case stages == 0:
+		return GraphStrategy
+	case stages > quickStages || c.ToHost <= 0 || c.ToDev <= 0:
+		return DefaultStrategy
+	}
+	return engine.Ranked(false)[0].Name
 }
 
 // Otherwise is c with what a program does that was told nothing of plans: it keeps everything where that fits, else it runs

@@ -18,25 +18,26 @@ func TestFitted(t *testing.T) {
 		device, budget string
 		strategy       string
 		all            engine.Bytes
-		graph          bool
+		stages         int
 		want           string
 		room           string
 	}{
-		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, false, DefaultStrategy, "73.3 GiB"},
-		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, false, engine.KeepAll, "73.3 GiB"},
-		{"h100-sxm-80gb", "", "pofo", 40 * gib, false, "pofo", "73.3 GiB"}, // somebody chose it
-		{"h100", "", GraphStrategy, 40 * gib, true, engine.KeepAll, "74.1 GiB"},
-		{"h100", "", engine.KeepAll, 80 * gib, true, GraphStrategy, "74.1 GiB"},
-		{"rtx-4090", "", engine.KeepAll, 22 * gib, false, DefaultStrategy, "21.6 GiB"},
-		{"24gib", "", DefaultStrategy, 21 * gib, false, engine.KeepAll, "21.6 GiB"},
-		{"rtx-4090", "21GiB", DefaultStrategy, 20 * gib, false, DefaultStrategy, "21 GiB"},
-		{"v100-pcie-16gb", "60%", DefaultStrategy, 10 * gib, false, DefaultStrategy, "6 GiB"},
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 34, "pofo", "73.3 GiB"},
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 339, DefaultStrategy, "73.3 GiB"}, // too long a chain
+		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, 34, engine.KeepAll, "73.3 GiB"},
+		{"h100-sxm-80gb", "", "pofo", 40 * gib, 34, "pofo", "73.3 GiB"}, // somebody chose it
+		{"h100", "", GraphStrategy, 40 * gib, 0, engine.KeepAll, "74.1 GiB"},
+		{"h100", "", engine.KeepAll, 80 * gib, 0, GraphStrategy, "74.1 GiB"},
+		{"rtx-4090", "", engine.KeepAll, 22 * gib, 34, "pofo", "21.6 GiB"},
+		{"24gib", "", DefaultStrategy, 21 * gib, 34, engine.KeepAll, "21.6 GiB"},
+		{"rtx-4090", "21GiB", DefaultStrategy, 20 * gib, 34, DefaultStrategy, "21 GiB"},
+		{"v100-pcie-16gb", "60%", DefaultStrategy, 10 * gib, 34, DefaultStrategy, "6 GiB"},
 	} {
 		said := Said{Device: c.device}
 		said.Budget, _ = ParseBudget(c.budget)
 		choice, _ := said.Resolve(said.Base())
 		choice.Strategy, choice.Unplanned = c.strategy, c.strategy != "pofo"
-		got := choice.Fitted(c.all, c.graph)
+		got := choice.Fitted(c.all, c.stages)
 		if text := format.Bytes(got.Budget.Of(c.all)); got.Strategy != c.want || text != c.room {
 			t.Errorf("%d bytes by %s on %q with %q: %s in %s; want %s in %s", c.all, c.strategy, c.device, c.budget, got.Strategy, text, c.want, c.room)
 		}
@@ -88,7 +89,11 @@ func TestEveryCard(t *testing.T) {
 		for _, d := range append(card.All(), *card.Lookup("24gib"), *card.Lookup(OwnExample)) {
 			said := Said{Preset: preset.Ref(p.ID, p.DefaultBatch), Device: d.ID}
 			c, problems := said.Resolve(said.Base())
-			c = c.Fitted(all, profile.Chain == nil)
+			stages := 0
+			if profile.Chain != nil {
+				stages = profile.Chain.Len()
+			}
+			c = c.Fitted(all, stages)
 			room := Usable(d.Memory)
 			if len(problems) > 0 || c.GPU().ID != d.ID || c.Budget.Bytes != room || (c.Strategy == engine.KeepAll) != (all <= room) {
 				t.Errorf("%s on %s: the card %s, budget %v, plan %s, %v; want that card, %d bytes, and everything kept: %t", said.Preset, d.ID, c.GPU().ID, c.Budget, c.Strategy, problems, room, all <= room)

@@ -124,13 +124,33 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 		}
 	}
 	if peak > sc.most {
-		t.S += ", above the picture"
+		nameCut(s, f, sc, role, peak)
+		return
 	}
 	y := math.Max(sc.y(int64(min(peak, sc.most)))+12, 28)
 	spots := []spot{{from - 30, y, display.End}, {to + 30, y, display.Start}, {to + 70, y, display.Start}, {from - 12, y + 30, display.End}, {to + 20, y + 30, display.Start}, {(from + to) / 2, y - 16, display.Middle}}
 	i := s.place(f, role, t, false, spots...)
 	if i >= 0 && i < len(spots)-1 && more != "" {
 		s.place(f, role, display.Text{S: more, Large: true}, false, spot{spots[i].x, spots[i].y + 17, spots[i].anchor})
+	}
+}
+
+// nameCut names an outline of keeping everything that leaves the picture upwards, on a plate in what is seen of it.
+func nameCut(s *Scene, f *frame, sc *memoryScale, role display.Role, peak engine.Bytes) {
+	from := f.right // where it leaves
+	for i := range f.Ghost {
+		if p := &f.Ghost[i]; p.Used > sc.most {
+			from = math.Min(from, f.clip(f.x(int64(p.At))))
+		}
+	}
+	t := display.Text{S: "keep everything: to " + format.Bytes(peak) + " ↑", Large: true}
+	y := sc.y(int64(sc.most)) + 14
+	for _, at := range []spot{{from + 14, y, display.Start}, {f.left + 14, y, display.Start}} {
+		if b := boxOf(&t, f, &at); s.free(&b) {
+			s.Rect(display.FillOf(display.Surface), b.x0-4, b.y0-1, b.x1-b.x0+8, b.y1-b.y0+2)
+			s.write(role, t, &b, &at)
+			return
+		}
 	}
 }
 

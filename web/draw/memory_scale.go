@@ -25,7 +25,9 @@ type memoryScale struct {
 }
 
 const (
-	budgetShown = 2.5  // how many times the peak the budget, the device or the ghost may be to be in the picture
+	budgetShown = 2.5  // how many times the peak the budget or the device may be to be in the picture
+	ghostTimes  = 2.0  // how many times what else is drawn, without what is fixed, the ghost may be to be in it whole
+	ghostCut    = 0.25 // of what else is drawn, that is seen of a higher ghost
 	fixedBand   = 46.0 // pixels of the band, less in low pictures
 	fixedBreak  = 6.0  // of the zigzag
 	captionRoom = 20.0 // of the words under the band
@@ -53,7 +55,7 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 		show(f.Beside.budget())
 	} else {
 		sc.showDevice = show(f.Capacity)
-		sc.most = max(sc.most, min(ghostPeak(f.Ghost), engine.Bytes(budgetShown*peak)))
+		sc.most = max(sc.most, m.ghostShown(f, sc.most))
 	}
 	if f.Top > 0 {
 		sc.most = f.Top
@@ -67,6 +69,16 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 	}
 	sc.perByte = (sc.floor - sc.top) / float64(sc.most-sc.fixed)
 	return sc
+}
+
+// ghostShown returns how much of the ghost is in a picture whose axis reaches to most without it. A ghost that would
+// leave less than half of the height to the schedule is cut off a little above the other lines.
+func (m *Model) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
+	peak, moves := ghostPeak(f.Ghost), float64(most-min(m.Memory.Fixed, most))
+	if float64(peak-min(m.Memory.Fixed, peak)) <= ghostTimes*moves {
+		return peak
+	}
+	return most + engine.Bytes(ghostCut*moves)
 }
 
 // MemoryTop is what the upper end of the memory axis stands for: View.Top of a

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -67,4 +69,32 @@ func (m *Model) frameY(v View, b engine.Bytes) float64 {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
 	return sc.y(int64(b))
+}
+
+// An outline of keeping everything that is much higher than what else is drawn leaves the picture upwards, and its
+// name says how far it goes.
+func TestGhostLeavesThePicture(t *testing.T) {
+	m := smallModel()
+	for _, c := range []struct {
+		times int64
+		cut   bool
+	}{{1, false}, {20, true}} {
+		ghost := slices.Clone(smallGhost)
+		for i := range ghost {
+			ghost[i].Used *= engine.Bytes(c.times)
+		}
+		v := View{Width: 640, Ghost: ghost, Capacity: 1200 * engine.MiB, Device: "one card"}
+		var s Scene
+		m.Draw(&s, Memory, v)
+		name := ""
+		for _, text := range s.Texts {
+			if strings.HasPrefix(text.S, "keep everything") {
+				name = text.S
+			}
+		}
+		top := m.MemoryTop(v)
+		if cut := top < ghostPeak(ghost); cut != c.cut || strings.Contains(name, " to ") != c.cut || top > 4*v.Capacity {
+			t.Errorf("an outline of %d bytes over a card of %d: the axis ends at %d, and it is called %q; want it cut off: %t", ghostPeak(ghost), v.Capacity, top, name, c.cut)
+		}
+	}
 }

@@ -33,11 +33,7 @@ func fits(t *display.Text, f *frame, at *spot) bool {
 func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots ...spot) int {
 	for i := range spots {
 		b := boxOf(&t, f, &spots[i])
-		free := b.y0 >= 0 && b.x1 <= f.Width && (must || fits(&t, f, &spots[i]))
-		for j := range s.placed {
-			free = free && !b.meets(&s.placed[j])
-		}
-		if free {
+		if b.y0 >= 0 && b.x1 <= f.Width && (must || fits(&t, f, &spots[i])) && s.free(&b) {
 			s.write(r, t, &b, &spots[i])
 			return i
 		}
@@ -48,6 +44,16 @@ func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots
 	b := boxOf(&t, f, &spots[0])
 	s.write(r, t, &b, &spots[0])
 	return 0
+}
+
+// free reports whether a box covers nothing that was placed before.
+func (s *Scene) free(b *box) bool {
+	for j := range s.placed {
+		if b.meets(&s.placed[j]) {
+			return false
+		}
+	}
+	return true
 }
 
 // write writes a text that nothing covers later.

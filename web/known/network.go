@@ -83,6 +83,14 @@ func (n *Network) Linked() *profiles.Profile {
 	return n.Profile
 }
 
+// Stages returns the number of stages of the chain, 0 of a graph.
+func (n *Network) Stages() int {
+	if n.Chain == nil {
+		return 0
+	}
+	return n.Chain.Chain.Len()
+}
+
 // Applies says whether a strategy can work on the network at all.
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 

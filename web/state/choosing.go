@@ -25,7 +25,7 @@ func (m SetBudget) apply(s *State) []Effect {
 		c.Budget = choice.Budget{Share: m.Share}
 	}
 	if s.Network != nil && m.Settled {
-		c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil)
+		c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Stages())
 	}
 	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
@@ -87,7 +87,8 @@ func (m SetGraph) apply(s *State) []Effect {
 	if st := engine.Lookup(c.Strategy); st != nil && !s.Network.As(c).Applies(st) {
 		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
-	c = c.Fitted(s.Network.As(c).Totals.KeepAllPeak, c.Graph)
+	as := s.Network.As(c)
+	c = c.Fitted(as.Totals.KeepAllPeak, as.Stages())
 	return s.choose(c, Push, false)
 }
 

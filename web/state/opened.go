@@ -49,7 +49,7 @@ func (m Opened) apply(s *State) []Effect {
 		c.Budget = c.Room()
 	}
 	if s.Compare == nil {
-		c = c.Fitted(side.Network.Totals.KeepAllPeak, side.Network.Chain == nil)
+		c = c.Fitted(side.Network.Totals.KeepAllPeak, side.Network.Stages())
 	}
 	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {

@@ -84,8 +84,10 @@ var Options = []engine.Param{
 	{Name: "cp", Title: "context parallel", Doc: "`N` ranks that share each sequence", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
-	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes", Default: "1f1b",
-		Choices: []string{"gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes (auto: the fastest by a rule that fits)", Default: Auto,
+		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+	{Name: "lighter", Title: "layers fewer on the last stage", Doc: "`N` layers that the last stage of a pipeline has fewer, for it has the head too; the others have them", Default: "0", Max: 1 << 8},
+	{Name: "ranks", Title: "checkpoint on the first n ranks", Doc: "the first `N` ranks of a pipeline alone are checkpointed; 0: all", Default: "0", Max: 1 << 8},
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
 }
 
@@ -130,8 +132,10 @@ func With(args engine.Args, name, value string) engine.Args {
 	out[name] = value
 	if policy, ok := policies[name]; ok && value != Option(name).Default {
 		out["ckpt"] = policy
-		if name == "every" || name == "first" {
+		if name == "every" || name == "first" || name == "ranks" {
 			out["ckpt"] = cmp.Or(args["ckpt"], policy)
+		}
+		if name == "every" || name == "first" {
 			delete(out, "group")
 		}
 	}
@@ -165,13 +169,17 @@ func Plain(args engine.Args) engine.Args {
 }
 
 // policies are what an option about checkpointing needs of ckpt.
-var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
+var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
 // goesWith says whether an option means something under a policy of checkpointing.
 func goesWith(name, ckpt string, args engine.Args) bool {
 	switch needs := policies[name]; name {
 	case "every", "first":
 		return ckpt != "none" && Value(args, "group") == "1"
+	case "ranks":
+		return ckpt != "none" && Value(args, "pp") != "1"
+	case "lighter":
+		return Value(args, "pp") != "1"
 	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == needs
 	}

@@ -29,6 +29,13 @@ var commands = map[string]meaning{
 	"strategy": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetStrategy{Name: c.Value}
 	}),
+	"budget-off": func(_ Command, s *state.State) state.Message {
+		return state.SetBudget{Bytes: s.Choice.Room().Bytes, Settled: true}
+	},
+	"option": settled(func(c Command, _ *state.State) state.Message {
+		return state.SetOption{Name: c.Arg, Value: c.Value}
+	}),
+	"more":     does(state.ToggleMore{}),
 	"own-card": typed(ownCard),
 	"gpu":      settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
 	"kind": settled(func(c Command, _ *state.State) state.Message {

@@ -81,6 +81,17 @@ func Lookup(id string) *Preset {
 // Earlier says that a preset is in no list any more: links open it as it was.
 func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
 
+// Unit is what its batch counts, one of them.
+func (p *Preset) Unit() string {
+	switch {
+	case p.Sequences():
+		return "sequence"
+	case p.Images():
+		return "image"
+	}
+	return "sample"
+}
+
 // Largest is the largest batch size that the preset is built for.
 func (p *Preset) Largest() int {
 	return cmp.Or(p.MaxBatch, MaxBatch)

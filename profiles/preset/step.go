@@ -79,7 +79,7 @@ func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error)
 	if _, twice := args[name]; twice {
 		return name, fmt.Errorf("preset %q: %s appears twice; name it once", ref, name)
 	}
-	args[name] = strings.ReplaceAll(value, "_", "-")
+	args[name] = stepValue(name, value)
 	if o.Step, err = StepText(args); err != nil {
 		return name, fmt.Errorf("preset %q: %w", ref, err)
 	}
@@ -91,10 +91,19 @@ func StepArgs(text string) engine.Args {
 	args := engine.Args{}
 	for part := range strings.SplitSeq(text, "-") {
 		if name, value, ok := strings.Cut(part, "."); ok {
-			args[name] = strings.ReplaceAll(value, "_", "-")
+			args[name] = stepValue(name, value)
 		}
 	}
 	return args
+}
+
+// stepValue is the value of an option as a part of a name says it, where - separates parts and
+// _ stands for it; a few values have _ of their own.
+func stepValue(name, text string) string {
+	if o := ask.Option(name); o != nil && slices.Contains(o.Choices, text) {
+		return text
+	}
+	return strings.ReplaceAll(text, "_", "-")
 }
 
 // StepText is the text of Options.Step that chooses options of package ask. Equal choices

@@ -15,6 +15,9 @@ type Step struct {
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
 	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
+	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
+	// strategies find. Of a config.json without Args it is the step that the file is opened as.
+	Policies bool `json:"policies,omitempty"`
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.
 	Limit time.Duration `json:"limit,omitempty"`
@@ -66,6 +69,9 @@ type Stepped struct {
 	Idle  float64    `json:"idle,omitempty"`  // share of the passes' time that ranks wait
 	Order string     `json:"order,omitempty"` // of the passes, with its source
 
+	Stages []StepStage `json:"stages,omitempty"` // path by path
+	Passes []StepPass  `json:"-"`                // rank by rank, in the order of time
+
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
@@ -82,7 +88,19 @@ type Stepped struct {
 	Total int `json:"total"` // stages in all
 }
 
-func (s *Stepped) columns(c *codec) { c.raw((*[]byte)(&s.Profile)) }
+// passRow is how many bytes a pass takes.
+const passRow = w8 + 3*w32 + 2*w64
+
+func (s *Stepped) columns(c *codec) {
+	c.raw((*[]byte)(&s.Profile))
+	table(c, &s.Passes, passRow)
+	column(c, s.Passes, w8, func(p *StepPass) *byte { return &p.Kind })
+	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Rank })
+	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Stage })
+	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Micro })
+	column(c, s.Passes, w64, func(p *StepPass) *time.Duration { return &p.Start })
+	column(c, s.Passes, w64, func(p *StepPass) *time.Duration { return &p.End })
+}
 
 // StepPhase is a phase of a step with what is allocated at its peak.
 type StepPhase struct {
@@ -100,18 +118,24 @@ type StepRank struct {
 	High      engine.Bytes `json:"high"`
 	Phase     int          `json:"phase"` // of the peak: index into Phases
 	Phases    []StepPhase  `json:"phases"`
-	Passes    []StepSpan   `json:"passes"`
+	Held      engine.Bytes `json:"held"` // the most that its passes hold at once, part of Allocated
 }
 
-// SpanScale is the number of units into which a StepSpan divides the time of all passes.
-const SpanScale = 1000
+// StepStage is a stage of a path through a pipeline.
+type StepStage struct {
+	Rank  int          `json:"rank"`
+	First bool         `json:"first,omitempty"` // of its path
+	Last  bool         `json:"last,omitempty"`
+	Act   engine.Bytes `json:"act"`  // what a micro batch holds from its forward to its backward
+	Rest  engine.Bytes `json:"rest"` // and from the backward of the inputs to that of the weights
+}
 
-// StepSpan is a run of passes of one kind without a visible gap. Kind is "f", "b" or "w"; From and
-// To are in units of 1/SpanScale of the passes' time.
-type StepSpan struct {
-	Kind string `json:"k"`
-	From int    `json:"a"`
-	To   int    `json:"b"`
+// StepPass is a pass of a micro batch at a stage, as it ran on a rank. Kind is its letter in package
+// pipeline: F, A, B or W.
+type StepPass struct {
+	Kind               byte
+	Rank, Stage, Micro int
+	Start, End         time.Duration
 }
 
 // StepPart is one use of memory.
@@ -174,4 +198,6 @@ type StepChange struct {
 	Low   engine.Bytes  `json:"low"`
 	High  engine.Bytes  `json:"high"`
 	Time  time.Duration `json:"time"`
+
+	Allocated engine.Bytes `json:"allocated"`
 }

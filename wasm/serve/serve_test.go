@@ -318,7 +318,7 @@ func TestSpreadCancelled(t *testing.T) {
 }
 
 // What no request can be blamed for is told as the program's failure by sweeps and
-// questions too, and a batch that there is not as the request's.
+// questions too.
 func TestWhoseFailure(t *testing.T) {
 	broken := []proto.Method{{Strategy: "testbroken"}}
 	set := setting("resnet50-b8")

@@ -15,6 +15,7 @@ type controls struct {
 	*core
 	files *files
 	saver *saver
+	word  safejs.Value // what has just been changed and had the focus
 }
 
 // listen turns what is done with elements into messages: one set of
@@ -36,9 +37,29 @@ func (a *controls) listen() {
 	listen(document, "change", func(e safejs.Value) {
 		if c, element, ok := commandOf(e); ok {
 			c.Settled = true
+			a.word = element
 			a.command(c, element)
 		}
 	})
+}
+
+// sync gives the focus back to what was changed, if that moved: a word that is chosen goes
+// into the sentence.
+func (a *controls) sync() {
+	old, now := a.word, get(global("document"), "activeElement")
+	if !exists(old) || truth(old, "isConnected") && now.Equal(old) {
+		return
+	}
+	a.word = safejs.Value{}
+	if !truth(old, "isConnected") && text(now, "tagName") == "BODY" {
+		selector := "[data-do=" + text(old, "dataset", "do") + "]"
+		if arg := text(old, "dataset", "arg"); arg != "" {
+			selector += "[data-arg=" + arg + "]"
+		}
+		if e := call(global("document"), "querySelector", selector); exists(e) {
+			call(e, "focus", map[string]any{"preventScroll": true})
+		}
+	}
 }
 
 // hold has the explanation keep its height while answers below it are tried, so that
@@ -99,6 +120,9 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		return
 	case "flame-svg":
 		a.Later(a.saver.flame)
+		return
+	case "passes-svg":
+		a.Later(a.saver.passes)
 		return
 	case "show-buffer":
 		a.Later(func() {

@@ -7,6 +7,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
+	"memtide/web/draw"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/input"
@@ -229,6 +230,9 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	}
 	if target.Kind == lookup.OnCall {
 		p.Do(state.ZoomCall{Call: target.Index})
+	}
+	if c.Picture == draw.PassLanes {
+		p.Do(state.PickPass{Target: target})
 	}
 	if !c.Timed() {
 		return

@@ -6,6 +6,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/snapshot"
+	"memtide/web/ui/step"
 	"memtide/web/ui/timeline"
 )
 
@@ -55,7 +56,7 @@ func (a *keyboard) listen() {
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
-		if a.flameKey(k, e) {
+		if a.flameKey(k, e) || a.passKey(k, e) {
 			return
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
@@ -89,6 +90,20 @@ func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
 	a.Later(func() {
 		a.Do(m)
 		a.say(snapshot.FlameSentence(a.s))
+	})
+	return true
+}
+
+// passKey handles a key in the picture of a pipeline, and says whether it was one of its own.
+func (a *keyboard) passKey(k input.Key, e safejs.Value) bool {
+	m := input.PassKey(k)
+	if m == nil || !exists(call(get(e, "target"), "closest", "#passes")) {
+		return false
+	}
+	call(e, "preventDefault")
+	a.Later(func() {
+		a.Do(m)
+		a.say(step.PassSentence(a.s))
 	})
 	return true
 }

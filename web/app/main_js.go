@@ -295,6 +295,7 @@ func (a *app) draw() {
 		complain("components", err)
 	}
 	a.picker.sync()
+	a.controls.sync()
 	a.drawnAt = now()
 	a.pictures.sync()
 	a.curve.sync()

@@ -112,11 +112,11 @@ func (p *pictures) host(name string, element safejs.Value) {
 	if m.Second {
 		at += draw.AllPictures
 	}
-	if !ok || p.canvas[at].inner.Type() == safejs.TypeObject {
+	if !ok || p.canvas[at].inner.Type() == safejs.TypeObject && truth(p.canvas[at].host, "isConnected") {
 		return
 	}
 	c := &p.canvas[at]
-	c.Mount, c.host, c.fresh = m, element, true
+	*c = canvas{Mount: m, host: element, fresh: true}
 	c.inner = create(element, "div", "paint")
 	call(c.inner, "setAttribute", "aria-hidden", "true")
 	c.base = create(c.inner, "canvas", "base")
@@ -278,6 +278,12 @@ func (p *pictures) subject(c *canvas) subject {
 		}
 		return nil
 	}
+	if c.Picture == draw.PassLanes {
+		if m := p.s.Passes(); m != nil {
+			return m
+		}
+		return nil
+	}
 	if !c.Timed() {
 		if m := p.s.PlacesModel(); m != nil {
 			return places{m}
@@ -378,12 +384,15 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "ns-resize"
 	case target.Kind == lookup.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage, target.Kind == lookup.OnValue, target.Kind == lookup.OnCall:
+	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage, target.Kind == lookup.OnValue, target.Kind == lookup.OnCall,
+		target.Kind == lookup.OnPass, target.Kind == lookup.OnIdle:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
 	switch m := m.(type) {
 	case flames:
+		p.tip.show(m.Sentence(target), event)
+	case *draw.Passes:
 		p.tip.show(m.Sentence(target), event)
 	case places:
 		p.tip.show(timeline.TipOfPlaces(m.Places, c.Picture, target, at), event)

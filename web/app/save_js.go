@@ -14,6 +14,7 @@ import (
 	"memtide/web/ui"
 	"memtide/web/ui/export"
 	"memtide/web/ui/snapshot"
+	"memtide/web/ui/step"
 )
 
 // saver makes files of what is shown and has the browser save them.
@@ -91,6 +92,13 @@ func (a *saver) layers() {
 // flame saves the flame graph of a snapshot.
 func (a *saver) flame() {
 	if f, ok := snapshot.FlameFile(a.s); ok {
+		a.file(f)
+	}
+}
+
+// passes saves the picture of a pipeline.
+func (a *saver) passes() {
+	if f, ok := step.PassesFile(a.s); ok {
 		a.file(f)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	Holes                                    // fragmentation over time
 	Host                                     // pinned host memory over time
 	Flames                                   // what is held, by call stack: a Flame draws it
+	PassLanes                                // ranks of a pipeline: Passes draw them
 	AllPictures                              // how many pictures there are in all
 )
 

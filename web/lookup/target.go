@@ -15,6 +15,8 @@ const (
 	OnPlayhead            // the handle of the playhead
 	OnValue               // Index is an engine.ValueID
 	OnCall                // of Flame: Index is a call
+	OnPass                // of Passes: Index is the number of a pass
+	OnIdle                // of Passes: Index is the number of the pass behind an idle stretch, or behind the last pass of a rank that rank behind all passes
 )
 
 // Target is something in a picture that can be pointed at or selected.

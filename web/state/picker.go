@@ -73,6 +73,36 @@ func (m SetSeparate) apply(s *State) []Effect {
 	return s.vary(func(o *preset.Options) { o.Separate = m.On })
 }
 
+// SetOption chooses an option of the open preset: one of a language model's step by its name
+// in package ask, or the optimizer of another network.
+type SetOption struct{ Name, Value string }
+
+func (m SetOption) apply(s *State) []Effect {
+	base, o := s.Choice.Source.Variant()
+	if base == nil {
+		return nil
+	}
+	if base.Model() == nil {
+		o.Optimizer = m.Value
+		return s.openVariant(base, o)
+	}
+	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
+	if err != nil {
+		return s.alert(&Alert{Text: err.Error()})
+	}
+	o.Step = text
+	return s.openVariant(base, o)
+}
+
+// ToggleMore shows what the sentence of the case can still say, and hides it.
+type ToggleMore struct{}
+
+func (ToggleMore) apply(s *State) []Effect {
+	s.View.More = !s.View.More
+	s.DOM++
+	return nil
+}
+
 // vary opens the open preset with another choice about it.
 func (s *State) vary(change func(*preset.Options)) []Effect {
 	s.DOM++

@@ -172,6 +172,9 @@ func (s *State) End() time.Duration {
 	if s.Memory != nil {
 		return s.Memory.End
 	}
+	if x := s.Passes(); x != nil {
+		return x.End()
+	}
 	if p := s.Visible(); p != nil && p.Solved.Trace != nil {
 		return s.Compare.end(p.Solved.Trace.Makespan)
 	}

@@ -6,6 +6,7 @@ import (
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
+	"memtide/web/lookup"
 	"memtide/web/view"
 )
 
@@ -44,6 +45,10 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 // askStep asks for the answer to the choice, unless it is known.
 func (s *State) askStep(limit time.Duration) []Effect {
 	out, key := s.Step.cancel(), s.Choice.StepKey()
+	if s.Passes() != nil { // of another step
+		s.View.Rewind()
+		s.View.Selected = lookup.Target{}
+	}
 	s.Step.Failed, s.Step.Ended = "", NotEnded
 	if known, ok := s.steps.get(key); ok {
 		s.Step.Shown, s.Step.of = known, key

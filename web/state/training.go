@@ -1,6 +1,9 @@
 package state
 
-import "memtide/wasm/proto"
+import (
+	"memtide/wasm/proto"
+	"memtide/web/draw"
+)
 
 // training is the part of the state about training steps.
 type training struct {
@@ -16,6 +19,9 @@ type Step struct {
 	Ended  Ended          // why less is known than could be
 
 	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
+
+	passes *draw.Passes   // of drawn
+	drawn  *proto.Stepped // see State.Passes
 
 	id    int    // of the request under way; 0: none
 	chain int    // of the request for the chain

@@ -52,11 +52,15 @@ func (v *View) StepWait(by, n int) {
 
 // Reveal moves the visible part of a step that ends at end so that the selected thing is in it.
 func (v *View) Reveal(m *draw.Model, end time.Duration) {
-	if v.To == 0 || v.Selected.Kind == lookup.Nothing {
-		return
+	if v.Selected.Kind != lookup.Nothing {
+		from, to := m.Interval(v.Selected)
+		v.Show(from, to, end)
 	}
-	from, to := m.Interval(v.Selected)
-	if to <= from || to > v.From && from < v.To {
+}
+
+// Show moves the visible part of a step that ends at end so that a stretch of it is to be seen.
+func (v *View) Show(from, to, end time.Duration) {
+	if v.To == 0 || to <= from || to > v.From && from < v.To {
 		return
 	}
 	width := v.To - v.From

@@ -22,6 +22,7 @@ type View struct {
 	AliveBy  draw.AliveBy // the order of the table of what is there at the peak
 	Layers   LayerTable   // the table of layers
 	Help     bool
+	More     bool   // what the sentence of the case can still say is open
 	Picker   Picker // the list of networks
 	Theme    string // "light", "dark" or empty: as the system has it
 	Note     string // one line that tells what a shortcut or a button did

@@ -3,7 +3,6 @@ package step
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
@@ -12,7 +11,7 @@ import (
 
 // ranks takes over what the ranks of a pipeline hold and do.
 func ranks(out *proto.Stepped, r *llm.Ranks) {
-	out.Ranks = nil
+	out.Ranks, out.Stages, out.Passes = nil, nil, nil
 	if r == nil {
 		return
 	}
@@ -20,7 +19,15 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	for i, rank := range r.List {
 		list, peak := phases(rank.Result)
 		out.Ranks = append(out.Ranks, proto.StepRank{Layers: stretches(rank.Layers), InFlight: rank.InFlight, Allocated: rank.Allocated,
-			Low: min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak, Phases: list, Passes: passes(r.Trace.Ranks[i], r.Trace.Makespan)})
+			Low: min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak, Phases: list, Held: r.Trace.Peak[i]})
+		for _, x := range r.Trace.Ranks[i] {
+			out.Passes = append(out.Passes, proto.StepPass{Kind: x.Kind.Letter()[0], Rank: i, Stage: x.Stage, Micro: x.Micro, Start: x.Start, End: x.End})
+		}
+	}
+	of := r.Schedule.Problem
+	for i, st := range of.Stages {
+		out.Stages = append(out.Stages, proto.StepStage{Rank: st.Rank, First: i == 0 || of.Stages[i-1].Path != st.Path,
+			Last: i+1 == len(of.Stages) || of.Stages[i+1].Path != st.Path, Act: st.Act, Rest: st.Rest})
 	}
 }
 
@@ -40,23 +47,4 @@ func stretches(layers []int64) string {
 		i = end
 	}
 	return strings.Join(out, ", ")
-}
-
-var spanKinds = map[pipeline.Kind]string{pipeline.Forward: "f", pipeline.Backward: "b", pipeline.Inputs: "b", pipeline.Weights: "w"}
-
-// passes are the spans of a rank in parts of the whole; what is too short to be seen joins
-// what comes before it.
-func passes(spans []pipeline.Span, whole time.Duration) (out []proto.StepSpan) {
-	at := func(t time.Duration) int { return int(float64(t)/float64(max(whole, 1))*proto.SpanScale + 0.5) }
-	for _, s := range spans {
-		next := proto.StepSpan{Kind: spanKinds[s.Kind], From: at(s.Start), To: at(s.End)}
-		if n := len(out); n > 0 && next.From <= out[n-1].To && (next.Kind == out[n-1].Kind || next.To <= out[n-1].To) {
-			out[n-1].To = max(out[n-1].To, next.To)
-			continue
-		}
-		if next.To > next.From {
-			out = append(out, next)
-		}
-	}
-	return out
 }

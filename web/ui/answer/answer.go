@@ -132,7 +132,7 @@ func (c *Answer) Sub() string {
 	if n := ofPlan(p); n.statesOver() {
 		return fmt.Sprintf(wordsNoPlan, n.span())
 	}
-	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p)
+	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
 }
 
 // Title is the title of the page, of its links and of the files that are saved: what is

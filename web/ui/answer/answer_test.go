@@ -4,12 +4,15 @@ package answer
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/state"
@@ -53,7 +56,7 @@ func TestAnswer(t *testing.T) {
 		}, "needs", "Needs 2.58 GiB, 11 % slower than if everything fitted."},
 		"too small a budget": {func(s *state.State, p *known.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
-		}, "not", "Does not fit in 1 GiB: Best choice of blocks needs 1.18 GiB at least."},
+		}, "not", "Does not fit in 1 GiB: Recompute needs 1.18 GiB at least."},
 		"no check": {func(s *state.State, p *known.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
@@ -161,6 +164,43 @@ func TestDeedsAddUp(t *testing.T) {
 		by[sim.Offload], layers, by[sim.Recompute], by[sim.Offload|sim.Recompute], by[sim.Keep])
 	if got := deeds(s.Shown); got != want || by[sim.Offload]+by[sim.Recompute]+by[sim.Offload|sim.Recompute]+by[sim.Keep] != layers {
 		t.Errorf("%v of %d:\ngot  %s\nwant %s", by, layers, got, want)
+	}
+}
+
+// Where everything is kept, the second line says how many samples would fit. So many do, by
+// the network of that batch, and not many more do.
+func TestRoom(t *testing.T) {
+	said := regexp.MustCompile(`There is room for at least (\d+) (\w+) at once\.$`)
+	for _, c := range []struct{ ref, unit string }{{"resnet50-b32", "images"}, {"vgg16-b8", "images"}, {"gpt2-b1", "sequences"}, {"densenet121-adamw-b8", "images"}} {
+		s := state.New()
+		ask := choice.Default()
+		ask.Source.Preset, ask.Strategy = c.ref, engine.KeepAll
+		pagetest.Do(t, s, state.Start{Choice: ask})
+		sub := strings.ReplaceAll((&Answer{S: s}).Sub(), "\u202f", "")
+		m := said.FindStringSubmatch(sub)
+		if m == nil || m[2] != c.unit {
+			t.Errorf("%s: %q; want how many %s fit", c.ref, sub, c.unit)
+			continue
+		}
+		n, _ := strconv.Atoi(m[1])
+		p, _, err := preset.Parse(c.ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for batch, fits := range map[int]bool{n: true, n + n/2: false} {
+			built, err := p.Problem(batch)
+			if err != nil {
+				t.Fatalf("%s at %d: %v", c.ref, batch, err)
+			}
+			built.Budget = s.Budget()
+			if _, err = engine.Lookup(engine.KeepAll).Solve(built, nil, nil); (err == nil) != fits {
+				t.Errorf("%s says %q; %d fit: %v; want %t", c.ref, sub, batch, err, fits)
+			}
+		}
+		pagetest.Do(t, s, state.SetStrategy{Name: "rotor"})
+		if sub := (&Answer{S: s}).Sub(); strings.Contains(sub, "room for") || s.Shown.Choice.Strategy != "rotor" {
+			t.Errorf("%s with a plan: %q; want no word about room", c.ref, sub)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/web/choice"
@@ -121,6 +122,22 @@ func deeds(p *known.Picture) string {
 		text = strings.Join(out, " and ")
 	}
 	return "This plan " + text + "."
+}
+
+// room says how many samples fit at once where a plan keeps everything in its budget. What a
+// step takes beside the resident bytes grows at most in proportion to the batch, so that many
+// fit at least.
+func room(p *known.Picture) string {
+	all, resident, batch := p.Solved.KeepAll.Peak, p.Network.Totals.Resident, p.Network.Totals.Batch
+	if p.Choice.Strategy != engine.KeepAll || batch <= 0 || all <= resident || p.Solved.Budget == engine.NoLimit {
+		return ""
+	}
+	fits := int(float64(p.Solved.Budget-resident) / float64(all-resident) * float64(batch))
+	base, _ := p.Choice.Source.Variant()
+	if base == nil || fits <= batch || fits > base.Largest() {
+		return ""
+	}
+	return fmt.Sprintf(wordsRoom, format.Count(fits), base.Unit()+"s")
 }
 
 // shown says which schedule the pictures still show: its budget, and what else is not what

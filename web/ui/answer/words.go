@@ -15,6 +15,7 @@ const (
 	wordsAtLeast  = "%s needs %s at least" // plan, bytes
 	wordsHas      = "%s has %s"            // cards, memory
 	wordsKeepAll  = "Everything needs %s."
+	wordsRoom     = " There is room for at least %s %s at once." // count, what is counted
 	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
 	wordsPolicy   = "This policy: %s."
 	wordsFullest  = " on rank %d, the fullest"

@@ -50,12 +50,8 @@ func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",")
 // Unit is what the batch counts.
 func (c *Case) Unit() string {
 	word := "sample"
-	switch base, _ := source(c.S).Variant(); {
-	case base == nil:
-	case base.Sequences():
-		word = "sequence"
-	case base.Images():
-		word = "image"
+	if base, _ := source(c.S).Variant(); base != nil {
+		word = base.Unit()
 	}
 	if c.Batch() == "1" {
 		return word
@@ -63,13 +59,18 @@ func (c *Case) Unit() string {
 	return word + "s"
 }
 
-// Optimizer says whose states stay on the device; empty where the source does not tell.
+// Optimizer says whose states stay on the device; empty where the source does not tell, or
+// a word of the sentence does.
 func (c *Case) Optimizer() string {
-	if p, _, err := preset.Parse(source(c.S).Preset); err == nil && p.Optimizer != "" {
-		return "with " + p.Optimizer
+	p, _, err := preset.Parse(source(c.S).Preset)
+	if err != nil || p.Optimizer == "" || len(c.Said()) > 0 {
+		return ""
 	}
-	return ""
+	return "with " + p.Optimizer
 }
+
+// Said are the options of the network that the sentence names.
+func (c *Case) Said() []Word { return options(c.S, true) }
 
 // GPUs lists the cards, with one without memory first where no card is meant.
 func (c *Case) GPUs() (out []panel.Group) {

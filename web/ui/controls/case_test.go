@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
 )
 
 // A GPU is one choice: memory, link, times, and a budget that it is likely to serve.
@@ -69,18 +72,103 @@ func TestReplacedGPU(t *testing.T) {
 	}
 }
 
-// The sentence names the optimizer of the variant that is open, with what its states are.
-func TestOptimizerOfVariant(t *testing.T) {
+// The sentence names what is chosen about the variant that is open; what it could say
+// besides is offered, and no option stands in both.
+func TestOptionsOfVariant(t *testing.T) {
 	for _, c := range []struct{ ref, want string }{
 		{"llama3-8b-step-b1", "with AdamW"},
-		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with 8-bit AdamW, bf16 states"},
+		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with 8-bit AdamW and bf16 states"},
+		{"llama3-8b-step-lora.16-base.nf4-program.torchtune-b1", "with LoRA, rank 16 and frozen products in 4 bits (NF4) in torchtune"},
+		{"llama3-8b-step-accumulate.4-loss.chunked_ce-compile.yes-b1", "with AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
+		{"llama3-8b-step-lora.12-b1", "with LoRA, rank 12"},
 		{"resnet50-b32", ""},
 		{"resnet50-adamw-b32", "with AdamW"},
+		{"lemma3", ""},
 	} {
 		s := state.New()
 		s.Choice.Source.Preset = c.ref
-		if got := (&Case{S: s}).Optimizer(); got != c.want {
-			t.Errorf("%s: %q; want %q", c.ref, got, c.want)
+		said, offered := (&Case{S: s}).Said(), (&More{S: s}).Options()
+		var got []string
+		for _, w := range said {
+			got = append(got, w.Before+" "+panel.Selected(w.Options))
+			if slices.ContainsFunc(offered, func(o Word) bool { return o.Name == w.Name }) {
+				t.Errorf("%s: %s stands in the sentence and in what it can still say", c.ref, w.Name)
+			}
+		}
+		if text := strings.Join(got, " "); text != c.want || (&Case{S: s}).Optimizer() != "" {
+			t.Errorf("%s: %q and %q; want %q", c.ref, text, (&Case{S: s}).Optimizer(), c.want)
+		}
+		for _, w := range append(said, offered...) {
+			if w.Label == "" || w.Before == "" || panel.Selected(w.Options) == "" {
+				t.Errorf("%s: %+v; want a label, a word before it, and what is chosen", c.ref, w)
+			}
+		}
+	}
+}
+
+// Presets whose names alone say the optimizer have it as text.
+func TestOptimizerOfName(t *testing.T) {
+	s := state.New()
+	s.Choice.Source.Preset = "gpt2-b8"
+	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len((&Case{S: s}).Said()) > 0 {
+		t.Errorf("%q, %d words; want the optimizer as text", got, len((&Case{S: s}).Said()))
+	}
+}
+
+// Choosing an option opens the variant with it, and choosing the usual one takes it away.
+func TestChooseOption(t *testing.T) {
+	for _, c := range []struct{ ref, name, value, want string }{
+		{"resnet50-b32", "optimizer", "adamw", "resnet50-adamw-b32"},
+		{"resnet50-adamw-b32", "optimizer", "", "resnet50-b32"},
+		{"llama3-8b-step-b1", "loss", "vocab_chunked", "llama3-8b-step-loss.vocab_chunked-b1"},
+		{"llama3-8b-step-b1", "base", "nf4", "llama3-8b-step-lora.16-base.nf4-b1"},
+		{"llama3-8b-step-lora.16-base.nf4-b1", "lora", "0", "llama3-8b-step-b1"},
+	} {
+		s := state.New()
+		s.Choice.Source.Preset = c.ref
+		s.Update(input.Command{Do: "option", Arg: c.name, Value: c.value, Settled: true}.Message(s))
+		if s.Opening == nil || s.Opening.Choice.Source.Preset != c.want {
+			t.Errorf("%s with %s=%q: opens %+v; want %s", c.ref, c.name, c.value, s.Opening, c.want)
+		}
+	}
+}
+
+// The sentence names a plan where one is needed or chosen, and a budget where somebody chose
+// it. What it does not name can be said in what it offers, each at one place.
+func TestPlanAndLimitAreWords(t *testing.T) {
+	for _, c := range []struct {
+		what        string
+		do          []state.Message
+		by, limited bool
+	}{
+		{"a network that fits", nil, false, false},
+		{"a plan that is chosen", []state.Message{state.SetStrategy{Name: "greedy"}}, true, false},
+		{"everything kept, as chosen", []state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"}}, false, false},
+		{"a budget in which it does not fit", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
+		{"the same, taken away", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}, nil}, false, false},
+		{"a budget in which nothing does", []state.Message{state.SetStrategy{Name: "keepall"}, state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
+	} {
+		s := pagetest.Small(t)
+		choice := s.Choice
+		choice.Strategy, choice.Unplanned, choice.Budget = "keepall", true, choice.Room()
+		pagetest.Do(t, s, state.Start{Choice: choice})
+		for _, m := range c.do {
+			if m == nil {
+				m = input.Command{Do: "budget-off", Settled: true}.Message(s)
+			}
+			pagetest.Do(t, s, m)
+		}
+		page := &Case{S: s}
+		html := pagetest.HTML(t, page)
+		if page.By() != c.by || page.Limited() != c.limited {
+			t.Errorf("%s: %s in %v: plan %t, budget %t; want %t and %t", c.what, s.Choice.Strategy, s.Choice.Budget, page.By(), page.Limited(), c.by, c.limited)
+		}
+		drawer := strings.Index(html, `id="more"`)
+		for id, said := range map[string]bool{"strategy": c.by, "budget-text": c.limited} {
+			at := strings.Index(html, `data-testid="`+id+`"`)
+			if strings.Count(html, `data-testid="`+id+`"`) != 1 || at < 0 || (at < drawer) != said {
+				t.Errorf("%s: %s is at %d, what else can be said at %d; want it once, in the sentence %t", c.what, id, at, drawer, said)
+			}
 		}
 	}
 }

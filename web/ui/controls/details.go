@@ -4,11 +4,9 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/tradeoff"
 	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
@@ -37,7 +35,7 @@ func (c *Details) Kinds() []panel.Option {
 
 // StrategyLine is the name and the first sentence of the strategy.
 func (c *Details) StrategyLine() string {
-	return choice.PlanName(c.S.Choice.Strategy) + ": " + (&Dock{S: c.S}).StrategyDoc()
+	return choice.PlanName(c.S.Choice.Strategy) + ": " + planDoc(c.S)
 }
 
 // Params are the parameters of the strategy.
@@ -46,20 +44,6 @@ func (c *Details) Params() []panel.Param {
 		return panel.Params(c.S, s.Params, c.S.Choice.Args, "arg:")
 	}
 	return nil
-}
-
-// BandwidthSteps is the slider's last position.
-func (c *Details) BandwidthSteps() int { return tradeoff.BandwidthSteps }
-
-// BandwidthPosition is the slider's position.
-func (c *Details) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
-
-// BandwidthText is the number beside the slider, or what is being typed there.
-func (c *Details) BandwidthText() string {
-	if c.S.Draft.Field == "bandwidth-text" {
-		return c.S.Draft.Text
-	}
-	return format.Rate(c.S.Choice.ToDev)
 }
 
 // Duplexes lists whether both directions work at once.
@@ -125,22 +109,6 @@ func (c *Details) VariantNote() string {
 		return AlgorithmsTitle
 	case o.Separate:
 		return "Each operator is a function by itself, also those that work in place on another's result."
-	}
-	return ""
-}
-
-// DeviceNote says when the times and the link to the host are those of different
-// devices.
-func (c *Details) DeviceNote() string {
-	timed, _ := timedDevice(c.S)
-	link := card.Lookup(c.S.Choice.Device)
-	switch {
-	case timed == nil:
-		return ""
-	case link == nil:
-		return "Times are for " + timed.Name + "; the link to the host is your own."
-	case link.ID != timed.ID:
-		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
 	}
 	return ""
 }

@@ -195,7 +195,7 @@ func TestDeviceNote(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice = state.Choice{Source: state.Source{Preset: c.ref}, Device: c.device}
-		if got := (&Details{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+		if got := (&More{S: s}).DeviceNote(); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s with the link of %q: %q; want %q", c.ref, c.device, got, c.want)
 		}
 	}

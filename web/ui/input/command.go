@@ -26,9 +26,17 @@ var commands = map[string]meaning{
 	"batch":          typed(batch),
 	"arg":            typed(argument),
 	"plan":           func(c Command, _ *state.State) state.Message { return state.SetStrategy{Name: c.Arg} },
+	"policy":         func(c Command, _ *state.State) state.Message { return state.OpenPolicy{Index: c.Index} },
 	"strategy": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetStrategy{Name: c.Value}
 	}),
+	"budget-off": func(_ Command, s *state.State) state.Message {
+		return state.SetBudget{Bytes: s.Choice.Room().Bytes, Settled: true}
+	},
+	"option": settled(func(c Command, _ *state.State) state.Message {
+		return state.SetOption{Name: c.Arg, Value: c.Value}
+	}),
+	"more":     does(state.ToggleMore{}),
 	"own-card": typed(ownCard),
 	"gpu":      settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
 	"kind": settled(func(c Command, _ *state.State) state.Message {
@@ -141,6 +149,9 @@ var commands = map[string]meaning{
 	"step-chain":  does(state.ExploreStep{}),
 	"step-on":     does(state.GoOn{}),
 	"step-config": stepConfig,
+	"pass-follow": does(state.FollowPass{}),
+	"pass-whole":  does(state.SetRange{}),
+	"passes-svg":  browser,
 	"step-rank":   func(c Command, _ *state.State) state.Message { return state.PickRank{Rank: c.Index} },
 	"step-change": func(c Command, _ *state.State) state.Message {
 		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}

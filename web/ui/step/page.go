@@ -14,11 +14,15 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
+	"memtide/web/ui/mount"
 )
 
 // Page is a whole training step of a language model: does it train on these cards, what
 // fills them and when, and what would change that.
-type Page struct{ S *state.State }
+type Page struct {
+	S     *state.State
+	Hosts mount.Hosts
+}
 
 // reply is what is known; nil before anything is.
 func (c *Page) reply() *proto.Stepped { return c.S.Step.Shown }

@@ -14,6 +14,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/link"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
@@ -121,8 +122,8 @@ func TestStepRanks(t *testing.T) {
 		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
 	}
 	got := string(c.Ranks())
-	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 || strings.Count(got, "<svg") != 4 {
-		t.Errorf("want 4 rows with their passes, one of them marked; got\n%s", got)
+	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 {
+		t.Errorf("want 4 rows, one of them marked; got\n%s", got)
 	}
 	if a := (&answer.Answer{S: s}).Sentence(); !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) {
 		t.Errorf("the ranks say\n%s\nand the answer %q", got, a)
@@ -133,6 +134,44 @@ func TestStepRanks(t *testing.T) {
 		}
 	}
 	t.Error("the sentence has no order of passes")
+}
+
+// The passes of a pipeline are drawn; what is selected is said under the picture, with the cause to
+// follow, and all is in a table.
+func TestStepPasses(t *testing.T) {
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "schedule": "zb-h1"})
+	x := s.Passes()
+	if x == nil || x.Count() != 3*4*8 || x.Ranks() != 4 {
+		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
+	}
+	html := func() string { return pagetest.HTML(t, &Page{S: s}) }
+	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 {
+		t.Errorf("before anything is selected the page says\n%s", page)
+	}
+	first, _ := x.Numbers(2)
+	s.Update(state.PickPass{Target: lookup.Target{Kind: lookup.OnIdle, Index: first}})
+	if page := html(); !strings.Contains(page, "Rank 2 waits") || !strings.Contains(page, "for the forward of micro batch 0 on rank 1") || !strings.Contains(page, "Passes of rank 2") {
+		t.Errorf("the page does not say why rank 2 begins late:\n%s", page)
+	}
+	for range 2 {
+		s.Update(input.Command{Do: "pass-follow"}.Message(s))
+	}
+	if got := PassSentence(s); !strings.Contains(got, "Rank 0, forward, micro batch 0") || (&Page{S: s}).follows() {
+		t.Errorf("two causes further the page says %q; want the first pass of rank 0, and no cause", got)
+	}
+	s.Update(input.PassKey(input.Key{Key: "ArrowDown"}))
+	if got := PassSentence(s); !strings.HasPrefix(got, "Rank 1 waits") {
+		t.Errorf("a rank further down the page says %q; want that rank 1 waits", got)
+	}
+	f, ok := PassesFile(s)
+	if !ok || !strings.Contains(string(f.Bytes), "Rank 1 waits") || !strings.HasSuffix(f.Name, ".svg") {
+		t.Errorf("the file %q has %d bytes; want a picture that says what is selected", f.Name, len(f.Bytes))
+	}
+	s.Update(state.SetRange{From: x.End() / 4, To: x.End() / 2})
+	s.Update(state.SetStep{Name: "accumulate", Value: "16"})
+	if s.View.To != 0 || s.View.Selected.Kind != lookup.Nothing {
+		t.Errorf("another step begins with %+v selected, until %v; want all of it, and nothing", s.View.Selected, s.View.To)
+	}
 }
 
 // Where the step itself may fit, nothing is said to fit not.

@@ -14,7 +14,7 @@ import (
 )
 
 // Ranks are the ranks of a pipeline, a row each: what lies there at its peak against what
-// a card has for the program, and when its passes run. Empty without a pipeline.
+// a card has for the program. Empty without a pipeline.
 func (c *Page) Ranks() vugu.HTML {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
@@ -36,7 +36,7 @@ func (c *Page) Ranks() vugu.HTML {
 			at += p.Bytes
 		}
 		b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(room, whole), "", ""))
-		fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span>%s</li>`, format.Bytes(rank.High), passesSVG(rank.Passes))
+		fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
 	}
 	return vugu.HTML(b.String())
 }
@@ -51,18 +51,6 @@ func rankWords(r *proto.StepRank) string {
 	return word + layers + ", " + fmt.Sprintf(wordsInFlight, r.InFlight)
 }
 
-// passesSVG draws forwards above, backwards below, and those of weights as low ones.
-func passesSVG(list []proto.StepSpan) string {
-	top := map[string][2]int{"f": {0, 7}, "b": {7, 7}, "w": {10, 4}}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="passes" viewBox="0 0 %d 14" preserveAspectRatio="none" aria-hidden="true">`, proto.SpanScale)
-	for _, s := range list {
-		y := top[s.Kind]
-		fmt.Fprintf(&b, `<path class="pass-%s" d="M%d %dh%dv%dh-%dz"/>`, s.Kind, s.From, y[0], s.To-s.From, y[1], s.To-s.From)
-	}
-	return b.String() + "</svg>"
-}
-
 // RanksNote says in which order the passes run, and how long ranks wait.
 func (c *Page) RanksNote() string {
 	r := c.reply()
@@ -74,7 +62,7 @@ func (c *Page) RanksNote() string {
 
 // ranksView are the ranks under their title.
 func (c *Page) ranksView() *vugu.VGNode {
-	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
+	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
 	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
 }

@@ -27,9 +27,19 @@ const (
 	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
 
 	wordsRanks     = "Every rank at its peak"
-	wordsRanksWait = "On average a rank waits %s of the passes' time. Above the line forwards, below it backwards. A click on a rank shows its pictures."
+	wordsRanksWait = "On average a rank waits %s of the passes' time. A click on a rank shows its pictures."
+	wordsPasses    = "Ranks of the pipeline"
 	wordsRank      = "Rank %d"
 	wordsInFlight  = "%d in flight"
+
+	wordsPassesHelp  = "Left and right: the next pass or idle time of the rank. Up and down: the same moment on the next rank. Enter: what led to it. Plus, minus and 0: zoom."
+	wordsPassesAsk   = "A click on idle time says why the rank waits, and leads to the cause. Forwards are blue, backwards green, with lines where they are those of the weights; numbers are micro batches."
+	wordsFollow      = "Follow the cause"
+	wordsWholeStep   = "Whole step"
+	wordsPassesSave  = "save the picture as SVG"
+	wordsPassesTable = "As a table"
+	wordsIdleTable   = "What ranks do"
+	wordsPassTable   = "Passes of rank %d"
 
 	wordsAssumed     = "Everything that is assumed"
 	wordsAsUsual     = "as the program does"

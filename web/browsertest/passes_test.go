@@ -1,0 +1,46 @@
+//go:build !js
+
+package browsertest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// pipelined is a step on a pipeline whose first rank waits for the backward of the last one.
+const pipelined = "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=full&step.seq=2048&step.schedule=1f1b"
+
+// A click on idle time of a rank says why it waits, the button and the keyboard lead to the
+// cause, a drag zooms in, and another step begins with none of this.
+func TestPipelineWaits(t *testing.T) {
+	t.Parallel()
+	p := Open(t, pipelined)
+	Eval[bool](p, hands)
+	p.Wait(`document.querySelector("#passes canvas")?.width > 0 && !document.querySelector('[data-do="passes-svg"]').disabled`)
+	at := Eval[[]float64](p, `(() => {
+		const host = document.querySelector('[data-testid="passes"]');
+		host.scrollIntoView({block: "center"});
+		const r = host.getBoundingClientRect();
+		return [r.left, r.top, r.width];
+	})()`)
+	left, width := at[0]+84, at[2]-94
+	p.act("a click on idle time", chromedp.MouseClickXY(left+width*0.17, at[1]+38+8))
+	p.Wait(`byID("pass-why").textContent.startsWith("Rank 0 waits")`)
+	if got := p.Text(`[data-testid="pass-why"]`); !strings.Contains(got, "for the backward of micro batch") || !strings.Contains(got, "on rank 1") {
+		t.Errorf("rank 0 says %q; want that it waits for a backward on rank 1", got)
+	}
+	p.Click(`[data-do="pass-follow"]`)
+	p.Wait(`byID("pass-why").textContent.startsWith("Rank 1 waits")`)
+	Eval[bool](p, `document.getElementById("passes").focus(); true`)
+	p.act("a key", chromedp.KeyEvent("\r"))
+	p.Wait(`byID("pass-why").textContent.startsWith("Rank 2 waits")`)
+	p.act("another key", chromedp.KeyEvent("+"))
+	p.Wait(`!document.querySelector('[data-do="pass-whole"]').disabled`)
+	p.Click(`[data-do="pass-whole"]`)
+	p.Wait(`document.querySelector('[data-do="pass-whole"]').disabled`)
+	Eval[bool](p, `control("step-accumulate", "16"); true`)
+	p.Wait(`byID("pass-why").textContent.startsWith("A click on idle time")`)
+	p.Quiet()
+}

@@ -1,0 +1,150 @@
+package draw
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"memtide/engine"
+)
+
+// PassKind is what a pass of a pipeline does.
+type PassKind uint8
+
+// The kinds: a forward, a whole backward, and its two parts, that of the inputs and that of the weights.
+const (
+	PassForward PassKind = iota
+	PassBackward
+	PassInputs
+	PassWeights
+	NumPassKinds
+)
+
+// passWords name the kinds in sentences.
+var passWords = [NumPassKinds]string{"forward", "backward", "backward of the inputs", "backward of the weights"}
+
+func (k PassKind) String() string { return passWords[k] }
+
+// Pass is one micro batch at one stage of a pipeline, as it ran.
+type Pass struct {
+	Kind         PassKind
+	Micro, Stage int
+	Start, End   time.Duration
+}
+
+// PassRank is a rank of a pipeline.
+type PassRank struct {
+	Passes []Pass       // in the order of time; those that run as one have one time
+	Base   engine.Bytes // what is there beside what passes keep
+}
+
+// PassStage is a stage of a path of a pipeline.
+type PassStage struct {
+	Rank        int
+	First, Last bool         // of its path
+	Act, Rest   engine.Bytes // what a micro batch holds from its forward, and from the backward of the inputs to that of the weights
+}
+
+// Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and
+// their memory on the same axis. They are not changed after they are built.
+type Passes struct {
+	ranks  []PassRank
+	stages []PassStage
+	room   engine.Bytes // of a card, for the program
+	full   int          // the fullest rank
+	end    time.Duration
+
+	first []int     // by rank, and one more: the number of its first pass
+	there [][]int32 // by stage and micro batch: the number of its forward
+	back  [][]int32 // and of its backward, or that of the inputs
+	level [][]level // by rank: its memory over time
+	most  []engine.Bytes
+}
+
+// level is how much a rank holds from a moment on.
+type level struct {
+	at    time.Duration
+	bytes engine.Bytes
+}
+
+// NewPasses arranges ranks whose cards have so much room for the program; full is the fullest one.
+func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
+	x := &Passes{ranks: ranks, stages: stages, room: room, full: full, first: []int{0}, there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
+	put := func(list *[]int32, micro, n int) {
+		for len(*list) <= micro {
+			*list = append(*list, -1)
+		}
+		(*list)[micro] = int32(n)
+	}
+	for r := range ranks {
+		for i, p := range ranks[r].Passes {
+			n := x.first[r] + i
+			switch p.Kind {
+			case PassForward:
+				put(&x.there[p.Stage], p.Micro, n)
+			case PassBackward, PassInputs:
+				put(&x.back[p.Stage], p.Micro, n)
+			}
+			x.end = max(x.end, p.End)
+		}
+		x.first = append(x.first, x.first[r]+len(ranks[r].Passes))
+		list := x.levels(&ranks[r])
+		x.level = append(x.level, list)
+		x.most = append(x.most, slices.MaxFunc(list, func(a, b level) int { return int(min(1, max(-1, a.bytes-b.bytes))) }).bytes)
+	}
+	return x
+}
+
+// levels is the memory of a rank over time: a forward takes at its start, a backward gives at its end.
+func (x *Passes) levels(r *PassRank) []level {
+	var changes []level
+	for _, p := range r.Passes {
+		switch st := &x.stages[p.Stage]; p.Kind {
+		case PassForward:
+			changes = append(changes, level{p.Start, st.Act})
+		case PassBackward:
+			changes = append(changes, level{p.End, -st.Act})
+		case PassInputs:
+			changes = append(changes, level{p.Start, max(0, st.Rest-st.Act)}, level{p.End, -max(0, st.Act-st.Rest)})
+		case PassWeights:
+			changes = append(changes, level{p.End, -st.Rest})
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b level) int {
+		if a.at != b.at {
+			return int(min(1, max(-1, a.at-b.at)))
+		}
+		return int(min(1, max(-1, a.bytes-b.bytes))) // what ends comes before what starts
+	})
+	out := []level{{0, r.Base}}
+	for _, c := range changes {
+		last := &out[len(out)-1]
+		if c.at != last.at {
+			out = append(out, level{c.at, last.bytes})
+			last = &out[len(out)-1]
+		}
+		last.bytes += c.bytes
+	}
+	return out
+}
+
+// End is when the last pass ends.
+func (x *Passes) End() time.Duration { return x.end }
+
+// Room is what a card has for the program.
+func (x *Passes) Room() engine.Bytes { return x.room }
+
+// Ranks is how many ranks there are.
+func (x *Passes) Ranks() int { return len(x.ranks) }
+
+// Count is how many passes there are: they are numbered from 0, rank by rank.
+func (x *Passes) Count() int { return x.first[len(x.ranks)] }
+
+// Pass is a pass by its number, with its rank.
+func (x *Passes) Pass(n int) (p *Pass, rank int) {
+	rank = sort.SearchInts(x.first, n+1) - 1
+	return &x.ranks[rank].Passes[n-x.first[rank]], rank
+}
+
+// Numbers are those of the passes of a rank: [from, to).
+func (x *Passes) Numbers(rank int) (from, to int) { return x.first[rank], x.first[rank+1] }

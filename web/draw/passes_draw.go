@@ -1,0 +1,229 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"time"
+
+	"memtide/web/display"
+	"memtide/web/format"
+	"memtide/web/lookup"
+)
+
+// passStyles are the fills of passes. The lines over the backward of the weights make it darker,
+// and tell it apart without colours.
+var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,
+	{Fill: display.Backward, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Ink}}
+
+// Draw replaces s by the picture. Its size is bounded by pixels: passes that are narrow
+// become bands.
+func (x *Passes) Draw(s *Scene, _ Picture, v View) {
+	f := x.frame(v)
+	s.Reset(f.Width, f.Height)
+	s.Title, s.Desc = PassLanes.Title(), x.Summary()
+	s.AddText(display.Ink, 0, 13, display.Text{S: PassLanes.Title(), Bold: true, Large: true})
+	x.drawAxis(s, &f)
+	var all [NumPassKinds][]float32
+	var labels []passLabel
+	for r := range x.ranks {
+		x.drawLane(&f, r, &all, &labels)
+	}
+	for k, rects := range all {
+		s.Rects(passStyles[k], rects)
+	}
+	for _, l := range labels {
+		if l.dark { // legible on the lines
+			w := display.TextWidth(l.text) + 2
+			s.Rect(backwardStyle, l.x-w/2, l.y-10, w, 12)
+		}
+	}
+	for _, k := range []PassKind{PassForward, PassBackward} {
+		for _, l := range labels {
+			if l.ink == passStyles[k].Fill.On() {
+				s.Text(l.ink, l.x, l.y, display.Middle, l.text)
+			}
+		}
+	}
+	x.drawMemory(s, &f)
+	x.drawSelected(s, &f, f.Selected)
+}
+
+// drawAxis draws the time axis above the lanes, and the names of ranks.
+func (x *Passes) drawAxis(s *Scene, f *frame) {
+	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
+	line := display.StrokeOf(display.Grid, 1)
+	for _, k := range ticks {
+		at := math.Floor(f.x(int64(k.At))) + 0.5
+		s.Line(line, float32(at), titleLine+13, float32(at), float32(f.Height-6))
+		s.Text(display.Muted, math.Min(at, f.Width-display.TextWidth(k.Label)/2), titleLine+10, display.Middle, k.Label)
+	}
+	s.Text(display.Muted, f.left-12, titleLine+10, display.End, unit)
+	every := 1
+	for float64(every)*x.laneHeight() < 12 {
+		every *= 2
+	}
+	for r := range x.ranks {
+		y, h := x.lane(r)
+		if r%every == 0 {
+			s.Text(display.Muted, f.left-8, y+h/2+4, display.End, fmt.Sprintf("rank %d", r))
+		}
+		if h >= 12 {
+			s.Line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
+		}
+	}
+	if end := f.x(int64(x.end)); end <= f.right+1 {
+		s.Line(display.StrokeOf(display.Muted, 1), float32(end), titleLine+13, float32(end), float32(f.Height-6))
+	}
+}
+
+// passLabel is the number of a micro batch on its pass.
+type passLabel struct {
+	x, y float64
+	ink  display.Role
+	text string
+	dark bool
+}
+
+// drawLane collects the passes of a rank: boxes of those that are wide, and bands of those that
+// are narrow and follow each other.
+func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels *[]passLabel) {
+	y, h := x.lane(r)
+	list := x.ranks[r].Passes
+	i := sort.Search(len(list), func(i int) bool { return list[i].End > f.From })
+	band := passBand{f: f, y: y, h: h, all: all}
+	for ; i < len(list) && list[i].Start < f.To; i++ {
+		p := &list[i]
+		x0, x1 := f.clip(f.x(int64(p.Start))), f.clip(f.x(int64(p.End)))
+		if x1-x0 < joinedPass {
+			band.add(p.Kind, x0, x1)
+			continue
+		}
+		band.flush()
+		top, high := y, h
+		if i > 0 && list[i-1].Start == p.Start && list[i-1].End == p.End { // one pass of two parts
+			top, high = y+h/2, h/2
+		}
+		x1 -= math.Min(1, x1-x0)
+		all[p.Kind] = append(all[p.Kind], float32(x0), float32(top), float32(x1-x0), float32(high))
+		if text := fmt.Sprint(p.Micro); x1-x0 >= 14 && high >= 11 && display.TextWidth(text) <= x1-x0-2 {
+			*labels = append(*labels, passLabel{(x0 + x1) / 2, top + high/2 + 4, passStyles[p.Kind].Fill.On(), text, p.Kind == PassWeights})
+		}
+	}
+	band.flush()
+}
+
+// passBand is a run of narrow passes without a visible gap.
+type passBand struct {
+	f    *frame
+	y, h float64
+	all  *[NumPassKinds][]float32
+	from float64
+	to   float64
+	last PassKind
+	same float64               // where the run of the last kind began
+	time [NumPassKinds]float64 // widths of what is to be mixed
+}
+
+// add adds a pass. What is of one kind for long enough is drawn as that kind alone.
+func (b *passBand) add(k PassKind, x0, x1 float64) {
+	if b.to > b.from && (x0-b.to >= 1 || k != b.last && b.to-b.same >= joinedPass && b.mixed() == b.last) {
+		b.flush()
+	}
+	if b.to <= b.from {
+		b.from, b.same, b.last = x0, x0, k
+	}
+	if k != b.last {
+		b.same, b.last = x0, k
+	}
+	b.time[k] += x1 - x0
+	b.to = x1
+}
+
+// mixed is the kind of a band that has one alone, or none of them.
+func (b *passBand) mixed() PassKind {
+	one := NumPassKinds
+	for k, w := range b.time {
+		switch {
+		case w == 0:
+		case one < NumPassKinds:
+			return NumPassKinds
+		default:
+			one = PassKind(k)
+		}
+	}
+	return one
+}
+
+// flush draws the band: kinds above each other, each as high as its share.
+func (b *passBand) flush() {
+	if b.to > b.from {
+		sum, y := 0.0, b.y
+		for _, w := range b.time {
+			sum += w
+		}
+		for k, w := range b.time {
+			if w > 0 {
+				h := b.h * w / sum
+				b.all[k] = append(b.all[k], float32(b.from), float32(y), float32(math.Max(b.to-b.from, 0.5)), float32(h))
+				y += h
+			}
+		}
+	}
+	b.from, b.to, b.time = 0, 0, [NumPassKinds]float64{}
+}
+
+// box is where a pass or an idle stretch is painted; ok is false where it is not to be seen.
+func (x *Passes) box(f *frame, t lookup.Target) (b box, ok bool) {
+	from, to, r := x.Interval(t)
+	if r < 0 || to <= f.From || from >= f.To {
+		return b, false
+	}
+	y, h := x.lane(r)
+	x0 := f.clip(f.x(int64(from)))
+	return box{x0, y, math.Max(f.clip(f.x(int64(to))), x0+1), y + h}, true
+}
+
+// drawSelected outlines what is selected. Of an idle stretch the pass that was waited for is
+// framed too, and an arrow leads from its end.
+func (x *Passes) drawSelected(s *Scene, f *frame, t lookup.Target) {
+	b, ok := x.box(f, t)
+	switch {
+	case !ok:
+	case t.Kind == lookup.OnPass:
+		s.Outline(display.StrokeOf(display.Ink, 2), b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
+	default:
+		s.Rect(waitingBox, b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
+		w := x.Wait(t)
+		if c, seen := x.box(f, lookup.Target{Kind: lookup.OnPass, Index: w.Cause}); w.Cause >= 0 && seen {
+			s.Outline(display.StrokeOf(display.Waiting, 2), c.x0, c.y0, c.x1-c.x0, c.y1-c.y0)
+			if c.y0 != b.y0 {
+				arrow(s, c.x1, c.y0, c.y1-c.y0, b.x1, b.y0, b.y1-b.y0)
+			}
+		}
+	}
+}
+
+// Overlay replaces s by the outline of what the pointer is at.
+func (x *Passes) Overlay(s *Scene, _ Picture, v View) {
+	f := x.frame(v)
+	s.Reset(f.Width, f.Height)
+	if b, ok := x.box(&f, f.Hover); ok {
+		s.Outline(display.StrokeOf(display.Ink, 1.5), b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
+	}
+	if f.Cursor >= f.From && f.Cursor <= f.To && f.Cursor != NoCursor {
+		at := float32(f.x(int64(f.Cursor)))
+		s.Line(display.StrokeOf(display.Muted, 1), at, passesTop, at, float32(f.Height-6))
+	}
+}
+
+// Hit is what is at a place: a pass, or the idle stretch of a rank; and the moment there.
+func (x *Passes) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
+	f := x.frame(v)
+	at := f.time(px)
+	r := int((py - passesTop) / x.laneHeight())
+	if py < passesTop || r < 0 || r >= len(x.ranks) || px < f.left-reach || px > f.right+reach {
+		return lookup.Target{}, at
+	}
+	return x.At(r, at), at
+}

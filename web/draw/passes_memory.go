@@ -1,0 +1,139 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"memtide/engine"
+	"memtide/web/display"
+	"memtide/web/format"
+)
+
+// mostLines is how many ranks have a line of their own in the memory; of more the others are a band.
+const mostLines = 8
+
+// lastAt is the number of the level that holds at a moment.
+func lastAt(list []level, at time.Duration) int {
+	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > at })-1)
+}
+
+// drawMemory draws the memory of every rank over time: the fullest one thick and named, and what a
+// card has.
+func (x *Passes) drawMemory(s *Scene, f *frame) {
+	top, bottom := passesTop+x.laneHeight()*float64(len(x.ranks))+passesSpace, f.Height-8
+	most := max(slices.Max(x.most), 1)
+	shown := float64(x.room) <= budgetShown*float64(most)
+	if shown {
+		most = max(most, x.room)
+	}
+	most += most / 8
+	y := func(n engine.Bytes) float64 { return bottom - (bottom-top)*float64(n)/float64(most) }
+	s.AddText(display.Ink, 0, top-6, display.Text{S: "Memory of each rank", Bold: true})
+	for _, k := range format.ByteTicks(most, 4) {
+		at := y(k.At)
+		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(at), float32(f.right), float32(at))
+		s.Text(display.Muted, f.left-8, at+4, display.End, k.Label)
+	}
+	x.drawOthers(s, f, y)
+	line := display.StrokeOf(display.Ink, 2.5)
+	if x.most[x.full] > x.room {
+		line = display.StrokeOf(display.Over, 2.5)
+	}
+	highest, at := x.drawLine(s, f, x.full, line, y)
+	limit := top + 9
+	if shown {
+		limit = y(x.room)
+		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(limit), float32(f.right), float32(limit))
+	}
+	s.placed = s.placed[:0]
+	card := display.Text{S: "a card has " + format.Bytes(x.room) + " for the program", Bold: true}
+	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End}, spot{f.right - 4, limit + 13, display.End})
+	name := display.Text{S: fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest)), Bold: true}
+	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle}, spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
+}
+
+// drawOthers draws the ranks beside the fullest one: lines, or of many a band between the least and the most.
+func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
+	if len(x.ranks) <= mostLines {
+		for r := range x.ranks {
+			if r != x.full {
+				x.drawLine(s, f, r, display.StrokeOf(display.Muted, 1), y)
+			}
+		}
+		return
+	}
+	var low, high []engine.Bytes
+	for r := range x.ranks {
+		if r == x.full {
+			continue
+		}
+		i := 0
+		x.columns(f, r, func(_ float64, least, most engine.Bytes) {
+			if i == len(low) {
+				low, high = append(low, least), append(high, most)
+			}
+			low[i], high[i] = min(low[i], least), max(high[i], most)
+			i++
+		})
+	}
+	area := make([]float32, 0, 4*len(low))
+	for i, n := range high {
+		area = append(area, float32(f.left)+float32(i), float32(y(n)))
+	}
+	for i := len(low) - 1; i >= 0; i-- {
+		area = append(area, float32(f.left)+float32(i), float32(y(low[i])))
+	}
+	s.Path(display.OpArea, display.FillOf(display.Grid), area)
+	if len(low) > 0 {
+		s.placed = s.placed[:0]
+		words := display.Text{S: "the other ranks lie between"}
+		s.place(f, display.Muted, words, true, spot{f.left + 4, y(low[0]) - 4, display.Start})
+	}
+}
+
+// drawLine draws the memory of a rank, and returns its most in view and where that is.
+func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
+	var xy []float32
+	x.columns(f, r, func(px float64, least, most engine.Bytes) {
+		if most > highest {
+			highest, at = most, px
+		}
+		if n := len(xy); n == 0 || xy[n-1] != float32(y(most)) || least < most {
+			if n > 0 {
+				xy = append(xy, float32(px), xy[n-1])
+			}
+			xy = append(xy, float32(px), float32(y(most)))
+		}
+		if least < most {
+			xy = append(xy, float32(px), float32(y(least)))
+		}
+	})
+	if n := len(xy); n > 0 {
+		xy = append(xy, float32(f.clip(f.x(int64(min(f.To, x.end))))), xy[n-1])
+	}
+	s.Line(st, xy...)
+	return highest, at
+}
+
+// columns tells of each pixel the least and the most that a rank holds.
+func (x *Passes) columns(f *frame, r int, emit func(px float64, least, most engine.Bytes)) {
+	list := x.level[r]
+	i := lastAt(list, f.From)
+	for px := f.left; px < f.right; px++ {
+		from, end := f.time(px), f.time(px+1)
+		if from >= x.end {
+			return
+		}
+		for i+1 < len(list) && list[i+1].at <= from {
+			i++
+		}
+		least, most := list[i].bytes, list[i].bytes
+		for k := i + 1; k < len(list) && list[k].at < end; k++ {
+			least, most = min(least, list[k].bytes), max(most, list[k].bytes)
+		}
+		emit(math.Floor(px), least, most)
+	}
+}

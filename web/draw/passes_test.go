@@ -1,0 +1,232 @@
+package draw
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/web/display"
+	"memtide/web/lookup"
+)
+
+// oneOne is 1F1B of some ranks and micro batches: forwards take 1 ms, backwards 2 ms, messages none. Each
+// micro batch holds 1 GiB beside 10 GiB; the backward of the weights is apart if split is set.
+func oneOne(ranks, micro int, split bool) *Passes {
+	f, b := make([][]time.Duration, ranks), make([][]time.Duration, ranks) // ends
+	list := make([]PassRank, ranks)
+	var stages []PassStage
+	for r := range ranks {
+		f[r], b[r] = make([]time.Duration, micro), make([]time.Duration, micro)
+		list[r].Base = 10 * engine.GiB
+		stages = append(stages, PassStage{Rank: r, First: r == 0, Last: r == ranks-1, Act: engine.GiB, Rest: engine.GiB / 2})
+	}
+	next, nextB, free := make([]int, ranks), make([]int, ranks), make([]time.Duration, ranks)
+	for left := 2 * ranks * micro; left > 0; {
+		for r := range ranks {
+			forward := next[r] < micro && next[r]-nextB[r] < min(micro, ranks-r)
+			switch {
+			case forward && (r == 0 || f[r-1][next[r]] > 0):
+				start := free[r]
+				if r > 0 {
+					start = max(start, f[r-1][next[r]])
+				}
+				free[r] = start + ms
+				f[r][next[r]] = free[r]
+				list[r].Passes = append(list[r].Passes, Pass{PassForward, next[r], r, start, free[r]})
+				next[r]++
+				left--
+			case !forward && nextB[r] < next[r] && (r == ranks-1 || b[r+1][nextB[r]] > 0):
+				start := free[r]
+				if r < ranks-1 {
+					start = max(start, b[r+1][nextB[r]])
+				}
+				free[r] = start + 2*ms
+				b[r][nextB[r]] = free[r]
+				if split {
+					list[r].Passes = append(list[r].Passes, Pass{PassInputs, nextB[r], r, start, start + ms}, Pass{PassWeights, nextB[r], r, start + ms, free[r]})
+				} else {
+					list[r].Passes = append(list[r].Passes, Pass{PassBackward, nextB[r], r, start, free[r]})
+				}
+				nextB[r]++
+				left--
+			}
+		}
+	}
+	return NewPasses(list, stages, 15*engine.GiB, 0)
+}
+
+func idle(n int) lookup.Target { return lookup.Target{Kind: lookup.OnIdle, Index: n} }
+
+// Two ranks, two micro batches: rank 0 runs F0 F1 at 0 and 1 ms, and B0 at 4 ms when that of rank 1 has
+// ended; rank 1 begins at 1 ms and has nothing to do from 7 ms on.
+func TestWaitsOfAPipeline(t *testing.T) {
+	x := oneOne(2, 2, false)
+	if x.End() != 9*ms || x.Count() != 8 {
+		t.Fatalf("%d passes end at %v; want 8 at 9ms", x.Count(), x.End())
+	}
+	for _, c := range []struct {
+		t    lookup.Target
+		want Wait
+		says string
+	}{
+		{idle(2), Wait{0, 2 * ms, 4 * ms, 2, 5, 0}, "Rank 0 waits 2 ms, from 2 ms to 4 ms, for the backward of micro batch 0 on rank 1, which ends at 4 ms."},
+		{idle(4), Wait{1, 0, 1 * ms, 4, 0, 0}, "Rank 1 waits 1 ms, from 0 ms to 1 ms, for the forward of micro batch 0 on rank 0, which ends at 1 ms. Nothing has arrived before."},
+		{idle(9), Wait{1, 7 * ms, 9 * ms, -1, -1, 0}, "Rank 1 waits 2 ms, from 7 ms to 9 ms: it has nothing left to do."},
+	} {
+		if got := x.Wait(c.t); got != c.want {
+			t.Errorf("idle %d is %+v; want %+v", c.t.Index, got, c.want)
+		}
+		if got := x.Why(c.t)[0]; got != c.says {
+			t.Errorf("idle %d says %q; want %q", c.t.Index, got, c.says)
+		}
+	}
+	if got, want := x.Why(idle(2))[2], "Of the step rank 0 is idle 33 %: 0 ms before its first pass, 3 ms between passes, 0 ms after its last."; !strings.HasPrefix(got, want) {
+		t.Errorf("rank 0 says %q; want %q", got, want)
+	}
+}
+
+// From every idle stretch the causes lead to the beginning of the step, further back in time at
+// each turn.
+func TestCausesLeadToTheBeginning(t *testing.T) {
+	for _, split := range []bool{false, true} {
+		x := oneOne(5, 9, split)
+		for n := range x.Count() + x.Ranks() {
+			at := idle(n)
+			if from, to, _ := x.Interval(at); to <= from {
+				continue
+			}
+			for {
+				_, was, _ := x.Interval(at)
+				next := x.Follow(at)
+				if next == at {
+					break
+				}
+				if _, to, _ := x.Interval(next); (to > was || to == was && next.Kind == lookup.OnIdle) && at.Index < x.Count() {
+					t.Fatalf("idle %d: from %+v until %v to %+v until %v; want earlier", n, at, was, next, to)
+				}
+				at = next
+			}
+			if p, _ := x.Pass(at.Index); at.Kind != lookup.OnPass || p.Start != 0 {
+				t.Errorf("idle %d leads to %+v; want what happens first", n, at)
+			}
+		}
+	}
+}
+
+// What is painted where is what the keyboard finds there, pass by pass.
+func TestPassesHit(t *testing.T) {
+	x := oneOne(4, 6, true)
+	v := View{Width: 1200, Cursor: NoCursor}
+	f := x.frame(v)
+	for r := range x.Ranks() {
+		y, h := x.lane(r)
+		for at := ms / 2; at < x.End(); at += ms {
+			got, moment := x.Hit(PassLanes, v, f.x(int64(at)), y+h/2)
+			if want := x.At(r, at); got != want || moment.Round(ms/10) != at.Round(ms/10) {
+				t.Errorf("rank %d at %v is %+v at %v; want %+v", r, at, got, moment, want)
+			}
+			if b, ok := x.box(&f, got); !ok || f.x(int64(at)) < b.x0-1 || f.x(int64(at)) > b.x1+1 {
+				t.Errorf("rank %d at %v: %+v is painted at %+v, %v", r, at, got, b, ok)
+			}
+		}
+	}
+	if got, _ := x.Hit(PassLanes, v, 300, x.Height()-10); got.Kind != lookup.Nothing {
+		t.Errorf("in the memory there is %+v; want nothing", got)
+	}
+	at := lookup.Target{Kind: lookup.OnPass}
+	for range x.Count() + 20 { // to the right through a whole rank
+		at = x.Beside(at, 1, 0)
+	}
+	if _, to, r := x.Interval(at); r != 0 || to != x.End() {
+		t.Errorf("the last thing of rank 0 ends at %v on rank %d; want %v", to, r, x.End())
+	}
+	for range 10 {
+		at = x.Beside(at, 0, 1)
+	}
+	if _, _, r := x.Interval(at); r != 3 {
+		t.Errorf("ten ranks down of four is rank %d; want 3", r)
+	}
+}
+
+// Memory rises at forwards and falls at the ends of backwards: 1F1B holds as many micro batches as
+// ranks behind it, and half of one between the two parts of a backward.
+func TestPassesMemory(t *testing.T) {
+	x := oneOne(4, 8, false)
+	for r, n := range x.most {
+		if want := engine.Bytes(10+4-r) * engine.GiB; n != want {
+			t.Errorf("rank %d holds %d bytes at most; want %d", r, n, want)
+		}
+		if got := x.holds(r, x.End()); got != 10*engine.GiB {
+			t.Errorf("rank %d holds %d bytes at the end; want what is there always", r, got)
+		}
+	}
+	y := oneOne(2, 2, true)
+	if got, want := y.holds(1, 2*ms+ms+ms/2), 10*engine.GiB+engine.GiB/2; got != want {
+		t.Errorf("between the parts of a backward rank 1 holds %d bytes; want %d", got, want)
+	}
+}
+
+// A picture has every pass where it is wide, with its micro batch; of 64 ranks with 128 micro
+// batches no more than pixels allow.
+func TestPassesLevelOfDetail(t *testing.T) {
+	var s Scene
+	x := oneOne(4, 8, true)
+	x.Draw(&s, PassLanes, View{Width: 1400, Cursor: NoCursor})
+	numbers := 0
+	for _, text := range s.Texts {
+		if text.Anchor == display.Middle && len(text.S) == 1 && text.S >= "0" && text.S <= "7" {
+			numbers++
+		}
+	}
+	if numbers < x.Count() {
+		t.Errorf("%d numbers of micro batches; want one for each of %d passes", numbers, x.Count())
+	}
+	large := oneOne(64, 128, true)
+	large.Draw(&s, PassLanes, View{Width: 1200, Cursor: NoCursor})
+	if most := 40 * 1200; large.Count() != 24576 || len(s.Nums) > most {
+		t.Errorf("%d passes are drawn with %d numbers; want 24576 with at most %d", large.Count(), len(s.Nums), most)
+	}
+	large.Draw(&s, PassLanes, View{Width: 1200, To: 40 * ms, Cursor: NoCursor})
+	if n := slices.IndexFunc(s.Texts, func(t display.Text) bool { return t.S == "rank 60" }); n < 0 {
+		t.Error("of 64 ranks every fourth one is named; rank 60 is not")
+	}
+}
+
+// The band of narrow passes fills what they take: of two kinds each as much of its height as it
+// has of the time.
+func TestNarrowPassesJoin(t *testing.T) {
+	list := []PassRank{{}}
+	for i := range 200 {
+		at := time.Duration(i) * 3 * ms
+		list[0].Passes = append(list[0].Passes, Pass{PassForward, i, 0, at, at + ms}, Pass{PassBackward, i, 0, at + ms, at + 3*ms})
+	}
+	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
+	f := x.frame(View{Width: 500})
+	var all [NumPassKinds][]float32
+	var labels []passLabel
+	x.drawLane(&f, 0, &all, &labels)
+	_, h := x.lane(0)
+	if len(all[PassForward]) != 4 || len(all[PassBackward]) != 4 || len(labels) > 0 {
+		t.Fatalf("forwards %v, backwards %v, labels %v; want one band of each and no label", all[PassForward], all[PassBackward], labels)
+	}
+	if got := float64(all[PassForward][3]) / h; math.Abs(got-1./3) > 0.01 {
+		t.Errorf("forwards have %.2f of the height; want a third", got)
+	}
+}
+
+// The picture is written as SVG with words as text, whatever is selected.
+func TestPassesSVG(t *testing.T) {
+	x := oneOne(12, 16, true)
+	for n := range x.Count() + x.Ranks() {
+		var s Scene
+		x.Draw(&s, PassLanes, View{Width: 900, Cursor: NoCursor, Selected: idle(n)})
+		var b bytes.Buffer
+		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true}); err != nil || !strings.Contains(b.String(), "rank 0, the fullest: 22 GiB") {
+			t.Fatalf("idle %d: %v, %d bytes; want a picture that names the fullest rank", n, err, b.Len())
+		}
+	}
+}

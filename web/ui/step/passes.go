@@ -1,0 +1,134 @@
+package step
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/js"
+
+	"memtide/web/display"
+	"memtide/web/draw"
+	"memtide/web/format"
+	"memtide/web/lookup"
+	"memtide/web/state"
+	"memtide/web/ui/export"
+)
+
+// passesView is the picture of a pipeline's ranks, with what is said of what is selected in it and
+// a table of the same.
+func (c *Page) passesView() []*vugu.VGNode {
+	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
+	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
+	label := wordsPasses
+	x := c.S.Passes()
+	if x != nil {
+		label += ". " + x.Summary() + " " + PassSentence(c.S)
+	}
+	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application", "aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
+	why := element("div", attr("class", "passes-why"), element("p", attr("data-testid", "pass-why"), vugu.HTML(c.passWhy())),
+		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
+		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
+		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
+	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp), why,
+		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable), element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
+}
+
+// passesHeight is the style of the picture's element.
+func (c *Page) passesHeight() string {
+	if x := c.S.Passes(); x != nil {
+		return fmt.Sprintf("height:%gpx", x.Height())
+	}
+	return "height:0"
+}
+
+// PassSentence says what is selected in the picture of a pipeline, and why it is so.
+func PassSentence(s *state.State) string {
+	x := s.Passes()
+	if x == nil {
+		return ""
+	}
+	return strings.Join(x.Why(s.View.Selected), " ")
+}
+
+// passWhy is what stands under the picture.
+func (c *Page) passWhy() string {
+	if said := PassSentence(c.S); said != "" {
+		return html.EscapeString(said)
+	}
+	return wordsPassesAsk
+}
+
+// follows says that there is a cause to follow.
+func (c *Page) follows() bool {
+	x, t := c.S.Passes(), c.S.View.Selected
+	return x != nil && len(x.Why(t)) > 0 && x.Follow(t) != t
+}
+
+// mostPasses is how many passes of a rank the table has: those around the selected one.
+const mostPasses = 100
+
+// passesTable are the ranks with why they are idle, and passes of the rank that is shown.
+func (c *Page) passesTable() string {
+	x := c.S.Passes()
+	if x == nil {
+		return ""
+	}
+	var b strings.Builder
+	cells := func(tag string, cells ...string) {
+		b.WriteString("<tr>")
+		for i, text := range cells {
+			if i == 0 {
+				b.WriteString(`<th scope="` + tag + `">` + text + "</th>")
+			} else if tag == "col" {
+				b.WriteString(`<th scope="col">` + text + "</th>")
+			} else {
+				b.WriteString("<td>" + text + "</td>")
+			}
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString(`<table class="parts"><caption>` + wordsIdleTable + `</caption><thead>`)
+	cells("col", "Rank", "works", "idle before its first pass", "between passes", "after its last")
+	b.WriteString("</thead><tbody>")
+	for r := range x.Ranks() {
+		start, drain, between := x.Idle(r)
+		cells("row", strconv.Itoa(r), format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between), format.Duration(drain))
+	}
+	at := max(0, c.S.Step.Rank())
+	from, to := x.Numbers(at)
+	if _, _, r := x.Interval(c.S.View.Selected); r == at {
+		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
+	}
+	to = min(to, from+mostPasses)
+	b.WriteString(`</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + `</caption><thead>`)
+	cells("col", "Micro batch", "pass", "stage", "starts", "ends", "waits before it")
+	b.WriteString("</thead><tbody>")
+	for n := from; n < to; n++ {
+		p, _ := x.Pass(n)
+		w := x.Wait(lookup.Target{Kind: lookup.OnIdle, Index: n})
+		cells("row", strconv.Itoa(p.Micro), p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End), format.Duration(max(0, w.To-w.From)))
+	}
+	return b.String() + "</tbody></table>"
+}
+
+// PassesFile is the picture of a pipeline as a file; false without one.
+func PassesFile(s *state.State) (export.File, bool) {
+	x := s.Passes()
+	if x == nil {
+		return export.File{}, false
+	}
+	r := s.Step.Shown
+	var scene, whole draw.Scene
+	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth, Cursor: draw.NoCursor, Selected: s.View.Selected})
+	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card), Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary()}, x.Why(s.View.Selected)...)})
+	theme := display.Light
+	var b bytes.Buffer
+	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
+		return export.File{}, false
+	}
+	return export.File{Name: export.NameFor(r.Name+" ranks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
+}

@@ -14,7 +14,7 @@ const mostParams = 1 << 45
 // Check reports a model that cannot be: everything that describes one comes through here,
 // whatever it was read from. Errors name the number by its key in a config.json.
 func (m *Model) Check() error {
-	err := cmp.Or(m.checkSizes(), m.checkExperts(), m.checkLatent())
+	err := cmp.Or(m.checkSizes(), m.checkExperts(), m.checkLatent(), m.checkPattern())
 	if err == nil {
 		err = m.checkTogether()
 	}
@@ -62,6 +62,16 @@ func (m *Model) checkLatent() error {
 func above(key string, n int64, of string, most int64) error {
 	if n > most {
 		return fmt.Errorf("%s is %d, more than %s, which is %d: correct one of them in the config.json", key, n, of, most)
+	}
+	return nil
+}
+
+// checkPattern reports the first block of its own whose heads have no width.
+func (m *Model) checkPattern() error {
+	for layer, b := range m.Pattern {
+		if b.Heads > 0 && b.MLA == nil && (b.Head < 1 || b.Keys < 1) {
+			return fmt.Errorf("the %d heads of layer %d are %d wide, with %d of keys and values; want each above 0: correct the heads in the config.json", b.Heads, layer, b.Head, b.Keys)
+		}
 	}
 	return nil
 }

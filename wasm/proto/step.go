@@ -15,6 +15,9 @@ type Step struct {
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
 	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
+	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
+	// strategies find. Of a config.json without Args it is the step that the file is opened as.
+	Policies bool `json:"policies,omitempty"`
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.
 	Limit time.Duration `json:"limit,omitempty"`
@@ -199,4 +202,6 @@ type StepChange struct {
 	Low   engine.Bytes  `json:"low"`
 	High  engine.Bytes  `json:"high"`
 	Time  time.Duration `json:"time"`
+
+	Allocated engine.Bytes `json:"allocated"`
 }

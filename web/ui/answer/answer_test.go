@@ -43,7 +43,7 @@ func TestAnswer(t *testing.T) {
 		"sizes by a rule of thumb": {func(s *state.State, p *known.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "should",
 			"Should fit: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. Unsure: sizes are by formula."},
 		"times of another card": {func(s *state.State, p *known.Picture) { p.Choice.Device = "gtx-970" }, "fits",
-			"Fits: 3.58 to 3.73 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: times are of a Tesla V100, 32-bit."},
+			"Fits: 3.58 to 3.73 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: times are those of the Tesla V100, 32-bit."},
 		"the allocator may take it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "may-not",
 			"May not fit: 3.83 to 4 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
 		"more than the device has": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",

@@ -33,7 +33,7 @@ const (
 
 	unsureAllocator = "PyTorch’s allocator"
 	unsureExperts   = "how busy the experts are"
-	unsureTimes     = "times are of a %s"
+	unsureTimes     = "times are those of the %s"
 	unsureSizes     = "sizes are by formula"
 	unsureFile      = "where the file’s sizes come from"
 )

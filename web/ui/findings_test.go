@@ -28,7 +28,16 @@ func TestRefusedFile(t *testing.T) {
 	if got := (&Notice{S: s}).Text(); got != "" {
 		t.Errorf("the notice tells it again: %q", got)
 	}
+	root := Root{S: s}
+	page := pagetest.HTML(t, &root)
+	if panel, verdict := strings.Index(page, `class="findings"`), strings.Index(page, `class="hero"`); panel < 0 || verdict < panel {
+		t.Errorf("a refused file is said at %d of the page, and the answer at %d; want it above", panel, verdict)
+	}
 	s.Alert = &state.Alert{Text: "The budget is not read."}
+	page = pagetest.HTML(t, &root)
+	if panel, verdict := strings.Index(page, `class="findings"`), strings.Index(page, `class="hero"`); panel < verdict {
+		t.Errorf("what is assumed of a file is said at %d of the page, and the answer at %d; want it below", panel, verdict)
+	}
 	if got, want := (&Notice{S: s}).Text(), "The budget is not read."; got != want || c.Head() != "" {
 		t.Errorf("what is about no file: the notice says %q, the panel %q; want %q and nothing", got, c.Head(), want)
 	}

@@ -45,6 +45,10 @@ func (c *Root) Kind() string {
 	return "network"
 }
 
+// Refused reports whether the last file was not opened, which is said above the answer. What was assumed about a
+// file that is open stands below it.
+func (c *Root) Refused() bool { return (&Findings{S: c.S}).Refused() }
+
 // Hidden lists the parts of the page that the link leaves out.
 func (c *Root) Hidden() string {
 	f := &c.S.View.Frame

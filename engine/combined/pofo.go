@@ -42,7 +42,8 @@ Rematerialization and Offloading for Training DNNs", NeurIPS 2021, section 4.
 
 The model knows no outputs that no backward reads. Stages that have such an output
 are taken together with the one after them, what they save stays on the device, and
-nothing is proven about the result.
+nothing is proven about the result. Such plans need less memory than they are made
+for, so some are made for more than the budget.
 
 Whole transfers, as programs make them, follow the same plan and wait until whole
 values have left. That can be slower than the model says. Fetches for which runs wait

@@ -38,7 +38,7 @@ func TestAddedStrategy(t *testing.T) {
 	}
 	s := pagetest.First(t)
 	menu := plans.Plans{S: s}
-	if html := pagetest.HTML(t, &menu); !strings.Contains(html, ">Added<") {
+	if html := pagetest.HTML(t, &menu); !strings.Contains(html, ">memtide: added<") {
 		t.Errorf("the plans of the page are\n%s\nwant the new one", html)
 	}
 	methods := question.Lookup("help").Methods(s.Subject())

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -42,6 +43,7 @@ times are estimates. Models whose blocks are not known are refused by name. The
 exit status is 1 if it does not fit.`,
 		examples: []string{
 			"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192 -ckpt full",
+			`memtide plan -model llama3-70b -gpus 64 -megatron "--pipeline-model-parallel-size 8 --tensor-model-parallel-size 4 --micro-batch-size 1 --global-batch-size 48"`,
 			"memtide plan config.json -device a100-sxm-80gb -gpus 4 -ckpt full -loss chunked",
 		},
 		flags: func(fs *flag.FlagSet) action {
@@ -60,6 +62,9 @@ type planFlags struct {
 	limit  time.Duration
 
 	own ownCard
+
+	megatron string // a command line of Megatron-LM, or a file that contains one
+	settings bool   // write its flags instead of an answer
 
 	chain bool   // write the step instead of an answer
 	file  string // that it is written to; empty: the standard output
@@ -99,6 +104,8 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 		}
 	}
 	p.own.define(fs)
+	fs.StringVar(&p.megatron, "megatron", "", "`FLAGS` of Megatron-LM's command line, or a file that contains them, that say the layout; flags beside them go before")
+	fs.BoolVar(&p.settings, "settings", false, "write Megatron-LM's flags of the layout instead of an answer")
 	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
 	fs.DurationVar(&p.limit, "limit", 0, "`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
@@ -119,7 +126,26 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if id := p.own.id(p.args["device"]); id != "" {
 		p.args["device"] = id
 	}
-	return valid(llm.New(p.network(ctx, e, args), p.args))
+	m := p.network(ctx, e, args)
+	if p.megatron != "" {
+		p.layout(ctx, e, int(m.Layers))
+	}
+	return valid(llm.New(m, p.args))
+}
+
+// layout reads what Megatron-LM's flags say, as far as no flag of plan says otherwise.
+func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
+	text := p.megatron
+	if !strings.Contains(text, "--") {
+		text = string(contents(ctx, e, text))
+	}
+	gpus, _ := strconv.Atoi(p.args["gpus"]) // what is no number is refused below
+	read := valid(ask.ReadMegatron(text, layers, gpus))
+	if len(read.Left) > 0 {
+		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: left out, for no option says it: %s\n", strings.Join(read.Left, " ")))
+	}
+	maps.Copy(read.Args, p.args)
+	p.args = read.Args
 }
 
 // network is the model of -model or of the file.
@@ -163,8 +189,12 @@ const fewCollections = 400
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays leave much behind, and hold little
 	a, poll := p.ask(ctx, e, args), engine.NewPoll(ctx, nil)
-	_, err := a.Until(poll).Answer()
+	found, err := a.Until(poll).Answer()
 	cli.Check(poll.Err())
+	if p.settings {
+		p.write(e, a, valid(found, err))
+		return
+	}
 	if valid(a, err); p.chain {
 		var text bytes.Buffer
 		cli.Check(native.Encode(&text, valid(a.Profile())))
@@ -179,6 +209,15 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	if r.Answer.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")
 	}
+}
+
+// write writes the layout as flags of Megatron-LM, with the order of passes that was taken.
+func (p *planFlags) write(e *env, a llm.Ask, found *llm.Answer) {
+	schedule := ""
+	if found.Ranks != nil {
+		schedule = found.Ranks.Schedule.Name
+	}
+	e.write(p.file, []byte(valid(ask.MegatronFlags(a.Args, schedule, int(a.Setup.Model.Layers)))+"\n"))
 }
 
 // answer finds the answer and what would change it, as far as the limit allows, and writes

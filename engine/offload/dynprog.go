@@ -41,7 +41,7 @@ schedules that offload in the order of the layers and fetch in reverse after the
 last offload; Lemma 3 of the paper, which says that no schedule at all is faster,
 is false.`,
 	Class:  engine.MayOffload,
-	Short:  "Best set (Beaumont 2020)",
+	Short:  "Offload",
 	Rank:   engine.Rank{Chain: 4},
 	Cost:   engine.CostTable,
 	Cites:  []engine.Cite{Paper000("4 (Algorithm 1, DYNPROG)")},

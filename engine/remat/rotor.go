@@ -38,7 +38,7 @@ lets go of such an input, a checkpoint of one is still a checkpoint, and the
 optimum ranges over sequences that run no stage while the saved set of a later one
 is there.`,
 	Class: engine.MayRecompute,
-	Short: "Best choice of blocks",
+	Short: "Recompute",
 	Rank:  engine.Rank{Chain: 2},
 	Cost:  engine.CostTable,
 	Cites: []engine.Cite{Paper002("4.2, Theorem 1 and Algorithms 1 and 2")},

@@ -29,6 +29,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	each := a.Setup.Tensor // cards of what is not shared
 	if pp := n("pp"); pp > 1 {
 		a.Setup.Stages, a.Setup.Schedule, a.Setup.Lighter = pp, p.Word("schedule"), n("lighter")
+		a.Setup.Chunks = n("stages")
 		each *= pp
 	}
 	if a.GPUs%each != 0 {

@@ -15,6 +15,9 @@ type Step struct {
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
 	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
+	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
+	// strategies find. Of a config.json without Args it is the step that the file is opened as.
+	Policies bool `json:"policies,omitempty"`
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.
 	Limit time.Duration `json:"limit,omitempty"`
@@ -75,6 +78,10 @@ type Stepped struct {
 	Policies []StepChange  `json:"policies,omitempty"` // of frameworks, after what strategies find on the chain
 	Curve    string        `json:"curve,omitempty"`    // SVG: those strategies over memory, with the policies as dots
 	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is most similar
+
+	Orders  []StepChange `json:"orders,omitempty"`  // schedules of the pipeline, those that fit first; Words say more
+	Taken   int          `json:"taken,omitempty"`   // that of the answer: index into Orders
+	Refused []string     `json:"refused,omitempty"` // schedules that the layout does not admit, with why
 
 	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0: none fits
 	Batch   int64 `json:"batch,omitempty"`   // most sequences at once
@@ -195,4 +202,6 @@ type StepChange struct {
 	Low   engine.Bytes  `json:"low"`
 	High  engine.Bytes  `json:"high"`
 	Time  time.Duration `json:"time"`
+
+	Allocated engine.Bytes `json:"allocated"`
 }

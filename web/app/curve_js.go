@@ -174,6 +174,12 @@ func (c *curve) move(x, y float64, e safejs.Value) {
 	if b := chart.OtherSide(c.s); b != nil && c.plot.OtherAt(x, y) { // nothing that this network could be set to
 		c.Do(state.Unhover{})
 		c.tip.show(plans.BesideWords(c.s, b, "\n"), e)
+	} else if spot := c.plot.SpotAt(x, y); spot != nil {
+		if !c.view {
+			cursor = "pointer"
+		}
+		c.Do(state.Unhover{})
+		c.tip.show(spot.Say(), e)
 	} else if pt, ok := c.plot.Nearest(x, y); ok {
 		if cursor == "default" && !c.view {
 			cursor = "pointer"
@@ -199,6 +205,10 @@ func (c *curve) release(x, y float64) {
 		return
 	}
 	if c.plot.OtherAt(x, y) {
+		return
+	}
+	if spot := c.plot.SpotAt(x, y); spot != nil && !c.view {
+		c.Do(state.OpenPolicy{Index: spot.Index})
 		return
 	}
 	if pt, ok := c.plot.Nearest(x, y); ok && !c.view { // a point may be another strategy's

@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	}
 	// X swaps, the buttons turn the controls.
 	key(t, p, "KeyX", "x")
-	p.Wait(`byID("side-a").textContent.includes("Best set (Beaumont 2020)") && byID("side-a").getAttribute("aria-pressed") === "true"`)
+	p.Wait(`byID("side-a").textContent.includes("Offload") && byID("side-a").getAttribute("aria-pressed") === "true"`)
 	p.Click(`[data-testid="side-b"]`)
 	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`)
 	// Back to what was before the comparison.

@@ -217,16 +217,16 @@ func (p *Plot) marked() (out []rect) {
 			out = append(out, rect{x - 7, y - 7, x + 7, y + 7})
 		}
 	}
-	if p.KeepAll.StepTime > 0 {
-		x, y, away := p.X(p.KeepAll.Budget)+6, p.Y(p.KeepAll.StepTime), 6.0
-		if p.Axis == tradeoff.Throughput {
-			away = -6 - labelHeight
-		}
-		out = append(out, rect{x - named{name: keepAllName}.width(), y + away, x, y + away + labelHeight})
+	if at := p.keepAllPlace(); at.shown {
+		out = append(out, at.box)
 	}
-	if p.Now.StepTime > 0 && p.Letters[0] == "" {
-		x, y := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway())
-		out = append(out, rect{x - 1.15*named{name: p.shownWords()}.width(), y - 8, x, y + 8})
+	if r, ok := p.shownRect(); ok {
+		out = append(out, r)
+	}
+	for i := range p.Spots {
+		if x := &p.Spots[i]; p.drawn(x) {
+			out = append(out, p.spotRect(x))
+		}
 	}
 	if p.unfit() {
 		x := (p.X(p.From) + p.X(p.Fits)) / 2

@@ -11,14 +11,14 @@ import (
 // marks fills in the budget, the region in which nothing fits, what the device has,
 // and the region beyond that.
 func (p *Plot) marks(s node, look Look, unit float64) node {
-	set(s, float64(p.Budget)/unit, "markLine", "data", "0", "xAxis")
+	set(s, p.axis(p.Budget)/unit, "markLine", "data", "0", "xAxis")
 	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
 	set(s, "plan may use "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
 	var areas []any
 	if p.Fits > p.From {
-		set(s, float64(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
-		set(s, float64(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
+		set(s, p.axis(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
+		set(s, p.axis(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
 		set(s, p.unfit(), "markArea", "label", "show")
 		areas = s["markArea"].(node)["data"].([]any)
 	}
@@ -31,19 +31,21 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 			label["align"] = "right"
 			if near { // to their own sides of both lines
 				set(s, "left", "markLine", "label", "align")
+				set(s, []float64{apart, 0}, "markLine", "label", "offset")
 			}
 		case near:
 			set(s, "right", "markLine", "label", "align")
-			label["offset"] = []float64{math.Round(min(0, p.Width-x-width)), 0}
+			set(s, []float64{-apart, 0}, "markLine", "label", "offset")
+			label["offset"] = []float64{math.Round(min(apart, p.Width-x-width)), 0}
 		case p.Width-x < width:
 			label["align"] = "right"
 		}
 		line := s["markLine"].(node)
-		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Device) / unit, "label": label,
+		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		areas = append(areas, []any{
-			node{"name": p.beyondName(), "xAxis": float64(p.Device) / unit, "itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
-			node{"xAxis": float64(p.To) / unit}})
+			node{"name": p.beyondName(), "xAxis": p.axis(p.Device) / unit, "itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
+			node{"xAxis": p.axis(p.To) / unit}})
 	}
 	if len(areas) == 0 {
 		delete(s, "markArea")
@@ -52,6 +54,9 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	s["markArea"].(node)["data"] = areas
 	return s
 }
+
+// apart is how far names at uprights that are near to each other stand from their lines.
+const apart = 3.0
 
 // markWidth is the room that the name of the budget needs at its side.
 const markWidth = 96.0
@@ -104,9 +109,14 @@ func (p *Plot) shownWords() string {
 	return format.Ratio(p.slowdown(p.Now.StepTime))
 }
 
-// shownLabel stands left of the dot of what is shown, where its line goes away from it.
+// shownLabel stands left of the dot of what is shown, where its line goes away from it, if there
+// is room.
 func (p *Plot) shownLabel(look Look) node {
-	return node{"show": true, "position": "left", "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[display.Ink],
+	position := "left"
+	if p.shownRight() {
+		position = "right"
+	}
+	return node{"show": true, "position": position, "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[display.Ink],
 		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 

@@ -3,6 +3,7 @@ package chart
 import (
 	"maps"
 
+	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -27,7 +28,11 @@ func New(s *state.State, width, height float64) *Plot {
 	}
 	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
-		p.Device, p.Name = d.Memory, "one "+d.Short()
+		p.Card, p.Device, p.Name = true, unreserved(d.Memory), "one "+d.Short()
+	}
+	for _, x := range s.Policies() {
+		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words, Fits: x.Lacks == 0, Needs: x.Needs,
+			At: tradeoff.LinePoint{Budget: unreserved(x.Needs), StepTime: x.Time}})
 	}
 	if c.Complete() {
 		p.Fits = c.Smallest()

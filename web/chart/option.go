@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -32,8 +31,8 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	dress(o, look)
 	set(o, px(p.left()), "grid", "0", "left")
 	unit, name := p.unit()
-	set(o, float64(p.From)/unit, "xAxis", "0", "min")
-	set(o, float64(p.To)/unit, "xAxis", "0", "max")
+	set(o, p.axis(p.From)/unit, "xAxis", "0", "min")
+	set(o, p.axis(p.To)/unit, "xAxis", "0", "max")
 	set(o, "{value} "+name, "xAxis", "0", "axisLabel", "formatter")
 	set(o, max(int(p.Width/90), 3), "xAxis", "0", "splitNumber")
 	set(o, p.Low, "yAxis", "0", "min")
@@ -45,10 +44,16 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	series := []any{p.marks(copyOf(seriesMarks), look, unit)}
 	labels := p.labels()
 	for i := range p.Lines {
+		if s := p.open(copyOf(seriesLine), &p.Lines[i], look, unit); s != nil {
+			series = append(series, s)
+		}
 		s := p.line(copyOf(seriesLine), &p.Lines[i], look, unit)
 		if at := labels[i]; at.shown {
 			s["endLabel"] = endLabel(at, p.Lines[i].Title, look, display.Ink)
 		}
+		series = append(series, s)
+	}
+	if s := p.spots(copyOf(seriesDot), p.spotLabels(labels), look, unit); s != nil {
 		series = append(series, s)
 	}
 	for _, dot := range []struct {
@@ -65,8 +70,8 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		set(s, look.Colours[dot.role], "itemStyle", "color")
 		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
 		if dot.name == keepAllName {
-			if p.Now.StepTime == 0 || math.Abs(p.X(p.Now.Budget)-p.X(dot.at.Budget)) > 20 || math.Abs(p.Y(p.Now.StepTime)-p.Y(dot.at.StepTime)) > 20 {
-				s["label"] = p.keepAllLabel(look) // else what is shown is there, with its own
+			if at := p.keepAllPlace(); at.shown {
+				s["label"] = at.label(look)
 			}
 		} else if label := p.letterLabel(dot.name, look); label != nil {
 			s["label"] = label
@@ -85,18 +90,6 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-// keepAllLabel stands below the square, or above where upwards is fast: nothing is
-// faster, so no line is there. It ends with the square, which is near the right
-// edge.
-func (p *Plot) keepAllLabel(look Look) node {
-	position := "bottom"
-	if p.Axis == tradeoff.Throughput {
-		position = "top"
-	}
-	return node{"show": true, "position": position, "distance": 1, "formatter": keepAllName, "align": "right", "offset": []int{6, 0},
-		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
-}
-
 // unit is the unit of the horizontal axis, in bytes, with its name.
 func (p *Plot) unit() (float64, string) {
 	if p.To >= engine.GiB {
@@ -111,9 +104,50 @@ func (p *Plot) unit() (float64, string) {
 func (p *Plot) data(l *tradeoff.Line, unit float64) []any {
 	out := make([]any, 0, len(l.Points))
 	for _, pt := range p.inside(l) {
-		out = append(out, node{"value": p.value(pt, unit)})
+		if l.Open == 0 || pt.Budget < l.Open {
+			out = append(out, node{"value": p.value(pt, unit)})
+		}
 	}
 	return out
+}
+
+// openName stands at the part of the chosen line that is not final.
+const openName = "not searched yet: at least this"
+
+// open is the part of a line that is not final, dashed and thin, on to the right edge; nil if all
+// of it is final.
+func (p *Plot) open(s node, l *tradeoff.Line, look Look, unit float64) node {
+	pts := p.inside(l)
+	if l.Open == 0 || len(pts) == 0 {
+		return nil
+	}
+	end := pts[0]
+	if end.Budget = p.KeepAll.Budget; end.Budget <= pts[0].Budget {
+		end.Budget = max(p.To, pts[0].Budget)
+	}
+	data := []any{node{"value": p.value(end, unit)}}
+	for _, pt := range pts {
+		data = append(data, node{"value": p.value(pt, unit)})
+		if pt.Budget < l.Open { // where it is solid
+			break
+		}
+	}
+	p.line(s, l, look, unit)
+	s["data"] = data
+	set(s, []int{4, 4}, "lineStyle", "type")
+	set(s, 1, "lineStyle", "width")
+	if l.Method.Strategy == p.Chosen && p.Width >= roomForLabels {
+		below := 8
+		if p.Axis != tradeoff.Throughput {
+			below = -8
+		}
+		data[0].(node)["symbol"], s["showSymbol"] = "none", true
+		data[0].(node)["label"] = node{"show": true, "position": "left", "formatter": openName, "offset": []int{0, below}, "color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
+		for _, d := range data[1:] {
+			d.(node)["symbol"] = "none"
+		}
+	}
+	return s
 }
 
 // line fills in the line of a strategy.

@@ -17,6 +17,7 @@ type Plot struct {
 	Unit          string // samples or tokens
 
 	Lines   []tradeoff.Line
+	Spots   []Spot             // policies of frameworks
 	KeepAll tradeoff.LinePoint // zero if it is not known
 	Chosen  string             // name of the chosen strategy
 	Budget  engine.Bytes
@@ -24,7 +25,8 @@ type Plot struct {
 	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool               // Other is of another network
 	Letters [2]string          // of what is shown and of the other side; empty without a comparison
-	Device  engine.Bytes       // what the device has; 0 if that is not known
+	Card    bool               // the horizontal axis is labelled by what a card has to have for a budget
+	Device  engine.Bytes       // the budget for which the device has just enough; 0 if that is not known
 	Name    string             // of the device, as it is written at its line
 
 	From, To    engine.Bytes // of the horizontal axis

@@ -43,6 +43,11 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 			p.From, p.To = min(p.From, b-room/2), max(p.To, b+room/2)
 		}
 	}
+	for _, x := range p.Spots { // what fits is on the axis
+		if x.Fits {
+			p.From = min(p.From, x.At.Budget-room/2)
+		}
+	}
 	p.From = max(p.From, 0)
 }
 
@@ -58,6 +63,11 @@ func (p *Plot) layAxis() {
 		p.Axis = tradeoff.Slowdown
 	}
 	low, high, limit := 1.0, 1.1, max(slowest, 1.02*p.slowdown(p.Now.StepTime))
+	for _, x := range p.Spots {
+		if at := p.slowdown(x.At.StepTime); p.beside(x) && at <= limit {
+			low, high = min(low, at), max(high, at)
+		}
+	}
 	for _, l := range p.Lines {
 		for _, pt := range l.Points {
 			high = max(high, p.slowdown(pt.StepTime))
@@ -182,7 +192,11 @@ func (p *Plot) Words(at tradeoff.Point) string {
 		}
 		for _, pt := range l.Points {
 			if pt.Budget == at.Budget {
-				words := fmt.Sprintf("%s\n%s per step in %s, %s", l.Title, format.Duration(pt.StepTime), format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+				in := "in "
+				if p.Card {
+					in = "where a plan may use "
+				}
+				words := fmt.Sprintf("%s\n%s per step %s%s, %s", l.Title, format.Duration(pt.StepTime), in, format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
 				if p.Batch > 0 {
 					words += ", " + format.Throughput(p.Batch, p.Unit, pt.StepTime)
 				}
@@ -240,5 +254,5 @@ func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
 func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
 
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
-	return [2]float64{float64(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
+	return [2]float64{p.axis(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }

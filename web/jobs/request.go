@@ -90,6 +90,10 @@ func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
 	f, failed := errors.AsType[*proto.Failure](err)
 	switch {
+	case e.Request.Policies && err != nil:
+		return state.Policed{ID: e.ID}
+	case e.Request.Policies:
+		return state.Policed{ID: e.ID, Stepped: r}
 	case failed && f.Kind == proto.Deadline && !e.Request.Chain:
 		return state.StepEnded{ID: e.ID}
 	case err != nil:

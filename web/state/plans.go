@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"memtide/engine"
 	"memtide/wasm/proto"
@@ -75,6 +76,14 @@ func (s *State) Plans() []PlanGroup {
 	return out
 }
 
+// Whose is the name of a plan among plans and policies: with memtide's for the first of its kind.
+func (p *Plan) Whose(graph bool) string {
+	if p.Strategy.Class != 0 && engine.Best(p.Strategy.Class, graph) == p.Strategy {
+		return "memtide: " + strings.ToLower(p.Name[:1]) + p.Name[1:]
+	}
+	return p.Name
+}
+
 // Menu are the plans that lists have: all while the list of lines is unfolded, else those
 // that are no methods of the literature.
 func (s *State) Menu() []PlanGroup {
@@ -88,14 +97,14 @@ func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
 	case chosen && s.OverBudget != nil:
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: s.OverBudget.Smallest}
 	case chosen && s.current() != nil && s.Shown.Choice.Equal(s.Choice):
-		p.StepTime, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Partial
+		p.StepTime, p.Peak, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Solved.Trace.Peak, s.Shown.Partial
 	case st.Name == engine.KeepAll && all.StepTime > 0 && all.Peak > s.Budget():
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: all.Peak}
 	case st.Name == engine.KeepAll:
-		p.StepTime = all.StepTime
+		p.StepTime, p.Peak = all.StepTime, all.Peak
 	default:
 		if a, ok := s.found(st.Name); ok {
-			p.Found = tradeoff.Found{StepTime: a.StepTime, AtMost: a.Partial, Failure: a.Failure}
+			p.Found = tradeoff.Found{StepTime: a.StepTime, Peak: a.Peak, AtMost: a.Partial, Failure: a.Failure}
 		} else if s.Curve != nil {
 			p.Found = s.Curve.Found(st.Name, s.Budget())
 		}

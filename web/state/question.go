@@ -82,16 +82,20 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 // nobody has asked: they take many schedules.
 const idleOps = 10_000
 
+// rests says that nothing is under way but what nobody waits for: there is an answer to the choice,
+// and the curve is complete.
+func (s *State) rests() bool {
+	if s.View.Frame.Embed || s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
+		return false
+	}
+	c := s.Curve
+	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || s.Shown != nil && s.Shown.Choice.Equal(s.Choice))
+}
+
 // followIdle asks, once nothing else is to be done, the next question that is
 // answered without being asked. It is given up as soon as anything changes.
 func (s *State) followIdle() []Effect {
-	if s.View.Frame.Embed || s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
-		return nil
-	}
-	if c := s.Curve; c == nil || !c.Complete() || c.ID != 0 && c.Improving == 0 || s.OverBudget == nil && (s.Shown == nil || !s.Shown.Choice.Equal(s.Choice)) {
-		return nil
-	}
-	if s.Working() || len(s.Network.Graph.Ops) > idleOps {
+	if !s.rests() || s.asking != 0 || s.Working() || len(s.Network.Graph.Ops) > idleOps {
 		return nil
 	}
 	for _, q := range question.All() {

@@ -9,7 +9,7 @@ import (
 )
 
 // State is everything the page knows. Only Update changes it. What its parts hold is said
-// below, in side.go, answers.go and training.go; what happens to a part, in its file.
+// below, in side.go, answers.go, training.go and policies.go; what happens to a part, in its file.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
@@ -18,6 +18,7 @@ type State struct {
 	questions
 	layout
 	training
+	frameworks
 
 	Alert   *Alert   // something went wrong, and what can be done
 	Draft   Draft    // a text field that is being typed into
@@ -36,11 +37,13 @@ type State struct {
 // New is the state of a page that has nothing yet.
 func New() *State {
 	return &State{
-		pictures:  recent[*known.Picture]{limit: 64},
-		byBudget:  byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
-		training:  training{steps: recent[*proto.Stepped]{limit: 32}},
-		trials:    trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
-		questions: questions{complete: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
+		pictures: recent[*known.Picture]{limit: 64},
+		byBudget: byBudget{curves: recent[*tradeoff.Curve]{limit: 8}},
+		training: training{steps: recent[*proto.Stepped]{limit: 32}},
+
+		frameworks: frameworks{policed: recent[*proto.Stepped]{limit: 32}},
+		trials:     trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
+		questions:  questions{complete: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
 

@@ -24,6 +24,7 @@ var followers = [...]struct {
 	{"the questions that were answered about another choice", (*State).followQuestions},
 	{"the addresses of what is shown", (*State).followPlaces},
 	{"what a recording tells next", (*State).followDoctor},
+	{"the policies of frameworks on the step that is open", (*State).followPolicies},
 	{"the next question that the page answers unasked, if nothing else is under way", (*State).followIdle},
 }
 

@@ -34,6 +34,7 @@ type Curve struct {
 	Failed  string // why it ended early
 	Stopped bool   // a person gave it up
 
+	live      int   // the method whose point came last
 	rows      []int // methods that the sweep at work asks for, in its order
 	Improving int   // complete, but so many points are being given more time
 	improved  int   // methods whose points were given more time
@@ -93,7 +94,7 @@ func (c *Curve) row(m proto.Method) int {
 // the strategy first before the others. Who sends it sets ID.
 func (c *Curve) Missing(set proto.Setting, first string) proto.Sweep {
 	c.Failed, c.Stopped = "", false
-	c.Improving, c.at, c.rows = 0, nil, nil
+	c.Improving, c.at, c.rows, c.live = 0, nil, nil, -1
 	req := proto.Sweep{Setting: set, Limit: pointLimit}
 	for i, m := range c.Methods {
 		if !slices.Contains(c.Points[i], nil) {
@@ -149,7 +150,9 @@ func (c *Curve) Take(p proto.Point) {
 		if p.Method >= len(c.rows) || p.Index >= len(c.Budgets) {
 			return
 		}
-		if p.Method = c.rows[p.Method]; c.Points[p.Method][p.Index] == nil {
+		p.Method = c.rows[p.Method]
+		c.live = p.Method
+		if c.Points[p.Method][p.Index] == nil {
 			c.Done++
 		}
 	}
@@ -168,6 +171,7 @@ func (c *Curve) End(keepAll proto.Reference) {
 // Found is what is known of a strategy in a budget.
 type Found struct {
 	StepTime time.Duration  // 0: no schedule is known
+	Peak     engine.Bytes   // of it; 0 if that is not known
 	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
 	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
 }
@@ -187,7 +191,7 @@ func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
 			return f
 		case c.Budgets[i] > budget || p == nil:
 		case p.StepTime > 0 && (f.StepTime == 0 || p.StepTime <= f.StepTime):
-			f = Found{StepTime: p.StepTime, AtMost: p.Budget < budget || p.Partial()}
+			f = Found{StepTime: p.StepTime, Peak: p.Peak, AtMost: p.Budget < budget || p.Partial()}
 		case f.StepTime == 0 && p.Failure != nil:
 			f.Failure = p.Failure
 		}

@@ -52,6 +52,7 @@ type Line struct {
 	Method proto.Method
 	Title  string
 	Points []LinePoint
+	Open   engine.Bytes // from this budget on it is not final: it may turn out faster there; 0: all of it is
 }
 
 // LinePoint is a budget and the step time at it.
@@ -64,12 +65,16 @@ type LinePoint struct {
 // Lines are the strategies of the curve with the points that are known and
 // feasible, by budget. What fits into a budget fits into every larger one: a point
 // that is slower than one before it is left out, so that a line says what is the
-// best that is known in so much memory. A strategy without any point is left out.
+// best that is known in so much memory: more points make it faster in places and slower in none.
+// A strategy without any point is left out.
 func (c *Curve) Lines() []Line {
 	var out []Line
 	for i, m := range c.Methods {
 		l := Line{Method: m, Title: choice.PlanName(m.Strategy)}
-		for _, p := range c.Points[i] {
+		for k, p := range c.Points[i] {
+			if l.Open == 0 && !c.final(i, k) {
+				l.Open = c.Budgets[k]
+			}
 			if p != nil && p.StepTime > 0 {
 				at := LinePoint{Budget: p.Budget, StepTime: p.StepTime}
 				if p.Partial() {
@@ -83,6 +88,17 @@ func (c *Curve) Lines() []Line {
 		}
 	}
 	return out
+}
+
+// final says that the point of a method at a budget is known and will not be found better: it is
+// not to be given more time, and the method has no other budgets under way that may improve it.
+func (c *Curve) final(method, budget int) bool {
+	p := c.Points[method][budget]
+	if p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline && method >= c.improved {
+		return false
+	}
+	st := engine.Lookup(c.Methods[method].Strategy)
+	return c.ID == 0 || c.at != nil || method != c.live || st == nil || st.Sweeper == nil
 }
 
 // add adds a point behind those of smaller budgets, unless one of them is faster.

@@ -2,6 +2,8 @@ package tradeoff
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 
 func init() {
 	engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
+	engine.Register(&engine.Strategy{Name: "testtogether", Title: "Together", Class: engine.MayOffload, Mark: 1,
+		Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {}})
 }
 
 // A line never rises with the budget: what fits into less fits into more. Neither
@@ -38,6 +42,73 @@ func TestLinesFall(t *testing.T) {
 		if x.got != x.want {
 			t.Errorf("%s is %q; want %q", x.what, x.got, x.want)
 		}
+	}
+}
+
+// However the points of a sweep come, no line ever says less than before at any budget, and what it
+// shows as final stays as it is.
+func TestLinesNeverMoveDown(t *testing.T) {
+	const budgets = 8
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		c := &Curve{ID: 1, Methods: []proto.Method{{Strategy: "testoffload"}, {Strategy: "testtogether"}}, Points: [][]*proto.Point{make([]*proto.Point, budgets), make([]*proto.Point, budgets)}}
+		for b := range engine.Bytes(budgets) {
+			c.Budgets = append(c.Budgets, b+1)
+		}
+		c.Missing(proto.Setting{}, "")
+		last, final := map[string]time.Duration{}, map[string]bool{}
+		look := func() {
+			for _, l := range c.Lines() {
+				best := time.Duration(0)
+				for _, b := range c.Budgets {
+					for _, p := range l.Points {
+						if p.Budget == b {
+							best = p.StepTime
+						}
+					}
+					key := fmt.Sprint(l.Title, b)
+					if before := last[key]; best > 0 && before > 0 && (best > before || best < before && final[key]) {
+						t.Fatalf("%s: %v and then %v, final %t; want it never slower, and what is final as it was", key, before, best, final[key])
+					}
+					last[key], final[key] = best, best > 0 && (l.Open == 0 || b < l.Open)
+				}
+			}
+		}
+		for method := range 2 {
+			order := rng.Perm(budgets)
+			if method == 0 { // one budget after the other
+				slices.Sort(order)
+			}
+			for _, i := range append(order, order[:method*2]...) {
+				p := proto.Point{Method: method, Index: i, Budget: c.Budgets[i], StepTime: time.Duration(100 - 5*i - rng.IntN(5))}
+				if old := c.Points[method][i]; old != nil { // told again, better
+					p.StepTime = old.StepTime - 1
+				}
+				c.Take(p)
+				look()
+			}
+		}
+		c.End(proto.Reference{})
+		look()
+		for _, l := range c.Lines() {
+			if l.Open != 0 {
+				t.Errorf("%s is open from %d on after the sweep; want all of it final", l.Title, l.Open)
+			}
+		}
+	}
+}
+
+// What is to be given more time is not final.
+func TestUnfinishedIsOpen(t *testing.T) {
+	late := &proto.Point{Budget: 2, StepTime: 20, Failure: proto.Fail(proto.Deadline, "late")}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{1, 2}, Points: [][]*proto.Point{{{Budget: 1, StepTime: 30}, late}}}
+	if got := c.Lines()[0].Open; got != 2 {
+		t.Errorf("before more time is given it is open from %d on; want 2", got)
+	}
+	c.Unfinished(proto.Setting{})
+	c.End(proto.Reference{})
+	if got := c.Lines()[0].Open; got != 0 {
+		t.Errorf("after that it is open from %d on; want that it is final", got)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestComparePanel(t *testing.T) {
 	pagetest.WellFormed(t, page)
 	for _, want := range []string{
 		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
-		"Best choice of blocks · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(), c.Sub(), c.Sentence(),
+		"Recompute · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(), c.Sub(), c.Sentence(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
@@ -68,7 +68,7 @@ func TestCompareTable(t *testing.T) {
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
-	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Best choice of blocks</td><td>Greedy offload", "step time (ms)", "computed again</td><td>"} {
+	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Recompute</td><td>Greedy offload", "step time (ms)", "computed again</td><td>"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table does not contain %q:\n%s", want, table)
 		}

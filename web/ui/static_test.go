@@ -119,20 +119,20 @@ func TestNotices(t *testing.T) {
 	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
 	page := pageOf(t, s)
-	for _, want := range []string{"Does not fit in 3 GiB: ", "Best choice of blocks needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "plan for 2.58 GiB"} {
+	for _, want := range []string{"Does not fit in 3 GiB: ", "Recompute needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "plan for 2.58 GiB"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("a budget that is too small: the page does not contain %q", want)
 		}
 	}
 	// The pictures of another strategy, or network, are not taken for the one that was asked for.
 	s.Choice.Strategy = "keepall"
-	if page, want := pageOf(t, s), "The pictures show Best choice of blocks in 2.58 GiB."; !strings.Contains(page, want) {
+	if page, want := pageOf(t, s), "The pictures show Recompute in 2.58 GiB."; !strings.Contains(page, want) {
 		t.Errorf("another strategy does not fit: the page does not contain %q", want)
 	}
 	s.OverBudget, s.Alert = nil, &state.Alert{Text: "This strategy does not apply."}
 	other := *s.Network
 	s.Network = &other
-	if page, want := pageOf(t, s), "The pictures show Best choice of blocks in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
+	if page, want := pageOf(t, s), "The pictures show Recompute in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
 		t.Errorf("another network, without a schedule: the page does not contain %q", want)
 	}
 	s = pagetest.First(t)

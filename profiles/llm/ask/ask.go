@@ -86,6 +86,7 @@ var Options = []engine.Param{
 	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
 	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes (auto: the fastest by a rule that fits)", Default: Auto,
 		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+	{Name: "stages", Title: "stages of a rank", Doc: "`N` stages of a rank of a pipeline, where its order leaves that open", Default: "2", Min: 1, Max: 1 << 6},
 	{Name: "lighter", Title: "layers fewer on the last stage", Doc: "`N` layers that the last stage of a pipeline has fewer, for it has the head too; the others have them", Default: "0", Max: 1 << 8},
 	{Name: "ranks", Title: "checkpoint on the first n ranks", Doc: "the first `N` ranks of a pipeline alone are checkpointed; 0: all", Default: "0", Max: 1 << 8},
 	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
@@ -178,7 +179,7 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
-	case "lighter":
+	case "lighter", "stages":
 		return Value(args, "pp") != "1"
 	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == needs

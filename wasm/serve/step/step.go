@@ -10,6 +10,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/formats/hf"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
@@ -25,7 +26,14 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	a, err := llm.New(m, q.Args)
+	args := q.Args
+	if q.Policies && config != "" {
+		args, err = opened(q)
+	}
+	if err != nil {
+		return nil, proto.Fail(proto.Unsupported, "%v", err)
+	}
+	a, err := llm.New(m, args)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
@@ -44,6 +52,15 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 			fill(out, p)
 		}
 		return ended(out, err, poll)
+	case q.Policies:
+		p := &llm.Plan{Ask: a}
+		if p.Answer, err = a.Answer(); err == nil {
+			p.Policies, err = a.Policies(poll)
+		}
+		if err == nil {
+			fill(out, p)
+		}
+		return ended(out, err, poll)
 	}
 	_, err = a.Plan(poll, func(p *llm.Plan) {
 		fill(out, p)
@@ -53,6 +70,15 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 		}
 	})
 	return ended(out, err, poll)
+}
+
+// opened are the options of the step that a config.json is opened as on a card.
+func opened(q *proto.Step) (engine.Args, error) {
+	args, err := hf.Asked([]byte(q.Model))
+	if err != nil {
+		return nil, err
+	}
+	return ask.With(args, "device", ask.Value(q.Args, "device")), nil
 }
 
 // ended is the answer, or why there is none, or not all of it.
@@ -117,6 +143,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.TimeLow, out.TimeHigh = p.TimeRange()
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
+	orders(out, p)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Policies, out.Curve = changes(p.Policies), curve(p)
 	if n := p.Nearest; n != nil {
@@ -157,7 +184,7 @@ func parts(list []llm.Part) (out []proto.StepPart) {
 
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
-		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time})
+		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time, Allocated: c.Answer.Allocated})
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func TestAnswer(t *testing.T) {
 		}, "needs", "Needs 2.58 GiB, 11 % slower than if everything fitted."},
 		"too small a budget": {func(s *state.State, p *known.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
-		}, "not", "Does not fit in 1 GiB: Best choice of blocks needs 1.18 GiB at least."},
+		}, "not", "Does not fit in 1 GiB: Recompute needs 1.18 GiB at least."},
 		"no check": {func(s *state.State, p *known.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",

@@ -157,16 +157,16 @@ func TestFileNames(t *testing.T) {
 func TestHeading(t *testing.T) {
 	s := pagetest.First(t)
 	h := headingOf(s, Sides(s))
-	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 2 || !strings.HasPrefix(h.Lines[0], "Fits: 3.58 to 3.73 of 15.8 GiB, ") || !strings.HasPrefix(h.Lines[1], "Best choice of blocks · plan may use 2.58 GiB · peak ") || !strings.Contains(h.Lines[1], " · step time ") {
+	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 2 || !strings.HasPrefix(h.Lines[0], "Fits: 3.58 to 3.73 of 15.8 GiB, ") || !strings.HasPrefix(h.Lines[1], "Recompute · plan may use 2.58 GiB · peak ") || !strings.Contains(h.Lines[1], " · step time ") {
 		t.Errorf("the heading is %q", h)
 	}
 	s.View.Frame.Title = "Mine"
-	if h = headingOf(s, Sides(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[1], "ResNet-101, batch 32 · Best choice of blocks") {
+	if h = headingOf(s, Sides(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[1], "ResNet-101, batch 32 · Recompute") {
 		t.Errorf("with a title the heading is %q", h)
 	}
 	s = compared(t)
 	h = headingOf(s, Sides(s))
-	for i, want := range []string{"A: Best choice of blocks · plan may use 2.58 GiB · peak ", "B: ", "B − A: step "} {
+	for i, want := range []string{"A: Recompute · plan may use 2.58 GiB · peak ", "B: ", "B − A: step "} {
 		if len(h.Lines) != 3 || !strings.HasPrefix(h.Lines[i], want) {
 			t.Fatalf("the heading of a comparison is %q; want a line %q", h, want)
 		}

@@ -26,6 +26,7 @@ var commands = map[string]meaning{
 	"batch":          typed(batch),
 	"arg":            typed(argument),
 	"plan":           func(c Command, _ *state.State) state.Message { return state.SetStrategy{Name: c.Arg} },
+	"policy":         func(c Command, _ *state.State) state.Message { return state.OpenPolicy{Index: c.Index} },
 	"strategy": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetStrategy{Name: c.Value}
 	}),

@@ -9,6 +9,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/display"
 	"memtide/web/known"
+	"memtide/web/state"
 	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
@@ -23,10 +24,17 @@ func (c *Tradeoff) Title() string {
 
 // Better says which way is better.
 func (c *Tradeoff) Better() string {
+	text := "down is better"
 	if c.S.View.Axis == tradeoff.Throughput {
-		return "up is better"
+		text = "up is better"
 	}
-	return "down is better"
+	if state.DeviceOf(c.S.Choice) != nil {
+		text += "; memory of the card"
+	}
+	if len(c.S.Policies()) > 0 {
+		text += "; circles are frameworks’ policies"
+	}
+	return text
 }
 
 // Axes lists what the curve may show upwards.

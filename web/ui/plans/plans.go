@@ -3,34 +3,44 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 )
 
-// Plans is the table of plans: the menu of them, the legend of the curve, and what
-// each comes to in the present budget. Folded it has no methods of
-// the literature.
+// Plans is the table of plans and of the policies of frameworks on the same step: the menu of
+// plans, the legend of the curve, and what each comes to in the present budget. Folded it has
+// mostRows of those that fit and of those that do not, and no methods of the literature.
 type Plans struct{ S *state.State }
 
-// PlanRows are the rows of a kind of plans.
+// mostRows is how many rows a part of the folded table has; plans that are drawn stand there in
+// any case.
+const mostRows = 7
+
+// PlanRows are the rows of a part of the table.
 type PlanRows struct {
-	Title string
-	Rows  []PlanRow
+	Title        string
+	Step, Slower string // heads of the columns
+	Bytes        string
+	Rows         []PlanRow
 }
 
-// PlanRow is a plan as it is read.
+// PlanRow is a plan or a policy as it is read.
 type PlanRow struct {
-	Plan    state.Plan
-	Toggle  bool // its line can be drawn and taken away here
+	Plan    state.Plan // of a policy it is empty
+	Toggle  bool       // its line can be drawn and taken away here
 	Pressed string
 	Checked string
 	Tab     string // one row is a tab stop, arrows go to the others
@@ -38,33 +48,122 @@ type PlanRow struct {
 	Doc     string
 	Sample  vugu.HTML
 	HTML    vugu.HTML
+	Policy  bool
+	Index   int // of a policy, see state.OpenPolicy
+
+	step   time.Duration // 0: not known
+	unfit  bool
+	pinned bool // it is in the folded table
 }
 
-// Groups are the rows.
+// Groups are the parts of the table: what fits and what does not, each by step time, and unfolded
+// the methods of the literature.
 func (c *Plans) Groups() (out []PlanRows) {
+	fit, not, rest := c.fitting(), PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
 	for _, g := range c.S.Menu() {
-		rows := PlanRows{Title: g.Title}
 		for _, p := range g.Plans {
-			rows.Rows = append(rows.Rows, c.row(p))
+			switch o := c.row(p); {
+			case g.Literature:
+				rest.Title = g.Title
+				rest.Rows = append(rest.Rows, o)
+			case o.unfit:
+				not.Rows = append(not.Rows, o)
+			default:
+				fit.Rows = append(fit.Rows, o)
+			}
 		}
-		out = append(out, rows)
+	}
+	for _, x := range c.S.Policies() {
+		if o := c.policy(x); o.unfit {
+			not.Rows = append(not.Rows, o)
+		} else {
+			fit.Rows = append(fit.Rows, o)
+		}
+	}
+	for _, g := range []PlanRows{fit, not, rest} {
+		if len(g.Rows) == 0 {
+			continue
+		}
+		slices.SortStableFunc(g.Rows, func(a, b PlanRow) int { return cmp.Compare(uint64(a.step-1), uint64(b.step-1)) }) // 0 is the largest then
+		pinFastest(g.Rows)
+		out = append(out, g)
+	}
+	return out
+}
+
+// pinFastest keeps the fastest plan of each kind in the folded table; rows are by step time.
+func pinFastest(rows []PlanRow) {
+	seen := map[engine.Class]bool{}
+	for i := range rows {
+		o := &rows[i]
+		if !o.Policy && o.step > 0 && !seen[o.Plan.Strategy.Class] {
+			seen[o.Plan.Strategy.Class], o.pinned = true, true
+		}
+	}
+}
+
+// fitting is the part of what fits, without rows.
+func (c *Plans) fitting() PlanRows {
+	g := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
+	if c.S.Network != nil {
+		g.Title = "Fits " + format.Bytes(c.S.Limit())
+	}
+	return g
+}
+
+// Folded are the rows of a part that the table shows: those that are pinned, then policies, then
+// other plans, as far as there is room, by step time.
+func (c *Plans) Folded(g PlanRows) (out []PlanRow) {
+	if c.S.View.LineList {
+		return g.Rows
+	}
+	shown, free := make([]bool, len(g.Rows)), mostRows
+	for _, first := range []func(o *PlanRow) bool{
+		func(o *PlanRow) bool { return o.pinned },
+		func(o *PlanRow) bool { return o.Policy && free > 0 },
+		func(*PlanRow) bool { return free > 0 },
+	} {
+		for i := range g.Rows {
+			if !shown[i] && first(&g.Rows[i]) {
+				shown[i] = true
+				free--
+			}
+		}
+	}
+	for i, o := range g.Rows {
+		if shown[i] {
+			out = append(out, o)
+		}
 	}
 	return out
 }
 
 func (c *Plans) row(p state.Plan) PlanRow {
 	summary, _, _ := strings.Cut(p.Strategy.Doc, "\n\n")
-	time, more := Result(c.S, &p)
 	o := PlanRow{Plan: p, Toggle: c.S.View.LineList && p.Strategy.Class != 0, Pressed: strconv.FormatBool(p.Drawn),
-		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: summary}
+		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: summary, step: p.StepTime, pinned: p.Chosen || p.Drawn || p.Strategy.Class == 0}
 	if p.Chosen {
 		o.Tab = "0"
 	}
-	switch {
-	case p.Failure != nil:
+	step, more := Result(c.S, &p)
+	needs := ""
+	if p.Peak > 0 {
+		needs = gib(choice.Reserved(p.Peak))
+	}
+	switch f := p.Failure; {
+	case f != nil:
 		o.Known = "no"
-		if p.Failure.Text != "" {
-			o.Doc += " " + p.Failure.Text
+		if f.Text != "" {
+			o.Doc += " " + f.Text
+		}
+		if f.Kind == proto.Infeasible {
+			o.unfit, step, more, needs = true, "", "", c.lacks(choice.Reserved(f.Smallest))
+		}
+		if all := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && all > 0 {
+			o.step, step = all, format.Duration(all)
+			if played := c.S.KeepingAll(); played > 0 {
+				needs = c.lacks(played)
+			}
 		}
 	case p.StepTime > 0:
 		o.Known = "yes"
@@ -77,10 +176,45 @@ func (c *Plans) row(p state.Plan) PlanRow {
 	case !p.Drawn:
 		line = ""
 	}
-	o.HTML = vugu.HTML(fmt.Sprintf(`<i>%s</i><span>%s</span><span>%s</span><span>%s</span>`, line,
-		html.EscapeString(p.Name), html.EscapeString(time), html.EscapeString(more)))
+	graph := c.S.Network != nil && c.S.Network.Chain == nil
+	o.HTML = cells(line, p.Whose(graph), "", step, more, needs)
 	return o
 }
+
+// lacks is what a plan that needs so much on the card lacks there; empty if that is not known.
+func (c *Plans) lacks(needs engine.Bytes) string {
+	if over := needs - c.S.Limit(); needs > choice.Context && over > 0 {
+		return gib(over)
+	}
+	return ""
+}
+
+// policy is the row of a policy.
+func (c *Plans) policy(x state.Policy) PlanRow {
+	o := PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
+	more, needs, circle := "", gib(x.Needs), "fits"
+	if all := c.S.KeepAll().StepTime; all > 0 {
+		more = format.Percent(float64(x.Time)/float64(all) - 1)
+	}
+	if o.unfit {
+		o.Known, more, needs, circle = "no", "", gib(x.Lacks), "fits-not"
+	}
+	o.HTML = cells(fmt.Sprintf(`<svg width="26" height="10" aria-hidden="true"><circle class="%s" cx="13" cy="5" r="3.5"/></svg>`, circle),
+		format.Capital(x.Names[0]), x.Words, format.Duration(x.Time), more, needs)
+	return o
+}
+
+// cells are what stands in a row.
+func cells(sample, name, words, step, more, needs string) vugu.HTML {
+	if words != "" {
+		words = "<small>" + html.EscapeString(words) + "</small>"
+	}
+	return vugu.HTML(fmt.Sprintf(`<i>%s</i><span>%s%s</span><span>%s</span><span>%s</span><span>%s</span>`, sample,
+		html.EscapeString(name), words, html.EscapeString(step), html.EscapeString(more), html.EscapeString(needs)))
+}
+
+// gib is a number of bytes below the head "GiB": with its unit only if that is another one.
+func gib(n engine.Bytes) string { return strings.TrimSuffix(format.BytesUp(n), " GiB") }
 
 // Result is what a plan comes to in the present budget, in two columns.
 func Result(s *state.State, p *state.Plan) (time, more string) {
@@ -123,19 +257,24 @@ func Failure(f *proto.Failure) string {
 	return "failed"
 }
 
-// Caption says what the results are about.
+// Title is that of the table.
+func (c *Plans) Title() string {
+	if len(c.S.Policies()) > 0 {
+		return "Plans and policies"
+	}
+	return "Plans"
+}
+
+// Caption says what the rows are about.
 func (c *Plans) Caption() string {
 	if c.S.Network == nil {
 		return "Choose one to see it."
 	}
-	text := "In " + format.Bytes(c.S.Budget())
-	if state.DeviceOf(c.S.Choice) != nil {
-		text += ", on this card"
-	}
+	text := "The same step under each. Choose one to see it"
 	if c.S.View.LineList {
-		return text + ". Choose one to see it; the samples draw lines of the curve and take them away."
+		text += "; the samples draw lines of the curve and take them away"
 	}
-	return text + ". Choose one to see it."
+	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
 // ListOpen is for aria-expanded.
@@ -146,12 +285,20 @@ func (c *Plans) MoreText() string {
 	if c.S.View.LineList {
 		return "Fewer plans"
 	}
+	var parts []string
+	more := 0
+	for _, g := range c.Groups() {
+		more += len(g.Rows) - len(c.Folded(g))
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
 	for _, g := range c.S.Plans() {
 		if g.Literature {
-			return fmt.Sprintf("%d methods of the literature", len(g.Plans))
+			parts = append(parts, fmt.Sprintf("%d methods of the literature", len(g.Plans)))
 		}
 	}
-	return ""
+	return strings.Join(parts, " and ")
 }
 
 // boundWords say what no plan of a kind can beat in the present budget; empty if that says

@@ -33,7 +33,7 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "plans-title"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(vugu.HTML("Plans"))
+			vgn.SetInnerHTML(c.Title())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "push"}}}
@@ -93,10 +93,25 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "plan-group"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(g.Title)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(g.Title)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(g.Step)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(g.Slower)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(g.Bytes)
+					}
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 					vgparent.AppendChild(vgn)
-					for vgiterkeyt, o := range g.Rows {
+					for vgiterkeyt, o := range c.Folded(g) {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						o := o
@@ -119,14 +134,26 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "plan-pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "radio"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "plan"}}}
+							if !o.Policy {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "plan-pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "radio"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "plan"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("aria-checked", o.Checked)
+								vgn.AddAttrInterface("data-arg", o.Plan.Strategy.Name)
+								vgn.AddAttrInterface("data-known", o.Known)
+								vgn.AddAttrInterface("tabindex", o.Tab)
+								vgn.AddAttrInterface("title", o.Doc)
+								vgn.SetInnerHTML(o.HTML)
+							}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("aria-checked", o.Checked)
-							vgn.AddAttrInterface("data-arg", o.Plan.Strategy.Name)
-							vgn.AddAttrInterface("data-known", o.Known)
-							vgn.AddAttrInterface("tabindex", o.Tab)
-							vgn.AddAttrInterface("title", o.Doc)
-							vgn.SetInnerHTML(o.HTML)
+							if o.Policy {
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "plan-pick policy"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "policy"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("data-index", o.Index)
+								vgn.AddAttrInterface("data-known", o.Known)
+								vgn.AddAttrInterface("title", o.Doc)
+								vgn.SetInnerHTML(o.HTML)
+							}
 						}
 					}
 				}

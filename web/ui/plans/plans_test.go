@@ -4,6 +4,7 @@ package plans
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,8 +12,12 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/wasm/serve"
+	_ "memtide/wasm/serve/step"
+	"memtide/web/jobs"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
 )
 
@@ -101,5 +106,72 @@ func TestPlanTooLong(t *testing.T) {
 		if got := Failure(proto.Fail(proto.Unsupported, "%v", err)); got != "needs ≤ 12 blocks" {
 			t.Errorf("%s: %q of %v; want needs ≤ 12 blocks", name, got, err)
 		}
+	}
+}
+
+// beside gives a page a complete curve and the answer of the engine about the policies of frameworks.
+func beside(t *testing.T, s *state.State) {
+	t.Helper()
+	s.Update(state.Unhover{}) // has the curve begun
+	s.Curve.ID, s.Curve.Done = 0, s.Curve.Total
+	for _, e := range s.Update(state.Unhover{}) {
+		if q, ok := e.(state.AskStep); ok {
+			s.Update(jobs.Step(t.Context(), new(serve.Local), q, nil))
+		}
+	}
+	if len(s.Policies()) == 0 {
+		t.Fatalf("no policies are known of %+v on %s", s.Choice, s.Choice.Device)
+	}
+}
+
+// Policies stand among the plans by step time, those that do not fit below; each says what frameworks
+// call it and opens the whole step. The folded table has seven rows of a part, those of the kinds of
+// plans among them, and says how many more there are.
+func TestPoliciesAmongPlans(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-8192tok-lora.16-on-rtx-4090-b4")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	beside(t, s)
+	c := &Plans{S: s}
+	groups := c.Groups()
+	if c.Title() != "Plans and policies" || len(groups) != 2 || groups[0].Title != "Fits 24 GiB" || groups[1].Title != "Does not fit" {
+		t.Fatalf("%q with %+v; want plans and policies, that fit and that do not", c.Title(), groups)
+	}
+	policies, hidden := 0, 0
+	for _, g := range groups {
+		last := time.Duration(0)
+		for _, o := range g.Rows {
+			if o.step > 0 && (o.step < last || last < 0) {
+				t.Errorf("%s: %+v stands below %v", g.Title, o, last)
+			}
+			if last = o.step; o.step == 0 {
+				last = -1
+			}
+			if o.Policy {
+				policies++
+				class := map[bool]string{false: `class="fits"`, true: `class="fits-not"`}[o.unfit]
+				if html := string(o.HTML); !strings.Contains(html, class) || !strings.Contains(html, "<small>") || o.unfit != (g.Title != "Fits 24 GiB") {
+					t.Errorf("%s: the row is %s; want its circle, %s, and what frameworks call it", g.Title, html, class)
+				}
+			}
+		}
+		shown := c.Folded(g)
+		hidden += len(g.Rows) - len(shown)
+		if len(shown) > len(g.Rows) || len(shown) < min(mostRows, len(g.Rows)) {
+			t.Errorf("%s: %d of %d rows are shown; want seven", g.Title, len(shown), len(g.Rows))
+		}
+	}
+	if policies != len(s.Policies()) || !strings.HasPrefix(c.MoreText(), fmt.Sprintf("%d more and ", hidden)) {
+		t.Errorf("%d policies of %d, %d rows hidden, and %q", policies, len(s.Policies()), hidden, c.MoreText())
+	}
+	page := pagetest.HTML(t, c)
+	pagetest.WellFormed(t, page)
+	for _, want := range []string{"memtide: recompute + offload<", "memtide: recompute<", "memtide: offload<", `data-do="policy"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the table has no %q", want)
+		}
+	}
+	s.Update(input.Command{Do: "policy", Index: s.Policies()[0].Index}.Message(s))
+	if s.Choice.Step != "llama3.2-1b" || s.Choice.StepArgs["batch"] != "4" || s.Choice.StepArgs["ckpt"] != "full" {
+		t.Errorf("a click on a policy opens %q with %v; want the whole step with full checkpointing", s.Choice.Step, s.Choice.StepArgs)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
 
@@ -58,6 +59,35 @@ func (c *Page) RanksNote() string {
 		return ""
 	}
 	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
+}
+
+// Orders are the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
+func (c *Page) Orders() (out []Row) {
+	r := c.reply()
+	if r == nil || len(r.Orders) == 0 {
+		return nil
+	}
+	for i := range r.Orders {
+		o := c.row(&r.Orders[i], input.OrderRow, i)
+		if o.about = r.Orders[i].Words; i == r.Taken {
+			o.Arg, o.time, o.now = "", format.Duration(r.Time), true
+		}
+		out = append(out, o)
+	}
+	return c.scaled(out)
+}
+
+// ordersView are the schedules, folded, with those that the layout does not admit.
+func (c *Page) ordersView() *vugu.VGNode {
+	rows, refused := c.Orders(), ""
+	if len(rows) > 0 {
+		for _, why := range c.reply().Refused {
+			refused += "<li>" + html.EscapeString(why) + "</li>"
+		}
+	}
+	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("data-testid", "step-orders"), turns(rows)), element("ul", attr("class", "note"), vugu.HTML(refused)))
+	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }
 
 // ranksView are the ranks under their title.

@@ -57,7 +57,7 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step"),
 		c.unless(element("div", attr("class", "asks"), c.answersView())),
-		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.policiesView(), c.assumedView(),
+		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.ordersView(), c.policiesView(), c.assumedView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }

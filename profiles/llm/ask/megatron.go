@@ -1,0 +1,222 @@
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Megatron is a command line of Megatron-LM, as far as options have words for it
+// [Megatron-LM: training/arguments.py].
+type Megatron struct {
+	Args engine.Args
+	Left []string // flags that say something about the step which no option has
+}
+
+// megatronNumbers are flags that are an option as they are.
+var megatronNumbers = map[string]string{
+	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
+	"--expert-model-parallel-size": "ep", "--micro-batch-size": "batch", "--seq-length": "seq",
+}
+
+// megatronRead are the other flags that are read. What they say follows from them together.
+var megatronRead = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
+	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers", "--recompute-modules",
+	"--nproc-per-node", "--nnodes"}
+
+// megatronSwitches are flags without a value that are read.
+var megatronSwitches = []string{"--recompute-activations", "--use-distributed-optimizer"}
+
+// megatronSilent are flags that change nothing of what is played, or that a model says: those of
+// data, logs and saved states are left out by their beginnings.
+var megatronSilent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--max-position-embeddings",
+	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-", "--eval-", "--tokenizer-", "--vocab-", "--merge-",
+	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--adam-", "--split", "--distributed-", "--master", "--node-rank", "--use-mcore-models",
+	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-", "--group-query-attention", "--num-query-groups",
+	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-", "--attention-dropout", "--hidden-dropout"}
+
+// ReadMegatron reads a command line of Megatron-LM, or a script that contains one, for a model of some
+// layers. Its order is 1F1B, or the interleaved one where ranks have virtual stages. gpus is how many cards
+// there are; 0: as many as torchrun is told in the same line, else one for each rank of a pipeline and a product.
+func ReadMegatron(text string, layers, gpus int) (Megatron, error) {
+	m := Megatron{Args: engine.Args{"program": "megatron", "shard": "none"}}
+	value := map[string]string{}
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\\\"'=()", r) })
+	for i, flag := range words {
+		if !strings.HasPrefix(flag, "--") {
+			continue
+		}
+		flag = strings.ReplaceAll(flag, "_", "-")
+		option, number := megatronNumbers[flag]
+		switch {
+		case number || slices.Contains(megatronRead, flag):
+			if i+1 == len(words) || strings.HasPrefix(words[i+1], "--") {
+				return m, fmt.Errorf("%s has no value", flag)
+			}
+			value[flag] = words[i+1]
+			if number {
+				m.Args[option] = words[i+1]
+			}
+		case slices.Contains(megatronSwitches, flag):
+			value[flag] = "yes"
+		case !slices.ContainsFunc(megatronSilent, func(s string) bool { return flag == s || strings.HasSuffix(s, "-") && strings.HasPrefix(flag, s) }):
+			m.Left = append(m.Left, flag)
+		}
+	}
+	if len(value) == 0 {
+		return m, fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
+	}
+	n := megatronCounts{value: value, layers: layers}
+	n.read(m.Args, gpus)
+	return m, n.err
+}
+
+// megatronCounts reads what follows from several flags. Its first error stays.
+type megatronCounts struct {
+	value  map[string]string
+	layers int
+	err    error
+}
+
+// number is the value of a flag, or what it is where it is not given.
+func (n *megatronCounts) number(flag string, otherwise int) int {
+	text, ok := n.value[flag]
+	if !ok {
+		return otherwise
+	}
+	v, err := strconv.Atoi(text)
+	if (err != nil || v < 1 || v > 1<<20) && n.err == nil {
+		n.err = fmt.Errorf("%s is %q; want a whole number from 1 on, not a variable of the script", flag, text)
+	}
+	return max(v, 1)
+}
+
+// divided is a number by another one, which has to divide it.
+func (n *megatronCounts) divided(a, by int, what string) int {
+	if n.err == nil && (by < 1 || a%by != 0) {
+		n.err = fmt.Errorf("%s: %d does not divide by %d", what, a, by)
+	}
+	return a / max(by, 1)
+}
+
+// read sets what follows from several flags.
+func (n *megatronCounts) read(args engine.Args, gpus int) {
+	pp, tp, cp := n.number("--pipeline-model-parallel-size", 1), n.number("--tensor-model-parallel-size", 1), n.number("--context-parallel-size", 1)
+	each := pp * tp * cp
+	gpus = cmp.Or(gpus, n.number("--nproc-per-node", 1)*n.number("--nnodes", 1))
+	if gpus == 1 {
+		gpus = each
+	}
+	args["gpus"] = strconv.Itoa(gpus)
+	batch := n.number("--micro-batch-size", 1)
+	n.number("--seq-length", 1)
+	n.number("--expert-model-parallel-size", 1)
+	data := n.divided(gpus, each, "cards by ranks of pipeline, products and sequences")
+	args["accumulate"] = strconv.Itoa(n.divided(n.number("--global-batch-size", batch*data), batch*data, "--global-batch-size by --micro-batch-size and the copies of the model"))
+	if n.value["--use-distributed-optimizer"] != "" && data*cp > 1 {
+		args["shard"] = "zero1"
+	}
+	n.pipeline(args, pp)
+	n.recompute(args)
+}
+
+// pipeline sets what a pipeline has.
+func (n *megatronCounts) pipeline(args engine.Args, pp int) {
+	if pp == 1 {
+		return
+	}
+	args["schedule"] = "1f1b"
+	chunks := n.number("--num-virtual-stages-per-pipeline-rank", 1)
+	if each, ok := n.value["--num-layers-per-virtual-pipeline-stage"]; ok {
+		chunks = n.divided(n.layers, pp*n.number("--num-layers-per-virtual-pipeline-stage", 1), "layers by ranks and --num-layers-per-virtual-pipeline-stage "+each)
+	}
+	if chunks > 1 {
+		args["schedule"], args["stages"] = "interleaved", strconv.Itoa(chunks)
+	}
+	if _, ok := n.value["--decoder-last-pipeline-num-layers"]; ok {
+		last := n.number("--decoder-last-pipeline-num-layers", 1)
+		if lighter := n.layers/pp - last; n.err == nil && (chunks > 1 || lighter < 0) {
+			n.err = fmt.Errorf("--decoder-last-pipeline-num-layers %d is not known with virtual stages, or with more layers on the last rank than on others", last)
+		} else if lighter > 0 {
+			args["lighter"] = strconv.Itoa(lighter)
+		}
+	}
+}
+
+// recompute sets what is computed again.
+func (n *megatronCounts) recompute(args engine.Args) {
+	granularity := n.value["--recompute-granularity"]
+	if n.value["--recompute-activations"] != "" {
+		granularity = "selective"
+	}
+	layers := strconv.Itoa(n.number("--recompute-num-layers", 1))
+	method := n.value["--recompute-method"]
+	switch {
+	case granularity == "":
+	case granularity == "selective":
+		args["ckpt"], args["recompute"] = "modules", cmp.Or(n.value["--recompute-modules"], "core_attn")
+	case granularity != "full" && n.err == nil:
+		n.err = fmt.Errorf("--recompute-granularity is %q; want full or selective", granularity)
+	case method == "block":
+		args["ckpt"], args["first"] = "full", layers
+	case method == "" || method == "uniform":
+		args["ckpt"], args["group"] = "full", layers
+	case n.err == nil:
+		n.err = fmt.Errorf("--recompute-method is %q; want uniform or block", method)
+	}
+}
+
+// MegatronFlags writes the layout of a step as Megatron-LM is told it, with the order of passes that
+// was taken; what it has no words for is an error that names it.
+func MegatronFlags(args engine.Args, schedule string, layers int) (string, error) {
+	number := func(name string) int {
+		n, _ := strconv.Atoi(Value(args, name))
+		return n
+	}
+	var out []string
+	put := func(flag string, n int) { out = append(out, flag+" "+strconv.Itoa(n)) }
+	pp, tp, cp := number("pp"), number("tp"), number("cp")
+	data := number("gpus") / max(1, pp*tp*cp)
+	put("--pipeline-model-parallel-size", pp)
+	put("--tensor-model-parallel-size", tp)
+	put("--context-parallel-size", cp)
+	put("--expert-model-parallel-size", number("ep"))
+	put("--micro-batch-size", number("batch"))
+	put("--global-batch-size", number("batch")*number("accumulate")*max(1, data))
+	put("--seq-length", number("seq"))
+	switch {
+	case pp == 1, schedule == "1f1b":
+	case schedule == "interleaved":
+		put("--num-virtual-stages-per-pipeline-rank", number("stages"))
+	default:
+		return "", fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
+	}
+	if lighter := number("lighter"); lighter > 0 {
+		last := layers/pp - lighter
+		if schedule == "interleaved" || (layers-last)%(pp-1) != 0 {
+			return "", fmt.Errorf("Megatron-LM lays out what the last stage has fewer evenly, and without virtual stages; %d layers less %d do not divide among %d ranks, or there are some", layers, last, pp-1)
+		}
+		put("--decoder-last-pipeline-num-layers", last)
+	}
+	if tp > 1 {
+		out = append(out, "--sequence-parallel")
+	}
+	if shard := Value(args, "shard"); shard != "none" {
+		out = append(out, "--use-distributed-optimizer")
+	}
+	switch ckpt := Value(args, "ckpt"); {
+	case number("ranks") > 0 || number("every") > 1 || !slices.Contains([]string{"none", "full", "modules"}, ckpt):
+		return "", fmt.Errorf("Megatron-LM has no flags for checkpointing of some ranks or every n-th block, nor for %s", ckpt)
+	case ckpt == "modules":
+		out = append(out, "--recompute-granularity selective --recompute-modules "+Value(args, "recompute"))
+	case ckpt == "full" && number("first") > 0:
+		out = append(out, "--recompute-granularity full --recompute-method block --recompute-num-layers "+Value(args, "first"))
+	case ckpt == "full":
+		out = append(out, "--recompute-granularity full --recompute-method uniform --recompute-num-layers "+Value(args, "group"))
+	}
+	return strings.Join(out, " "), nil
+}

@@ -1,0 +1,155 @@
+package state
+
+import (
+	"strconv"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// frameworks is the part of the state about the policies of frameworks on the step of the language
+// model that is open.
+type frameworks struct {
+	policies *proto.Stepped         // of the present case; nil if they are not known
+	policed  recent[*proto.Stepped] // by policiesKey; one without policies: there is no answer
+	asking   int                    // of the request under way; 0: none
+	about    string                 // policiesKey of the request, or of what is known
+}
+
+// policiesLimit is how long the policies of a step may take.
+const policiesLimit = 10 * time.Second
+
+// policiesQuestion asks for the policies of what is open; ok is false if it is no step of a language
+// model, or one whose card, times or precision no option of package ask says.
+func (s *State) policiesQuestion() (q proto.Step, ok bool) {
+	d, c := DeviceOf(s.Choice), s.Choice
+	if s.Network == nil || s.Memory != nil || d == nil || c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex {
+		return q, false
+	}
+	q = proto.Step{Policies: true, Limit: policiesLimit}
+	if text := s.Config(); text != "" {
+		q.Model, q.Args = text, ask.With(nil, "device", d.ID)
+		return q, s.Network.Profile.Source.Device == d.Name
+	}
+	base, o := c.Source.Variant()
+	if base == nil || base.Model() == nil || o.Device != d.ID || o.Efficiency > 0 || o.Precision != base.Options().Precision {
+		return q, false
+	}
+	q.Model, q.Args = base.Model().ID, preset.StepArgs(o.Step)
+	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens), "device": d.ID} {
+		q.Args[name] = value
+	}
+	q.Args = ask.Plain(q.Args)
+	return q, true
+}
+
+// policiesKey identifies a question about policies.
+func policiesKey(q proto.Step) string { return choice.MethodKey(q.Model, q.Args) }
+
+// followPolicies asks for the policies of the present case once a plan of it is on screen, and gives
+// that up for another case, and while somebody waits for a plan.
+func (s *State) followPolicies() (out []Effect) {
+	q, ok := s.policiesQuestion()
+	key := ""
+	if ok {
+		key = policiesKey(q)
+	}
+	if key != s.about || s.Solving != nil {
+		out = cancel(&s.asking)
+	}
+	if key != s.about {
+		s.about = key
+		s.policies, _ = s.policed.get(key)
+		s.touch()
+	}
+	if !ok || s.policies != nil || s.asking != 0 || !s.rests() {
+		return out
+	}
+	s.asking = s.newID()
+	return append(out, AskStep{s.asking, q})
+}
+
+// Policed is the answer about policies; nil says that there is none.
+type Policed struct {
+	ID      int
+	Stepped *proto.Stepped
+}
+
+func (m Policed) apply(s *State) []Effect {
+	if s.asking == 0 || s.asking != m.ID {
+		return nil
+	}
+	s.asking = 0
+	if s.policies = m.Stepped; m.Stepped == nil {
+		s.policies = &proto.Stepped{}
+	}
+	s.policed.put(s.about, s.policies)
+	return s.touch()
+}
+
+// Policy is a policy of a framework on the step that is open.
+type Policy struct {
+	*proto.StepChange
+	Index int          // see OpenPolicy
+	Needs engine.Bytes // on the card in the worse case, with CUDA
+	Lacks engine.Bytes // of what may be used; 0 if it fits
+}
+
+// Policies are those of the present case but keeping everything, in the order of frameworks, each
+// result once; none if they are not known, or if the case has none.
+func (s *State) Policies() (out []Policy) {
+	if s.policies == nil {
+		return nil
+	}
+	type result struct {
+		high engine.Bytes
+		time time.Duration
+	}
+	seen := map[result]bool{}
+	for i := range s.policies.Policies {
+		x := &s.policies.Policies[i]
+		r := result{x.High, x.Time}
+		if i == 0 || seen[r] { // the first keeps everything
+			continue
+		}
+		seen[r] = true
+		needs := x.High + s.policies.Context
+		out = append(out, Policy{x, i, needs, max(0, needs-s.Limit())})
+	}
+	return out
+}
+
+// KeepingAll is what keeping everything needs on the card in the worse case, as it was played with
+// the policies; 0 if that is not known.
+func (s *State) KeepingAll() engine.Bytes {
+	if s.policies == nil || len(s.policies.Policies) == 0 {
+		return 0
+	}
+	return s.policies.Policies[0].High + s.policies.Context
+}
+
+// Limit is what a step may take of the card, allocator and CUDA included: all of it, or as much as
+// goes with the budget that a person chose.
+func (s *State) Limit() engine.Bytes {
+	if d := DeviceOf(s.Choice); d != nil && s.Choice.Roomy() {
+		return d.Memory
+	}
+	return choice.Reserved(s.Budget())
+}
+
+// OpenPolicy opens the whole step under a policy.
+type OpenPolicy struct{ Index int }
+
+func (m OpenPolicy) apply(s *State) []Effect {
+	q, ok := s.policiesQuestion()
+	if !ok || s.policies == nil || m.Index < 0 || m.Index >= len(s.policies.Policies) {
+		return nil
+	}
+	c := s.Choice
+	c.Step, c.StepArgs = q.Model, s.policies.Policies[m.Index].Args
+	return s.openStep(c, Push)
+}

@@ -1,0 +1,94 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/card"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/link"
+	"memtide/web/tradeoff"
+)
+
+// policed is a page that shows a plan of a preset on a card, with a complete curve.
+func policed(t *testing.T, ref, device string) *player {
+	t.Helper()
+	c := choice.Default().On(card.Lookup(device))
+	c.Source.Preset = ref
+	p := &player{State: New()}
+	p.play(Start{Choice: c, Look: link.Look{Lines: []string{tradeoff.AllLines}}})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	e := last[Sweep](t, p)
+	for m := range e.Request.Methods {
+		for i := range e.Request.Budgets {
+			p.play(point(e, m, i, 20))
+		}
+	}
+	p.play(Swept{e.ID, proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
+	return p
+}
+
+// asks reports whether the last effects ask for policies.
+func asks(p *player) bool {
+	for _, e := range p.effects {
+		if a, ok := e.(AskStep); ok && a.Request.Policies {
+			return true
+		}
+	}
+	return false
+}
+
+// The policies of a language model's step are asked for once its curve is there, with its options
+// and a limit, once for each case; of other networks, and where the times are another card's, they
+// are not.
+func TestPoliciesAreAskedOnce(t *testing.T) {
+	p := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
+	if !asks(p) {
+		t.Fatalf("effects %s; want that policies are asked for", names(p.effects))
+	}
+	e := last[AskStep](t, p)
+	want := engine.Args{"batch": "2", "seq": "4096", "lora": "8", "device": "rtx-4090"}
+	if got := e.Request; choice.MethodKey(got.Model, got.Args) != choice.MethodKey("llama3.2-1b", want) || got.Limit <= 0 {
+		t.Errorf("asks %+v; want llama3.2-1b with %v, and a limit", got, want)
+	}
+	high := func(n engine.Bytes) proto.StepChange {
+		return proto.StepChange{Names: []string{"x"}, Args: engine.Args{"ckpt": "full"}, High: n, Time: time.Second}
+	}
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB), high(30 * engine.GiB)}}})
+	list := p.Policies()
+	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 || list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 41*engine.GiB {
+		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 41 GiB", list, p.KeepingAll())
+	}
+	if p.play(SetBudget{Bytes: 10 * engine.GiB, Settled: true}); asks(p) {
+		t.Error("another budget asks again; want what is known")
+	}
+	if got := p.Policies(); len(got) != 2 || got[0].Lacks <= 0 {
+		t.Errorf("in 10 GiB the policies are %+v; want that neither fits", got)
+	}
+	if p.play(OpenPolicy{1}); p.Choice.Step != "llama3.2-1b" || p.Choice.StepArgs["ckpt"] != "full" {
+		t.Errorf("opened: %q with %v; want the step with full checkpointing", p.Choice.Step, p.Choice.StepArgs)
+	}
+	for _, c := range []struct{ ref, device string }{{"resnet50-b32", "v100-pcie-16gb"}, {"llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h100"}} {
+		if asks(policed(t, c.ref, c.device)) {
+			t.Errorf("%s on %s: policies are asked for", c.ref, c.device)
+		}
+	}
+}
+
+// A plan that somebody waits for ends the request, and what has no answer is not asked again.
+func TestPoliciesGiveWay(t *testing.T) {
+	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
+	id := last[AskStep](t, p).ID
+	if p.play(SetBudget{Bytes: 9 * engine.GiB, Settled: true}); !contains(p.effects, Cancel{id}) {
+		t.Errorf("another budget: effects %s; want the request ended", names(p.effects))
+	}
+	if p.play(answer(last[Solve](t, p), 12)); !asks(p) {
+		t.Fatalf("once it is solved: effects %s; want the policies asked for again", names(p.effects))
+	}
+	if p.play(Policed{ID: last[AskStep](t, p).ID}); asks(p) || len(p.Policies()) > 0 {
+		t.Error("without an answer they are asked for again")
+	}
+}

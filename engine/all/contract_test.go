@@ -69,11 +69,15 @@ func instances(count int, shape enginetest.Shape) []instance {
 	return all
 }
 
-// fewer is by how much -short divides the random cases: that is how these tests
-// run in WebAssembly, after they have run natively.
+// fewer returns by how much the random cases are divided: all of them run with MEMTIDE_LONG=1,
+// a third in an ordinary run, and an eighth with -short, which is how these tests run in
+// WebAssembly after they have run natively.
 func fewer() int {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return 8
+	case os.Getenv("MEMTIDE_LONG") == "":
+		return 3
 	}
 	return 1
 }

@@ -79,6 +79,10 @@ type Stepped struct {
 	Curve    string        `json:"curve,omitempty"`    // SVG: those strategies over memory, with the policies as dots
 	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is most similar
 
+	Orders  []StepChange `json:"orders,omitempty"`  // schedules of the pipeline, those that fit first; Words say more
+	Taken   int          `json:"taken,omitempty"`   // that of the answer: index into Orders
+	Refused []string     `json:"refused,omitempty"` // schedules that the layout does not admit, with why
+
 	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0: none fits
 	Batch   int64 `json:"batch,omitempty"`   // most sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // fewest cards

@@ -44,3 +44,16 @@ func TestPipelineWaits(t *testing.T) {
 	p.Wait(`byID("pass-why").textContent.startsWith("A click on idle time")`)
 	p.Quiet()
 }
+
+// A view in another page shows the ranks of a pipeline and why one waits, and nothing to press
+// but the picture.
+func TestPipelineEmbedded(t *testing.T) {
+	t.Parallel()
+	p := Open(t, strings.Replace(pipelined, "#v=1&", "#v=1&embed=1&", 1))
+	p.Wait(`document.querySelector("#passes canvas")?.width > 0 && document.querySelector('[data-testid="passes"]').clientHeight > 200`)
+	shown := Eval[string](p, `[...document.querySelectorAll(".whole > *, .ranks > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.dataset.testid).join(" ")`)
+	if want := "ranks passes passes-why pass-why"; shown != want {
+		t.Errorf("the view shows %q; want %q", shown, want)
+	}
+	p.Quiet()
+}

@@ -31,5 +31,7 @@
 // pictures show that over time, at one moment, the fragmentation and the host
 // memory.
 //
+// Passes draw the ranks of a pipeline: a lane each, and their memory on the same axis.
+//
 // The package is plain Go: it knows no browser.
 package draw

@@ -36,6 +36,8 @@ type Pass struct {
 type PassRank struct {
 	Passes []Pass       // in the order of time; those that run as one have one time
 	Base   engine.Bytes // what is there beside what passes keep
+
+	Reserved engine.Bytes // the most that the allocator holds; 0: nobody knows
 }
 
 // PassStage is a stage of a path of a pipeline.

@@ -24,7 +24,8 @@ func lastAt(list []level, at time.Duration) int {
 // card has.
 func (x *Passes) drawMemory(s *Scene, f *frame) {
 	top, bottom := passesTop+x.laneHeight()*float64(len(x.ranks))+passesSpace, f.Height-8
-	most := max(slices.Max(x.most), 1)
+	reserved := x.ranks[x.full].Reserved
+	most := max(slices.Max(x.most), reserved, 1)
 	shown := float64(x.room) <= budgetShown*float64(most)
 	if shown {
 		most = max(most, x.room)
@@ -39,7 +40,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	}
 	x.drawOthers(s, f, y)
 	line := display.StrokeOf(display.Ink, 2.5)
-	if x.most[x.full] > x.room {
+	if max(x.most[x.full], reserved) > x.room {
 		line = display.StrokeOf(display.Over, 2.5)
 	}
 	highest, at := x.drawLine(s, f, x.full, line, y)
@@ -51,7 +52,14 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	s.placed = s.placed[:0]
 	card := display.Text{S: "a card has " + format.Bytes(x.room) + " for the program", Bold: true}
 	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End}, spot{f.right - 4, limit + 13, display.End})
-	name := display.Text{S: fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest)), Bold: true}
+	words := fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest))
+	if reserved > x.most[x.full] {
+		at := float32(y(reserved))
+		s.Line(display.Style{Fill: display.NoRole, Stroke: line.Stroke, Lines: display.NoRole, Dash: display.DashGhost, Width: 1}, float32(f.left), at, float32(f.right), at)
+		words += fmt.Sprintf(", with the allocator up to %s", format.Bytes(reserved))
+		highest = reserved
+	}
+	name := display.Text{S: words, Bold: true}
 	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle}, spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
 }
 

@@ -16,6 +16,7 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	ranks := make([]draw.PassRank, len(r.Ranks))
 	for i := range r.Ranks {
 		ranks[i].Base = max(0, r.Ranks[i].Allocated-r.Ranks[i].Held)
+		ranks[i].Reserved = r.Ranks[i].High
 	}
 	var stages []draw.PassStage
 	for _, st := range r.Stages {

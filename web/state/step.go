@@ -141,7 +141,7 @@ func (m UseChange) apply(s *State) []Effect {
 	if s.Step == nil || s.Step.Shown == nil || s.Late() {
 		return nil
 	}
-	list := map[ChangeList][]proto.StepChange{SingleChanges: s.Step.Shown.Changes, FixingChanges: s.Step.Shown.Fixes, PolicyChanges: s.Step.Shown.Policies}[m.Of]
+	list := map[ChangeList][]proto.StepChange{SingleChanges: s.Step.Shown.Changes, FixingChanges: s.Step.Shown.Fixes, PolicyChanges: s.Step.Shown.Policies, OrderChanges: s.Step.Shown.Orders}[m.Of]
 	if m.Index < 0 || m.Index >= len(list) {
 		return nil
 	}
@@ -164,6 +164,7 @@ const (
 	SingleChanges ChangeList = iota
 	FixingChanges
 	PolicyChanges
+	OrderChanges
 )
 
 // ExploreStep opens the step as a chain, for the methods that choose what is kept.

@@ -69,7 +69,10 @@ func t5(c *config, m *llm.Model) {
 	dropped := c.above(0.1, "dropout_rate")
 	b.Dropout, b.DropAttn, b.DropNet, m.Dropped = dropped, dropped, dropped, dropped
 	layers := c.need("num_layers")
-	decoders := c.or(layers, "num_decoder_layers")
+	decoders := layers
+	if c.has("num_decoder_layers") {
+		decoders = c.need("num_decoder_layers")
+	}
 	if c.tooMany("num_layers", layers, decoders) {
 		return
 	}

@@ -73,6 +73,7 @@ func TestVariantsRefused(t *testing.T) {
 		"use_bidirectional_attention": smallConfig("gemma4_text").with(object{"use_bidirectional_attention": "all"}),
 		"relative_attention":          smallConfig("deberta-v2").with(object{"relative_attention": true}),
 		"feed_forward_proj":           smallConfig("t5").with(object{"feed_forward_proj": "gated-tanh"}),
+		"num_decoder_layers":          smallConfig("t5").with(object{"num_decoder_layers": 0}),
 		"layer_types":                 smallConfig("deepseek_v4").with(object{"layer_types": []string{"full_attention", "full_attention"}}),
 		"add_bias_linear":             smallConfig("zamba2").with(object{"add_bias_linear": true}),
 		"use_mambapy":                 smallConfig("mamba").with(object{"use_mambapy": true}),

@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 )
 
@@ -28,6 +29,28 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	for i, st := range of.Stages {
 		out.Stages = append(out.Stages, proto.StepStage{Rank: st.Rank, First: i == 0 || of.Stages[i-1].Path != st.Path,
 			Last: i+1 == len(of.Stages) || of.Stages[i+1].Path != st.Path, Act: st.Act, Rest: st.Rest})
+	}
+}
+
+// orders takes over what the schedules of a pipeline come to.
+func orders(out *proto.Stepped, p *llm.Plan) {
+	out.Orders, out.Refused, out.Taken = nil, nil, 0
+	for _, o := range p.Orders {
+		words := ask.Words("schedule", o.Name)
+		if o.Answer == nil {
+			out.Refused = append(out.Refused, words+": "+o.Reason)
+			continue
+		}
+		a := o.Answer
+		if o.Name == p.Answer.Ranks.Schedule.Name {
+			out.Taken = len(out.Orders)
+		}
+		about := fmt.Sprintf("ranks wait %.0f %%, rank %d is the fullest", 100*a.Ranks.Trace.Idle(), a.Ranks.Full)
+		if o.Twice() {
+			about += ", all states twice"
+		}
+		out.Orders = append(out.Orders, proto.StepChange{Names: []string{words}, Words: about, Args: ask.With(p.Ask.Args, "schedule", o.Name),
+			Fit: fits[a.Verdict], GPUs: p.Ask.GPUs, Low: a.Low, High: a.High, Time: a.Time})
 	}
 }
 

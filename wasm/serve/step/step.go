@@ -143,6 +143,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.TimeLow, out.TimeHigh = p.TimeRange()
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)
+	orders(out, p)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Policies, out.Curve = changes(p.Policies), curve(p)
 	if n := p.Nearest; n != nil {

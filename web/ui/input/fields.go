@@ -125,6 +125,7 @@ const (
 	FixRow    = "fix"
 	AloneRow  = "alone"
 	PolicyRow = "policy"
+	OrderRow  = "order"
 )
 
-var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges}
+var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges, OrderRow: state.OrderChanges}

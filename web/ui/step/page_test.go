@@ -11,6 +11,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/engine"
+	"memtide/engine/pipeline"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/link"
@@ -171,6 +172,31 @@ func TestStepPasses(t *testing.T) {
 	s.Update(state.SetStep{Name: "accumulate", Value: "16"})
 	if s.View.To != 0 || s.View.Selected.Kind != lookup.Nothing {
 		t.Errorf("another step begins with %+v selected, until %v; want all of it, and nothing", s.View.Selected, s.View.To)
+	}
+}
+
+// The schedules of a pipeline are rows that a click takes, but for the one that is taken; those that
+// the layout does not admit say why.
+func TestStepOrders(t *testing.T) {
+	s := pagetest.Step(t, "llama3.2-1b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "6", "seq": "2048"})
+	c := &Page{S: s}
+	r := c.reply()
+	rows := c.Orders()
+	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
+		t.Fatalf("%d rows and %q; want every schedule once, and DualPipe refused 6 micro batches", len(rows), r.Refused)
+	}
+	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || !strings.Contains(page, wordsOrders) {
+		t.Errorf("the page has not %d schedules to take:\n%s", len(rows)-1, page)
+	}
+	for _, o := range rows {
+		if o.Arg == "" {
+			continue
+		}
+		s.Update(input.Command{Do: "step-change", Arg: o.Arg, Index: o.Index}.Message(s))
+		if got, want := s.Choice.StepArgs["schedule"], r.Orders[o.Index].Args["schedule"]; got != want || want == "" {
+			t.Errorf("the row %q takes the order %q; want %q", o.title, got, want)
+		}
+		break
 	}
 }
 

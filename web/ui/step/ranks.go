@@ -10,6 +10,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
 
@@ -58,6 +59,22 @@ func (c *Page) RanksNote() string {
 		return ""
 	}
 	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
+}
+
+// Orders are the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
+func (c *Page) Orders() (out []Row) {
+	r := c.reply()
+	if r == nil || len(r.Orders) == 0 {
+		return nil
+	}
+	for i := range r.Orders {
+		o := c.row(&r.Orders[i], input.OrderRow, i)
+		if o.about = r.Orders[i].Words; i == r.Taken {
+			o.Arg, o.time, o.now = "", format.Duration(r.Time), true
+		}
+		out = append(out, o)
+	}
+	return c.scaled(out)
 }
 
 // ranksView are the ranks under their title.

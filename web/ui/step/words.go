@@ -32,6 +32,9 @@ const (
 	wordsRank      = "Rank %d"
 	wordsInFlight  = "%d in flight"
 
+	wordsOrders     = "Schedules of the pipeline"
+	wordsOrdersHint = "every order of passes, each played with its memory; where none is chosen the fastest that fits is taken"
+
 	wordsPassesHelp  = "Left and right: the next pass or idle time of the rank. Up and down: the same moment on the next rank. Enter: what led to it. Plus, minus and 0: zoom."
 	wordsPassesAsk   = "A click on idle time says why the rank waits, and leads to the cause. Forwards are blue, backwards green, with lines where they are those of the weights; numbers are micro batches."
 	wordsFollow      = "Follow the cause"

@@ -15,7 +15,7 @@ type controls struct {
 	*core
 	files *files
 	saver *saver
-	word  safejs.Value // what has just been changed and had the focus
+	word  safejs.Value // what has just been used and has the focus
 }
 
 // listen turns what is done with elements into messages: one set of
@@ -26,6 +26,9 @@ func (a *controls) listen() {
 		c, element, ok := commandOf(e)
 		if tag := text(element, "tagName"); ok && tag != "INPUT" && tag != "SELECT" {
 			c.Settled = true
+			if c.Do == "budget-off" {
+				a.word = element
+			}
 			a.command(c, element)
 		}
 	})
@@ -43,8 +46,8 @@ func (a *controls) listen() {
 	})
 }
 
-// sync gives the focus back to what was changed, if that moved: a word that is chosen goes
-// into the sentence.
+// sync gives the focus back to what was used, if that moved: a word that is chosen goes into
+// the sentence, and one that is taken away to what the sentence can still say.
 func (a *controls) sync() {
 	old, now := a.word, get(global("document"), "activeElement")
 	if !exists(old) || truth(old, "isConnected") && now.Equal(old) {
@@ -56,7 +59,11 @@ func (a *controls) sync() {
 		if arg := text(old, "dataset", "arg"); arg != "" {
 			selector += "[data-arg=" + arg + "]"
 		}
-		if e := call(global("document"), "querySelector", selector); exists(e) {
+		e := call(global("document"), "querySelector", selector)
+		if !exists(e) {
+			e = call(global("document"), "querySelector", "[data-do=more]")
+		}
+		if exists(e) {
 			call(e, "focus", map[string]any{"preventScroll": true})
 		}
 	}

@@ -69,7 +69,7 @@ func TestForeignHands(t *testing.T) {
 			font.textContent = text.data;
 			text.replaceWith(font);
 		}
-		document.querySelector(".privacy").remove();
+		document.querySelector(".own > .sr").remove();
 		return true;
 	})()`)
 	for _, c := range []struct{ do, open, closed string }{

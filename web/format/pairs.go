@@ -7,10 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// OutOf writes a part of a whole, with the unit once where it is the same: "8 of 16 GiB".
-func OutOf(part, whole engine.Bytes) string { return join(part, whole, " of ") }
-
-// Between writes a range: "8 to 16 GiB".
+// Between writes a range, with the unit once where it is the same: "8 to 16 GiB".
 func Between(from, to engine.Bytes) string { return join(from, to, " to ") }
 
 // Range writes a range of sizes; one size if it is none.

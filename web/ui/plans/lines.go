@@ -3,7 +3,6 @@ package plans
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"strconv"
 	"strings"
 
@@ -70,6 +69,3 @@ func sample(line string) string {
 	}
 	return fmt.Sprintf(`<svg width="26" height="8" aria-hidden="true"><path class="%s" d="M0 4H26"%s/></svg>`, class, dash)
 }
-
-// Sampled is the name of a strategy behind a piece of its line.
-func Sampled(strategy, name string) string { return sample(strategy) + html.EscapeString(name) }

@@ -77,19 +77,6 @@ func (c *Page) Orders() (out []Row) {
 	return c.scaled(out)
 }
 
-// ordersView are the schedules, folded, with those that the layout does not admit.
-func (c *Page) ordersView() *vugu.VGNode {
-	rows, refused := c.Orders(), ""
-	if len(rows) > 0 {
-		for _, why := range c.reply().Refused {
-			refused += "<li>" + html.EscapeString(why) + "</li>"
-		}
-	}
-	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p", attr("class", "note"), wordsTurned),
-		element("div", attr("data-testid", "step-orders"), turns(rows)), element("ul", attr("class", "note"), vugu.HTML(refused)))
-	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
-}
-
 // ranksView are the ranks under their title.
 func (c *Page) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"html"
 	"strconv"
 
 	"github.com/vugu/vugu"
@@ -94,6 +95,19 @@ func (c *Page) policiesView() *vugu.VGNode {
 	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
+}
+
+// ordersView are the schedules, folded, with those that the layout does not admit.
+func (c *Page) ordersView() *vugu.VGNode {
+	rows, refused := c.Orders(), ""
+	if len(rows) > 0 {
+		for _, why := range c.reply().Refused {
+			refused += "<li>" + html.EscapeString(why) + "</li>"
+		}
+	}
+	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("data-testid", "step-orders"), turns(rows)), element("ul", attr("class", "note"), vugu.HTML(refused)))
+	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }
 
 // curve is the picture of the policies, which the second program draws.

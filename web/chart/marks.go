@@ -2,7 +2,9 @@ package chart
 
 import (
 	"math"
+	"slices"
 
+	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/tradeoff"
@@ -36,6 +38,9 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		case near:
 			set(s, "right", "markLine", "label", "align")
 			set(s, []float64{-apart, 0}, "markLine", "label", "offset")
+			if p.X(p.Budget) < 1.4*markWidth {
+				set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
+			}
 			label["offset"] = []float64{math.Round(min(apart, p.Width-x-width)), 0}
 		case p.Width-x < width:
 			label["align"] = "right"
@@ -61,9 +66,10 @@ const apart = 3.0
 // markWidth is the room that the name of the budget needs at its side.
 const markWidth = 96.0
 
-// beyondName stands in the region beyond the device, if it is wide enough.
+// beyondName stands in the region beyond the device, if it is wide enough and no other name stands
+// there.
 func (p *Plot) beyondName() string {
-	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth {
+	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth || p.Fits > p.Device && p.unfit() {
 		return ""
 	}
 	return "more than the card has"
@@ -127,4 +133,65 @@ func (p *Plot) shownAway() int {
 		return -12
 	}
 	return 12
+}
+
+// keepAllMark is where the name of keeping everything stands.
+type keepAllMark struct {
+	shown    bool
+	box      rect
+	position string
+	align    string
+	away     int
+}
+
+// label is the name as a label of the square.
+func (m keepAllMark) label(look Look) node {
+	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align, "offset": []int{m.away, 0},
+		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
+}
+
+// keepAllPlace finds a place for the name of keeping everything: below the square, or above where
+// upwards is fast, since nothing is faster and no line is there; ending with the square or beginning
+// with it, clear of what is shown and of the uprights. It is not shown where there is none, and
+// where what is shown is at the square, with its own words.
+func (p *Plot) keepAllPlace() (m keepAllMark) {
+	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), named{name: keepAllName}.width()
+	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 && math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {
+		return m
+	}
+	m.position = "bottom"
+	from := y + 6
+	if p.Axis == tradeoff.Throughput {
+		m.position, from = "top", y-6-labelHeight
+	}
+	shown, _ := p.shownRect()
+	for _, at := range []struct {
+		align string
+		away  int
+		x0    float64
+	}{{"right", 6, x + 6 - width}, {"left", -6, x - 6}} {
+		m.align, m.away, m.box = at.align, at.away, rect{at.x0, from, at.x0 + width, from + labelHeight}
+		crossed := slices.ContainsFunc(p.uprights(), func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 })
+		if m.shown = !crossed && !m.box.meets(shown) && m.box.x0 >= p.left() && m.box.x1 <= p.Width+2; m.shown {
+			return m
+		}
+	}
+	return m
+}
+
+// shownRect is the place of the words at the dot of what is shown; ok is false if it has none.
+func (p *Plot) shownRect() (r rect, ok bool) {
+	if p.Now.StepTime <= 0 || p.Letters[0] != "" {
+		return r, false
+	}
+	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()), 1.15*named{name: p.shownWords()}.width()
+	if p.shownRight() {
+		x += 18 + width
+	}
+	return rect{x - width, y - 8, x, y + 8}, true
+}
+
+// shownRight says that the words at the dot of what is shown have no room on its left.
+func (p *Plot) shownRight() bool {
+	return p.X(p.Now.Budget)-9-1.15*named{name: p.shownWords()}.width() < p.left()
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -44,7 +45,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	series := []any{p.marks(copyOf(seriesMarks), look, unit)}
 	labels := p.labels()
 	for i := range p.Lines {
-		if s := p.open(copyOf(seriesLine), &p.Lines[i], look, unit); s != nil {
+		if s := p.open(copyOf(seriesLine), i, labels, look, unit); s != nil {
 			series = append(series, s)
 		}
 		s := p.line(copyOf(seriesLine), &p.Lines[i], look, unit)
@@ -114,17 +115,15 @@ func (p *Plot) data(l *tradeoff.Line, unit float64) []any {
 // openName stands at the part of the chosen line that is not final.
 const openName = "not searched yet: at least this"
 
-// open is the part of a line that is not final, dashed and thin, on to the right edge; nil if all
-// of it is final.
-func (p *Plot) open(s node, l *tradeoff.Line, look Look, unit float64) node {
+// open is the part of line i that is not final, dashed and thin, on to where everything is kept;
+// nil if all of it is final.
+func (p *Plot) open(s node, i int, names []label, look Look, unit float64) node {
+	l := &p.Lines[i]
 	pts := p.inside(l)
 	if l.Open == 0 || len(pts) == 0 {
 		return nil
 	}
-	end := pts[0]
-	if end.Budget = p.KeepAll.Budget; end.Budget <= pts[0].Budget {
-		end.Budget = max(p.To, pts[0].Budget)
-	}
+	end := tradeoff.LinePoint{Budget: max(p.KeepAll.Budget, pts[0].Budget), StepTime: pts[0].StepTime}
 	data := []any{node{"value": p.value(end, unit)}}
 	for _, pt := range pts {
 		data = append(data, node{"value": p.value(pt, unit)})
@@ -132,22 +131,36 @@ func (p *Plot) open(s node, l *tradeoff.Line, look Look, unit float64) node {
 			break
 		}
 	}
+	slices.Reverse(data) // the name stands at the right end
 	p.line(s, l, look, unit)
-	s["data"] = data
+	s["data"], s["step"] = data, "end"
 	set(s, []int{4, 4}, "lineStyle", "type")
 	set(s, 1, "lineStyle", "width")
-	if l.Method.Strategy == p.Chosen && p.Width >= roomForLabels {
-		below := 8
-		if p.Axis != tradeoff.Throughput {
-			below = -8
-		}
-		data[0].(node)["symbol"], s["showSymbol"] = "none", true
-		data[0].(node)["label"] = node{"show": true, "position": "left", "formatter": openName, "offset": []int{0, below}, "color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
-		for _, d := range data[1:] {
-			d.(node)["symbol"] = "none"
+	if l.Method.Strategy == p.Chosen {
+		if at := p.openLabel(i, end, names); at.shown {
+			s["endLabel"] = endLabel(at, openName, look, display.Muted)
 		}
 	}
 	return s
+}
+
+// openLabel is a place for the name of what is not final of line i, below or above its right end.
+func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
+	x, y, width := p.X(end.Budget), p.Y(end.StepTime), named{name: openName}.width()
+	taken := p.marked()
+	for _, l := range names {
+		if l.shown {
+			taken = append(taken, l.box)
+		}
+	}
+	for _, up := range []float64{-10, 10} {
+		l := label{x: -4, y: up, left: true, shown: true, box: rect{x - 4 - width, y - up - labelHeight/2, x - 4, y - up + labelHeight/2}}
+		crossed := slices.ContainsFunc(p.strokes(), func(s stroke) bool { return l.box.holds(s.rect) > 0 })
+		if !crossed && l.box.x0 > p.left() && l.box.y0 >= top && l.box.y1 <= p.Height-bottom && !slices.ContainsFunc(taken, l.box.meets) {
+			return l
+		}
+	}
+	return label{}
 }
 
 // line fills in the line of a strategy.

@@ -37,6 +37,16 @@ type Plot struct {
 	wide float64 // the room that the labels of the vertical axis need
 }
 
+// Spot is a policy of a framework on the curve: a circle, full if it fits.
+type Spot struct {
+	Index int    // see state.OpenPolicy
+	Name  string // of the policy
+	Words string // what frameworks call it
+	At    tradeoff.LinePoint
+	Needs engine.Bytes // on the card
+	Fits  bool
+}
+
 // Beside is the other side of a comparison, beside the curve of this one.
 type Beside struct {
 	Letter  string             // A or B

@@ -5,51 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"memtide/engine"
-	"memtide/web/choice"
 	"memtide/web/display"
 	"memtide/web/format"
-	"memtide/web/tradeoff"
 )
-
-// Spot is a policy of a framework on the curve: a circle, full if it fits.
-type Spot struct {
-	Index int    // see state.OpenPolicy
-	Name  string // of the policy
-	Words string // what frameworks call it
-	At    tradeoff.LinePoint
-	Needs engine.Bytes // on the card
-	Fits  bool
-}
-
-// unreserved is the budget for which a card has to have so much, the inverse of choice.Reserved.
-func unreserved(card engine.Bytes) engine.Bytes {
-	whole := choice.Reserved(100*engine.GiB) - choice.Context
-	return engine.Bytes(float64(max(card-choice.Context, 0)) / float64(whole) * float64(100*engine.GiB))
-}
-
-// axis is what the horizontal axis says at a budget.
-func (p *Plot) axis(b engine.Bytes) float64 {
-	if p.Card {
-		return float64(choice.Reserved(b))
-	}
-	return float64(b)
-}
-
-// beside says that a policy is neither left nor right of the plot.
-func (p *Plot) beside(x Spot) bool { return x.At.Budget > p.From && x.At.Budget < p.To }
-
-// drawn says that a policy lies in the plot.
-func (p *Plot) drawn(x *Spot) bool { return p.beside(*x) && p.slowdown(x.At.StepTime) <= p.Most }
-
-// spotSize is the width of a circle, in CSS pixels.
-const spotSize = 8.0
-
-// spotRect is the place of a circle.
-func (p *Plot) spotRect(x *Spot) rect {
-	at := rect{p.X(x.At.Budget), p.Y(x.At.StepTime), p.X(x.At.Budget), p.Y(x.At.StepTime)}
-	return at.widened(spotSize / 2)
-}
 
 // SpotAt returns the policy whose circle is at a place; nil if none is.
 func (p *Plot) SpotAt(x, y float64) *Spot {
@@ -149,65 +107,4 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 	}
 	s["name"], s["data"] = "policies", data
 	return s
-}
-
-// keepAllMark is where the name of keeping everything stands.
-type keepAllMark struct {
-	shown    bool
-	box      rect
-	position string
-	align    string
-	away     int
-}
-
-// label is the name as a label of the square.
-func (m keepAllMark) label(look Look) node {
-	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align, "offset": []int{m.away, 0},
-		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
-}
-
-// keepAllPlace finds a place for the name of keeping everything: below the square, or above where
-// upwards is fast, since nothing is faster and no line is there; ending with the square or beginning
-// with it, clear of what is shown and of the uprights. It is not shown where there is none, and
-// where what is shown is at the square, with its own words.
-func (p *Plot) keepAllPlace() (m keepAllMark) {
-	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), named{name: keepAllName}.width()
-	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 && math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {
-		return m
-	}
-	m.position = "bottom"
-	from := y + 6
-	if p.Axis == tradeoff.Throughput {
-		m.position, from = "top", y-6-labelHeight
-	}
-	shown, _ := p.shownRect()
-	for _, at := range []struct {
-		align string
-		away  int
-		x0    float64
-	}{{"right", 6, x + 6 - width}, {"left", -6, x - 6}} {
-		m.align, m.away, m.box = at.align, at.away, rect{at.x0, from, at.x0 + width, from + labelHeight}
-		crossed := slices.ContainsFunc(p.uprights(), func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 })
-		if m.shown = !crossed && !m.box.meets(shown) && m.box.x0 >= p.left() && m.box.x1 <= p.Width+2; m.shown {
-			return m
-		}
-	}
-	return m
-}
-
-// shownRect is the place of the words at the dot of what is shown; ok is false if it has none.
-func (p *Plot) shownRect() (r rect, ok bool) {
-	if p.Now.StepTime <= 0 || p.Letters[0] != "" {
-		return r, false
-	}
-	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()), 1.15*named{name: p.shownWords()}.width()
-	if p.shownRight() {
-		x += 18 + width
-	}
-	return rect{x - width, y - 8, x, y + 8}, true
-}
-
-// shownRight says that the words at the dot of what is shown have no room on its left.
-func (p *Plot) shownRight() bool {
-	return p.X(p.Now.Budget)-9-1.15*named{name: p.shownWords()}.width() < p.left()
 }

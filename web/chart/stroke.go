@@ -110,3 +110,12 @@ func (p *Plot) uprights() []engine.Bytes {
 	}
 	return []engine.Bytes{p.Budget}
 }
+
+// spotSize is the width of a circle, in CSS pixels.
+const spotSize = 8.0
+
+// spotRect is the place of a circle.
+func (p *Plot) spotRect(x *Spot) rect {
+	at := rect{p.X(x.At.Budget), p.Y(x.At.StepTime), p.X(x.At.Budget), p.Y(x.At.StepTime)}
+	return at.widened(spotSize / 2)
+}

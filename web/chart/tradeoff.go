@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -256,3 +257,23 @@ func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To 
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{p.axis(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
+
+// unreserved is the budget for which a card has to have so much, the inverse of choice.Reserved.
+func unreserved(card engine.Bytes) engine.Bytes {
+	whole := choice.Reserved(100*engine.GiB) - choice.Context
+	return engine.Bytes(float64(max(card-choice.Context, 0)) / float64(whole) * float64(100*engine.GiB))
+}
+
+// axis is what the horizontal axis says at a budget.
+func (p *Plot) axis(b engine.Bytes) float64 {
+	if p.Card {
+		return float64(choice.Reserved(b))
+	}
+	return float64(b)
+}
+
+// beside says that a policy is neither left nor right of the plot.
+func (p *Plot) beside(x Spot) bool { return x.At.Budget > p.From && x.At.Budget < p.To }
+
+// drawn says that a policy lies in the plot.
+func (p *Plot) drawn(x *Spot) bool { return p.beside(*x) && p.slowdown(x.At.StepTime) <= p.Most }

@@ -165,6 +165,9 @@ func (w *Work) lastLevers() (out []change, err error) {
 	}
 	for _, l := range ask.Levers {
 		if l.Trains(args) {
+			if l.Option != "lora" {
+				l.Name = ask.LeverOf("lora", "16").Name + ", " + l.Name
+			}
 			out = w.lever(out, p, batch, l)
 		}
 	}

@@ -11,15 +11,6 @@ import (
 	"memtide/web/choice"
 )
 
-// frameworks is the part of the state about the policies of frameworks on the step of the language
-// model that is open.
-type frameworks struct {
-	policies *proto.Stepped         // of the present case; nil if they are not known
-	policed  recent[*proto.Stepped] // by policiesKey; one without policies: there is no answer
-	asking   int                    // of the request under way; 0: none
-	about    string                 // policiesKey of the request, or of what is known
-}
-
 // policiesLimit is how long the policies of a step may take.
 const policiesLimit = 10 * time.Second
 

@@ -9,7 +9,7 @@ import (
 )
 
 // State is everything the page knows. Only Update changes it. What its parts hold is said
-// below, in side.go, answers.go, training.go and policies.go; what happens to a part, in its file.
+// below, in side.go, answers.go and training.go; what happens to a part, in its file.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared

@@ -57,3 +57,12 @@ func (t *Step) Rank() int {
 
 // cancel gives up what is under way.
 func (t *Step) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
+
+// frameworks is the part of the state about the policies of frameworks on the step of the language
+// model that is open.
+type frameworks struct {
+	policies *proto.Stepped         // of the present case; nil if they are not known
+	policed  recent[*proto.Stepped] // by policiesKey; one without policies: there is no answer
+	asking   int                    // of the request under way; 0: none
+	about    string                 // policiesKey of the request, or of what is known
+}

@@ -43,7 +43,7 @@ times are estimates. Models whose blocks are not known are refused by name. The
 exit status is 1 if it does not fit.`,
 		examples: []string{
 			"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192 -ckpt full",
-			`memtide plan -model llama3-70b -gpus 64 -megatron "--pipeline-model-parallel-size 8 --tensor-model-parallel-size 4 --micro-batch-size 1 --global-batch-size 48"`,
+			"memtide plan -model llama3-8b -gpus 8 -megatron --pipeline-model-parallel-size=8",
 			"memtide plan config.json -device a100-sxm-80gb -gpus 4 -ckpt full -loss chunked",
 		},
 		flags: func(fs *flag.FlagSet) action {

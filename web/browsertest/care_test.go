@@ -19,7 +19,7 @@ const offload = "#v=1&p=resnet101-b32&s=greedy&m=70%25"
 // openAll opens every section of the page that can be folded.
 const openAll = `(async () => {
 	const click = (e) => e && e.getAttribute("aria-expanded") !== "true" && e.click();
-	for (const id of ["layers-toggle", "lines-list", "places"]) click(byID(id));
+	for (const id of ["more", "layers-toggle", "lines-list", "places"]) click(byID(id));
 	click(document.querySelector('.under [data-do="table"]'));
 	document.querySelector('[data-do="compare"]').click();
 	return true;

@@ -143,6 +143,7 @@ func TestStandIn(t *testing.T) {
 func TestPlansByKeyboard(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=alexnet-b64&m=905MiB")
+	p.Wait(`document.querySelector(".curve-status progress").hidden`) // the order is that of step times
 	const checked = `document.querySelector('.plan-pick[aria-checked="true"]')`
 	first := Eval[string](p, checked+`.focus(), `+checked+`.dataset.arg`)
 	key(t, p, "ArrowDown", "ArrowDown")

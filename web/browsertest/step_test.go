@@ -48,12 +48,23 @@ func TestStep(t *testing.T) {
 	p.Quiet()
 }
 
-// The page of a step keeps to the rules for everybody, and to the width of a phone.
+// The page of a step keeps to the rules for everybody, and to the width of a phone; so does that of one
+// on a pipeline.
 func TestStepForEverybody(t *testing.T) {
 	t.Parallel()
-	p := Open(t, smallStep)
+	everybody(t, smallStep, "Does not fit")
+}
+
+func TestPipelineForEverybody(t *testing.T) {
+	t.Parallel()
+	everybody(t, pipelined, "Fits: ")
+}
+
+// everybody opens all of a step, whose verdict begins with a word, and holds it against the rules.
+func everybody(t *testing.T, address, verdict string) {
+	p := Open(t, address)
 	Eval[bool](p, hands)
-	whole(p, "Does not fit")
+	whole(p, verdict)
 	Eval[bool](p, `document.querySelectorAll(".whole details").forEach((e) => e.open = true), true`)
 	source := axe(t)
 	for _, width := range []int64{1400, 768, 390, 320} {

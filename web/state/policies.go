@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
@@ -12,30 +13,46 @@ import (
 )
 
 // policiesLimit is how long the policies of a step may take.
-const policiesLimit = 10 * time.Second
+const policiesLimit = 30 * time.Second
 
-// policiesQuestion asks for the policies of what is open; ok is false if it is no step of a language
-// model, or one whose card, times or precision no option of package ask says.
+// policiesQuestion asks for the policies of what is open, on the card whose times it has; ok is
+// false if it is no step of a language model, or one whose times or precision no option of package
+// ask says.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
-	d, c := DeviceOf(s.Choice), s.Choice
-	if s.Network == nil || s.Memory != nil || d == nil || c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex {
+	if s.Network == nil || s.Memory != nil {
 		return q, false
 	}
 	q = proto.Step{Policies: true, Limit: policiesLimit}
 	if text := s.Config(); text != "" {
+		d := card.Find(s.Network.Profile.Source.Device)
+		if d == nil {
+			return q, false
+		}
 		q.Model, q.Args = text, ask.With(nil, "device", d.ID)
-		return q, s.Network.Profile.Source.Device == d.Name
+		return q, true
 	}
-	base, o := c.Source.Variant()
-	if base == nil || base.Model() == nil || o.Device != d.ID || o.Efficiency > 0 || o.Precision != base.Options().Precision {
+	base, o := s.Choice.Source.Variant()
+	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 || o.Precision != base.Options().Precision {
 		return q, false
 	}
 	q.Model, q.Args = base.Model().ID, preset.StepArgs(o.Step)
-	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens), "device": d.ID} {
+	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens), "device": o.Device} {
 		q.Args[name] = value
 	}
 	q.Args = ask.Plain(q.Args)
 	return q, true
+}
+
+// elsewise says that a policy does something that depends on more of a card than its times: it
+// moves what is kept over a link that is not the choice's, or fills a card that is not.
+func (s *State) elsewise(x *proto.StepChange) bool {
+	c, d := s.Choice, card.Lookup(ask.Value(x.Args, "device"))
+	if d == nil {
+		return true
+	}
+	moves := ask.Value(x.Args, "stash") == "yes" || ask.Value(x.Args, "offload") == "yes"
+	fills := ask.Value(x.Args, "first") != "0"
+	return moves && (c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex) || fills && c.Device != d.ID
 }
 
 // policiesKey identifies a question about policies.
@@ -104,7 +121,7 @@ func (s *State) Policies() (out []Policy) {
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
 		r := result{x.High, x.Time}
-		if i == 0 || seen[r] { // the first keeps everything
+		if i == 0 || seen[r] || s.elsewise(x) { // the first keeps everything
 			continue
 		}
 		seen[r] = true
@@ -142,5 +159,8 @@ func (m OpenPolicy) apply(s *State) []Effect {
 	}
 	c := s.Choice
 	c.Step, c.StepArgs = q.Model, s.policies.Policies[m.Index].Args
+	if d := DeviceOf(c); d != nil {
+		c.StepArgs = ask.With(c.StepArgs, "device", d.ID)
+	}
 	return s.openStep(c, Push)
 }

@@ -42,8 +42,8 @@ func asks(p *player) bool {
 }
 
 // The policies of a language model's step are asked for once its curve is there, with its options
-// and a limit, once for each case; of other networks, and where the times are another card's, they
-// are not.
+// and a limit, once for each case; of other networks, and where no option says the precision or the
+// share of the peak, they are not.
 func TestPoliciesAreAskedOnce(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
 	if !asks(p) {
@@ -71,10 +71,29 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if p.play(OpenPolicy{1}); p.Choice.Step != "llama3.2-1b" || p.Choice.StepArgs["ckpt"] != "full" {
 		t.Errorf("opened: %q with %v; want the step with full checkpointing", p.Choice.Step, p.Choice.StepArgs)
 	}
-	for _, c := range []struct{ ref, device string }{{"resnet50-b32", "v100-pcie-16gb"}, {"llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h100"}} {
-		if asks(policed(t, c.ref, c.device)) {
-			t.Errorf("%s on %s: policies are asked for", c.ref, c.device)
+	for _, ref := range []string{"resnet50-b32", "llama3.2-1b-step-f32-on-rtx-4090-b1", "llama3.2-1b-step-40pct-on-rtx-4090-b1"} {
+		if asks(policed(t, ref, "rtx-4090")) {
+			t.Errorf("%s: policies are asked for", ref)
 		}
+	}
+}
+
+// Where the times are those of another card, policies that use its link or fill its memory are left
+// out, and a policy opens the step on the card that is chosen.
+func TestPoliciesOfAnotherCard(t *testing.T) {
+	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
+	e := last[AskStep](t, p)
+	var list []proto.StepChange
+	for i, args := range []engine.Args{{}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}, {"stash": "yes"}, {"ckpt": "full", "first": "3"}} {
+		args["device"] = "rtx-4090"
+		list = append(list, proto.StepChange{Names: []string{"x"}, Args: args, High: engine.GiB, Time: time.Duration(i + 1)})
+	}
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: list}})
+	if got := p.Policies(); e.Request.Args["device"] != "rtx-4090" || len(got) != 1 || got[0].Index != 1 {
+		t.Errorf("asked for %v, policies %+v; want those of the card of the times, and only what neither moves nor fills", e.Request.Args, got)
+	}
+	if p.play(OpenPolicy{1}); p.Choice.StepArgs["device"] != "h200-sxm-141gb" {
+		t.Errorf("opened with %v; want the card that is chosen", p.Choice.StepArgs)
 	}
 }
 

@@ -146,7 +146,7 @@ func TestPlanAndLimitAreWords(t *testing.T) {
 		{"everything kept, as chosen", []state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"}}, false, false},
 		{"a budget in which it does not fit", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
 		{"the same, taken away", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}, nil}, false, false},
-		{"a budget in which nothing does", []state.Message{state.SetStrategy{Name: "keepall"}, state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
+		{"everything kept in too small a budget", []state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"}, state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
 	} {
 		s := pagetest.Small(t)
 		choice := s.Choice

@@ -175,3 +175,25 @@ func TestPoliciesAmongPlans(t *testing.T) {
 		t.Errorf("a click on a policy opens %q with %v; want the whole step with full checkpointing", s.Choice.Step, s.Choice.StepArgs)
 	}
 }
+
+// The folded table keeps the fastest plan of each kind and what is drawn, then policies, then other
+// plans, in the order of step times.
+func TestFoldedRows(t *testing.T) {
+	row := func(name string, step int, policy, pinned bool) PlanRow {
+		o := PlanRow{Known: name, Policy: policy, pinned: pinned, step: time.Duration(step)}
+		if !policy {
+			o.Plan.Strategy = engine.Lookup(name)
+		}
+		return o
+	}
+	rows := []PlanRow{row("window", 1, false, false), row("vdnn", 2, false, false), row("offloadsearch", 3, false, false), row("p1", 4, true, false),
+		row("rotor", 5, false, false), row("sequential", 6, false, true), row("p2", 7, true, false), row("p3", 8, true, false), row("p4", 9, true, false), row("p5", 10, true, false)}
+	pinFastest(rows)
+	var got []string
+	for _, o := range (&Plans{S: state.New()}).Folded(PlanRows{Rows: rows}) {
+		got = append(got, o.Known)
+	}
+	if want := "window p1 rotor sequential p2 p3 p4"; strings.Join(got, " ") != want {
+		t.Errorf("folded it has %q; want %q", strings.Join(got, " "), want)
+	}
+}

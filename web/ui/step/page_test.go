@@ -200,6 +200,16 @@ func TestStepOrders(t *testing.T) {
 	}
 }
 
+// Where a change does more in a step, its time is told for equal work.
+func TestStepEqualWork(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"accumulate": "2"})
+	c := &Page{S: s}
+	x := proto.StepChange{Names: []string{"twice as many micro batches"}, Args: engine.Args{"accumulate": "4"}, GPUs: 1, Fit: proto.Fits, Time: 2 * c.reply().Time * 9 / 10}
+	if got := c.row(&x, input.AloneRow, 0); got.time != "−10 %" || got.about != wordsEqualWork {
+		t.Errorf("twice the work in 1.8 times the time is told as %q, %q; want a tenth less for equal work", got.time, got.about)
+	}
+}
+
 // Where the step itself may fit, nothing is said to fit not.
 func TestStepNoneForSure(t *testing.T) {
 	for fit, want := range map[proto.Fit]string{proto.Unsure: wordsNoneSure, proto.FitsNot: wordsNone} {

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vugu/vugu"
 
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -98,10 +102,27 @@ func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	if c.fixing() || x.Fit != proto.Fits {
 		o.about = changeFits[x.Fit]
 	}
+	if now, then := tokens(c.S.Choice.StepArgs), tokens(x.Args); x.Time > 0 && now > 0 && then != now { // more or less is done in a step
+		o.time = changed(r.Time, time.Duration(float64(x.Time)*now/then))
+		o.about = strings.TrimPrefix(o.about+", "+wordsEqualWork, ", ")
+	}
 	if x.GPUs != r.GPUs {
 		o.about = strings.TrimPrefix(o.about+fmt.Sprintf(", %d cards", x.GPUs), ", ")
 	}
 	return o
+}
+
+// tokens is how many tokens of a step args ask for on one copy of the model.
+func tokens(args engine.Args) float64 {
+	all := 1.0
+	for _, name := range []string{"batch", "seq", "accumulate"} {
+		n, err := strconv.Atoi(ask.Value(args, name))
+		if err != nil {
+			return 0
+		}
+		all *= float64(n)
+	}
+	return all
 }
 
 // scaled makes bytes shares of the longest bar.

@@ -32,6 +32,7 @@ const (
 	wordsRank      = "Rank %d"
 	wordsInFlight  = "%d in flight"
 
+	wordsEqualWork  = "time for equal work"
 	wordsOrders     = "Schedules of the pipeline"
 	wordsOrdersHint = "every order of passes, each played with its memory; where none is chosen the fastest that fits is taken"
 

@@ -246,7 +246,7 @@ func (p *program) headGradient() {
 	if p.s.Model.Tied && p.first {
 		i = 0
 	}
-	if u.weights[i].name == lastNorm {
+	if i < 0 || u.weights[i].name == lastNorm { // the head has no weights
 		return
 	}
 	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part

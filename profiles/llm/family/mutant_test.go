@@ -246,6 +246,20 @@ func TestSmallConfigs(t *testing.T) {
 	}
 }
 
+// The blocks of any family are dealt to two ranks of a pipeline, whose last may have a head without weights.
+func TestSmallConfigsOnRanks(t *testing.T) {
+	answered := 0
+	for name := range smallConfigs {
+		a, _ := answerMutant(t, smallConfig(name).with(nil), engine.Args{"seq": "64", "gpus": "2", "pp": "2", "accumulate": "2"}, false, &spending{})
+		if a {
+			answered++
+		}
+	}
+	if answered < len(smallConfigs)/2 {
+		t.Errorf("%d of %d families are answered on two ranks; want half of them at least", answered, len(smallConfigs))
+	}
+}
+
 // No config.json panics on its way to an answer, or takes more work or memory than is said
 // above. MEMTIDE_LONG=1 tries 100,000; MEMTIDE_MUTANT=n one of them alone.
 func TestMutants(t *testing.T) {

@@ -50,13 +50,19 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(limit), float32(f.right), float32(limit))
 	}
 	s.placed = s.placed[:0]
+	room := f.right - f.left - 8
 	card := display.Text{S: "a card has " + format.Bytes(x.room) + " for the program", Bold: true}
+	if card.Width() > room/2 {
+		card.S = "card: " + format.Bytes(x.room)
+	}
 	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End}, spot{f.right - 4, limit + 13, display.End})
 	words := fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest))
 	if reserved > x.most[x.full] {
 		at := float32(y(reserved))
 		s.Line(display.Style{Fill: display.NoRole, Stroke: line.Stroke, Lines: display.NoRole, Dash: display.DashGhost, Width: 1}, float32(f.left), at, float32(f.right), at)
-		words += fmt.Sprintf(", with the allocator up to %s", format.Bytes(reserved))
+		if more := fmt.Sprintf("%s, with the allocator up to %s", words, format.Bytes(reserved)); display.TextWidth(more) < room {
+			words = more
+		}
 		highest = reserved
 	}
 	name := display.Text{S: words, Bold: true}

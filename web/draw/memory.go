@@ -47,6 +47,9 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	m.drawGhost(s, f, &sc)
 	outlineSunk(s, &sc)
 	s.placed = append(s.placed[:0], boxOf(&title, f, &spot{0, 13, display.Start}))
+	if sc.fixed > 0 { // the words under the band
+		s.placed = append(s.placed, box{f.left, sc.bottom + 2, f.right, sc.bottom + captionRoom})
+	}
 	m.drawLines(s, f, &sc)
 	m.nameBands(s, f, &sc)
 	m.nameSunk(s, f, &sc, sunk)

@@ -39,10 +39,13 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	label := func(r display.Role, t display.Text, y, other float64) {
 		above, under := aside, aside
 		above.y, under.y = y-6, y+15
+		over := y - 6 // both lines
 		if other < y && y-other < apart {
-			above, under = under, above
+			above, under, over = under, above, other-6
 		}
-		s.place(f, r, t, true, above, under, spot{f.left + 4, above.y, display.Start}, spot{f.right - 4, above.y, display.End})
+		s.place(f, r, t, true, above, under,
+			spot{f.left + 4, above.y, display.Start}, spot{f.right - 4, above.y, display.End},
+			spot{f.left + 4, over, display.Start}, spot{f.right - 4, over, display.End})
 	}
 	if !math.IsInf(device, 0) {
 		label(display.Ink, display.Text{S: f.Device + " has " + format.Bytes(f.Capacity), Bold: true, Large: true}, device, budget)

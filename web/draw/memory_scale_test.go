@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -95,6 +96,29 @@ func TestGhostLeavesThePicture(t *testing.T) {
 		top := m.MemoryTop(v)
 		if cut := top < ghostPeak(ghost); cut != c.cut || strings.Contains(name, " to ") != c.cut || top > 4*v.Capacity {
 			t.Errorf("an outline of %d bytes over a card of %d: the axis ends at %d, and it is called %q; want it cut off: %t", ghostPeak(ghost), v.Capacity, top, name, c.cut)
+		}
+	}
+}
+
+// No line's name stands on the words under what is fixed, also where the card cannot hold even that.
+func TestNamesLeaveTheCaption(t *testing.T) {
+	m := largeModel()
+	v := View{Width: 640, Budget: engine.GiB, Capacity: 1100 * engine.MiB, Device: "one card"}
+	var s Scene
+	m.Draw(&s, Memory, v)
+	at := map[string]float32{} // the baselines of texts, by their first word
+	for _, g := range s.Groups {
+		for i := g.From; g.Op == display.OpTexts && i < g.To; i += 2 {
+			first, _, _ := strings.Cut(s.Texts[g.First+(i-g.From)/2].S, " ")
+			at[first] = s.Nums[i+1]
+		}
+	}
+	if at["Fixed"] == 0 || at["plan"] == 0 || at["one"] == 0 {
+		t.Fatalf("the texts are at %v; want a caption and the names of both lines", at)
+	}
+	for _, name := range []string{"plan", "one"} {
+		if apart := at["Fixed"] - at[name]; apart < 11 {
+			t.Errorf("%q is %v pixels above the words under what is fixed, at %v; want 11 or more", name, apart, at)
 		}
 	}
 }

@@ -143,17 +143,24 @@ func trained(step string) string {
 	return words
 }
 
+// saysItself are the options of a step whose values need no name before them.
+var saysItself = []string{"program", "attention", "optimizer", "states", "ckpt", "shard", "schedule"}
+
 // stepWords says the options of a step for its title.
 func stepWords(step string) (words string) {
 	args := StepArgs(step)
 	for _, o := range ask.Options {
 		v, ok := args[o.Name]
-		switch said := ask.Words(o.Name, v); {
+		switch {
 		case !ok:
-		case v == "yes" || said == v:
-			words += ", " + strings.TrimSuffix(o.Title+" "+v, " yes")
+		case o.Name == "lora":
+			words += ", LoRA, rank " + v
+		case o.Name == "gpus":
+			words += ", " + v + " cards"
+		case slices.Contains(saysItself, o.Name):
+			words += ", " + ask.Words(o.Name, v)
 		default:
-			words += ", " + said
+			words += ", " + strings.TrimSuffix(o.Title+" "+ask.Words(o.Name, v), " yes")
 		}
 	}
 	return words

@@ -1,0 +1,21 @@
+package preset
+
+import "testing"
+
+// The title of a step says its options as people do.
+func TestStepTitle(t *testing.T) {
+	for ref, want := range map[string]string{
+		"llama3-8b-step-b1": "Llama 3 8B",
+		"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1":  "Llama 3 8B, 8-bit AdamW, bf16 states",
+		"llama3-8b-step-6144tok-program.torchtune-lora.16-b1": "Llama 3 8B, 6144 tokens, torchtune, LoRA, rank 16",
+		"llama3-8b-step-gpus.8-loss.chunked-b1":               "Llama 3 8B, 8 cards, loss chunks of tokens",
+	} {
+		p, _, err := Parse(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Title != want {
+			t.Errorf("%s is called %q, want %q", ref, p.Title, want)
+		}
+	}
+}

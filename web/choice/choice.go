@@ -16,8 +16,8 @@ import (
 )
 
 // What holds where nobody says anything, on the page and on the command line:
-// GraphStrategy for networks that are no chain, DefaultAllocator for an address view
-// that has just been opened.
+// GraphStrategy for networks that are no chain where the plan of a chain does not apply,
+// DefaultAllocator for an address view that has just been opened.
 const (
 	DefaultPreset    = "resnet101-b32"
 	DefaultStrategy  = "rotor"
@@ -310,7 +310,7 @@ const quickStages = 128
 func (c Choice) best(stages int) string {
 	switch {
 	case stages == 0:
-		return GraphStrategy
+		return engine.Ranked(true)[0].Name
 	case stages > quickStages || c.ToHost <= 0 || c.ToDev <= 0:
 		return DefaultStrategy
 	}

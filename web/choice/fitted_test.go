@@ -27,7 +27,7 @@ func TestFitted(t *testing.T) {
 		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, 34, engine.KeepAll, "73.3 GiB"},
 		{"h100-sxm-80gb", "", "pofo", 40 * gib, 34, "pofo", "73.3 GiB"}, // somebody chose it
 		{"h100", "", GraphStrategy, 40 * gib, 0, engine.KeepAll, "74.1 GiB"},
-		{"h100", "", engine.KeepAll, 80 * gib, 0, GraphStrategy, "74.1 GiB"},
+		{"h100", "", engine.KeepAll, 80 * gib, 0, "blocks", "74.1 GiB"},
 		{"rtx-4090", "", engine.KeepAll, 22 * gib, 34, "pofo", "21.6 GiB"},
 		{"24gib", "", DefaultStrategy, 21 * gib, 34, engine.KeepAll, "21.6 GiB"},
 		{"rtx-4090", "21GiB", DefaultStrategy, 20 * gib, 34, DefaultStrategy, "21 GiB"},

@@ -32,7 +32,7 @@ var FieldWords = map[string]Words{
 		Links: []string{"v=1&p=resnet101-b32&m=12GiB", "v=1&p=resnet101-b32&m=45.5%25"}},
 	"s": {Flag: "strategy", Own: true,
 		Help:  "`NAME` strategy (memtide help strategies; default " + DefaultStrategy + ")",
-		Doc:   "strategy; `" + DefaultStrategy + "` if it is missing; where `m` is missing too, keeping everything if that fits, else `pofo` for chains of up to 128 stages",
+		Doc:   "strategy; `" + DefaultStrategy + "` if it is missing; where `m` is missing too, keeping everything if that fits, else `pofo` for chains of up to 128 stages and `blocks` for graphs",
 		Links: []string{"v=1&p=vgg16-b64&m=80%25&s=greedy"}},
 	"s.": {Flag: "arg", Zero: "segments=4",
 		Help:  "`NAME=VALUE` parameter of the strategy; may be repeated",

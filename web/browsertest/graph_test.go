@@ -70,9 +70,9 @@ func TestDropGraph(t *testing.T) {
 	value := Eval[string](p, `document.querySelectorAll(".tune-hit")[2].dataset.index`)
 	Eval[bool](p, `document.querySelectorAll(".tune-hit")[2].dispatchEvent(new MouseEvent("click", {bubbles: true})); true`)
 	p.Wait(`document.querySelector("#arg-window").value === "` + value + `" && ` + untilReady)
-	Eval[bool](p, `history.back(); true`)
+	Eval[bool](p, `history.go(-2); true`) // over the choice of the strategy and the file
 	p.Wait(`byID("preset").value === "resnet101" && ` + untilReady)
-	Eval[bool](p, `history.forward(); true`)
+	Eval[bool](p, `history.go(2); true`)
 	p.Wait(`byID("preset").textContent.startsWith("skips") && ` + untilReady) // from the link
 	p.Quiet()
 }

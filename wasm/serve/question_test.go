@@ -93,4 +93,3 @@ func TestQuestionFails(t *testing.T) {
 		}
 	}
 }
-

@@ -15,7 +15,8 @@ import (
 func init() {
 	engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
 	engine.Register(&engine.Strategy{Name: "testtogether", Title: "Together", Class: engine.MayOffload, Mark: 1,
-		Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {}})
+		Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+		}})
 }
 
 // A line never rises with the budget: what fits into less fits into more. Neither

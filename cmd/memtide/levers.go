@@ -15,7 +15,7 @@ import (
 // leverLimit is the most that the schedule of one change may take.
 const leverLimit = 1500 * time.Millisecond
 
-// leverReport is a change that helps: the same work faster, or a schedule where there is none.
+// leverReport is a change that helps: it makes the same work faster, or gives a schedule to a step that has none.
 type leverReport struct {
 	Change   string        `json:"change"`
 	Preset   string        `json:"preset,omitempty"`       // the network with it; empty: it is the same

@@ -20,8 +20,8 @@ type recast struct {
 	note     string                                // what is done with outputs that no backward reads
 }
 
-// solveRecast is Plans for a chain with unsaved outputs. With tries, it makes as many
-// further plans at most for more room than the budget; see roomier.
+// solveRecast is Plans for a chain with unsaved outputs. It makes at most tries further
+// plans for more memory than the budget; see roomier.
 func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.Poll) (*engine.Solution, error) {
 	best, err := remat.Rotor.Solve(p, nil, poll)
 	var none *engine.InfeasibleError
@@ -79,8 +79,8 @@ func (r *recast) solve(p *engine.Problem, args engine.Parsed, best *engine.Solut
 	return own, err
 }
 
-// triesFor returns how many plans are made for more room than the budget of a chain of n
-// stages. Plans for many stages take seconds each.
+// triesFor returns how many plans for more memory than the budget are made for a chain of n
+// stages. It is 0 for long chains, whose plans take seconds each.
 func triesFor(n int) int {
 	if n > 64 {
 		return 0
@@ -89,8 +89,8 @@ func triesFor(n int) int {
 }
 
 // roomier returns the fastest of sol and of plans for more memory than the budget. The
-// other chain takes more room than this one, so a plan for it leaves some of the budget
-// unused, and a plan for so much more may still fit. Each try that does not fit, or is no
+// other chain needs more memory than this one, so a plan for it leaves part of the budget
+// unused, and a plan for that much more may still fit. A try that does not fit, or is no
 // faster, halves what the next one adds.
 func (r *recast) roomier(p *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int, poll *engine.Poll) *engine.Solution {
 	within := r.q

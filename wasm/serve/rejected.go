@@ -7,15 +7,15 @@ import (
 	"memtide/profiles"
 )
 
-// rejected says why a file is not read: its problems, one per line, each with its remedy. A problem
-// that concerns the whole file has its remedy, and what is expected, on further lines.
+// rejected returns why a file is not read: its problems, one per line, each with its remedy. For a problem
+// of the whole file the remedy comes first, because what is expected may be the list of all formats.
 func rejected(err error) string {
 	problems := profiles.Problems(err)
 	if len(problems) == 0 {
 		return err.Error()
 	}
 	if p := problems[0]; len(problems) == 1 && p.Where() == "" {
-		return p.Found + ".\n" + p.Remedy + "\n" + p.Expected
+		return p.Found + ". " + p.Remedy + " " + p.Expected
 	}
 	var lines []string
 	for _, p := range problems {

@@ -152,8 +152,8 @@ func (m keepAllMark) label(look Look) node {
 
 // keepAllPlace finds a place for the name of keeping everything: below the square, or above where
 // upwards is fast, since nothing is faster and no line is there; ending with the square or beginning
-// with it, clear of what is shown and of the uprights. It is not shown where there is none, and
-// where what is shown is at the square, with its own words.
+// with it, clear of what is shown and of the uprights. It is not shown if no place is free, or
+// if what is shown is at the square, with words of its own.
 func (p *Plot) keepAllPlace() (m keepAllMark) {
 	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), named{name: keepAllName}.width()
 	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 && math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {

@@ -59,7 +59,7 @@ func (p *Plot) spotLabels(names []label) []label {
 	return out
 }
 
-// spotLabel is a free place at a circle; it is not shown if there is none.
+// spotLabel returns the label at a free place beside a circle, or a hidden one if no place is free.
 func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
 	at, width := p.spotRect(x), named{name: x.Name}.width()-2
 	own := slices.Clone(taken)

@@ -287,9 +287,10 @@ func withArg(params []engine.Param, args engine.Args, name, value string) engine
 	return out
 }
 
-// Fitted returns c with the plan for a network of so many stages, 0 for a graph, that takes all to keep everything.
-// Where nobody chose a plan, that is to keep everything if it fits, and otherwise the best plan that is quickly found.
-// A budget that somebody chose keeps its plan, unless that is to keep everything and it does not fit.
+// Fitted returns c with the plan for a network of the given number of stages, 0 for a graph, that needs all bytes
+// to keep everything. If the plan was not chosen by a person, it becomes keeping everything if that fits, and else
+// the best plan that is found quickly. With a budget that a person chose the plan stays, unless it is to keep
+// everything and that does not fit.
 func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
 	if !c.Unplanned {
 		return c
@@ -303,10 +304,10 @@ func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
 	return c
 }
 
-// quickStages are the most stages of a chain for which the best strategy answers within a second.
+// quickStages is the longest chain for which the best strategy answers within about a second.
 const quickStages = 128
 
-// best returns the strategy that plans a network of so many stages, 0 for a graph, where nobody chose one.
+// best returns the strategy for a network of the given number of stages, 0 for a graph, when no strategy was chosen.
 func (c Choice) best(stages int) string {
 	switch {
 	case stages == 0:

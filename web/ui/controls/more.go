@@ -52,7 +52,7 @@ type Limit struct {
 	Starting bool
 }
 
-// Closed says that there is nothing to set a budget for yet.
+// Closed reports whether the budget cannot be set yet, because no network is open.
 func (c *Limit) Closed() bool { return c.S.Network == nil }
 
 // Chosen says that the budget can be taken away, because somebody chose it.

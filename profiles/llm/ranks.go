@@ -66,7 +66,7 @@ func newRanker(s *Setup, c *Card) *ranker {
 	return &ranker{s: s, c: c, lays: map[string]*lay{}, played: map[string]*Result{}}
 }
 
-// fill plays what each rank holds in an order of passes.
+// fill plays the step of every rank for an order of passes, which gives the bytes that each rank holds.
 func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	l := out.lay
 	at, keys, held := make([]*Setup, len(l.shares)), make([]string, len(l.shares)), map[string]int64{}
@@ -91,8 +91,8 @@ func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	return out
 }
 
-// onRank is the setup as one rank runs it. Of the bytes that its passes hold at once, those
-// of whole micro batches are played as such, and the rest as one value.
+// onRank returns the setup of one rank. Of the bytes that its passes hold at once, whole micro
+// batches are played as such, and the rest as one value.
 func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 	at := *k.s.checkpointing(r)
 	at.InFlight = ceil(int64(ranks.Trace.Held[r]), int64(ranks.lay.chunks[r]))
@@ -105,8 +105,8 @@ func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 	return &at
 }
 
-// checkpointing is the setup as a rank checkpoints: behind the first ranks that alone do so nothing
-// is computed again.
+// checkpointing returns the setup of a rank with its own checkpointing: if only the first ranks
+// checkpoint, the ranks after them compute nothing again.
 func (s *Setup) checkpointing(r int) *Setup {
 	if s.OnRanks == 0 || int64(r) < s.OnRanks {
 		return s
@@ -137,11 +137,11 @@ type lay struct {
 	step   float64          // seconds of the optimizer on the slowest rank
 }
 
-// cost is how long a pass of a stage takes; late is the part of the backward that makes the
-// gradients of weights.
+// cost returns how long a pass of a stage takes. late is the part of the backward that computes
+// the gradients of the weights.
 type cost struct{ forward, back, late time.Duration }
 
-// order plays the passes in an order.
+// order plays the passes in the given order.
 func (k *ranker) order(name string) *Ranks {
 	s := k.s
 	if name == ScheduleAuto {
@@ -172,7 +172,7 @@ func (k *ranker) order(name string) *Ranks {
 	return out
 }
 
-// send is the time of a message between ranks.
+// send returns the time of a message between two ranks.
 func (k *ranker) send() time.Duration {
 	if k.c == nil {
 		return 0
@@ -186,7 +186,7 @@ func (k *ranker) send() time.Duration {
 	return sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
 }
 
-// time is how long a pass takes.
+// time returns how long a pass takes.
 func (l *lay) time(p pipeline.Pass) time.Duration {
 	at := l.cost[p.Stage%len(l.cost)]
 	switch p.Kind {
@@ -200,7 +200,7 @@ func (l *lay) time(p pipeline.Pass) time.Duration {
 	return at.back
 }
 
-// lay cuts the network into stages, which lie on the ranks of layout.
+// lay cuts the network into stages and puts them on the ranks of layout.
 func (k *ranker) lay(layout []int, stages int) *lay {
 	s := k.s
 	l := &lay{stages: s.cut(int64(stages)), chunks: make([]int, s.Stages), unit: make([]engine.Bytes, s.Stages), shares: make([]share, s.Stages)}
@@ -234,7 +234,7 @@ func (k *ranker) lay(layout []int, stages int) *lay {
 	return l
 }
 
-// cost is how long passes take of a program that has some layers.
+// cost returns how long the passes of a program with some of the layers take.
 func (k *ranker) cost(p *program, layers int) cost {
 	if k.c == nil {
 		n := time.Duration(layers) * time.Millisecond

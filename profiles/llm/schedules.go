@@ -21,9 +21,8 @@ type Order struct {
 	Reason string  // why it is refused
 }
 
-// ordered is the answer about a pipeline in its order of passes. Where the fastest is asked
-// for, orders are tried from the fastest on until one fits; if none does it is the one that
-// reserves least.
+// ordered returns the answer for a pipeline in its order of passes. With ScheduleAuto, orders are
+// tried from the fastest on until one fits; if none fits, it takes the one that reserves least.
 func (a Ask) ordered(limit engine.Bytes) *Answer {
 	s := a.Setup.normal()
 	k := newRanker(&s, a.Card)
@@ -70,7 +69,8 @@ func (a Ask) ordered(limit engine.Bytes) *Answer {
 	return least
 }
 
-// bound is what the fullest rank holds of states and of what its passes keep alone.
+// bound returns what the fullest rank holds of states and of the bytes that its passes keep, without
+// temporaries: less than the rank allocates.
 func (r *Ranks) bound() (most engine.Bytes) {
 	for i, n := range r.lay.always {
 		most = max(most, n+r.Trace.Peak[i])
@@ -78,8 +78,8 @@ func (r *Ranks) bound() (most engine.Bytes) {
 	return most
 }
 
-// timed plays the passes of schedules, the fastest first, and says of those that the layout does
-// not admit why.
+// timed plays the passes of the named schedules and returns them, fastest first, and for each one
+// that the layout does not admit the reason.
 func (k *ranker) timed(names []string) (out []*Ranks, refused map[string]error) {
 	refused = map[string]error{}
 	for _, name := range names {
@@ -95,8 +95,9 @@ func (k *ranker) timed(names []string) (out []*Ranks, refused map[string]error) 
 	return out, refused
 }
 
-// Orders are all schedules of the pipeline on this question: those that fit, the fastest first, then
-// those that may and those that do not, and last those that are refused. It is nil without a pipeline.
+// Orders returns all schedules of the pipeline: first those that fit, fastest first, then those
+// that may fit, those that do not, and those that the layout does not admit. It is nil if there is
+// no pipeline.
 func (a Ask) Orders(poll *engine.Poll) ([]Order, error) {
 	if a.Setup.Schedule == "" {
 		return nil, nil
@@ -128,7 +129,7 @@ func (a Ask) Orders(poll *engine.Poll) ([]Order, error) {
 	})
 }
 
-// leastOrder is the order of some that reserves least; empty if all are refused.
+// leastOrder returns the order that reserves least, or an empty one if all are refused.
 func leastOrder(list []Order) (name string) {
 	var most engine.Bytes
 	for _, o := range list {
@@ -139,14 +140,15 @@ func leastOrder(list []Order) (name string) {
 	return name
 }
 
-// Twice says whether an order has every layer, with its states, on two ranks.
+// Twice reports whether an order keeps every layer, with its states, on two ranks.
 func (o *Order) Twice() bool {
 	s := o.Answer.Ranks.Schedule
 	return s.Stages() < len(s.Problem.Stages)
 }
 
-// lacking is how many first ranks of a pipeline have to compute again for it to fit: up to the last
-// one that has no room for all that its passes keep. It is 0 where all have, and without a pipeline.
+// lacking returns how many of the first ranks of a pipeline have to checkpoint for it to fit: all up
+// to the last rank without room for what its passes keep. It is 0 if every rank has room, and
+// without a pipeline.
 func (a *Ask) lacking() (n int64) {
 	if a.Setup.Schedule == "" || !a.Setup.keepsAll() && a.Setup.Checkpoint != CheckpointFull {
 		return 0

@@ -174,7 +174,7 @@ func (w *Work) lastLevers() (out []change, err error) {
 	return out, nil
 }
 
-// lever adds a step with another option to a list of changes, if it is another step.
+// lever adds the step with one other option to a list of changes, unless that gives the same step.
 func (w *Work) lever(list []change, p *preset.Preset, batch int, l ask.Lever) []change {
 	o := p.Options()
 	o.Batch = batch
@@ -186,7 +186,7 @@ func (w *Work) lever(list []change, p *preset.Preset, batch int, l ask.Lever) []
 	return w.variant(list, p, batch, l.Name, o)
 }
 
-// variant adds a step with other options to a list of changes, if it is another step.
+// variant adds the step with other options to a list of changes, unless they give the same step.
 func (w *Work) variant(list []change, p *preset.Preset, batch int, name string, o preset.Options) []change {
 	v, err := p.Base().With(o)
 	if err != nil || v == p && o.Batch == batch {
@@ -212,8 +212,8 @@ const (
 	mostHelps = 6
 )
 
-// Gain is by how much more work is done per second with an answer than now, which is the same
-// work in another step time; 0 if one of the two is not known.
+// Gain returns how much more work per second an answer does than the present plan, as a share. Both
+// do the same work in a step. It is 0 if one of the step times is not known.
 func (a *Answers) Gain(i int) float64 {
 	if a.Base <= 0 || a.List[i].StepTime <= 0 {
 		return 0
@@ -246,7 +246,7 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	return best[:min(len(best), mostHelps)], none
 }
 
-// adapters is 1 for a step that trains adapters beside frozen weights, else 0.
+// adapters returns 1 for a step that trains adapters beside frozen weights, and otherwise 0, to sort by.
 func (a *Answers) adapters(i int) int {
 	p, _, err := preset.Parse(a.List[i].Preset)
 	if err != nil || p.Model() == nil || ask.Value(preset.StepArgs(p.Options().Step), "lora") == "0" {

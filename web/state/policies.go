@@ -107,8 +107,8 @@ type Policy struct {
 	Lacks engine.Bytes // of what may be used; 0 if it fits
 }
 
-// Policies are those of the present case but keeping everything, in the order of frameworks, each
-// result once; none if they are not known, or if the case has none.
+// Policies returns the policies of the present case other than keeping everything, in the order of
+// frameworks, each result once. It is nil if they are not known or the case has none.
 func (s *State) Policies() (out []Policy) {
 	if s.policies == nil {
 		return nil
@@ -131,8 +131,8 @@ func (s *State) Policies() (out []Policy) {
 	return out
 }
 
-// KeepingAll is what keeping everything needs on the card in the worse case, as it was played with
-// the policies; 0 if that is not known.
+// KeepingAll returns the memory of the card that keeping everything needs in the worse case, as it was
+// played with the policies, or 0 if that is not known.
 func (s *State) KeepingAll() engine.Bytes {
 	if s.policies == nil || len(s.policies.Policies) == 0 {
 		return 0
@@ -140,8 +140,8 @@ func (s *State) KeepingAll() engine.Bytes {
 	return s.policies.Policies[0].High + s.policies.Context
 }
 
-// Limit is what a step may take of the card, allocator and CUDA included: all of it, or as much as
-// goes with the budget that a person chose.
+// Limit returns how much of the card a step may take, with the allocator and CUDA: all of it, or what
+// corresponds to the budget that a person chose.
 func (s *State) Limit() engine.Bytes {
 	if d := DeviceOf(s.Choice); d != nil && s.Choice.Roomy() {
 		return d.Memory

@@ -82,7 +82,7 @@ type megatronCounts struct {
 	err    error
 }
 
-// number is the value of a flag, or what it is where it is not given.
+// number returns the value of a flag, or its default if the flag is not given.
 func (n *megatronCounts) number(flag string, otherwise int) int {
 	text, ok := n.value[flag]
 	if !ok {
@@ -95,7 +95,7 @@ func (n *megatronCounts) number(flag string, otherwise int) int {
 	return max(v, 1)
 }
 
-// divided is a number by another one, which has to divide it.
+// divided returns a / by. If by does not divide a, it keeps an error that names what.
 func (n *megatronCounts) divided(a, by int, what string) int {
 	if n.err == nil && (by < 1 || a%by != 0) {
 		n.err = fmt.Errorf("%s: %d does not divide by %d", what, a, by)
@@ -103,7 +103,7 @@ func (n *megatronCounts) divided(a, by int, what string) int {
 	return a / max(by, 1)
 }
 
-// read sets what follows from several flags.
+// read sets the options that follow from several flags.
 func (n *megatronCounts) read(args engine.Args, gpus int) {
 	pp, tp, cp := n.number("--pipeline-model-parallel-size", 1), n.number("--tensor-model-parallel-size", 1), n.number("--context-parallel-size", 1)
 	each := pp * tp * cp
@@ -124,7 +124,7 @@ func (n *megatronCounts) read(args engine.Args, gpus int) {
 	n.recompute(args)
 }
 
-// pipeline sets what a pipeline has.
+// pipeline sets the options of the pipeline.
 func (n *megatronCounts) pipeline(args engine.Args, pp int) {
 	if pp == 1 {
 		return
@@ -147,7 +147,7 @@ func (n *megatronCounts) pipeline(args engine.Args, pp int) {
 	}
 }
 
-// recompute sets what is computed again.
+// recompute sets the options of checkpointing.
 func (n *megatronCounts) recompute(args engine.Args) {
 	granularity := n.value["--recompute-granularity"]
 	if n.value["--recompute-activations"] != "" {
@@ -170,8 +170,8 @@ func (n *megatronCounts) recompute(args engine.Args) {
 	}
 }
 
-// MegatronFlags writes the layout of a step as Megatron-LM is told it, with the order of passes that
-// was taken; what it has no words for is an error that names it.
+// MegatronFlags returns the layout of a step, with the order of passes that was taken, as flags of
+// Megatron-LM. The error names an option for which Megatron-LM has no flag.
 func MegatronFlags(args engine.Args, schedule string, layers int) (string, error) {
 	number := func(name string) int {
 		n, _ := strconv.Atoi(Value(args, name))

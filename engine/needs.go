@@ -3,7 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -36,7 +36,7 @@ func (g *ChainGraph) Needs(op ChainOp, total Bytes) string {
 		total -= p.size
 	}
 	parts = append(parts, part{total, "other values"})
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.size, a.size) })
+	sort.SliceStable(parts, func(i, j int) bool { return parts[i].size > parts[j].size })
 	var words []string
 	for _, p := range parts {
 		if p.size > 0 {

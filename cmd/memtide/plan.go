@@ -24,6 +24,7 @@ import (
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
+	"memtide/profiles/llm/megatron"
 	"memtide/web/format"
 )
 
@@ -140,7 +141,7 @@ func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
 		text = string(contents(ctx, e, text))
 	}
 	gpus, _ := strconv.Atoi(p.args["gpus"]) // what is no number is refused below
-	read := valid(ask.ReadMegatron(text, layers, gpus))
+	read := valid(megatron.Read(text, layers, gpus))
 	if len(read.Left) > 0 {
 		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: left out, for no option says it: %s\n", strings.Join(read.Left, " ")))
 	}
@@ -217,7 +218,7 @@ func (p *planFlags) write(e *env, a llm.Ask, found *llm.Answer) {
 	if found.Ranks != nil {
 		schedule = found.Ranks.Schedule.Name
 	}
-	e.write(p.file, []byte(valid(ask.MegatronFlags(a.Args, schedule, int(a.Setup.Model.Layers)))+"\n"))
+	e.write(p.file, []byte(valid(megatron.Flags(a.Args, schedule, int(a.Setup.Model.Layers)))+"\n"))
 }
 
 // answer finds the answer and what would change it, as far as the limit allows, and writes

@@ -3,6 +3,7 @@ package alloc
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"memtide/engine"
 )
@@ -83,8 +84,8 @@ func newWatch(l *Layout, segments []Segment) *watch {
 	switch {
 	case len(segments) > 0:
 		w.from, w.to = slices.Clone(segments), slices.Clone(segments)
-		slices.SortStableFunc(w.from, func(a, b Segment) int { return a.From - b.From })
-		slices.SortStableFunc(w.to, func(a, b Segment) int { return a.To - b.To })
+		sort.SliceStable(w.from, func(i, j int) bool { return w.from[i].From < w.from[j].From })
+		sort.SliceStable(w.to, func(i, j int) bool { return w.to[i].To < w.to[j].To })
 		w.top = engine.NoLimit
 	case !piecewise:
 		w.reach(l.Pool)

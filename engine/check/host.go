@@ -1,9 +1,8 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -48,7 +47,7 @@ func (c *checker) hostUse() (points []sim.Point) {
 			}
 		}
 	}
-	slices.SortStableFunc(points, func(a, b sim.Point) int { return cmp.Compare(a.At, b.At) })
+	sort.SliceStable(points, func(i, j int) bool { return points[i].At < points[j].At })
 	var sum engine.Bytes
 	for i := range points {
 		sum += points[i].Used

@@ -1,9 +1,8 @@
 package remat
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -112,8 +111,8 @@ type try struct {
 
 // byTime sorts tries: the fastest first, among equally fast ones the lowest number.
 func byTime(all []try) {
-	slices.SortFunc(all, func(a, b try) int {
-		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.number, b.number))
+	sort.Slice(all, func(i, j int) bool {
+		return all[i].time < all[j].time || all[i].time == all[j].time && all[i].number < all[j].number
 	})
 }
 

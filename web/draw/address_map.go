@@ -1,9 +1,8 @@
 package draw
 
 import (
-	"cmp"
 	"math"
-	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -37,7 +36,7 @@ func (x *Places) stretches(at time.Duration) []stretchOf {
 			used = append(used, stretchOf{x.lo[i], x.lo[i] + x.size[i], i})
 		}
 	})
-	slices.SortFunc(used, func(a, b stretchOf) int { return cmp.Compare(a.lo, b.lo) })
+	sort.Slice(used, func(i, j int) bool { return used[i].lo < used[j].lo })
 	out := make([]stretchOf, 0, 2*len(used)+1)
 	end := 0.0
 	for _, u := range used {

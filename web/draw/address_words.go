@@ -3,7 +3,7 @@ package draw
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -155,14 +155,16 @@ func (x *Places) AliveAt(at time.Duration, by AliveBy) []AliveRow {
 			out = append(out, x.row(b))
 		}
 	})
-	slices.SortFunc(out, func(a, b AliveRow) int {
+	sort.Slice(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		order := cmp.Compare(b.Bytes, a.Bytes)
 		switch by {
 		case ByAddress:
-			return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Buffer, b.Buffer))
+			order = cmp.Compare(a.Addr, b.Addr)
 		case ByBirth:
-			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Buffer, b.Buffer))
+			order = cmp.Compare(a.From, b.From)
 		}
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Buffer, b.Buffer))
+		return cmp.Or(order, cmp.Compare(a.Buffer, b.Buffer)) < 0
 	})
 	return out
 }

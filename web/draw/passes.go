@@ -112,11 +112,9 @@ func (x *Passes) levels(r *PassRank) []level {
 			changes = append(changes, level{p.End, -st.Rest})
 		}
 	}
-	slices.SortStableFunc(changes, func(a, b level) int {
-		if a.at != b.at {
-			return int(min(1, max(-1, a.at-b.at)))
-		}
-		return int(min(1, max(-1, a.bytes-b.bytes))) // what ends comes before what starts
+	sort.SliceStable(changes, func(i, j int) bool {
+		a, b := changes[i], changes[j]
+		return a.at < b.at || a.at == b.at && a.bytes < b.bytes // what ends comes before what starts
 	})
 	out := []level{{0, r.Base}}
 	for _, c := range changes {

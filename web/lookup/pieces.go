@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -77,7 +78,7 @@ func (m *Model) cutLives() (out []Piece) {
 			out = append(out, last)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Piece) int { return cmp.Compare(a.From, b.From) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].From < out[j].From })
 	return out
 }
 

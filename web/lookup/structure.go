@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -58,8 +59,9 @@ func newStructure(m *Model) *Structure {
 	st.decide(m.Trace, makers)
 	st.findArcs(g, makers)
 	st.fold(g)
-	slices.SortFunc(st.Arcs, func(a, b Arc) int {
-		return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Value, b.Value))
+	sort.Slice(st.Arcs, func(i, j int) bool {
+		a, b := &st.Arcs[i], &st.Arcs[j]
+		return cmp.Or(cmp.Compare(b.Weight(), a.Weight()), cmp.Compare(a.Value, b.Value)) < 0
 	})
 	return st
 }
@@ -193,8 +195,9 @@ func (m *Model) ValueOf(t Target) engine.ValueID {
 // longest first.
 func (st *Structure) byPlace() []Arc {
 	out := slices.Clone(st.Arcs)
-	slices.SortFunc(out, func(a, b Arc) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Value, b.Value))
+	sort.Slice(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To), cmp.Compare(a.Value, b.Value)) < 0
 	})
 	return out
 }

@@ -2,7 +2,7 @@ package tell
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -82,11 +82,9 @@ func (m *Model) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
 			rows = append(rows, r)
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b LayerRow) int {
-		if down {
-			return by.compare(&b, &a)
-		}
-		return by.compare(&a, &b)
+	sort.SliceStable(rows, func(i, j int) bool {
+		order := by.compare(&rows[i], &rows[j])
+		return order < 0 && !down || order > 0 && down
 	})
 	return rows
 }

@@ -1,8 +1,8 @@
 package tradeoff
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -112,7 +112,7 @@ func (l *Line) add(p LinePoint) {
 // budget, if there is one.
 func (l Line) With(p LinePoint) Line {
 	points := append(slices.DeleteFunc(slices.Clone(l.Points), func(q LinePoint) bool { return q.Budget == p.Budget }), p)
-	slices.SortFunc(points, func(a, b LinePoint) int { return cmp.Compare(a.Budget, b.Budget) })
+	sort.Slice(points, func(i, j int) bool { return points[i].Budget < points[j].Budget })
 	l.Points = nil
 	for _, q := range points {
 		l.add(q)

@@ -1,8 +1,8 @@
 package view
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine/sim"
@@ -28,7 +28,7 @@ func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {
 // waitsToHold are the starts of the longest waits behind a moment, in order.
 func waitsToHold(gaps []sim.Gap, after time.Duration) (at []time.Duration) {
 	gaps = slices.Clone(gaps)
-	slices.SortStableFunc(gaps, func(a, b sim.Gap) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	sort.SliceStable(gaps, func(i, j int) bool { return gaps[i].End-gaps[i].Start > gaps[j].End-gaps[j].Start })
 	for _, g := range gaps[:min(len(gaps), mostHeld)] {
 		if g.Start > after {
 			at = append(at, g.Start)

@@ -31,8 +31,14 @@ func size(memory engine.Bytes) engine.Bytes {
 
 // Cards lists the cards by their memory, with the chosen one wherever it is from, and last one of the reader's own.
 func Cards(chosen string) (out []Group) {
-	list := slices.DeleteFunc(card.All(), func(c card.Card) bool { return c.Instead != "" && c.ID != chosen })
-	slices.SortStableFunc(list, func(a, b card.Card) int { return cmp.Compare(size(a.Memory), size(b.Memory)) })
+	all := card.All()
+	var list []*card.Card
+	for i := range all {
+		if c := &all[i]; c.Instead == "" || c.ID == chosen {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *card.Card) int { return cmp.Compare(size(a.Memory), size(b.Memory)) })
 	for _, c := range list {
 		title := fmt.Sprintf("up to %d GB", size(c.Memory))
 		if len(out) == 0 || out[len(out)-1].Title != title {

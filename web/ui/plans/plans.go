@@ -34,7 +34,7 @@ type PlanRows struct {
 	Title        string
 	Step, Slower string // heads of the columns
 	Bytes        string
-	Rows         []PlanRow
+	Rows         []*PlanRow
 }
 
 // PlanRow is a plan or a policy as it is read.
@@ -84,7 +84,7 @@ func (c *Plans) Groups() (out []PlanRows) {
 		if len(g.Rows) == 0 {
 			continue
 		}
-		slices.SortStableFunc(g.Rows, func(a, b PlanRow) int { return cmp.Compare(uint64(a.step-1), uint64(b.step-1)) }) // 0 is the largest then
+		slices.SortStableFunc(g.Rows, func(a, b *PlanRow) int { return cmp.Compare(uint64(a.step-1), uint64(b.step-1)) }) // 0 is the largest then
 		pinFastest(g.Rows)
 		out = append(out, g)
 	}
@@ -92,10 +92,9 @@ func (c *Plans) Groups() (out []PlanRows) {
 }
 
 // pinFastest keeps the fastest plan of each kind in the folded table; rows are by step time.
-func pinFastest(rows []PlanRow) {
+func pinFastest(rows []*PlanRow) {
 	seen := map[engine.Class]bool{}
-	for i := range rows {
-		o := &rows[i]
+	for _, o := range rows {
 		if !o.Policy && o.step > 0 && !seen[o.Plan.Strategy.Class] {
 			seen[o.Plan.Strategy.Class], o.pinned = true, true
 		}
@@ -113,7 +112,7 @@ func (c *Plans) fitting() PlanRows {
 
 // Folded are the rows of a part that the table shows: those that are pinned, then policies, then
 // other plans, as far as there is room, by step time.
-func (c *Plans) Folded(g PlanRows) (out []PlanRow) {
+func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 	if c.S.View.LineList {
 		return g.Rows
 	}
@@ -124,7 +123,7 @@ func (c *Plans) Folded(g PlanRows) (out []PlanRow) {
 		func(*PlanRow) bool { return free > 0 },
 	} {
 		for i := range g.Rows {
-			if !shown[i] && first(&g.Rows[i]) {
+			if !shown[i] && first(g.Rows[i]) {
 				shown[i] = true
 				free--
 			}
@@ -138,9 +137,9 @@ func (c *Plans) Folded(g PlanRows) (out []PlanRow) {
 	return out
 }
 
-func (c *Plans) row(p state.Plan) PlanRow {
+func (c *Plans) row(p state.Plan) *PlanRow {
 	summary, _, _ := strings.Cut(p.Strategy.Doc, "\n\n")
-	o := PlanRow{Plan: p, Toggle: c.S.View.LineList && p.Strategy.Class != 0, Pressed: strconv.FormatBool(p.Drawn),
+	o := &PlanRow{Plan: p, Toggle: c.S.View.LineList && p.Strategy.Class != 0, Pressed: strconv.FormatBool(p.Drawn),
 		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: summary, step: p.StepTime, pinned: p.Chosen || p.Drawn || p.Strategy.Class == 0}
 	if p.Chosen {
 		o.Tab = "0"
@@ -190,8 +189,8 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 }
 
 // policy is the row of a policy.
-func (c *Plans) policy(x state.Policy) PlanRow {
-	o := PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
+func (c *Plans) policy(x state.Policy) *PlanRow {
+	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
 	more, needs, circle := "", gib(x.Needs), "fits"
 	if all := c.S.KeepAll().StepTime; all > 0 {
 		more = format.Percent(float64(x.Time)/float64(all) - 1)

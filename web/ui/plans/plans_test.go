@@ -179,14 +179,14 @@ func TestPoliciesAmongPlans(t *testing.T) {
 // The folded table keeps the fastest plan of each kind and what is drawn, then policies, then other
 // plans, in the order of step times.
 func TestFoldedRows(t *testing.T) {
-	row := func(name string, step int, policy, pinned bool) PlanRow {
-		o := PlanRow{Known: name, Policy: policy, pinned: pinned, step: time.Duration(step)}
+	row := func(name string, step int, policy, pinned bool) *PlanRow {
+		o := &PlanRow{Known: name, Policy: policy, pinned: pinned, step: time.Duration(step)}
 		if !policy {
 			o.Plan.Strategy = engine.Lookup(name)
 		}
 		return o
 	}
-	rows := []PlanRow{row("window", 1, false, false), row("vdnn", 2, false, false), row("offloadsearch", 3, false, false), row("p1", 4, true, false),
+	rows := []*PlanRow{row("window", 1, false, false), row("vdnn", 2, false, false), row("offloadsearch", 3, false, false), row("p1", 4, true, false),
 		row("rotor", 5, false, false), row("sequential", 6, false, true), row("p2", 7, true, false), row("p3", 8, true, false), row("p4", 9, true, false), row("p5", 10, true, false)}
 	pinFastest(rows)
 	var got []string

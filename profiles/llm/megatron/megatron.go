@@ -1,4 +1,5 @@
-package ask
+// Package megatron reads and writes the flags of Megatron-LM that say how a step of package llm is laid out.
+package megatron
 
 import (
 	"cmp"
@@ -8,42 +9,43 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 )
 
-// Megatron is a command line of Megatron-LM, as far as options have words for it
+// Layout is a command line of Megatron-LM, as far as options of package ask have words for it
 // [Megatron-LM: training/arguments.py].
-type Megatron struct {
+type Layout struct {
 	Args engine.Args
 	Left []string // flags that say something about the step which no option has
 }
 
-// megatronNumbers are flags that are an option as they are.
-var megatronNumbers = map[string]string{
+// numbers are flags that are an option as they are.
+var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
 	"--expert-model-parallel-size": "ep", "--micro-batch-size": "batch", "--seq-length": "seq",
 }
 
-// megatronRead are the other flags that are read. What they say follows from them together.
-var megatronRead = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
+// together are the other flags that are read. What they say follows from several of them.
+var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers", "--recompute-modules",
 	"--nproc-per-node", "--nnodes"}
 
-// megatronSwitches are flags without a value that are read.
-var megatronSwitches = []string{"--recompute-activations", "--use-distributed-optimizer"}
+// switches are flags without a value that are read.
+var switches = []string{"--recompute-activations", "--use-distributed-optimizer"}
 
-// megatronSilent are flags that change nothing of what is played, or that a model says: those of
+// silent are flags that change nothing of what is played, or that a model says: those of
 // data, logs and saved states are left out by their beginnings.
-var megatronSilent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--max-position-embeddings",
+var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--max-position-embeddings",
 	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-", "--eval-", "--tokenizer-", "--vocab-", "--merge-",
 	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--adam-", "--split", "--distributed-", "--master", "--node-rank", "--use-mcore-models",
 	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-", "--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-", "--attention-dropout", "--hidden-dropout"}
 
-// ReadMegatron reads a command line of Megatron-LM, or a script that contains one, for a model of some
+// Read reads a command line of Megatron-LM, or a script that contains one, for a model of some
 // layers. Its order is 1F1B, or the interleaved one where ranks have virtual stages. gpus is how many cards
 // there are; 0: as many as torchrun is told in the same line, else one for each rank of a pipeline and a product.
-func ReadMegatron(text string, layers, gpus int) (Megatron, error) {
-	m := Megatron{Args: engine.Args{"program": "megatron", "shard": "none"}}
+func Read(text string, layers, gpus int) (Layout, error) {
+	m := Layout{Args: engine.Args{"program": "megatron", "shard": "none"}}
 	value := map[string]string{}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\\\"'=()", r) })
 	for i, flag := range words {
@@ -51,9 +53,9 @@ func ReadMegatron(text string, layers, gpus int) (Megatron, error) {
 			continue
 		}
 		flag = strings.ReplaceAll(flag, "_", "-")
-		option, number := megatronNumbers[flag]
+		option, number := numbers[flag]
 		switch {
-		case number || slices.Contains(megatronRead, flag):
+		case number || slices.Contains(together, flag):
 			if i+1 == len(words) || strings.HasPrefix(words[i+1], "--") {
 				return m, fmt.Errorf("%s has no value", flag)
 			}
@@ -61,29 +63,29 @@ func ReadMegatron(text string, layers, gpus int) (Megatron, error) {
 			if number {
 				m.Args[option] = words[i+1]
 			}
-		case slices.Contains(megatronSwitches, flag):
+		case slices.Contains(switches, flag):
 			value[flag] = "yes"
-		case !slices.ContainsFunc(megatronSilent, func(s string) bool { return flag == s || strings.HasSuffix(s, "-") && strings.HasPrefix(flag, s) }):
+		case !slices.ContainsFunc(silent, func(s string) bool { return flag == s || strings.HasSuffix(s, "-") && strings.HasPrefix(flag, s) }):
 			m.Left = append(m.Left, flag)
 		}
 	}
 	if len(value) == 0 {
 		return m, fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
 	}
-	n := megatronCounts{value: value, layers: layers}
+	n := counts{value: value, layers: layers}
 	n.read(m.Args, gpus)
 	return m, n.err
 }
 
-// megatronCounts reads what follows from several flags. Its first error stays.
-type megatronCounts struct {
+// counts reads what follows from several flags. Its first error stays.
+type counts struct {
 	value  map[string]string
 	layers int
 	err    error
 }
 
 // number returns the value of a flag, or its default if the flag is not given.
-func (n *megatronCounts) number(flag string, otherwise int) int {
+func (n *counts) number(flag string, otherwise int) int {
 	text, ok := n.value[flag]
 	if !ok {
 		return otherwise
@@ -96,7 +98,7 @@ func (n *megatronCounts) number(flag string, otherwise int) int {
 }
 
 // divided returns a / by. If by does not divide a, it keeps an error that names what.
-func (n *megatronCounts) divided(a, by int, what string) int {
+func (n *counts) divided(a, by int, what string) int {
 	if n.err == nil && (by < 1 || a%by != 0) {
 		n.err = fmt.Errorf("%s: %d does not divide by %d", what, a, by)
 	}
@@ -104,7 +106,7 @@ func (n *megatronCounts) divided(a, by int, what string) int {
 }
 
 // read sets the options that follow from several flags.
-func (n *megatronCounts) read(args engine.Args, gpus int) {
+func (n *counts) read(args engine.Args, gpus int) {
 	pp, tp, cp := n.number("--pipeline-model-parallel-size", 1), n.number("--tensor-model-parallel-size", 1), n.number("--context-parallel-size", 1)
 	each := pp * tp * cp
 	gpus = cmp.Or(gpus, n.number("--nproc-per-node", 1)*n.number("--nnodes", 1))
@@ -125,7 +127,7 @@ func (n *megatronCounts) read(args engine.Args, gpus int) {
 }
 
 // pipeline sets the options of the pipeline.
-func (n *megatronCounts) pipeline(args engine.Args, pp int) {
+func (n *counts) pipeline(args engine.Args, pp int) {
 	if pp == 1 {
 		return
 	}
@@ -148,7 +150,7 @@ func (n *megatronCounts) pipeline(args engine.Args, pp int) {
 }
 
 // recompute sets the options of checkpointing.
-func (n *megatronCounts) recompute(args engine.Args) {
+func (n *counts) recompute(args engine.Args) {
 	granularity := n.value["--recompute-granularity"]
 	if n.value["--recompute-activations"] != "" {
 		granularity = "selective"
@@ -170,11 +172,11 @@ func (n *megatronCounts) recompute(args engine.Args) {
 	}
 }
 
-// MegatronFlags returns the layout of a step, with the order of passes that was taken, as flags of
+// Flags returns the layout of a step, with the order of passes that was taken, as flags of
 // Megatron-LM. The error names an option for which Megatron-LM has no flag.
-func MegatronFlags(args engine.Args, schedule string, layers int) (string, error) {
+func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	number := func(name string) int {
-		n, _ := strconv.Atoi(Value(args, name))
+		n, _ := strconv.Atoi(ask.Value(args, name))
 		return n
 	}
 	var out []string
@@ -205,18 +207,18 @@ func MegatronFlags(args engine.Args, schedule string, layers int) (string, error
 	if tp > 1 {
 		out = append(out, "--sequence-parallel")
 	}
-	if shard := Value(args, "shard"); shard != "none" {
+	if shard := ask.Value(args, "shard"); shard != "none" {
 		out = append(out, "--use-distributed-optimizer")
 	}
-	switch ckpt := Value(args, "ckpt"); {
+	switch ckpt := ask.Value(args, "ckpt"); {
 	case number("ranks") > 0 || number("every") > 1 || !slices.Contains([]string{"none", "full", "modules"}, ckpt):
 		return "", fmt.Errorf("Megatron-LM has no flags for checkpointing of some ranks or every n-th block, nor for %s", ckpt)
 	case ckpt == "modules":
-		out = append(out, "--recompute-granularity selective --recompute-modules "+Value(args, "recompute"))
+		out = append(out, "--recompute-granularity selective --recompute-modules "+ask.Value(args, "recompute"))
 	case ckpt == "full" && number("first") > 0:
-		out = append(out, "--recompute-granularity full --recompute-method block --recompute-num-layers "+Value(args, "first"))
+		out = append(out, "--recompute-granularity full --recompute-method block --recompute-num-layers "+ask.Value(args, "first"))
 	case ckpt == "full":
-		out = append(out, "--recompute-granularity full --recompute-method uniform --recompute-num-layers "+Value(args, "group"))
+		out = append(out, "--recompute-granularity full --recompute-method uniform --recompute-num-layers "+ask.Value(args, "group"))
 	}
 	return strings.Join(out, " "), nil
 }

@@ -1,4 +1,4 @@
-package ask
+package megatron
 
 import (
 	"maps"
@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 )
 
 // A script of Megatron-LM reads as the options that it says, whatever is around them.
-func TestReadMegatron(t *testing.T) {
+func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		gpus int
@@ -29,18 +30,18 @@ func TestReadMegatron(t *testing.T) {
 		{"--micro-batch-size 1 --recompute-activations --recompute-modules moe_act", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "ckpt": "modules", "recompute": "moe_act"}, ""},
 	} {
-		got, err := ReadMegatron(c.text, 32, c.gpus)
+		got, err := Read(c.text, 32, c.gpus)
 		if err != nil || !maps.Equal(got.Args, c.want) || strings.Join(got.Left, " ") != c.left {
 			t.Errorf("%s\n got %v, left %q, %v\nwant %v, left %q", c.text, got.Args, got.Left, err, c.want, c.left)
 		}
-		if _, err := Parse(got.Args); err != nil {
+		if _, err := ask.Parse(got.Args); err != nil {
 			t.Errorf("%s: no options: %v", c.text, err)
 		}
 	}
 }
 
 // What cannot be read says where and what was expected.
-func TestReadMegatronRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "no flag of Megatron-LM",
 		"--pipeline-model-parallel-size $PP": `--pipeline-model-parallel-size is "$PP"; want a whole number`,
@@ -50,31 +51,31 @@ func TestReadMegatronRefuses(t *testing.T) {
 		"--micro-batch-size 1 --recompute-granularity full --recompute-method random": `--recompute-method is "random"`,
 		"--pipeline-model-parallel-size 3 --num-layers-per-virtual-pipeline-stage 5":  "32 does not divide by 15",
 	} {
-		if _, err := ReadMegatron(text, 32, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(text, 32, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v; want %s", text, err, want)
 		}
 	}
 }
 
 // What is written reads as it was.
-func TestMegatronRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for _, args := range []engine.Args{
 		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096", "schedule": "1f1b", "shard": "zero1"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4", "shard": "none", "ckpt": "full", "group": "2"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none", "ckpt": "full", "first": "3", "lighter": "3"},
 	} {
-		text, err := MegatronFlags(args, args["schedule"], 32)
+		text, err := Flags(args, args["schedule"], 32)
 		if err != nil {
 			t.Fatal(err)
 		}
 		gpus := map[string]int{"64": 64, "8": 8}[args["gpus"]]
-		got, err := ReadMegatron(text, 32, gpus)
-		if a, b := Plain(got.Args), Plain(args); err != nil || !maps.Equal(a, b) {
+		got, err := Read(text, 32, gpus)
+		if a, b := ask.Plain(got.Args), ask.Plain(args); err != nil || !maps.Equal(a, b) {
 			t.Errorf("%s\nreads as %v (%v); want %v", text, a, err, b)
 		}
 	}
 	for _, args := range []engine.Args{{"pp": "4", "gpus": "4"}, {"ckpt": "dots"}, {"pp": "4", "gpus": "4", "lighter": "1"}} {
-		if text, err := MegatronFlags(args, map[bool]string{true: "zb-v", false: "1f1b"}[args["lighter"] == ""], 32); err == nil {
+		if text, err := Flags(args, map[bool]string{true: "zb-v", false: "1f1b"}[args["lighter"] == ""], 32); err == nil {
 			t.Errorf("%v is written as %s; want an error", args, text)
 		}
 	}

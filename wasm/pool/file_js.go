@@ -30,19 +30,9 @@ const partSize = 8 << 20
 const collectEvery = 16 << 20
 
 func newFile(of safejs.Value) (profiles.Content, error) {
-	size, err := of.Get("size")
-	if err != nil {
-		return nil, err
-	}
-	n, err := size.Float()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := construct("FileReaderSync")
-	if err != nil {
-		return nil, err
-	}
-	return &file{file: of, reader: reader, size: int64(n)}, nil
+	return profiles.Try(func() profiles.Content {
+		return &file{file: of, reader: construct("FileReaderSync"), size: int64(must(get(of, "size").Float()))}
+	})
 }
 
 func (f *file) Size() int64 { return f.size }
@@ -51,7 +41,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	want := p[:max(min(int64(len(p)), f.size-off), 0)]
 	n := 0
 	for n < len(want) {
-		k, err := f.read(want[n:], off+int64(n))
+		k, err := profiles.Try(func() int { return f.read(want[n:], off+int64(n)) })
 		if n += k; err != nil {
 			return n, &profiles.FormatError{Found: "The file cannot be read: " + err.Error(),
 				Expected: "The file must not be moved or changed while it is being opened.", Remedy: "Open it again."}
@@ -64,39 +54,23 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // read copies bytes from offset off on into p, up to the end of the part. It copies at least one.
-func (f *file) read(p []byte, off int64) (int, error) {
+func (f *file) read(p []byte, off int64) int {
 	if off < f.at || off >= f.at+f.length {
-		if err := f.fetch(off); err != nil {
-			return 0, err
-		}
+		f.fetch(off)
 	}
 	from := off - f.at
-	rest, err := f.part.Call("subarray", float64(from), float64(min(f.length, from+int64(len(p)))))
-	if err != nil {
-		return 0, err
-	}
-	return safejs.CopyBytesToGo(p, rest)
+	return must(safejs.CopyBytesToGo(p, must(f.part.Call("subarray", float64(from), float64(min(f.length, from+int64(len(p))))))))
 }
 
 // fetch reads the part that begins at offset off.
-func (f *file) fetch(off int64) error {
+func (f *file) fetch(off int64) {
 	f.part, f.length = safejs.Value{}, 0
 	n := min(partSize, f.size-off)
 	if f.unseen += n; f.unseen > collectEvery {
 		f.unseen = 0
 		time.Sleep(time.Millisecond)
 	}
-	part, err := f.file.Call("slice", float64(off), float64(off+n))
-	if err != nil {
-		return err
-	}
-	buffer, err := f.reader.Call("readAsArrayBuffer", safejs.Unsafe(part))
-	if err != nil {
-		return err
-	}
-	if f.part, err = construct("Uint8Array", safejs.Unsafe(buffer)); err != nil {
-		return err
-	}
+	part := must(f.file.Call("slice", float64(off), float64(off+n)))
+	f.part = construct("Uint8Array", safejs.Unsafe(must(f.reader.Call("readAsArrayBuffer", safejs.Unsafe(part)))))
 	f.at, f.length = off, n
-	return nil
 }

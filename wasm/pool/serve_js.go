@@ -8,6 +8,7 @@ import (
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
@@ -24,30 +25,13 @@ const warmUps = 5
 func Serve(expect func(search, hash string) proto.Request) {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
-	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
-		data, err := args[0].Get("data")
-		if err != nil {
-			panic(err)
-		}
-		r := asked{}
-		if r.body, err = body(data); err == nil {
-			r.file, err = data.Get("file")
-		}
-		if err != nil {
-			panic(err)
-		}
-		requests <- r
+	listener := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		data := get(args[0], "data")
+		requests <- asked{body(data), get(data, "file")}
 		return nil
-	})
-	if err == nil {
-		err = self.Set("onmessage", listener)
-	}
-	if err == nil {
-		_, err = self.Call("postMessage", map[string]any{"type": "ready"})
-	}
-	if err != nil {
-		panic(err) // worker.js tells the page
-	}
+	}))
+	profiles.End(self.Set("onmessage", listener))
+	must(self.Call("postMessage", map[string]any{"type": "ready"}))
 	w := worksite{self: self, selftest: selftestAllowed(self)}
 	w.server.Unseen = unseen
 	w.lookAhead(expect)
@@ -87,28 +71,13 @@ type worksite struct {
 // lookAhead computes the answer that the page will ask for first and sends it. If the page's
 // request was already on its way, answer replies with the same bytes.
 func (w *worksite) lookAhead(expect func(search, hash string) proto.Request) {
-	first, err := w.self.Get("first")
-	if err != nil || first.IsUndefined() {
+	first := get(w.self, "first")
+	if first.IsUndefined() {
 		return
 	}
-	search, err := stringField(first, "search")
-	if err != nil {
-		panic(err)
-	}
-	hash, err := stringField(first, "hash")
-	if err != nil {
-		panic(err)
-	}
-	req := expect(search, hash)
-	if req == nil {
-		return
-	}
-	w.speculative, err = speculate(&w.server, req)
-	if err == nil {
-		err = post(w.self, "speculative", w.speculative.message(), nil)
-	}
-	if err != nil {
-		panic(err)
+	if req := expect(stringField(first, "search"), stringField(first, "hash")); req != nil {
+		w.speculative = must(speculate(&w.server, req))
+		profiles.End(post(w.self, "speculative", w.speculative.message(), nil))
 	}
 }
 
@@ -116,9 +85,7 @@ func (w *worksite) answer(r asked) {
 	a := w.speculative
 	w.speculative = speculative{}
 	if a.answers(r.body) {
-		if err := post(w.self, "reply", a.reply, nil); err != nil {
-			panic(err)
-		}
+		profiles.End(post(w.self, "reply", a.reply, nil))
 		return
 	}
 	req, err := proto.DecodeRequest(r.body)
@@ -148,9 +115,7 @@ func (w *worksite) beat() {
 		return
 	}
 	w.beaten = time.Now()
-	if _, err := w.self.Call("postMessage", map[string]any{"type": "beat"}); err != nil {
-		panic(err)
-	}
+	must(w.self.Call("postMessage", map[string]any{"type": "beat"}))
 }
 
 // say sends a reply. It panics if that fails: then nothing else can be sent either, and the page

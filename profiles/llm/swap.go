@@ -18,11 +18,14 @@ type swapRow struct {
 	first, blocks, n int
 }
 
-// swaps returns the rows that Swap is about. A network of two rows has its blocks swapped in both, a
+// swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its blocks swapped in both, a
 // block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2_models.py,
 // enable_block_swap; at 19 and 38 blocks it is Flux's and, but for one more of the second, HunyuanVideo's].
 // Others have those of their longest row swapped.
 func (s *Setup) swaps() []swapRow {
+	if s.Swap == 0 {
+		return nil
+	}
 	var rows []swapRow
 	at, longest := 0, 0
 	for i, run := range s.Model.layerParams() {
@@ -159,7 +162,7 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 // copies are played one after the other beside the passes. What a first micro batch leaves under way
 // the next one waits for.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
-	if len(p.swaps) == 0 {
+	if p.swaps == nil {
 		return 0, 0
 	}
 	ready, now, link := make([]float64, len(p.units)), 0.0, 0.0

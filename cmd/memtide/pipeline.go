@@ -34,17 +34,28 @@ faster, for at most 24 micro batches at stages. Beside the step time it tells a 
 below which no order is, "proven" where both are equal; the time of the longest rank
 from its own start, which the zero-bubble papers report; and peaks in bytes and in
 passes. Times and sizes are those of a stage and a micro batch. Without -act every pass
-counts one byte from its forward to its last backward, so that -limit counts passes.`,
+counts one byte from its forward to its last backward, so that -limit counts passes.
+The critical path is a chain of passes and messages that is as long as the step.
+
+With -measured it shows a step that ran beside the one it plays: a table with the columns
+rank, pass (as in torch's CSV), start and end, or traces in Chrome's format with events
+of those names, such as -trace writes and PyTorch's profiler does ("PP:0F3", a file of
+each rank). Ranks and micro batches are those of the trace; times that no flag gives are
+the medians of each stage and kind in it; and without -schedule its own order is played.`,
 		examples: []string{
 			"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
 			"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
 			"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
 			"memtide pipeline -schedule zb-v -csv -o zbv.csv",
+			"memtide pipeline -measured measured.csv -svg -o beside.svg",
 		},
 		flags: func(fs *flag.FlagSet) action {
-			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit}
+			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit, given: map[string]bool{}}
 			f.define(fs)
-			return func(ctx context.Context, e *env, args []string) { f.run(ctx, e, args) }
+			return func(ctx context.Context, e *env, args []string) {
+				fs.Visit(func(x *flag.Flag) { f.given[x.Name] = true })
+				f.run(ctx, e, args)
+			}
 		},
 	}
 }
@@ -56,13 +67,15 @@ type pipelineFlags struct {
 	messages                 string
 	forward, inputs, weights time.Duration
 	act, rest, input         engine.Bytes
-	actSet, restSet          bool
+	given                    map[string]bool // flags by name
+	measured                 []string        // files
 	fixed, limit             engine.Bytes
 	host                     engine.Rate
 	whole, recompute         bool
 	seed                     uint64
 	within                   time.Duration
 	asJSON, asCSV, asTrace   bool
+	asSVG                    bool
 	file                     string
 }
 
@@ -70,12 +83,9 @@ var shapes = map[string]pipeline.Shape{"straight": pipeline.Straight, "wrapped":
 var messageMeanings = map[string]pipeline.Messages{"latency": pipeline.Latency, "queued": pipeline.Queued, "blocking": pipeline.Blocking, "included": pipeline.Included}
 
 func (f *pipelineFlags) define(fs *flag.FlagSet) {
-	size := func(name, doc string, to *engine.Bytes, set *bool) {
+	size := func(name, doc string, to *engine.Bytes) {
 		fs.Func(name, doc, func(text string) (err error) {
 			*to, err = format.ParseBytes(text)
-			if set != nil {
-				*set = true
-			}
 			return err
 		})
 	}
@@ -91,11 +101,11 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	fs.DurationVar(&f.weights, "weights", time.Millisecond, "`TIME` of its backward of the weights")
 	fs.DurationVar(&f.plan.Send, "send", 0, "`TIME` of a message between ranks")
 	fs.Func("messages", "`"+strings.Join(slices.Sorted(maps.Keys(messageMeanings)), "|")+"` what messages take beside their time (default latency)", oneOf(&f.messages, slices.Sorted(maps.Keys(messageMeanings))...))
-	size("act", "`SIZE` that a forward keeps for its backward", &f.act, &f.actSet)
-	size("rest", "`SIZE` of it that stays between the two backwards (default all of it)", &f.rest, &f.restSet)
-	size("input", "`SIZE` that stays of a forward which runs again (default 0)", &f.input, nil)
-	size("fixed", "`SIZE` of weights, gradients and optimizer states of a rank (default 0)", &f.fixed, nil)
-	size("limit", "`SIZE` of a rank's memory (default none)", &f.limit, nil)
+	size("act", "`SIZE` that a forward keeps for its backward", &f.act)
+	size("rest", "`SIZE` of it that stays between the two backwards (default all of it)", &f.rest)
+	size("input", "`SIZE` that stays of a forward which runs again (default 0)", &f.input)
+	size("fixed", "`SIZE` of weights, gradients and optimizer states of a rank (default 0)", &f.fixed)
+	size("limit", "`SIZE` of a rank's memory (default none)", &f.limit)
 	fs.BoolVar(&f.whole, "whole", false, "search with backwards in one part")
 	fs.BoolVar(&f.recompute, "recompute", false, "search may run forwards again")
 	fs.Func("host", "`RATE` of copies to the host and back, which search may use then", func(text string) (err error) {
@@ -104,9 +114,14 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	})
 	fs.Uint64Var(&f.seed, "seed", 1, "`N` chance of the search: the same number finds the same")
 	fs.DurationVar(&f.within, "time", 0, "`TIME` most that the search may take; 0 is until it has done its work, some seconds")
+	fs.Func("measured", "`FILE` of a step that ran, shown beside the played one; again for each further file", func(name string) error {
+		f.measured = append(f.measured, name)
+		return nil
+	})
 	fs.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
 	fs.BoolVar(&f.asCSV, "csv", false, "write the order as torch.distributed.pipelining reads it (compute_only)")
 	fs.BoolVar(&f.asTrace, "trace", false, "write the step for Chrome's and Perfetto's trace viewers")
+	fs.BoolVar(&f.asSVG, "svg", false, "draw the lanes of the ranks, with -measured of both steps on one axis")
 	fs.StringVar(&f.file, "o", "", "`FILE` write to it instead of the standard output")
 }
 
@@ -117,9 +132,16 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	}
 	r := &pipelineReport{title: pipeline.Title(f.schedule)}
 	f.complete()
+	if len(f.measured) > 0 {
+		f.readMeasured(ctx, e, r)
+	}
 	switch {
 	case len(args) == 1:
-		f.read(r, args[0], contents(ctx, e, args[0]))
+		in, err := pipeline.ReadCSV(contents(ctx, e, args[0]))
+		failAt(args[0], err)
+		f.read(r, args[0], in)
+	case r.measured != nil && !f.given["schedule"]:
+		f.read(r, f.measured[0], &r.measured.Imported)
 	case f.schedule == "search", f.schedule == "exact":
 		f.search(ctx, r)
 	default:
@@ -128,6 +150,10 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	}
 	r.problem.Messages = messageMeanings[f.messages]
 	r.trace = cli.Must(r.problem.Play(r.order))
+	r.path = r.problem.Critical(r.trace)
+	if r.measured != nil {
+		r.measured.beside(r.problem)
+	}
 	r.refuted = check.Trace(r.problem, r.order, r.trace)
 	r.bound = r.problem.Bound(pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0})
 	if r.exact {
@@ -138,6 +164,8 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 		e.write(f.file, valid(pipeline.WriteCSV(r.problem, r.order)))
 	case f.asTrace:
 		e.write(f.file, r.trace.ChromeTrace())
+	case f.asSVG:
+		e.write(f.file, r.svg())
 	default:
 		e.tell(f.asJSON, func() any { return r.json() }, r.text)
 	}
@@ -159,10 +187,10 @@ func (f *pipelineFlags) complete() {
 		}
 		return f.forward
 	}
-	if !f.actSet {
+	if !f.given["act"] {
 		f.act = 1
 	}
-	if !f.restSet {
+	if !f.given["rest"] {
 		f.rest = f.act
 	}
 	holds := pipeline.Holds{Act: f.act, Rest: f.rest, Input: f.input}
@@ -176,9 +204,7 @@ func (f *pipelineFlags) complete() {
 }
 
 // read takes the order of a file; stages, ranks and micro batches are those of the file.
-func (f *pipelineFlags) read(r *pipelineReport, name string, text []byte) {
-	in, err := pipeline.ReadCSV(text)
-	failAt(name, err)
+func (f *pipelineFlags) read(r *pipelineReport, name string, in *pipeline.Imported) {
 	f.plan.Ranks, f.plan.Micro = len(in.Order), in.Micro
 	f.plan.Chunks = (len(in.Rank) + len(in.Order) - 1) / len(in.Order)
 	p := f.plan.Problem(pipeline.Wrapped)
@@ -257,6 +283,9 @@ type pipelineReport struct {
 	bound   time.Duration
 	exact   bool // the exact search found that no order is faster
 	notes   []string
+
+	path     []pipeline.Link // the critical one
+	measured *measuredReport // nil: none
 }
 
 // text is the step for people.
@@ -276,9 +305,13 @@ func (r *pipelineReport) text() string {
 		if again := t.Twice(); again > 0 {
 			fmt.Fprintf(w, "computed twice\t%v\tof all ranks\n", again)
 		}
+		fmt.Fprintf(w, "critical path\t%v\t%s\n", t.Makespan, pathWords(t, r.path))
 		fmt.Fprint(w, "\nrank\tbusy\tpasses held\tpeak\tcopies\n")
 		for i := range t.Ranks {
 			fmt.Fprintf(w, "%d\t%v\t%d\t%s\t%d\n", i, t.Busy[i], t.Held[i], format.Bytes(t.Peak[i]), len(t.Copies[i]))
+		}
+		if r.measured != nil {
+			r.measured.text(w, r)
 		}
 		for _, note := range r.notes {
 			fmt.Fprintln(w, note)
@@ -305,12 +338,15 @@ type pipelineJSON struct {
 	Proven  bool               `json:"proven"`
 	Idle    float64            `json:"idle"`
 	Twice   int64              `json:"recompute_ns"`
+	Path    *pathJSON          `json:"critical_path"`
 	Ranks   []pipelineRankJSON `json:"ranks"`
 	Notes   []string           `json:"notes,omitempty"`
+
+	Measured *measuredJSON `json:"measured,omitempty"`
 }
 
 // pipelineRankJSON is what a rank holds and runs; passes are written as in torch's CSV, with D, R, O and I of package
-// pipeline, A for a whole backward and B for that of the inputs.
+// pipeline, A for a whole backward and B for that of the inputs. Of a measured step no bytes are known.
 type pipelineRankJSON struct {
 	Busy   int64          `json:"busy_ns"`
 	Held   int            `json:"passes_held"`
@@ -327,18 +363,31 @@ type pipelineSpan struct {
 	End   int64  `json:"end_ns"`
 }
 
+func newSpan(x pipeline.Span) pipelineSpan {
+	return pipelineSpan{x.Kind.Letter(), x.Stage, x.Micro, int64(x.Start), int64(x.End)}
+}
+
 func (r *pipelineReport) json() *pipelineJSON {
 	t := r.trace
 	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Verdict: r.verdict(),
-		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(), Twice: int64(t.Twice()), Notes: r.notes}
+		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(), Twice: int64(t.Twice()),
+		Path: newPathJSON(t, r.path), Ranks: ranksJSON(t), Notes: r.notes}
+	if r.measured != nil {
+		out.Measured = r.measured.json(r)
+	}
+	return out
+}
+
+// ranksJSON are the ranks of a trace.
+func ranksJSON(t *pipeline.Trace) (out []pipelineRankJSON) {
 	spans := func(list []pipeline.Span) (out []pipelineSpan) {
 		for _, x := range list {
-			out = append(out, pipelineSpan{x.Kind.Letter(), x.Stage, x.Micro, int64(x.Start), int64(x.End)})
+			out = append(out, newSpan(x))
 		}
 		return out
 	}
 	for i := range t.Ranks {
-		out.Ranks = append(out.Ranks, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]), spans(t.Copies[i])})
+		out = append(out, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]), spans(t.Copies[i])})
 	}
 	return out
 }

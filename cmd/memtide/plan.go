@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -80,12 +81,16 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			p.args[o.Name] = value
 			return nil
 		}
-		help := o.Doc + fmt.Sprintf(" (default %s)", o.Default)
+		doc := ask.Doc(o.Name)
+		help := doc + fmt.Sprintf(" (default %s)", o.Default)
 		switch {
 		case o.Name == ask.Context:
-			fs.Func(o.Name, o.Doc+" (default 1GiB)", p.setContext)
+			fs.Func(o.Name, doc+" (default 1GiB)", p.setContext)
+		case o.Name == "height":
+			fs.Func("side", "`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq", p.setSide)
+		case o.Name == "width": // of -side
 		case slices.Contains(o.Choices, "yes"):
-			fs.BoolFunc(o.Name, o.Doc, func(value string) error {
+			fs.BoolFunc(o.Name, doc, func(value string) error {
 				on, err := strconv.ParseBool(value)
 				if on {
 					value = "yes"
@@ -99,7 +104,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			if o.Name != "schedule" {
 				choices = strings.Replace(choices, ask.Auto, ask.Auto+" (by the program)", 1)
 			}
-			fs.Func(o.Name, o.Doc+": "+choices+fmt.Sprintf(" (default %s)", o.Default), set)
+			fs.Func(o.Name, doc+": "+choices+fmt.Sprintf(" (default %s)", o.Default), set)
 		default:
 			fs.Func(o.Name, help, set)
 		}
@@ -122,6 +127,16 @@ func (p *planFlags) setContext(value string) error {
 	return err
 }
 
+// setSide takes the height and the width of pictures.
+func (p *planFlags) setSide(value string) error {
+	height, width, both := strings.Cut(strings.ToLower(value), "x")
+	if !both {
+		width = height
+	}
+	p.args["height"], p.args["width"] = height, width
+	return nil
+}
+
 // ask makes the question of the flags and the file.
 func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if id := p.own.id(p.args["device"]); id != "" {
@@ -131,6 +146,18 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if p.megatron != "" {
 		p.layout(ctx, e, int(m.Layers))
 	}
+	const swap = "swap-blocks"
+	if p.args[swap] != ask.Auto {
+		return valid(llm.New(m, p.args))
+	}
+	delete(p.args, swap)
+	poll := engine.NewPoll(ctx, nil)
+	a := valid(llm.New(m, p.args)).Until(poll)
+	n := valid(a.FewestSwapped(poll))
+	if n == 0 && valid(a.Answer()).Verdict != llm.Fits { // no number fits
+		n = a.Setup.MostSwapped()
+	}
+	p.args[swap] = strconv.FormatInt(n, 10)
 	return valid(llm.New(m, p.args))
 }
 
@@ -155,7 +182,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	case p.model != "" && len(args) > 0:
 		fail("-model and %s are two networks; want one", cli.Quoted(args))
 	case p.model != "":
-		if m := llm.Lookup(p.model); m != nil {
+		if m := cmp.Or(llm.Lookup(p.model), family.Diffuser(p.model)); m != nil {
 			return m
 		}
 		fail("there is no model %q; memtide help models lists them, and a config.json is given without -model", p.model)

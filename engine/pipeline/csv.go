@@ -62,14 +62,14 @@ type Imported struct {
 	Micro   int
 	Order   [][]Pass
 	Ignored map[string]int // actions that are no passes, by name
+	rows    map[int]int    // rank by stage, while it is read
+	passes  int
 }
 
 // ReadCSV reads a file of torch.distributed.pipelining. Empty cells and known actions that are no passes are left out;
 // what else is not a pass is refused by row and column, from 1.
 func ReadCSV(text []byte) (*Imported, error) {
-	in := &Imported{Ignored: map[string]int{}}
-	ranks := map[int]int{} // by stage
-	passes := 0
+	in := newImported()
 	rd := csv.NewReader(bytes.NewReader(text))
 	rd.FieldsPerRecord, rd.TrimLeadingSpace = -1, true
 	for row := 0; ; row++ {
@@ -83,33 +83,49 @@ func ReadCSV(text []byte) (*Imported, error) {
 		var list []Pass
 		for column, cell := range cells {
 			got, err := in.cell(strings.TrimSpace(cell))
+			if err == nil {
+				err = in.place(got, row)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("row %d, column %d: %w", row+1, column+1, err)
 			}
-			for _, x := range got {
-				if r, known := ranks[x.Stage]; known && r != row {
-					return nil, fmt.Errorf("row %d, column %d: stage %d stands in row %d already; want every stage in one row", row+1, column+1, x.Stage, r+1)
-				}
-				ranks[x.Stage] = row
-				in.Micro = max(in.Micro, x.Micro+1)
-			}
-			if list, passes = append(list, got...), passes+len(got); passes > 3*most {
-				return nil, fmt.Errorf("row %d, column %d: more than %d passes", row+1, column+1, 3*most)
-			}
+			list = append(list, got...)
 		}
 		in.Order = append(in.Order, list)
 	}
-	for s := range len(ranks) {
-		r, ok := ranks[s]
+	return in, in.finish()
+}
+
+func newImported() *Imported { return &Imported{Ignored: map[string]int{}, rows: map[int]int{}} }
+
+// place notes that passes run on a rank.
+func (in *Imported) place(list []Pass, rank int) error {
+	for _, x := range list {
+		if r, known := in.rows[x.Stage]; known && r != rank {
+			return fmt.Errorf("stage %d is on rank %d already, from 0; want every stage on one rank", x.Stage, r)
+		}
+		in.rows[x.Stage] = rank
+		in.Micro = max(in.Micro, x.Micro+1)
+	}
+	if in.passes += len(list); in.passes > 3*most {
+		return fmt.Errorf("more than %d passes", 3*most)
+	}
+	return nil
+}
+
+// finish lists the ranks of the stages, which have to be all from 0 on.
+func (in *Imported) finish() error {
+	for s := range len(in.rows) {
+		r, ok := in.rows[s]
 		if !ok {
-			return nil, fmt.Errorf("there are %d stages, and none is called %d; want numbers from 0 on", len(ranks), s)
+			return fmt.Errorf("there are %d stages, and none is called %d; want numbers from 0 on", len(in.rows), s)
 		}
 		in.Rank = append(in.Rank, r)
 	}
 	if len(in.Rank) == 0 {
-		return nil, errors.New("the file has no pass; want a line for each rank with actions such as 0F3, 2I0, 2W0 or 1B4")
+		return errors.New("the file has no pass; want actions such as 0F3, 2I0, 2W0 or 1B4, in CSV a line for each rank")
 	}
-	return in, nil
+	return nil
 }
 
 // cell reads the passes of one action.

@@ -53,7 +53,7 @@ func TestReadCSV(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"0F0,0X1\n":              `row 1, column 2: "0X1" is not an action`,
-		"0F0\n0B0\n":             "row 2, column 1: stage 0 stands in row 1 already",
+		"0F0\n0B0\n":             "row 2, column 1: stage 0 is on rank 0 already",
 		"0F0,2F0\n":              "there are 2 stages, and none is called 1",
 		",,\n":                   "the file has no pass",
 		"0F9999999\n":            "both below 1048576",

@@ -296,12 +296,10 @@ func (g *player) deliver(x Pass, end time.Duration) time.Duration {
 	switch {
 	case (x.Kind == Forward || x.Kind == Dropped) && !p.last(s):
 		c.sent = g.message(s, s+1, s+1, end)
-		return end + p.blocked(s+1)
 	case (x.Kind == Backward || x.Kind == Inputs) && !p.first(s):
 		c.returned = g.message(s, s-1, s, end)
-		return end + p.blocked(s)
 	}
-	return end
+	return end + p.sending(x)
 }
 
 // message sends from a stage to a neighbour and returns when it arrives. comm is the stage that names its time.

@@ -18,6 +18,7 @@ type program struct {
 
 	root  *unit
 	units []*unit
+	swaps []swapRow
 	first bool // has the embedding
 	last  bool // has the head
 
@@ -51,7 +52,7 @@ func (s *Setup) end(first, last bool) share {
 // newProgram makes the units of a share.
 func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
-	p := &program{ledger: &ledger{}, s: s, first: first, last: last}
+	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
 	m := s.Model
 	var root []weight
 	trained := s.trains()
@@ -156,6 +157,7 @@ func (p *program) loads() {
 	for _, u := range p.all() {
 		p.load(u)
 	}
+	p.loadSwapped()
 }
 
 // play loads the states and runs steps.
@@ -239,6 +241,7 @@ func (p *program) forwardPass() *pass {
 			x = 0
 		case p.offloads(b):
 			out = []handle{x}
+			p.toHost(b.values[blockInput].bytes)
 			x = 0
 		}
 		if p.s.Stash {
@@ -254,6 +257,7 @@ func (p *program) forwardPass() *pass {
 		w.inputs = append(w.inputs, x)
 		w.kept = append(w.kept, k)
 		x = y
+		p.swapAfter(i, true, p.swap)
 		p.cut()
 	}
 	p.giveAll(leaving)
@@ -317,6 +321,7 @@ func (p *program) backwardPass(w *pass) {
 	fetch := func(i int) {
 		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
 			w.inputs[i] = p.take(p.units[i].front().values[blockInput].bytes, Saved)
+			p.toHost(-p.units[i].front().values[blockInput].bytes)
 		}
 	}
 	for i := len(p.units) - 1; i >= 0; i-- {
@@ -342,6 +347,7 @@ func (p *program) backwardPass(w *pass) {
 			w.again = 0
 		}
 		p.reduceUnit(u)
+		p.swapAfter(i, false, p.swap)
 		p.cut()
 	}
 	p.give(w.front)

@@ -10,6 +10,7 @@ type unit struct {
 	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
 
 	states   []handle // weights, masters, moments: they stay
+	base     []handle // frozen weights that block swap moves, while they are here
 	master   []handle
 	grads    []handle // by weight: the stored gradients, 0 if there are none
 	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
@@ -39,7 +40,13 @@ func (p *program) load(u *unit) {
 		if w.trained && p.s.Buckets {
 			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
 		}
-		u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
+		if !p.s.moves(w) {
+			u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
+		}
+		if w.trained && p.s.HostStep { // the weights that it steps on, moments and gradients
+			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
+			p.toHost(p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad)))
+		}
 		if w.trained && p.s.Master > 0 && !p.s.HostStep {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
 		}

@@ -58,22 +58,35 @@ func TestStepRows(t *testing.T) {
 	}
 }
 
-// Everything that can be asked has one control: in the sentence, or among what is assumed.
+// Everything that can be asked has one control: in the sentence, or among what is assumed. A side
+// is asked for where there are pictures, and then in place of tokens.
 func TestStepControls(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
-	var got, want []string
-	for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
-		got = append(got, w.Name)
-	}
-	for _, o := range ask.Options {
-		if ask.Matters(s.Choice.StepArgs, o.Name) {
-			want = append(want, o.Name)
+	const diffuser = `{"_class_name": "FluxTransformer2DModel"}`
+	for _, c := range []struct {
+		model string
+		args  engine.Args
+		not   []string
+	}{
+		{"gpt2", engine.Args{"gpus": "2", "seq": "1024"}, []string{"frames", "height", "width"}},
+		{diffuser, nil, nil},
+		{diffuser, engine.Args{"height": "512"}, []string{"seq"}},
+	} {
+		s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
+		s.Choice.Step, s.Choice.StepArgs = c.model, c.args
+		var got, want []string
+		for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
+			got = append(got, w.Name)
 		}
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("controls of %q; want %q", got, want)
+		for _, o := range ask.Options {
+			if ask.Matters(s.Choice.StepArgs, o.Name) && !slices.Contains(c.not, o.Name) && (o.Name != "shard" || c.args["gpus"] != "") {
+				want = append(want, o.Name)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, %v: controls of %q; want %q", c.model, c.args, got, want)
+		}
 	}
 }
 
@@ -146,7 +159,8 @@ func TestStepPasses(t *testing.T) {
 		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
 	}
 	html := func() string { return pagetest.HTML(t, &Page{S: s}) }
-	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 {
+	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 ||
+		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") || strings.Count(page, "<td>yes</td>") < 8 {
 		t.Errorf("before anything is selected the page says\n%s", page)
 	}
 	first, _ := x.Numbers(2)
@@ -185,7 +199,7 @@ func TestStepOrders(t *testing.T) {
 	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
 		t.Fatalf("%d rows and %q; want every schedule once, and DualPipe refused 6 micro batches", len(rows), r.Refused)
 	}
-	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || !strings.Contains(page, wordsOrders) {
+	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || strings.Count(page, `class="lanes"`) != len(rows) || !strings.Contains(page, wordsOrders) {
 		t.Errorf("the page has not %d schedules to take:\n%s", len(rows)-1, page)
 	}
 	for _, o := range rows {

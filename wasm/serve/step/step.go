@@ -4,6 +4,7 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 // model is the one that is asked about, and what of a config.json was understood.
 func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
-		m := llm.Lookup(name)
+		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
 		if m == nil {
 			return nil, "", llm.Unknown(name)
 		}

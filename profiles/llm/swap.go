@@ -19,7 +19,7 @@ type swapRow struct {
 }
 
 // swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its blocks swapped in both, a
-// block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2_models.py,
+// block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2/flux2_models.py,
 // enable_block_swap; at 19 and 38 blocks it is Flux's and, but for one more of the second, HunyuanVideo's].
 // Others have those of their longest row swapped.
 func (s *Setup) swaps() []swapRow {

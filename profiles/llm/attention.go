@@ -133,7 +133,7 @@ func (b *builder) tableBytes() engine.Bytes {
 		rows *= b.s.Batch
 	}
 	e := b.e
-	if k.RopeWide {
+	if k.RopeWide || b.s.wideStream() {
 		e = 4
 	}
 	n := 2 * ceil(k.turned(), 2)
@@ -272,7 +272,12 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	if b.s.Compiled {
 		temp = 0
 	}
-	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, b.act(n))
+	bytes := b.act(n)
+	if b.s.wideStream() { // the tables have the type of the stream
+		bytes = size(b.inner*n, 4)
+	}
+	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
+	b.values[y].wide = b.s.wideStream()
 	if b.k.RopeOwn && b.s.written() && name == "q.rope" {
 		b.aside("tables", b.ownTables())
 	}
@@ -291,8 +296,12 @@ func (b *builder) repeat(x valueID, name string, wide int64) valueID {
 // where queries share keys, has gradients of keys and values at the width of the queries
 // [flash_api.cpp].
 func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
+	q, k, v = b.cast(q), b.cast(k), b.cast(v)
 	if b.s.Attention == AttentionEager {
 		return b.scores(q, k, v, wide, keys, values)
+	}
+	if b.s.Attention == AttentionSDPA && b.k.Single && keys < wide && b.s.written() {
+		return b.mathScores(q, k, v, wide, values)
 	}
 	efficient := b.s.efficient(b.k)
 	if efficient && keys < wide {
@@ -340,14 +349,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	return a
 }
 
-// maskBytes are those of the mask that a memory-efficient kernel keeps: of each sequence where
-// an indexer chooses what it sees.
+// maskBytes returns the bytes of the mask that a memory-efficient kernel keeps, one of each sequence.
 func (b *builder) maskBytes() engine.Bytes {
-	n := b.s.Seq * upTo(b.s.Seq, efficientMask)
-	if b.k.Index != nil {
-		n *= b.s.Batch
-	}
-	return size(n, b.e)
+	return size(b.s.Batch*b.s.Seq*upTo(b.s.Seq, efficientMask), b.e)
 }
 
 // The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs
@@ -426,13 +430,30 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
+// mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
+// the width of the queries [torch: _scaled_dot_product_attention_math].
+func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
+	q, k, v = b.widen(q, "q"), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)), b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
+	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", scores)
+	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", size(b.inner*values, 4))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
 // sunk is the rest of attention with a learned number of each head beside its scores: the
 // softmax of all, in the compute type, and where their maxima are.
 func (b *builder) sunk(s, v valueID, values int64) valueID {
-	heads := b.k.Heads / b.s.Tensor
-	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), b.e)))
+	heads, e := b.k.Heads/b.s.Tensor, b.e
+	if b.s.autocast() {
+		e = 4
+	}
+	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), e)))
 	b.extra("sinks", heads)
 	b.aside("softmax.max", size(b.inner*heads, 8))
+	if e > b.e { // without that of the sinks
+		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
+	}
 	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }

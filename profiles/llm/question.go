@@ -106,6 +106,7 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 	}
+	s.Autocast = s.Written && (s.Weight > 2 || s.LoRA != nil)
 }
 
 // with is the same question with some options changed.

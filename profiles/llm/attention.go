@@ -394,9 +394,13 @@ func (b *builder) attentionFlops(widths int64) float64 {
 // scores is attention by products and a softmax, in 4 bytes mostly [transformers:
 // eager_attention_forward].
 func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
-	if root := b.values[v].root; root != v && b.s.Batch > 1 { // a part of each row is copied to be a matrix
-		v = b.repeat(v, "v.rep", values)
+	matrix := func(x valueID, name string, n int64) valueID { // a part of each row is copied to be one
+		if b.values[x].root != x && b.s.Batch > 1 {
+			return b.repeat(x, name, n)
+		}
+		return x
 	}
+	q, k, v = matrix(q, "q.rep", wide), matrix(k, "k.rep", keys), matrix(v, "v.rep", values)
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
@@ -416,7 +420,7 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if b.k.OwnMask {
 		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
 	}
-	if b.k.Narrow {
+	if b.k.Narrow && !b.s.autocast() {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))
 	} else {
 		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
@@ -433,7 +437,7 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 // mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
 // the width of the queries [torch: _scaled_dot_product_attention_math].
 func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
-	q, k, v = b.widen(q, "q"), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)), b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
+	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)), b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
 	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
 	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", scores)
 	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))

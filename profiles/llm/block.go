@@ -351,7 +351,7 @@ func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 // wideGELU is ActNew under autocast, whose power widens its input and all behind it.
 func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
 	wide := bytes * 4 / engine.Bytes(b.e)
-	in := b.widen(x, name)
+	in := b.widen(x, name, wide)
 	cube := b.point(name+".inner", wide, []valueID{in, x}, in)
 	tanh := b.keep(b.point(name+".tanh", wide, []valueID{cube}))
 	half := b.point(name+".half", bytes, []valueID{x})
@@ -361,12 +361,12 @@ func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
 	return y
 }
 
-// widen returns x in 4 bytes a number: itself where it is so already.
-func (b *builder) widen(x valueID, name string) valueID {
+// widen returns x in 4 bytes a number, which are bytes in all: itself where it is so already.
+func (b *builder) widen(x valueID, name string, bytes engine.Bytes) valueID {
 	if b.values[x].wide {
 		return x
 	}
-	y := b.add(op{in: []valueID{x}}, name+".f32", b.values[x].bytes*4/engine.Bytes(b.e))
+	y := b.add(op{in: []valueID{x}}, name+".f32", bytes)
 	b.values[y].wide = b.s.autocast()
 	return y
 }

@@ -84,7 +84,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	}
 	e := b.e
 	if b.s.autocast() && b.s.Norm == NormLayer {
-		x, e = b.widen(x, name), 4
+		x, e = b.widen(x, name, size(rows*n, 4)), 4
 	} else if b.values[x].wide {
 		e = 4
 	}
@@ -100,7 +100,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 // wideNorm widens x to 4 bytes, and has 1 over its root mean square.
 func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID) {
 	wide := size(rows*n, 4)
-	f = b.widen(x, name)
+	f = b.widen(x, name, wide)
 	sq := b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".pow", wide)
 	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, 4))
 	return f, b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))

@@ -23,7 +23,7 @@ type Precision struct {
 	Moments int64 // of all moments together [0]
 	Compute int64 // of activations and gathered weights [2]
 
-	Autocast bool     // Transformers' modules run under torch.autocast, in the type that Compute says, with weights that may be wider
+	Autocast bool     // Transformers' modules run under torch.autocast where weights are wider, or beside adapters
 	Reduce   int64    // of what is reduced [as the gradients]
 	Base     BaseKind // of frozen products [BaseSame]
 	Float8   bool     // products of the blocks in 8 bits

@@ -77,8 +77,11 @@ func (s *Setup) choose(p engine.Parsed) {
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
-	if p.Is("logits", "deleted") {
+	switch p.Word("logits") {
+	case "deleted":
 		s.LogitsHeld = 0
+	case "kept":
+		s.LogitsHeld = 2
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
 		s.Norm = NormKind(norm)
@@ -106,7 +109,6 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 	}
-	s.Autocast = s.Written && (s.Weight > 2 || s.LoRA != nil)
 }
 
 // with is the same question with some options changed.

@@ -64,7 +64,7 @@ var Options = []engine.Param{
 	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100", Choices: card.IDs()},
 	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
 	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
-	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
+	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward (auto: by the program; kept: a loop of one's own)", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},
 	{Name: "norm", Title: "norm", Doc: "`NAME` of the norm's kernel", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Doc: "`NAME` of the optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Doc: "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", Default: "0", Min: 0, Max: 1 << 12},

@@ -80,12 +80,16 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			p.args[o.Name] = value
 			return nil
 		}
-		help := o.Doc + fmt.Sprintf(" (default %s)", o.Default)
+		doc := ask.Doc(o.Name)
+		help := doc + fmt.Sprintf(" (default %s)", o.Default)
 		switch {
 		case o.Name == ask.Context:
-			fs.Func(o.Name, o.Doc+" (default 1GiB)", p.setContext)
+			fs.Func(o.Name, doc+" (default 1GiB)", p.setContext)
+		case o.Name == "height":
+			fs.Func("side", "`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq", p.setSide)
+		case o.Name == "width": // of -side
 		case slices.Contains(o.Choices, "yes"):
-			fs.BoolFunc(o.Name, o.Doc, func(value string) error {
+			fs.BoolFunc(o.Name, doc, func(value string) error {
 				on, err := strconv.ParseBool(value)
 				if on {
 					value = "yes"
@@ -99,7 +103,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			if o.Name != "schedule" {
 				choices = strings.Replace(choices, ask.Auto, ask.Auto+" (by the program)", 1)
 			}
-			fs.Func(o.Name, o.Doc+": "+choices+fmt.Sprintf(" (default %s)", o.Default), set)
+			fs.Func(o.Name, doc+": "+choices+fmt.Sprintf(" (default %s)", o.Default), set)
 		default:
 			fs.Func(o.Name, help, set)
 		}
@@ -122,6 +126,16 @@ func (p *planFlags) setContext(value string) error {
 	return err
 }
 
+// setSide takes the height and the width of pictures.
+func (p *planFlags) setSide(value string) error {
+	height, width, both := strings.Cut(strings.ToLower(value), "x")
+	if !both {
+		width = height
+	}
+	p.args["height"], p.args["width"] = height, width
+	return nil
+}
+
 // ask makes the question of the flags and the file.
 func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if id := p.own.id(p.args["device"]); id != "" {
@@ -131,6 +145,14 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if p.megatron != "" {
 		p.layout(ctx, e, int(m.Layers))
 	}
+	const swap = "swap-blocks"
+	if p.args[swap] != ask.Auto {
+		return valid(llm.New(m, p.args))
+	}
+	delete(p.args, swap)
+	poll := engine.NewPoll(ctx, nil)
+	n := valid(valid(llm.New(m, p.args)).Until(poll).FewestSwapped(poll))
+	p.args[swap] = strconv.FormatInt(n, 10)
 	return valid(llm.New(m, p.args))
 }
 

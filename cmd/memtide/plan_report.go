@@ -51,6 +51,9 @@ func (r *planReport) peak() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
+		if a.Host > 0 {
+			fmt.Fprintf(w, "  in host memory\t%s\n", format.Bytes(a.Host))
+		}
 	})
 }
 
@@ -107,7 +110,11 @@ func (r *planReport) said(o *llm.Order) string {
 func (r *planReport) sentence() string {
 	a, s := r.Answer, r.Ask.Setup
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%d parameters) on %s, %d x %d tokens: ", s.Model.Name, s.Model.Params(), counted(r.Ask.GPUs, r.Ask.Card.Name), s.Batch, s.Seq)
+	fmt.Fprintf(&b, "%s (%d parameters) on %s, ", s.Model.Name, s.Model.Params(), counted(r.Ask.GPUs, r.Ask.Card.Name))
+	if text := s.Pictured(); text != "" {
+		fmt.Fprintf(&b, "%d x %s, ", s.Batch, text)
+	}
+	fmt.Fprintf(&b, "%d x %d tokens: ", s.Batch, s.Seq)
 	reserved := format.Bytes(a.High)
 	if low := format.Bytes(a.Low); low != reserved {
 		reserved = low + " to " + reserved
@@ -132,11 +139,15 @@ func (r *planReport) sentence() string {
 func (r *planReport) time() string {
 	var b strings.Builder
 	s := r.Ask.Setup
+	longest := " Sequences of up to %d tokens fit."
+	if text := s.Within(r.Longest); text != "" {
+		longest = " Up to %d tokens fit, " + text + "."
+	}
 	fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.between(), r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
-	}{{" Sequences of up to %d tokens fit.", r.Longest}, {" Up to %d sequences at once fit.", r.Batch}, {" The fewest cards on which it fits: %d.", r.Fewest}} {
+	}{{longest, r.Longest}, {" Up to %d sequences at once fit.", r.Batch}, {" The fewest cards on which it fits: %d.", r.Fewest}} {
 		if m.n > 0 {
 			fmt.Fprintf(&b, m.words, m.n)
 		}
@@ -220,9 +231,12 @@ func (r *planReport) policies() string {
 	})
 }
 
-// nearest is the published run that is nearest, and how well it is met.
+// nearest is the published run that is nearest, and how well it is met; empty if there is none of the kind.
 func (r *planReport) nearest() string {
 	n := r.Nearest
+	if n == nil {
+		return ""
+	}
 	text := fmt.Sprintf("\nThe nearest published run, %s, %s\n  published %s reserved", n.Model, n.Where, format.Bytes(n.Bytes))
 	if n.Rate > 0 {
 		text += fmt.Sprintf(", %.0f tokens/s on each card", n.Rate)
@@ -268,6 +282,7 @@ type planJSON struct {
 	Params     int64        `json:"parameters"`
 	Device     string       `json:"device"`
 	GPUs       int64        `json:"gpus"`
+	Seq        int64        `json:"sequence_tokens"`
 	Verdict    llm.Verdict  `json:"verdict"`
 	Capacity   engine.Bytes `json:"capacity_bytes"`
 	Context    engine.Bytes `json:"context_bytes"`
@@ -275,6 +290,7 @@ type planJSON struct {
 	Allocated  engine.Bytes `json:"allocated_bytes"`
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
+	Host       engine.Bytes `json:"host_bytes"`
 	StepTime   int64        `json:"step_time_ns"`
 	StepLow    int64        `json:"step_time_low_ns"`  // with the next: where nine of ten published runs of its kind lie
 	StepHigh   int64        `json:"step_time_high_ns"` // 0: too few are known
@@ -386,9 +402,9 @@ type planSpot struct {
 // json is the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Answer
-	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs,
+	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
 		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
+		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})
 	}

@@ -162,6 +162,9 @@ func (p *program) states() (n engine.Bytes) {
 			}
 		}
 	}
+	for _, r := range p.swaps {
+		n -= engine.Bytes(r.n) * p.swapBytes(p.units[r.first])
+	}
 	return n + p.gradients()
 }
 

@@ -89,7 +89,7 @@ func (o *outline) step() moment          { return o.record[2*o.n+2] }
 // keeping is the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
 	s.Checkpoint, s.OffloadX, s.Stash = CheckpointNone, false, false
-	s.Every, s.First, s.Group, s.Keep, s.OneGraph = 1, 0, 1, nil, false
+	s.Every, s.First, s.Group, s.Keep, s.OneGraph, s.Swap = 1, 0, 1, nil, false, 0
 	return s
 }
 

@@ -86,6 +86,8 @@ type ledger struct {
 	phasePeaks  [numPhases]engine.Bytes
 	phaseParts  [numPhases][numClasses]engine.Bytes // at the peak of each
 
+	host, mostHost engine.Bytes // what waits in host memory, and the most that did
+
 	high   engine.Bytes // the most since the last operation ended
 	record []moment     // nil unless operations are recorded
 }
@@ -159,6 +161,12 @@ func (l *ledger) give(h handle) {
 	l.live -= s.bytes
 	l.classes[s.class] -= s.bytes
 	l.pools[s.pool] -= s.bytes
+}
+
+// toHost counts bytes that begin to wait in host memory, or no longer do if they are negative.
+func (l *ledger) toHost(n engine.Bytes) {
+	l.host += n
+	l.mostHost = max(l.mostHost, l.host)
 }
 
 // share is one more reference.

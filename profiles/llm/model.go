@@ -23,8 +23,9 @@ type Model struct {
 	Masked    bool  // BERT's head: a product, an activation and a norm before the words, and a loss in the compute type
 	Shorter   bool  // the loss leaves the last token of each sequence out
 
-	Ends       *Ends // of a network that is no decoder alone
-	NarrowLoss bool  // the loss is in the compute type, of labels as they are
+	Ends       *Ends    // of a network that is no decoder alone
+	Latents    *Latents // of a diffusion transformer, whose tokens are of pictures; nil of others
+	NarrowLoss bool     // the loss is in the compute type, of labels as they are
 
 	Notes  []string // what is to be said about how the model was read
 	Beside []Tower  // what no block of Pattern has: towers, layers for more tokens

@@ -13,6 +13,8 @@ type Work struct {
 	Batch      int64 // sequences of a micro batch [1]
 	Seq        int64 // tokens of a sequence
 	Accumulate int64 // micro batches of a step [1]
+
+	Frames, Height, Width int64 // of the video, or the picture of one frame, that Seq is made of; Height 0: Seq was chosen
 }
 
 // Precision says how many bytes numbers have.
@@ -33,11 +35,13 @@ type Precision struct {
 // BaseKind is how frozen weights of products are stored.
 type BaseKind string
 
-// The kinds of Base: as the other weights, or in 4 bits. bitsandbytes has half a byte of a
+// The kinds of Base: as the other weights, in 8 bits, or in 4. What is in 8 bits is widened for each
+// pass [musubi-tuner: --fp8_base; diffusion-pipe: transformer_dtype float8]. bitsandbytes has half a byte of a
 // number and a scale for each 64; the scales are 4 bytes, or, quantised themselves, one byte
 // and 4 for each 256 of them [bitsandbytes: functional.py, quantize_4bit].
 const (
 	BaseSame      BaseKind = "same"
+	BaseFP8       BaseKind = "fp8"
 	BaseNF4       BaseKind = "nf4"
 	BaseNF4Double BaseKind = "nf4-double"
 )
@@ -81,6 +85,7 @@ type Checkpointing struct {
 	Recompute  []string       // of CheckpointModules: what is computed again
 	OffloadX   bool           // block inputs wait in host memory
 	Stash      bool           // and so does all else that blocks keep
+	Swap       int64          // blocks whose frozen weights wait there, see swaps
 }
 
 // CheckpointKind is a policy of checkpointing.
@@ -207,7 +212,7 @@ func (p *Precision) defaults() {
 
 func (p *Precision) check() {
 	if p.Base != BaseSame && p.Float8 {
-		refuse("products in 8 bits of weights in 4 bits are not known")
+		refuse("products in 8 bits of weights in %s are not known", p.Base)
 	}
 	if p.Gather != p.Compute && (p.Gather != 1 || !p.Float8) {
 		refuse("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", p.Gather)
@@ -228,7 +233,7 @@ func (c *Code) defaults(layer bool) {
 }
 
 func (c *Checkpointing) bounds() []bound {
-	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks}, {"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks}}
+	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks}, {"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks}, {"blocks that are swapped", c.Swap, mostRanks}}
 }
 
 func (c *Checkpointing) defaults() {
@@ -307,7 +312,7 @@ func (y *Layout) check(m *Model) {
 
 // Kinds of the modes, in the order in which messages name them.
 var (
-	baseKinds       = []BaseKind{BaseSame, BaseNF4, BaseNF4Double}
+	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseNF4, BaseNF4Double}
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
 	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots, CheckpointModules, CheckpointBudget}

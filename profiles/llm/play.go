@@ -311,6 +311,7 @@ func (b *block) send(l *ledger, k *kept) (stay []handle) {
 	for root, h := range k.storage {
 		if h != 0 {
 			k.away[root] = l.storages[h-1].bytes
+			l.toHost(k.away[root])
 			k.storage[root] = 0
 			stay = append(stay, h)
 		}
@@ -331,6 +332,7 @@ func (b *block) fetch(l *ledger, k *kept, o *op) {
 	for _, v := range o.keeps {
 		if root := b.values[v].root; k.away != nil && k.away[root] > 0 {
 			k.storage[root] = l.take(k.away[root], Saved)
+			l.toHost(-k.away[root])
 			k.away[root] = 0
 		}
 	}

@@ -94,6 +94,16 @@ var knobs = []knob{
 	turns("kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
 	turns("lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
 	turns("base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8 }),
+	{name: "swap blocks", set: func(a *Ask) engine.Args {
+		if a.Setup.Model.Latents == nil || a.Setup.Swap > 0 {
+			return nil
+		}
+		n, err := a.FewestSwapped(a.Setup.poll)
+		if err != nil || n == 0 {
+			return nil
+		}
+		return engine.Args{"swap-blocks": number(n)}
+	}, words: func(b *Ask) string { return fmt.Sprintf("swap %d blocks", b.Setup.Swap) }},
 	{name: "FSDP over the same cards", set: func(a *Ask) engine.Args {
 		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
 			return nil
@@ -142,7 +152,7 @@ var knobs = []knob{
 		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
 	}},
 	{name: "sequences of half the length", set: func(a *Ask) engine.Args {
-		if a.Setup.Seq < 2*shortest {
+		if a.Setup.Seq < 2*shortest || a.Setup.Height > 0 {
 			return nil
 		}
 		return engine.Args{"seq": number(ceil(a.Setup.Seq, 2))}

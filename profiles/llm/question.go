@@ -23,9 +23,12 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(card.Lookup(ask.Value(args, "device"))),
-		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate")},
+		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"), Frames: n("frames"), Height: n("height"), Width: n("width")},
 			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
 	a.Args = ask.Plain(args)
+	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
+		return a, err
+	}
 	each := a.Setup.Tensor // cards of what is not shared
 	if pp := n("pp"); pp > 1 {
 		a.Setup.Stages, a.Setup.Schedule, a.Setup.Lighter = pp, p.Word("schedule"), n("lighter")
@@ -40,7 +43,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	}
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
-		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) {
+		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) && o.Name != "swap-blocks" { // which says more itself
 			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), ask.Value(a.Args, "pp"))
 		}
 	}
@@ -101,7 +104,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Attention = AttentionKind(p.Word("attention"))
 	s.Base = BaseKind(p.Word("base"))
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
-	s.OneGraph, s.OnRanks = p.Is("graph", "model"), int64(p.Int("ranks"))
+	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {

@@ -19,6 +19,8 @@ type Result struct {
 	Parts     []Part       // what lives then, without empty classes
 	Phases    [numPhases]engine.Bytes
 
+	Host engine.Bytes // the most that waits in host memory: blocks, activations, the optimizer's states
+
 	replayed   bool         // Reserved and Expandable are the allocator's
 	states     engine.Bytes // weights, masters, gradients and moments
 	program    *program     // that was played, with nothing of the play; nil once it is answered
@@ -106,7 +108,7 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 	for range steps {
 		step()
 	}
-	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), program: p}
+	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), Host: p.mostHost, program: p}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}

@@ -99,10 +99,13 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	return n
 }
 
-// Said is what is to be said about the kernel of attention.
-func (s *Setup) Said() []string {
+// Said is what is to be said about the kernel of attention and about blocks that are swapped.
+func (s *Setup) Said() (notes []string) {
+	if text := s.swapSaid(); text != "" {
+		notes = []string{text}
+	}
 	if s.Attention != AttentionSDPA {
-		return nil
+		return notes
 	}
 	blocks, own := 0, false
 	for l := range s.Model.Layers {
@@ -112,13 +115,13 @@ func (s *Setup) Said() []string {
 		}
 	}
 	if blocks == 0 {
-		return nil
+		return notes
 	}
 	text := fmt.Sprintf("scaled_dot_product_attention takes its memory-efficient kernel in %d of %d blocks", blocks, s.Model.Layers)
 	if own {
 		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(s.Batch*s.Seq*s.Seq, 2)))
 	}
-	return []string{text + "."}
+	return append(notes, text+".")
 }
 
 // held are the bytes of a value by its name that a checkpoint holds.

@@ -108,7 +108,7 @@ func (s *Setup) defaults() {
 func (s *Setup) checkParts() {
 	s.checkFamily()
 	if s.Base != BaseSame && s.LoRA == nil {
-		refuse("weights in 4 bits are for frozen ones with adapters beside them; there are no adapters")
+		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
 	budget := s.Checkpoint == CheckpointBudget
 	switch {
@@ -121,6 +121,7 @@ func (s *Setup) checkParts() {
 	s.Precision.check()
 	s.Checkpointing.check()
 	s.Layout.check(s.Model)
+	s.checkSwap()
 }
 
 // checkFamily ends with what is not known of a model's blocks: of most families only the code

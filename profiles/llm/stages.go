@@ -74,7 +74,10 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			return err
 		},
 		func() (err error) {
-			if p.Nearest, err = a.Nearest(); err == nil {
+			if a.Setup.Model.Latents == nil { // published runs are of language models
+				p.Nearest, err = a.Nearest()
+			}
+			if err == nil {
 				p.Policies, err = a.Policies(poll)
 			}
 			return err

@@ -50,13 +50,16 @@ const (
 	nested = 256 // scales that share one
 )
 
-// quantised says whether a weight is stored in 4 bits.
+// quantised says whether a weight is stored in 8 or 4 bits.
 func (s *Setup) quantised(w weight) bool {
 	return s.Base != BaseSame && w.rows > 0 && !w.trained
 }
 
-// packed are the bytes of n numbers in 4 bits, with their scales.
+// packed are the bytes of n numbers in 8 bits, or in 4 with their scales.
 func (s *Setup) packed(n int64) engine.Bytes {
+	if s.Base == BaseFP8 {
+		return size(n, 1)
+	}
 	scales := ceil(n, scaled)
 	if s.Base == BaseNF4Double {
 		return size(ceil(n, 2)+scales+4*ceil(scales, nested), 1)

@@ -18,6 +18,7 @@ type program struct {
 
 	root  *unit
 	units []*unit
+	swaps []swapRow
 	first bool // has the embedding
 	last  bool // has the head
 
@@ -110,6 +111,9 @@ func newProgram(s *Setup, of share) *program {
 		}
 		p.units = append(p.units, u)
 	}
+	if s.Swap > 0 {
+		p.swaps = s.swaps()
+	}
 	last1 := p.units[len(p.units)-1]
 	last1.stays = true
 	if s.NoReshard {
@@ -156,6 +160,7 @@ func (p *program) loads() {
 	for _, u := range p.all() {
 		p.load(u)
 	}
+	p.loadSwapped()
 }
 
 // play loads the states and runs steps.
@@ -239,6 +244,7 @@ func (p *program) forwardPass() *pass {
 			x = 0
 		case p.offloads(b):
 			out = []handle{x}
+			p.toHost(b.values[blockInput].bytes)
 			x = 0
 		}
 		if p.s.Stash {
@@ -254,6 +260,7 @@ func (p *program) forwardPass() *pass {
 		w.inputs = append(w.inputs, x)
 		w.kept = append(w.kept, k)
 		x = y
+		p.swapAfter(i, true, p.swap)
 		p.cut()
 	}
 	p.giveAll(leaving)
@@ -317,6 +324,7 @@ func (p *program) backwardPass(w *pass) {
 	fetch := func(i int) {
 		if i >= 0 && w.inputs[i] == 0 && int64(i)%p.s.Group == 0 && p.offloads(p.units[i].front()) {
 			w.inputs[i] = p.take(p.units[i].front().values[blockInput].bytes, Saved)
+			p.toHost(-p.units[i].front().values[blockInput].bytes)
 		}
 	}
 	for i := len(p.units) - 1; i >= 0; i-- {
@@ -342,6 +350,7 @@ func (p *program) backwardPass(w *pass) {
 			w.again = 0
 		}
 		p.reduceUnit(u)
+		p.swapAfter(i, false, p.swap)
 		p.cut()
 	}
 	p.give(w.front)

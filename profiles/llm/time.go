@@ -120,8 +120,8 @@ func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
 		refuse("%s has no products in 8 bits that are known; want 16 bits, -fp8 none", c.Name)
 	}
-	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash) {
-		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash and -host", c.Name)
+	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash || s.Swap > 0) {
+		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash, -host and -swap-blocks", c.Name)
 	}
 }
 
@@ -137,8 +137,11 @@ func (p *program) stepTime(c *Card) time.Duration {
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	forward, back, late = p.blockSeconds(c)
+	waits, again := p.swapWaits(c)
+	forward, back = forward+waits, back+again
 	if moved := p.moved(); moved > 0 {
-		forward, back = max(forward, float64(moved)/c.Link), max(back, float64(moved)/c.back())
+		there, again := p.swapLink(c)
+		forward, back = max(forward, float64(moved)/c.Link+there), max(back, float64(moved)/c.back()+again)
 	}
 	if p.last {
 		there, again := p.headSeconds(c)
@@ -211,16 +214,18 @@ func (p *program) stepSeconds(c *Card) float64 {
 // late is the part of the backward that makes the gradients of weights.
 func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
 	for _, u := range p.units {
-		var w work
-		w.add(u.block.tape)
-		forward += w.seconds(c)
-		back += w.back(c)
-		late += c.products(w.products) - c.products(w.frozen)
-		var more work
-		more.again(u.front())
-		back += more.seconds(c)
+		there, again, weights := p.unitSeconds(u, c)
+		forward, back, late = forward+there, back+again, late+weights
 	}
 	return forward, back, late
+}
+
+// unitSeconds are blockSeconds of one block.
+func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
+	var w, more work
+	w.add(u.block.tape)
+	more.again(u.front())
+	return w.seconds(c), w.back(c) + more.seconds(c), c.products(w.products) - c.products(w.frozen)
 }
 
 // gatherSeconds are those of FSDP's collectives of a micro batch, which run beside the

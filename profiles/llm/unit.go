@@ -10,6 +10,7 @@ type unit struct {
 	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
 
 	states   []handle // weights, masters, moments: they stay
+	base     []handle // frozen weights that block swap moves, while they are here
 	master   []handle
 	grads    []handle // by weight: the stored gradients, 0 if there are none
 	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
@@ -39,7 +40,13 @@ func (p *program) load(u *unit) {
 		if w.trained && p.s.Buckets {
 			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
 		}
-		u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
+		if !p.s.moves(w) {
+			u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
+		}
+		if w.trained && p.s.HostStep { // the weights that it steps on, moments and gradients
+			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
+			p.toHost(p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad)))
+		}
 		if w.trained && p.s.Master > 0 && !p.s.HostStep {
 			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
 		}
@@ -78,12 +85,24 @@ func (p *program) cast(u *unit) {
 		return
 	}
 	for i, w := range u.weights {
-		product := w.rows > 0 && !(w.expert && p.s.autocast()) || w.name == "head" || w.name == "router" ||
-			w.name == "embedding" && p.s.Model.Tied && p.last || !p.s.autocast() && w.name != "embedding"
-		if product && u.whole[i] == 0 && !w.adapter && !p.s.quantised(w) {
+		if u.whole[i] == 0 && p.casts(w) {
 			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
 		}
 	}
+}
+
+// casts says whether a product reads a weight in the compute type that is stored in a wider one.
+// Grouped products of experts have no autocast.
+func (p *program) casts(w weight) bool {
+	switch {
+	case w.adapter, p.s.quantised(w):
+		return false
+	case w.name == "embedding":
+		return p.s.autocast() && p.s.Model.Tied && p.last
+	case !p.s.autocast():
+		return true
+	}
+	return w.rows > 0 && !w.expert || w.name == "head" || w.name == "router"
 }
 
 // uncast gives the copies of the weights of checkpointed blocks back, which autocast holds until

@@ -45,51 +45,60 @@ func Lookup(id string) *Model {
 // config.json.
 func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
 
+// Pictures says that what is asked about makes pictures or videos: a model of diffusers.
+func Pictures(model string) bool { return strings.Contains(model, "_class_name") }
+
+// Pictured says whether an option is of the frames that tokens are made of, in place of their number.
+func Pictured(name string) bool { return name == "frames" || name == "height" || name == "width" }
+
 // Auto leaves an option to the program that runs the step.
 const Auto = "auto"
 
-// Options are all that can be chosen about a step, in the order of its sentence. The
-// back quotes in Doc are those of a flag's help.
+// Options are all that can be chosen about a step, in the order of its sentence.
 var Options = []engine.Param{
-	{Name: "batch", Title: "sequences at once", Doc: "`N` sequences of a micro batch", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "seq", Title: "tokens", Doc: "`N` tokens of a sequence", Default: "8192", Min: 1, Max: 1 << 24},
-	{Name: "accumulate", Title: "micro batches of a step", Doc: "`N` micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "program", Title: "program", Doc: "`NAME` of what runs the step", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
-	{Name: "attention", Title: "attention", Doc: "`NAME` of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
-	{Name: "kernels", Title: "kernels for linear attention", Doc: "linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "optimizer", Title: "optimizer", Doc: "`NAME` of the optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
-	{Name: "states", Title: "states", Doc: "`TYPE` of weights, gradients and moments", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
-	{Name: "ckpt", Title: "checkpointing", Doc: "`POLICY` of checkpointing (sac_op: every second product kept)", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
-	{Name: "gpus", Title: "cards", Doc: "`N` cards", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "device", Title: "card", Doc: "`DEVICE` that each of the cards is; memtide help devices lists them", Default: "h100", Choices: card.IDs()},
-	{Name: "shard", Title: "sharing of states", Doc: "`HOW` states are shared (zero3: FSDP), by itself zero3 on several cards", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
-	{Name: "loss", Title: "loss", Doc: "`NAME` of the loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
-	{Name: "logits", Title: "logits in the backward", Doc: "`WHAT` of the logits a variable keeps through the backward (auto: by the program; kept: a loop of one's own)", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},
-	{Name: "norm", Title: "norm", Doc: "`NAME` of the norm's kernel", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
-	{Name: "kernel", Title: "optimizer's kernel", Doc: "`NAME` of the optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
-	{Name: "lora", Title: "rank of adapters", Doc: "`RANK` of adapters beside frozen bf16 weights; 0 trains everything", Default: "0", Min: 0, Max: 1 << 12},
-	{Name: "base", Title: "frozen products", Doc: "`TYPE` of frozen weights of products under adapters (nf4-double: its scales quantised too)", Default: "same", Choices: []string{"same", "nf4", "nf4-double"}},
-	{Name: "fp8", Title: "products in 8 bits", Doc: "`WHAT` of the blocks' products is in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
-	{Name: "compile", Title: "torch.compile of the blocks", Doc: "blocks go through torch.compile", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "every", Title: "checkpoint every n-th block", Doc: "each `N`-th block alone is checkpointed", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "first", Title: "checkpoint the first n blocks", Doc: "the first `N` blocks of a card alone are checkpointed; 0: all", Default: "0", Min: 0, Max: 1 << 10},
-	{Name: "group", Title: "blocks in one checkpoint", Doc: "`N` blocks are one checkpoint; needs -ckpt full", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "recompute", Title: "module that is computed again", Doc: "`MODULE` that -ckpt modules computes again, in Megatron's words", Default: "core_attn", Choices: []string{"core_attn", "layernorm", "mlp", "moe_act", "shared_experts", "mla_up_proj", "moe"}},
-	{Name: "budget", Title: "memory budget in per cent", Doc: "`PERCENT` of what a compiled block keeps, for -ckpt budget", Default: "50", Min: 0, Max: 100},
-	{Name: "graph", Title: "compiled as one graph", Doc: "`WHAT` the compiler sees as one graph, for -ckpt budget", Default: "block", Choices: []string{"block", "model"}},
-	{Name: "stash", Title: "all that blocks keep in host memory", Doc: "all that blocks keep waits in host memory; needs -ckpt none", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "offload", Title: "block inputs in host memory", Doc: "block inputs wait in host memory; needs -ckpt full", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "host", Title: "optimizer in host memory", Doc: "moments and the optimizer's step are the host's", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "tp", Title: "tensor parallel", Doc: "`N` ranks that share each product", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "cp", Title: "context parallel", Doc: "`N` ranks that share each sequence", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "ep", Title: "expert parallel", Doc: "`N` ranks that share the experts of a block", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "pp", Title: "pipeline parallel", Doc: "`N` ranks of a pipeline, each with some of the layers; -accumulate are its micro batches", Default: "1", Min: 1, Max: 1 << 8},
-	{Name: "schedule", Title: "pipeline's order", Doc: "`NAME` of the order in which the ranks of a pipeline run their passes (auto: the fastest by a rule that fits)", Default: Auto,
+	{Name: "batch", Title: "sequences at once", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "seq", Title: "tokens", Default: "8192", Min: 1, Max: 1 << 24},
+	{Name: "frames", Title: "frames", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "height", Title: "height in pixels", Default: "0", Max: 1 << 16},
+	{Name: "width", Title: "width in pixels", Default: "0", Max: 1 << 16},
+	{Name: "accumulate", Title: "micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "program", Title: "program", Default: "hf", Choices: []string{"hf", "torchtitan", "torchtune", "megatron"}},
+	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
+	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
+	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
+	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
+	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},
+	{Name: "shard", Title: "sharing of states", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
+	{Name: "loss", Title: "loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
+	{Name: "logits", Title: "logits in the backward", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},
+	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
+	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
+	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "nf4", "nf4-double"}},
+	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
+	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "first", Title: "checkpoint the first n blocks", Default: "0", Min: 0, Max: 1 << 10},
+	{Name: "group", Title: "blocks in one checkpoint", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "recompute", Title: "module that is computed again", Default: "core_attn", Choices: []string{"core_attn", "layernorm", "mlp", "moe_act", "shared_experts", "mla_up_proj", "moe"}},
+	{Name: "budget", Title: "memory budget in per cent", Default: "50", Min: 0, Max: 100},
+	{Name: "graph", Title: "compiled as one graph", Default: "block", Choices: []string{"block", "model"}},
+	{Name: "stash", Title: "all that blocks keep in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "offload", Title: "block inputs in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "swap-blocks", Title: "blocks swapped with the host", Default: "0", Max: 1 << 10},
+	{Name: "host", Title: "optimizer in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "pp", Title: "pipeline parallel", Default: "1", Min: 1, Max: 1 << 8},
+	{Name: "schedule", Title: "pipeline's order", Default: Auto,
 		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
-	{Name: "stages", Title: "stages of a rank", Doc: "`N` stages of a rank of a pipeline, where its order leaves that open", Default: "2", Min: 1, Max: 1 << 6},
-	{Name: "lighter", Title: "layers fewer on the last stage", Doc: "`N` layers that the last stage of a pipeline has fewer, for it has the head too; the others have them", Default: "0", Max: 1 << 8},
-	{Name: "ranks", Title: "checkpoint on the first n ranks", Doc: "the first `N` ranks of a pipeline alone are checkpointed; 0: all", Default: "0", Max: 1 << 8},
-	{Name: Context, Title: "MiB for CUDA and collectives", Doc: "`SIZE` of CUDA's context and the collectives' buffers on each card: an assumption", Default: "1024", Max: 1 << 16},
+	{Name: "stages", Title: "stages of a rank", Default: "2", Min: 1, Max: 1 << 6},
+	{Name: "lighter", Title: "layers fewer on the last stage", Default: "0", Max: 1 << 8},
+	{Name: "ranks", Title: "checkpoint on the first n ranks", Default: "0", Max: 1 << 8},
+	{Name: Context, Title: "MiB for CUDA and collectives", Default: "1024", Max: 1 << 16},
 }
 
 // Context is the option that is a number of MiB.
@@ -131,6 +140,9 @@ func With(args engine.Args, name, value string) engine.Args {
 		out = engine.Args{}
 	}
 	out[name] = value
+	maps.DeleteFunc(out, func(other, _ string) bool {
+		return name == "seq" && Pictured(other) || Pictured(name) && other == "seq"
+	})
 	if policy, ok := policies[name]; ok && value != Option(name).Default {
 		out["ckpt"] = policy
 		if name == "every" || name == "first" || name == "ranks" {
@@ -152,6 +164,7 @@ func With(args engine.Args, name, value string) engine.Args {
 		out["lora"] = "16"
 	case name == "lora" && value == "0":
 		delete(out, "base")
+		delete(out, "swap-blocks")
 	}
 	return Plain(out)
 }
@@ -179,6 +192,8 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
+	case "swap-blocks":
+		return Value(args, "lora") != "0"
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"
 	case "offload", "group", "recompute", "budget", "graph", "stash":

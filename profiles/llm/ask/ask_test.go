@@ -14,8 +14,8 @@ func TestOptions(t *testing.T) {
 		t.Errorf("the defaults: %v", err)
 	}
 	for _, o := range Options {
-		if o.Title == "" || o.Doc == "" {
-			t.Errorf("%s: title %q, help %q; want both", o.Name, o.Title, o.Doc)
+		if o.Title == "" || Doc(o.Name) == "" {
+			t.Errorf("%s: title %q, help %q; want both", o.Name, o.Title, Doc(o.Name))
 		}
 		for _, v := range o.Choices {
 			if Words(o.Name, v) == "" {
@@ -47,6 +47,8 @@ func TestWith(t *testing.T) {
 		{nil, "recompute", "mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"}},
 		{nil, "base", "nf4", engine.Args{"base": "nf4", "lora": "16"}},
 		{engine.Args{"base": "nf4", "lora": "16"}, "lora", "0", nil},
+		{engine.Args{"frames": "81", "height": "480", "width": "832", "lora": "8"}, "seq", "1024", engine.Args{"seq": "1024", "lora": "8"}},
+		{engine.Args{"seq": "1024"}, "height", "512", engine.Args{"height": "512"}},
 		{engine.Args{"zz": "1"}, "seq", "8192", engine.Args{"zz": "1"}},
 	} {
 		before := maps.Clone(c.args)

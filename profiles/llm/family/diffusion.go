@@ -15,9 +15,9 @@ func init() {
 	}
 }
 
-// denoiser are the sizes of a diffusion transformer by the keys of diffusers, and its latents: what
-// a token of them is on a side, and what is said of their number.
-func (c *config) denoiser(m *llm.Model, latents string, text int64) (block llm.Block, h int64) {
+// denoiser returns the block and the width of a diffusion transformer by the keys of diffusers, and says
+// what a token of its latents is.
+func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block llm.Block, h int64) {
 	heads, head := c.need("num_attention_heads", "n_heads"), c.or(0, "attention_head_dim")
 	if h = heads * head; h == 0 {
 		h = c.need("dim")
@@ -27,8 +27,8 @@ func (c *config) denoiser(m *llm.Model, latents string, text int64) (block llm.B
 		c.fail("dim", fmt.Sprintf("dim is %d, which does not divide among %d heads", h, heads), "Heads of one width are expected.", correct)
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
-	m.Ends = &llm.Ends{Kind: llm.EndDiffusion}
-	c.notes = append(c.notes, fmt.Sprintf("-seq says the tokens of the latents, %s; a text of %d tokens, and no encoder of it, is beside them.", latents, text))
+	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
+	c.notes = append(c.notes, fmt.Sprintf("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text))
 	for _, key := range []string{"zero_cond_t", "use_additional_t_cond", "use_layer3d_rope"} {
 		if c.flag(key, false) {
 			c.unknown(key, "blocks that are not understood")
@@ -37,10 +37,10 @@ func (c *config) denoiser(m *llm.Model, latents string, text int64) (block llm.B
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
 }
 
-// Where a token of latents is on pictures and videos.
-const (
-	ofPictures = "height / 16 x width / 16"
-	ofVideos   = "((frames - 1) / 4 + 1) x height / 16 x width / 16"
+// Most autoencoders make a latent of 8 x 8 pixels, and of 4 frames behind the first; a token is 2 x 2 latents.
+var (
+	ofPictures = llm.Latents{Side: 16}
+	ofVideos   = llm.Latents{Frames: 4, Side: 16}
 )
 
 // layers are two kinds of blocks, the first ones and the rest.
@@ -204,6 +204,9 @@ func wan(c *config, m *llm.Model) {
 		c.fail("patch_size", "patch_size is "+told(c.all["patch_size"]), "Three numbers are expected.", correct)
 	}
 	in, from, freq := c.need("in_channels"), c.need("text_dim"), c.or(256, "freq_dim")
+	if in == 48 { // of Wan 2.2's autoencoder, whose latents are 16 x 16 pixels
+		m.Latents.Side = 32
+	}
 	out := c.or(in, "out_channels") * patch
 	e := m.Ends
 	e.Params = 2*h + product(in*patch, h) + product(freq, h) + product(h, h) + product(h, 6*h) + product(from, h) + product(h, h) + product(h, out)
@@ -267,7 +270,7 @@ func pixart(c *config, m *llm.Model) {
 // ltx has root mean squares without weights in front of its parts.
 func ltx(c *config, m *llm.Model) {
 	const text = 128
-	b, h := c.denoiser(m, "((frames - 1) / 8 + 1) x height / 32 x width / 32", text)
+	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
 	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
 		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
 		c.unknown("norm_elementwise_affine", "blocks that are not understood")
@@ -281,7 +284,7 @@ func ltx(c *config, m *llm.Model) {
 // cogvideo has one set of weights for latents and text. Its positions are added.
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
-	b, h := c.denoiser(m, "((frames - 1) / 4 + 1) x height / 16 x width / 16", text)
+	b, h := c.denoiser(m, ofVideos, text)
 	for _, key := range []string{"use_rotary_positional_embeddings", "use_learned_positional_embeddings"} {
 		if c.flag(key, false) {
 			c.unknown(key, "blocks that are not understood")
@@ -341,7 +344,7 @@ func zImage(c *config, m *llm.Model) {
 // sana has attention without a softmax, and nets of convolutions.
 func sana(c *config, m *llm.Model) {
 	const text = 300
-	b, h := c.denoiser(m, "height / 32 x width / 32", text)
+	b, h := c.denoiser(m, llm.Latents{Side: 32}, text)
 	cross := c.need("num_cross_attention_heads")
 	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h || c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
 		c.has("qk_norm") || c.above(0, "dropout") || c.flag("norm_elementwise_affine", false) {

@@ -58,22 +58,35 @@ func TestStepRows(t *testing.T) {
 	}
 }
 
-// Everything that can be asked has one control: in the sentence, or among what is assumed.
+// Everything that can be asked has one control: in the sentence, or among what is assumed. A side
+// is asked for where there are pictures, and then in place of tokens.
 func TestStepControls(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
-	var got, want []string
-	for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
-		got = append(got, w.Name)
-	}
-	for _, o := range ask.Options {
-		if ask.Matters(s.Choice.StepArgs, o.Name) {
-			want = append(want, o.Name)
+	const diffuser = `{"_class_name": "FluxTransformer2DModel"}`
+	for _, c := range []struct {
+		model string
+		args  engine.Args
+		not   []string
+	}{
+		{"gpt2", engine.Args{"gpus": "2", "seq": "1024"}, []string{"frames", "height", "width"}},
+		{diffuser, nil, nil},
+		{diffuser, engine.Args{"height": "512"}, []string{"seq"}},
+	} {
+		s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
+		s.Choice.Step, s.Choice.StepArgs = c.model, c.args
+		var got, want []string
+		for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
+			got = append(got, w.Name)
 		}
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("controls of %q; want %q", got, want)
+		for _, o := range ask.Options {
+			if ask.Matters(s.Choice.StepArgs, o.Name) && !slices.Contains(c.not, o.Name) && (o.Name != "shard" || c.args["gpus"] != "") {
+				want = append(want, o.Name)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, %v: controls of %q; want %q", c.model, c.args, got, want)
+		}
 	}
 }
 

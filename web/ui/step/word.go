@@ -23,7 +23,7 @@ type Word struct {
 // said are the options that stand in the sentence of the case, with the words before
 // them and behind them, the last ones behind a 1; the others are assumptions.
 var said = []struct{ name, before, after, one string }{
-	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"optimizer", "in bf16 with", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
+	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"}, {"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
 	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
 	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""}, {"accumulate", "with", "micro batches", "micro batch"},
 }
@@ -33,6 +33,9 @@ var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp"
 
 // inSentence says whether an option stands in the sentence.
 func inSentence(args engine.Args, name string) bool {
+	if name == "seq" || ask.Pictured(name) { // tokens are counted, or made of frames and their sides
+		return (name == "seq") == (args["height"] == "")
+	}
 	for _, w := range said {
 		if w.name == name {
 			if other := sentenceIf[name]; other == "" || ask.Value(args, other) != "1" {
@@ -81,7 +84,9 @@ func stepWord(s *state.State, name string) Word {
 // Assumed are the controls that do not stand in the sentence.
 func (c *Page) Assumed() (out []Word) {
 	for i := range ask.Options {
-		if name := ask.Options[i].Name; !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name) {
+		switch name := ask.Options[i].Name; {
+		case name == "seq", ask.Pictured(name) && !ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
+		case !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name):
 			out = append(out, stepWord(c.S, name))
 		}
 	}

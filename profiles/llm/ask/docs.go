@@ -1,0 +1,60 @@
+package ask
+
+import "strings"
+
+// docs is what the flags of options say about themselves, an option each line, the name of a value
+// in angle brackets. It is apart from Options because the page, which has no flags, does without it.
+const docs = `
+batch <N> sequences of a micro batch
+seq <N> tokens of a sequence
+frames <N> frames of a video, or 1 of a picture, beside -side
+height <N> pixels of a frame, in place of -seq
+width <N> pixels of a frame; 0: as high
+accumulate <N> micro batches of a step
+program <NAME> of what runs the step
+attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)
+kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code
+optimizer <NAME> of the optimizer
+states <TYPE> of weights, gradients and moments
+ckpt <POLICY> of checkpointing (sac_op: every second product kept)
+gpus <N> cards
+device <DEVICE> that each of the cards is; memtide help devices lists them
+shard <HOW> states are shared (zero3: FSDP), by itself zero3 on several cards
+loss <NAME> of the loss
+logits <WHAT> of the logits a variable keeps through the backward (kept: a loop of your own)
+norm <NAME> of the norm's kernel
+kernel <NAME> of the optimizer's kernel
+lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything
+base <TYPE> of frozen weights of products under adapters (nf4-double: its scales quantised too)
+fp8 <WHAT> of the blocks' products is in 8 bits
+compile blocks go through torch.compile
+every each <N>-th block alone is checkpointed
+first the first <N> blocks of a card alone are checkpointed; 0: all
+group <N> blocks are one checkpoint; needs -ckpt full
+recompute <MODULE> that -ckpt modules computes again, in Megatron's words
+budget <PERCENT> of what a compiled block keeps, for -ckpt budget
+graph <WHAT> the compiler sees as one graph, for -ckpt budget
+stash all that blocks keep waits in host memory; needs -ckpt none
+offload block inputs wait in host memory; needs -ckpt full
+swap-blocks the frozen weights of <N> blocks wait in host memory (block swap); needs -lora; auto: of as few as fit
+host moments and the optimizer's step are the host's
+tp <N> ranks that share each product
+cp <N> ranks that share each sequence
+ep <N> ranks that share the experts of a block
+pp <N> ranks of a pipeline, each with some of the layers; -accumulate are its micro batches
+schedule <NAME> of the order in which the ranks of a pipeline run their passes (auto: the fastest by a rule that fits)
+stages <N> stages of a rank of a pipeline, where its order leaves that open
+lighter <N> layers that the last stage of a pipeline has fewer, for it has the head too; the others have them
+ranks the first <N> ranks of a pipeline alone are checkpointed; 0: all
+context <SIZE> of CUDA's context and the collectives' buffers on each card: an assumption
+`
+
+// Doc returns the help of an option's flag, with back quotes around the name of its value.
+func Doc(option string) string {
+	for line := range strings.Lines(docs) {
+		if doc, ok := strings.CutPrefix(line, option+" "); ok {
+			return strings.NewReplacer("<", "`", ">", "`").Replace(strings.TrimSpace(doc))
+		}
+	}
+	return ""
+}

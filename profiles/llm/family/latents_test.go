@@ -1,0 +1,96 @@
+package family_test
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
+)
+
+// config returns the config of a measured row.
+func config(t *testing.T, name string) *llm.Model {
+	t.Helper()
+	for _, r := range measured(t) {
+		if r.Name == name {
+			m, err := family.Read(r.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Model
+		}
+	}
+	t.Fatalf("there is no row %q", name)
+	return nil
+}
+
+// Tokens of latents are those that the networks' own code made of frames and sides.
+func TestTokensOfFrames(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		frames, height, width string
+		want                  int64
+	}{
+		{"chroma-3layers", "", "512", "", 1024}, {"flux1-dev-3layers", "", "1024", "", 4096}, {"flux2-3layers", "", "1024", "", 4096},
+		{"cogvideox-2b-3layers", "9", "480", "720", 4050}, {"cogvideox-2b-3layers", "49", "480", "720", 17550},
+		{"hunyuan-video-3layers", "17", "512", "", 5120}, {"hunyuan-video-3layers", "33", "544", "960", 18360},
+		{"ltx-video-3layers", "25", "512", "704", 1408}, {"ltx-video-3layers", "121", "512", "704", 5632},
+		{"pixart-sigma-3layers", "", "1024", "", 4096}, {"qwen-image-3layers", "", "1024", "", 4096}, {"sana-1.6b-3layers", "", "512", "", 256},
+		{"sd3-defaults", "", "512", "", 1024}, {"wan-14b", "17", "480", "832", 7800}, {"wan-1.3b-3layers", "81", "480", "832", 32760},
+		{"wan-i2v-14b-3layers", "81", "512", "", 21504}, {"z-image-3layers", "", "512", "512", 1024},
+	} {
+		args := engine.Args{"height": c.height}
+		for name, value := range map[string]string{"frames": c.frames, "width": c.width} {
+			if value != "" {
+				args[name] = value
+			}
+		}
+		a, err := llm.New(config(t, c.name), args)
+		if err != nil || a.Setup.Seq != c.want {
+			t.Errorf("%s of %v: %d tokens (%v), want %d", c.name, args, a.Setup.Seq, err, c.want)
+		}
+	}
+}
+
+// Sizes that a network does not make are refused with those that it makes.
+func TestSizesRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args engine.Args
+		want string
+	}{
+		{"apertus-defaults", engine.Args{"height": "512"}, "makes no pictures"},
+		{"apertus-defaults", engine.Args{"frames": "5"}, "want seq"},
+		{"wan-14b", engine.Args{"frames": "81"}, "-side 480x832"},
+		{"wan-14b", engine.Args{"frames": "80", "height": "512"}, "want 77 or 81"},
+		{"wan-14b", engine.Args{"height": "500"}, "want 496 or 512"},
+		{"wan-14b", engine.Args{"height": "8"}, "want 16 or 32"},
+		{"wan-14b", engine.Args{"height": "512", "seq": "1024"}, "want one of them"},
+		{"flux1-dev-3layers", engine.Args{"frames": "5", "height": "512"}, "makes pictures, want 1"},
+	} {
+		if _, err := llm.New(config(t, c.name), c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %v: error %v, want one with %q", c.name, c.args, err, c.want)
+		}
+	}
+}
+
+// What fits is said as frames of the chosen sides, and of a picture as the sides of a square.
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		args   engine.Args
+		tokens int64
+		want   string
+	}{
+		{"wan-14b", engine.Args{"frames": "81", "height": "480", "width": "832"}, 48128, "117 frames of 480 x 832"},
+		{"wan-14b", engine.Args{"frames": "81", "height": "480", "width": "832"}, 1024, ""},
+		{"flux1-dev-3layers", engine.Args{"height": "512"}, 5000, "1120 x 1120 pixels"},
+		{"flux1-dev-3layers", nil, 5000, ""},
+	} {
+		a, err := llm.New(config(t, c.name), c.args)
+		if got := a.Setup.Within(c.tokens); err != nil || got != c.want {
+			t.Errorf("%s of %v within %d tokens: %q (%v), want %q", c.name, c.args, c.tokens, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package family_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+)
+
+// short is the question about a network with so many blocks of each of its rows.
+func short(t *testing.T, name string, args engine.Args, blocks ...int) llm.Ask {
+	t.Helper()
+	m := *config(t, name)
+	rows := []*llm.Block{m.At(0), m.At(m.Layers - 1)}
+	m.Pattern = nil
+	for i, n := range blocks {
+		for range n {
+			m.Pattern = append(m.Pattern, rows[i])
+		}
+	}
+	m.Layers = int64(len(m.Pattern))
+	a, err := llm.New(&m, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func answer(t *testing.T, a llm.Ask) *llm.Answer {
+	t.Helper()
+	out, err := a.Answer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Each block that is swapped takes the bytes of its frozen products off the card, for the whole step,
+// and puts them into host memory. Adapters stay.
+func TestSwapMovesWeights(t *testing.T) {
+	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "base": "fp8"}
+	of := func(n string) *llm.Answer {
+		args["swap-blocks"] = n
+		return answer(t, short(t, "wan-14b", args, 8))
+	}
+	const block = 8*(5120*5120+5120) + 2*5120*13824 + 5120 + 13824 // numbers of a block's products, a byte each
+	none := of("0")
+	for n, text := range []string{"0", "1", "2", "3", "4", "5", "6", "7"} {
+		got := of(text)
+		if want := none.Allocated - engine.Bytes(n)*block; got.Allocated != want || got.Host != engine.Bytes(n)*block || got.States != none.States-engine.Bytes(n)*block {
+			t.Errorf("%s of 8 blocks: %d allocated, %d on the host, states %d; want %d, %d, %d", text, got.Allocated, got.Host, got.States, want, n*block, none.States-engine.Bytes(n)*block)
+		}
+		if got.Phase != none.Phase || got.Phases[llm.Step] != none.Phases[llm.Step]-engine.Bytes(n)*block {
+			t.Errorf("%s of 8 blocks: the peak is in the %s, %d in the optimizer's step; want %s, and as much less as is away", text, got.Phase, got.Phases[llm.Step], none.Phase)
+		}
+	}
+}
+
+// A network with two rows of blocks swaps half as many of the first as trainers are told, and twice
+// the rest of the second.
+func TestSwapOfTwoRows(t *testing.T) {
+	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "swap-blocks": "5"}
+	a := short(t, "flux1-dev-3layers", args, 8, 16)
+	said := strings.Join(a.Setup.Said(), " ")
+	if !strings.Contains(said, "2 of 8 and 6 of 16 blocks") {
+		t.Errorf("5 blocks of 8 and 16: %q, want 2 of 8 and 6 of 16", said)
+	}
+	const double, single = 2*(4*3072*3072+2*4*3072*3072) + 2*6*3072*3072, 4*3072*3072 + 2*4*3072*3072 + 3*3072*3072 - 3072*3072 + 3072*3072
+	if host := answer(t, a).Host; host < 2*(2*double+6*single)*99/100 || host > 2*(2*double+6*single)*101/100 {
+		t.Errorf("%d bytes on the host, want about %d: 2 and 6 blocks of %d and %d numbers in bf16", host, 2*(2*double+6*single), double, single)
+	}
+}
+
+// A copy is hidden by the passes of the blocks between: on a link without end swapping costs nothing,
+// and with one block on the card alone each pass waits for the next block.
+func TestSwapTakesTime(t *testing.T) {
+	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "device": "rtx-4090"}
+	timed := func(n string, link float64) time.Duration {
+		args["swap-blocks"] = n
+		a := short(t, "wan-14b", args, 8)
+		a.Card.Link, a.Card.Back = link, link
+		return answer(t, a).Time
+	}
+	none := timed("0", 1e15)
+	if got := timed("7", 1e15); got > none+time.Millisecond {
+		t.Errorf("7 blocks on a link without end: %v, want %v", got, none)
+	}
+	const block = 2 * (8*(5120*5120+5120) + 2*5120*13824 + 5120 + 13824)
+	const slow = 1e9
+	waits := time.Duration(14 * 2 * block / slow * 1e9) // 7 blocks forward and 7 backward, each out and in
+	if got := timed("7", slow); got < none+waits-time.Millisecond || got > none+waits+time.Millisecond {
+		t.Errorf("7 of 8 blocks on 1 GB/s: %v, want %v and %v of copies", got, none, waits)
+	}
+	if few, many := timed("1", 1e12), timed("7", 1e12); few != none || many <= few {
+		t.Errorf("1 and 7 of 8 blocks on 1 TB/s: %v and %v; want %v, for 6 blocks hide the copy of one, and longer", few, many, none)
+	}
+}
+
+// The fewest blocks that fit fit, and one fewer do not; what would help names them.
+func TestFewestSwapped(t *testing.T) {
+	args := engine.Args{"frames": "49", "height": "512", "lora": "32", "ckpt": "full", "base": "fp8", "device": "rtx-4090"}
+	a, err := llm.New(config(t, "wan-14b"), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := a.FewestSwapped(nil)
+	if err != nil || n == 0 {
+		t.Fatalf("%d blocks (%v), want some", n, err)
+	}
+	for _, c := range []struct {
+		n    int64
+		fits bool
+	}{{n, true}, {n - 1, false}} {
+		b := a
+		b.Setup.Swap = c.n
+		b.Args = engine.Args{"n": ""}
+		if got := answer(t, b).Verdict == llm.Fits; got != c.fits {
+			t.Errorf("%d blocks fit: %v, want %v, since %d are the fewest", c.n, got, c.fits, n)
+		}
+	}
+}
+
+// What cannot be swapped is refused with what could be.
+func TestSwapRefused(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{engine.Args{"swap-blocks": "4"}, "want -lora"},
+		{engine.Args{"swap-blocks": "8", "lora": "8"}, "want -swap-blocks 7"},
+		{engine.Args{"swap-blocks": "4", "lora": "8", "gpus": "2"}, "want -shard none"},
+		{engine.Args{"swap-blocks": "4", "lora": "8", "ckpt": "full", "group": "2"}, "-group 1"},
+	} {
+		_, err := short(t, "wan-14b", c.args, 8).Answer()
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}

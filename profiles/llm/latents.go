@@ -1,0 +1,89 @@
+package llm
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// Latents says what a token of a diffusion transformer is: the stride of its autoencoder times its patch.
+type Latents struct {
+	Frames int64 // that make one latent frame, behind the first, which is one by itself; 0: the network makes pictures alone
+	Side   int64 // pixels on each side
+}
+
+// Said returns the number of tokens as a formula.
+func (l Latents) Said() string {
+	text := fmt.Sprintf("height / %d x width / %d", l.Side, l.Side)
+	if l.Frames > 0 {
+		text = fmt.Sprintf("((frames - 1) / %d + 1) x %s", l.Frames, text)
+	}
+	return text
+}
+
+// pictured sets the tokens of a sequence by the frames and sides of the videos or pictures that it is
+// made of, unless they are counted already. It returns an error where the model makes none of that size.
+func (s *Setup) pictured(counted bool) error {
+	l, chosen := s.Model.Latents, s.Height > 0
+	switch {
+	case !chosen && s.Width == 0 && s.Frames <= 1:
+		return nil
+	case l == nil:
+		return fmt.Errorf("%s makes no pictures, so frames, height and width mean nothing to it; want seq, the tokens of a sequence", s.Model.Name)
+	case !chosen:
+		return fmt.Errorf("frames and width are of no height; want all sides, for example -side 480x832")
+	}
+	if counted {
+		return fmt.Errorf("seq and a side both say how many tokens there are; want one of them")
+	}
+	s.Width = cmp.Or(s.Width, s.Height)
+	for _, side := range []int64{s.Height, s.Width} {
+		if low := side - side%l.Side; low != side || low == 0 {
+			return fmt.Errorf("a side is %d pixels; %s makes tokens of %d, so want %d or %d", side, s.Model.Name, l.Side, max(low, l.Side), max(low, l.Side)+l.Side)
+		}
+	}
+	s.Seq = s.Height / l.Side * (s.Width / l.Side)
+	switch {
+	case s.Frames == 1:
+	case l.Frames == 0:
+		return fmt.Errorf("frames is %d; %s makes pictures, want 1", s.Frames, s.Model.Name)
+	case (s.Frames-1)%l.Frames != 0:
+		low := s.Frames - (s.Frames-1)%l.Frames
+		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames, s.Model.Name, l.Frames, low, low+l.Frames)
+	default:
+		s.Seq *= (s.Frames-1)/l.Frames + 1
+	}
+	return nil
+}
+
+// Pictured returns in words what a sequence is made of, frames and their sides; it is empty where its
+// tokens were chosen.
+func (s *Setup) Pictured() string { return s.sized(s.Frames, s.Height, s.Width) }
+
+func (s *Setup) sized(frames, height, width int64) string {
+	switch {
+	case s.Height == 0:
+		return ""
+	case s.Frames > 1:
+		return fmt.Sprintf("%d frames of %d x %d", frames, height, width)
+	}
+	return fmt.Sprintf("%d x %d pixels", height, width)
+}
+
+// Within returns in words how many frames of the chosen sides some tokens are, or the sides of how
+// large a square picture; it is empty where the tokens of a sequence were chosen, or are too few.
+func (s *Setup) Within(tokens int64) string {
+	l := s.Model.Latents
+	if s.Frames <= 1 {
+		side := int64(math.Sqrt(float64(tokens)))
+		if s.Height == 0 || side == 0 {
+			return ""
+		}
+		return s.sized(1, side*l.Side, side*l.Side)
+	}
+	frames := tokens / (s.Seq / ((s.Frames-1)/l.Frames + 1))
+	if frames == 0 {
+		return ""
+	}
+	return s.sized((frames-1)*l.Frames+1, s.Height, s.Width)
+}

@@ -1,0 +1,215 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"memtide/engine"
+)
+
+// Block swap keeps the frozen products of some blocks in host memory. The card has room for the other
+// blocks of a row: in the forward each block that has run makes room for the first one that is not
+// there, in the backward for the last one, so that a copy has the passes of all blocks between to be
+// hidden by. Adapters, norms and biases stay on the card. [musubi-tuner and sd-scripts: custom_offloading_utils.py,
+// ModelOffloader, whose copies of the backward begin one block later; diffusion-pipe: utils/offloading.py]
+
+// swapRow is a row of equal blocks, n of which are in host memory at any time.
+type swapRow struct {
+	first, blocks, n int
+}
+
+// swaps returns the rows that Swap is about. A network of two rows has its blocks swapped in both, a
+// block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2_models.py,
+// enable_block_swap; at 19 and 38 blocks it is Flux's and, but for one more of the second, HunyuanVideo's].
+// Others have those of their longest row swapped.
+func (s *Setup) swaps() []swapRow {
+	var rows []swapRow
+	at, longest := 0, 0
+	for i, run := range s.Model.layerParams() {
+		rows = append(rows, swapRow{first: at, blocks: int(run[0])})
+		at += int(run[0])
+		if rows[i].blocks > rows[longest].blocks {
+			longest = i
+		}
+	}
+	n := int(s.Swap)
+	if d := s.Model.At(s.Model.Layers - 1).Dit; len(rows) != 2 || d == nil || !d.Single {
+		rows = rows[longest : longest+1]
+		rows[0].n = n
+		return rows
+	}
+	rows[0].n = n * 2 * rows[0].blocks / (2*rows[0].blocks + rows[1].blocks)
+	rows[1].n = 2 * (n - rows[0].n)
+	return rows
+}
+
+// mostSwapped is the most blocks that can be swapped: of each row one stays.
+func (s Setup) mostSwapped() int64 {
+	for s.Swap = s.Model.Layers; s.Swap > 0; s.Swap-- {
+		if s.swapped() == nil {
+			break
+		}
+	}
+	return s.Swap
+}
+
+// swapped returns the row that would have no block left on the card, or nil.
+func (s *Setup) swapped() *swapRow {
+	for _, r := range s.swaps() {
+		if r.n >= r.blocks {
+			return &r
+		}
+	}
+	return nil
+}
+
+// checkSwap ends with blocks that are not swapped.
+func (s *Setup) checkSwap() {
+	switch {
+	case s.Swap == 0:
+	case s.LoRA == nil:
+		refuse("blocks are swapped where their weights are frozen, beside adapters: want -lora. Of weights that train sd-scripts swaps blocks with an optimizer that steps in the backward, which is not known here")
+	case s.gathers() || s.Stages > 1 || s.Group > 1 || s.OneGraph:
+		refuse("blocks are swapped on cards that have the whole model, and run one by one: want -shard none, -pp 1 and -group 1")
+	case s.swapped() != nil:
+		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d", s.Swap, s.Model.Name, s.mostSwapped(), s.mostSwapped())
+	}
+}
+
+// moves says whether block swap moves a weight of a block.
+func (s *Setup) moves(w weight) bool { return s.Swap > 0 && w.rows > 0 && !w.trained }
+
+// swapBytes are those of a unit's weights that move.
+func (p *program) swapBytes(u *unit) (n engine.Bytes) {
+	for _, w := range u.weights {
+		if p.s.moves(w) {
+			n += p.s.weightBytes(w)
+		}
+	}
+	return n
+}
+
+// enter takes the room of a block's weights that move, as they come from the host.
+func (p *program) enter(u *unit) {
+	for _, w := range u.weights {
+		if p.s.moves(w) {
+			u.base = append(u.base, p.take(p.s.weightBytes(w), Weights))
+		}
+	}
+}
+
+// loadSwapped takes the weights that move of the blocks that are on the card before a step.
+func (p *program) loadSwapped() {
+	away := map[int]bool{}
+	for _, r := range p.swaps {
+		for i := range r.n {
+			away[r.first+r.blocks-r.n+i] = true
+		}
+	}
+	for i, u := range p.units {
+		if p.enter(u); away[i] {
+			p.leave(u)
+		}
+	}
+}
+
+// leave gives the room of a block's weights that move back, as the host has them.
+func (p *program) leave(u *unit) {
+	p.giveAll(u.base)
+	u.base = u.base[:0]
+	p.toHost(p.swapBytes(u))
+}
+
+// swapAfter tells of the two blocks that change places when a pass of block i has run.
+func (p *program) swapAfter(i int, forward bool, swap func(out, in int)) {
+	for _, r := range p.swaps {
+		stay := r.blocks - r.n
+		switch at := i - r.first; {
+		case at < 0 || at >= r.blocks:
+		case forward && at < r.n:
+			swap(i, i+stay)
+		case !forward && at >= stay:
+			swap(i, i-stay)
+		}
+	}
+}
+
+// swap has two blocks change places: on the host, too, one takes the room of the other.
+func (p *program) swap(out, in int) {
+	p.toHost(-p.swapBytes(p.units[in]))
+	p.leave(p.units[out])
+	p.enter(p.units[in])
+}
+
+// swapSeconds are how long a card copies two blocks that change places: one out, then one in.
+func (p *program) swapSeconds(out, in int, c *Card) float64 {
+	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.back()
+}
+
+// swapLink are how long the link copies blocks in a forward, and in a backward.
+func (p *program) swapLink(c *Card) (forward, back float64) {
+	for i := range p.units {
+		p.swapAfter(i, true, func(out, in int) { forward += p.swapSeconds(out, in, c) })
+		p.swapAfter(i, false, func(out, in int) { back += p.swapSeconds(out, in, c) })
+	}
+	return forward, back
+}
+
+// swapWaits are how long passes wait for blocks that come from the host, forward and backward: the
+// copies are played one after the other beside the passes. What a first micro batch leaves under way
+// the next one waits for.
+func (p *program) swapWaits(c *Card) (forward, back float64) {
+	if len(p.swaps) == 0 {
+		return 0, 0
+	}
+	ready, now, link := make([]float64, len(p.units)), 0.0, 0.0
+	pass := func(i int, takes float64, forward bool) (wait float64) {
+		wait = max(0, ready[i]-now)
+		now += wait + takes
+		p.swapAfter(i, forward, func(out, in int) {
+			link = max(link, now) + p.swapSeconds(out, in, c)
+			ready[in] = link
+		})
+		return wait
+	}
+	for range steps {
+		forward, back = 0, 0
+		for i, u := range p.units {
+			takes, _, _ := p.unitSeconds(u, c)
+			forward += pass(i, takes, true)
+		}
+		for i := len(p.units) - 1; i >= 0; i-- {
+			_, takes, _ := p.unitSeconds(p.units[i], c)
+			back += pass(i, takes, false)
+		}
+	}
+	return forward, back
+}
+
+// swapSaid says how many blocks of which kind wait in host memory; it is empty where none do.
+func (s *Setup) swapSaid() string {
+	if s.Swap == 0 {
+		return ""
+	}
+	var of []string
+	for _, r := range s.swaps() {
+		of = append(of, fmt.Sprintf("%d of %d", r.n, r.blocks))
+	}
+	return fmt.Sprintf("Block swap: the frozen products of %s blocks are in host memory at any time, and copied in once for the forward and once for the backward, from pinned memory; without it copies are slower and less of them is hidden.",
+		strings.Join(of, " and "))
+}
+
+// FewestSwapped returns how many blocks have to be swapped for the question to fit; 0 if none have to
+// be, or if all that can be are too few.
+func (a Ask) FewestSwapped(poll *engine.Poll) (int64, error) {
+	if a.Setup.LoRA == nil {
+		return 0, poll.Now()
+	}
+	fits := func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) }
+	low, high := int64(0), a.Setup.mostSwapped()
+	if fits(low) || !fits(high) {
+		return 0, poll.Now()
+	}
+	_, high, err := bisect(low, high, poll, func(n int64) bool { return !fits(n) })
+	return high, err
+}

@@ -72,6 +72,10 @@ type Stepped struct {
 	Stages []StepStage `json:"stages,omitempty"` // path by path
 	Passes []StepPass  `json:"-"`                // rank by rank, in the order of time
 
+	Path  []int         `json:"path,omitempty"`  // indices into Passes: a chain that determines the step time, from its first
+	Made  string        `json:"made,omitempty"`  // what that chain is made of, in words
+	Bound time.Duration `json:"bound,omitempty"` // of the last end: no order of such passes is faster, whatever memory it has
+
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
@@ -194,6 +198,7 @@ type StepMeasured struct {
 type StepChange struct {
 	Names []string      `json:"names"`
 	Words string        `json:"words,omitempty"` // of a policy: its name in frameworks
+	Lanes string        `json:"lanes,omitempty"` // of a schedule: SVG of when its ranks work, on the axis of all schedules
 	Args  engine.Args   `json:"args"`            // of the whole step
 	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step; Args do not describe it
 	Card  bool          `json:"card,omitempty"`  // of a card that has more than Args say: nothing that can be chosen

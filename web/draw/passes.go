@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -48,8 +47,12 @@ type PassStage struct {
 }
 
 // Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and
-// their memory on the same axis. They are not changed after they are built.
+// their memory on the same axis. They are not changed after they are arranged.
 type Passes struct {
+	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil: nobody knows
+	Made  string        // what that path is made of, in words
+	Bound time.Duration // no order of such passes ends before; 0: nobody knows
+
 	ranks  []PassRank
 	stages []PassStage
 	room   engine.Bytes // of a card, for the program
@@ -90,9 +93,12 @@ func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int
 			x.end = max(x.end, p.End)
 		}
 		x.first = append(x.first, x.first[r]+len(ranks[r].Passes))
-		list := x.levels(&ranks[r])
-		x.level = append(x.level, list)
-		x.most = append(x.most, slices.MaxFunc(list, func(a, b level) int { return int(min(1, max(-1, a.bytes-b.bytes))) }).bytes)
+		x.level = append(x.level, x.levels(&ranks[r]))
+		most := engine.Bytes(0)
+		for _, l := range x.level[r] {
+			most = max(most, l.bytes)
+		}
+		x.most = append(x.most, most)
 	}
 	return x
 }

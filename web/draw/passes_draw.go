@@ -45,6 +45,7 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 			}
 		}
 	}
+	x.drawPath(s, &f)
 	x.drawMemory(s, &f)
 	x.drawSelected(s, &f, f.Selected)
 }
@@ -75,6 +76,31 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 	if end := f.x(int64(x.end)); end <= f.right+1 {
 		s.Line(display.StrokeOf(display.Muted, 1), float32(end), titleLine+13, float32(end), float32(f.Height-6))
 	}
+	if at := f.x(int64(x.Bound)); x.Bound > f.From && x.Bound <= f.To {
+		line = display.StrokeOf(display.Muted, 1)
+		line.Dash = display.DashGhost
+		s.Line(line, float32(at), titleLine+13, float32(at), float32(x.bottom()))
+		words := display.Text{S: "lower bound " + format.Duration(x.Bound), Anchor: display.End}
+		if at-words.Width() > display.TextWidth(PassLanes.Title())*1.3 {
+			s.AddText(display.Muted, at, 13, words)
+		}
+	}
+}
+
+// drawPath draws the critical path: along the foot of its passes, and from lane to lane where it
+// goes on with a message.
+func (x *Passes) drawPath(s *Scene, f *frame) {
+	var xy []float32
+	for _, n := range x.Path {
+		p, r := x.Pass(n)
+		if p.End < f.From || p.Start > f.To {
+			continue
+		}
+		y, h := x.lane(r)
+		at := float32(y + h + 0.5)
+		xy = append(xy, float32(f.clip(f.x(int64(p.Start)))), at, float32(f.clip(f.x(int64(p.End)))), at)
+	}
+	s.Line(display.StrokeOf(display.Ink, 2), xy...)
 }
 
 // passLabel is the number of a micro batch on its pass.

@@ -24,8 +24,11 @@ func (x *Passes) laneHeight() float64 {
 
 // Height is the height of the picture.
 func (x *Passes) Height() float64 {
-	return passesTop + x.laneHeight()*float64(len(x.ranks)) + passesSpace + passesMemory
+	return x.bottom() + passesSpace + passesMemory
 }
+
+// bottom is where the lanes end.
+func (x *Passes) bottom() float64 { return passesTop + x.laneHeight()*float64(len(x.ranks)) }
 
 func (x *Passes) frame(v View) frame {
 	v.Height = x.Height()

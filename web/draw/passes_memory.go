@@ -23,7 +23,7 @@ func lastAt(list []level, at time.Duration) int {
 // drawMemory draws the memory of every rank over time: the fullest one thick and named, and what a
 // card has.
 func (x *Passes) drawMemory(s *Scene, f *frame) {
-	top, bottom := passesTop+x.laneHeight()*float64(len(x.ranks))+passesSpace, f.Height-8
+	top, bottom := x.bottom()+passesSpace, f.Height-8
 	reserved := x.ranks[x.full].Reserved
 	most := max(slices.Max(x.most), reserved, 1)
 	shown := float64(x.room) <= budgetShown*float64(most)

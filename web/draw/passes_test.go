@@ -230,3 +230,31 @@ func TestPassesSVG(t *testing.T) {
 		}
 	}
 }
+
+// The critical path goes along the foot of its passes, from lane to lane, in what is in view; the lower bound is a line
+// with its time where there is room for that.
+func TestPassesPath(t *testing.T) {
+	x := oneOne(2, 2, false) // F0 F1 of rank 0, F0 B0 F1 B1 of rank 1 from 1 ms on, then B1 of rank 0
+	x.Path, x.Bound, x.Made = []int{0, 4, 5, 6, 7, 3}, 8*ms, "It is made of passes."
+	v := View{Width: 1000, Cursor: NoCursor}
+	f := x.frame(v)
+	var s Scene
+	s.Reset(f.Width, f.Height)
+	x.drawPath(&s, &f)
+	var want []float32
+	for _, n := range x.Path {
+		p, r := x.Pass(n)
+		y, h := x.lane(r)
+		want = append(want, float32(f.x(int64(p.Start))), float32(y+h+0.5), float32(f.x(int64(p.End))), float32(y+h+0.5))
+	}
+	if got := s.Nums[len(s.Nums)-len(want):]; !slices.Equal(got, want) {
+		t.Errorf("the path goes through %v; want %v", got, want)
+	}
+	for width, want := range map[float64]bool{1000: true, 240: false} {
+		var s Scene
+		x.Draw(&s, PassLanes, View{Width: width, Cursor: NoCursor})
+		if got := slices.ContainsFunc(s.Texts, func(t display.Text) bool { return t.S == "lower bound 8 ms" }); got != want {
+			t.Errorf("%v pixels wide the bound is named: %v; want %v", width, got, want)
+		}
+	}
+}

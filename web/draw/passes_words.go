@@ -69,21 +69,8 @@ func (x *Passes) Why(t lookup.Target) []string {
 		out = []string{fmt.Sprintf("%s, for %s on rank %d, which ends at %s%s.%s", long, p.name(), other, format.Duration(p.End), message, first), x.led(w.Cause)}
 	}
 	start, drain, between := x.Idle(r)
-	busiest := 0
-	for other := range x.ranks {
-		if x.busy(other) > x.busy(busiest) {
-			busiest = other
-		}
-	}
-	all := start + drain + between
-	return append(out, fmt.Sprintf("Of the step rank %d is idle %s: %s before its first pass, %s between passes, %s after its last. Rank %d works longest, %s: no order of passes makes the step shorter than that.", r,
-		format.Share(float64(all)/float64(max(x.end, 1))), format.Duration(start), format.Duration(between), format.Duration(drain), busiest, format.Duration(x.busy(busiest))))
-}
-
-// busy is how long a rank works.
-func (x *Passes) busy(r int) time.Duration {
-	start, drain, between := x.Idle(r)
-	return x.end - start - drain - between
+	return append(out, fmt.Sprintf("Of the step rank %d is idle %s: %s before its first pass, %s between passes, %s after its last.", r,
+		format.Share(float64(start+drain+between)/float64(max(x.end, 1))), format.Duration(start), format.Duration(between), format.Duration(drain)))
 }
 
 // led says what led to a pass on its rank: passes without a pause, back to an idle stretch or the beginning.

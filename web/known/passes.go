@@ -25,5 +25,7 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	for _, p := range r.Passes {
 		ranks[p.Rank].Passes = append(ranks[p.Rank].Passes, draw.Pass{Kind: passKinds[p.Kind], Micro: p.Micro, Stage: p.Stage, Start: p.Start, End: p.End})
 	}
-	return draw.NewPasses(ranks, stages, r.Memory-r.Context, r.Full)
+	x := draw.NewPasses(ranks, stages, r.Memory-r.Context, r.Full)
+	x.Path, x.Made, x.Bound = r.Path, r.Made, r.Bound
+	return x
 }

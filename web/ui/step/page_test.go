@@ -159,7 +159,8 @@ func TestStepPasses(t *testing.T) {
 		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
 	}
 	html := func() string { return pagetest.HTML(t, &Page{S: s}) }
-	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 {
+	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 ||
+		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") || strings.Count(page, "<td>yes</td>") < 8 {
 		t.Errorf("before anything is selected the page says\n%s", page)
 	}
 	first, _ := x.Numbers(2)
@@ -198,7 +199,7 @@ func TestStepOrders(t *testing.T) {
 	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
 		t.Fatalf("%d rows and %q; want every schedule once, and DualPipe refused 6 micro batches", len(rows), r.Refused)
 	}
-	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || !strings.Contains(page, wordsOrders) {
+	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || strings.Count(page, `class="lanes"`) != len(rows) || !strings.Contains(page, wordsOrders) {
 		t.Errorf("the page has not %d schedules to take:\n%s", len(rows)-1, page)
 	}
 	for _, o := range rows {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,8 +25,9 @@ func (c *Page) passesView() []*vugu.VGNode {
 	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
 	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
 	label := wordsPasses
-	x := c.S.Passes()
+	x, made := c.S.Passes(), ""
 	if x != nil {
+		made = x.Made
 		label += ". " + x.Summary() + " " + PassSentence(c.S)
 	}
 	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application", "aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
@@ -33,7 +35,7 @@ func (c *Page) passesView() []*vugu.VGNode {
 		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
 		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
-	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp), why,
+	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp), element("p", attr("class", "note"), made), why,
 		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable), element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
@@ -77,26 +79,13 @@ func (c *Page) passesTable() string {
 	if x == nil {
 		return ""
 	}
-	var b strings.Builder
-	cells := func(tag string, cells ...string) {
-		b.WriteString("<tr>")
-		for i, text := range cells {
-			if i == 0 {
-				b.WriteString(`<th scope="` + tag + `">` + text + "</th>")
-			} else if tag == "col" {
-				b.WriteString(`<th scope="col">` + text + "</th>")
-			} else {
-				b.WriteString("<td>" + text + "</td>")
-			}
-		}
-		b.WriteString("</tr>")
+	text := `<table class="parts"><caption>` + wordsIdleTable + "</caption>" + wordsIdleHead
+	row := func(first int, cells ...string) {
+		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") + "</td></tr>"
 	}
-	b.WriteString(`<table class="parts"><caption>` + wordsIdleTable + `</caption><thead>`)
-	cells("col", "Rank", "works", "idle before its first pass", "between passes", "after its last")
-	b.WriteString("</thead><tbody>")
 	for r := range x.Ranks() {
 		start, drain, between := x.Idle(r)
-		cells("row", strconv.Itoa(r), format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between), format.Duration(drain))
+		row(r, format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between), format.Duration(drain))
 	}
 	at := max(0, c.S.Step.Rank())
 	from, to := x.Numbers(at)
@@ -104,15 +93,16 @@ func (c *Page) passesTable() string {
 		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
 	}
 	to = min(to, from+mostPasses)
-	b.WriteString(`</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + `</caption><thead>`)
-	cells("col", "Micro batch", "pass", "stage", "starts", "ends", "waits before it")
-	b.WriteString("</thead><tbody>")
+	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" + wordsPassHead
 	for n := from; n < to; n++ {
 		p, _ := x.Pass(n)
-		w := x.Wait(lookup.Target{Kind: lookup.OnIdle, Index: n})
-		cells("row", strconv.Itoa(p.Micro), p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End), format.Duration(max(0, w.To-w.From)))
+		w, path := x.Wait(lookup.Target{Kind: lookup.OnIdle, Index: n}), ""
+		if slices.Contains(x.Path, n) {
+			path = "yes"
+		}
+		row(p.Micro, p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End), format.Duration(max(0, w.To-w.From)), path)
 	}
-	return b.String() + "</tbody></table>"
+	return text + "</tbody></table>"
 }
 
 // PassesFile is the picture of a pipeline as a file; false without one.
@@ -124,7 +114,7 @@ func PassesFile(s *state.State) (export.File, bool) {
 	r := s.Step.Shown
 	var scene, whole draw.Scene
 	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth, Cursor: draw.NoCursor, Selected: s.View.Selected})
-	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card), Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary()}, x.Why(s.View.Selected)...)})
+	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card), Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
 	theme := display.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {

@@ -69,7 +69,7 @@ func (c *Page) Orders() (out []Row) {
 	}
 	for i := range r.Orders {
 		o := c.row(&r.Orders[i], input.OrderRow, i)
-		if o.about = r.Orders[i].Words; i == r.Taken {
+		if o.about, o.lanes = r.Orders[i].Words, r.Orders[i].Lanes; i == r.Taken {
 			o.Arg, o.time, o.now = "", format.Duration(r.Time), true
 		}
 		out = append(out, o)

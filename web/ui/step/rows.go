@@ -25,6 +25,7 @@ type Row struct {
 	Index int    // in its list
 
 	title, about string
+	lanes        string // SVG of a schedule
 	bytes, time  string
 	fit          proto.Fit
 	now          bool    // the step as it is
@@ -154,7 +155,7 @@ func (c *Page) Policies() (out []Row) {
 // HTML is what stands in a row.
 func (o Row) HTML() vugu.HTML {
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
-		html.EscapeString(o.title), html.EscapeString(o.about), o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
+		html.EscapeString(o.title), html.EscapeString(o.about), o.lanes+o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
 }
 
 // bar are the bytes with the line of what a card has.

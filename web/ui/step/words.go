@@ -36,6 +36,8 @@ const (
 	wordsOrders     = "Schedules of the pipeline"
 	wordsOrdersHint = "every order of passes, each played with its memory; where none is chosen the fastest that fits is taken"
 
+	wordsLanes = "A lane is a rank, all on one axis of time: forwards blue, backwards green, those of the weights darker. The line is the end of the step as it is."
+
 	wordsPassesHelp  = "Left and right: the next pass or idle time of the rank. Up and down: the same moment on the next rank. Enter: what led to it. Plus, minus and 0: zoom."
 	wordsPassesAsk   = "A click on idle time says why the rank waits, and leads to the cause. Forwards are blue, backwards green, with lines where they are those of the weights; numbers are micro batches."
 	wordsFollow      = "Follow the cause"
@@ -43,7 +45,9 @@ const (
 	wordsPassesSave  = "save the picture as SVG"
 	wordsPassesTable = "As a table"
 	wordsIdleTable   = "What ranks do"
+	wordsIdleHead    = `<thead><tr><th scope="col">Rank</th><th scope="col">works</th><th scope="col">idle before its first pass</th><th scope="col">between passes</th><th scope="col">after its last</th></tr></thead><tbody>`
 	wordsPassTable   = "Passes of rank %d"
+	wordsPassHead    = `<thead><tr><th scope="col">Micro batch</th><th scope="col">pass</th><th scope="col">stage</th><th scope="col">starts</th><th scope="col">ends</th><th scope="col">waits before it</th><th scope="col">on the critical path</th></tr></thead><tbody>`
 
 	wordsAssumed     = "Everything that is assumed"
 	wordsAsUsual     = "as the program does"

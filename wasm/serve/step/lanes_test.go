@@ -1,0 +1,60 @@
+package step
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine/pipeline"
+)
+
+// cost is 10 for a forward and 20 for a backward.
+func cost(x pipeline.Pass) time.Duration {
+	switch x.Kind {
+	case pipeline.Forward, pipeline.Inputs, pipeline.Weights:
+		return 10
+	}
+	return 20
+}
+
+func played(t *testing.T, name string, ranks, micro int) *pipeline.Trace {
+	t.Helper()
+	s, err := pipeline.New(name, pipeline.Plan{Ranks: ranks, Micro: micro, Cost: cost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := s.Play()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// Two ranks, two micro batches of GPipe take 90: passes of a kind that follow each other are one line, on an axis that
+// ends at the longest step; the line across it is the end of the step that was taken.
+func TestLanes(t *testing.T) {
+	got := lanes(played(t, "gpipe", 2, 2), 45, 100)
+	want := `<svg class="lanes" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true"><path class="f" d="M0 2h200M100 6h200"/><path class="b" d="M500 2h400M300 6h400"/><path class="w" d=""/><path class="bar-mark" d="M449 0V8"/></svg>`
+	if got != want {
+		t.Errorf("lanes are\n%s; want\n%s", got, want)
+	}
+}
+
+// Of a joined pass both parts are seen, and what is narrow joins: the picture of a large step is small.
+func TestLanesAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		ranks, micro int
+		most         int
+	}{{"dualpipe", 4, 8, 4_000}, {"zb-h1", 64, 128, 40_000}} {
+		trace := played(t, c.name, c.ranks, c.micro)
+		got := lanes(trace, trace.Makespan, trace.Makespan)
+		if err := xml.Unmarshal([]byte(got), new(struct{})); err != nil || len(got) > c.most {
+			t.Errorf("%s: %d bytes, %v; want XML of at most %d", c.name, len(got), err, c.most)
+		}
+		if n := strings.Count(got, "M0 "); n == 0 || strings.Count(got, `h`) < 3*min(c.ranks, mostLanes) {
+			t.Errorf("%s: %d lanes begin at 0 in\n%s; want one at least, and several runs of each rank", c.name, n, got)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"memtide/engine"
 )
 
 // Latents says what a token of a diffusion transformer is: the stride of its autoencoder times its patch.
@@ -75,7 +77,7 @@ func (s *Setup) sized(frames, height, width int64) string {
 func (s *Setup) Within(tokens int64) string {
 	l := s.Model.Latents
 	if s.Frames <= 1 {
-		side := int64(math.Sqrt(float64(tokens)))
+		side := engine.Int64(math.Sqrt(float64(tokens)))
 		if s.Height == 0 || side == 0 {
 			return ""
 		}

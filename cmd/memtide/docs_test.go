@@ -26,7 +26,7 @@ func docsFile(t *testing.T, name string) string {
 }
 
 // placeholder names that stand in the documents for a file of the reader's.
-var stands = strings.NewReplacer("net.json", "testdata/owndevice.json", "net.csv", "testdata/net.csv", "operators.json", "testdata/operators.json")
+var stands = strings.NewReplacer("net.json", "testdata/owndevice.json", "net.csv", "testdata/net.csv", "operators.json", "testdata/operators.json", "measured.csv", "testdata/measured.csv")
 
 // Every command line of the documentation does what it says, in a folder of its
 // own; but for those that serve.

@@ -148,6 +148,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"pipeline-file", "pipeline - < schedule.csv"},
 	{"pipeline-measured", "pipeline -schedule gpipe -measured measured.csv -send 2us"},
 	{"pipeline-measured-json", "pipeline -json -measured -  < measured.csv"},
+	{"pipeline-measured-svg", "pipeline -svg -schedule gpipe -measured measured.csv"},
 	{"error-pipeline-measured", "pipeline -schedule zb-v -measured measured.csv"},
 	{"pipeline-trace", "pipeline -trace -ranks 2 -micro 1"},
 	{"error-pipeline-rounds", "pipeline -ranks 8 -micro 20 -schedule interleaved"},

@@ -47,7 +47,7 @@ the medians of each stage and kind in it; and without -schedule its own order is
 			"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
 			"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
 			"memtide pipeline -schedule zb-v -csv -o zbv.csv",
-			"memtide pipeline -measured rank0.json -measured rank1.json -schedule 1f1b",
+			"memtide pipeline -measured measured.csv -svg -o beside.svg",
 		},
 		flags: func(fs *flag.FlagSet) action {
 			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit, given: map[string]bool{}}
@@ -75,6 +75,7 @@ type pipelineFlags struct {
 	seed                     uint64
 	within                   time.Duration
 	asJSON, asCSV, asTrace   bool
+	asSVG                    bool
 	file                     string
 }
 
@@ -120,6 +121,7 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
 	fs.BoolVar(&f.asCSV, "csv", false, "write the order as torch.distributed.pipelining reads it (compute_only)")
 	fs.BoolVar(&f.asTrace, "trace", false, "write the step for Chrome's and Perfetto's trace viewers")
+	fs.BoolVar(&f.asSVG, "svg", false, "draw the lanes of the ranks, with -measured of both steps on one axis")
 	fs.StringVar(&f.file, "o", "", "`FILE` write to it instead of the standard output")
 }
 
@@ -162,6 +164,8 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 		e.write(f.file, valid(pipeline.WriteCSV(r.problem, r.order)))
 	case f.asTrace:
 		e.write(f.file, r.trace.ChromeTrace())
+	case f.asSVG:
+		e.write(f.file, r.svg())
 	default:
 		e.tell(f.asJSON, func() any { return r.json() }, r.text)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -151,7 +152,11 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	}
 	delete(p.args, swap)
 	poll := engine.NewPoll(ctx, nil)
-	n := valid(valid(llm.New(m, p.args)).Until(poll).FewestSwapped(poll))
+	a := valid(llm.New(m, p.args)).Until(poll)
+	n := valid(a.FewestSwapped(poll))
+	if n == 0 && valid(a.Answer()).Verdict != llm.Fits { // no number fits
+		n = a.Setup.MostSwapped()
+	}
 	p.args[swap] = strconv.FormatInt(n, 10)
 	return valid(llm.New(m, p.args))
 }
@@ -177,7 +182,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	case p.model != "" && len(args) > 0:
 		fail("-model and %s are two networks; want one", cli.Quoted(args))
 	case p.model != "":
-		if m := llm.Lookup(p.model); m != nil {
+		if m := cmp.Or(llm.Lookup(p.model), family.Diffuser(p.model)); m != nil {
 			return m
 		}
 		fail("there is no model %q; memtide help models lists them, and a config.json is given without -model", p.model)

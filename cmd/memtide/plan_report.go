@@ -51,9 +51,6 @@ func (r *planReport) peak() string {
 		}
 		fmt.Fprintf(w, "\nReserved\n  expandable segments\t%s\n  the allocator's default\t%s\n  beside them, assumed for CUDA and collectives\t%s\n",
 			format.Bytes(a.Expandable), format.Bytes(a.Reserved), format.Bytes(r.Ask.Context))
-		if a.Host > 0 {
-			fmt.Fprintf(w, "  in host memory\t%s\n", format.Bytes(a.Host))
-		}
 	})
 }
 
@@ -128,6 +125,13 @@ func (r *planReport) sentence() string {
 		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved, format.Bytes(a.Capacity))
 	default:
 		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+	}
+	if a.Host > 0 {
+		fmt.Fprintf(&b, " Up to %s wait in host memory", format.Bytes(a.Host))
+		if s.Swap > 0 {
+			fmt.Fprintf(&b, ", %d blocks swapped", s.Swap)
+		}
+		b.WriteString(".")
 	}
 	for _, note := range r.Ask.Card.Says(&s) {
 		b.WriteString(" " + note)
@@ -460,6 +464,10 @@ func modelsHelp() string {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")
 		for _, name := range llm.Names() {
 			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
+		}
+		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
+		for _, name := range family.Diffusers {
+			fmt.Fprintf(w, "  %s\t%d\n", name, family.Diffuser(name).Params())
 		}
 		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
 		for names := range slices.Chunk(family.Names(), 6) {

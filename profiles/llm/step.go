@@ -52,7 +52,7 @@ func (s *Setup) end(first, last bool) share {
 // newProgram makes the units of a share.
 func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
-	p := &program{ledger: &ledger{}, s: s, first: first, last: last}
+	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
 	m, trained := s.Model, s.trains()
 	p.root = p.ends()
 	if s.OneGraph && s.Checkpoint == CheckpointBudget {
@@ -94,9 +94,6 @@ func newProgram(s *Setup, of share) *program {
 			u.light = played(layer, light)
 		}
 		p.units = append(p.units, u)
-	}
-	if s.Swap > 0 {
-		p.swaps = s.swaps()
 	}
 	last1 := p.units[len(p.units)-1]
 	last1.stays = true

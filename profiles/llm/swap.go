@@ -18,11 +18,14 @@ type swapRow struct {
 	first, blocks, n int
 }
 
-// swaps returns the rows that Swap is about. A network of two rows has its blocks swapped in both, a
+// swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its blocks swapped in both, a
 // block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2_models.py,
 // enable_block_swap; at 19 and 38 blocks it is Flux's and, but for one more of the second, HunyuanVideo's].
 // Others have those of their longest row swapped.
 func (s *Setup) swaps() []swapRow {
+	if s.Swap == 0 {
+		return nil
+	}
 	var rows []swapRow
 	at, longest := 0, 0
 	for i, run := range s.Model.layerParams() {
@@ -43,8 +46,8 @@ func (s *Setup) swaps() []swapRow {
 	return rows
 }
 
-// mostSwapped is the most blocks that can be swapped: of each row one stays.
-func (s Setup) mostSwapped() int64 {
+// MostSwapped is the most blocks that can be swapped: of each row one stays.
+func (s Setup) MostSwapped() int64 {
 	for s.Swap = s.Model.Layers; s.Swap > 0; s.Swap-- {
 		if s.swapped() == nil {
 			break
@@ -72,7 +75,7 @@ func (s *Setup) checkSwap() {
 	case s.gathers() || s.Stages > 1 || s.Group > 1 || s.OneGraph:
 		refuse("blocks are swapped on cards that have the whole model, and run one by one: want -shard none, -pp 1 and -group 1")
 	case s.swapped() != nil:
-		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d", s.Swap, s.Model.Name, s.mostSwapped(), s.mostSwapped())
+		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d", s.Swap, s.Model.Name, s.MostSwapped(), s.MostSwapped())
 	}
 }
 
@@ -159,7 +162,7 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 // copies are played one after the other beside the passes. What a first micro batch leaves under way
 // the next one waits for.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
-	if len(p.swaps) == 0 {
+	if p.swaps == nil {
 		return 0, 0
 	}
 	ready, now, link := make([]float64, len(p.units)), 0.0, 0.0
@@ -195,8 +198,12 @@ func (s *Setup) swapSaid() string {
 	for _, r := range s.swaps() {
 		of = append(of, fmt.Sprintf("%d of %d", r.n, r.blocks))
 	}
-	return fmt.Sprintf("Block swap: the frozen products of %s blocks are in host memory at any time, and copied in once for the forward and once for the backward, from pinned memory; without it copies are slower and less of them is hidden.",
+	text := fmt.Sprintf("Block swap: the frozen products of %s blocks are in host memory at any time, and copied in once for the forward and once for the backward, from pinned memory; without it copies are slower and less of them is hidden.",
 		strings.Join(of, " and "))
+	if s.quantised(weight{rows: 1}) {
+		text += fmt.Sprintf(" Programs that load 16-bit weights before they make them smaller have %.1f GB there for a while.", float64(2*s.Model.Params())/1e9)
+	}
+	return text
 }
 
 // FewestSwapped returns how many blocks have to be swapped for the question to fit; 0 if none have to
@@ -206,7 +213,7 @@ func (a Ask) FewestSwapped(poll *engine.Poll) (int64, error) {
 		return 0, poll.Now()
 	}
 	fits := func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) }
-	low, high := int64(0), a.Setup.mostSwapped()
+	low, high := int64(0), a.Setup.MostSwapped()
 	if fits(low) || !fits(high) {
 		return 0, poll.Now()
 	}

@@ -52,6 +52,8 @@ type Passes struct {
 	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil: nobody knows
 	Made  string        // what that path is made of, in words
 	Bound time.Duration // no order of such passes ends before; 0: nobody knows
+	Title string
+	Bare  bool // without memory, of which nothing is known
 
 	ranks  []PassRank
 	stages []PassStage
@@ -74,7 +76,7 @@ type level struct {
 
 // NewPasses arranges ranks whose cards have so much room for the program; full is the fullest one.
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
-	x := &Passes{ranks: ranks, stages: stages, room: room, full: full, first: []int{0}, there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
+	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0}, there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
 	put := func(list *[]int32, micro, n int) {
 		for len(*list) <= micro {
 			*list = append(*list, -1)

@@ -21,8 +21,8 @@ var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwa
 func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 	f := x.frame(v)
 	s.Reset(f.Width, f.Height)
-	s.Title, s.Desc = PassLanes.Title(), x.Summary()
-	s.AddText(display.Ink, 0, 13, display.Text{S: PassLanes.Title(), Bold: true, Large: true})
+	s.Title, s.Desc = x.Title, x.Summary()
+	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
 	x.drawAxis(s, &f)
 	var all [NumPassKinds][]float32
 	var labels []passLabel
@@ -46,7 +46,9 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 		}
 	}
 	x.drawPath(s, &f)
-	x.drawMemory(s, &f)
+	if !x.Bare {
+		x.drawMemory(s, &f)
+	}
 	x.drawSelected(s, &f, f.Selected)
 }
 
@@ -81,7 +83,7 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 		line.Dash = display.DashGhost
 		s.Line(line, float32(at), titleLine+13, float32(at), float32(x.bottom()))
 		words := display.Text{S: "lower bound " + format.Duration(x.Bound), Anchor: display.End}
-		if at-words.Width() > display.TextWidth(PassLanes.Title())*1.3 {
+		if at-words.Width() > display.TextWidth(x.Title)*1.3 {
 			s.AddText(display.Muted, at, 13, words)
 		}
 	}

@@ -24,6 +24,9 @@ func (x *Passes) laneHeight() float64 {
 
 // Height is the height of the picture.
 func (x *Passes) Height() float64 {
+	if x.Bare {
+		return x.bottom() + passesSpace
+	}
 	return x.bottom() + passesSpace + passesMemory
 }
 

@@ -47,6 +47,11 @@ func TestSwapMovesWeights(t *testing.T) {
 	}
 	const block = 8*(5120*5120+5120) + 2*5120*13824 + 5120 + 13824 // numbers of a block's products, a byte each
 	none := of("0")
+	args["swap-blocks"] = "4"
+	whole := short(t, "wan-14b", args, 40)
+	if said := strings.Join(whole.Setup.Said(), " "); !strings.Contains(said, "4 of 40 blocks") || !strings.Contains(said, "28.6 GB there") {
+		t.Errorf("4 of 40 blocks in fp8: %q; want so many, and the 28.6 GB of all weights in 16 bits", said)
+	}
 	for n, text := range []string{"0", "1", "2", "3", "4", "5", "6", "7"} {
 		got := of(text)
 		if want := none.Allocated - engine.Bytes(n)*block; got.Allocated != want || got.Host != engine.Bytes(n)*block || got.States != none.States-engine.Bytes(n)*block {

@@ -1,0 +1,30 @@
+package family
+
+import "memtide/profiles/llm"
+
+// diffusers are the transformers of published models, by what their config.json says of the blocks.
+var diffusers = map[string]string{
+	"flux1-dev": `{"_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38, "num_attention_heads": 24, "attention_head_dim": 128,
+		"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
+	"hunyuanvideo": `{"_class_name": "HunyuanVideoTransformer3DModel", "num_layers": 20, "num_single_layers": 40, "num_attention_heads": 24, "attention_head_dim": 128,
+		"in_channels": 16, "text_embed_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
+	"qwen-image": `{"_class_name": "QwenImageTransformer2DModel", "num_layers": 60, "num_attention_heads": 24, "attention_head_dim": 128,
+		"in_channels": 64, "out_channels": 16, "joint_attention_dim": 3584}`,
+	"wan2.1-1.3b": `{"_class_name": "WanTransformer3DModel", "num_layers": 30, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960,
+		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
+	"wan2.1-14b": `{"_class_name": "WanTransformer3DModel", "num_layers": 40, "num_attention_heads": 40, "attention_head_dim": 128, "ffn_dim": 13824,
+		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
+}
+
+// Diffusers are the names of the diffusion transformers that need no config.json.
+var Diffusers = []string{"flux1-dev", "hunyuanvideo", "qwen-image", "wan2.1-1.3b", "wan2.1-14b"}
+
+// Diffuser returns the diffusion transformer of a name, or nil if it is not known.
+func Diffuser(name string) *llm.Model {
+	m, err := Read([]byte(diffusers[name]))
+	if err != nil {
+		return nil
+	}
+	m.Name = name
+	return m.Model
+}

@@ -94,16 +94,6 @@ func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 	return g
 }
 
-// GiveAlt gives about half of the operations a second algorithm, mostly a faster one with
-// a larger workspace.
-func GiveAlt(r *rand.Rand, g *engine.Graph) {
-	for i := range g.Ops {
-		if op := &g.Ops[i]; r.IntN(2) == 0 {
-			op.Alt = &engine.Alt{Time: op.Time * time.Duration(r.IntN(5)) / 4, Temp: op.Temp + engine.Bytes(r.IntN(7)) - min(op.Temp, 1)}
-		}
-	}
-}
-
 // DumpGraph writes a graph on one line per operation, for the messages of failing tests.
 func DumpGraph(g *engine.Graph) string {
 	out := fmt.Sprintf("fixed=%d done=%d\n", g.Fixed, g.Done)

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/pipeline"
 )
 
 //go:embed testdata/vectors/*.json
@@ -302,4 +305,102 @@ func (v *Vector) Units(d time.Duration) int64 {
 		panic(fmt.Sprintf("enginetest: %s: %d ns is no multiple of %d", v.ID, d, v.Bandwidth))
 	}
 	return int64(d) / v.Bandwidth
+}
+
+// Graph is the graph of a vector of paper 004: functions in order, each with its
+// variables. A variable that is not on the host when the step begins is made by
+// the first function that names it. A unit of time is a nanosecond.
+func (v *Vector) Graph() *engine.Graph {
+	g := &engine.Graph{Done: engine.NoValue}
+	ids := map[string]engine.ValueID{}
+	for i, names := range v.Functions {
+		op := engine.Op{Name: fmt.Sprintf("f%d", i), Time: time.Duration(v.Durations[i])}
+		for _, name := range names {
+			id, known := ids[name]
+			onHost := slices.Contains(v.OnCPU, name)
+			if !known {
+				id = engine.ValueID(len(g.Values))
+				ids[name] = id
+				val := engine.Value{Name: name, Size: engine.Bytes(v.Sizes[name]), PartOf: engine.NoValue}
+				if onHost {
+					val.Initial = engine.OnHost
+				}
+				g.Values = append(g.Values, val)
+			}
+			if known || onHost {
+				op.In = append(op.In, id)
+			} else {
+				op.Out = append(op.Out, id)
+			}
+		}
+		g.Ops = append(g.Ops, op)
+	}
+	return g
+}
+
+// Pipeline is the vector's pipeline; a unit of time is a nanosecond.
+func (v *Vector) Pipeline() *pipeline.Problem {
+	p := &pipeline.Problem{Ranks: v.Ranks, Micro: v.Micro, Fused: v.Fused}
+	for _, s := range v.Stages {
+		p.Stages = append(p.Stages, pipeline.Stage{Rank: s.Rank, Path: s.Path,
+			Forward: time.Duration(s.Forward), Inputs: time.Duration(s.Inputs), Weights: time.Duration(s.Weights), Comm: time.Duration(s.Comm),
+			Holds: pipeline.Holds{Act: engine.Bytes(s.Act), Rest: engine.Bytes(s.Rest), Input: engine.Bytes(s.Input), FwdTemp: engine.Bytes(s.FwdTemp),
+				InputsTemp: engine.Bytes(s.InputsTemp), WeightsTemp: engine.Bytes(s.WeightsTemp),
+				Off: engine.Bytes(s.Off), Out: time.Duration(s.Out), In: time.Duration(s.In)}})
+	}
+	for r := range v.Ranks {
+		p.Fixed = append(p.Fixed, engine.Bytes(v.Fixed[r]))
+		limit := engine.NoLimit
+		if v.Limit[r] != nil {
+			limit = engine.Bytes(*v.Limit[r])
+		}
+		p.Limit = append(p.Limit, limit)
+	}
+	return p
+}
+
+// PipelineExpect is the optimum of a pipeline with some freedom.
+type PipelineExpect struct {
+	Feasible bool       `json:"feasible"`
+	Time     *int64     `json:"time"`
+	Example  [][]string `json:"example"` // by rank, in order of time
+}
+
+// ExpectPipeline is the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil where it was
+// not computed.
+func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
+	var e *PipelineExpect
+	if err := json.Unmarshal(v.Expect[freedom], &e); err != nil {
+		panic(fmt.Sprintf("enginetest: %s: expect.%s: %v", v.ID, freedom, err))
+	}
+	return e
+}
+
+// Spans are the passes and the copies of an example of a vector, by rank, in order of time.
+func (v *Vector) Spans(example [][]string) (passes, copies [][]pipeline.Span) {
+	p := v.Pipeline()
+	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)
+	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again, pipeline.Out, pipeline.In}
+	for r, list := range example {
+		for _, text := range list {
+			var letter rune
+			var x pipeline.Pass
+			var at int64
+			if _, err := fmt.Sscanf(text, "%c%d.%d@%d", &letter, &x.Stage, &x.Micro, &at); err != nil {
+				panic(fmt.Sprintf("enginetest: %s: %s: %v", v.ID, text, err))
+			}
+			x.Kind = kinds[strings.IndexRune("FBWDROI", letter)]
+			if x.Kind == pipeline.Backward && !v.Fused {
+				x.Kind = pipeline.Inputs
+			}
+			span := pipeline.Span{Pass: x, Start: time.Duration(at), End: time.Duration(at) + p.Time(x)}
+			if x.Kind == pipeline.Out || x.Kind == pipeline.In {
+				copies[r] = append(copies[r], span)
+			} else {
+				passes[r] = append(passes[r], span)
+			}
+		}
+		slices.SortStableFunc(passes[r], func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
+	}
+	return passes, copies
 }

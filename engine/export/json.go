@@ -104,13 +104,6 @@ type (
 		NotBefore time.Duration `json:"not_before_ns,omitempty"`
 		Reserve   bool          `json:"reserve,omitempty"`
 	}
-	file struct {
-		fileHead
-		Stages []fileStage `json:"stages"`
-		Values []fileValue `json:"values"`
-		Ops    []fileOp    `json:"ops"`
-		Steps  []fileStep  `json:"steps"`
-	}
 )
 
 // doing are the words for kinds of steps, in their order.

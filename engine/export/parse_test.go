@@ -11,6 +11,15 @@ import (
 	"memtide/engine"
 )
 
+// file is a file with its lists, to be read back.
+type file struct {
+	fileHead
+	Stages []fileStage `json:"stages"`
+	Values []fileValue `json:"values"`
+	Ops    []fileOp    `json:"ops"`
+	Steps  []fileStep  `json:"steps"`
+}
+
 // ParseJSON reads what File.JSON writes. It checks that the problem makes sense
 // and that steps name what there is; whether the schedule can be played is for
 // sim to say.

@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/graphs"
 )
 
 // randomProblem draws a graph, some with operations that must not run again or have a second algorithm, and a budget
@@ -23,7 +24,7 @@ func randomProblem(r *rand.Rand, most int) *engine.Problem {
 		}
 	}
 	if r.IntN(3) == 0 {
-		enginetest.GiveAlt(r, g)
+		graphs.GiveAlt(r, g)
 	}
 	p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
 	keep, err := engine.Lookup("graphexact").Solve(p, nil, nil)

@@ -110,7 +110,7 @@ func TestAnnealingTakesSecondWays(t *testing.T) {
 	feasible, equal, second := 0, 0, 0
 	for range 40 {
 		g := enginetest.RandomGraph(r, 10)
-		enginetest.GiveAlt(r, g)
+		GiveAlt(r, g)
 		p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
 		keep, err := graphExact.Solve(p, nil, nil)
 		if err != nil {

@@ -2,12 +2,24 @@ package graphs
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
 )
+
+// GiveAlt gives about half of the operations a second algorithm, mostly a faster one with
+// a larger workspace.
+func GiveAlt(r *rand.Rand, g *engine.Graph) {
+	for i := range g.Ops {
+		if op := &g.Ops[i]; r.IntN(2) == 0 {
+			op.Alt = &engine.Alt{Time: op.Time * time.Duration(r.IntN(5)) / 4, Temp: op.Temp + engine.Bytes(r.IntN(7)) - min(op.Temp, 1)}
+		}
+	}
+}
 
 // afresh compares a state with one made from its sequence.
 func afresh(t *testing.T, s *state) bool {
@@ -50,7 +62,7 @@ func TestState(t *testing.T) {
 			g = &engine.ExpandChain(c).Graph
 		}
 		if i%4 == 1 {
-			enginetest.GiveAlt(r, g)
+			GiveAlt(r, g)
 		}
 		m, err := newModelOfWays(g)
 		if err != nil {

@@ -8,27 +8,65 @@ import (
 	"memtide/profiles"
 )
 
-// bus is a link to the host.
+// Peak rates of the host links, each direction.
+const (
+	pcie3x16  engine.Rate = 15_750_000_000
+	pcie4x16  engine.Rate = 31_500_000_000
+	pcie5x16  engine.Rate = 63_000_000_000
+	nvlink2x2 engine.Rate = 50_000_000_000
+	nvlinkC2C engine.Rate = 450_000_000_000
+)
+
+// gb is the unit of vendors' bandwidths: 10^9 bytes per second.
+const gb engine.Rate = 1_000_000_000
+
+// nominal is the memory in MiB that a program can use of a gigabyte that an old card is sold with. The V100
+// sold as 16 GB offers 15.75 GiB (measured, see its source); the others are assumed to lose the same share,
+// so that no budget promises more than there is.
+const nominal = 1024 * 1575 / 1600
+
+// bus is a link to the host, one transfer at a time.
 type bus struct {
 	name          string
 	peak          engine.Rate // of the standard, each direction
 	toHost, toDev engine.Rate
 	origin        profiles.Origin
+	note          string // on where the rates are from, for people
 }
 
 // The links of the cards below. What copies reach is a rule of thumb, 80-85 % of the peak, where nothing was measured.
 var (
-	gen3   = bus{"PCIe 3 x16", pcie3x16, 12 * gb, 12 * gb, profiles.Estimated}
-	gen4   = bus{"PCIe 4 x16", pcie4x16, 25 * gb, 25 * gb, profiles.Estimated}
-	gen5   = bus{"PCIe 5 x16", pcie5x16, 52 * gb, 52 * gb, profiles.Estimated}
-	c2c    = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Measured}
-	asC2C  = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Estimated}
-	hidden = bus{name: "not known"}
-	shared = bus{name: "not there, since memory is shared"}
+	top3     = bus{"PCIe 3 x16", pcie3x16, pcie3x16, pcie3x16, TheoreticalPeak, "link to the host the theoretical peak: no measurement was found"}
+	vdnn3    = bus{"PCIe 3 x16", pcie3x16, 6_630_000_000, 6_630_000_000, profiles.Measured, shriram}
+	papers3  = bus{"PCIe 3 x16", pcie3x16, 12_500_000_000, 12_500_000_000, profiles.Measured, "memory and link to the host from " + beaumont}
+	gen3     = bus{"PCIe 3 x16", pcie3x16, 12 * gb, 12 * gb, profiles.Estimated, ruleOfThumb}
+	gen4     = bus{"PCIe 4 x16", pcie4x16, 25 * gb, 25 * gb, profiles.Estimated, ruleOfThumb}
+	gen5     = bus{"PCIe 5 x16", pcie5x16, 52 * gb, 52 * gb, profiles.Estimated, ruleOfThumb}
+	guessed5 = bus{"PCIe 5 x16", pcie5x16, 52 * gb, 52 * gb, profiles.Estimated, "link to the host an estimate"}
+	nvlink2  = bus{"2x NVLink 2", nvlink2x2, nvlink2x2, nvlink2x2, TheoreticalPeak, ""}
+	c2cBoth  = bus{"NVLink-C2C", nvlinkC2C, 380 * gb, 380 * gb, profiles.Estimated, ruleOfThumb}
+	c2cAlone = bus{"NVLink-C2C", nvlinkC2C, 295 * gb, 344 * gb, profiles.Measured, ""}
+	asAlone  = bus{"NVLink-C2C", nvlinkC2C, 295 * gb, 344 * gb, profiles.Estimated, ""}
+	c2cFour  = bus{"NVLink-C2C", nvlinkC2C, 170 * gb, 416 * gb, profiles.Measured, ""}
+	c2c      = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Measured, ""}
+	asC2C    = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Estimated, "link to the host an estimate"}
+	hidden   = bus{name: "not known", note: "link to the host not known"}
+	shared   = bus{name: "not there, since memory is shared", note: "link to the host not there, since memory is shared"}
 )
 
 // Common sources.
 const (
+	vendor        = "memory, peaks and memory bandwidth from NVIDIA's specification"
+	llmAnalysis   = "memory, peaks and memory bandwidth from the llm-analysis project's hardware table"
+	ruleOfThumb   = "link to the host an estimate: 80-85 % of the standard's peak, a common rule of thumb for which no measurement was found"
+	hayakawa      = "Hayakawa and Narihira, Out-of-core training for extremely large-scale neural networks, section 4"
+	beaumont      = "Beaumont, Eyraud-Dubois and Shilova, Optimal GPU-CPU offloading strategies, section 6: 15.75 GiB, and about 12.5 GB/s measured with PyTorch"
+	shriram       = "link to the host from Shriram, Garg and Kulkarni, Dynamic memory management (vDNN++), table I, which measured 62 ms for 411,041,792 bytes"
+	hopperPeaks   = "peaks and memory bandwidth as AnandTech reported them at the launch (article 21136)"
+	graceHopper   = "memory, peaks and the 900 GB/s of both directions of NVLink-C2C from a public guide to the GH200"
+	calculonGrace = "450 GB/s each direction also in the Calculon project's system files"
+	nvbandwidth   = "link to the host measured by nvbandwidth: "
+
 	byDriver  = "memory as nvidia-smi reports it (modal-labs/modal-client pull request 2797)"
 	byTables  = "rates and memory bandwidth from the tables of aiconfigurator and torchtitan"
 	titan     = "16-bit rate from torchtitan's table of peaks"
@@ -45,10 +83,11 @@ const (
 	PlainRate         = "32-bit rate" // which answers in 16 bits do not need
 )
 
-// added are the cards in the order in which they are listed behind the old ones: memory as the driver reports it, in
-// MiB; peaks of 32-bit arithmetic, of dense 16-bit products with 32-bit sums and of dense 8-bit ones, in TFLOP/s;
+// rows are the cards in the order in which they are listed. Those up to the last GH200 are the ones that the papers
+// measured with and those of the first links: their numbers stay as they are. Memory is what the driver reports or
+// nominal, in MiB; peaks of 32-bit arithmetic, of dense 16-bit products with 32-bit sums and of dense 8-bit ones, in TFLOP/s;
 // bandwidths of memory, to neighbours and of the network, in GB/s and in each direction. 0 is not known, or not there.
-var added = []struct {
+var rows = []struct {
 	id, name                        string
 	mib                             engine.Bytes
 	kind                            Kind
@@ -57,6 +96,38 @@ var added = []struct {
 	memory, between, network        engine.Rate
 	source, memorySource, unsourced string
 }{
+	{"gtx-970", "GTX 970", 4 * nominal, Older, top3, 3.9, 0, 0, 224, 0, 0,
+		vendor + "; a card of Shriram et al. (vDNN++)", "", ""},
+	{"gtx-1080-ti", "GTX 1080 Ti", 11 * nominal, Older, vdnn3, 11.3, 0, 0, 484, 0, 0,
+		"peaks and memory bandwidth from the Habitat project's device table", "", ""},
+	{"p100-pcie-16gb", "P100-PCIE-16GB", 16 * nominal, Older, top3, 9.3, 0, 0, 732, 0, 0,
+		vendor, "", ""},
+	{DefaultID, "V100-PCIE-16GB", 16 * nominal, Volta, papers3, 14.0, 112, 0, 900, 12, 12,
+		"peaks and memory bandwidth from the llm-analysis project's hardware table", "", ""},
+	{"v100-sxm2-32gb", "V100-SXM2-32GB", 32 * nominal, Volta, gen3, 15.7, 125, 0, 900, 150, 12,
+		llmAnalysis, "", ""},
+	{"v100-sxm2-16gb-nvlink2", "V100-SXM2 + POWER9, 2x NVLink 2", 16 * nominal, Volta, nvlink2, 15.7, 125, 0, 900, 150, 12,
+		"link to the host from " + hayakawa + ": two NVLinks of 50 GB/s each, both directions counted; the theoretical peak", "", ""},
+	{"a100-sxm-40gb", "A100-SXM-40GB", 40 * nominal, Ampere, gen4, 19.5, 312, 0, 1555, 300, 25,
+		llmAnalysis, "", ""},
+	{"a100-sxm-80gb", "A100-SXM-80GB", 80 * nominal, Ampere, gen4, 19.5, 312, 0, 2039, 300, 25,
+		llmAnalysis + " and from LLM-Viewer", "", ""},
+	{"h100-pcie-80gb", "H100-PCIe-80GB", 80 * nominal, Hopper, gen5, 51, 756, 1513, 2000, 52, 50,
+		llmAnalysis, "", ""},
+	{"h100-sxm-80gb", "H100-SXM-80GB", 80 * nominal, Hopper, gen5, 67, 989, 1979, 3350, 450, 50,
+		llmAnalysis + "; " + hopperPeaks, "", ""},
+	{"h200-sxm-141gb", "H200-SXM-141GB", 141 * nominal, Hopper, gen5, 67, 989, 1979, 4800, 450, 50,
+		hopperPeaks, "", ""},
+	{"gh200-96gb", "GH200-96GB", 96 * nominal, Hopper, c2cBoth, 67, 989, 1979, 4000, 450, 50,
+		graceHopper + ", " + calculonGrace, "", ""},
+	{"gh200-144gb", "GH200-144GB", 144 * nominal, Hopper, c2cBoth, 67, 989, 1979, 4900, 450, 50,
+		graceHopper + ", " + calculonGrace, "", ""},
+	{"gh200-96gb-single", "GH200-96GB alone", 96 * nominal, Hopper, c2cAlone, 67, 989, 1979, 4000, 450, 50,
+		graceHopper + "; " + nvbandwidth + "342 to 346 GB/s to the GPU and 295 back (NVIDIA/nvbandwidth issue 23, vllm-project/vllm issue 6496)", "", ""},
+	{"gh200-96gb-quad", "GH200-96GB of four", 96 * nominal, Hopper, c2cFour, 67, 989, 1979, 4000, 450, 50,
+		graceHopper + "; a board of four; " + nvbandwidth + "411.6 to 421.1 GB/s to the GPU and 170 back (NVIDIA/Megatron-LM issue 6491)", "", ""},
+	{"gh200-144gb-single", "GH200-144GB alone", 144 * nominal, Hopper, asAlone, 67, 989, 1979, 4900, 450, 50,
+		graceHopper + "; link to the host an estimate: what nvbandwidth measured with the memory of 96 GB (NVIDIA/nvbandwidth issue 23)", "", ""},
 	{"k40", "K40", 11_441, Older, gen3, 4.29, 0, 0, 288, 0, 0,
 		"", "", everything},
 	{"t4", "T4", 15_360, Volta, gen3, 8.1, 65, 0, 320, 12, 12,
@@ -97,9 +168,9 @@ var added = []struct {
 		titan, "", "memory, 32-bit and 8-bit rates and memory bandwidth"},
 	{"h200", "H200-SXM", 143_771, Hopper, gen5, 67, 989, 1979, 4800, 450, 50,
 		byTables, "", "memory"},
-	{"b200", "B200", 183_359, Blackwell, gen5, 75, 2250, 4500, 7672, 900, 50,
+	{"b200", "B200", 183_359, Blackwell, guessed5, 75, 2250, 4500, 7672, 900, 50,
 		byTables + "; memory bandwidth from pytorch/ao pull request 4002", "memory as nvidia-smi reports it (NVIDIA/TensorRT-LLM issue 10278)", PlainRate},
-	{"b300", "B300", 275_040, Blackwell, gen5, 75, 2250, 4500, 7750, 900, 100,
+	{"b300", "B300", 275_040, Blackwell, guessed5, 75, 2250, 4500, 7750, 900, 100,
 		configure, "as nvidia-smi reports it", PlainRate},
 	{"gb200", "GB200", 189_471, Blackwell, asC2C, 80, 2500, 5000, 8000, 900, 50,
 		configure + "; taken to be as fast as " + onGB300, "as nvidia-smi reports it", PlainRate},
@@ -139,33 +210,33 @@ var added = []struct {
 		threads, "", "memory"},
 }
 
-// cards are all of them, those of before first: references to networks and links find them by their id.
-var cards = slices.Concat(old, tabled())
+// instead says which card replaces another one in lists.
+var instead = map[string]string{
+	"a100-sxm-40gb":  "a100-40gb",
+	"a100-sxm-80gb":  "a100-80gb",
+	"h100-pcie-80gb": "h100-pcie",
+	"h100-sxm-80gb":  "h100",
+	"h200-sxm-141gb": "h200",
+	"gh200-96gb":     "gh200-96gb-single",
+	"gh200-144gb":    "gh200-144gb-single",
+}
+
+// cards are all of them.
+var cards = tabled()
 
 func tabled() (out []Card) {
 	tera := func(n float64) Flops { return Flops(engine.Int64(n*1000)) * (teraflops / 1000) }
-	for _, r := range added {
-		c := Card{ID: r.id, Device: engine.Device{Name: r.name, Memory: r.mib * engine.MiB, ToHost: r.bus.toHost, ToDev: r.bus.toDev},
-			Link: r.bus.name, LinkPeak: r.bus.peak, LinkOrigin: r.bus.origin, MemoryOrigin: profiles.Measured,
-			FP32: tera(r.fp32), FP16: tera(r.fp16), FP8: tera(r.fp8), MemoryRate: r.memory * gb, Between: r.between * gb, Network: r.network * gb,
-			Kind: r.kind, Unsourced: r.unsourced}
-		parts := []string{r.source, r.memorySource}
-		if r.memorySource == "" {
-			c.MemoryOrigin = profiles.Estimated
-		}
-		switch {
-		case c.LinkOrigin == profiles.Estimated && r.kind != Blackwell:
-			parts = append(parts, ruleOfThumb)
-		case c.LinkOrigin == profiles.Estimated:
-			parts = append(parts, "link to the host an estimate")
-		case c.LinkOrigin == profiles.Unknown:
-			parts = append(parts, "link to the host "+r.bus.name)
-		}
+	for _, r := range rows {
+		parts := []string{r.source, r.memorySource, r.bus.note}
 		if r.unsourced != "" {
 			parts = append(parts, "no source at hand confirms its "+r.unsourced)
 		}
-		c.Source = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-		out = append(out, c)
+		out = append(out, Card{ID: r.id, Device: engine.Device{Name: r.name, Memory: r.mib * engine.MiB, ToHost: r.bus.toHost, ToDev: r.bus.toDev},
+			Link: r.bus.name, LinkPeak: r.bus.peak, LinkOrigin: r.bus.origin, Kind: r.kind,
+			FP32: tera(r.fp32), FP16: tera(r.fp16), FP8: tera(r.fp8),
+			MemoryRate: r.memory * gb, Between: r.between * gb, Network: r.network * gb,
+			Source:    strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; "),
+			Unsourced: r.unsourced, Instead: instead[r.id]})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hack-pad/safejs"
 
+	"memtide/profiles"
 	"memtide/wasm/proto"
 )
 
@@ -17,11 +18,7 @@ import (
 // Workers of other pages refuse proto.Break.
 
 func selftestAllowed(self safejs.Value) bool {
-	v, err := self.Get("selftest")
-	if err != nil {
-		return false
-	}
-	ok, err := v.Truthy()
+	ok, err := profiles.Try(func() bool { return must(get(self, "selftest").Truthy()) })
 	return err == nil && ok
 }
 
@@ -58,38 +55,28 @@ func deeper(a, b int) int {
 //	    and trace, but with their lengths), rejected with the failure as JSON. The promise
 //	    has a function cancel. The message is what proto.EncodeRequest writes, in base64.
 //	memtide.breakNext = "panic"        the worker of the next solve fails that way
-func publish(p *Pool) error {
-	page, err := spoil(p)
-	if err != nil {
-		return err
-	}
-	f, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+func publish(p *Pool) {
+	f := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 		text, err := args[0].String()
 		if err != nil {
 			return err.Error()
 		}
 		return safejs.Unsafe(p.promise(text, args[1]))
-	})
-	if err != nil {
-		return err
-	}
-	return page.Set("request", f)
+	}))
+	profiles.End(spoil(p).Set("request", f))
 }
 
 // spoil lets scripts replace requests of the page. It returns the page's object memtide.
-func spoil(p *Pool) (page safejs.Value, err error) {
-	page, err = safejs.Global().Get("memtide")
+func spoil(p *Pool) (page safejs.Value) {
+	page = get(safejs.Global(), "memtide")
 	p.spoil = func(req proto.Request) proto.Request { return spoiled(page, req) }
-	return page, err
+	return page
 }
 
 // spoiled returns req, or for a solve a proto.Break if the script has set memtide.breakNext.
 func spoiled(page safejs.Value, req proto.Request) proto.Request {
-	how, err := stringField(page, "breakNext")
-	if _, ok := req.(*proto.Solve); err != nil || !ok {
-		return req
-	}
-	if err := page.Delete("breakNext"); err != nil {
+	how, err := profiles.Try(func() string { return stringField(page, "breakNext") })
+	if _, ok := req.(*proto.Solve); err != nil || !ok || page.Delete("breakNext") != nil {
 		return req
 	}
 	return &proto.Break{How: how}
@@ -97,7 +84,7 @@ func spoiled(page safejs.Value, req proto.Request) proto.Request {
 
 func (p *Pool) promise(text string, tell safejs.Value) safejs.Value {
 	ctx, cancel := context.WithCancel(context.Background())
-	start, err := safejs.FuncOf(func(_ safejs.Value, settle []safejs.Value) any {
+	start := must(safejs.FuncOf(func(_ safejs.Value, settle []safejs.Value) any {
 		go func() {
 			result, err := p.scripted(ctx, text, tell)
 			if err != nil {
@@ -107,21 +94,9 @@ func (p *Pool) promise(text string, tell safejs.Value) safejs.Value {
 			_, _ = settle[0].Invoke(jsonOf(result))
 		}()
 		return nil
-	})
-	if err != nil {
-		panic(err)
-	}
-	promise, err := construct("Promise", start)
-	if err != nil {
-		panic(err)
-	}
-	stop, err := safejs.FuncOf(func(safejs.Value, []safejs.Value) any { cancel(); return nil })
-	if err == nil {
-		err = promise.Set("cancel", stop)
-	}
-	if err != nil {
-		panic(err)
-	}
+	}))
+	promise := construct("Promise", start)
+	profiles.End(promise.Set("cancel", must(safejs.FuncOf(func(safejs.Value, []safejs.Value) any { cancel(); return nil }))))
 	return promise
 }
 

@@ -3,11 +3,13 @@ package pool
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/hack-pad/safejs"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
@@ -24,30 +26,13 @@ const warmUps = 5
 func Serve(expect func(search, hash string) proto.Request) {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
-	listener, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
-		data, err := args[0].Get("data")
-		if err != nil {
-			panic(err)
-		}
-		r := asked{}
-		if r.body, err = body(data); err == nil {
-			r.file, err = data.Get("file")
-		}
-		if err != nil {
-			panic(err)
-		}
-		requests <- r
+	listener := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		data := get(args[0], "data")
+		requests <- asked{body(data), get(data, "file")}
 		return nil
-	})
-	if err == nil {
-		err = self.Set("onmessage", listener)
-	}
-	if err == nil {
-		_, err = self.Call("postMessage", map[string]any{"type": "ready"})
-	}
-	if err != nil {
-		panic(err) // worker.js tells the page
-	}
+	}))
+	profiles.End(self.Set("onmessage", listener))
+	must(self.Call("postMessage", map[string]any{"type": "ready"}))
 	w := worksite{self: self, selftest: selftestAllowed(self)}
 	w.server.Unseen = unseen
 	w.lookAhead(expect)
@@ -87,28 +72,13 @@ type worksite struct {
 // lookAhead computes the answer that the page will ask for first and sends it. If the page's
 // request was already on its way, answer replies with the same bytes.
 func (w *worksite) lookAhead(expect func(search, hash string) proto.Request) {
-	first, err := w.self.Get("first")
-	if err != nil || first.IsUndefined() {
+	first := get(w.self, "first")
+	if first.IsUndefined() {
 		return
 	}
-	search, err := stringField(first, "search")
-	if err != nil {
-		panic(err)
-	}
-	hash, err := stringField(first, "hash")
-	if err != nil {
-		panic(err)
-	}
-	req := expect(search, hash)
-	if req == nil {
-		return
-	}
-	w.speculative, err = speculate(&w.server, req)
-	if err == nil {
-		err = post(w.self, "speculative", w.speculative.message(), nil)
-	}
-	if err != nil {
-		panic(err)
+	if req := expect(stringField(first, "search"), stringField(first, "hash")); req != nil {
+		w.speculative = must(speculate(&w.server, req))
+		profiles.End(post(w.self, "speculative", w.speculative.message(), nil))
 	}
 }
 
@@ -116,9 +86,7 @@ func (w *worksite) answer(r asked) {
 	a := w.speculative
 	w.speculative = speculative{}
 	if a.answers(r.body) {
-		if err := post(w.self, "reply", a.reply, nil); err != nil {
-			panic(err)
-		}
+		profiles.End(post(w.self, "reply", a.reply, nil))
 		return
 	}
 	req, err := proto.DecodeRequest(r.body)
@@ -148,9 +116,7 @@ func (w *worksite) beat() {
 		return
 	}
 	w.beaten = time.Now()
-	if _, err := w.self.Call("postMessage", map[string]any{"type": "beat"}); err != nil {
-		panic(err)
-	}
+	must(w.self.Call("postMessage", map[string]any{"type": "beat"}))
 }
 
 // say sends a reply. It panics if that fails: then nothing else can be sent either, and the page
@@ -176,4 +142,70 @@ func (w *worksite) warmUp() {
 		Method: proto.Method{Strategy: choice.DefaultStrategy},
 		Budget: choice.Budget{Share: 60 * choice.Percent},
 	}, nil)
+}
+
+// file is a file of the browser that is read in parts. FileReaderSync blocks until the disk has
+// answered, which browsers allow in workers only.
+type file struct {
+	file   safejs.Value
+	reader safejs.Value // a FileReaderSync
+	size   int64
+	part   safejs.Value // a Uint8Array in the browser's memory: the part that was read last
+	at     int64        // offset of part in the file
+	length int64        // of part
+	unseen int64        // bytes read since the browser was last able to free buffers
+}
+
+// partSize is the size of one read. Each takes the browser some milliseconds, however short it is:
+// with parts of 1 MiB they were two thirds of the time of a large file.
+const partSize = 8 << 20
+
+// collectEvery is how many bytes are read before fetch sleeps for a moment, so that the browser can
+// free old buffers: it frees none while a program runs.
+const collectEvery = 16 << 20
+
+func newFile(of safejs.Value) (profiles.Content, error) {
+	return profiles.Try(func() profiles.Content {
+		return &file{file: of, reader: construct("FileReaderSync"), size: int64(must(get(of, "size").Float()))}
+	})
+}
+
+func (f *file) Size() int64 { return f.size }
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	want := p[:max(min(int64(len(p)), f.size-off), 0)]
+	n := 0
+	for n < len(want) {
+		k, err := profiles.Try(func() int { return f.read(want[n:], off+int64(n)) })
+		if n += k; err != nil {
+			return n, &profiles.FormatError{Found: "The file cannot be read: " + err.Error(),
+				Expected: "The file must not be moved or changed while it is being opened.", Remedy: "Open it again."}
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// read copies bytes from offset off on into p, up to the end of the part. It copies at least one.
+func (f *file) read(p []byte, off int64) int {
+	if off < f.at || off >= f.at+f.length {
+		f.fetch(off)
+	}
+	from := off - f.at
+	return must(safejs.CopyBytesToGo(p, must(f.part.Call("subarray", float64(from), float64(min(f.length, from+int64(len(p))))))))
+}
+
+// fetch reads the part that begins at offset off.
+func (f *file) fetch(off int64) {
+	f.part, f.length = safejs.Value{}, 0
+	n := min(partSize, f.size-off)
+	if f.unseen += n; f.unseen > collectEvery {
+		f.unseen = 0
+		time.Sleep(time.Millisecond)
+	}
+	part := must(f.file.Call("slice", float64(off), float64(off+n)))
+	f.part = construct("Uint8Array", safejs.Unsafe(must(f.reader.Call("readAsArrayBuffer", safejs.Unsafe(part)))))
+	f.at, f.length = off, n
 }

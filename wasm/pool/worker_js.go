@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"memtide/profiles"
 
 	"github.com/hack-pad/safejs"
 )
@@ -13,42 +14,28 @@ import (
 // memtide.first. If it has also set selftest, scripts may send requests (see publish). The error
 // says what the browser lacks; serve.Local then still works, on the page's own thread.
 func New(module safejs.Value) (*Pool, error) {
-	page, start, err := starter(module)
-	if err != nil {
-		return nil, err
-	}
-	p := newPool(page.width(), adopting(page.first, start))
-	if page.selftest {
-		if err := publish(p); err != nil {
-			return nil, err
+	return profiles.Try(func() *Pool {
+		page := pageSettings()
+		p := newPool(page.width(), adopting(page.first, page.starter(module)))
+		if page.selftest {
+			publish(p)
 		}
-	}
-	return p, nil
+		return p
+	})
 }
 
 // NewReader returns a pool of workers that run another module, the second program, which most
 // visits never need. It starts one worker, and others when a request waits for them.
 func NewReader(module safejs.Value) (*Pool, error) {
-	page, start, err := starter(module)
-	if err != nil {
-		return nil, err
-	}
-	p := newPool(page.width(), start)
-	p.soloStart = never
-	if page.selftest {
-		_, err = spoil(p)
-	}
-	return p, err
-}
-
-// starter returns the page's settings and a function that starts a worker with module.
-func starter(module safejs.Value) (page settings, start func(events) (port, error), err error) {
-	if page, err = pageSettings(); err != nil {
-		return page, nil, err
-	}
-	return page, func(e events) (port, error) {
-		return startWorker(page.worker, module, page.selftest, e)
-	}, nil
+	return profiles.Try(func() *Pool {
+		page := pageSettings()
+		p := newPool(page.width(), page.starter(module))
+		p.soloStart = never
+		if page.selftest {
+			spoil(p)
+		}
+		return p
+	})
 }
 
 type settings struct {
@@ -61,52 +48,39 @@ type settings struct {
 // width returns how many workers of one program may be busy with sweeps.
 func (s *settings) width() int { return min(s.cores-1, 4) }
 
-func pageSettings() (s settings, err error) {
-	page, err := safejs.Global().Get("memtide")
-	if err != nil {
-		return s, err
-	}
-	if s.worker, err = stringField(page, "worker"); err != nil {
-		return s, err
-	}
-	v, err := page.Get("selftest")
-	if err != nil {
-		return s, err
-	}
-	if s.selftest, err = v.Truthy(); err != nil {
-		return s, err
-	}
-	s.cores = cores()
-	s.first, err = page.Get("first")
-	return s, err
+// starter returns a function that starts a worker with module.
+func (s *settings) starter(module safejs.Value) func(events) (port, error) {
+	return func(e events) (port, error) { return startWorker(s.worker, module, s.selftest, e) }
+}
+
+func pageSettings() *settings {
+	page := get(safejs.Global(), "memtide")
+	return &settings{worker: stringField(page, "worker"), cores: cores(), selftest: must(get(page, "selftest").Truthy()), first: get(page, "first")}
 }
 
 // cores returns the number of processors that the browser reports, or 2 if it reports none.
 func cores() int {
-	nav, err := safejs.Global().Get("navigator")
-	if err != nil {
-		return 2
-	}
-	v, err := nav.Get("hardwareConcurrency")
-	if err != nil {
-		return 2
-	}
-	n, err := v.Int()
+	n, err := profiles.Try(func() int { return must(get(get(safejs.Global(), "navigator"), "hardwareConcurrency").Int()) })
 	if err != nil || n < 1 {
 		return 2
 	}
 	return n
 }
 
-func construct(class string, args ...any) (safejs.Value, error) {
-	ctor, err := safejs.Global().Get(class)
-	if err != nil {
-		return safejs.Value{}, err
-	}
+// must returns v. An error ends what profiles.Try runs, or else the program, which worker.js tells the page.
+func must[T any](v T, err error) T {
+	profiles.End(err)
+	return v
+}
+
+func get(v safejs.Value, name string) safejs.Value { return must(v.Get(name)) }
+
+func construct(class string, args ...any) safejs.Value {
+	ctor := get(safejs.Global(), class)
 	if ctor.IsUndefined() {
-		return safejs.Value{}, fmt.Errorf("the browser has no %s", class)
+		profiles.End(fmt.Errorf("the browser has no %s", class))
 	}
-	return ctor.New(args...)
+	return must(ctor.New(args...))
 }
 
 // adopting returns a function that starts workers like start, except that its first call takes over
@@ -116,58 +90,37 @@ func adopting(first safejs.Value, start func(events) (port, error)) func(events)
 		if first.IsUndefined() {
 			return start(e)
 		}
-		w, err := first.Get("worker")
-		if err != nil {
-			return port{}, err
-		}
-		heard, err := first.Get("heard")
-		if err != nil {
-			return port{}, err
-		}
-		first = safejs.Undefined()
-		var q inbox
-		p, err := listen(w, &q, e)
-		if err != nil {
-			return port{}, err
-		}
-		n, err := heard.Length()
-		for i := range n {
-			var message safejs.Value
-			if message, err = heard.Index(i); err != nil {
-				break
+		return profiles.Try(func() port {
+			w, heard := get(first, "worker"), get(first, "heard")
+			first = safejs.Undefined()
+			var q inbox
+			p := listen(w, &q, e)
+			for i := range must(heard.Length()) {
+				message := must(heard.Index(i))
+				q.put(func() { dispatch(message, e) })
 			}
-			q.put(func() { dispatch(message, e) })
-		}
-		if err != nil {
-			p.kill()
-		}
-		return p, err
+			return p
+		})
 	}
 }
 
 // startWorker creates a Worker from the script source and posts it the module to run.
 func startWorker(source string, module safejs.Value, selftest bool, e events) (port, error) {
-	w, err := construct("Worker", source)
-	if err != nil {
-		return port{}, err
-	}
-	p, err := listen(w, new(inbox), e)
-	if err != nil {
-		return port{}, err
-	}
-	start, err := safejs.ValueOf(map[string]any{"type": "init", "module": safejs.Unsafe(module), "selftest": selftest})
-	if err == nil {
-		_, err = w.Call("postMessage", start)
-	}
-	if err != nil {
-		p.kill()
-		return port{}, fmt.Errorf("the module cannot be posted to a worker: %w", err)
-	}
-	return p, nil
+	p, err := profiles.Try(func() port {
+		w := construct("Worker", source)
+		p := listen(w, new(inbox), e)
+		start := map[string]any{"type": "init", "module": safejs.Unsafe(module), "selftest": selftest}
+		if _, err := w.Call("postMessage", start); err != nil {
+			p.kill()
+			profiles.End(fmt.Errorf("the module cannot be posted to a worker: %w", err))
+		}
+		return p
+	})
+	return p, err
 }
 
 // listen registers handlers that pass the messages and errors of w to e, in order by way of q.
-func listen(w safejs.Value, q *inbox, e events) (port, error) {
+func listen(w safejs.Value, q *inbox, e events) port {
 	var listeners []safejs.Func
 	kill := func() {
 		// An error here has no consequence: the worker's messages are ignored from now on.
@@ -178,135 +131,89 @@ func listen(w safejs.Value, q *inbox, e events) (port, error) {
 		listeners = nil
 	}
 	for name, handle := range map[string]func(safejs.Value){
-		"onmessage": func(event safejs.Value) { q.put(func() { dispatchEvent(event, e) }) },
+		"onmessage": func(event safejs.Value) { q.put(func() { dispatch(get(event, "data"), e) }) },
 		"onerror": func(event safejs.Value) {
 			text := eventText(event) // preventDefault works only while the event is dispatched
 			q.put(func() { e.died(text) })
 		},
 	} {
-		f, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+		f := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 			if len(args) > 0 {
 				handle(args[0])
 			}
 			return nil
-		})
-		if err == nil {
-			listeners = append(listeners, f)
-			err = w.Set(name, f)
-		}
-		if err != nil {
-			kill()
-			return port{}, err
-		}
+		}))
+		listeners = append(listeners, f)
+		profiles.End(w.Set(name, f))
 	}
-	return port{send: func(b []byte, handle any) error { return post(w, "request", b, handle) }, kill: kill}, nil
-}
-
-func dispatchEvent(event safejs.Value, e events) {
-	data, err := event.Get("data")
-	if err != nil {
-		e.died(err.Error())
-		return
-	}
-	dispatch(data, e)
+	return port{send: func(b []byte, handle any) error { return post(w, "request", b, handle) }, kill: kill}
 }
 
 // dispatch calls the function of e for a message {type, body|detail} of worker.js or of Serve.
 func dispatch(data safejs.Value, e events) {
-	kind, err := stringField(data, "type")
+	act, err := profiles.Try(func() func() {
+		switch stringField(data, "type") {
+		case "ready":
+			return e.ready
+		case "beat":
+			return e.beat
+		case "reply":
+			b := body(data)
+			return func() { e.message(b) }
+		case "speculative":
+			b := body(data)
+			return func() { e.speculative(b) }
+		case "exit":
+			profiles.End(errors.New(stringField(data, "detail")))
+		}
+		return func() {}
+	})
 	if err != nil {
 		e.died(err.Error())
 		return
 	}
-	switch kind {
-	case "ready":
-		e.ready()
-	case "beat":
-		e.beat()
-	case "reply", "speculative":
-		b, err := body(data)
-		switch {
-		case err != nil:
-			e.died(err.Error())
-		case kind == "speculative":
-			e.speculative(b)
-		default:
-			e.message(b)
-		}
-	case "exit":
-		detail, err := stringField(data, "detail")
-		if err != nil {
-			detail = err.Error()
-		}
-		e.died(detail)
-	}
+	act()
 }
 
 func eventText(event safejs.Value) string {
 	// Without this the browser would report the error too.
 	_, _ = event.Call("preventDefault")
-	text, err := stringField(event, "message")
+	text, err := profiles.Try(func() string { return stringField(event, "message") })
 	if err != nil || text == "" {
 		return "the worker could not be loaded"
 	}
 	return text
 }
 
-func stringField(v safejs.Value, name string) (string, error) {
-	f, err := v.Get(name)
-	if err != nil {
-		return "", err
-	}
+func stringField(v safejs.Value, name string) string {
+	f := get(v, name)
 	if f.Type() != safejs.TypeString {
-		return "", fmt.Errorf("%s is a JavaScript %v; expected a string", name, f.Type())
+		profiles.End(fmt.Errorf("%s is a JavaScript %v; expected a string", name, f.Type()))
 	}
-	return f.String()
+	return must(f.String())
 }
 
 // body copies the bytes in data.body.
-func body(data safejs.Value) ([]byte, error) {
-	v, err := data.Get("body")
-	if err != nil {
-		return nil, err
+func body(data safejs.Value) []byte {
+	v := get(data, "body")
+	b := make([]byte, must(v.Length()))
+	if must(safejs.CopyBytesToGo(b, v)) != len(b) {
+		profiles.End(errors.New("a message was cut"))
 	}
-	n, err := v.Length()
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	copied, err := safejs.CopyBytesToGo(b, v)
-	if err == nil && copied != n {
-		err = errors.New("a message was cut")
-	}
-	return b, err
+	return b
 }
 
 // post sends a message of type kind with the bytes b, which are transferred and not copied by the
 // browser. If handle is a safejs.Value, it is a file that the other side reads, and sent too.
 func post(to safejs.Value, kind string, b []byte, handle any) error {
-	array, err := construct("Uint8Array", len(b))
-	if err != nil {
-		return err
-	}
-	if _, err := safejs.CopyBytesToJS(array, b); err != nil {
-		return err
-	}
-	buffer, err := array.Get("buffer")
-	if err != nil {
-		return err
-	}
-	parts := map[string]any{"type": kind, "body": safejs.Unsafe(array)}
-	if file, ok := handle.(safejs.Value); ok {
-		parts["file"] = safejs.Unsafe(file)
-	}
-	message, err := safejs.ValueOf(parts)
-	if err != nil {
-		return err
-	}
-	transfer, err := safejs.ValueOf([]any{safejs.Unsafe(buffer)})
-	if err != nil {
-		return err
-	}
-	_, err = to.Call("postMessage", message, transfer)
+	_, err := profiles.Try(func() safejs.Value {
+		array := construct("Uint8Array", len(b))
+		must(safejs.CopyBytesToJS(array, b))
+		message := map[string]any{"type": kind, "body": safejs.Unsafe(array)}
+		if file, ok := handle.(safejs.Value); ok {
+			message["file"] = safejs.Unsafe(file)
+		}
+		return must(to.Call("postMessage", message, []any{safejs.Unsafe(get(array, "buffer"))}))
+	})
 	return err
 }

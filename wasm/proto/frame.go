@@ -119,3 +119,18 @@ func (c *codec) value(text json.RawMessage, v any) error {
 	}
 	return c.end("a message")
 }
+
+// Requests returns a new value of every type of request. DecodeRequest reads only these.
+func Requests() []Request {
+	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor), new(Step), new(Break)}
+}
+
+// Break asks a worker to fail in the way that How names, on a page that was opened for self-tests
+// (see package pool). No program registers an answer to it.
+type Break struct {
+	brings[*Nothing, *Nothing]
+	How string `json:"how"`
+}
+
+// Op implements Request.
+func (*Break) Op() string { return "break" }

@@ -1,6 +1,14 @@
 package proto
 
-import "reflect"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"memtide/engine"
+)
 
 // Request is a question to a worker. Requests lists the types that implement it; each is in a file
 // of its own with its result and its progress.
@@ -39,4 +47,77 @@ type Nothing struct{}
 type Progress struct {
 	Done  int `json:"done"`
 	Total int `json:"total,omitempty"` // 0 if unknown
+}
+
+// Doer answers requests. Pool.Do is one.
+type Doer func(ctx context.Context, req Request, tell func(progress any)) (result any, err error)
+
+// Do answers req with do, which is usually Pool.Do, and returns the result in the type that the
+// request declares. tell receives the progress; it may be nil.
+func Do[Q Asks[R, P], R, P any](ctx context.Context, do Doer, req Q, tell func(P)) (R, error) {
+	var all func(any)
+	if tell != nil {
+		all = func(p any) { tell(p.(P)) }
+	}
+	v, err := do(ctx, req, all)
+	r, _ := v.(R)
+	return r, err
+}
+
+// Pool answers requests. Package pool implements it with workers, serve.Local without workers, for
+// native programs and tests.
+type Pool interface {
+	// Do sends a request and waits for its answer, a pointer to its result. Before it returns it
+	// passes pointers to the progress to tell, in their order. tell may be nil and must not block.
+	// The error is a *Failure or the context's error. With the context's error the request was
+	// given up and its worker replaced. With a *Failure of kind Deadline or Unsupported the result
+	// may be the best so far; otherwise it is nil.
+	Do(ctx context.Context, req Request, tell func(progress any)) (result any, err error)
+
+	// Size returns how many requests are answered at the same time.
+	Size() int
+
+	// OnSilence sets the function that is called when a running request has given no sign of life
+	// for the time silent, and with 0 when it gives one again. The pool then asks another worker
+	// too. If that is silent as well, Do returns a Crash.
+	OnSilence(f func(req Request, silent time.Duration))
+}
+
+// FailureKind is a way in which a request fails.
+type FailureKind string
+
+// The ways to fail.
+const (
+	Infeasible  FailureKind = "infeasible"  // no schedule of the strategy fits; Smallest would do, if known
+	Unsupported FailureKind = "unsupported" // the strategy cannot work on this problem at all
+	Deadline    FailureKind = "deadline"    // Limit passed
+	BadRequest  FailureKind = "bad-request" // the profile, an argument or the request is wrong; see Text
+	Crash       FailureKind = "crash"       // the program failed: a panic, the stack, memory, or the worker died
+	Elsewhere   FailureKind = "elsewhere"   // only the other program can do it, see web/jobs
+	NoWorker    FailureKind = "no-worker"   // the browser starts no worker for this page
+)
+
+// Failure says why a request has no result. It is an error.
+type Failure struct {
+	Kind     FailureKind  `json:"kind"`
+	Text     string       `json:"text"`               // for people
+	Detail   string       `json:"detail,omitempty"`   // Crash: the last lines that the program wrote
+	Budget   engine.Bytes `json:"budget,omitempty"`   // Infeasible: the budget in bytes
+	Smallest engine.Bytes `json:"smallest,omitempty"` // Infeasible: the smallest budget that would do; 0 if unknown
+	Why      string       `json:"why,omitempty"`      // Infeasible: what needs that much, the end of Text
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// Fail returns a failure with a formatted text.
+func Fail(kind FailureKind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// FailureOf returns err as a failure. An error that does not hold a *Failure becomes a Crash.
+func FailureOf(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	return Fail(Crash, "%v", err)
 }

@@ -2,7 +2,10 @@ package serve
 
 import (
 	"bytes"
+	"embed"
 	"errors"
+	"fmt"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -152,4 +155,44 @@ func ghost(t *sim.Trace) (out []sim.Point) {
 		}
 	}
 	return append(out, sim.Point{At: t.Makespan})
+}
+
+// records are steps of language models as package llm plays them, by reference: those that a
+// program without it has to open at once. TestRecorded writes and compares them.
+//
+//go:embed recorded
+var records embed.FS
+
+// recorded returns the profile of a step that this program cannot play itself.
+func recorded(ref string) (*profiles.Profile, *proto.Failure) {
+	text, err := records.ReadFile("recorded/" + ref + ".json")
+	if err != nil {
+		return nil, proto.Fail(proto.Elsewhere, "%v", preset.ErrElsewhere)
+	}
+	p, err := profiles.Decode(ref, profiles.Bytes(text), nil)
+	if err != nil {
+		return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
+	}
+	p.Format = "preset"
+	return p, nil
+}
+
+// rejected returns why a file is not read: its problems, one per line, each with its remedy. For a problem
+// of the whole file the remedy comes first, because what is expected may be the list of all formats.
+func rejected(err error) string {
+	problems := profiles.Problems(err)
+	if len(problems) == 0 {
+		return err.Error()
+	}
+	if p := problems[0]; len(problems) == 1 && p.Where() == "" {
+		return p.Found + ". " + p.Remedy + " " + p.Expected
+	}
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, p.Error()+" "+p.Remedy)
+	}
+	if many, ok := err.(*profiles.FormatErrors); ok && many.More > 0 {
+		lines[len(lines)-1] += fmt.Sprintf(" And %d more.", many.More)
+	}
+	return strings.Join(lines, "\n")
 }

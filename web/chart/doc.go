@@ -1,5 +1,5 @@
 // Package chart makes the options of the charts that ECharts draws: plain JSON,
-// filled into a template that package template makes with go-echarts, whose
+// filled into a template that a test makes with go-echarts, whose
 // imports would add a tenth to the program. A Plot is also the geometry of its chart, so that
 // pointing at it needs no question to the browser and is tested natively.
 //

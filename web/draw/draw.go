@@ -1,5 +1,11 @@
 package draw
 
+import (
+	"time"
+
+	"memtide/web/lookup"
+)
+
 // Draw replaces s by a picture of the model. The work and the size of the scene
 // are bounded by v.Width, however long the trace is.
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
@@ -61,4 +67,18 @@ func (m *Model) Figure(s *Scene, v View) {
 	s.Append(&legend.List, 0, 0)
 	s.Append(&page.List, 0, legend.Height+PageGap)
 	s.Title, s.Desc = page.Title, page.Desc
+}
+
+// Hit returns what is painted at a point of a picture, in CSS pixels, and the
+// moment there (of still pictures: 0).
+func (m *Model) Hit(pic Picture, v View, x, y float64) (lookup.Target, time.Duration) {
+	f := m.frame(pic, v)
+	t, at := lookup.Target{}, time.Duration(0)
+	if hit := timed[pic].hit; hit != nil {
+		t = hit(m, &f, x, y)
+	}
+	if !pic.Still() {
+		at = f.time(x)
+	}
+	return t, at
 }

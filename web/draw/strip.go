@@ -1,10 +1,15 @@
 package draw
 
 import (
+	"math"
+	"strconv"
+	"strings"
+
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/lookup"
+	"memtide/web/tell"
 )
 
 func init() {
@@ -101,4 +106,90 @@ func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
 		}
 	}
 	return lookup.Target{}
+}
+
+// The names of groups of layers that are treated alike, from the longest to the
+// shortest.
+var groupWords = map[sim.Decision][]string{
+	sim.Keep:                    {" kept"},
+	sim.Offload:                 {" to the host and back", " to the host", " out"},
+	sim.Recompute:               {" computed again", " again"},
+	sim.Recompute | sim.Offload: {" computed again and moved"},
+}
+
+// drawLetters writes the letter of its decision under every bar, or under every second
+// or third one where they are narrow.
+func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
+	widest, stride := 0.0, 1
+	for _, b := range bars {
+		if b.first != b.last {
+			return
+		}
+		widest = math.Max(widest, display.TextWidth(letters(m.Decision(b.at))))
+	}
+	for len(bars) > 0 && widest > float64(stride)*(bars[0].w+2) {
+		if stride++; stride > 3 {
+			return
+		}
+	}
+	for i, b := range bars {
+		if i%stride == 0 && !b.muted && (b.at <= m.Count || m.Sizes[b.at-1] > 0) {
+			s.Text(display.Ink, b.x+b.w/2, bottom+12, display.Middle, letters(m.Decision(b.at)))
+		}
+	}
+}
+
+// letters is the short form of a decision where there is little room.
+func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }
+
+// drawGroups names every run of layers that are treated alike once, by a bracket above
+// them, and the layer that is lit.
+func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
+	s.placed = s.placed[:0]
+	for _, b := range bars {
+		if k := m.Lit(f.Selected); b.first <= k && k <= b.last {
+			h := m.barHeight(f, k)
+			_, bottom := stripBox(f.Height)
+			x := b.x + b.w/2
+			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true, spot{x, 13, display.Middle})
+			s.Line(display.StrokeOf(display.Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
+		}
+	}
+	for i := 0; i < len(bars); {
+		j, n := i, 0
+		for ; j < len(bars) && m.Decision(bars[j].at) == m.Decision(bars[i].at) && bars[j].last <= m.Count; j++ {
+			for k := bars[j].first; k <= bars[j].last; k++ {
+				if m.IsBlock(k) {
+					n++
+				}
+			}
+		}
+		if j == i {
+			i++ // the loss is no layer
+			continue
+		}
+		if n == 0 { // an embedding, a norm
+			i = j
+			continue
+		}
+		m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
+		i = j
+	}
+}
+
+func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 float64) {
+	const y, foot = 24.0, 5.0
+	for _, words := range groupWords[d] {
+		t := display.Text{S: strconv.Itoa(n) + words}
+		if t.Width() > x1-x0+10 && n > 1 || t.Width() > x1-x0+40 {
+			continue
+		}
+		if s.place(f, display.Muted, t, false, spot{(x0 + x1) / 2, y - 5, display.Middle}) < 0 {
+			continue
+		}
+		if n > 1 {
+			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y, float32(x1-0.5), y+foot)
+		}
+		return
+	}
 }

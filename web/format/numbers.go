@@ -3,6 +3,7 @@ package format
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"memtide/engine"
@@ -177,3 +178,62 @@ func Milliseconds(d time.Duration) string {
 	}
 	return s
 }
+
+// Throughput writes how much is trained per second by steps of n samples, or of what
+// the unit says: "176 samples/s"; where n is not known (0), how many steps. It is
+// empty if a step takes no time.
+func Throughput(n int, unit string, step time.Duration) string {
+	if step <= 0 {
+		return ""
+	}
+	if n <= 0 {
+		n, unit = 1, "steps"
+	}
+	x := float64(n) / step.Seconds()
+	decimals := 2
+	switch {
+	case x >= 999.5:
+		return Count(int(x+0.5)) + " " + unit + "/s"
+	case x >= 99.95:
+		decimals = 0
+	case x >= 9.995:
+		decimals = 1
+	}
+	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + " " + unit + "/s"
+}
+
+// PerSecond is the number of a throughput, without its unit.
+func PerSecond(n int, step time.Duration) string {
+	number, _, _ := strings.Cut(Throughput(n, "", step), " ")
+	return number
+}
+
+// Between writes a range, with the unit once where it is the same: "8 to 16 GiB".
+func Between(from, to engine.Bytes) string { return join(from, to, " to ") }
+
+// Range writes a range of sizes; one size if it is none.
+func Range(low, high engine.Bytes) string {
+	if Bytes(low) == Bytes(high) {
+		return Bytes(high)
+	}
+	return Between(low, high)
+}
+
+func join(a, b engine.Bytes, word string) string {
+	x, y := Bytes(a), Bytes(b)
+	if n, unit, ok := strings.Cut(x, " "); ok && strings.HasSuffix(y, " "+unit) {
+		x = n
+	}
+	return x + word + y
+}
+
+// Rates writes the rates of a link, both directions where they differ.
+func Rates(toDev, toHost engine.Rate) string {
+	if toHost != toDev {
+		return Rate(toDev) + " in, " + Rate(toHost) + " out"
+	}
+	return Rate(toDev)
+}
+
+// Longer is by what share a time is longer than another one, as Percent takes it.
+func Longer(d, reference time.Duration) float64 { return float64(d)/float64(reference) - 1 }

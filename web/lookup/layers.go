@@ -179,24 +179,6 @@ func (m *Model) stageOfValue(v engine.ValueID) int {
 	return int(m.ofValue[v])
 }
 
-// Find is the next layer behind one (0: from the first) whose number is a text
-// or whose name contains it, in any case, in a circle; Nothing if there is none.
-func (m *Model) Find(text string, after int) Target {
-	if text = strings.ToLower(strings.TrimSpace(text)); text == "" {
-		return Target{}
-	}
-	n := len(m.Names)
-	if k, err := strconv.Atoi(text); err == nil && k >= 1 && k <= n {
-		return Target{OnStage, k}
-	}
-	for i := range n {
-		if k := (max(after, 0)+i)%n + 1; strings.Contains(strings.ToLower(m.StageName(k)), text) {
-			return Target{OnStage, k}
-		}
-	}
-	return Target{}
-}
-
 // Decision is what happens to stage k's activation; kept if nobody says.
 func (m *Model) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {

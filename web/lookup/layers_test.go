@@ -78,20 +78,3 @@ func TestInCommon(t *testing.T) {
 		t.Errorf("the stage is called %q; want block", m.Names[0])
 	}
 }
-
-func TestFind(t *testing.T) {
-	m := New(tracetest.Skip(), &sim.Trace{}) // conv, add
-	for _, c := range []struct {
-		Text  string
-		after int
-		want  Target
-	}{
-		{"add", 0, Target{OnStage, 2}}, {"CON", 0, Target{OnStage, 1}}, {" 2 ", 0, Target{OnStage, 2}},
-		{"d", 0, Target{OnStage, 2}}, {"d", 2, Target{OnStage, 2}}, {"o", 1, Target{OnStage, 1}},
-		{"", 0, Target{}}, {"relu", 0, Target{}}, {"9", 0, Target{}},
-	} {
-		if got := m.Find(c.Text, c.after); got != c.want {
-			t.Errorf("%q behind %d: %+v; want %+v", c.Text, c.after, got, c.want)
-		}
-	}
-}

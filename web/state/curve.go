@@ -3,6 +3,8 @@ package state
 import (
 	"slices"
 
+	"memtide/engine"
+	"memtide/wasm/proto"
 	"memtide/web/tradeoff"
 )
 
@@ -158,4 +160,118 @@ func (m ToggleLines) apply(s *State) []Effect {
 		return s.setLines(append(now, m.Names...))
 	}
 	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
+}
+
+// chosenLines is what the curve draws beside the chosen strategy.
+func (s *State) chosenLines() []string {
+	if s.View.Lines != nil {
+		return s.View.Lines
+	}
+	return tradeoff.DefaultLines(s.Network != nil && s.Network.Chain == nil)
+}
+
+// Drawn says whether the curve draws a strategy.
+func (s *State) Drawn(name string) bool {
+	lines := s.chosenLines()
+	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
+}
+
+// CurveStrategies are the strategies that the curve can draw: those that apply,
+// have a link if they need one, and do more than keeping everything.
+func (o *Side) CurveStrategies() []*engine.Strategy {
+	linked := o.Choice.ToHost > 0 && o.Choice.ToDev > 0
+	return slices.DeleteFunc(engine.Strategies(), func(st *engine.Strategy) bool {
+		return st.Class == 0 || st.Class&engine.MayOffload != 0 && !linked || o.Network != nil && !o.Network.Applies(st)
+	})
+}
+
+// methods lists what a curve compares: every strategy that is drawn and applies,
+// with its defaults, the chosen one first and with its arguments, then those that
+// share work between budgets.
+func (s *State) methods() []proto.Method {
+	all := s.CurveStrategies()
+	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
+	var out []proto.Method
+	for _, st := range all {
+		if !s.Drawn(st.Name) {
+			continue
+		}
+		m := proto.Method{Strategy: st.Name}
+		if st.Name == s.Choice.Strategy {
+			m.Args = s.Choice.Args
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// rank is where a strategy stands in the order of methods.
+func (s *State) rank(st *engine.Strategy) int {
+	switch {
+	case st.Name == s.Choice.Strategy:
+		return 0
+	case st.Sweeper != nil:
+		return 1
+	}
+	return 2
+}
+
+// Lines are the lines of the curve that are drawn.
+func (s *State) Lines() []tradeoff.Line {
+	if s.Curve == nil {
+		return nil
+	}
+	return slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
+}
+
+// SweptPoint is one point of a curve, or of the values of a parameter.
+type SweptPoint struct {
+	ID    int
+	Point proto.Point
+}
+
+func (m SweptPoint) apply(s *State) []Effect {
+	if s.Tuning.Sweeps(m.ID) {
+		s.Tuning.Take(m.Point)
+		s.DOM++
+	} else if s.Curve.Sweeps(m.ID) {
+		s.Curve.Take(m.Point)
+	}
+	return nil
+}
+
+// Swept ends a curve, or the values of a parameter.
+type Swept struct {
+	ID      int
+	KeepAll proto.Reference
+}
+
+func (m Swept) apply(s *State) []Effect {
+	switch {
+	case s.Tuning.Sweeps(m.ID):
+		return s.tuned()
+	case !s.Curve.Sweeps(m.ID):
+		return nil
+	}
+	s.Curve.End(m.KeepAll)
+	s.DOM++
+	return s.improve(s.Curve)
+}
+
+// SweepFailed ends it early.
+type SweepFailed struct {
+	ID   int
+	Text string
+}
+
+func (m SweepFailed) apply(s *State) []Effect {
+	switch c := s.Curve; {
+	case s.Tuning.Sweeps(m.ID):
+		s.Tuning.ID, s.Tuning.Failed = 0, headline(m.Text)
+	case c.Sweeps(m.ID):
+		c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
+	default:
+		return nil
+	}
+	return s.touchDOM()
 }

@@ -1,8 +1,14 @@
 package tell
 
 import (
+	"fmt"
+	"strings"
+
+	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/display"
+	"memtide/web/format"
+	"memtide/web/lookup"
 )
 
 // decisions are the letters and the words of decisions, by their bits.
@@ -46,4 +52,42 @@ func DecisionRole(d sim.Decision) display.Role {
 		return display.Transfer
 	}
 	return display.Forward
+}
+
+// ArcWords says how many values have arcs, and where those are that are not drawn.
+func ArcWords(all, more, folded, blocks int) string {
+	if all == 0 {
+		return fmt.Sprintf("no value is read more than %d operations later", lookup.FarReader)
+	}
+	words := fmt.Sprintf("%s values read more than %d operations later", format.Count(all), lookup.FarReader)
+	if more > 0 {
+		words += ", " + format.Count(more) + " not drawn"
+	}
+	if folded > 0 {
+		words += fmt.Sprintf(", %s within %d repeated blocks", format.Count(folded), blocks)
+	}
+	return words
+}
+
+// ArcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
+func (m *Model) ArcSentence(a *lookup.Arc) string {
+	g, st := m.Problem.Graph, m.Structure()
+	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]), bareName(&g.Ops[st.Ops[a.To]]),
+		format.Bytes(a.Bytes), format.Count(int(a.To-a.From)))
+}
+
+// bareName is the name of a forward operation without the mark that some formats
+// put before it.
+func bareName(op *engine.Op) string {
+	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
+}
+
+// GraphDesc says what the strip of a graph shows.
+func (m *Model) GraphDesc() string {
+	st := m.Structure()
+	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.Ops)), ArcWords(len(st.Arcs), 0, 0, 0))
+	if len(st.Arcs) > 0 {
+		words += " The heaviest is " + m.ArcSentence(&st.Arcs[0]) + "."
+	}
+	return words
 }

@@ -48,9 +48,6 @@ func (c *Compare) Edits() string {
 	return "Controls and numbers: " + names.Letter(c.S.Compare.OnA)
 }
 
-// Waits says that the other side is being read or solved.
-func (c *Compare) Waits() bool { return c.S.Compare.Awaits() }
-
 // side is the choice and the network of a side, the network nil if it is being
 // read.
 func (c *Compare) side(a bool) (state.Choice, *known.Network) {

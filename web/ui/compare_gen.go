@@ -95,7 +95,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "stop"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", !c.Waits())
+				vgn.AddAttrInterface("hidden", !c.S.Compare.Awaits())
 				{
 					vgparent := vgn
 					_ = vgparent

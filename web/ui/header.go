@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strconv"
-
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -24,9 +22,3 @@ func (c *Header) ThemeLabel() string {
 	}
 	return "Theme: as the system"
 }
-
-// Compares is for aria-pressed.
-func (c *Header) Compares() string { return strconv.FormatBool(c.S.Compare != nil) }
-
-// HelpOpen is for aria-expanded.
-func (c *Header) HelpOpen() string { return strconv.FormatBool(c.S.View.Help) }

@@ -61,11 +61,6 @@ func (c *Root) Hidden() string {
 	return strings.Join(out, " ")
 }
 
-// Ordered says that the link gives the parts of the page an order of their own.
-func (c *Root) Ordered() string {
-	return strconv.FormatBool(c.S.View.Frame.Show != nil && c.S.Memory == nil)
-}
-
 // rowsOfPart is how many rows of the page's grid a part may take: what stands above
 // it, itself, and B's.
 const rowsOfPart = 3

@@ -30,7 +30,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("data-hide", c.Hidden())
 	vgn.AddAttrInterface("data-kind", c.Kind())
-	vgn.AddAttrInterface("data-ordered", c.Ordered())
+	vgn.AddAttrInterface("data-ordered", fmt.Sprint(c.S.View.Frame.Show != nil && c.S.Memory == nil))
 	vgn.AddAttrInterface("data-stale", c.Stale())
 	vgn.AddAttrInterface("style", c.Order())
 	{

@@ -23,9 +23,6 @@ type Share struct {
 // Open says whether the dialog is open.
 func (c *Share) Open() bool { return c.S.Sharing != nil }
 
-// Nothing says that there is no picture to save.
-func (c *Share) Nothing() bool { return c.S.Visible() == nil }
-
 // Name is what the link is called: what is open and its verdict, or what a person says.
 func (c *Share) Name() string { return answer.Title(c.S) }
 

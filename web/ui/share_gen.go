@@ -272,7 +272,7 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "share-save"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("data-arg", b.ID)
-							vgn.AddAttrInterface("disabled", c.Nothing())
+							vgn.AddAttrInterface("disabled", c.S.Visible() == nil)
 							vgn.SetInnerHTML(b.Title)
 						}
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
@@ -300,7 +300,7 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "share-save"}}}
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("data-arg", b.ID)
-							vgn.AddAttrInterface("disabled", c.Nothing())
+							vgn.AddAttrInterface("disabled", c.S.Visible() == nil)
 							vgn.AddAttrInterface("title", b.Doc)
 							vgn.SetInnerHTML(b.Title)
 						}

@@ -32,34 +32,11 @@ func main() {
 // fields are the values of an answer by name.
 type fields map[string]any
 
-// algorithms says how vectors are answered, by their algorithm. Each file of
-// this package adds its own in an init function.
-var algorithms = map[string]func(v *enginetest.Vector) (fields, error){}
-
-// solve plays what a strategy finds; nil without an error if nothing fits.
-func solve(p *engine.Problem, strategy string, args engine.Args) (*sim.Trace, error) {
-	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
-	return play(p, sol, err)
-}
-
-// play plays a solution that came with an error; nil without one if that is that nothing
-// fits.
-func play(p *engine.Problem, sol *engine.Solution, err error) (*sim.Trace, error) {
-	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return sim.Play(p, sol.Schedule)
-}
-
-// leastBudget is the smallest budget that an error names; 0 if there is no error.
-func leastBudget(err error) (engine.Bytes, error) {
-	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		return small.Smallest, nil
-	}
-	return 0, err
+// algorithms says how vectors are answered, by their algorithm.
+var algorithms = map[string]func(v *enginetest.Vector) fields{
+	"simulate": simulate, "rotor": rotor, "revolve": revolve, "sequential": sequential,
+	"offload-set": offloadSet, "offload-all": offloadAll, "offload-gadget": offloadAll, "pofo": pofo, "vdnn": vdnn,
+	"window": windows, "allocator": allocator, "graph": graph, "graph-joint": graphJoint, "pipeline": pipelined,
 }
 
 func answer(in io.Reader, out io.Writer) error {
@@ -71,19 +48,66 @@ func answer(in io.Reader, out io.Writer) error {
 	enc := json.NewEncoder(w)
 	for i := range vectors {
 		v := &vectors[i]
-		line := struct {
+		f, err := fieldsOf(v)
+		if err != nil {
+			return fmt.Errorf("vector %s: %w", v.ID, err)
+		}
+		if err := enc.Encode(struct {
 			ID     string `json:"id"`
 			Answer fields `json:"answer"`
-		}{v.ID, fields{}}
-		if f := algorithms[v.Algorithm]; f != nil {
-			line.Answer, err = f(v)
-			if err != nil {
-				return fmt.Errorf("vector %s: %w", v.ID, err)
-			}
-		}
-		if err := enc.Encode(line); err != nil {
+		}{v.ID, f}); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
+}
+
+// failure is the panic that ends the answer to a vector.
+type failure struct{ error }
+
+// must returns a result; an error of it ends the answer to the vector.
+func must[T any](result T, err error) T {
+	if err != nil {
+		panic(failure{err})
+	}
+	return result
+}
+
+// fieldsOf answers one vector, with the error that has ended it.
+func fieldsOf(v *enginetest.Vector) (f fields, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			ended, ok := e.(failure)
+			if !ok {
+				panic(e)
+			}
+			err = ended.error
+		}
+	}()
+	if of := algorithms[v.Algorithm]; of != nil {
+		return of(v), nil
+	}
+	return fields{}, nil
+}
+
+// solve plays what a strategy finds; nil if nothing fits.
+func solve(p *engine.Problem, strategy string, args engine.Args) *sim.Trace {
+	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
+	return play(p, sol, err)
+}
+
+// play plays a solution that came with an error; nil if that is that nothing fits.
+func play(p *engine.Problem, sol *engine.Solution, err error) *sim.Trace {
+	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
+		return nil
+	}
+	return must(sim.Play(p, must(sol, err).Schedule))
+}
+
+// leastBudget is the smallest budget that an error names; 0 if there is no error.
+func leastBudget(err error) engine.Bytes {
+	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
+		return small.Smallest
+	}
+	return must(engine.Bytes(0), err)
 }

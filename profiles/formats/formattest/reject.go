@@ -1,7 +1,9 @@
 package formattest
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -64,4 +66,76 @@ func FuzzContent(f *testing.F, samples []string, refused []Rejection) {
 			CheckRoundTrip(t, p)
 		}
 	})
+}
+
+// Rep is a text n times.
+func Rep(s string, n int) string { return strings.Repeat(s, n) }
+
+// Content builds content of parts when it is asked for.
+func Content(parts ...string) func() []byte {
+	return func() []byte { return []byte(strings.Join(parts, "")) }
+}
+
+// ManyKeys is n different keys of an object, each with a text.
+func ManyKeys(n int) string {
+	return Rows(n, func(i int) string { return fmt.Sprintf(`"k%d":"v",`, i) })
+}
+
+// Rows is what row says for 0 to n-1; objects have a comma between them.
+func Rows(n int, row func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		s := row(i)
+		b.WriteString(s)
+		if i+1 < n && strings.HasPrefix(s, "{\"id\"") {
+			b.WriteByte(',')
+		}
+	}
+	return b.String()
+}
+
+// Spent is how much f allocates in all beside what is there.
+func Spent(f func()) (bytes uint64) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// MostSpent is what reading a bomb may allocate in all, garbage included: what it
+// takes at any time is less.
+const MostSpent = 280 << 20
+
+// Bomb is content that is small, or says little, and would take much to read.
+type Bomb struct {
+	Name    string
+	Content func() []byte
+	Want    string // in the error
+}
+
+// Bombs reads bombs of a format. No content takes much of memory to be refused, and
+// what is refused is told: what was found, where, and what is the most. Formats that
+// read row by row make garbage: they may allocate factor times as much in all.
+func Bombs(t *testing.T, format string, factor uint64, list []Bomb) {
+	t.Helper()
+	for _, b := range list {
+		t.Run(b.Name, func(t *testing.T) {
+			data := b.Content()
+			if claims := profiles.Claimants(data); len(claims) != 1 || claims[0].Name != format {
+				t.Fatalf("not claimed by %s, but by %d formats", format, len(claims))
+			}
+			var err error
+			bytes := Spent(func() { _, err = profiles.Decode("bomb", profiles.Bytes(data), nil) })
+			CheckProblems(t, err)
+			if b.Want != "" && (err == nil || !strings.Contains(err.Error(), b.Want)) {
+				t.Errorf("%d bytes: %.300v\nwant %s", len(data), err, b.Want)
+			}
+			if bytes > factor*MostSpent {
+				t.Errorf("%d bytes: %d MiB allocated in all, want at most %d", len(data), bytes>>20, factor*MostSpent>>20)
+			}
+			t.Logf("%d KiB: %d MiB in all: %.200v", len(data)>>10, bytes>>20, err)
+		})
+	}
 }

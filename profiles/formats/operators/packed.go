@@ -48,15 +48,6 @@ var (
 // lists are the keys of a file that are columns.
 var lists = []string{"storages", "resident", "roles", "ops", "forward_ops", "calls", "keeps", "units", "tied", "events", "python_frees"}
 
-// Pack is a file in its packed form. data is a file that Read has read.
-func Pack(data []byte) (string, error) {
-	r, err := profiles.Try(func() *reader { return read("", data, nil) })
-	if err != nil {
-		return "", err
-	}
-	return r.pack()
-}
-
 // pack packs a file of which the trace and the roles have been read.
 func (r *reader) pack() (string, error) {
 	var head map[string]json.RawMessage

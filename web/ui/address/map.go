@@ -33,9 +33,6 @@ type Map struct {
 // Open says whether there is anything below the heading.
 func (c *Map) Open() bool { return c.S.Allocator() != "" }
 
-// Expanded is for aria-expanded.
-func (c *Map) Expanded() string { return strconv.FormatBool(c.Open()) }
-
 // Height is the style of a host; the host memory of a file is unknown.
 func (c *Map) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {

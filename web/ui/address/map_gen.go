@@ -38,7 +38,7 @@ func (c *Map) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "places-title"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "places"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "places"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "places-body"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-expanded", c.Expanded())
+				vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.Open()))
 				vgn.AddAttrInterface("disabled", c.S.Memory != nil)
 				{
 					vgparent := vgn

@@ -389,7 +389,7 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		if c.Planned() {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "add"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "more"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "more"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "more"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", c.Expanded())
+			vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.S.View.More))
 			vgn.AddAttrInterface("disabled", c.Starting)
 			vgn.AddAttrInterface("title", wordsMoreTitle)
 			vgn.SetInnerHTML(wordsMore)

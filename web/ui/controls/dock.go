@@ -19,12 +19,6 @@ type Dock struct {
 // Closed says that there is nothing to set a budget for yet.
 func (c *Dock) Closed() bool { return c.S.Network == nil }
 
-// BudgetSteps is the slider's last position.
-func (c *Dock) BudgetSteps() int { return max(c.S.KnobRange().Steps(), 1) }
-
-// BudgetPosition is the slider's position.
-func (c *Dock) BudgetPosition() int { return c.S.KnobRange().Position(c.S.Budget()) }
-
 // Value is the budget, for where it stands beside the knob.
 func (c *Dock) Value() string {
 	if c.Closed() {

@@ -29,11 +29,11 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.AddAttrInterface("aria-label", wordsBudget)
 		vgn.AddAttrInterface("aria-valuetext", c.BudgetValueText())
 		vgn.AddAttrInterface("disabled", c.Starting || c.Closed())
-		vgn.AddAttrInterface("max", c.BudgetSteps())
+		vgn.AddAttrInterface("max", max(c.S.KnobRange().Steps(), 1))
 		vgn.AddAttrInterface("style", c.Place())
-		vgn.AddAttrInterface("value", c.BudgetPosition())
+		vgn.AddAttrInterface("value", c.S.KnobRange().Position(c.S.Budget()))
 		{
-			b, err := vjson.Marshal(c.BudgetPosition())
+			b, err := vjson.Marshal(c.S.KnobRange().Position(c.S.Budget()))
 			if err != nil {
 				panic(err)
 			}

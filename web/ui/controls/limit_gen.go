@@ -51,7 +51,7 @@ func (c *Limit) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		if c.Chosen() {
+		if !c.S.Choice.Roomy() {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "take"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "budget-off"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "budget-off"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-label", wordsTakeLimit)

@@ -2,7 +2,6 @@ package controls
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -23,9 +22,6 @@ func (c *Case) By() bool {
 
 // Limited says whether the sentence names the budget: where somebody chose it.
 func (c *Case) Limited() bool { return c.Planned() && !c.S.Choice.Roomy() }
-
-// Expanded is for aria-expanded of the button that opens More.
-func (c *Case) Expanded() string { return strconv.FormatBool(c.S.View.More) }
 
 // Plan is the word that names the plan.
 type Plan struct {
@@ -54,9 +50,6 @@ type Limit struct {
 
 // Closed reports whether the budget cannot be set yet, because no network is open.
 func (c *Limit) Closed() bool { return c.S.Network == nil }
-
-// Chosen says that the budget can be taken away, because somebody chose it.
-func (c *Limit) Chosen() bool { return !c.S.Choice.Roomy() }
 
 // Text is the budget, or what is being typed there.
 func (c *Limit) Text() string {

@@ -54,9 +54,6 @@ func (c *Picker) Title() string {
 // Open says whether the list is open.
 func (c *Picker) Open() bool { return c.S.View.Picker.Open }
 
-// Expanded is for aria-expanded.
-func (c *Picker) Expanded() string { return strconv.FormatBool(c.Open()) }
-
 // Group is entries of a list under a heading.
 type Group struct {
 	Title   string

@@ -26,7 +26,7 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "picker"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "preset"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "dialog"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-expanded", c.Expanded())
+		vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.Open()))
 		vgn.AddAttrInterface("aria-label", c.Label())
 		vgn.AddAttrInterface("disabled", c.Starting)
 		vgn.AddAttrInterface("title", c.Title())

@@ -287,3 +287,39 @@ func nextTheme(theme string) string {
 // TableRows is the number of rows of a page. Note: the rows are one piece of
 // HTML instead of components, so that they cost one node, not hundreds.
 const TableRows = 40
+
+// PassKey is what a key does while the picture of a pipeline has the focus.
+func PassKey(k Key) state.Message {
+	switch k.Key {
+	case "ArrowLeft":
+		return state.MovePass{Right: -1}
+	case "ArrowRight":
+		return state.MovePass{Right: 1}
+	case "ArrowUp":
+		return state.MovePass{Down: -1}
+	case "ArrowDown":
+		return state.MovePass{Down: 1}
+	case "Enter":
+		return state.FollowPass{}
+	}
+	return nil
+}
+
+// FlameKey is what a key does while the flame graph has the focus.
+func FlameKey(k Key, s *state.State) state.Message {
+	switch k.Key {
+	case "ArrowLeft":
+		return state.MarkCall{Right: -1}
+	case "ArrowRight":
+		return state.MarkCall{Right: 1}
+	case "ArrowUp":
+		return state.MarkCall{Down: -1}
+	case "ArrowDown":
+		return state.MarkCall{Down: 1}
+	case "Enter":
+		return state.ZoomCall{Call: s.Flame().Marked().Index}
+	case "Backspace":
+		return state.ZoomOut{}
+	}
+	return nil
+}

@@ -276,9 +276,6 @@ func (c *Plans) Caption() string {
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
-// ListOpen is for aria-expanded.
-func (c *Plans) ListOpen() string { return strconv.FormatBool(c.S.View.LineList) }
-
 // MoreText is the text of the button that unfolds the table; empty if there is no more.
 func (c *Plans) MoreText() string {
 	if c.S.View.LineList {

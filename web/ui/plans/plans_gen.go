@@ -165,7 +165,7 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "unfold"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "lines-list"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "lines-list"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-expanded", c.ListOpen())
+		vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.S.View.LineList))
 		vgn.AddAttrInterface("hidden", c.MoreText() == "")
 		vgn.SetInnerHTML(c.MoreText())
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}

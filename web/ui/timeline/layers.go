@@ -37,9 +37,6 @@ const layerHTML = 14 << 10
 // Open says whether the table is open.
 func (c *Layers) Open() bool { return c.S.View.LayerList }
 
-// Expanded is for aria-expanded.
-func (c *Layers) Expanded() string { return strconv.FormatBool(c.Open()) }
-
 // Count is the number of rows, with that of the headings.
 func (c *Layers) Count() string { return strconv.Itoa(len(c.S.LayerRows()) + 1) }
 

@@ -38,7 +38,7 @@ func (c *Layers) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "layers-title"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "layers"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "layers-toggle"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "layers-body"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-expanded", c.Expanded())
+				vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.Open()))
 				{
 					vgparent := vgn
 					_ = vgparent

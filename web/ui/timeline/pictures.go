@@ -3,7 +3,6 @@ package timeline
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -61,9 +60,6 @@ func (c *Pictures) Hint() string {
 	}
 	return "Drag the red line to change what the plan may use. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
 }
-
-// TableOpen is for aria-expanded.
-func (c *Pictures) TableOpen() string { return strconv.FormatBool(c.S.View.Table) }
 
 // TableText is the button's.
 func (c *Pictures) TableText() string {

@@ -44,7 +44,7 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "play"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "play"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "play"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-pressed", c.Playing())
-			vgn.AddAttrInterface("data-ready", c.Ready())
+			vgn.AddAttrInterface("data-ready", fmt.Sprint(c.S.View.ToPlay))
 			vgn.AddAttrInterface("hidden", c.NoPlay())
 			vgn.AddAttrInterface("title", c.PlayTitle())
 			vgn.SetInnerHTML(c.PlayButton())
@@ -152,7 +152,7 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "table"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-expanded", c.TableOpen())
+			vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.S.View.Table))
 			vgn.SetInnerHTML(c.TableText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)

@@ -18,9 +18,6 @@ func (c *Pictures) NoPlay() bool { return c.S.Memory != nil || c.S.View.Frame.Em
 // Playing is for aria-pressed.
 func (c *Pictures) Playing() string { return strconv.FormatBool(c.S.View.Play.On) }
 
-// Ready puts the button forward.
-func (c *Pictures) Ready() string { return strconv.FormatBool(c.S.View.ToPlay) }
-
 // PlayTitle says how to do it without the button.
 func (c *Pictures) PlayTitle() string {
 	return "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step."

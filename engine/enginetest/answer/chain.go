@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/combined"
+	"memtide/engine/enginetest"
+	"memtide/engine/offload"
+	_ "memtide/engine/offload/exact"
+	"memtide/engine/remat"
+	"memtide/engine/sim"
+)
+
+// simulate plays a sequence of Table 1. What fails first may be a missing value
+// or memory: the compiler finds the one and the simulator the other.
+func simulate(v *enginetest.Vector) fields {
+	p := v.Problem(engine.Whole)
+	ops := v.Ops()
+	schedule, owner, err := p.Chain.CompileSequence(ops)
+	if bad, ok := errors.AsType[*engine.SequenceError](err); ok {
+		return fields{"valid": false, "fail_op": min(bad.Index, firstTooLarge(p, ops[:bad.Index]))}
+	}
+	trace, err := sim.Play(p, must(schedule, err))
+	if stuck, ok := errors.AsType[*sim.StuckError](err); ok {
+		return fields{"valid": false, "fail_op": owner[stuck.Step]}
+	}
+	return fields{"valid": true, "makespan": v.Units(must(trace, err).Makespan), "peak": trace.Peak}
+}
+
+// firstTooLarge is the index of the first operation that needs more than the
+// budget; the length if there is none. A beginning of a sequence is no step,
+// so the simulator cannot play it.
+func firstTooLarge(p *engine.Problem, ops []engine.ChainOp) int {
+	for i := range ops {
+		if _, peak := remat.Replay(p.Chain.Chain, ops[:i+1]); peak > p.Budget {
+			return i
+		}
+	}
+	return len(ops)
+}
+
+func rotor(v *enginetest.Vector) fields {
+	f := revolved(v, "rotor")
+	f["makespan_printed_formula"] = nil
+	d, ok, err := remat.PrintedMakespan(v.Chain(), v.BudgetBytes(), nil)
+	if must(ok, err) {
+		f["makespan_printed_formula"] = v.Units(d)
+	}
+	sol, err := engine.Lookup("nonpersistent").Solve(v.Problem(engine.Whole), nil, nil)
+	if !errors.Is(err, engine.ErrUnsupported) { // not too long
+		f["makespan_nonpersistent_table1"] = nil
+		if trace := play(v.Problem(engine.Whole), sol, err); trace != nil {
+			f["makespan_nonpersistent_table1"] = v.Units(trace.Makespan)
+		}
+	}
+	return f
+}
+
+func revolve(v *enginetest.Vector) fields { return revolved(v, "revolve") }
+
+// revolved is played without the peak, which is one of many.
+func revolved(v *enginetest.Vector, strategy string) fields {
+	f := played(v, strategy, nil)
+	delete(f, "peak")
+	return f
+}
+
+func sequential(v *enginetest.Vector) fields {
+	f := played(v, "sequential", engine.Args{"segments": fmt.Sprint(v.Segments)})
+	delete(f, "feasible")
+	return f
+}
+
+// played solves a vector and plays the schedule: feasible, makespan and peak.
+func played(v *enginetest.Vector, strategy string, args engine.Args) fields {
+	trace := solve(v.Problem(engine.Whole), strategy, args)
+	if trace == nil {
+		return fields{"feasible": false, "makespan": nil, "peak": nil}
+	}
+	return fields{"feasible": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}
+}
+
+// offloaded is the set of a vector by stage.
+func offloaded(v *enginetest.Vector) []bool {
+	set := make([]bool, len(v.Stages))
+	for _, i := range v.Set {
+		if i < 0 || i >= len(set) {
+			must(i, fmt.Errorf("the set names x_%d; expected 0 to %d", i, len(set)-1))
+		}
+		set[i] = true
+	}
+	return set
+}
+
+// offloadSet evaluates a set of offloaded values of paper 000, with whole
+// transfers and with fractional communications. A nanosecond is one scaled unit.
+func offloadSet(v *enginetest.Vector) fields {
+	set := offloaded(v)
+	whole, ok := offload.NewOrdered(v.Problem(engine.Whole), set)
+	if !ok {
+		return fields{"feasible": false, "int_scaled": nil, "frac_scaled": nil, "int_peak": nil}
+	}
+	f := fields{"feasible": true, "int_scaled": int64(whole.Makespan), "int_peak": whole.Peak, "frac_scaled": nil}
+	if streamed, ok := offload.NewOrdered(v.Problem(engine.Streamed), set); ok {
+		f["frac_scaled"] = int64(streamed.Fluid)
+	}
+	return f
+}
+
+// offloadAll answers what is known about an instance of paper 000: its peak,
+// the lower bounds, the optimum of fractional communications, and what strategies
+// make of it with whole transfers.
+func offloadAll(v *enginetest.Vector) fields {
+	p := v.Problem(engine.Whole)
+	f := fields{"mpeak": v.Chain().KeepAllPeak()}
+	if lb, ok := bound.LB(p); ok {
+		f["lb_scaled"] = int64(lb)
+	}
+	_, err := offload.BestFluid(p.WithBudget(0), nil)
+	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused && small.Smallest > 0 {
+		f["min_budget"] = small.Smallest
+	}
+	best, err := offload.BestFluid(p, nil)
+	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
+		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
+			f[field] = nil
+		}
+		f["feasible"] = false
+		return f
+	}
+	f["feasible"] = true
+	if relax, ok := bound.Relax(p); ok {
+		f["relax_scaled"] = int64(relax)
+	}
+	if must(best, err).Proven() {
+		f["fraccomm_opt_scaled"] = int64(best.Time)
+		if plan, ok := offload.NewOrdered(p, best.Set); ok {
+			f["dynprog_int_scaled"] = int64(plan.Makespan)
+		}
+	}
+	if early, ok := offload.ThresholdEarly(p); ok {
+		f["vdnn"] = fields{"int_scaled": int64(early)}
+	}
+	f["greedy"] = fields{"int_scaled": stepTime(solve(p, "greedy", nil))}
+	f["tflms"] = fields{"scaled": stepTime(solve(p, "tflms", nil))}
+	f["int_true_opt_scaled"] = trueOptimum(p)
+	return f
+}
+
+// stepTime is that of a trace; null if there is none.
+func stepTime(trace *sim.Trace) any {
+	if trace == nil {
+		return nil
+	}
+	return int64(trace.Makespan)
+}
+
+// trueOptimum is the least step time over all orders of whole transfers, null if
+// the chain is too long for that, or the search was stopped.
+func trueOptimum(p *engine.Problem) any {
+	sol, err := engine.Lookup("offloadexact").Solve(p, nil, nil)
+	if errors.Is(err, engine.ErrUnsupported) || sol != nil && !sol.Optimal {
+		return nil
+	}
+	return stepTime(play(p, sol, err))
+}
+
+// pofo plays the best plan of paper 001 with streamed transfers, its model. A
+// nanosecond is one scaled unit.
+func pofo(v *enginetest.Vector) fields {
+	p := v.Problem(engine.Streamed)
+	sol, err := combined.Plans(p, must(combined.Pofo.Parse(nil)), nil)
+	if err == nil && sol.Bound != sol.Makespan {
+		err = fmt.Errorf("the step time %d is not proven: the bound is %d", sol.Makespan, sol.Bound)
+	}
+	trace := play(p, sol, err)
+	return fields{"feasible": trace != nil, "makespan_scaled": stepTime(trace), "rotor_makespan_scaled": stepTime(solve(p, "rotor", nil))}
+}
+
+// vdnn plays the schedules of paper 003 for the set of a vector: synchronous, and
+// asynchronous without a limit and within the peak of the synchronous one. A
+// nanosecond is one scaled unit.
+func vdnn(v *enginetest.Vector) fields {
+	f, set := fields{}, offloaded(v)
+	play := func(name string, async bool, budget engine.Bytes) (peak engine.Bytes) {
+		p := v.Problem(engine.Whole).WithBudget(budget)
+		trace := must(sim.Play(p, must(offload.ByLayers(p, set, async)).Schedule))
+		f[name+"_scaled"], f[name+"_peak"] = int64(trace.Makespan), trace.Peak
+		return trace.Peak
+	}
+	peak := play("sync", false, engine.NoLimit)
+	play("async_unlimited", true, engine.NoLimit)
+	play("async_at_sync_peak", true, peak)
+	return f
+}

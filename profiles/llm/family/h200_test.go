@@ -2,9 +2,11 @@ package family_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -89,20 +91,7 @@ func TestStepsOnCard(t *testing.T) {
 	inTime := 0
 	all := readCard(t)
 	for _, r := range all.Steps {
-		m, err := family.Read(r.Config)
-		if err != nil {
-			t.Errorf("%s: %v", r.Name, err)
-			continue
-		}
-		args := engine.Args{"device": "h200", "ckpt": r.Ckpt, "attention": r.Attention, "states": r.States, "optimizer": r.Optimizer}
-		for name, n := range map[string]int64{"seq": r.Seq, "batch": r.Batch, "accumulate": r.Accumulate, "lora": r.LoRA} {
-			args[name] = strconv.FormatInt(n, 10)
-		}
-		ask, err := llm.New(m.Model, args)
-		if err != nil {
-			t.Errorf("%s: %v", r.Name, err)
-			continue
-		}
+		ask := r.ask(t)
 		a, err := ask.Answer()
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
@@ -126,4 +115,60 @@ func TestStepsOnCard(t *testing.T) {
 	if want := len(all.Steps) * 9 / 10; inTime < want {
 		t.Errorf("%d of %d steps took a time within the range that is told, want %d", inTime, len(all.Steps), want)
 	}
+}
+
+// The table of the documentation has what was measured and what is told now.
+func TestCardInDocs(t *testing.T) {
+	docs, err := os.ReadFile("../../../docs/language-models.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range readCard(t).Steps {
+		if row := r.row(t); !strings.Contains(string(docs), row+"\n") {
+			t.Errorf("docs/language-models.md lacks\n%s", row)
+		}
+	}
+}
+
+// row is a step in the table.
+func (r *cardStep) row(t *testing.T) string {
+	ask := r.ask(t)
+	a, err := ask.Answer()
+	if err != nil {
+		t.Fatalf("%s: %v", r.Name, err)
+	}
+	gib := func(b engine.Bytes) string { return strconv.FormatFloat(float64(b)/float64(engine.GiB), 'f', 1, 64) }
+	words := r.States
+	for _, more := range []struct {
+		is   bool
+		word string
+	}{
+		{r.Ckpt == "full", "full checkpointing"}, {r.Attention == "eager", "eager attention"}, {r.Accumulate > 1, strconv.FormatInt(r.Accumulate, 10) + " micro batches"},
+		{r.LoRA > 0, "LoRA"}, {r.Optimizer == "sgd", "SGD"}, {r.Expandable, "expandable segments"},
+	} {
+		if more.is {
+			words += ", " + more.word
+		}
+	}
+	low, high := ask.Card.TimeRange(ask.Setup, a.Time)
+	return fmt.Sprintf("| %s | %d x %d | %s | %s | %s | %s | %s to %s | %.0f | %d to %d |", strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words,
+		gib(r.Allocated), gib(a.Allocated), gib(r.Reserved), gib(a.Low), gib(a.High), 1000*r.Seconds, low.Milliseconds(), high.Milliseconds())
+}
+
+// ask is the question of a step.
+func (r *cardStep) ask(t *testing.T) llm.Ask {
+	t.Helper()
+	m, err := family.Read(r.Config)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Name, err)
+	}
+	args := engine.Args{"device": "h200", "ckpt": r.Ckpt, "attention": r.Attention, "states": r.States, "optimizer": r.Optimizer}
+	for name, n := range map[string]int64{"seq": r.Seq, "batch": r.Batch, "accumulate": r.Accumulate, "lora": r.LoRA} {
+		args[name] = strconv.FormatInt(n, 10)
+	}
+	ask, err := llm.New(m.Model, args)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Name, err)
+	}
+	return ask
 }

@@ -13,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 	"memtide/web/format"
 )
@@ -466,8 +467,8 @@ func modelsHelp() string {
 			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
 		}
 		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
-		for _, name := range family.Diffusers {
-			fmt.Fprintf(w, "  %s\t%d\n", name, family.Diffuser(name).Params())
+		for _, m := range ask.Diffusers {
+			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Diffuser(m.ID).Params())
 		}
 		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
 		for names := range slices.Chunk(family.Names(), 6) {

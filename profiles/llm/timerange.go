@@ -20,7 +20,7 @@ const fullSteps = 8192
 
 // timeClasses are the classes, the first one that holds counts [torchtitan, prime-rl, torchtune,
 // LLM-foundry, fms-acceleration, TRL, axolotl, torchao: the tables and logs that score reads].
-// Cards before Ampere, others than NVIDIA's, pipelines and diffusion transformers have too few runs to
+// Cards before Ampere, others than NVIDIA's, pipelines, block swap and diffusion transformers have too few runs to
 // say anything.
 var timeClasses = []runs{
 	{[]card.Kind{card.Ampere, card.Hopper, card.Blackwell}, func(s *Setup) bool { return s.Model.MoE != nil }, 1, 3.2, 17},
@@ -40,7 +40,7 @@ func (s *Setup) divided() bool { return s.Tensor > 1 || s.Context > 1 }
 // card, precision and size lie, for a step that the model says takes t. It is 0 and 0 where
 // too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
-	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Model.Latents != nil {
+	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.Model.Latents != nil {
 		return 0, 0
 	}
 	s.Layout.defaults()

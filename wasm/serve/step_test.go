@@ -165,3 +165,18 @@ func TestStepLimit(t *testing.T) {
 		t.Errorf("a limit of a nanosecond: %v; want a failure of kind %s", fail, proto.Deadline)
 	}
 }
+
+// What is made of pictures says their tokens, and what waits in host memory is said.
+func TestStepNotes(t *testing.T) {
+	const wan = `{"_class_name": "WanTransformer3DModel", "num_layers": 4, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960, "in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`
+	said, _, fail := stepped(t, &proto.Step{Model: wan, Args: engine.Args{"frames": "17", "height": "480", "width": "832", "lora": "8", "swap-blocks": "2"}, Brief: true})
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	notes := strings.Join(said.Notes, " ")
+	for _, want := range []string{"17 frames of 480 x 832 are 7800 tokens.", "wait in host memory."} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes are %q; want %q in them", notes, want)
+		}
+	}
+}

@@ -102,6 +102,12 @@ func (m PickStep) apply(s *State) []Effect {
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model
+	switch pictures := ask.Pictures(m.Model); {
+	case !pictures:
+		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq")) // without what another model's pictures were
+	case c.StepArgs["height"] == "":
+		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
+	}
 	return s.openStep(c, Push)
 }
 

@@ -22,9 +22,14 @@ const StepEntry = "step/"
 // those alone if it is empty.
 func (p Picker) Steps() (out []*ask.Model) {
 	words := strings.Fields(strings.ToLower(p.Query))
-	for i := range ask.Models {
-		m := &ask.Models[i]
-		if in := strings.ToLower(m.Title + " " + m.ID + " llm transformer language whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
+	list := slices.Concat(ask.Models, ask.Diffusers)
+	for i := range list {
+		m := &list[i]
+		kind := " llm language"
+		if ask.Pictures(m.ID) {
+			kind = " diffusion picture video"
+		}
+		if in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
 			out = append(out, m)
 		}
 	}

@@ -40,7 +40,7 @@ func zipBomb(t *testing.T, head []byte, mib int) []byte {
 func TestZipBombs(t *testing.T) {
 	const mib = 150
 	heads := map[string][]byte{"unknown": []byte("hello")}
-	for _, file := range formattest.Samples(t, "../*/testdata") {
+	for _, file := range sampleFiles(t) {
 		data := formattest.Read(t, file)
 		heads[profiles.Claimants(data)[0].Name] = data[:len(data)/2]
 	}
@@ -81,7 +81,7 @@ func TestZipParts(t *testing.T) {
 func TestInflated(t *testing.T) {
 	const size = 48 << 20
 	seen := map[string]bool{}
-	for _, file := range formattest.Samples(t, "../*/testdata") {
+	for _, file := range sampleFiles(t) {
 		data := formattest.Read(t, file)
 		format := profiles.Claimants(data)[0].Name
 		if seen[format] {

@@ -1,10 +1,14 @@
 package all
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 )
 
@@ -12,7 +16,7 @@ import (
 // ones at every byte. Each is refused in words or is a profile that can be used;
 // nothing panics or goes on for ever. MEMTIDE_LONG makes it 10,000 ways each.
 func TestDamage(t *testing.T) {
-	for _, file := range formattest.Samples(t, "../*/testdata") {
+	for _, file := range sampleFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(file)
@@ -24,15 +28,38 @@ func TestDamage(t *testing.T) {
 				rounds = 10_000
 			}
 			for seed := range rounds {
-				formattest.DecodeDamaged(t, formattest.Damage(data, uint64(seed)), seed)
+				decodeDamaged(t, formattest.Damage(data, uint64(seed)), seed)
 			}
 			step := 1
 			if len(data) > 8<<10 {
 				step += len(data) / rounds
 			}
 			for end := 0; end < len(data); end += step {
-				formattest.DecodeDamaged(t, data[:end], -end)
+				decodeDamaged(t, data[:end], -end)
 			}
 		})
 	}
+}
+
+// mostPolls is far above what the largest sample takes; it is there for what never
+// ends. What never ends and does not poll either runs into the limit of go test.
+const mostPolls = 10_000_000
+
+// decodeDamaged reads damaged content; seed names it in messages.
+func decodeDamaged(t *testing.T, data []byte, seed int) {
+	t.Helper()
+	failed := t.Failed()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("panic: %v", r)
+		}
+		if t.Failed() && !failed {
+			t.Logf("this was mutation %d:\n%q", seed, data)
+		}
+	}()
+	p, err := profiles.Decode("mutation", profiles.Bytes(data), engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("decoding goes on after %d polls", mostPolls)
+	}
+	formattest.CheckRead(t, p, err)
 }

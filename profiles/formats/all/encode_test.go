@@ -14,7 +14,7 @@ import (
 func TestBuffersEncode(t *testing.T) {
 	formats := profiles.Formats()
 	mini := formats[slices.IndexFunc(formats, func(f *profiles.Format) bool { return f.Name == "minimalloc" })]
-	for _, file := range formattest.Samples(t, "../*/testdata") {
+	for _, file := range sampleFiles(t) {
 		p, err := profiles.Decode(file, profiles.Bytes(formattest.Read(t, file)), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // TestByteOrderMark: the mark that some editors write before UTF-8 is no content.
 func TestByteOrderMark(t *testing.T) {
-	for _, file := range formattest.Samples(t, "../*/testdata") {
+	for _, file := range sampleFiles(t) {
 		data := formattest.Read(t, file)
 		p, err := profiles.Decode("x", profiles.Bytes(append([]byte("\xef\xbb\xbf"), data...)), nil)
 		if err != nil {
@@ -28,7 +28,7 @@ func TestByteOrderMark(t *testing.T) {
 func TestDecodeStops(t *testing.T) {
 	ctx := engine.LimitCalls(t.Context(), 0)
 	for _, f := range profiles.Formats() {
-		for _, file := range formattest.Samples(t, "../*/testdata") {
+		for _, file := range sampleFiles(t) {
 			data := formattest.Read(t, file)
 			if !f.Match(data[:min(len(data), profiles.HeadSize)]) {
 				continue

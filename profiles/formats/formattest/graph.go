@@ -21,22 +21,6 @@ func MustDecode(t *testing.T, name string, data []byte) *profiles.Profile {
 	return p
 }
 
-// CompareWithWeights holds the graph against the chain: times, and weights with
-// their gradients as values.
-func CompareWithWeights(t *testing.T, p *profiles.Profile) {
-	t.Helper()
-	q := *p
-	c := *p.Chain
-	c.Resident = engine.Resident{Weights: c.Resident.Weights, Grads: c.Resident.Grads}
-	q.Chain = &c
-	CompareWithChain(t, &q)
-	if err := p.Graph.Validate(); err != nil {
-		t.Errorf("the graph: %v", err)
-	}
-	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
-	SolveGraph(t, engine.KeepAll, problem)
-}
-
 // CompareWithChain holds the graph against the chain of the same operators.
 func CompareWithChain(t *testing.T, p *profiles.Profile) {
 	t.Helper()

@@ -55,7 +55,7 @@ func CheckDecoded(t *testing.T, data []byte) {
 	if spent := allocated() - before; spent > FixedRoom+MostTimes*uint64(len(data)) {
 		t.Errorf("reading %d bytes allocates %d KiB in all, garbage included; want at most %d KiB and %d times the input", len(data), spent>>10, FixedRoom>>10, MostTimes)
 	}
-	checkRead(t, p, err)
+	CheckRead(t, p, err)
 	if p == nil {
 		return
 	}
@@ -65,9 +65,9 @@ func CheckDecoded(t *testing.T, data []byte) {
 	CheckRoundTrip(t, p)
 }
 
-// checkRead is what holds of what any content is read to: an error that is told, or a
+// CheckRead is what holds of what any content is read to: an error that is told, or a
 // profile that can be used.
-func checkRead(t *testing.T, p *profiles.Profile, err error) {
+func CheckRead(t *testing.T, p *profiles.Profile, err error) {
 	t.Helper()
 	if (p == nil) == (err == nil) {
 		t.Errorf("profile %v and error %v, want exactly one", p, err)
@@ -330,4 +330,45 @@ func MutateCells(sample []byte, s *Script, comma string, names []string) []byte 
 		rows[i] = strings.Join(cells, comma)
 	}
 	return []byte(strings.Join(rows, "\n") + "\n")
+}
+
+// meaningful are bytes that some format gives a meaning.
+const meaningful = "0123456789-.e[]{},\":\x00\x7f\x80\xff"
+
+// Damage changes content in one to four places: a bit, a byte, a number, a piece
+// that is removed, doubled, or moved from elsewhere. Equal seeds make equal changes.
+func Damage(data []byte, seed uint64) []byte {
+	out := bytes.Clone(data)
+	state := seed*0x9e3779b97f4a7c15 + 1
+	next := func(n int) int { // xorshift* (Vigna, doi:10.1145/2845077)
+		state ^= state >> 12
+		state ^= state << 25
+		state ^= state >> 27
+		return int((state * 0x2545f4914f6cdd1d) >> 33 % uint64(max(1, n)))
+	}
+	for range 1 + next(4) {
+		if len(out) == 0 {
+			return out
+		}
+		at := next(len(out))
+		size := min(1+next(16), len(out)-at)
+		switch next(7) {
+		case 0:
+			out[at] ^= 1 << next(8)
+		case 1:
+			out[at] = byte(next(256))
+		case 2:
+			out[at] = meaningful[next(len(meaningful))]
+		case 3:
+			out = append(out[:at:at], out[at+size:]...)
+		case 4:
+			out = append(out[:at+size:at+size], out[at:]...)
+		case 5:
+			from := next(len(out) - size + 1)
+			copy(out[at:at+size], bytes.Clone(out[from:from+size]))
+		case 6: // a number that is much longer
+			out = append(out[:at:at], append([]byte("9999999999"), out[at:]...)...)
+		}
+	}
+	return out
 }

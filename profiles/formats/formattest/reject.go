@@ -62,7 +62,7 @@ func FuzzContent(f *testing.F, samples []string, refused []Rejection) {
 			t.Errorf("claimed by %s and %s", claims[0].Name, claims[1].Name)
 		}
 		p, err := profiles.Decode("fuzz", profiles.Bytes(data), nil)
-		if checkRead(t, p, err); p != nil {
+		if CheckRead(t, p, err); p != nil {
 			CheckRoundTrip(t, p)
 		}
 	})

@@ -8,29 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"memtide/engine"
 	"memtide/profiles"
 )
-
-// Samples are the files of the folders that are inputs: all but golden dumps.
-func Samples(t testing.TB, folders string) []string {
-	t.Helper()
-	all, err := filepath.Glob(folders + "/*.*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := slices.DeleteFunc(all, func(f string) bool { return strings.HasSuffix(f, ".golden") })
-	if len(files) == 0 {
-		t.Fatalf("no samples in %s", folders)
-	}
-	return files
-}
 
 // CheckSample holds for the content of any file that is read: exactly one
 // format claims it, its name does not matter, it survives a round trip through
@@ -217,49 +201,3 @@ type lying struct{ *bytes.Reader }
 
 // ContentOf is content that is not in memory, as far as Decode can tell.
 func ContentOf(data []byte) profiles.Content { return lying{bytes.NewReader(data)} }
-
-// Segment is a part of a sparse file: data, then zeros.
-type Segment struct {
-	Data  []byte
-	Zeros int64
-}
-
-// Sparse is a large file of which only the parts that are not zero are in memory.
-type Sparse struct {
-	Parts []Segment
-	Read  int64
-}
-
-// Size is that of the whole file.
-func (s *Sparse) Size() (n int64) {
-	for _, p := range s.Parts {
-		n += int64(len(p.Data)) + p.Zeros
-	}
-	return n
-}
-
-// ReadAt counts in Read what it is asked for.
-func (s *Sparse) ReadAt(p []byte, off int64) (n int, err error) {
-	s.Read += int64(len(p))
-	take := func(data []byte, size int64) {
-		if off >= size {
-			off -= size
-			return
-		}
-		m := int(min(size-off, int64(len(p)-n)))
-		if data == nil {
-			clear(p[n : n+m])
-		} else {
-			copy(p[n:n+m], data[off:])
-		}
-		n, off = n+m, 0
-	}
-	for _, part := range s.Parts {
-		take(part.Data, int64(len(part.Data)))
-		take(nil, part.Zeros)
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}

@@ -138,7 +138,7 @@ func TestOnnxConvNet(t *testing.T) {
 	if p.Batch != 1 || len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], `dimension "N" of the input "image"`) {
 		t.Errorf("batch %d, warnings %q; want 1 and a warning that names N", p.Batch, p.Warnings)
 	}
-	formattest.CompareWithWeights(t, p)
+	compareWithWeights(t, p)
 }
 
 // TestOnnxTransformer pins what a layer keeps, counted by hand.
@@ -158,7 +158,7 @@ func TestOnnxTransformer(t *testing.T) {
 	if p.Source.Sizes != profiles.Analytic || p.Batch != 2 {
 		t.Errorf("sizes are %s, batch %d; want analytic and 2", p.Source.Sizes, p.Batch)
 	}
-	formattest.CompareWithWeights(t, p)
+	compareWithWeights(t, p)
 }
 
 // TestOnnxShapes checks shape rules one by one: the size of the last result.
@@ -422,4 +422,20 @@ func TestOnnxWithoutWeights(t *testing.T) {
 	if want := engine.Bytes(4 * (2*4*36 + 2*4*36)); got.Saved != want || p.Chain.Len() != 3 {
 		t.Errorf("%d bytes kept in %d stages, want %d in 2 and the loss", got.Saved, p.Chain.Len(), want)
 	}
+}
+
+// compareWithWeights holds the graph against the chain: times, and weights with
+// their gradients as values.
+func compareWithWeights(t *testing.T, p *profiles.Profile) {
+	t.Helper()
+	q := *p
+	c := *p.Chain
+	c.Resident = engine.Resident{Weights: c.Resident.Weights, Grads: c.Resident.Grads}
+	q.Chain = &c
+	formattest.CompareWithChain(t, &q)
+	if err := p.Graph.Validate(); err != nil {
+		t.Errorf("the graph: %v", err)
+	}
+	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
+	formattest.SolveGraph(t, engine.KeepAll, problem)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,10 +16,10 @@ import (
 )
 
 // large is a network of dense layers with the numbers of its weights in the file.
-func large(layers int, width int64) (weightless []byte, whole *formattest.Sparse) {
+func large(layers int, width int64) (weightless []byte, whole *sparse) {
 	var f file
 	f.input("x", onnxFloat, "batch", int(width))
-	var weights []formattest.Segment
+	var weights []segment
 	value := "x"
 	for i := range layers {
 		name, next := fmt.Sprintf("w%d", i), fmt.Sprintf("y%d", i)
@@ -26,7 +27,7 @@ func large(layers int, width int64) (weightless []byte, whole *formattest.Sparse
 		head := tensorOf(name, onnxFloat, width, width).number(14, 0).key(9, wireBytes)
 		head = binary.AppendUvarint(head, uint64(4*width*width))
 		field := binary.AppendUvarint(message{}.key(5, wireBytes), uint64(int64(len(head))+4*width*width))
-		weights = append(weights, formattest.Segment{Data: append(field, head...), Zeros: 4 * width * width})
+		weights = append(weights, segment{Data: append(field, head...), Zeros: 4 * width * width})
 		f.node("MatMul", []string{value, name}, []string{next})
 		value = next + "r"
 		f.node("Relu", []string{next}, []string{value})
@@ -40,9 +41,9 @@ func large(layers int, width int64) (weightless []byte, whole *formattest.Sparse
 		size += int64(len(w.Data)) + w.Zeros
 	}
 	head := binary.AppendUvarint(message{}.number(1, 8).text(2, "memtide's tests").key(7, wireBytes), uint64(size))
-	whole = &formattest.Sparse{Parts: []formattest.Segment{{Data: append(head, graph...)}}}
+	whole = &sparse{Parts: []segment{{Data: append(head, graph...)}}}
 	whole.Parts = append(whole.Parts, weights...)
-	whole.Parts = append(whole.Parts, formattest.Segment{Data: slices.Concat(rest, message{}.part(8, message{}.text(1, "").number(2, 13)))})
+	whole.Parts = append(whole.Parts, segment{Data: slices.Concat(rest, message{}.part(8, message{}.text(1, "").number(2, 13)))})
 	return weightless, whole
 }
 
@@ -129,11 +130,11 @@ func TestOnnxLargeDamaged(t *testing.T) {
 	for eighth := range int64(8) {
 		_, whole := large(4, 300)
 		at := whole.Size() * eighth / 8
-		cut := &formattest.Sparse{}
+		cut := &sparse{}
 		for _, p := range whole.Parts {
 			n := int64(len(p.Data)) + p.Zeros
 			if at < n {
-				cut.Parts = append(cut.Parts, formattest.Segment{Data: p.Data[:min(at, int64(len(p.Data)))], Zeros: max(at-int64(len(p.Data)), 0)})
+				cut.Parts = append(cut.Parts, segment{Data: p.Data[:min(at, int64(len(p.Data)))], Zeros: max(at-int64(len(p.Data)), 0)})
 				break
 			}
 			cut.Parts = append(cut.Parts, p)
@@ -157,8 +158,54 @@ func TestOnnxLargeDamaged(t *testing.T) {
 	huge = binary.AppendUvarint(huge, onnxMostKept+uint64(len(weightless))+16)
 	huge = binary.AppendUvarint(huge.key(1, wireBytes), 8)
 	huge = binary.AppendUvarint(append(huge, make([]byte, 8)...).key(2, wireBytes), onnxMostKept+1)
-	_, err = profiles.Decode("m", &formattest.Sparse{Parts: []formattest.Segment{{Data: huge, Zeros: onnxMostKept + 1000}}}, nil)
+	_, err = profiles.Decode("m", &sparse{Parts: []segment{{Data: huge, Zeros: onnxMostKept + 1000}}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "beside the numbers of its weights") {
 		t.Errorf("a model with %d bytes of names: %v; want to hear that", onnxMostKept+1, err)
 	}
+}
+
+// segment is a part of a sparse file: data, then zeros.
+type segment struct {
+	Data  []byte
+	Zeros int64
+}
+
+// sparse is a large file of which only the parts that are not zero are in memory.
+type sparse struct {
+	Parts []segment
+	Read  int64
+}
+
+// Size is that of the whole file.
+func (s *sparse) Size() (n int64) {
+	for _, p := range s.Parts {
+		n += int64(len(p.Data)) + p.Zeros
+	}
+	return n
+}
+
+// ReadAt counts in Read what it is asked for.
+func (s *sparse) ReadAt(p []byte, off int64) (n int, err error) {
+	s.Read += int64(len(p))
+	take := func(data []byte, size int64) {
+		if off >= size {
+			off -= size
+			return
+		}
+		m := int(min(size-off, int64(len(p)-n)))
+		if data == nil {
+			clear(p[n : n+m])
+		} else {
+			copy(p[n:n+m], data[off:])
+		}
+		n, off = n+m, 0
+	}
+	for _, part := range s.Parts {
+		take(part.Data, int64(len(part.Data)))
+		take(nil, part.Zeros)
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }

@@ -33,9 +33,13 @@ func (m *Model) Positions() int {
 
 // Lookup finds a model; nil if it is not known.
 func Lookup(id string) *Model {
-	for i := range Models {
-		if Models[i].ID == id {
-			return &Models[i]
+	return cmp.Or(in(Models, id), in(Diffusers, id))
+}
+
+func in(list []Model, id string) *Model {
+	for i := range list {
+		if list[i].ID == id {
+			return &list[i]
 		}
 	}
 	return nil
@@ -46,7 +50,9 @@ func Lookup(id string) *Model {
 func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
 
 // Pictures says that what is asked about makes pictures or videos: a model of diffusers.
-func Pictures(model string) bool { return strings.Contains(model, "_class_name") }
+func Pictures(model string) bool {
+	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
+}
 
 // Pictured says whether an option is of the frames that tokens are made of, in place of their number.
 func Pictured(name string) bool { return name == "frames" || name == "height" || name == "width" }

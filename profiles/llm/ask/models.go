@@ -1,6 +1,15 @@
 package ask
 
-// Models are the known ones, in the order of their families.
+// Diffusers are the known transformers of diffusion models; package family knows their blocks.
+var Diffusers = []Model{
+	{"flux1-dev", "Flux.1 dev", true},
+	{"hunyuanvideo", "HunyuanVideo", false},
+	{"qwen-image", "Qwen-Image", false},
+	{"wan2.1-1.3b", "Wan 2.1 1.3B", false},
+	{"wan2.1-14b", "Wan 2.1 14B", true},
+}
+
+// Models are the known language models, in the order of their families.
 var Models = []Model{
 	{"llama2-7b", "Llama 2 7B", false},
 	{"llama2-13b", "Llama 2 13B", false},

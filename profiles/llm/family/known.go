@@ -2,7 +2,7 @@ package family
 
 import "memtide/profiles/llm"
 
-// diffusers are the transformers of published models, by what their config.json says of the blocks.
+// diffusers are those of package ask, by what their config.json says of the blocks.
 var diffusers = map[string]string{
 	"flux1-dev": `{"_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38, "num_attention_heads": 24, "attention_head_dim": 128,
 		"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
@@ -15,9 +15,6 @@ var diffusers = map[string]string{
 	"wan2.1-14b": `{"_class_name": "WanTransformer3DModel", "num_layers": 40, "num_attention_heads": 40, "attention_head_dim": 128, "ffn_dim": 13824,
 		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
 }
-
-// Diffusers are the names of the diffusion transformers that need no config.json.
-var Diffusers = []string{"flux1-dev", "hunyuanvideo", "qwen-image", "wan2.1-1.3b", "wan2.1-14b"}
 
 // Diffuser returns the diffusion transformer of a name, or nil if it is not known.
 func Diffuser(name string) *llm.Model {

@@ -4,6 +4,7 @@ package step
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"memtide/profiles/llm/family"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
+	"memtide/web/format"
 )
 
 func init() { serve.Register(answer) }
@@ -95,7 +97,7 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 // model is the one that is asked about, and what of a config.json was understood.
 func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
-		m := llm.Lookup(name)
+		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
 		if m == nil {
 			return nil, "", llm.Unknown(name)
 		}
@@ -137,6 +139,12 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	a, s := p.Answer, p.Ask.Setup
 	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil, llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
 	out.Notes = p.Ask.Card.Says(&p.Ask.Setup)
+	if pictures := s.Pictured(); pictures != "" {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s are %d tokens.", pictures, s.Seq))
+	}
+	if a.Host > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("Up to %s wait in host memory.", format.Bytes(a.Host)))
+	}
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()

@@ -66,16 +66,6 @@ func WellFormed(t *testing.T, page string) {
 	}
 }
 
-// Contains says which of some texts are not in a page.
-func Contains(t *testing.T, what, page string, texts ...string) {
-	t.Helper()
-	for _, want := range texts {
-		if !strings.Contains(page, want) {
-			t.Errorf("%s: the page does not contain %q", what, want)
-		}
-	}
-}
-
 // Number reads a number as it stands on the page.
 func Number(t *testing.T, text string) float64 {
 	t.Helper()

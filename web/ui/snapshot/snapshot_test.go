@@ -23,13 +23,23 @@ func shown(t *testing.T, s *state.State) string {
 	return pagetest.HTML(t, &Answer{S: s}) + pagetest.HTML(t, &Remedies{S: s})
 }
 
+// contains says which of some texts are not in a page.
+func contains(t *testing.T, what, page string, texts ...string) {
+	t.Helper()
+	for _, want := range texts {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: the page does not contain %q", what, want)
+		}
+	}
+}
+
 // The answer about a snapshot comes first: the failed request, the holes, who holds
 // both sides of the largest, what is held by category, and what would have helped.
 func TestDoctorPage(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "a failure", page,
+	contains(t, "a failure", page,
 		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
@@ -53,7 +63,7 @@ func TestDoctorWithoutFailure(t *testing.T) {
 	s := pagetest.Snapshot(t, "first.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "No setting is advised: a replay of the settings of the run reserves 86 MiB, and 100 MiB was reserved (−14 %).", `data-kind="needs"`)
+	contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "No setting is advised: a replay of the settings of the run reserves 86 MiB, and 100 MiB was reserved (−14 %).", `data-kind="needs"`)
 	if strings.Contains(page, `data-testid="between"`) {
 		t.Error("a hole is named that no request was too large for")
 	}
@@ -64,7 +74,7 @@ func TestDoctorWithoutEvents(t *testing.T) {
 	s := pagetest.Snapshot(t, "unrecorded.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "no events", page, "<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.", wordsUnrecorded, wordsNoHistory)
+	contains(t, "no events", page, "<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.", wordsUnrecorded, wordsNoHistory)
 	if strings.Contains(page, wordsNoFailure) || strings.Contains(page, `data-testid="replays"`) || len(s.Doctor().Replays) > 0 {
 		t.Errorf("%d replays of what was not recorded, or it is said that nothing failed: %s", len(s.Doctor().Replays), page)
 	}
@@ -73,7 +83,7 @@ func TestDoctorWithoutEvents(t *testing.T) {
 // What expandable segments have no memory for is told apart; a forward alone has no steps.
 func TestDoctorExpandable(t *testing.T) {
 	page := shown(t, pagetest.Snapshot(t, "expandable.pickle"))
-	pagetest.Contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.", "Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
+	contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.", "Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
 }
 
 // Another moment has a bar of its own beside that of the failure, and the flame graph is
@@ -87,7 +97,7 @@ func TestDoctorMoments(t *testing.T) {
 	}
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	pagetest.Contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 35", `data-testid="usage-at"`, `at event 2</p>`)
+	contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 35", `data-testid="usage-at"`, `at event 2</p>`)
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
@@ -122,7 +132,7 @@ func TestFlameKeys(t *testing.T) {
 		t.Errorf("the file is %q, %t; want snapshot.pickle-stacks.svg", f.Name, ok)
 	}
 	pagetest.WellFormed(t, string(f.Bytes))
-	pagetest.Contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
+	contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
 }
 
 // Settings that have been replayed stand in the order of use once all are there; what a
@@ -136,9 +146,9 @@ func TestRemedies(t *testing.T) {
 	}
 	d.Advice, d.Replays, d.Stopped = nil, d.Replays[:3], true
 	s.View.Playhead = 0
-	pagetest.Contains(t, "stopped", shown(t, s), "Replay the other 8")
+	contains(t, "stopped", shown(t, s), "Replay the other 8")
 	d.Failed = "no room for <it>"
-	pagetest.Contains(t, "failed", shown(t, s), "No room for &lt;it&gt;.")
+	contains(t, "failed", shown(t, s), "No room for &lt;it&gt;.")
 	if got := c.tried(); got[0].title != "PyTorch&#39;s default" && got[0].title != wordsDefault || len(got) != 3 {
 		t.Errorf("while replays are missing the settings are %+v; want them as they came", got)
 	}
@@ -162,11 +172,11 @@ func TestDoctorCompares(t *testing.T) {
 	if d == nil {
 		t.Fatalf("it is compared with %+v", s.Doctor().Second)
 	}
-	pagetest.Contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
+	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
 		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name, fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)), format.BytesChange(d.Sites[0].More())))
 	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
 		t.Errorf("%d curves of the second are drawn, want 1", n)
 	}
 	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
-	pagetest.Contains(t, "no snapshot", shown(t, s), "x.csv cannot be compared: ")
+	contains(t, "no snapshot", shown(t, s), "x.csv cannot be compared: ")
 }

@@ -49,7 +49,8 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
 	// mean is as large as its input [torch: mean_backward expands, then divides].
 	out := size(rows*n, b.e)
-	if b.s.autocast() && (b.values[x].wide || weights > 0) {
+	wide := b.values[x].wide || weights > 0 && b.s.wideStream() // by the type of the weights
+	if wide {
 		out = size(rows*n, 4)
 	}
 	f, r := b.wideNorm(x, name, rows, n)
@@ -72,7 +73,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 		o.keeps, o.back = []valueID{narrow}, out
 	}
 	y = b.add(o, name, out)
-	b.values[y].wide = b.s.autocast()
+	b.values[y].wide = wide
 	return y
 }
 
@@ -91,6 +92,9 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, e))
 	b.values[y].wide = e > b.e
 	b.aside(name+".stat", stats)
+	if e > b.e && b.s.Weight < e {
+		b.aside(name+".f32.weights", size(w.n, 4))
+	}
 	if form == FormLayerPlus && b.s.written() {
 		b.aside(name+".weight", size(n, b.e))
 	}

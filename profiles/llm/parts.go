@@ -26,6 +26,7 @@ type Precision struct {
 	Compute int64 // of activations and gathered weights [2]
 
 	Autocast bool     // Transformers' modules run under torch.autocast where weights are wider, or beside adapters
+	CastsAll bool     // and with weights of the compute type, too
 	Reduce   int64    // of what is reduced [as the gradients]
 	Base     BaseKind // of frozen products [BaseSame]
 	Float8   bool     // products of the blocks in 8 bits

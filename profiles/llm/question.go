@@ -80,6 +80,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
+	s.CastsAll = p.Is("autocast", "yes")
 	switch p.Word("logits") {
 	case "deleted":
 		s.LogitsHeld = 0

@@ -58,7 +58,7 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 // softmax of all, in the compute type, and where their maxima are.
 func (b *builder) sunk(s, v valueID, values int64) valueID {
 	heads, e := b.k.Heads/b.s.Tensor, b.e
-	if b.s.autocast() {
+	if b.s.wideStream() { // by the type of the sinks
 		e = 4
 	}
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), e)))

@@ -73,6 +73,7 @@ var Options = []engine.Param{
 	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd", "sgd-momentum", "muon"}},
 	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
+	{Name: "autocast", Title: "autocast", Default: Auto, Choices: []string{Auto, "yes"}},
 	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots", "modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},

@@ -16,6 +16,7 @@ attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: opera
 kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code
 optimizer <NAME> of the optimizer
 states <TYPE> of weights, gradients and moments
+autocast <WHEN> Transformers' modules run under torch.autocast (auto: with fp32 weights, or beside adapters; yes: with bf16 weights, too, as with the Trainer's bf16=True)
 ckpt <POLICY> of checkpointing (sac_op: every second product kept)
 gpus <N> cards
 device <DEVICE> that each of the cards is; memtide help devices lists them

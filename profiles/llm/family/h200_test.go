@@ -64,7 +64,7 @@ func TestKeptOnCard(t *testing.T) {
 		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: 2, Seq: 512}}
 		llm.FindProgram("hf").Apply(&s)
 		s.Attention = llm.AttentionKind(r.Attention)
-		if r.States == "bf16" {
+		if s.CastsAll = r.States == "bf16 under autocast"; r.States != "fp32" {
 			s.Weight, s.Grad = 2, 2
 		}
 		got, err := s.Kept()

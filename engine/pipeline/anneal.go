@@ -23,14 +23,16 @@ type annealing struct {
 	window  []int32 // of the order before a move
 }
 
-// temperatures of an annealing, in parts of the step time.
+// temperatures of an annealing, in parts of the step time: from warmest, or from lukewarm where the step is good already,
+// down to coldest.
 const (
-	warmest = 3e-3
-	coldest = 3e-6
+	warmest  = 3e-3
+	lukewarm = 6e-5
+	coldest  = 3e-6
 )
 
-// anneal runs until a number of passes was played, the bound is met, or the poll ends it.
-func (w *work) anneal(rng *rand.Rand, allowed Allowed, effort int, bound int64, poll *engine.Poll) ([][]Pass, int64) {
+// anneal runs from a temperature on until a number of passes was played, the bound is met, or the poll ends it.
+func (w *work) anneal(rng *rand.Rand, allowed Allowed, from float64, effort int, bound int64, poll *engine.Poll) ([][]Pass, int64) {
 	a := &annealing{work: w, rng: rng, allowed: allowed, best: math.MaxInt64}
 	a.time, _ = w.play(-1, 0, never)
 	a.note()
@@ -40,7 +42,7 @@ func (w *work) anneal(rng *rand.Rand, allowed Allowed, effort int, bound int64, 
 	for tries := 0; a.best > bound && w.played-begin < effort && tries < effort; tries++ {
 		if tries%64 == 0 {
 			x := float64(w.played-begin) / float64(effort)
-			temperature = scale * warmest * math.Pow(coldest/warmest, x) // geometric
+			temperature = scale * from * math.Pow(coldest/from, x) // geometric
 		}
 		if poll.Err() != nil {
 			break

@@ -80,7 +80,7 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	o.Effort = cmp.Or(o.Effort, 50_000_000)
 	s := &searching{p: &q, o: o, w: newWork(&q), rng: newRand(o.Seed), bound: q.Bound(o.Allowed), poll: poll}
 	s.seeds()
-	s.improve(s.top[:min(1, len(s.top))], o.Effort/32) // for searches that are stopped soon
+	s.improve(s.top[:min(1, len(s.top))], warmest, o.Effort/32) // for searches that are stopped soon
 	s.rules(o.Effort / 4)
 	if o.Recompute {
 		s.wholeStages(o.Effort / 8)
@@ -253,20 +253,22 @@ func (s *searching) rules(effort int) {
 	}
 }
 
-// anneal improves the candidates: all of them for a while, then the best one.
+// anneal improves the candidates: all of them for a while, then the best one, at last from a low temperature. On the
+// published cases that is better than one long annealing of the best one.
 func (s *searching) anneal() {
 	left := s.o.Effort - s.w.played
-	s.improve(s.top, left/4)
-	s.improve(s.top[:min(1, len(s.top))], left-left/4)
+	s.improve(s.top, warmest, left/4)
+	s.improve(s.top[:min(1, len(s.top))], warmest, left*3/10)
+	s.improve(s.top[:min(1, len(s.top))], lukewarm, left-left/4-left*3/10)
 }
 
-// improve anneals some candidates, with as many passes in all.
-func (s *searching) improve(list []candidate, effort int) {
+// improve anneals some candidates from a temperature on, with as many passes in all.
+func (s *searching) improve(list []candidate, from float64, effort int) {
 	for _, c := range slices.Clone(list) {
 		if s.enough() || !s.w.load(c.order) {
 			continue
 		}
-		order, t := s.w.anneal(s.rng, s.o.Allowed, effort/len(list), int64(s.bound), s.poll)
+		order, t := s.w.anneal(s.rng, s.o.Allowed, from, effort/len(list), int64(s.bound), s.poll)
 		s.candidate(order, t, "annealing")
 	}
 }

@@ -12,8 +12,11 @@ func adapter(name string, n int64) weight {
 func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	l := b.s.LoRA
 	at := func(n int64) engine.Bytes { return size(b.inner*n, l.Bytes) }
-	if l.Bytes != b.e {
+	switch {
+	case l.Bytes != b.e:
 		x = b.add(op{in: []valueID{x}}, name+".x", at(in))
+	case b.s.autocast() && l.Stored > b.e: // widened to the type of the adapter, then narrowed by autocast
+		x = b.add(op{in: []valueID{x}, temp: size(b.inner*in, l.Stored)}, name+".x", at(in))
 	}
 	if l.Dropout {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", at(in))

@@ -133,7 +133,7 @@ func (b *builder) tableBytes() engine.Bytes {
 		rows *= b.s.Batch
 	}
 	e := b.e
-	if k.RopeWide {
+	if k.RopeWide || b.s.wideStream() {
 		e = 4
 	}
 	n := 2 * ceil(k.turned(), 2)
@@ -272,7 +272,12 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	if b.s.Compiled {
 		temp = 0
 	}
-	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, b.act(n))
+	bytes := b.act(n)
+	if b.s.wideStream() { // the tables have the type of the stream
+		bytes = size(b.inner*n, 4)
+	}
+	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
+	b.values[y].wide = b.s.wideStream()
 	if b.k.RopeOwn && b.s.written() && name == "q.rope" {
 		b.aside("tables", b.ownTables())
 	}
@@ -291,8 +296,12 @@ func (b *builder) repeat(x valueID, name string, wide int64) valueID {
 // where queries share keys, has gradients of keys and values at the width of the queries
 // [flash_api.cpp].
 func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
+	q, k, v = b.cast(q), b.cast(k), b.cast(v)
 	if b.s.Attention == AttentionEager {
 		return b.scores(q, k, v, wide, keys, values)
+	}
+	if b.s.Attention == AttentionSDPA && b.k.Single && keys < wide && b.s.written() {
+		return b.mathScores(q, k, v, wide, values)
 	}
 	efficient := b.s.efficient(b.k)
 	if efficient && keys < wide {
@@ -340,14 +349,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	return a
 }
 
-// maskBytes are those of the mask that a memory-efficient kernel keeps: of each sequence where
-// an indexer chooses what it sees.
+// maskBytes returns the bytes of the mask that a memory-efficient kernel keeps, one of each sequence.
 func (b *builder) maskBytes() engine.Bytes {
-	n := b.s.Seq * upTo(b.s.Seq, efficientMask)
-	if b.k.Index != nil {
-		n *= b.s.Batch
-	}
-	return size(n, b.e)
+	return size(b.s.Batch*b.s.Seq*upTo(b.s.Seq, efficientMask), b.e)
 }
 
 // The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs
@@ -385,56 +389,6 @@ func (b *builder) attentionFlops(widths int64) float64 {
 		seen = min(seen, 2*float64(w))
 	}
 	return 2 * float64(b.inner) * seen * float64(widths) / 2
-}
-
-// scores is attention by products and a softmax, in 4 bytes mostly [transformers:
-// eager_attention_forward].
-func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
-	if root := b.values[v].root; root != v && b.s.Batch > 1 { // a part of each row is copied to be a matrix
-		v = b.repeat(v, "v.rep", values)
-	}
-	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
-		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
-	}
-	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
-	narrow := size(n, b.e)
-	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
-	if b.k.Buckets > 0 {
-		b.positionBias(false)
-	}
-	if b.k.ScoreCap {
-		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
-	}
-	var p valueID
-	if b.k.Sinks {
-		return b.sunk(s, v, values)
-	}
-	if b.k.OwnMask {
-		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
-	}
-	if b.k.Narrow {
-		p = b.keep(b.point("softmax", narrow, []valueID{s}))
-	} else {
-		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
-		p = b.point("softmax", narrow, []valueID{wide})
-	}
-	if b.k.DropAttn {
-		p = b.point("softmax.dropped", narrow, []valueID{p})
-		b.aside("softmax.mask", size(n, 1))
-	}
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
-	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
-}
-
-// sunk is the rest of attention with a learned number of each head beside its scores: the
-// softmax of all, in the compute type, and where their maxima are.
-func (b *builder) sunk(s, v valueID, values int64) valueID {
-	heads := b.k.Heads / b.s.Tensor
-	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), b.e)))
-	b.extra("sinks", heads)
-	b.aside("softmax.max", size(b.inner*heads, 8))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
-	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
 // Index is the indexer of DeepSeek's sparse attention: it scores all keys for each token, of

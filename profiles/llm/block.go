@@ -38,6 +38,7 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	}
 	_, outer := s.tokens()
 	t := newTape(s.stream(outer, k, k.WideIn), needsGrad)
+	t.values[blockInput].wide = s.wideStream()
 	t.block(s, layer, blockInput, seen)
 	if k.Own.Last { // what the next part begins with
 		next := all.Model.At(layer + 1)
@@ -58,7 +59,7 @@ func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.Dit != nil && !k.Dit.Cross {
 		tokens += s.Batch * k.Dit.Text
 	}
-	if wide && s.written() {
+	if wide && s.written() || s.wideStream() {
 		return size(tokens*s.Model.Hidden, 4)
 	}
 	return size(tokens*s.Model.Hidden, s.Compute)
@@ -172,7 +173,9 @@ func (b *builder) act(n int64) engine.Bytes { return size(b.inner*n, b.e) }
 
 // sum adds two values; the gradient goes to both as it is.
 func (b *builder) sum(x, y valueID) valueID {
-	return b.add(op{in: []valueID{x, y}, byRef: true}, "sum", max(b.values[x].bytes, b.values[y].bytes))
+	z := b.add(op{in: []valueID{x, y}, byRef: true}, "sum", max(b.values[x].bytes, b.values[y].bytes))
+	b.values[z].wide = b.values[x].wide || b.values[y].wide
+	return z
 }
 
 // point is an operator element by element that keeps some values.
@@ -199,6 +202,7 @@ func (b *builder) scatter(x valueID) valueID {
 
 // linear is a product from in to out numbers a token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
+	x = b.cast(x)
 	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
 	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w}, flops: 2 * float64(b.inner) * float64(in) * float64(out)}
 	o.temp, o.back = b.narrowed(w, b.inner)
@@ -232,6 +236,9 @@ func (b *builder) net(n valueID, wide int64) valueID {
 	}
 	if !b.k.Gated {
 		return b.linear(b.droppedNet(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide))), "down", wide, h, bias(h))
+	}
+	if b.k.GateUp {
+		n = b.cast(n)
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
 	if b.k.Sparse { // by a mean and a deviation of each token
@@ -308,6 +315,9 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 	in := []valueID{x}
 	switch act {
 	case ActNew:
+		if b.s.autocast() {
+			return b.wideGELU(x, name, bytes)
+		}
 		cube := b.point(name+".inner", bytes, in, x)
 		tanh := b.keep(b.point(name+".tanh", bytes, []valueID{cube}))
 		half := b.point(name+".half", bytes, in)
@@ -336,4 +346,36 @@ func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	y := b.point(name, bytes, []valueID{square, less})
 	b.aside(name+".positive", bytes/engine.Bytes(b.e))
 	return y
+}
+
+// wideGELU is ActNew under autocast, whose power widens its input and all behind it.
+func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
+	wide := bytes * 4 / engine.Bytes(b.e)
+	in := b.widen(x, name, wide)
+	cube := b.point(name+".inner", wide, []valueID{in, x}, in)
+	tanh := b.keep(b.point(name+".tanh", wide, []valueID{cube}))
+	half := b.point(name+".half", bytes, []valueID{x})
+	one := b.point(name+".one", wide, []valueID{tanh})
+	y := b.point(name, wide, []valueID{half, one}, half, one)
+	b.values[y].wide = true
+	return y
+}
+
+// widen returns x in 4 bytes a number, which are bytes in all: itself where it is so already.
+func (b *builder) widen(x valueID, name string, bytes engine.Bytes) valueID {
+	if b.values[x].wide {
+		return x
+	}
+	y := b.add(op{in: []valueID{x}}, name+".f32", bytes)
+	b.values[y].wide = b.s.autocast()
+	return y
+}
+
+// cast returns x in the compute type: a copy of its own for each product that reads a wide value,
+// since autocast remembers those of weights alone.
+func (b *builder) cast(x valueID) valueID {
+	if !b.values[x].wide {
+		return x
+	}
+	return b.add(op{in: []valueID{x}}, "cast", b.values[x].bytes*engine.Bytes(b.e)/4)
 }

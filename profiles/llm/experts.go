@@ -27,6 +27,10 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	defer func() { b.scope = "" }()
 	wide := moe.Wide
 	top := route(n)
+	if b.values[n].wide { // grouped products have no autocast
+		b.e = 4
+		defer func() { b.e = b.s.Compute }()
+	}
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)
 	if b.s.Expert > 1 {
@@ -69,6 +73,8 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	}
 	weighted := b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
 	out := b.add(op{in: []valueID{weighted}}, "mixed", size(b.outer*h, b.e))
+	b.values[out].wide = b.values[n].wide
+	b.e = b.s.Compute
 	if moe.Shared > 0 {
 		b.scope = "shared."
 		out = b.sum(out, b.gatedShared(n, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor)))))
@@ -143,6 +149,9 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		return b.mixerRoute(n, w)
 	}
 	rows, all := b.outer*moe.TopK, b.outer*moe.Experts
+	if !r.Wide {
+		n = b.cast(n)
+	}
 	e := int64(4)
 	if r.Narrow {
 		e = b.e

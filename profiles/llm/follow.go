@@ -42,6 +42,7 @@ type holding struct {
 	out   handle         // 0: not of this value, or gone
 	sizes []engine.Bytes // of what was kept, on the host
 	bytes engine.Bytes   // of the output, on the host
+	life  int            // the stay that it is of
 }
 
 // follow is a program that runs steps by a trace of its chain.
@@ -128,7 +129,10 @@ func (f *follower) arrive(life int) {
 	if k == 0 {
 		return
 	}
-	h := &holding{}
+	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves in the same moment
+		f.leave(old.life)
+	}
+	h := &holding{life: life}
 	unsaved := f.g.Chain.Unsaved(k)
 	switch from := f.away[l.Value]; {
 	case f.fetched(l) && from != nil:
@@ -156,6 +160,7 @@ func (f *follower) arrive(life int) {
 // leave ends a stay.
 func (f *follower) leave(life int) {
 	l, h := &f.trace.Lives[life], f.held[life]
+	f.held[life] = nil
 	if h == nil {
 		return
 	}

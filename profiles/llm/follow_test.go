@@ -38,7 +38,7 @@ func TestFollow(t *testing.T) {
 			strategy string
 			percent  engine.Bytes // of what keeping everything takes
 			more     float64      // per cent
-		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.1}, {"pofo", 90, 3}} {
+		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.2}, {"pofo", 90, 3}} {
 			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*way.percent/100), nil, nil)
 			if sol == nil {
 				t.Fatalf("%s %v: %v", c.model, c.args, err)

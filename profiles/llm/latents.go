@@ -10,7 +10,7 @@ import (
 
 // Latents says what a token of a diffusion transformer is: the stride of its autoencoder times its patch.
 type Latents struct {
-	Frames int64 // that make one latent frame, behind the first, which is one by itself; 0: the network makes pictures alone
+	Frames int64 // that make one latent frame behind the first one; 0: the network makes pictures alone
 	Side   int64 // pixels on each side
 }
 

@@ -34,6 +34,7 @@ func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), L
 // which it takes over.
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
+	p.cast(p.root)
 	_, outer := p.s.tail().tokens()
 	h := p.s.tail().Model.Hidden
 	w.loss.norm = p.finalNorm()
@@ -50,6 +51,7 @@ func (p *program) lossForward(w *pass, x handle) {
 		w.loss.hidden = all
 	}
 	p.lossKept(&w.loss)
+	p.uncast()
 }
 
 // lastNorm is the name of the normalisation behind the last block.
@@ -60,6 +62,7 @@ func (p *program) finalNorm() *block {
 	_, outer := p.s.tail().tokens()
 	s := p.s.tail()
 	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
+	b.values[blockInput].wide = s.wideStream()
 	b.final()
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
@@ -139,6 +142,9 @@ func (p *program) lossBackward(w *pass) handle {
 	l := &w.loss
 	g := p.lossGradient(l)
 	p.give(l.hidden)
+	if !p.s.gathers() {
+		p.reshard(p.root)
+	}
 	inner, _ := p.s.tail().tokens()
 	if inner != outer {
 		part := p.take(size(outer*h, p.s.Compute), Backwards)

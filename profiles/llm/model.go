@@ -106,6 +106,8 @@ type Block struct {
 	RopeName string
 
 	Joined   bool // one product makes queries, keys and values; values stay a part of it
+	GateUp   bool // one product makes the gate and what it is multiplied with
+	Single   bool // one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
 	QGate    bool // queries come with a gate of attention's result
 	Sinks    bool // a learned number of each head joins the scores
 	ScoreCap bool // scores go through a tanh

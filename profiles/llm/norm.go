@@ -49,13 +49,21 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
 	// mean is as large as its input [torch: mean_backward expands, then divides].
 	out := size(rows*n, b.e)
+	if b.s.autocast() && (b.values[x].wide || weights > 0) {
+		out = size(rows*n, 4)
+	}
 	f, r := b.wideNorm(x, name, rows, n)
 	read := f
 	if form == FormInput {
 		read = x
 	}
 	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{read, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
-	narrow := b.add(op{in: []valueID{y}}, name+".bf16", out)
+	narrow := y
+	if b.values[x].wide {
+		b.values[y].wide = true
+	} else {
+		narrow = b.add(op{in: []valueID{y}}, name+".bf16", size(rows*n, b.e))
+	}
 	if weights == 0 {
 		return narrow
 	}
@@ -63,7 +71,9 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	if w.trained {
 		o.keeps, o.back = []valueID{narrow}, out
 	}
-	return b.add(o, name, out)
+	y = b.add(o, name, out)
+	b.values[y].wide = b.s.autocast()
+	return y
 }
 
 // oneKernel keeps its input and a statistic of each row, or two of a LayerNorm.
@@ -72,7 +82,14 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	if b.s.Norm == NormLayer {
 		stats *= 2
 	}
-	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, b.e))
+	e := b.e
+	if b.s.autocast() && b.s.Norm == NormLayer {
+		x, e = b.widen(x, name, size(rows*n, 4)), 4
+	} else if b.values[x].wide {
+		e = 4
+	}
+	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, e))
+	b.values[y].wide = e > b.e
 	b.aside(name+".stat", stats)
 	if form == FormLayerPlus && b.s.written() {
 		b.aside(name+".weight", size(n, b.e))
@@ -83,7 +100,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 // wideNorm widens x to 4 bytes, and has 1 over its root mean square.
 func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID) {
 	wide := size(rows*n, 4)
-	f = b.add(op{in: []valueID{x}}, name+".f32", wide)
+	f = b.widen(x, name, wide)
 	sq := b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".pow", wide)
 	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, 4))
 	return f, b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))
@@ -109,6 +126,10 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 		if form != FormWide && w.trained {
 			b.aside(name+".weight", size(n, 4))
 		}
+	}
+	if b.values[x].wide {
+		b.values[y].wide = true
+		return y
 	}
 	return b.add(op{in: []valueID{y}}, name, size(rows*n, b.e))
 }
@@ -151,7 +172,7 @@ func (b *builder) final() {
 		b.output = b.add(op{in: []valueID{x}}, "final.narrow", b.act(b.m.Hidden))
 		return
 	}
-	b.output = b.norm(x, lastNorm, b.outer, b.m.Hidden)
+	b.output = b.cast(b.norm(x, lastNorm, b.outer, b.m.Hidden))
 	if b.m.Ends != nil && b.m.Dropped {
 		b.output = b.add(op{in: []valueID{b.output}}, "final.dropped", b.act(b.m.Hidden))
 		b.aside("final.mask", size(b.outer*b.m.Hidden, 1))

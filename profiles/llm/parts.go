@@ -19,15 +19,17 @@ type Work struct {
 
 // Precision says how many bytes numbers have.
 type Precision struct {
-	Weight  int64    // of the stored weights [2]
-	Grad    int64    // of the stored gradients [as the weights]
-	Master  int64    // of a copy beside the weights [0]
-	Moments int64    // of all moments together [0]
-	Compute int64    // of activations and gathered weights [2]
-	Reduce  int64    // of what is reduced [as the gradients]
-	Base    BaseKind // of frozen products [BaseSame]
-	Float8  bool     // products of the blocks in 8 bits
-	Gather  int64    // bytes of a weight of such a product while it is gathered [Compute]
+	Weight  int64 // of the stored weights [2]
+	Grad    int64 // of the stored gradients [as the weights]
+	Master  int64 // of a copy beside the weights [0]
+	Moments int64 // of all moments together [0]
+	Compute int64 // of activations and gathered weights [2]
+
+	Autocast bool     // Transformers' modules run under torch.autocast where weights are wider, or beside adapters
+	Reduce   int64    // of what is reduced [as the gradients]
+	Base     BaseKind // of frozen products [BaseSame]
+	Float8   bool     // products of the blocks in 8 bits
+	Gather   int64    // bytes of a weight of such a product while it is gathered [Compute]
 }
 
 // BaseKind is how frozen weights of products are stored.

@@ -19,11 +19,11 @@ type Program struct {
 // Programs are the presets, the first one the default.
 var Programs = []Program{
 	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
-		s.Norm, s.Loss, s.LogitsHeld, s.RotateTemp, s.Written = NormEager, LossFP32, 2, 4, true
+		s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
 		if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
 			s.Loss = LossBF16
 		}
-		s.Weight, s.Grad, s.Moments, s.Reduce = 4, 4, 8, 4
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 	}},
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {
 		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8

@@ -80,8 +80,11 @@ func (s *Setup) choose(p engine.Parsed) {
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
-	if p.Is("logits", "deleted") {
+	switch p.Word("logits") {
+	case "deleted":
 		s.LogitsHeld = 0
+	case "kept":
+		s.LogitsHeld = 2
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
 		s.Norm = NormKind(norm)

@@ -42,7 +42,7 @@ func (p *program) saved() (out Kept) {
 		}
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
-	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(p.root.weights, nil)}, &pass{}
+	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(nil, nil)}, &pass{}
 	last := p.s.tail()
 	_, outer := last.tokens()
 	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)
@@ -107,14 +107,11 @@ func (s *Setup) Said() (notes []string) {
 	if s.Attention != AttentionSDPA {
 		return notes
 	}
-	blocks, own, mask := 0, false, s.Seq*s.Seq
+	blocks, own := 0, false
 	for l := range s.Model.Layers {
 		if k := s.Model.At(l); s.of(k).efficient(k) {
 			blocks++
 			own = own || s.masked(k)
-			if k.Index != nil {
-				mask = s.Batch * s.Seq * s.Seq
-			}
 		}
 	}
 	if blocks == 0 {
@@ -122,7 +119,7 @@ func (s *Setup) Said() (notes []string) {
 	}
 	text := fmt.Sprintf("scaled_dot_product_attention takes its memory-efficient kernel in %d of %d blocks", blocks, s.Model.Layers)
 	if own {
-		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(mask, 2)))
+		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(s.Batch*s.Seq*s.Seq, 2)))
 	}
 	return append(notes, text+".")
 }

@@ -162,6 +162,16 @@ func (s *Setup) tokens() (inner, outer int64) {
 // them anew.
 func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
+// autocast says whether Transformers' modules run under autocast here: products in the compute
+// type, each of which narrows its own copy of a wide input, LayerNorms and powers in 4 bytes.
+// Sharded states are stored in the compute type, and models in 16 bits are taken to run without.
+func (s *Setup) autocast() bool {
+	return s.Autocast && s.written() && s.Zero == 0 && s.Compute < 4 && (s.Weight > s.Compute || s.LoRA != nil)
+}
+
+// wideStream says whether the residual stream has the 4 bytes of its weights under autocast.
+func (s *Setup) wideStream() bool { return s.autocast() && s.Weight > s.Compute }
+
 // gathers says whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }
 

@@ -53,24 +53,8 @@ func (s *Setup) end(first, last bool) share {
 func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
 	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
-	m := s.Model
-	var root []weight
-	trained := s.trains()
-	if first {
-		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
-	}
-	if last {
-		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
-		b.final()
-		for _, o := range b.ops {
-			root = append(root, o.weights...)
-		}
-		if n := m.head() - m.finalParams(); n > 0 {
-			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
-		}
-	}
-	p.root = newUnit(root, nil)
-	p.root.stays = true
+	m, trained := s.Model, s.trains()
+	p.root = p.ends()
 	if s.OneGraph && s.Checkpoint == CheckpointBudget {
 		b := newWhole(s, of.layers)
 		u := newUnit(p.blockWeights(b), b)
@@ -119,6 +103,28 @@ func newProgram(s *Setup, of share) *program {
 		}
 	}
 	return p
+}
+
+// ends is the unit of what stands before and behind the blocks: embedding, last norm and head.
+func (p *program) ends() *unit {
+	s, m, trained := p.s, p.s.Model, p.s.trains()
+	var root []weight
+	if p.first {
+		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
+	}
+	if p.last {
+		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
+		b.final()
+		for _, o := range b.ops {
+			root = append(root, o.weights...)
+		}
+		if n := m.head() - m.finalParams(); n > 0 {
+			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
+		}
+	}
+	u := newUnit(root, nil)
+	u.stays = true
+	return u
 }
 
 // modeOf is how a block is checkpointed, the rank's blocks counted from 0.

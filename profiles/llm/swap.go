@@ -18,10 +18,10 @@ type swapRow struct {
 	first, blocks, n int
 }
 
-// swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its blocks swapped in both, a
-// block of the first for each and two of the second, by their numbers [musubi-tuner: flux_2/flux2_models.py,
-// enable_block_swap; at 19 and 38 blocks it is Flux's and, but for one more of the second, HunyuanVideo's].
-// Others have those of their longest row swapped.
+// swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its
+// blocks swapped in both, one of the first or two of the second for each that is asked for, in proportion
+// to the rows [musubi-tuner: flux_2/flux2_models.py, enable_block_swap; of 19 and 38 blocks it is Flux's
+// and, but for one more of the second, HunyuanVideo's]. Others have those of their longest row swapped.
 func (s *Setup) swaps() []swapRow {
 	if s.Swap == 0 {
 		return nil

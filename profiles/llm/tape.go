@@ -19,6 +19,7 @@ type value struct {
 	root  valueID      // the value whose storage this one shares; itself mostly
 	needs bool         // its gradient is needed
 	held  bool         // a checkpoint holds it beside the block's input
+	wide  bool         // it has 4 bytes a number where autocast computes in fewer
 }
 
 // opKind sorts operators as the policies of frameworks do.

@@ -62,7 +62,9 @@ func (p *program) unshard(u *unit) {
 	if len(u.weights) == 0 { // between the ends of a pipeline
 		return
 	}
-	p.cast(u)
+	if u != p.root {
+		p.cast(u)
+	}
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return
 	}
@@ -76,15 +78,42 @@ func (p *program) unshard(u *unit) {
 	p.give(share)
 }
 
-// cast makes copies of the weights in the compute type where autocast does: they live
-// until the unit's backward. Those of the embedding are read as they are.
+// cast makes copies in the compute type of the weights that autocast narrows, those of products,
+// which live until the unit's backward. An embedding is read as it is, unless it is the head too.
 func (p *program) cast(u *unit) {
-	if p.s.gathers() || p.s.Weight <= p.s.Compute || u.whole[0] != 0 {
+	if p.s.gathers() || p.s.Weight <= p.s.Compute {
 		return
 	}
 	for i, w := range u.weights {
-		if w.name != "embedding" && !w.adapter && !p.s.quantised(w) {
+		if u.whole[i] == 0 && p.casts(w) {
 			u.whole[i] = p.take(size(w.n, p.s.Compute), Gathered)
+		}
+	}
+}
+
+// casts says whether a product reads a weight in the compute type that is stored in a wider one.
+// Grouped products of experts have no autocast.
+func (p *program) casts(w weight) bool {
+	switch {
+	case w.adapter, p.s.quantised(w):
+		return false
+	case w.name == "embedding":
+		return p.s.autocast() && p.s.Model.Tied && p.last
+	case !p.s.autocast():
+		return true
+	}
+	return w.rows > 0 && !w.expert || w.name == "head" || w.name == "router"
+}
+
+// uncast gives the copies of the weights of checkpointed blocks back, which autocast holds until
+// the end of the forward.
+func (p *program) uncast() {
+	if !p.s.autocast() {
+		return
+	}
+	for _, u := range p.units {
+		if u.front().mode != CheckpointNone {
+			p.reshard(u)
 		}
 	}
 }

@@ -355,7 +355,7 @@ class Compared(unittest.TestCase):
             self.assertTrue(all(p.grad is None for p in net.parameters()) and not any("_memtide" in m.__dict__ for m in net.modules()), "%s: the model itself" % name)
             text = mt.comparison([plain, theirs, ours], torch.device("cpu"))
             self.assertRegex(text, r"(?m)^plan +\d+\.\d MiB +\d+\.\d MiB +- +\d+\.\d ms +equal +equal$")
-            self.assertIn("have not run on a GPU yet", text)
+            self.assertIn("do not carry over to a GPU.", text)
 
     def test_switch_of_the_framework(self):
         net, args, kwargs, loss, cast = made("gpt")

@@ -106,7 +106,7 @@ func (m PickStep) apply(s *State) []Effect {
 	case !pictures:
 		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq")) // without what another model's pictures were
 	case c.StepArgs["height"] == "":
-		c.StepArgs = ask.With(c.StepArgs, "height", "512")
+		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
 	}
 	return s.openStep(c, Push)
 }

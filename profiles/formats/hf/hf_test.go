@@ -44,7 +44,6 @@ func TestConfigPlayed(t *testing.T) {
 		}
 		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: 2, Seq: 128}}
 		llm.FindProgram("hf").Apply(&s)
-		s.Weight, s.Grad = 2, 2
 		if !flash {
 			s.Attention = llm.AttentionEager
 		}

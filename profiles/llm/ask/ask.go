@@ -78,7 +78,7 @@ var Options = []engine.Param{
 	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},
 	{Name: "shard", Title: "sharing of states", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
 	{Name: "loss", Title: "loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce", "compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
-	{Name: "logits", Title: "logits in the backward", Default: Auto, Choices: []string{Auto, "deleted"}},
+	{Name: "logits", Title: "logits in the backward", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},
 	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},

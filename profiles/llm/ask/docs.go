@@ -21,7 +21,7 @@ gpus <N> cards
 device <DEVICE> that each of the cards is; memtide help devices lists them
 shard <HOW> states are shared (zero3: FSDP), by itself zero3 on several cards
 loss <NAME> of the loss
-logits <WHAT> of the logits a variable keeps through the backward
+logits <WHAT> of the logits a variable keeps through the backward (kept: a loop of your own)
 norm <NAME> of the norm's kernel
 kernel <NAME> of the optimizer's kernel
 lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything

@@ -51,6 +51,15 @@ func (c *config) layers(m *llm.Model, first, rest llm.Block, n, more int64) {
 	}
 }
 
+// streams are blocks with weights of their own for latents and text, and then blocks of one row of both.
+func (c *config) streams(m *llm.Model, b llm.Block, d llm.Dit) {
+	single := d
+	single.Single = true
+	first, rest := b, b
+	first.Dit, rest.Dit = &d, &single
+	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+}
+
 // product is a linear layer with a bias.
 func product(in, out int64) int64 { return in*out + out }
 
@@ -82,11 +91,7 @@ func flux(c *config, m *llm.Model) {
 	e.Params += product(c.need("joint_attention_dim"), h) + product(in, h)
 	e.Latent, e.Whole = 8+4*h+8*out, true
 	d := llm.Dit{Text: 512, Table: 8 * b.Head}
-	single := d
-	single.Single = true
-	first, rest := b, b
-	first.Dit, rest.Dit = &d, &single
-	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+	c.streams(m, b, d)
 }
 
 // chroma has no products for the scales of its blocks: a network of its own makes all of them.
@@ -102,11 +107,7 @@ func chroma(c *config, m *llm.Model) {
 	e.Each = rows*(2*from+deep*(12*wide+4)+2*wide) + 2*h
 	e.Latent, e.Whole = 8+4*h+8*out, true
 	d := llm.Dit{Text: 512, Table: 8 * b.Head, Given: rows}
-	single := d
-	single.Single = true
-	first, rest := b, b
-	first.Dit, rest.Dit = &d, &single
-	c.layers(m, first, rest, doubles, singles)
+	c.streams(m, b, d)
 }
 
 // sd3 has no rotation, and a last block that leaves the text alone.
@@ -179,12 +180,8 @@ func hunyuanVideo(c *config, m *llm.Model) {
 	e.Each += 512 + 4*h + 2*from + 4*h + 2*h + refiners*6*h
 	e.Text = refiners * (20*h + 16*h + 16 + 4*b.Heads + 2*b.Heads*text)
 	e.Latent, e.Whole = 8+4*h+8*out, true
-	d := llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true}
-	single := d
-	single.Single, single.Twice = true, true
-	first, rest := b, b
-	first.Dit, rest.Dit = &d, &single
-	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+	d := llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true, Twice: true}
+	c.streams(m, b, d)
 }
 
 // wan attends to its text, and multiplies by what the time says in 4 bytes.
@@ -239,11 +236,7 @@ func flux2(c *config, m *llm.Model) {
 	e.Params = times*(freq*h+h*h) + 15*h*h + in*h + c.need("joint_attention_dim")*h + 2*h*h + h*out
 	e.Each, e.Latent, e.Whole = times*(2*freq+4*h)+12*h, 8+4*h+8*out, true
 	d := llm.Dit{Text: 512, Table: 8 * b.Head, Shared: true, Plain: true, Swish: true}
-	single := d
-	single.Single = true
-	first, rest := b, b
-	first.Dit, rest.Dit = &d, &single
-	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
+	c.streams(m, b, d)
 }
 
 // tabled are the ends of a network whose blocks have tables of scales: a product makes six

@@ -62,8 +62,10 @@ func neox(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, true, true
 	m.Rope = engine.Int64(float64(m.Head) * c.rope("partial_rotary_factor", c.number("rotary_pct", 0.25)))
 	m.Act = c.gelu("hidden_act", "gelu")
-	if !c.flag("use_parallel_residual", true) {
-		c.unknown("use_parallel_residual", "a gpt_neox whose blocks are not understood")
+	for _, key := range []string{"use_parallel_residual", "attention_bias"} {
+		if !c.flag(key, true) {
+			c.unknown(key, "a gpt_neox whose blocks are not understood")
+		}
 	}
 }
 
@@ -77,7 +79,7 @@ func falcon(c *config, m *llm.Model) {
 	case c.flag("new_decoder_architecture", false):
 		m.Keys, m.OneNorm = c.or(m.Heads, "num_kv_heads"), false
 	case c.flag("multi_query", true):
-		m.Keys = 1
+		m.Keys, m.Single = 1, true
 	}
 	if !c.flag("parallel_attn", true) {
 		c.unknown("parallel_attn", "a falcon whose blocks are not understood")

@@ -103,7 +103,7 @@ func qwen3(c *config, m *llm.Model) {
 
 // phi3 makes queries, keys and values in one product, and rotates a part of each head.
 func phi3(c *config, m *llm.Model) {
-	m.Gated, m.Joined = true, true
+	m.Gated, m.Joined, m.GateUp = true, true, true
 	m.Window = c.size("sliding_window")
 	m.Rope = c.partial(m.Head, 1)
 	m.Dropout = c.above(0, "resid_pdrop")
@@ -194,13 +194,13 @@ func olmo3(c *config, m *llm.Model) {
 
 // glm rotates half of each head, with tables of the layer's own.
 func glm(c *config, m *llm.Model) {
-	m.Gated, m.QKVBias = true, c.flag("attention_bias", true)
+	m.Gated, m.GateUp, m.QKVBias = true, true, c.flag("attention_bias", true)
 	m.Rope, m.RopeOwn = c.partial(m.Head, 0.5), true
 }
 
 func glm4(c *config, m *llm.Model) {
 	glm(c, m)
-	m.QKVBias, m.Around = c.flag("attention_bias", false), llm.AroundBoth
+	m.GateUp, m.QKVBias, m.Around = true, c.flag("attention_bias", false), llm.AroundBoth
 }
 
 // nanochat has norms without weights, one behind the embedding too, and caps its logits.

@@ -98,6 +98,10 @@ func TestSwapTakesTime(t *testing.T) {
 	if got := timed("7", slow); got < none+waits-time.Millisecond || got > none+waits+time.Millisecond {
 		t.Errorf("7 of 8 blocks on 1 GB/s: %v, want %v and %v of copies", got, none, waits)
 	}
+	copies := time.Duration(8 * 2 * block / slow * 1e9) // 4 blocks forward and 4 backward, one after the other on the link
+	if got := timed("4", slow); got < copies || got > copies+none {
+		t.Errorf("4 of 8 blocks on 1 GB/s: %v, want %v of copies and at most %v more", got, copies, none)
+	}
 	if few, many := timed("1", 1e12), timed("7", 1e12); few != none || many <= few {
 		t.Errorf("1 and 7 of 8 blocks on 1 TB/s: %v and %v; want %v, for 6 blocks hide the copy of one, and longer", few, many, none)
 	}

@@ -19,8 +19,8 @@ What a plan is worth, beside the framework's own checkpointing:
     python -m memtide my.module:factory --compare plan.json --device cuda
 
 Needs PyTorch 1.13 or later, nothing else; single operators that are kept need 2.4,
-collecting without computing needs 2.1. Not run on a GPU yet: pinned copies, random
-numbers of a GPU and FSDP are untested.
+collecting without computing needs 2.1. Run on CPUs and on one
+GPU, an H200; FSDP is untested.
 
 With --chain (or as collect.py) it measures a network stage by stage:
     python collect.py resnet50 --input 32x3x224x224 --device cuda

@@ -39,7 +39,9 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
     checkpointing, and by the plan. Each row has the peak that the allocator says, above
     what is there before a step, what it had reserved (of a GPU, otherwise None), the
     median time of so many steps in seconds, and whether gradients and buffers are those
-    of the plain step, bit by bit. The plan's row has the predicted peak."""
+    of the plain step, bit by bit; its own row says whether a second run of it gives them
+    again, which kernels of a GPU that add in any order do not. The plan's row has the
+    predicted peak."""
     plan, rows, want = load_plan(plan), [], None
     step = Step(model, args, kwargs, loss, autocast)
     device = step.device
@@ -50,19 +52,9 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
         handle = apply(own.model, plan) if way == "plan" else None
         row = {"way": name, "predicted_bytes": (plan.get("predicted") or {}).get("peak_bytes") if handle else None, "reserved_bytes": None}
 
-        def run():
-            torch.manual_seed(0)
-            random.seed(0)
-            own.run()
-
-        run()  # the first step makes what later ones find
-        for p in own.model.parameters():
-            if p.grad is not None:
-                p.grad.zero_()
-        run()
-        found = [(n, None if p.grad is None else p.grad.cpu()) for n, p in own.model.named_parameters()], [(n, b.detach().cpu().clone()) for n, b in own.model.named_buffers()]
-        found = tuple([(n, t if t is None else t.clone()) for n, t in part] for part in found)
-        want = want or found
+        run, found = trained(own)
+        if want is None:
+            want, found = found, trained(step.copy())[1]
         row["gradients"], row["buffers"] = (alike(a, b) for a, b in zip(found, want))
         if device.type == "cuda":
             torch.cuda.empty_cache()
@@ -74,6 +66,23 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
         del own, handle, run
         gc.collect()
     return Report(rows, device)
+
+
+def trained(own):
+    """Runs a step twice. Returns what runs it once more, and the gradients and buffers of
+    the second time by name; the first makes what later ones find."""
+    def run():
+        torch.manual_seed(0)
+        random.seed(0)
+        own.run()
+
+    run()
+    for p in own.model.parameters():
+        if p.grad is not None:
+            p.grad.zero_()
+    run()
+    copied = lambda t: None if t is None else t.detach().cpu().clone()
+    return run, ([(n, copied(p.grad)) for n, p in own.model.named_parameters()], [(n, copied(b)) for n, b in own.model.named_buffers()])
 
 
 class Report(list):
@@ -105,5 +114,8 @@ def comparison(rows, device):
     widths = [max(map(len, column)) for column in zip(*lines)]
     text = "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in lines)
     if device.type == "cuda":
-        return text + "\nOn %s, PyTorch %s." % (torch.cuda.get_device_name(device), torch.__version__)
-    return text + "\nOn a CPU, PyTorch %s: its times do not carry over to a GPU, and plans have not run on a GPU yet." % torch.__version__
+        text += "\nOn %s, PyTorch %s." % (torch.cuda.get_device_name(device), torch.__version__)
+        if not rows[0]["gradients"]:
+            text += " Two plain steps differ, too: kernels add in any order, unless torch.use_deterministic_algorithms(True)."
+        return text
+    return text + "\nOn a CPU, PyTorch %s: its times do not carry over to a GPU." % torch.__version__

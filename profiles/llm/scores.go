@@ -1,0 +1,72 @@
+package llm
+
+// scores is attention by products and a softmax, in 4 bytes mostly [transformers:
+// eager_attention_forward].
+func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
+	matrix := func(x valueID, name string, n int64) valueID { // a part of each row is copied to be one
+		if b.values[x].root != x && b.s.Batch > 1 {
+			return b.repeat(x, name, n)
+		}
+		return x
+	}
+	q, k, v = matrix(q, "q.rep", wide), matrix(k, "k.rep", keys), matrix(v, "v.rep", values)
+	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
+		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
+	}
+	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
+	narrow := size(n, b.e)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	if b.k.Buckets > 0 {
+		b.positionBias(false)
+	}
+	if b.k.ScoreCap {
+		s = b.keep(b.point("scores.tanh", narrow, []valueID{s}))
+	}
+	var p valueID
+	if b.k.Sinks {
+		return b.sunk(s, v, values)
+	}
+	if b.k.OwnMask {
+		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
+	}
+	if b.k.Narrow && !b.s.autocast() {
+		p = b.keep(b.point("softmax", narrow, []valueID{s}))
+	} else {
+		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
+		p = b.point("softmax", narrow, []valueID{wide})
+	}
+	if b.k.DropAttn {
+		p = b.point("softmax.dropped", narrow, []valueID{p})
+		b.aside("softmax.mask", size(n, 1))
+	}
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
+// mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
+// the width of the queries [torch: _scaled_dot_product_attention_math].
+func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
+	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)), b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
+	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", scores)
+	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", size(b.inner*values, 4))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}
+
+// sunk is the rest of attention with a learned number of each head beside its scores: the
+// softmax of all, in the compute type, and where their maxima are.
+func (b *builder) sunk(s, v valueID, values int64) valueID {
+	heads, e := b.k.Heads/b.s.Tensor, b.e
+	if b.s.autocast() {
+		e = 4
+	}
+	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), e)))
+	b.extra("sinks", heads)
+	b.aside("softmax.max", size(b.inner*heads, 8))
+	if e > b.e { // without that of the sinks
+		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
+	}
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+}

@@ -9,9 +9,6 @@ import (
 	"memtide/engine"
 )
 
-// NameGaps is the name of the bound of Recompute, for people.
-const NameGaps = "what has to be made again beside the most crowded operations"
-
 // AnyOrder names the set of all that Recompute ranges over with any order: all that
 // recomputes. On a chain, data alone decides the order of the first runs, so with the
 // order kept it is the same set there.
@@ -94,11 +91,7 @@ type absent struct {
 }
 
 // row is a first run at which something has to be absent.
-type row struct {
-	op   int32
-	over float64
-	at   []share
-}
+type row []share
 
 type share struct {
 	gap  int32
@@ -296,10 +289,10 @@ func (c *cover) impossible() *Recomputed {
 		if over <= 0 {
 			continue
 		}
-		r := row{op: x, over: float64(over)}
+		var r row
 		for _, a := range c.at[x] {
 			can += a.size
-			r.at = append(r.at, share{a.gap, float64(min(a.size, over)) / float64(over)})
+			r = append(r, share{a.gap, float64(min(a.size, over)) / float64(over)})
 		}
 		if can < over {
 			return &Recomputed{Time: compute(c.p.Graph), At: engine.OpID(x), Need: c.need[x] - can}
@@ -315,7 +308,7 @@ const margin = 1e-9
 // single is the bound of the best row alone.
 func (c *cover) single() (best float64) {
 	for _, r := range c.over {
-		list := slices.Clone(r.at)
+		list := slices.Clone(r)
 		slices.SortStableFunc(list, func(a, b share) int {
 			return cmp.Compare(float64(c.gaps[a.gap]*b.part), float64(c.gaps[b.gap]*a.part))
 		})
@@ -339,7 +332,7 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	const patience = 30
 	items := 1
 	for _, r := range c.over {
-		items += len(r.at)
+		items += len(r)
 	}
 	steps := min(max(maxAscent/items, 20), 1500)
 	by, load, slope := make([]float64, len(c.over)), make([]float64, len(c.gaps)), make([]float64, len(c.over))
@@ -355,7 +348,7 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 			}
 			sum += by[t]
 			if by[t] > 0 {
-				for _, s := range r.at {
+				for _, s := range r {
 					load[s.gap] += float64(by[t] * s.part)
 				}
 			}
@@ -373,7 +366,7 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 		norm := 0.0
 		for t, r := range c.over {
 			covered := 0.0
-			for _, s := range r.at {
+			for _, s := range r {
 				if load[s.gap] > c.gaps[s.gap] {
 					covered += s.part
 				}

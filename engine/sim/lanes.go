@@ -176,7 +176,7 @@ func (pl *player) endJob(tr *transfer) {
 	}
 	for _, c := range tr.outs {
 		at := &pl.places[c.value]
-		c.whole, at.copy, at.fetching = true, c, nil
+		at.copy, at.fetching = c, nil
 		pl.bind(at, tr.span)
 	}
 	for _, v := range tr.op.Out {

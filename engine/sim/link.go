@@ -268,7 +268,6 @@ func (pl *player) endTransfer(q *laneQueue) {
 		at.fetching, at.copy = nil, c
 		pl.charge(InTransfer, -c.size)
 		pl.charge(c.cat, c.size)
-		c.whole = true
 		pl.bind(at, tr.span)
 		pl.unpin(tr.value, tr.step)
 	}

@@ -12,7 +12,6 @@ type devCopy struct {
 	size  engine.Bytes
 	cat   Category
 	life  int
-	whole bool      // it can be read; false while it is computed or fetched
 	freed bool      // forgotten by the schedule, waiting for out
 	out   *transfer // its offload, queued or under way
 	reads int       // operations of other lanes, queued or under way, that read it

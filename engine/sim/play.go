@@ -121,7 +121,6 @@ func newPlayer(p *engine.Problem, s engine.Schedule) *player {
 		if v := &p.Graph.Values[i]; v.Initial&engine.OnDevice != 0 {
 			c := pl.newCopy(engine.ValueID(i), kindCategory(v.Kind), NoSpan)
 			pl.charge(c.cat, c.size)
-			c.whole = true
 			pl.places[i].copy = c
 		}
 	}
@@ -421,7 +420,6 @@ func (pl *player) endRun() {
 				pl.forget(part) // merged: a^k is part of the new abar^k
 			}
 		}
-		c.whole = true
 		at.copy, at.made = c, true
 	}
 	pl.sample()

@@ -61,9 +61,9 @@ var Fields = func(s *Said) Table {
 		{Key: "xfer", Value: Word(&s.Transfers, "", "whole", "streamed")},
 		{Key: "alloc", Value: Name(&s.Alloc), For: OnlyA},
 		{Key: "alloc.", Args: &s.AllocArgs, For: OnlyA},
-		{Key: "step", Value: (*step)(&s.Step), For: OnlyA},
+		{Key: "step", Value: &plain{&s.Step, stepName}, For: OnlyA},
 		{Key: "step.", Args: &s.StepArgs, For: OnlyA},
-		{Key: "ops", Value: (*text)(&s.Ops), Silent: s.Profile == nil},
+		{Key: "ops", Value: Text(&s.Ops), Silent: s.Profile == nil},
 	}
 }
 
@@ -126,14 +126,21 @@ func (t Table) Of(key string) *Field {
 }
 
 // Name is a value that is a name: capitals do not matter.
-func Name(p *string) Value { return (*name)(p) }
+func Name(p *string) Value { return &plain{p, strings.ToLower} }
 
-type name string
+// Text is a value that is kept as it is.
+func Text(p *string) Value { return &plain{p, func(value string) string { return value }} }
 
-func (n *name) String() string { return string(*n) }
+// plain is a text, as clean leaves it.
+type plain struct {
+	p     *string
+	clean func(string) string
+}
 
-func (n *name) Set(value string) error {
-	*n = name(strings.ToLower(value))
+func (x *plain) String() string { return *x.p }
+
+func (x *plain) Set(value string) error {
+	*x.p = x.clean(value)
 	return nil
 }
 
@@ -164,26 +171,12 @@ func (w *word) Set(value string) error {
 	return nil
 }
 
-// step is the name of a model, or the text of a config.json, which is kept as it is.
-type step string
-
-func (s *step) String() string { return string(*s) }
-
-func (s *step) Set(value string) error {
-	if *s = step(value); !ask.IsConfig(value) {
-		*s = step(strings.ToLower(value))
+// stepName is the name of a model, or the text of a config.json, which is kept as it is.
+func stepName(value string) string {
+	if ask.IsConfig(value) {
+		return value
 	}
-	return nil
-}
-
-// text is kept as it is.
-type text string
-
-func (t *text) String() string { return string(*t) }
-
-func (t *text) Set(value string) error {
-	*t = text(value)
-	return nil
+	return strings.ToLower(value)
 }
 
 type rate engine.Rate

@@ -208,23 +208,16 @@ func PerSecond(n int, step time.Duration) string {
 	return number
 }
 
-// Between writes a range, with the unit once where it is the same: "8 to 16 GiB".
-func Between(from, to engine.Bytes) string { return join(from, to, " to ") }
-
-// Range writes a range of sizes; one size if it is none.
+// Range writes a range of sizes, with the unit once where it is the same: "8 to 16 GiB"; one size if it is none.
 func Range(low, high engine.Bytes) string {
-	if Bytes(low) == Bytes(high) {
-		return Bytes(high)
+	x, y := Bytes(low), Bytes(high)
+	if x == y {
+		return y
 	}
-	return Between(low, high)
-}
-
-func join(a, b engine.Bytes, word string) string {
-	x, y := Bytes(a), Bytes(b)
 	if n, unit, ok := strings.Cut(x, " "); ok && strings.HasSuffix(y, " "+unit) {
 		x = n
 	}
-	return x + word + y
+	return x + " to " + y
 }
 
 // Rates writes the rates of a link, both directions where they differ.

@@ -12,7 +12,6 @@ import (
 type Memory struct {
 	File   string
 	Data   *proto.Memory
-	Format string
 	Lint   []string
 	End    time.Duration // of the time axis
 	Doctor *Doctor       // nil: it is no recording
@@ -23,7 +22,7 @@ type Memory struct {
 // NewMemory is a file that was read; from is the request for it, which is made again
 // where a recording has to be read again.
 func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
-	m := &Memory{File: file, Data: r.Memory, Format: r.Format, Lint: r.Lint}
+	m := &Memory{File: file, Data: r.Memory, Lint: r.Lint}
 	if m.Data.Told {
 		m.Doctor = &Doctor{File: *from}
 	}

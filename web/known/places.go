@@ -10,10 +10,9 @@ import (
 
 // Places is a placement of what a picture or a file holds.
 type Places struct {
-	Of        Placeable
-	Allocator string
-	Placed    *proto.Placed  // nil if there is none: Failure says why
-	Failure   *proto.Failure // also beside the best so far of a search that was stopped
+	Of      Placeable
+	Placed  *proto.Placed  // nil if there is none: Failure says why
+	Failure *proto.Failure // also beside the best so far of a search that was stopped
 
 	model *draw.Places
 }
@@ -44,7 +43,7 @@ func (of Placeable) Places(allocator string) *Places {
 	if placed == nil {
 		return nil
 	}
-	return &Places{Of: of, Allocator: allocator, Placed: placed}
+	return &Places{Of: of, Placed: placed}
 }
 
 // Keep remembers the placement for as long as its picture or its file.

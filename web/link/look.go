@@ -11,7 +11,7 @@ import (
 )
 
 // Look is how a choice is looked at, as far as links say it. A key is a field here, its
-// line in fields, and its words in ViewWords. The page keeps a Look among what it knows of
+// line in fields, and its words in ViewWords (words_test.go). The page keeps a Look among what it knows of
 // how it is looked at (view.View), so that what is read is shown and what is shown is
 // written.
 type Look struct {
@@ -48,26 +48,16 @@ func (l *Look) fields() choice.Table {
 		{Key: "story", Value: gone{}, For: choice.Network},
 		{Key: "play", Value: (*yes)(&l.ToPlay)},
 		{Key: "t", Value: &l.Range, For: choice.Network},
-		{Key: "sel", Value: (*text)(&l.Wanted), For: choice.Network},
+		{Key: "sel", Value: choice.Text(&l.Wanted), For: choice.Network},
 		{Key: "chain", Value: (*yes)(&l.Chain)},
 		{Key: "open", Value: &l.Folds},
 		{Key: "slow", Value: gone{}},
 		{Key: "show", Value: (*panels)(&l.Frame.Show)},
-		{Key: "title", Value: (*text)(&l.Frame.Title), For: choice.Network},
+		{Key: "title", Value: choice.Text(&l.Frame.Title), For: choice.Network},
 		{Key: "theme", Value: choice.Word(&l.Frame.Theme, "auto", "light", "dark", "auto"), For: choice.Page},
 		{Key: "embed", Value: (*yes)(&l.Frame.Embed), For: choice.Embed},
 		{Key: "controls", Value: choice.Word(&l.Frame.Control, "none", "budget", "none"), For: choice.Embed},
 	}
-}
-
-// text is kept as it was written.
-type text string
-
-func (t *text) String() string { return string(*t) }
-
-func (t *text) Set(value string) error {
-	*t = text(value)
-	return nil
 }
 
 // yes is true for every value but 0.

@@ -151,7 +151,7 @@ func (StopPlacing) apply(s *State) []Effect {
 	if p == nil {
 		return s.touchDOM()
 	}
-	s.Places = &known.Places{Of: p.of, Allocator: s.Allocator(), Failure: proto.Fail(proto.Deadline, "Given up before there was a placement.")}
+	s.Places = &known.Places{Of: p.of, Failure: proto.Fail(proto.Deadline, "Given up before there was a placement.")}
 	s.Paint++
 	return s.cancelPlacing()
 }
@@ -212,7 +212,7 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.
 	if p == nil || p.ID != id {
 		return nil
 	}
-	s.Placing, s.Places = nil, &known.Places{Of: p.of, Allocator: s.Allocator(), Placed: placed, Failure: why}
+	s.Placing, s.Places = nil, &known.Places{Of: p.of, Placed: placed, Failure: why}
 	s.touch()
 	return s.Places
 }

@@ -180,10 +180,7 @@ func (c *call) source() bool {
 	case "ConstantOfShape":
 		c.constantOfShape(out)
 	case "Shape", "Size":
-		x := c.in(0)
-		if x == nil {
-			profiles.End(errOnnxInputs)
-		}
+		x := c.need(0)
 		out.vals = slices.Clone(x.dims)
 		if c.node.op == "Size" {
 			c.set(0, onnxInt64, nil)

@@ -58,6 +58,15 @@ func (c *call) in(i int) *onnxValue {
 	return c.ins[i]
 }
 
+// need is an input that has to be there.
+func (c *call) need(i int) *onnxValue {
+	v := c.in(i)
+	if v == nil {
+		profiles.End(errOnnxInputs)
+	}
+	return v
+}
+
 func (c *call) set(i int, dtype int64, dims []int64) {
 	c.outs[i].dtype, c.outs[i].dims = dtype, dims
 }
@@ -336,10 +345,7 @@ func (g *onnxGraph) infer(c *call) {
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
 		c.rule = rule
 		g.plain = g.plain && rule.plain
-		x := c.in(0)
-		if x == nil {
-			profiles.End(errOnnxInputs)
-		}
+		x := c.need(0)
 		rule.shape(c, x)
 		g.others(c)
 		return

@@ -104,10 +104,7 @@ func concatShape(c *call, x *onnxValue) {
 	at := c.axis("axis", 1, len(x.dims))
 	out := slices.Clone(x.dims)
 	for i := 1; i < len(c.ins); i++ {
-		v := c.in(i)
-		if v == nil {
-			profiles.End(errOnnxInputs)
-		}
+		v := c.need(i)
 		same := len(v.dims) == len(out)
 		for j := range v.dims {
 			same = same && (j == at || v.dims[j] == out[j])
@@ -190,20 +187,14 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 
 // gatherShape puts the shape of the indices into the place of a dimension.
 func gatherShape(c *call, x *onnxValue) {
-	index := c.in(1)
-	if index == nil {
-		profiles.End(errOnnxInputs)
-	}
+	index := c.need(1)
 	at := c.axis("axis", 0, len(x.dims))
 	c.set(0, x.dtype, slices.Concat(x.dims[:at], index.dims, x.dims[at+1:]))
 }
 
 // secondShape is that of the second input, with numbers of the first.
 func secondShape(c *call, x *onnxValue) {
-	index := c.in(1)
-	if index == nil {
-		profiles.End(errOnnxInputs)
-	}
+	index := c.need(1)
 	c.set(0, x.dtype, index.dims)
 }
 

@@ -187,7 +187,7 @@ func (s *spatial) slide(i int, in int64) int64 {
 
 // convShape is [batch, filters, ...]; the weights are [filters, channels/group, ...].
 func convShape(c *call, _ *onnxValue) {
-	x, w := c.image2(0, 1)
+	x, w := c.image2()
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[1]*group {
 		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
@@ -202,7 +202,7 @@ func convShape(c *call, _ *onnxValue) {
 
 // transposedShape is the shape whose convolution would give the input's.
 func transposedShape(c *call, _ *onnxValue) {
-	x, w := c.image2(0, 1)
+	x, w := c.image2()
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[0] {
 		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
@@ -228,11 +228,9 @@ func transposedShape(c *call, _ *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// image2 are two inputs of the same rank of at least 3.
-func (c *call) image2(i, j int) (x, w *onnxValue) {
-	if x, w = c.in(i), c.in(j); x == nil || w == nil {
-		profiles.End(errOnnxInputs)
-	}
+// image2 are the first two inputs, of the same rank of at least 3.
+func (c *call) image2() (x, w *onnxValue) {
+	x, w = c.need(0), c.need(1)
 	if len(x.dims) < 3 || len(x.dims) != len(w.dims) {
 		wrongShape("inputs have the shapes %s and %s", shapeText(x.dims), shapeText(w.dims))
 	}
@@ -269,10 +267,7 @@ func castShape(c *call, x *onnxValue) {
 func broadcastShape(c *call, x *onnxValue) {
 	out := x.dims
 	for i := 1; i < len(c.ins); i++ {
-		v := c.in(i)
-		if v == nil {
-			profiles.End(errOnnxInputs)
-		}
+		v := c.need(i)
 		joined, ok := broadcast(out, v.dims)
 		if !ok {
 			wrongShape("shapes %s and %s do not go together", shapeText(out), shapeText(v.dims))

@@ -164,9 +164,13 @@ func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
 // autocast says whether Transformers' modules run under autocast here: products in the compute
 // type, each of which narrows its own copy of a wide input, LayerNorms and powers in 4 bytes.
-// Sharded states are stored in the compute type, and models in 16 bits are taken to run without, unless CastsAll says so.
+// Sharded states are stored in the compute type, models in 16 bits are taken to run without, unless CastsAll says
+// so, and trainers of diffusion transformers have autocast of their own kinds.
 func (s *Setup) autocast() bool {
-	return s.Autocast && s.written() && s.Zero == 0 && s.Compute < 4 && (s.CastsAll || s.Weight > s.Compute || s.LoRA != nil)
+	if !s.Autocast || !s.written() || s.Zero > 0 || s.Compute == 4 || s.Model.Latents != nil {
+		return false
+	}
+	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
 }
 
 // wideStream says whether the residual stream has the 4 bytes of its weights under autocast.

@@ -24,7 +24,7 @@ var words = map[string]string{
 	"loss bf16": "bf16 logits", "loss fp32": "fp32 logits", "loss compiled": "compiled", "loss chunked_ce": "logits in chunks", "loss compiled_chunks": "compiled, logits in chunks",
 	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place", "loss fused": "one fused kernel",
 	"logits deleted": "deleted before it", "logits kept": "kept through it", "autocast yes": "with bf16 weights, too",
-	"norm eager":     "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
+	"norm eager": "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
 	"schedule auto": "the fastest order that fits", "schedule gpipe": "GPipe", "schedule 1f1b": "1F1B", "schedule interleaved": "interleaved 1F1B", "schedule zb-h1": "ZB-H1", "schedule zb-h2": "ZB-H2",
 	"schedule interleaved-torch": "interleaved, torch's rounds", "schedule interleaved-even": "interleaved, even rounds", "schedule looped-bfs": "breadth first",
 	"schedule bf-pp": "breadth first in groups", "schedule zb-1p": "ZB-1p", "schedule zb-2p": "ZB-2p", "schedule zb-v": "ZB-V", "schedule v-half": "V-Half", "schedule v-min": "V-Min", "schedule dualpipe": "DualPipe", "schedule dualpipev": "DualPipeV",

@@ -81,7 +81,11 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	add("cuda", "CUDA "+format.Bytes(n.context), n.to())
 	if end := at; end > n.memory {
 		at = n.memory
-		add("ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory)), end)
+		class, label := "ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory))
+		if room := barWidth * float64(whole-end) / float64(whole); room > letter*float64(len(label)) {
+			class += " spills" // its label may go on where the bar is empty
+		}
+		add(class, label, end)
 		return out
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {

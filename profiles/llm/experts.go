@@ -29,7 +29,6 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	top := route(n)
 	if b.values[n].wide { // grouped products have no autocast
 		b.e = 4
-		defer func() { b.e = b.s.Compute }()
 	}
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)

@@ -93,3 +93,22 @@ func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
 		}
 	}
 }
+
+// Where no time lies between the end of a stay and the begin of the next one, as where steps are
+// short beside copies, the plans of methods run all the same.
+func TestFollowShortStays(t *testing.T) {
+	m := *Lookup("qwen3-0.6b")
+	m.Layers, m.Words, m.Hidden, m.Wide = 3, 1024, 512, 1280
+	m.Heads, m.Keys, m.Head, m.Tied = 8, 4, 64, false
+	a, err := New(&m, engine.Args{"device": "h200", "seq": "512", "batch": "2", "attention": "sdpa", "states": "bf16"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Plan(nil, func(*Plan) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Curves) == 0 {
+		t.Error("no plans of methods; want theirs")
+	}
+}

@@ -7,7 +7,7 @@ package profiles
 // ended carries an error from End to Try.
 type ended struct{ err error }
 
-// Error is what a program says that ends outside of Try.
+// Error returns what a program says that ends outside of Try.
 func (e ended) Error() string { return e.err.Error() }
 
 // End ends the function that Try runs, and Try returns err. It does nothing if err is nil.

@@ -113,7 +113,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// StageName is the name of a stage, or a number if it has none.
+// StageName returns the name of a stage, or a number if it has none.
 func StageName(name string, number int) string {
 	if name = strings.ToValidUTF8(name, "?"); name != "" {
 		return name

@@ -56,7 +56,7 @@ func Formats() []*Format { return formats.All() }
 // reads for this one; the linker sets it (see cmd/build).
 var linked string
 
-// Extensions are the usual endings of files that are read, for file pickers: of the
+// Extensions returns the usual endings of files that are read, for file pickers: of the
 // formats of this program, and of those that another reads for it.
 func Extensions() []string {
 	var all []string

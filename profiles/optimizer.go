@@ -23,7 +23,7 @@ var Optimizers = []Optimizer{{"sgd", "SGD", 1}, {"adamw", "AdamW", 2}}
 // stepShare is the share of the memory's rate that a step reaches, in per cent.
 const stepShare = 80
 
-// FindOptimizer returns the optimizer of a name; nil if there is none.
+// FindOptimizer returns the optimizer of a name, or nil if there is none.
 func FindOptimizer(name string) *Optimizer {
 	if i := slices.IndexFunc(Optimizers, func(o Optimizer) bool { return o.Name == name }); i >= 0 {
 		return &Optimizers[i]
@@ -31,7 +31,7 @@ func FindOptimizer(name string) *Optimizer {
 	return nil
 }
 
-// States are the bytes that the optimizer keeps beside weights of a precision and their gradients.
+// States returns the bytes that the optimizer keeps beside weights of a precision and their gradients.
 func (o *Optimizer) States(weights engine.Bytes, precision string) engine.Bytes {
 	width, each := engine.Bytes(4), 4*o.Moments
 	if precision == "f16" || precision == "bf16" {

@@ -66,7 +66,7 @@ func (s *site) charts() {
 	s.Charts = s.putHashed("charts", ".js", result.OutputFiles[0].Contents)
 }
 
-// bundle is how the charts are bundled; used lists the stubs that were asked for.
+// bundle returns how the charts are bundled; used lists the stubs that were asked for.
 func (s *site) bundle(used *sync.Map) api.BuildOptions {
 	return api.BuildOptions{
 		AbsWorkingDir:     s.root,

@@ -173,7 +173,7 @@ func htmlName(file string) string {
 	return strings.TrimSuffix(file, ".md") + ".html"
 }
 
-// plainText is the text of a node without its marks.
+// plainText returns the text of a node without its marks.
 func plainText(n ast.Node, src []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -71,7 +71,7 @@ func (s *site) npmPackages() []source {
 	return out
 }
 
-// licenceTexts are the files of a directory that are licences or notices by their
+// licenceTexts returns the files of a directory that are licences or notices by their
 // names, and those of its directory licenses, to which they may refer.
 func licenceTexts(dir string) (out [][]byte) {
 	for _, e := range cli.Must(os.ReadDir(dir)) {

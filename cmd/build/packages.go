@@ -39,7 +39,7 @@ var targets = []target{
 	{"windows", "arm64", []string{"win_arm64"}},
 }
 
-// command is the file name of the command on such a machine.
+// command returns the file name of the command on such a machine.
 func (t target) command() string {
 	if t.os == "windows" {
 		return "memtide.exe"
@@ -91,7 +91,7 @@ func (s *site) compileCommand(t target) []byte {
 	return cli.Must(os.ReadFile(name))
 }
 
-// siteFiles are the files of the built site.
+// siteFiles returns the files of the built site.
 func (s *site) siteFiles() (out []file) {
 	for _, a := range s.written {
 		out = append(out, file{name: "memtide/" + a.name, data: cli.Must(os.ReadFile(filepath.Join(s.dir, a.name)))})
@@ -100,7 +100,7 @@ func (s *site) siteFiles() (out []file) {
 	return out
 }
 
-// npmFiles are the files of the npm package memtide-view.
+// npmFiles returns the files of the npm package memtide-view.
 func (s *site) npmFiles() (out []file) {
 	const dir = "web/npm"
 	for _, e := range cli.Must(os.ReadDir(filepath.Join(s.root, dir))) {
@@ -109,7 +109,7 @@ func (s *site) npmFiles() (out []file) {
 	return append(out, file{name: "package/view.js", data: s.static("view.js")[0]}, file{name: "package/LICENSE", data: s.read("LICENSE")})
 }
 
-// filledIn is a file of the module in which {{.Version}} and {{.Site}} are filled in; Site
+// filledIn returns a file of the module in which {{.Version}} and {{.Site}} are filled in; Site
 // is empty where no address was given.
 func (s *site) filledIn(path ...string) []byte {
 	var b bytes.Buffer
@@ -118,7 +118,7 @@ func (s *site) filledIn(path ...string) []byte {
 	return b.Bytes()
 }
 
-// pythonFiles are the files of the Python package: its modules and the page in one file.
+// pythonFiles returns the files of the Python package: its modules and the page in one file.
 func (s *site) pythonFiles() (out []file) {
 	for _, name := range cli.Must(filepath.Glob(filepath.Join(s.root, pythonPackage, "*.py"))) {
 		out = append(out, file{name: "memtide/" + filepath.Base(name), data: cli.Must(os.ReadFile(name))})
@@ -156,7 +156,7 @@ type file struct {
 	runs bool // it is a program
 }
 
-// mode is that of a file, and of the programs among them.
+// mode returns that of a file, and of the programs among them.
 func (f file) mode() int64 {
 	if f.runs {
 		return 0o755

@@ -20,7 +20,7 @@ import (
 // components is the folder of packages whose *_gen.go files come from .vugu files.
 const components = "web/ui"
 
-// componentFolders are the folders that have .vugu files, in order.
+// componentFolders returns the folders that have .vugu files, in order.
 func (s *site) componentFolders() (out []string) {
 	cli.Check(filepath.WalkDir(filepath.Join(s.root, components), func(path string, d fs.DirEntry, err error) error {
 		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(out, dir) {
@@ -81,7 +81,7 @@ func replace(to, from string) (changed bool) {
 	return true
 }
 
-// goroot is where Go is installed.
+// goroot returns where Go is installed.
 func goroot() string { return cli.Must(run("", nil, "go", "env", "GOROOT")) }
 
 // inlining makes the program 9 % smaller: functions are inlined only where that

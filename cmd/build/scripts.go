@@ -53,7 +53,7 @@ func (s *site) static(names ...string) (out [][]byte) {
 	return out
 }
 
-// small is a script or a style sheet without what only people read.
+// small returns a script or a style sheet without what only people read.
 func small(name string, text []byte) []byte {
 	loader := api.LoaderJS
 	if filepath.Ext(name) == ".css" {

@@ -64,7 +64,7 @@ func (s *site) single() {
 	s.put(singleName, []byte(b.String()))
 }
 
-// inline is a text that boot.js finds by its id.
+// inline returns a text that boot.js finds by its id.
 func inline(id string, text []byte) string {
 	return fmt.Sprintf("<script type=\"text/plain\" id=%q>%s</script>\n", id, text)
 }

@@ -45,12 +45,12 @@ type asset struct {
 	sum  [sha256.Size]byte
 }
 
-// read is a file of the module, by the parts of its path.
+// read returns a file of the module, by the parts of its path.
 func (s *site) read(path ...string) []byte {
 	return cli.Must(os.ReadFile(filepath.Join(append([]string{s.root}, path...)...)))
 }
 
-// template is a page of the module with places to fill in.
+// template returns a page of the module with places to fill in.
 func (s *site) template(path ...string) *template.Template {
 	return cli.Must(template.New(path[len(path)-1]).Option("missingkey=error").Parse(string(s.read(path...))))
 }

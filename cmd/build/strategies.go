@@ -56,7 +56,7 @@ func descriptions(root string) string {
 	return b.String()
 }
 
-// packageOf is the import path of the package that a function is in.
+// packageOf returns the import path of the package that a function is in.
 func packageOf(f any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	slash := strings.LastIndexByte(name, '/') + 1

@@ -54,7 +54,7 @@ func (b *Bar) start() {
 	}()
 }
 
-// isTerminal says whether somebody watches w who understands "\r".
+// isTerminal reports whether somebody watches w who understands "\r".
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -49,7 +49,7 @@ type badInput struct{ text string }
 
 func (e *badInput) Error() string { return e.text }
 
-// Bad is an error of the command line or of the input.
+// Bad returns an error of the command line or of the input.
 func Bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
 
 // Finish tells an error on stderr, after the name of the command that has it, and

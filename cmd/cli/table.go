@@ -31,7 +31,7 @@ func Number(x float64, decimals int) string {
 	return strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
-// Help is the text of -h: the usage line, what a person needs to know beside the
+// Help returns the text of -h: the usage line, what a person needs to know beside the
 // flags, the flags and examples.
 func Help(usage, doc string, fs *flag.FlagSet, examples []string) string {
 	return Table(func(w *tabwriter.Writer) {

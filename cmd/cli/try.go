@@ -26,7 +26,7 @@ func Within(what string, do func()) {
 // Check ends what Try runs with an error, if there is one.
 func Check(err error) { profiles.End(err) }
 
-// Must is the result of a call; an error of it ends what Try runs.
+// Must returns the result of a call; an error of it ends what Try runs.
 func Must[T any](result T, err error) T {
 	Check(err)
 	return result

@@ -76,7 +76,7 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 	cli.Check(g.outcome())
 }
 
-// batchBudget is the budget in bytes: shares are of keeping everything at the
+// batchBudget returns the budget in bytes: shares are of keeping everything at the
 // batch that was named.
 func (in *input) batchBudget(asked bool) engine.Bytes {
 	if !asked && in.choice.Roomy() {
@@ -91,7 +91,7 @@ func (in *input) batchBudget(asked bool) engine.Bytes {
 	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak)
 }
 
-// batchMethods are the strategies named, or all that can work here, keeping
+// batchMethods returns the strategies named, or all that can work here, keeping
 // everything first.
 func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
 	methods := in.methods(names, given)
@@ -200,7 +200,7 @@ func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(wh
 	return row, err
 }
 
-// outcome is the error of the whole.
+// outcome returns the error of the whole.
 func (g *grown) outcome() error {
 	if !g.complete {
 		return fmt.Errorf("stopped after %d of %d strategies", len(g.rows), len(g.methods))

@@ -13,7 +13,7 @@ import (
 	"memtide/web/format"
 )
 
-// table is the answer for people.
+// table returns the answer for people.
 func (g *grown) table() string {
 	how := "the network is built at each"
 	if g.model == "scaled" {
@@ -49,7 +49,7 @@ func (g *grown) table() string {
 	return text + g.in.findingsText()
 }
 
-// cells are the columns of a strategy from the batch on.
+// cells returns the columns of a strategy from the batch on.
 func (r *batchRow) cells(most int) string {
 	if r.err != nil {
 		return "–\t–\t–\t–\tdoes not apply: " + strings.TrimPrefix(r.err.Error(), engine.ErrUnsupported.Error()+": ")

@@ -166,7 +166,7 @@ func (o *ownCard) define(fs *flag.FlagSet) {
 	add("bandwidth", "`RATE` of that card's own memory, such as 1008GB/s (default in proportion to -rate, as on an A100)", rate(&o.Own.Own))
 }
 
-// id is how the card is spelled; empty if nothing is said of one. device is that of -device.
+// id returns how the card is spelled; empty if nothing is said of one. device is that of -device.
 func (o *ownCard) id(device string) string {
 	switch {
 	case o.Own == (card.Own{}):
@@ -182,7 +182,7 @@ func (o *ownCard) id(device string) string {
 	return o.ID()
 }
 
-// oneSide is the side of a link that a command is about. A link that compares has
+// oneSide returns the side of a link that a command is about. A link that compares has
 // two; of which one is taken without being asked for is told on the standard error.
 func (c *asked) oneSide(e *env, l link.Link) link.Link {
 	b := l.B

@@ -103,7 +103,7 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// difference is a difference of sizes with its sign, plus too.
+// difference returns a difference of sizes with its sign, plus too.
 func difference(n engine.Bytes) string {
 	if n < 0 {
 		return "-" + format.Bytes(-n)

@@ -85,7 +85,7 @@ type comparisonReport struct {
 	*doctor.Comparison
 }
 
-// findings are the warnings of all profiles; of several, with their names.
+// findings returns the warnings of all profiles; of several, with their names.
 func findings(read []*profiles.Profile) []string {
 	list := []string{}
 	for _, p := range read {

@@ -18,7 +18,7 @@ import (
 // most lines of a list for people; -json has more.
 const mostLines = 12
 
-// doctorText is a report for people: the answer first.
+// doctorText returns a report for people: the answer first.
 func doctorText(p *profiles.Profile, r *doctor.Report) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		title(w, p, r)
@@ -77,7 +77,7 @@ func neighbourText(n *doctor.Neighbour) string {
 	return text
 }
 
-// adviceText is what to do, in one line.
+// adviceText returns what to do, in one line.
 func adviceText(r *doctor.Report) string {
 	switch a := r.Advice; a.Verdict {
 	case doctor.Setting:

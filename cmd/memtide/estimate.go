@@ -111,7 +111,7 @@ func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
 	return est
 }
 
-// cardOf is the card of a name.
+// cardOf returns the card of a name.
 func cardOf(name string) *card.Card {
 	c := card.Find(name)
 	if c == nil {
@@ -120,7 +120,7 @@ func cardOf(name string) *card.Card {
 	return c
 }
 
-// text is the estimate for people.
+// text returns the estimate for people.
 func (est *estimate) text(c *card.Card) string {
 	return fmt.Sprintf("%s on %s: %s. The driver would show %s to %s of %s.\n"+
 		"At most %s are allocated, in the %s; states, weights, gradients and optimizer, are %s. PyTorch reserves %s, or %s with expandable segments.\n",

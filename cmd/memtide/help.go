@@ -60,7 +60,7 @@ func help(e *env, args []string) error {
 	return bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "), strings.Join(names, ", "))
 }
 
-// overview is the text of help without arguments.
+// overview returns the text of help without arguments.
 func overview() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "memtide shows how a training step fits into a memory budget.\n\nCommands\n")
@@ -95,7 +95,7 @@ type describedFlag struct {
 	Default string `json:"default,omitempty"`
 }
 
-// describeCommands are all commands with their flags, as help -json writes them.
+// describeCommands returns all commands with their flags, as help -json writes them.
 func describeCommands() any {
 	out := struct {
 		Schema   string      `json:"schema"`
@@ -114,7 +114,7 @@ func describeCommands() any {
 	return out
 }
 
-// usage is the text of -h.
+// usage returns the text of -h.
 func (c *command) usage() string {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	c.flags(fs)
@@ -219,7 +219,7 @@ func formatsHelp() string {
 	})
 }
 
-// firstParagraph is the part before the first blank line, on one line.
+// firstParagraph returns the part before the first blank line, on one line.
 func firstParagraph(doc string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(doc), "\n\n")
 	return strings.Join(strings.Fields(first), " ")

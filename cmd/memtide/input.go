@@ -100,7 +100,7 @@ func (in *input) train(optimizer string) {
 	}
 }
 
-// timedBy is a reference to a preset whose times are those of the card that is asked for, if it has a rate and the
+// timedBy returns a reference to a preset whose times are those of the card that is asked for, if it has a rate and the
 // reference does not name another.
 func timedBy(ref, device string) string {
 	d := card.Lookup(device)
@@ -127,7 +127,7 @@ func readDevice(ctx context.Context, e *env, name string, device int) *profiles.
 	return decoded(name, diskFile{f, info.Size()}, device)
 }
 
-// lies says whether an argument names a regular file: others have no size, cannot be read
+// lies reports whether an argument names a regular file: others have no size, cannot be read
 // twice, and opening one may wait for who writes it.
 func lies(name string) bool {
 	info, err := os.Stat(name)
@@ -145,7 +145,7 @@ func decoded(name string, c profiles.Content, device int) *profiles.Profile {
 	return p
 }
 
-// contents are those of a file, or of the standard input for "-", that is held whole.
+// contents returns those of a file, or of the standard input for "-", that is held whole.
 func contents(ctx context.Context, e *env, name string) []byte {
 	const most = 128 << 20
 	data := stream(ctx, e, name, most+1)
@@ -214,7 +214,7 @@ type diskFile struct {
 	size int64
 }
 
-// Size is that of the file when it was opened.
+// Size returns that of the file when it was opened.
 func (f diskFile) Size() int64 { return f.size }
 
 // explain writes what is wrong with a file: place, what was found, what was
@@ -370,20 +370,20 @@ func strategy(name string) *engine.Strategy {
 	return nil
 }
 
-// setting is the input as requests want it.
+// setting returns the input as requests want it.
 func (in *input) setting() proto.Setting {
 	return proto.Setting{Network: in.network, Device: in.device, Transfers: in.choice.Transfers}
 }
 
-// method is the strategy with its arguments as requests want it.
+// method returns the strategy with its arguments as requests want it.
 func (in *input) method() proto.Method {
 	return proto.Method{Strategy: in.choice.Strategy, Args: in.choice.Args}
 }
 
-// title is that of the strategy.
+// title returns that of the strategy.
 func (in *input) title() string { return engine.Lookup(in.choice.Strategy).Title }
 
-// problem is what was solved, for drawing it.
+// problem returns what was solved, for drawing it.
 func (in *input) problem(budget engine.Bytes) *engine.Problem {
 	if !in.graph {
 		return engine.NewChainProblem(in.profile.Chain, in.device, in.choice.Transfers, budget)

@@ -72,7 +72,7 @@ func (in *input) takeSteps() {
 	}
 }
 
-// permalink is the fragment of the link to this input, without the #. It is an
+// permalink returns the fragment of the link to this input, without the #. It is an
 // error if a reader would not get exactly what is here.
 func (in *input) permalink() (string, error) {
 	l := in.link
@@ -99,7 +99,7 @@ func (in *input) permalink() (string, error) {
 	return fragment, nil
 }
 
-// sameProfile says whether two profiles are equal in all that is solved and
+// sameProfile reports whether two profiles are equal in all that is solved and
 // shown but the warnings, which are derived anew.
 func sameProfile(a, b *profiles.Profile) bool {
 	if a == nil || b == nil {

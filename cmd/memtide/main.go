@@ -108,12 +108,12 @@ type command struct {
 	flags func(fs *flag.FlagSet) action
 }
 
-// commands are the subcommands in the order of the help text.
+// commands returns the subcommands in the order of the help text.
 func commands() []*command {
 	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), estimateCommand(), diffCommand(), planCommand(), pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
 }
 
-// run is the whole program: it returns the exit status.
+// run returns the whole program: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := &env{stdin, stdout, stderr}
 	if len(args) == 0 {
@@ -170,7 +170,7 @@ func commandNames() []string {
 	return names
 }
 
-// bad is an error of the command line or of the input: exit status 2.
+// bad returns an error of the command line or of the input: exit status 2.
 func bad(format string, args ...any) error { return cli.Bad(format, args...) }
 
 // fail ends an action with such an error.
@@ -183,7 +183,7 @@ func failAt(what string, err error) {
 	}
 }
 
-// valid is what somebody has given; an error of it is one of the input.
+// valid returns what somebody has given; an error of it is one of the input.
 func valid[T any](given T, err error) T {
 	if err != nil {
 		fail("%v", err)

@@ -288,7 +288,7 @@ type pipelineReport struct {
 	measured *measuredReport // nil: none
 }
 
-// text is the step for people.
+// text returns the step for people.
 func (r *pipelineReport) text() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		t := r.trace
@@ -319,7 +319,7 @@ func (r *pipelineReport) text() string {
 	})
 }
 
-// verdict is what the checker says of the trace.
+// verdict returns what the checker says of the trace.
 func (r *pipelineReport) verdict() string {
 	if r.refuted != nil {
 		return "NOT VERIFIED: " + r.refuted.Error()
@@ -378,7 +378,7 @@ func (r *pipelineReport) json() *pipelineJSON {
 	return out
 }
 
-// ranksJSON are the ranks of a trace.
+// ranksJSON returns the ranks of a trace.
 func ranksJSON(t *pipeline.Trace) (out []pipelineRankJSON) {
 	spans := func(list []pipeline.Span) (out []pipelineSpan) {
 		for _, x := range list {

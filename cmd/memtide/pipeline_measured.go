@@ -84,7 +84,7 @@ func (m *measuredReport) beside(p *pipeline.Problem) {
 	m.path = p.Critical(m.Trace)
 }
 
-// slowed is how much longer a measured time is than the played one.
+// slowed returns how much longer a measured time is than the played one.
 func slowed(measured, played time.Duration) string {
 	return format.Percent(format.Longer(measured, played))
 }

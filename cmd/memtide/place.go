@@ -129,7 +129,7 @@ type placement struct {
 	failure error // beside the best so far of a search
 }
 
-// table is the placement for people.
+// table returns the placement for people.
 func (r *placement) table() string {
 	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s, p := r.solved, r.placed
@@ -166,7 +166,7 @@ func (r *placement) numbers(w *tabwriter.Writer) {
 	}
 }
 
-// outcome is the sentence about whether the buffers fit.
+// outcome returns the sentence about whether the buffers fit.
 func (r *placement) outcome() string {
 	p := r.placed
 	switch {
@@ -231,7 +231,7 @@ func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) {
 	cli.Check(r.err())
 }
 
-// fileTable is the placement of a file about addresses for people.
+// fileTable returns the placement of a file about addresses for people.
 func (r *placement) fileTable() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		p, profile := r.placed, r.in.profile

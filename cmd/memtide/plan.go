@@ -176,7 +176,7 @@ func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
 	p.args = read.Args
 }
 
-// network is the model of -model or of the file.
+// network returns the model of -model or of the file.
 func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Model {
 	switch {
 	case p.model != "" && len(args) > 0:
@@ -192,7 +192,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	return readModel(args[0], contents(ctx, e, args[0]))
 }
 
-// readModel is the model of a config.json. Other files are named as solve names them.
+// readModel returns the model of a config.json. Other files are named as solve names them.
 func readModel(name string, data []byte) *llm.Model {
 	m, err := family.Read(data)
 	if err == nil {

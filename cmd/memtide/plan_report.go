@@ -21,7 +21,7 @@ import (
 // planReport is the answer with what would change it.
 type planReport struct{ *llm.Plan }
 
-// text is the report for people behind its first line, as far as it is known.
+// text returns the report for people behind its first line, as far as it is known.
 func (r *planReport) text() string {
 	text := r.time() + r.peak() + r.ranks()
 	if r.Done >= 3 {
@@ -55,7 +55,7 @@ func (r *planReport) peak() string {
 	})
 }
 
-// ranks is a table of a pipeline's ranks; empty without one.
+// ranks returns a table of a pipeline's ranks; empty without one.
 func (r *planReport) ranks() string {
 	ranks := r.Answer.Ranks
 	if ranks == nil {
@@ -71,7 +71,7 @@ func (r *planReport) ranks() string {
 	})
 }
 
-// orders is a table of the schedules of a pipeline, each played; empty without one.
+// orders returns a table of the schedules of a pipeline, each played; empty without one.
 func (r *planReport) orders() string {
 	if len(r.Orders) == 0 {
 		return ""
@@ -89,7 +89,7 @@ func (r *planReport) orders() string {
 	})
 }
 
-// said is whether a schedule fits, what it lacks if not, and what else there is to say of it.
+// said reports whether a schedule fits, what it lacks if not, and what else there is to say of it.
 func (r *planReport) said(o *llm.Order) string {
 	text := string(o.Answer.Verdict)
 	if o.Answer.Verdict == llm.FitsNot {
@@ -104,7 +104,7 @@ func (r *planReport) said(o *llm.Order) string {
 	return text
 }
 
-// sentence is the answer in a line.
+// sentence returns the answer in a line.
 func (r *planReport) sentence() string {
 	a, s := r.Answer, r.Ask.Setup
 	var b strings.Builder
@@ -140,7 +140,7 @@ func (r *planReport) sentence() string {
 	return b.String() + "\n"
 }
 
-// time is a line of how long a step takes, and of how much more would fit.
+// time returns a line of how long a step takes, and of how much more would fit.
 func (r *planReport) time() string {
 	var b strings.Builder
 	s := r.Ask.Setup
@@ -178,7 +178,7 @@ func (r *planReport) between() string {
 	return fmt.Sprintf("; nine of ten published runs of its kind would take %s to %s", format.Duration(low), format.Duration(high))
 }
 
-// counted is a number of cards in words.
+// counted returns a number of cards in words.
 func counted(n int64, card string) string {
 	if n == 1 {
 		return "one " + card
@@ -186,7 +186,7 @@ func counted(n int64, card string) string {
 	return fmt.Sprintf("%d %s", n, card)
 }
 
-// changes is a table of what each knob does by itself.
+// changes returns a table of what each knob does by itself.
 func (r *planReport) changes() string {
 	if len(r.Changes) == 0 {
 		if r.Answer.Verdict == llm.Fits {
@@ -206,7 +206,7 @@ func (r *planReport) changes() string {
 	})
 }
 
-// ways are the changes that make it fit.
+// ways returns the changes that make it fit.
 func (r *planReport) ways() string {
 	if r.Answer.Verdict == llm.Fits {
 		return ""
@@ -222,7 +222,7 @@ func (r *planReport) ways() string {
 	return b.String()
 }
 
-// policies is a table of what frameworks offer, each played.
+// policies returns a table of what frameworks offer, each played.
 func (r *planReport) policies() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
@@ -236,7 +236,7 @@ func (r *planReport) policies() string {
 	})
 }
 
-// nearest is the published run that is nearest, and how well it is met; empty if there is none of the kind.
+// nearest returns the published run that is nearest, and how well it is met; empty if there is none of the kind.
 func (r *planReport) nearest() string {
 	n := r.Nearest
 	if n == nil {
@@ -253,7 +253,7 @@ func (r *planReport) nearest() string {
 	return text
 }
 
-// signed is a difference of bytes with its sign.
+// signed returns a difference of bytes with its sign.
 func signed(n engine.Bytes) string {
 	if n < 0 {
 		return "-" + format.Bytes(-n)
@@ -261,7 +261,7 @@ func signed(n engine.Bytes) string {
 	return format.Bytes(n)
 }
 
-// longer is a difference of times with its sign.
+// longer returns a difference of times with its sign.
 func longer(d time.Duration) string {
 	if d < 0 {
 		return "-" + format.Duration(-d)
@@ -272,7 +272,7 @@ func longer(d time.Duration) string {
 // barCells is how wide a bar of a table is at most.
 const barCells = 24
 
-// bar is a share in blocks; whatever is above 0 has at least one.
+// bar returns a share in blocks; whatever is above 0 has at least one.
 func bar(n, of engine.Bytes) string {
 	if n <= 0 || of <= 0 {
 		return ""
@@ -347,7 +347,7 @@ type planOrder struct {
 	Twice     bool         `json:"states_twice,omitempty"`
 }
 
-// ordersJSON are the schedules of the pipeline for programs.
+// ordersJSON returns the schedules of the pipeline for programs.
 func (r *planReport) ordersJSON() (out []planOrder) {
 	for _, o := range r.Orders {
 		p := planOrder{Name: o.Name, Refused: o.Reason}
@@ -404,7 +404,7 @@ type planSpot struct {
 	StepTime int64        `json:"step_time_ns"`
 }
 
-// json is the report for programs.
+// json returns the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Answer
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,

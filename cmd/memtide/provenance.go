@@ -29,7 +29,7 @@ func (in *input) provenance() string {
 	return strings.Join(parts, ", ")
 }
 
-// findings are those about the profile and about what is chosen beside it.
+// findings returns those about the profile and about what is chosen beside it.
 func (in *input) findings() []string {
 	list := slices.Clone(in.profile.Warnings)
 	if text := in.otherDevice(); text != "" {
@@ -55,14 +55,14 @@ func (in *input) otherDevice() string {
 	return fmt.Sprintf("The times are of %s and the link is of %s: what a transfer costs against computing is so on neither.", times, link)
 }
 
-// sameModel says whether two names of devices share the word for the model, such as
+// sameModel reports whether two names of devices share the word for the model, such as
 // V100 or H200: letters, then digits.
 func sameModel(a, b string) bool {
 	words := modelWords(b)
 	return strings.EqualFold(a, b) || slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// modelWords are the words of a name that can be a model: with digits, and no number of
+// modelWords returns the words of a name that can be a model: with digits, and no number of
 // bytes or bits.
 func modelWords(name string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {

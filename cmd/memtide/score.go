@@ -49,7 +49,7 @@ func score(ctx context.Context, e *env, name string, asJSON bool) {
 	cli.Check(err)
 }
 
-// scoreTable is the report for people: the rows, what was refused, the summary.
+// scoreTable returns the report for people: the rows, what was refused, the summary.
 func scoreTable(r *llm.Report) string {
 	rows := cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "row\tkind\tpredicted\tlow\thigh\tmeasured\terror\tphase\n")
@@ -80,7 +80,7 @@ func scoreTable(r *llm.Report) string {
 	})
 }
 
-// amount is a number of a row in the unit of its measurement.
+// amount returns a number of a row in the unit of its measurement.
 func amount(s llm.Scored, x float64) string {
 	switch {
 	case s.Set == "time":

@@ -119,7 +119,7 @@ type toldFailure struct {
 func (f *toldFailure) Error() string { return f.text }
 func (f *toldFailure) Unwrap() error { return f.fail }
 
-// reason is a failure in words, with the way on.
+// reason returns a failure in words, with the way on.
 func (in *input) reason(f *proto.Failure) string {
 	switch f.Kind {
 	case proto.Infeasible:

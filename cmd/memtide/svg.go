@@ -102,7 +102,7 @@ func checkBase(base string) error {
 	return nil
 }
 
-// address is the link that a picture carries: what stands behind the # of the
+// address returns the link that a picture carries: what stands behind the # of the
 // page, after base. Without a base, a picture of what no link can hold goes
 // without one, and the reader hears why.
 func (in *input) address(e *env, base string) string {

@@ -72,7 +72,7 @@ func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string)
 	cli.Check(s.outcome())
 }
 
-// methods are the strategies of a sweep with their parameters: those named, or
+// methods returns the strategies of a sweep with their parameters: those named, or
 // all that can work here. Keeping everything is a single point, so it has to be
 // asked for by name.
 func (in *input) methods(names string, given engine.Args) []proto.Method {
@@ -199,7 +199,7 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	return err
 }
 
-// outcome is the error of the whole sweep.
+// outcome returns the error of the whole sweep.
 func (s *swept) outcome() error {
 	solved := 0
 	for _, p := range s.points {
@@ -229,7 +229,7 @@ func (s *swept) reached() (n int) {
 	return n
 }
 
-// table is the sweep for people.
+// table returns the sweep for people.
 func (s *swept) table() string {
 	return s.in.header() + "\n" + cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "strategy\tbudget\tshare\tstep time\tslowdown\tabove bound\tpeak\tverdict\n")
@@ -244,7 +244,7 @@ func (s *swept) table() string {
 	}) + s.in.findingsText()
 }
 
-// cells are the columns of a point from the step time on.
+// cells returns the columns of a point from the step time on.
 func (s *swept) cells(p *proto.Point) string {
 	if p.StepTime <= 0 {
 		return "–\t–\t–\t–\t" + pointVerdict(p)

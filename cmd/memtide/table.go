@@ -22,7 +22,7 @@ type result struct {
 	complete bool // not the best so far of a solver that was stopped, or stopped by itself
 }
 
-// table is the result for people.
+// table returns the result for people.
 func (r *result) table() string {
 	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s := r.solved
@@ -74,7 +74,7 @@ func (r *result) costs(w *tabwriter.Writer) {
 	}
 }
 
-// verdict is the line that says how much of the table is certain: what was checked,
+// verdict returns the line that says how much of the table is certain: what was checked,
 // and apart from it what the strategy says of faster schedules.
 func (r *result) verdict() string {
 	s := r.solved
@@ -89,7 +89,7 @@ func (r *result) verdict() string {
 	return "step time and peak checked; not proven optimal"
 }
 
-// change is how much longer d is than a reference.
+// change returns how much longer d is than a reference.
 func change(d, reference time.Duration) string {
 	return format.Percent(float64(d)/float64(reference) - 1)
 }
@@ -129,7 +129,7 @@ func decisionCounts(all []sim.Decision) string {
 	return strings.Join(parts, ", ")
 }
 
-// methodText is a strategy with the parameters that are not at their default.
+// methodText returns a strategy with the parameters that are not at their default.
 func methodText(m proto.Method) string {
 	text := m.Strategy
 	for _, a := range sortedArgs(m.Args) {
@@ -173,7 +173,7 @@ func (in *input) header() string {
 	return b.String()
 }
 
-// list is a heading with one item per line; nothing if there are none.
+// list returns a heading with one item per line; nothing if there are none.
 func list(heading string, items []string) string {
 	if len(items) == 0 {
 		return ""

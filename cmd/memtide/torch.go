@@ -83,7 +83,7 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 	e.write(o.file, cli.Must(plan.JSON()))
 }
 
-// find is the plan for one file; with -settings it is only held against those.
+// find returns the plan for one file; with -settings it is only held against those.
 func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
 	chain, trace := o.read(ctx, e, file, poll)
 	for _, w := range trace.Warnings {
@@ -125,7 +125,7 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 	cli.Must(fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget (torchtitan's MemoryBudgetAC) is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
 }
 
-// size is the budget in bytes, rounded down; per cent are of keeping everything.
+// size returns the budget in bytes, rounded down; per cent are of keeping everything.
 func (o torchOptions) size(whole engine.Bytes) engine.Bytes {
 	if strings.HasSuffix(o.budget, "%") {
 		share, err := format.ParsePercent(o.budget)

@@ -115,7 +115,7 @@ func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit 
 	return text + "; how far that is from the optimum is not known."
 }
 
-// count is how many units run again.
+// count returns how many units run again.
 func count(segments []*play.Segment) (n int) {
 	for _, s := range segments {
 		if s.Do == play.DoRecompute {
@@ -150,7 +150,7 @@ func operatorsOf(file string, data []byte, poll *engine.Poll) (*engine.Chain, *p
 	return p.Chain, trace
 }
 
-// linked are the operators in a link, as the file that they are from.
+// linked returns the operators in a link, as the file that they are from.
 func linked(e *env, text string) []byte {
 	l := parseLink(e, text)
 	if l.Ops == "" {

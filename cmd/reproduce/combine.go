@@ -68,12 +68,12 @@ func (l *lab) trio(ref string) *trio {
 	return s
 }
 
-// overhead is how much longer a step takes than without a limit.
+// overhead returns how much longer a step takes than without a limit.
 func (s *trio) overhead(d time.Duration) float64 {
 	return float64(d)/float64(s.net.keepAll.StepTime) - 1
 }
 
-// overheadCell is a step time and its overhead.
+// overheadCell returns a step time and its overhead.
 func (s *trio) overheadCell(d time.Duration) string {
 	if d == 0 {
 		return "–\t–"
@@ -84,7 +84,7 @@ func (s *trio) overheadCell(d time.Duration) string {
 // factor is by how much a budget reduces the memory of the activations.
 func (s *trio) factor(b int) float64 { return float64(combineBudgets) / float64(b+1) }
 
-// removed is which part of rotor's overhead a point does without; ok is false
+// removed returns which part of rotor's overhead a point does without; ok is false
 // where rotor does not fit, or has none.
 func (s *trio) removed(by *proto.Point, b int) (part float64, ok bool) {
 	if s.rotor[b].StepTime <= s.net.keepAll.StepTime {

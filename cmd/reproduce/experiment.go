@@ -64,7 +64,7 @@ func (x *experiment) run(ctx context.Context, stdout, stderr io.Writer, refs []s
 	return err
 }
 
-// report is the whole text of an experiment.
+// report returns the whole text of an experiment.
 func (x *experiment) report(f *findings) string {
 	var b strings.Builder
 	b.WriteString(x.title + "\n" + wrap(x.source, 0) + "\n")

@@ -41,7 +41,7 @@ type network struct {
 	keepAll proto.Reference // step time and peak without a limit
 }
 
-// parsed is the preset that a reference names, and its batch.
+// parsed returns the preset that a reference names, and its batch.
 func parsed(ref string) (*preset.Preset, int) {
 	p, batch, err := preset.Parse(ref)
 	cli.Check(err)
@@ -60,14 +60,14 @@ func (l *lab) open(ref string) *network {
 	return n
 }
 
-// over is the network with another link.
+// over returns the network with another link.
 func (n *network) over(rate engine.Rate) *network {
 	m := *n
 	m.device.ToHost, m.device.ToDev = rate, rate
 	return &m
 }
 
-// streamed is the network with transfers byte by byte.
+// streamed returns the network with transfers byte by byte.
 func (n *network) streamed() *network {
 	m := *n
 	m.how = engine.Streamed
@@ -83,22 +83,22 @@ func (n *network) throughput(step time.Duration) float64 {
 	return float64(n.batch) / step.Seconds()
 }
 
-// resident is what stays on the device throughout, part of every budget.
+// resident returns what stays on the device throughout, part of every budget.
 func (n *network) resident() engine.Bytes { return n.chain.Resident.Total() }
 
-// activations is the budget in which keeping everything needs share of share/of
+// activations returns the budget in which keeping everything needs share of share/of
 // of the memory that is not resident.
 func (n *network) activations(share, of int64) engine.Bytes {
 	return n.resident() + (n.keepAll.Peak-n.resident())*engine.Bytes(share)/engine.Bytes(of)
 }
 
-// heading is the first line of a network's section.
+// heading returns the first line of a network's section.
 func (n *network) heading() string {
 	return fmt.Sprintf("%s: keeping everything takes %s and %s, of which %s stay throughout\n",
 		n.ref, format.Duration(n.keepAll.StepTime), format.Bytes(n.keepAll.Peak), format.Bytes(n.resident()))
 }
 
-// memoryCells are the columns that every table over budgets begins with.
+// memoryCells returns the columns that every table over budgets begins with.
 func (n *network) memoryCells(budget engine.Bytes) string {
 	return fmt.Sprintf("%s\t%s", format.Bytes(budget), format.Share(float64(budget)/float64(n.keepAll.Peak)))
 }
@@ -112,7 +112,7 @@ func methods(names ...string) []proto.Method {
 	return out
 }
 
-// segmented is the strategy sequential with a number of segments.
+// segmented returns the strategy sequential with a number of segments.
 func segmented(k int) proto.Method {
 	return proto.Method{Strategy: "sequential", Args: engine.Args{"segments": strconv.Itoa(k)}}
 }
@@ -155,7 +155,7 @@ func confirm(n *network, p *proto.Point) {
 	}
 }
 
-// smallest is the least memory in which one of the methods has a schedule.
+// smallest returns the least memory in which one of the methods has a schedule.
 func (l *lab) smallest(n *network, by []proto.Method) engine.Bytes {
 	grid := l.solve(n, by, []engine.Bytes{n.resident() + 1})
 	least := n.keepAll.Peak
@@ -167,7 +167,7 @@ func (l *lab) smallest(n *network, by []proto.Method) engine.Bytes {
 	return least
 }
 
-// fastest is the best step time of the points of one budget; 0 if none has any.
+// fastest returns the best step time of the points of one budget, or 0 if none has any.
 func fastest(grid [][]*proto.Point, budget int) (best time.Duration) {
 	for _, row := range grid {
 		if d := row[budget].StepTime; d > 0 && (best == 0 || d < best) {
@@ -225,7 +225,7 @@ func stepTime(d time.Duration) string {
 	return cli.Number(float64(d)/float64(time.Millisecond), 1)
 }
 
-// section is a heading with a table.
+// section returns a heading with a table.
 func section(heading string, fill func(w *tabwriter.Writer)) string {
 	return heading + cli.Table(fill)
 }

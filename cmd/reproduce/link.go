@@ -55,7 +55,7 @@ func linkList() string {
 	return strings.Join(out, ", ")
 }
 
-// gigabytes is a bandwidth in GB/s.
+// gigabytes returns a bandwidth in GB/s.
 func gigabytes(r engine.Rate) string { return strings.TrimSuffix(format.Rate(r), " GB/s") }
 
 // race is offloading against recomputing on one network.
@@ -96,13 +96,13 @@ func (l *lab) race(ref string) *race {
 	return r
 }
 
-// wins says whether offloading over a link is at least as fast as recomputing.
+// wins reports whether offloading over a link is at least as fast as recomputing.
 func (r *race) wins(q int64, b int) bool {
 	p := r.offload[q][b]
 	return p != nil && (r.rotor[b].StepTime == 0 || p.StepTime <= r.rotor[b].StepTime)
 }
 
-// from is the slowest link from which on offloading wins.
+// from returns the slowest link from which on offloading wins.
 func (r *race) from(b int) string {
 	if r.offload[links[0]][b] == nil {
 		return "does not fit"
@@ -131,7 +131,7 @@ func (r *race) section() string {
 	})
 }
 
-// samples is the throughput of a point, or a dash.
+// samples returns the throughput of a point, or a dash.
 func (r *race) samples(p *proto.Point) string {
 	if p == nil || p.StepTime == 0 {
 		return "–"

@@ -26,7 +26,7 @@ import (
 
 func main() { cli.Main(run) }
 
-// run is the whole program: it returns the exit status.
+// run returns the whole program: it returns the exit status.
 func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("reproduce", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // cli.Finish tells the errors, help the rest
@@ -86,7 +86,7 @@ func reproduce(ctx context.Context, stdout, stderr io.Writer, args []string, pre
 	return cli.Bad("there is no experiment %q; known are %s", args[0], strings.Join(names, ", "))
 }
 
-// experiments are what can be reproduced, in the order of the papers.
+// experiments returns what can be reproduced, in the order of the papers.
 func experiments() []*experiment {
 	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(), swapBatches()}
 }

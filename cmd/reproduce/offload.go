@@ -92,7 +92,7 @@ func (l *lab) ratios(ref string) *ratios {
 	return r
 }
 
-// of is the ratio of a method at a budget; 0 where it has no schedule.
+// of returns the ratio of a method at a budget, or 0 where it has no schedule.
 func (r *ratios) of(method, budget int) float64 {
 	return float64(r.grid[method][budget].StepTime) / float64(r.bounds[budget])
 }
@@ -110,7 +110,7 @@ func (r *ratios) section() string {
 	})
 }
 
-// worst is the largest ratio of a method, and the budget where that is.
+// worst returns the largest ratio of a method, and the budget where that is.
 func (r *ratios) worst(method int) (worst float64, at int) {
 	for b := range r.budgets {
 		if x := r.of(method, b); x > worst {
@@ -120,7 +120,7 @@ func (r *ratios) worst(method int) (worst float64, at int) {
 	return worst, at
 }
 
-// crossing is the last budget at which moving takes longer than computing: the
+// crossing returns the last budget at which moving takes longer than computing: the
 // two terms of LB are equal there. ok is false if computing takes longer at all.
 func (r *ratios) crossing() (at int, ok bool) {
 	for b := len(r.budgets) - 1; b >= 0; b-- {
@@ -206,12 +206,12 @@ offloadsearch either; for %d of those it is proven that no schedule is that offl
 	}
 }
 
-// notBelow says whether a point has a schedule whose ratio is not below paperRatio.
+// notBelow reports whether a point has a schedule whose ratio is not below paperRatio.
 func notBelow(p *proto.Point, lb time.Duration) bool {
 	return float64(p.StepTime) >= paperRatio*float64(lb)
 }
 
-// compareRatios is a claim that one method is faster than another, and never
+// compareRatios returns a claim that one method is faster than another, and never
 // slower.
 func compareRatios(all []*ratios, better, worse int, says string) claim {
 	faster, equal, points := 0, 0, 0

@@ -100,12 +100,12 @@ func (l *lab) segments(ref string) *segments {
 	return s
 }
 
-// gain is how much higher rotor's throughput is in the memory of a segmentation.
+// gain returns how much higher rotor's throughput is in the memory of a segmentation.
 func (s *segments) gain(i int) float64 {
 	return float64(s.points[i].StepTime)/float64(s.rotor[i].StepTime) - 1
 }
 
-// best is the segmentation with the highest throughput; of equals the first.
+// best returns the segmentation with the highest throughput; of equals the first.
 func (s *segments) best() int {
 	best := 0
 	for i, p := range s.points {
@@ -169,7 +169,7 @@ func (s *limits) section() string {
 	})
 }
 
-// averageGain is the paper's figure: the mean over all settings of the ratio of
+// averageGain returns the paper's figure: the mean over all settings of the ratio of
 // rotor's throughput to the highest of sequential, in the same memory, less 1.
 func averageGain(all []*segments) float64 {
 	var m mean
@@ -217,7 +217,7 @@ func twoSegmentsClaim(all []*segments) claim {
 	}
 }
 
-// gainsByPreset are the means of what each adds, over the batch sizes.
+// gainsByPreset returns the means of what each adds, over the batch sizes.
 func gainsByPreset(all []*segments, each func(s *segments, add func(float64))) string {
 	by := map[string]*mean{}
 	var order []string

@@ -303,7 +303,7 @@ func (r *swapRow) decimals(s *swapped) int {
 	return 0
 }
 
-// best is the highest throughput of a row.
+// best returns the highest throughput of a row.
 func (r *swapRow) best() (best float64) {
 	for i := range r.points {
 		best = max(best, r.points[i].Throughput())

@@ -166,7 +166,7 @@ func keptClaim(own []*swapped) claim {
 	}
 }
 
-// kept is the share of the best speed without swapping that a method has at a
+// kept returns the share of the best speed without swapping that a method has at a
 // batch, 0 where it does not train.
 func (s *swapped) kept(row, at int) float64 {
 	return s.rows[row].points[at].Throughput() / s.rows[keepRow].best()
@@ -179,7 +179,7 @@ func (s *swapped) keptCell(row, at int) string {
 	return format.Share(s.kept(row, at))
 }
 
-// largestCommon is the place of the largest batch that every method but keeping
+// largestCommon returns the place of the largest batch that every method but keeping
 // everything trains, or -1.
 func (s *swapped) largestCommon() int {
 	for at := len(s.batches) - 1; at >= 0; at-- {

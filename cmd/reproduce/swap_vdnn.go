@@ -104,7 +104,7 @@ func measureSwapLayers(l *lab, refs []string) *findings {
 	return f
 }
 
-// paperLayers is a chain in the layers of the paper.
+// paperLayers returns a chain in the layers of the paper.
 func paperLayers(full *engine.Chain) *engine.Chain {
 	c := &engine.Chain{Name: full.Name, Batch: full.Batch, Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
@@ -121,7 +121,7 @@ func paperLayers(full *engine.Chain) *engine.Chain {
 	return c
 }
 
-// onCard is a preset's chain with times of the paper's card, as it is or in the
+// onCard returns a preset's chain with times of the paper's card, as it is or in the
 // paper's layers.
 func onCard(ref string, layers bool) *engine.Problem {
 	p, batch := parsed(ref)
@@ -159,7 +159,7 @@ type beside struct {
 
 func (b beside) off() float64 { return b.here/b.paper - 1 }
 
-// besides is a table of them, below a heading and the title of its first column.
+// besides returns a table of them, below a heading and the title of its first column.
 func besides(heading string, rows []beside) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "%s\tpaper\there\tdifference\n", heading)
@@ -254,7 +254,7 @@ func (l *lab) layerRace(ref string, layers bool) *layerRace {
 	return r
 }
 
-// cardStep is the step time on the card; 0: it does not fit.
+// cardStep returns the step time on the card; 0: it does not fit.
 func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration) {
 	err := cli.Try(func() { step = proven(p, strategy, engine.Args{"set": set, "algo": algo, "ahead": "conv"}).Makespan })
 	if _, small := errors.AsType[*engine.InfeasibleError](err); !small {
@@ -263,7 +263,7 @@ func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration
 	return step
 }
 
-// improvement is the part of vDNN's extra time that vDNN++ does without; ok is
+// improvement returns the part of vDNN's extra time that vDNN++ does without; ok is
 // false where there is none.
 func (r *layerRace) improvement(set int) (part float64, ok bool) {
 	sync, async := r.step[set][0], r.step[set][1]

@@ -28,7 +28,7 @@ const (
 	partlyWithin    = 1.5
 )
 
-// holds is the verdict of a claim that holds or not.
+// holds returns the verdict of a claim that holds or not.
 func holds(ok bool) verdict {
 	if ok {
 		return agrees
@@ -36,7 +36,7 @@ func holds(ok bool) verdict {
 	return differs
 }
 
-// mostly is the verdict of a claim about all of several cases.
+// mostly returns the verdict of a claim about all of several cases.
 func mostly(cases, of int) verdict {
 	switch {
 	case cases == of:
@@ -47,7 +47,7 @@ func mostly(cases, of int) verdict {
 	return differs
 }
 
-// closeTo is the verdict on a size or a batch beside the paper's.
+// closeTo returns the verdict on a size or a batch beside the paper's.
 func closeTo(here, paper float64) verdict {
 	switch r := here / paper; {
 	case math.Abs(r-1) <= publishedWithin:
@@ -58,7 +58,7 @@ func closeTo(here, paper float64) verdict {
 	return differs
 }
 
-// meanOf is the verdict on a gain of so much on average: in part where it is
+// meanOf returns the verdict on a gain of so much on average: in part where it is
 // another one, but a gain.
 func meanOf(here, paper float64) verdict {
 	switch {
@@ -70,7 +70,7 @@ func meanOf(here, paper float64) verdict {
 	return differs
 }
 
-// upTo is the verdict on a share that "can" be had, or that something comes "up
+// upTo returns the verdict on a share that "can" be had, or that something comes "up
 // to": more is as good, half of it is a part.
 func upTo(here, paper float64) verdict {
 	switch {

@@ -144,7 +144,7 @@ func summary(out io.Writer, report *passes.Report) {
 	}
 }
 
-// zipped is the size of a file with gzip.
+// zipped returns the size of a file with gzip.
 func zipped(file []byte) int {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

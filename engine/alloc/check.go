@@ -24,7 +24,7 @@ const (
 	NumReasons
 )
 
-// String is the reason for people.
+// String returns the reason for people.
 func (r Reason) String() string {
 	return [...]string{"wrong shape", "no address", "negative address", "too little room", "beyond the pool",
 		"overlap", "wrong chunks", "shared chunk", "more in use than reserved"}[r]
@@ -95,7 +95,7 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 	return bad
 }
 
-// requestedFrom says whether buffer i is requested at an event or later.
+// requestedFrom reports whether buffer i is requested at an event or later.
 func requestedFrom(r *Requests, i, event int) bool {
 	return slices.Contains(r.Events[event:], Event{Buffer: i})
 }

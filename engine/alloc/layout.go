@@ -58,7 +58,7 @@ func (f *Failure) Error() string {
 	return msg
 }
 
-// PeakReserved is the most memory that is taken from the device at a moment.
+// PeakReserved returns the most memory that is taken from the device at a moment.
 func (l *Layout) PeakReserved() (peak engine.Bytes) {
 	for _, v := range l.Reserved {
 		peak = max(peak, v.Bytes)
@@ -66,7 +66,7 @@ func (l *Layout) PeakReserved() (peak engine.Bytes) {
 	return peak
 }
 
-// PeakChunks is the largest number of chunks in use at a moment, of a layout by
+// PeakChunks returns the largest number of chunks in use at a moment, of a layout by
 // virtual addressing.
 func (l *Layout) PeakChunks() int {
 	if l.Chunk == 0 {
@@ -75,7 +75,7 @@ func (l *Layout) PeakChunks() int {
 	return int(l.PeakReserved() / l.Chunk)
 }
 
-// PeakWaste is the largest sum of internal fragmentation at a moment.
+// PeakWaste returns the largest sum of internal fragmentation at a moment.
 func (l *Layout) PeakWaste(r *Requests) (peak engine.Bytes) {
 	if l.Took == nil {
 		return 0

@@ -17,7 +17,7 @@ type Moment struct {
 	Largest  engine.Bytes // the largest hole in what is reserved
 }
 
-// Free is what is reserved and not used.
+// Free returns what is reserved and not used.
 func (m *Moment) Free() engine.Bytes { return max(m.Reserved-m.Used, 0) }
 
 // Segment is a stretch of addresses that is taken from the device before an
@@ -136,7 +136,7 @@ func (w *watch) occupy(addr, n engine.Bytes) {
 	}
 }
 
-// at is the hole that holds an address, -1 if it is in none.
+// at returns the hole that holds an address, -1 if it is in none.
 func (h Holes) at(addr engine.Bytes) int {
 	i, _ := slices.BinarySearchFunc(h, addr, func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.end, a), -1) })
 	if i == len(h) || h[i].addr > addr {
@@ -145,7 +145,7 @@ func (h Holes) at(addr engine.Bytes) int {
 	return i
 }
 
-// sizeAt is the size of the hole that holds an address.
+// sizeAt returns the size of the hole that holds an address.
 func (h Holes) sizeAt(addr engine.Bytes) engine.Bytes {
 	if i := h.at(addr); i >= 0 {
 		return h[i].end - h[i].addr
@@ -175,7 +175,7 @@ type hole struct{ addr, end engine.Bytes }
 // Holes are the free stretches of a pool by address; no two of them touch.
 type Holes []hole
 
-// NewHoles is a pool of which nothing is used.
+// NewHoles returns a pool of which nothing is used.
 func NewHoles(pool engine.Bytes) Holes {
 	if pool <= 0 {
 		return nil
@@ -235,7 +235,7 @@ func (h *Holes) Give(addr, n engine.Bytes) {
 	}
 }
 
-// Largest is the size of the largest hole, and free that of all together.
+// Largest returns the size of the largest hole, and free that of all together.
 func (h Holes) Largest() (largest, free engine.Bytes) {
 	for _, x := range h {
 		largest = max(largest, x.end-x.addr)

@@ -117,7 +117,7 @@ func (r *Requests) reclock() {
 	}
 }
 
-// AggregatePeak is the largest sum of what lives at a moment: no pool can be
+// AggregatePeak returns the largest sum of what lives at a moment: no pool can be
 // smaller.
 func (r *Requests) AggregatePeak() (peak engine.Bytes) {
 	var sum engine.Bytes

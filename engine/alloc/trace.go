@@ -30,7 +30,7 @@ var ParamOrder = engine.Param{
 	Default: "as-played", Choices: []string{"as-played", "prefetch-first", "derivative-first"},
 }
 
-// Order is the order of requests that args ask for: the one to call FromTrace
+// Order returns the order of requests that args ask for: the one to call FromTrace
 // with. Where they ask for none, requests are taken as they are played.
 func (a *Allocator) Order(args engine.Args) Order {
 	return Order(max(slices.Index(ParamOrder.Choices, args[OrderParam]), 0))

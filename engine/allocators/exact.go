@@ -243,7 +243,7 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 	return s.split(rest, lo, hi, at)
 }
 
-// fits says whether the capacity can still be kept. By inference, what is placed
+// fits reports whether the capacity can still be kept. By inference, what is placed
 // after c lies at or above its address.
 func (s *exact) fits(lo, hi int32, c candidate) bool {
 	if s.without&inference != 0 {

@@ -88,7 +88,7 @@ func (g *geometry) connect() {
 	}
 }
 
-// deepest is the largest number of buffers that a search may have to place one on
+// deepest returns the largest number of buffers that a search may have to place one on
 // the other: those that a chain of overlaps connects.
 func (g *geometry) deepest() (most int) {
 	from, reach := 0, int32(0)

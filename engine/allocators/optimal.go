@@ -93,7 +93,7 @@ func (o *optimum) run(r *alloc.Requests, poll *engine.Poll) error {
 	return o.minimize(poll)
 }
 
-// tooMany is the error for what is beyond the exact search, after a last try by
+// tooMany returns the error for what is beyond the exact search, after a last try by
 // best fit.
 func (o *optimum) tooMany(r *alloc.Requests, poll *engine.Poll) error {
 	best, err := inPool(r, engine.NoLimit, poll, lowest)
@@ -113,7 +113,7 @@ func (o *optimum) tooMany(r *alloc.Requests, poll *engine.Poll) error {
 		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high).Text(), o.bytes(o.low).Text())
 }
 
-// by is an order for the quick placements: largest measure first, then largest
+// by returns an order for the quick placements: largest measure first, then largest
 // size, then first requested.
 func (o *optimum) by(measure func(b int32) int64) []int32 {
 	order := slices.Clone(o.buffers)
@@ -186,7 +186,7 @@ func (o *optimum) greedy(poll *engine.Poll) error {
 	return nil
 }
 
-// dive is where the exact search goes first, without a way back: always the
+// dive returns where the exact search goes first, without a way back: always the
 // buffer that can get the lowest address is placed next. It needs no stack, so
 // it goes as deep as there are buffers.
 func (o *optimum) dive(poll *engine.Poll) error {
@@ -303,7 +303,7 @@ func newSkyline(sections int) *skyline {
 	return &skyline{leaves: leaves, top: make([]int64, 2*leaves), all: make([]int64, 2*leaves)}
 }
 
-// over is the highest point of sections [lo, hi).
+// over returns the highest point of sections [lo, hi).
 func (s *skyline) over(lo, hi int32) int64 { return s.ask(1, 0, s.leaves, lo, hi) }
 
 func (s *skyline) ask(node, from, to, lo, hi int32) int64 {

@@ -42,7 +42,7 @@ func Of(p *engine.Problem, class engine.Class) (time.Duration, string) {
 	return best, name
 }
 
-// compute is the sum of the times of the operations that every schedule runs at
+// compute returns the sum of the times of the operations that every schedule runs at
 // least once, each the fastest way: all of them, or those without which Graph.Done cannot be made.
 func compute(g *engine.Graph) (sum time.Duration) {
 	if g.Done == engine.NoValue {
@@ -75,7 +75,7 @@ func compute(g *engine.Graph) (sum time.Duration) {
 	return sum
 }
 
-// leastTime is the shorter of the ways to run an operation.
+// leastTime returns the shorter of the ways to run an operation.
 func leastTime(op *engine.Op) time.Duration {
 	if op.Lane != engine.LaneCompute {
 		return 0 // beside what the device computes
@@ -86,7 +86,7 @@ func leastTime(op *engine.Op) time.Duration {
 	return op.Time
 }
 
-// leastTemp is the smaller workspace of the ways to run an operation.
+// leastTemp returns the smaller workspace of the ways to run an operation.
 func leastTemp(op *engine.Op) engine.Bytes {
 	if op.Alt != nil {
 		return min(op.Temp, op.Alt.Temp)

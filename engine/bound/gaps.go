@@ -154,7 +154,7 @@ func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	return c, true
 }
 
-// footprint is what the operations need by themselves, if it is too much.
+// footprint returns what the operations need by themselves, if it is too much.
 func (c *cover) footprint() *Recomputed {
 	g := c.p.Graph
 	start := g.Fixed
@@ -182,7 +182,7 @@ func (c *cover) footprint() *Recomputed {
 	return nil
 }
 
-// before tells whether the first run of a comes before that of b in every schedule.
+// before reports whether the first run of a comes before that of b in every schedule.
 func (c *cover) before(a, b int32) bool {
 	if c.kept {
 		return a < b
@@ -258,7 +258,7 @@ func (c *cover) value(v int32, touches []int32) {
 	}
 }
 
-// chain is a longest chain of readers of a value, each before the next one in every schedule.
+// chain returns a longest chain of readers of a value, each before the next one in every schedule.
 func (c *cover) chain(v int32) (list []int32) {
 	users := c.users[v]
 	long, from := make([]int, len(users)), make([]int, len(users))
@@ -281,7 +281,7 @@ func (c *cover) chain(v int32) (list []int32) {
 	return list
 }
 
-// impossible is a first run at which more has to be there than fits, if there is one,
+// impossible returns a first run at which more has to be there than fits, if there is one,
 // and otherwise fills the rows.
 func (c *cover) impossible() *Recomputed {
 	for _, x := range c.ops {
@@ -305,7 +305,7 @@ func (c *cover) impossible() *Recomputed {
 // margin is more than what rounding can add to a sum of numbers of this magnitude.
 const margin = 1e-9
 
-// single is the bound of the best row alone.
+// single returns the bound of the best row alone.
 func (c *cover) single() (best float64) {
 	for _, r := range c.over {
 		list := slices.Clone(r)
@@ -326,7 +326,7 @@ func (c *cover) single() (best float64) {
 	return best
 }
 
-// ascend is the bound of all rows together: the value of the best multipliers that
+// ascend returns the bound of all rows together: the value of the best multipliers that
 // subgradient ascent finds. Every multiplier from 0 on gives a bound.
 func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	const patience = 30

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// Joint is a lower bound on the step time of schedules of a graph that may run
+// Joint returns a lower bound on the step time of schedules of a graph that may run
 // operations again and move values, on the graphs of Recompute; on others it is the sum of
 // all times. kept and poll are as there.
 //
@@ -49,7 +49,7 @@ func Joint(p *engine.Problem, kept bool, poll *engine.Poll) time.Duration {
 // link is the sum of all times, and how long a byte needs in each direction, in nanoseconds.
 type link struct{ all, out, back float64 }
 
-// divided is the bound of one first run, in nanoseconds.
+// divided returns the bound of one first run, in nanoseconds.
 func (c *cover) divided(x int32, l link) float64 {
 	g := c.p.Graph
 	left := float64(c.need[x] - c.p.Budget)
@@ -95,7 +95,7 @@ func (c *cover) divided(x int32, l link) float64 {
 // line is a line by its value at 0 and its slope.
 type line struct{ at, slope float64 }
 
-// highest is the value of the highest line at a place.
+// highest returns the value of the highest line at a place.
 func highest(lines [5]line, at float64) float64 {
 	most := 0.0
 	for _, l := range lines {
@@ -104,7 +104,7 @@ func highest(lines [5]line, at float64) float64 {
 	return most
 }
 
-// lowest is the least value of the highest line between 0 and end: it is at an end, or where two lines meet.
+// lowest returns the least value of the highest line between 0 and end: it is at an end, or where two lines meet.
 func lowest(lines [5]line, end float64) float64 {
 	least := min(highest(lines, 0), highest(lines, end))
 	for k, a := range lines {

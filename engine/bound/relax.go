@@ -39,7 +39,7 @@ func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 	return max(s.compute, out.passed(s.excess)+back.missing(s.excess)), true
 }
 
-// Relax is the fractional relaxation of Theorem 2 of paper 000: the step time
+// Relax returns the fractional relaxation of Theorem 2 of paper 000: the step time
 // of the schedule that moves just the excess, any part of a value at a time,
 // the first values first. ok is false if the problem is no chain, something has
 // to move and there is no link, or the budget is too small for any schedule.
@@ -137,7 +137,7 @@ func newStep(p *engine.Problem, compute time.Duration) *step {
 	return s
 }
 
-// least is a stage with the least that either way to compute it needs: no
+// least returns a stage with the least that either way to compute it needs: no
 // schedule needs less, whichever it chooses where.
 func least(st engine.Stage) engine.Stage {
 	if f := st.Fast; f != nil {
@@ -147,7 +147,7 @@ func least(st engine.Stage) engine.Stage {
 	return st
 }
 
-// countable says whether there is a link, and sums of times stay within int64.
+// countable reports whether there is a link, and sums of times stay within int64.
 func (s *step) countable(d engine.Device) bool {
 	if d.ToHost <= 0 || d.ToDev <= 0 {
 		return false
@@ -197,7 +197,7 @@ func (f *flow) add(at time.Duration, size engine.Bytes) {
 	f.runs = append(f.runs, r)
 }
 
-// total is what was added.
+// total returns what was added.
 func (f *flow) total() engine.Bytes {
 	if len(f.runs) == 0 {
 		return 0
@@ -205,13 +205,13 @@ func (f *flow) total() engine.Bytes {
 	return f.runs[len(f.runs)-1].sum
 }
 
-// at is the run with the v-th byte; v must be from 1 to total.
+// at returns the run with the v-th byte; v must be from 1 to total.
 func (f *flow) at(v engine.Bytes) run {
 	k, _ := slices.BinarySearchFunc(f.runs, v, func(r run, v engine.Bytes) int { return cmp.Compare(r.sum, v) })
 	return f.runs[k]
 }
 
-// passed is when the first v bytes have passed.
+// passed returns when the first v bytes have passed.
 func (f *flow) passed(v engine.Bytes) time.Duration {
 	r := f.at(v)
 	return r.from + floorTime(f.rate, v-r.base)
@@ -279,7 +279,7 @@ func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 	return ends, true
 }
 
-// floorTime is how long v bytes take at rate r, rounded down.
+// floorTime returns how long v bytes take at rate r, rounded down.
 func floorTime(r engine.Rate, v engine.Bytes) time.Duration {
 	return time.Duration(engine.MulDiv(int64(v), int64(time.Second), int64(r)))
 }

@@ -94,19 +94,19 @@ const none = -1
 // Block is what a request got, until it is given back.
 type Block int32
 
-// New is an empty cache that may reserve up to limit bytes of the device. It is not
+// New returns an empty cache that may reserve up to limit bytes of the device. It is not
 // safe for concurrent use.
 func New(limit engine.Bytes) *Cache { return NewWith(limit, Rules{}) }
 
-// NewWith is an empty cache with rules of its own.
+// NewWith returns an empty cache with rules of its own.
 func NewWith(limit engine.Bytes, rules Rules) *Cache {
 	return &Cache{rules: rules, limit: limit, pools: map[poolKey]int{}, used: map[engine.Bytes]int32{}}
 }
 
-// Reserved is the size of all segments; of expandable ones, of their pages.
+// Reserved returns the size of all segments; of expandable ones, of their pages.
 func (c *Cache) Reserved() engine.Bytes { return c.reserved }
 
-// pool is the place of a pool among lists.
+// pool returns the place of a pool among lists.
 func (c *Cache) pool(k poolKey) int {
 	for i := range min(len(c.lists), 4) { // there are few
 		if c.lists[i].poolKey == k {
@@ -125,7 +125,7 @@ func (c *Cache) pool(k poolKey) int {
 	return i
 }
 
-// of is the pool of a block.
+// of returns the pool of a block.
 func (c *Cache) of(b int32) *pool { return &c.lists[c.segments[c.blocks[b].segment].pool] }
 
 // place makes room in a list for another item, in a place that is not used any more or at the end.
@@ -171,10 +171,10 @@ func (c *Cache) insert(i int, s segment, b block) int32 {
 	return first
 }
 
-// at is the i-th segment by address.
+// at returns the i-th segment by address.
 func (c *Cache) at(i int) *segment { return &c.segments[c.byAddr[i]] }
 
-// idle says whether a segment of the usual kind is wholly free.
+// idle reports whether a segment of the usual kind is wholly free.
 func (c *Cache) idle(segment int32) bool {
 	b := &c.blocks[c.segments[segment].first]
 	return b.next == none && !b.used && !b.unmapped
@@ -190,7 +190,7 @@ func (c *Cache) release(segment int32) {
 	c.byAddr = slices.Delete(c.byAddr, i, i+1)
 }
 
-// behind is the index of the first segment that starts above addr.
+// behind returns the index of the first segment that starts above addr.
 func (c *Cache) behind(addr engine.Bytes) int {
 	i, _ := slices.BinarySearchFunc(c.byAddr, addr, func(s int32, a engine.Bytes) int {
 		if c.segments[s].addr <= a {
@@ -206,7 +206,7 @@ func blockOrder(a, b freeBlock) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr))
 }
 
-// from is the first free block that is not before one of a size at an address.
+// from returns the first free block that is not before one of a size at an address.
 func (p *pool) from(size, addr engine.Bytes) int {
 	lo, hi := 0, len(p.free)
 	for lo < hi {
@@ -220,7 +220,7 @@ func (p *pool) from(size, addr engine.Bytes) int {
 	return lo
 }
 
-// free is a block as pools have it.
+// free returns a block as pools have it.
 func (c *Cache) free(b int32) freeBlock { return freeBlock{c.blocks[b].size, c.blocks[b].addr, b} }
 
 func (c *Cache) put(b int32) {
@@ -235,7 +235,7 @@ func (c *Cache) drop(b int32) {
 	}
 }
 
-// Round is the size of the block that a request for n bytes asks for.
+// Round returns the size of the block that a request for n bytes asks for.
 func (r *Rules) Round(n engine.Bytes) engine.Bytes {
 	d := engine.Bytes(r.Divisions)
 	if d <= 1 || n <= roundTo*d {
@@ -275,7 +275,7 @@ func (c *Cache) Take(stream int, n engine.Bytes) (b Block, ok bool) {
 	return Block(c.use(at, c.blocks[at].addr, n)), true
 }
 
-// find is the smallest free block of a pool that has n bytes, the lowest of equal ones.
+// find returns the smallest free block of a pool that has n bytes, the lowest of equal ones.
 func (c *Cache) find(p *pool, n engine.Bytes) int32 {
 	i := p.from(n, math.MinInt64)
 	if i == len(p.free) {
@@ -294,7 +294,7 @@ func (c *Cache) find(p *pool, n engine.Bytes) int32 {
 	return b.block
 }
 
-// splits says whether what is left of a block behind n bytes becomes a block.
+// splits reports whether what is left of a block behind n bytes becomes a block.
 func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
 	if p.small || c.rules.Expandable {
 		return rest >= roundTo
@@ -386,7 +386,7 @@ func (c *Cache) join(b int32) int32 {
 	return b
 }
 
-// Room is the largest free block that a request for n bytes could have come from, and
+// Room returns the largest free block that a request for n bytes could have come from, and
 // all free blocks of its kind together.
 func (c *Cache) Room(n engine.Bytes) (largest, free engine.Bytes) {
 	for i := range c.lists {

@@ -112,7 +112,7 @@ func (c *Cache) collect() {
 // growingSize is how many addresses an expandable segment has.
 const growingSize = engine.Bytes(1) << 48
 
-// room is what a free block of an expandable segment has with the unmapped addresses
+// room returns what a free block of an expandable segment has with the unmapped addresses
 // behind it.
 func (c *Cache) room(at int32) engine.Bytes {
 	b := &c.blocks[at]

@@ -69,7 +69,7 @@ func (c *checker) name(step int) string {
 
 func (c *checker) span(id sim.SpanID) *sim.Span { return &c.t.Spans[id] }
 
-// at is the span of a step that has one.
+// at returns the span of a step that has one.
 func (c *checker) at(step int) *sim.Span { return c.span(c.spanOf[step]) }
 
 func hasSpan(k engine.StepKind) bool {
@@ -105,7 +105,7 @@ func (c *checker) checkProblem() *Refutation {
 	return nil
 }
 
-// hostUse is the pinned memory that the transfers need: a value takes its room
+// hostUse returns the pinned memory that the transfers need: a value takes its room
 // on the host when an offload of it starts, or an operation of the host that makes it,
 // and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
@@ -183,7 +183,7 @@ func (c *checker) checkHost() *Refutation {
 	return nil
 }
 
-// steps is the shortest list of points with the same amounts at all times.
+// steps returns the shortest list of points with the same amounts at all times.
 func steps(points []sim.Point) (out []sim.Point) {
 	out = append(out, sim.Point{})
 	for _, p := range points {

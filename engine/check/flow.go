@@ -19,7 +19,7 @@ type arrival struct {
 	active bool
 }
 
-// bandOf is the category that a copy counts for now.
+// bandOf returns the category that a copy counts for now.
 func (r *replayer) bandOf(cp *devCopy) sim.Category {
 	if cp.fetched && !cp.whole || cp.freed {
 		return sim.InTransfer
@@ -76,7 +76,7 @@ func (r *replayer) giveUp(id copyID) {
 	r.leave(cp)
 }
 
-// left is what is still on the device of a copy that was given up.
+// left returns what is still on the device of a copy that was given up.
 func (r *replayer) left(cp *devCopy) engine.Bytes {
 	switch {
 	case r.reading(cp):

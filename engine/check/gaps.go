@@ -50,7 +50,7 @@ func (c *checker) checkGaps() *Refutation {
 	return nil
 }
 
-// heldUntil is when the counter leaves a step.
+// heldUntil returns when the counter leaves a step.
 func (c *checker) heldUntil(step int) time.Duration {
 	switch {
 	case step == len(c.s):
@@ -167,7 +167,7 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	return nil
 }
 
-// letsGo tells whether an offload, or an operation of the network, gives room back at a
+// letsGo reports whether an offload, or an operation of the network, gives room back at a
 // moment.
 func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 	sp := c.span(id)

@@ -29,12 +29,12 @@ func LinkLanes() {
 	lanes.start, lanes.end, lanes.orderGap = (*replayer).startQueued, (*replayer).endQueued, (*checker).checkOrderGap
 }
 
-// computes tells whether a step runs on the compute lane, and holds the counter.
+// computes reports whether a step runs on the compute lane, and holds the counter.
 func (c *checker) computes(i int) bool {
 	return c.s[i].Kind == engine.StepRun && c.g.Ops[c.s[i].Op].Lane == engine.LaneCompute
 }
 
-// copies tells whether a lane is one of the link to the host.
+// copies reports whether a lane is one of the link to the host.
 func copies(lane sim.Lane) bool { return lane == sim.ToHost || lane == sim.ToDev }
 
 // runIn is run for every lane, with what an operation comes after.
@@ -94,12 +94,12 @@ func (w *walker) absent(i int, op *engine.Op) *Refutation {
 	return nil
 }
 
-// isAfter tells whether step i names the operation of a span as one that it comes after.
+// isAfter reports whether step i names the operation of a span as one that it comes after.
 func (c *checker) isAfter(i int, id sim.SpanID) bool {
 	return slices.Contains(c.g.Ops[c.s[i].Op].After, c.span(id).Op)
 }
 
-// needs tells whether an operation has to wait for a span: for what it reads, or by order.
+// needs reports whether an operation has to wait for a span: for what it reads, or by order.
 func (c *checker) needs(i int, id sim.SpanID) bool {
 	if slices.Contains(c.lists.afterOf(&c.plan[i]), id) {
 		return true
@@ -114,17 +114,17 @@ func (c *checker) needs(i int, id sim.SpanID) bool {
 	return false
 }
 
-// reading tells whether an operation of another lane has yet to read a copy, or does.
+// reading reports whether an operation of another lane has yet to read a copy, or does.
 func (r *replayer) reading(cp *devCopy) bool {
 	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return !r.over[id] })
 }
 
-// readAfter tells whether an operation of another lane reads a copy beyond a moment.
+// readAfter reports whether an operation of another lane reads a copy beyond a moment.
 func (c *checker) readAfter(cp *devCopy, at time.Duration) bool {
 	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return c.span(id).End > at })
 }
 
-// endsUse tells whether room comes with the end of an operation of the network: that of
+// endsUse reports whether room comes with the end of an operation of the network: that of
 // its temporaries, or of a copy that was freed and that nothing uses any longer.
 func (c *checker) endsUse(sp *sim.Span) bool {
 	if c.g.Ops[sp.Op].Temp > 0 {
@@ -140,7 +140,7 @@ func (c *checker) endsUse(sp *sim.Span) bool {
 	return false
 }
 
-// nextHead is the lane with the first step at its head that stands behind another step;
+// nextHead returns the lane with the first step at its head that stands behind another step;
 // -1 if there is none.
 func (r *replayer) nextHead(behind int) int {
 	best := -1

@@ -37,7 +37,7 @@ func (c *checker) checkLives() *Refutation {
 	return c.checkSequence(got)
 }
 
-// expectedLives are the lives of the copies that have bytes.
+// expectedLives returns the lives of the copies that have bytes.
 func (c *checker) expectedLives() []*sim.Life {
 	lives := make([]sim.Life, len(c.copies))
 	want := make([]*sim.Life, 0, len(c.copies))

@@ -30,7 +30,7 @@ func differs(got, want *level, slack engine.Bytes) (total, band bool) {
 	return off(got.total(), want.total(), slack), band
 }
 
-// off tells whether two amounts are further apart than slack.
+// off reports whether two amounts are further apart than slack.
 func off(a, b, slack engine.Bytes) bool { return a > b+slack || b > a+slack }
 
 func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes) *Refutation {
@@ -165,7 +165,7 @@ func (c *checker) checkBetween(in *instant, next int) *Refutation {
 	return nil
 }
 
-// between is a + (b-a)*part/whole, rounded towards a.
+// between returns a + (b-a)*part/whole, rounded towards a.
 func between(a, b engine.Bytes, part, whole time.Duration) engine.Bytes {
 	sign := engine.Bytes(cmp.Compare(b, a))
 	return a + sign*engine.Bytes(engine.MulDiv(int64(sign*(b-a)), int64(part), int64(whole)))

@@ -66,7 +66,7 @@ var reasonNames = [NumReasons]string{
 	"wrong decisions",
 }
 
-// String is the name of the reason for people.
+// String returns the name of the reason for people.
 func (r Reason) String() string {
 	if r < NumReasons {
 		return reasonNames[r]
@@ -99,7 +99,7 @@ func (e *Refutation) Error() string {
 	return fmt.Sprintf("%v%s: found %s; expected %s", e.Reason, place, e.Found, e.Want)
 }
 
-// count is a number of bytes in words.
+// count returns a number of bytes in words.
 func count(n engine.Bytes) string {
 	if n == 1 {
 		return "1 byte"

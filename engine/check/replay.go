@@ -282,7 +282,7 @@ func (r *replayer) goOn() {
 	r.reach[r.pc] = r.now
 }
 
-// lacks tells whether the step at the counter waits for room, and for how much.
+// lacks reports whether the step at the counter waits for room, and for how much.
 func (r *replayer) lacks() (need engine.Bytes, waits bool) {
 	switch {
 	case r.pc == len(r.s) || r.run:
@@ -294,7 +294,7 @@ func (r *replayer) lacks() (need engine.Bytes, waits bool) {
 	return 0, false
 }
 
-// inputsWhole tells whether a run can read everything now, and what it comes after is over.
+// inputsWhole reports whether a run can read everything now, and what it comes after is over.
 func (r *replayer) inputsWhole(i int) bool {
 	for _, ids := range r.lists.inputsOf(&r.plan[i]) {
 		if !r.anyWhole(r.lists.serving(ids)) {
@@ -318,7 +318,7 @@ func (r *replayer) anyWhole(ids []copyID) bool {
 	return false
 }
 
-// missing is how many bytes too few there are for need more; not positive if there is room.
+// missing returns how many bytes too few there are for need more; not positive if there is room.
 func (r *replayer) missing(need engine.Bytes) engine.Bytes { return r.used.total() + need - r.p.Budget }
 
 func (r *replayer) tryRun(i int) (bool, *Refutation) {
@@ -343,14 +343,14 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 	return true, nil
 }
 
-// tooClose tells whether there may be no room yet for what the trace starts at a later moment,
+// tooClose reports whether there may be no room yet for what the trace starts at a later moment,
 // although missing says that there is.
 func (r *replayer) tooClose(missing engine.Bytes, starts time.Duration) bool {
 	near := r.nearly()
 	return starts > r.now && near > 0 && missing > -near
 }
 
-// nearly is how much room may hide in the rounding of bytes under way: two
+// nearly returns how much room may hide in the rounding of bytes under way: two
 // bytes when they move in both directions.
 func (r *replayer) nearly() engine.Bytes {
 	if r.streamed() && r.moving[0] && r.moving[1] {

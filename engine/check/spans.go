@@ -95,7 +95,7 @@ func (d identity) String() string {
 	return text
 }
 
-// workOf is how long a step takes when nothing holds it up.
+// workOf returns how long a step takes when nothing holds it up.
 func (c *checker) workOf(i int) time.Duration {
 	switch st := &c.s[i]; st.Kind {
 	case engine.StepRun:
@@ -163,7 +163,7 @@ func (c *checker) checkComplete() *Refutation {
 	return nil
 }
 
-// workspace is the size of the temporaries of a run.
+// workspace returns the size of the temporaries of a run.
 func workspace(op *engine.Op, alt bool) engine.Bytes {
 	if alt {
 		return op.Alt.Temp

@@ -50,7 +50,7 @@ func (c *checker) checkCauses() *Refutation {
 	return nil
 }
 
-// heldBy is what let the counter go at a wait or at a fetch that reserves its room, or
+// heldBy returns what let the counter go at a wait or at a fetch that reserves its room, or
 // before it if the counter was not held there.
 func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	if c.reach[i+1] > c.reach[i] {

@@ -139,7 +139,7 @@ func (w *walker) waitFor(i int, ids ...sim.SpanID) {
 	w.plan[i].after = part{int32(from), int32(len(l.after))}
 }
 
-// category is the band of the memory picture that a value belongs to.
+// category returns the band of the memory picture that a value belongs to.
 func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 	switch {
 	case c.g.Values[v].Kind == engine.KindGradient:
@@ -223,7 +223,7 @@ func (w *walker) run(i int) *Refutation {
 	return nil
 }
 
-// arriving tells whether a copy is still on its way at a moment: then it cannot leave.
+// arriving reports whether a copy is still on its way at a moment: then it cannot leave.
 func (w *walker) arriving(id copyID, at time.Duration) bool {
 	cp := &w.copies[id]
 	return cp.fetched && w.span(cp.from).End > at
@@ -343,7 +343,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	return nil
 }
 
-// readyAt is when the first of the copies is whole.
+// readyAt returns when the first of the copies is whole.
 func (c *checker) readyAt(ids part) time.Duration {
 	first := time.Duration(-1)
 	for _, id := range c.lists.serving(ids) {

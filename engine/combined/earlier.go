@@ -11,7 +11,7 @@ import (
 // earlierRounds are how many times fetches are moved: when runs wait less, later ones read sooner.
 const earlierRounds = 8
 
-// Earlier is a schedule in which fetches begin as soon as there is room for what they bring, if the
+// Earlier returns a schedule in which fetches begin as soon as there is room for what they bring, if the
 // step is faster for it; otherwise the solution itself. With apart, none begins before the
 // first forward pass and all offloads are over. It is for plans that place fetches as
 // late as they are expected to be needed, and are played with other waits than they expect.
@@ -71,7 +71,7 @@ func newHurry(p *engine.Problem, steps engine.Schedule, trace *sim.Trace, apart 
 	return h
 }
 
-// schedule is the schedule with its fetches where there is room for them.
+// schedule returns the schedule with its fetches where there is room for them.
 func (h *hurry) schedule() engine.Schedule {
 	sooner := make([][]engine.Step, len(h.steps)) // fetches that stand before a step
 	moved := make([]bool, len(h.steps))
@@ -107,7 +107,7 @@ func (h *hurry) schedule() engine.Schedule {
 	return steps
 }
 
-// earliest is when a fetch can begin, no sooner than from: as long as there is room for it
+// earliest returns when a fetch can begin, no sooner than from: as long as there is room for it
 // up to where it begins now.
 func (h *hurry) earliest(sp *sim.Span, from time.Duration) time.Duration {
 	begin, size := sp.Start, h.p.Graph.Values[sp.Value].Size
@@ -142,7 +142,7 @@ func (h *hurry) reserve(from, to time.Duration, size engine.Bytes) {
 	}
 }
 
-// before is the first step before which the fetch of step i can stand: after all others
+// before returns the first step before which the fetch of step i can stand: after all others
 // that read, make, move or free its value, or one that has to do with it.
 func (h *hurry) before(i int) int {
 	g := h.p.Graph
@@ -170,7 +170,7 @@ func (h *hurry) before(i int) int {
 	return 0
 }
 
-// copied is when the host has the value that step i fetches.
+// copied returns when the host has the value that step i fetches.
 func (h *hurry) copied(i int) (end time.Duration) {
 	for j, st := range h.steps[:i] {
 		if st.Kind == engine.StepOffload && st.Value == h.steps[i].Value && h.spans[j] != nil {
@@ -180,7 +180,7 @@ func (h *hurry) copied(i int) (end time.Duration) {
 	return end
 }
 
-// at is the step of the first run that is not over at a moment.
+// at returns the step of the first run that is not over at a moment.
 func (h *hurry) at(moment time.Duration) int {
 	for i, st := range h.steps {
 		if st.Kind == engine.StepRun && h.spans[i].End > moment {

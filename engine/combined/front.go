@@ -46,7 +46,7 @@ type tricks struct {
 
 var allTricks = tricks{true, true, true, true, true}
 
-// limit is the longest that a triple of (i,j) may take. Whoever comes to the
+// limit returns the longest that a triple of (i,j) may take. Whoever comes to the
 // backward part of a segment has run its stages once more already.
 func (f *fronts) limit(i, j int) int64 {
 	if !f.use.limit {
@@ -142,7 +142,7 @@ func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
 	return nil
 }
 
-// killed says whether one of a few candidates is at least as good; if not, the
+// killed reports whether one of a few candidates is at least as good; if not, the
 // new one takes the place of the oldest of them.
 func (f *fronts) killed(c triple) bool {
 	if !f.use.fronts {

@@ -154,7 +154,7 @@ func (s *sweep) expand(l *label, id int32, i int) {
 	}
 }
 
-// keeping is what stage i costs in both passes if it keeps its saved activations.
+// keeping returns what stage i costs in both passes if it keeps its saved activations.
 func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
 	m := s.room - l.held - z
 	needF, needB := s.terms.all(i, s.n), s.back(i)
@@ -163,7 +163,7 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 	return costF, costB, needF <= m && needB <= m
 }
 
-// stall is how long stages i..j wait in the first sweep if they keep nothing; before
+// stall returns how long stages i..j wait in the first sweep if they keep nothing; before
 // is that of i..j-1.
 func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
@@ -309,7 +309,7 @@ func (f *filter) add(l *label) {
 	b.count++
 }
 
-// dominated says whether one of the labels added so far, which have cost no more
+// dominated reports whether one of the labels added so far, which have cost no more
 // than l, is at least as good as l.
 func (f *filter) dominated(l *label) bool {
 	d := newDominant(l)

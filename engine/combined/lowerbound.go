@@ -124,7 +124,7 @@ func (r *lowerBound) addBottlenecks(poll *engine.Poll) error {
 	return nil
 }
 
-// hulls are the functions rematCost of stages i..k-1, by i.
+// hulls returns the functions rematCost of stages i..k-1, by i.
 func (r *lowerBound) hulls(k int, prices []float64) [][]breakpoint {
 	gains := make([]float64, (k+1)*len(prices))
 	for x, price := range prices {
@@ -171,7 +171,7 @@ func (r *lowerBound) prices() []float64 {
 // line is slope*r-gain.
 type line struct{ slope, gain float64 }
 
-// hull is the largest of the lines price*r-gain and 0, as breakpoints from r = 0. It
+// hull returns the largest of the lines price*r-gain and 0, as breakpoints from r = 0. It
 // uses room for as many lines as there are prices, and one.
 func hull(prices, gains []float64, lines []line) []breakpoint {
 	lines = append(lines[:0], line{0, 0})
@@ -342,7 +342,7 @@ type demand struct {
 	fwd, bwd float64 // times of the passes from the stage of the label on
 }
 
-// split is the least cost at a bottleneck, by the part x of the excess that is avoided.
+// split returns the least cost at a bottleneck, by the part x of the excess that is avoided.
 // The rest, b, has to be copied together with the debts before the bottleneck. If more
 // is avoided than has to be, debts may still be pending there, but not at the end.
 func (r *lowerBound) split(s *bottleneck, d *demand) float64 {
@@ -410,7 +410,7 @@ func ratio(ticks, each float64) float64 {
 	return ticks / each
 }
 
-// meet is the x at which a rising function is level-slope*x; -1 if it starts above.
+// meet returns the x at which a rising function is level-slope*x, or -1 if it starts above.
 func meet(h []breakpoint, level, slope float64) float64 {
 	if h[0].cost > level {
 		return -1

@@ -15,7 +15,7 @@ type segment struct {
 	backward    []engine.ChainOp // what the backward comes to; ends with B^first
 }
 
-// input is the value that is Z_i of the segment.
+// input returns the value that is Z_i of the segment.
 func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
 	if s.afterSaved && s.first > 1 {
 		return g.Saved(s.first - 1)
@@ -96,7 +96,7 @@ func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.Chain
 	panic("combined: no branch attains a triple")
 }
 
-// sequence are the operations of a plan, in order.
+// sequence returns the operations of a plan, in order.
 func sequence(segs []segment) []engine.ChainOp {
 	var seq []engine.ChainOp
 	for x := range segs {
@@ -108,7 +108,7 @@ func sequence(segs []segment) []engine.ChainOp {
 	return seq
 }
 
-// forward are the operations of the segment in the first sweep.
+// forward returns the operations of the segment in the first sweep.
 func (s *segment) forward() (seq []engine.ChainOp) {
 	kind := engine.FCk
 	if s.saved {

@@ -14,7 +14,7 @@ import (
 // maxTables is what a browser tab can be relied on for.
 const maxTables = 200 * 1000 * 1000
 
-// tables are the bytes that the program takes for a chain of n stages at most: what grows with the
+// tables returns the bytes that the program takes for a chain of n stages at most: what grows with the
 // square of its length, triples, and either curves or labels, whose lists have room
 // for twice as many. It was held against the memory of the program, which was at
 // most 109 MB with 100 stages, 106 with 339 and 297 with 700.
@@ -126,7 +126,7 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 	})
 }
 
-// better is the answer of the plans, or what offloading alone does better, with fetches as soon as there
+// better returns the answer of the plans, or what offloading alone does better, with fetches as soon as there
 // is room where runs wait for them.
 func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error, poll *engine.Poll) (*engine.Solution, error) {
 	var refused, other *engine.InfeasibleError
@@ -244,7 +244,7 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 	return o, err
 }
 
-// choose is the solution: the best of the plans as they run, or rotor's schedule.
+// choose returns the solution: the best of the plans as they run, or rotor's schedule.
 func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, overlap bool) (*engine.Solution, error) {
 	var best *timeline
 	for _, segs := range o.plans {

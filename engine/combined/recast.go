@@ -110,7 +110,7 @@ func (r *recast) roomier(p *engine.Problem, args engine.Parsed, sol *engine.Solu
 	return sol
 }
 
-// solution is a solution for the other chain as one for this one.
+// solution returns a solution for the other chain as one for this one.
 func (r *recast) solution(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
 	own, err := sim.Solution(p, r.schedule(sol.Schedule))
 	if err != nil {
@@ -168,7 +168,7 @@ func newParting(g *engine.ChainGraph, s engine.Schedule) *apart {
 	return a
 }
 
-// schedule is the plan's schedule with outputs apart from what is saved.
+// schedule returns the plan's schedule with outputs apart from what is saved.
 func (a *apart) schedule() engine.Schedule {
 	unsaved := map[engine.ValueID]int{} // what is saved, and outputs, of stages whose outputs are unsaved
 	for k := 1; k <= a.g.Chain.Len(); k++ {
@@ -232,7 +232,7 @@ func (a *apart) free(k int) {
 	}
 }
 
-// read says whether a^k, as it is after step i, is read by a forward of the plan.
+// read reports whether a^k, as it is after step i, is read by a forward of the plan.
 func (a *apart) read(k, i int) bool {
 	for _, st := range a.from[i+1:] {
 		if st.Kind != engine.StepRun {
@@ -248,7 +248,7 @@ func (a *apart) read(k, i int) bool {
 	return false
 }
 
-// freed is the step that frees what step i offloads.
+// freed returns the step that frees what step i offloads.
 func (a *apart) freed(i int) int {
 	for x := i + 1; x < len(a.from); x++ {
 		if st := a.from[x]; st.Kind == engine.StepFree && st.Value == a.from[i].Value {
@@ -289,7 +289,7 @@ func newJoined(p *engine.Problem) recast {
 		note: fmt.Sprintf("the plan takes each together with the stage after it, %d stages in all, and leaves what it saves on the device", len(j.first))}
 }
 
-// merged is the stage that stands for stages a..b. The saved activations of a..b-1 are not
+// merged returns the stage that stands for stages a..b. The saved activations of a..b-1 are not
 // in it.
 func merged(c *engine.Chain, a, b int) engine.Stage {
 	st := c.Stages[b-1]
@@ -319,7 +319,7 @@ func merged(c *engine.Chain, a, b int) engine.Stage {
 	return st
 }
 
-// value is what stands for a value of the other chain.
+// value returns what stands for a value of the other chain.
 func (j *joined) value(v engine.ValueID) engine.ValueID {
 	g, h := j.p.Chain, j.q.Chain
 	at := func(k int) int {
@@ -338,7 +338,7 @@ func (j *joined) value(v engine.ValueID) engine.ValueID {
 	return g.Act(at(int(v)))
 }
 
-// schedule is a schedule of the other chain in terms of this one.
+// schedule returns a schedule of the other chain in terms of this one.
 func (j *joined) schedule(s engine.Schedule) (sched engine.Schedule) {
 	g := j.p.Chain
 	gone := map[engine.ValueID]bool{} // freed within a backward, and to be freed after it

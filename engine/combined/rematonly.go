@@ -164,7 +164,7 @@ func coarser(w []point, most int) []point {
 	return w[:most]
 }
 
-// below is the first of rising points that needs no more than peak.
+// below returns the first of rising points that needs no more than peak.
 func below(w []point, peak int64) int {
 	x, hi := 0, len(w)
 	for x < hi {

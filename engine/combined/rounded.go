@@ -21,7 +21,7 @@ func (t *terms) taking(ticks int64) int64 {
 	return (ticks + t.grain - 1) / t.grain * t.grain
 }
 
-// partly is the least that a debt before stage i takes as far as bytes matter.
+// partly returns the least that a debt before stage i takes as far as bytes matter.
 func (t *terms) partly(debt int64, i int) int64 { return debt - t.grain*int64(i-1) }
 
 const (
@@ -78,7 +78,7 @@ func rounded(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
 	return nil
 }
 
-// fastest is the step time of the best plan of o as it runs.
+// fastest returns the step time of the best plan of o as it runs.
 func fastest(p *engine.Problem, o *optimum) (time.Duration, error) {
 	best := time.Duration(tooLong)
 	for _, segs := range o.plans {

@@ -8,7 +8,7 @@ import (
 	"memtide/engine/remat"
 )
 
-// smallest is the least room that any plan fits into: all inputs are offloaded,
+// smallest returns the least room that any plan fits into: all inputs are offloaded,
 // and waiting costs no memory. It is the program of section 3.2 without times.
 //
 // What needs it is an operation, or if that is one of a group that is computed again, the
@@ -70,7 +70,7 @@ func (t *terms) smallest(poll *engine.Poll) (room int64, by engine.ChainOp, err 
 // group is the kind of no operation.
 const group = engine.BStep + 1
 
-// tooSmall is the error of a budget that no plan fits into; nil if one does.
+// tooSmall returns the error of a budget that no plan fits into, or nil if one does.
 func (t *terms) tooSmall(p *engine.Problem, poll *engine.Poll) error {
 	room, by, err := t.smallest(poll)
 	if err != nil {

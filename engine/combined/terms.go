@@ -147,7 +147,7 @@ func (t *terms) frontsOf(slack int64, thin int, use tricks, poll *engine.Poll) *
 	return f
 }
 
-// show is a solution on the way as others may see it.
+// show returns a solution on the way as others may see it.
 func (k *shared) show(sol *engine.Solution) *engine.Solution {
 	if k.shown == nil || sol == nil {
 		return sol

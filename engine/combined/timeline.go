@@ -30,7 +30,7 @@ func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, er
 	return t, nil
 }
 
-// list is the operations and what they need, and which is the first of the backward
+// list returns the operations and what they need, and which is the first of the backward
 // pass.
 func (t *timeline) list() (runs []ordered.Run, turn int) {
 	c := t.p.Chain.Chain
@@ -60,7 +60,7 @@ func (t *timeline) list() (runs []ordered.Run, turn int) {
 	return runs, turn
 }
 
-// size is the size of the input of a segment.
+// size returns the size of the input of a segment.
 func (t *timeline) size(s *segment) engine.Bytes {
 	return t.p.Graph.Values[s.input(t.p.Chain)].Size
 }

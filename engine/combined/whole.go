@@ -110,7 +110,7 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 	return better, nil
 }
 
-// fastestLines are the timelines of the best few plans that are not the same.
+// fastestLines returns the timelines of the best few plans that are not the same.
 func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) ([]*timeline, error) {
 	var lines []*timeline
 	for _, segs := range plans {

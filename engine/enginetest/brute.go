@@ -18,7 +18,7 @@ const (
 	OutputsOnly        // Persistent, and F_all^l only right before B^l (revolve)
 )
 
-// Best is the smallest step time over all sequences of Table 1 of Beaumont et
+// Best returns the smallest step time over all sequences of Table 1 of Beaumont et
 // al. (arXiv:1911.13214) that fit into the budget, found by Dijkstra's
 // algorithm over the states of memory. ok is false if no sequence fits. The
 // number of states is exponential in the length: use it up to 7 stages.
@@ -68,7 +68,7 @@ type state struct {
 	grad  uint8
 }
 
-// holds tells whether something of stage k or of a later one is on the device.
+// holds reports whether something of stage k or of a later one is on the device.
 func (st *state) holds(k int) bool {
 	return slices.Contains(st.saved[k:], true) || slices.Max(st.act[k:]) != absent
 }
@@ -94,7 +94,7 @@ func (s *searcher) push(st state, cost time.Duration) {
 	}
 }
 
-// memory is what lies on the device between operations.
+// memory returns what lies on the device between operations.
 func (s *searcher) memory(st state) engine.Bytes {
 	sum := s.c.HeldGrad(int(st.grad))
 	for k := 0; k <= s.c.Len(); k++ {

@@ -22,7 +22,7 @@ type (
 	}
 )
 
-// GraphProblem is the problem of a vector that holds any graph, with a nanosecond for
+// GraphProblem returns the problem of a vector that holds any graph, with a nanosecond for
 // a unit of time.
 func (v *Vector) GraphProblem() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}

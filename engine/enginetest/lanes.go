@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// Lanes is a random problem with operations on the network and the host's CPU, with no
+// Lanes returns a random problem with operations on the network and the host's CPU, with no
 // limit of memory, and a schedule that can be played there. Sizes are multiples of
 // unit, times of tick; zeros and ties are frequent.
 func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate) (*engine.Problem, engine.Schedule) {

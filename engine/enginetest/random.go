@@ -14,7 +14,7 @@ func Device(d engine.Duplex) engine.Device {
 	return engine.Device{Name: "test", ToHost: 1e9, ToDev: 1e9, Duplex: d}
 }
 
-// Rand is a generator with a fixed seed: tests name the seed when they fail.
+// Rand returns a generator with a fixed seed: tests name the seed when they fail.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // Shape bounds random chains. The zero value stands for small ones.

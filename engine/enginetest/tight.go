@@ -50,7 +50,7 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 	return p.WithBudget(least + engine.Bytes(r.Int64N(int64(most-least)))), true
 }
 
-// LeastTransfers is the smallest budget of any schedule on a chain that runs every
+// LeastTransfers returns the smallest budget of any schedule on a chain that runs every
 // operation once: what an operation reads, writes and needs besides has to be there,
 // and what the step begins with.
 func LeastTransfers(p *engine.Problem) (least engine.Bytes) {

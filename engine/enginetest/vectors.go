@@ -211,7 +211,7 @@ func Read(r io.Reader) ([]Vector, error) {
 	return file.Vectors, nil
 }
 
-// HasLoss says whether the last stage is an explicit loss, so that the last
+// HasLoss reports whether the last stage is an explicit loss, so that the last
 // gradient is held from the start (papers 001 and 002); papers 000 and 003 have
 // no such stage.
 func (v *Vector) HasLoss() bool {
@@ -222,7 +222,7 @@ func (v *Vector) HasLoss() bool {
 	return true
 }
 
-// Chain is the vector's chain in the engine's units. A time u becomes
+// Chain returns the vector's chain in the engine's units. A time u becomes
 // u*Bandwidth nanoseconds, so that a transfer of s bytes lasts s nanoseconds on
 // Device and the files' scaled values are nanoseconds.
 func (v *Vector) Chain() *engine.Chain {
@@ -251,7 +251,7 @@ func (v *Vector) Chain() *engine.Chain {
 	return c
 }
 
-// BudgetBytes is the vector's budget; engine.NoLimit if it has none.
+// BudgetBytes returns the vector's budget; engine.NoLimit if it has none.
 func (v *Vector) BudgetBytes() engine.Bytes {
 	if v.Budget == nil {
 		return engine.NoLimit
@@ -259,12 +259,12 @@ func (v *Vector) BudgetBytes() engine.Bytes {
 	return engine.Bytes(*v.Budget)
 }
 
-// Problem is the vector's chain on Device with half duplex, as in the papers.
+// Problem returns the vector's chain on Device with half duplex, as in the papers.
 func (v *Vector) Problem(t engine.Transfers) *engine.Problem {
 	return engine.NewChainProblem(v.Chain(), Device(engine.HalfDuplex), t, v.BudgetBytes())
 }
 
-// Ops is the vector's sequence for engine.ChainGraph.CompileSequence.
+// Ops returns the vector's sequence for engine.ChainGraph.CompileSequence.
 func (v *Vector) Ops() []engine.ChainOp {
 	ops := make([]engine.ChainOp, len(v.Sequence))
 	for i, o := range v.Sequence {
@@ -273,7 +273,7 @@ func (v *Vector) Ops() []engine.ChainOp {
 	return ops
 }
 
-// ExpectInt is an expected whole number. ok is false if the field is null or
+// ExpectInt returns an expected whole number. ok is false if the field is null or
 // absent: the case is infeasible, or the value was not computed.
 func (v *Vector) ExpectInt(field string) (n int64, ok bool) {
 	raw, has := v.Expect[field]
@@ -286,7 +286,7 @@ func (v *Vector) ExpectInt(field string) (n int64, ok bool) {
 	return n, true
 }
 
-// ExpectBool is an expected truth value. ok is false if the field is absent.
+// ExpectBool returns an expected truth value. ok is false if the field is absent.
 func (v *Vector) ExpectBool(field string) (b, ok bool) {
 	raw, has := v.Expect[field]
 	if !has {
@@ -307,7 +307,7 @@ func (v *Vector) Units(d time.Duration) int64 {
 	return int64(d) / v.Bandwidth
 }
 
-// Graph is the graph of a vector of paper 004: functions in order, each with its
+// Graph returns the graph of a vector of paper 004: functions in order, each with its
 // variables. A variable that is not on the host when the step begins is made by
 // the first function that names it. A unit of time is a nanosecond.
 func (v *Vector) Graph() *engine.Graph {
@@ -338,7 +338,7 @@ func (v *Vector) Graph() *engine.Graph {
 	return g
 }
 
-// Pipeline is the vector's pipeline; a unit of time is a nanosecond.
+// Pipeline returns the vector's pipeline; a unit of time is a nanosecond.
 func (v *Vector) Pipeline() *pipeline.Problem {
 	p := &pipeline.Problem{Ranks: v.Ranks, Micro: v.Micro, Fused: v.Fused}
 	for _, s := range v.Stages {
@@ -366,7 +366,7 @@ type PipelineExpect struct {
 	Example  [][]string `json:"example"` // by rank, in order of time
 }
 
-// ExpectPipeline is the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil where it was
+// ExpectPipeline returns the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil where it was
 // not computed.
 func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 	var e *PipelineExpect
@@ -376,7 +376,7 @@ func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 	return e
 }
 
-// Spans are the passes and the copies of an example of a vector, by rank, in order of time.
+// Spans returns the passes and the copies of an example of a vector, by rank, in order of time.
 func (v *Vector) Spans(example [][]string) (passes, copies [][]pipeline.Span) {
 	p := v.Pipeline()
 	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)

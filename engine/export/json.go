@@ -117,7 +117,7 @@ var (
 	passes     = []string{"forward", "backward"}
 )
 
-// JSON is the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
+// JSON returns the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
 func (p *File) JSON() ([]byte, error) {
 	tr, err := p.play()
 	if err != nil {
@@ -253,7 +253,7 @@ type File struct {
 	Schedule engine.Schedule
 }
 
-// play is what the schedule does; schedules that cannot be played are not exported.
+// play returns what the schedule does; schedules that cannot be played are not exported.
 func (p *File) play() (*sim.Trace, error) {
 	tr, err := sim.Play(p.Problem, p.Schedule)
 	if err != nil {
@@ -262,7 +262,7 @@ func (p *File) play() (*sim.Trace, error) {
 	return tr, nil
 }
 
-// opName is how files call an operation (see the package comment).
+// opName returns how files call an operation (see the package comment).
 func opName(p *engine.Problem, op engine.OpID) string {
 	if p.Chain != nil {
 		return p.Graph.Ops[op].Name
@@ -270,7 +270,7 @@ func opName(p *engine.Problem, op engine.OpID) string {
 	return fmt.Sprintf("o%d", op)
 }
 
-// valueName is how files call a value.
+// valueName returns how files call a value.
 func valueName(p *engine.Problem, v engine.ValueID) string {
 	if p.Chain != nil {
 		return p.Graph.Values[v].Name

@@ -95,7 +95,7 @@ func (a *annealer) share(took time.Duration) float64 {
 	return float64(took-a.took) / float64(max(a.m.base, 1))
 }
 
-// longest is the time of which share is so much, without transfers.
+// longest returns the time of which share is so much, without transfers.
 func (a *annealer) longest(share float64) time.Duration {
 	if a.clock != nil {
 		return math.MaxInt64
@@ -158,7 +158,7 @@ func (r *random) next() uint64 {
 	return x
 }
 
-// below is a number from 0 to n-1.
+// below returns a number from 0 to n-1.
 func (r *random) below(n int32) int32 {
 	hi, _ := bits.Mul64(r.next(), uint64(n))
 	return int32(hi)
@@ -167,7 +167,7 @@ func (r *random) below(n int32) int32 {
 // one is true once in n times.
 func (r *random) one(n int32) bool { return r.below(n) == 0 }
 
-// near is a number from 0 to n-1 that is mostly small: the distribution of a power of
+// near returns a number from 0 to n-1 that is mostly small: the distribution of a power of
 // a uniform one.
 func (r *random) near(n int32, power int) int32 {
 	const full = 1 << 20

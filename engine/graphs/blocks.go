@@ -166,7 +166,7 @@ type crossing struct {
 	size engine.Bytes
 }
 
-// cut is what blocks from s on make of the cut after block k; the rest is there before s.
+// cut returns what blocks from s on make of the cut after block k; the rest is there before s.
 func (c *chainOf) cut(s, k int) (sum engine.Bytes) {
 	if k < s {
 		return 0
@@ -291,7 +291,7 @@ func (c *chainOf) front(s, t int) []point {
 // growing is a front that grows, and what it is made of.
 type growing struct{ all, next, spare []point }
 
-// lend is an empty front, with the room of one that is done.
+// lend returns an empty front, with the room of one that is done.
 func (c *chainOf) lend() growing {
 	var f growing
 	if n := len(c.lent); n > 0 {
@@ -361,7 +361,7 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 	return list
 }
 
-// most is how many points a front keeps.
+// most returns how many points a front keeps.
 func (c *chainOf) most() int {
 	if len(c.blocks) > longChain {
 		return fewPoints

@@ -99,7 +99,7 @@ const (
 	manyForward  = 2400
 )
 
-// groups are the least sizes of parts that are tried.
+// groups returns the least sizes of parts that are tried.
 func (m *model) groups() []int {
 	switch n := len(m.firstForward()); {
 	case n > manyForward:
@@ -110,7 +110,7 @@ func (m *model) groups() []int {
 	return []int{inGroup, 1}
 }
 
-// cuts are the values that pass at each cut, and how many forward operations come before it.
+// cuts returns the values that pass at each cut, and how many forward operations come before it.
 func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (ends []int, cuts [][]int32) {
 	expires := make([][]int32, len(forward)+1) // by their last forward reader
 	count, bytes := make([]int, len(forward)+1), make([]engine.Bytes, len(forward)+1)
@@ -166,7 +166,7 @@ func divide(ends []int, bytes []engine.Bytes, from, to, short int) []int {
 	return divide(append(divide(ends, bytes, from, at, short), at), bytes, at, to, short)
 }
 
-// lastOf is the rank of the last forward operation that reads a value; 0 if none does.
+// lastOf returns the rank of the last forward operation that reads a value, or 0 if none does.
 func (m *model) lastOf(v int32, rank []int) (last int) {
 	for _, u := range m.users[v] {
 		last = max(last, rank[u])

@@ -179,7 +179,7 @@ func (r *online) leave(v int32) {
 	}
 }
 
-// remakes tells whether an operation that may run again reads a value.
+// remakes reports whether an operation that may run again reads a value.
 func (r *online) remakes(v int32) bool {
 	for _, u := range r.m.users[v] {
 		if u == r.m.sink() || !r.m.once[u] {
@@ -211,20 +211,20 @@ func (r *online) evict() bool {
 	return true
 }
 
-// area is a product, in units of 2^20 so that it stays in range, of 1 at least.
+// area returns a product, in units of 2^20 so that it stays in range, of 1 at least.
 func area(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return max(hi<<44|lo>>20, 1)
 }
 
-// cheaper tells whether a/b is less than c/d.
+// cheaper reports whether a/b is less than c/d.
 func cheaper(a, b, c, d uint64) bool {
 	hi1, lo1 := bits.Mul64(a, d)
 	hi2, lo2 := bits.Mul64(c, b)
 	return hi1 < hi2 || hi1 == hi2 && lo1 < lo2
 }
 
-// price is what a value is taken to cost.
+// price returns what a value is taken to cost.
 func (r *online) price(v int32) time.Duration {
 	sum := r.own(v)
 	r.look++
@@ -242,7 +242,7 @@ func (r *online) price(v int32) time.Duration {
 	return sum
 }
 
-// around is the cost of what is missing that a value needs or, downwards, that needs it.
+// around returns the cost of what is missing that a value needs or, downwards, that needs it.
 func (r *online) around(v int32, up bool) (sum time.Duration) {
 	todo := []int32{v}
 	for len(todo) > 0 {

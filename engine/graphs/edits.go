@@ -218,7 +218,7 @@ func (s *state) list(op int32) {
 	}
 }
 
-// there tells whether a run is in the sequence.
+// there reports whether a run is in the sequence.
 func (s *state) there(x int32) bool {
 	p := s.place[x]
 	return int(p) < len(s.order) && s.order[p] == x

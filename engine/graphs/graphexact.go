@@ -68,8 +68,8 @@ func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	return exact(s, p.Budget, within(args))
 }
 
-// keepAll is the solution that runs everything once in its fastest way, in the order in which it stands,
-// which nothing beats; nil if it does not fit.
+// keepAll returns the solution that runs everything once in its fastest way, in the order in which it stands,
+// which nothing beats, or nil if it does not fit.
 func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
 	sol := m.solution(m.quickest())
 	if sol.Peak > budget {
@@ -80,7 +80,7 @@ func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
 	return sol
 }
 
-// exact is the best solution, or why there is none.
+// exact returns the best solution, or why there is none.
 func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error) {
 	seq, err := s.find(budget, false)
 	if err == nil && seq != nil {

@@ -86,7 +86,7 @@ func sweptPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 	}
 }
 
-// searchArgs are the arguments of graphsearch for those of graphpofo.
+// searchArgs returns the arguments of graphsearch for those of graphpofo.
 func searchArgs(args engine.Parsed) engine.Args {
 	return engine.Args{"order": args.Word("order"), "seed": fmt.Sprint(args.Int("seed"))}
 }
@@ -157,7 +157,7 @@ func (j *joint) begin(m *model) {
 	}
 }
 
-// fewSpace is the exact search that graphsearch leaves small graphs to, if a plan fits
+// fewSpace returns the exact search that graphsearch leaves small graphs to, if a plan fits
 // already, so that it need not tell the smallest budget.
 func (j *joint) fewSpace(m *model) *space {
 	if j.m == nil || j.best == nil {
@@ -219,7 +219,7 @@ func (j *joint) refused(least engine.Bytes, why string) {
 	}
 }
 
-// done tells whether nothing can be faster.
+// done reports whether nothing can be faster.
 func (j *joint) done() bool { return j.best != nil && (j.exact || j.best.Makespan <= j.lower) }
 
 // tell reports the best solution so far.
@@ -227,13 +227,13 @@ func (j *joint) tell(done, total int) {
 	j.poll.Report(engine.Progress{Done: done, Total: total, Best: j.solution()})
 }
 
-// solution is the best one in this strategy's words.
+// solution returns the best one in this strategy's words.
 func (j *joint) solution() *engine.Solution {
 	return &engine.Solution{Schedule: j.best.Schedule, Makespan: j.best.Makespan, Peak: j.best.Peak, Bound: j.lower,
 		Optimal: j.best.Makespan <= j.lower, OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
 }
 
-// answer is the solution, or why there is none.
+// answer returns the solution, or why there is none.
 func (j *joint) answer() (*engine.Solution, error) {
 	err := j.poll.Err()
 	switch {

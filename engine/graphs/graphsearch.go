@@ -45,7 +45,7 @@ const (
 	fewStates = 100_000
 )
 
-// newFewSpace is the exact search of graphs that are left to it, nil for others.
+// newFewSpace returns the exact search of graphs that are left to it, nil for others.
 func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
 	if len(m.order) > fewOps {
 		return nil

@@ -89,7 +89,7 @@ func kusumotoPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// family is the empty set, all that each operation needs, the beginnings of the
+// family returns the empty set, all that each operation needs, the beginnings of the
 // order, and the whole forward pass, by size.
 func (m *model) family(forward []int32) []*lowerSet {
 	words := (m.ops + 63) / 64
@@ -214,7 +214,7 @@ func chains(family []*lowerSet, limit engine.Bytes, poll *engine.Poll) (list [][
 	return list
 }
 
-// thinned are the trade-offs that no other one beats in both, and not too many.
+// thinned returns the trade-offs that no other one beats in both, and not too many.
 func thinned(list []tradeOff) (front []tradeOff) {
 	slices.SortStableFunc(list, func(a, b tradeOff) int {
 		return cmp.Or(cmp.Compare(a.again, b.again), cmp.Compare(a.kept, b.kept))
@@ -227,7 +227,7 @@ func thinned(list []tradeOff) (front []tradeOff) {
 	return evenly(front, maxFront)
 }
 
-// canonical is the sequence of a chain of lower sets.
+// canonical returns the sequence of a chain of lower sets.
 func (m *model) canonical(family []*lowerSet, chain []int, forward []int32) []kindID {
 	var order []int32
 	keeps := make([]bool, len(m.size))

@@ -27,7 +27,7 @@ func lpmfPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// leastMemoryFirst is the greedy order; nil if poll ended it.
+// leastMemoryFirst returns the greedy order, or nil if poll ended it.
 func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
 	wait, left := make([]int, m.ops+2), make([]int, len(m.size)) // inputs that are not there; readers to come
 	var ready []int32

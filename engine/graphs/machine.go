@@ -45,7 +45,7 @@ func (d *device) bytes(set uint16) (sum int64) {
 	return sum
 }
 
-// used is the memory in use.
+// used returns the memory in use.
 func (d *device) used(s *machine) int64 {
 	sum := d.bytes(s.dev) + d.bytes(s.leaving)
 	for l := range s.active {
@@ -113,7 +113,7 @@ func (s *machine) end() {
 	}
 }
 
-// next is the time to the next event of the lanes; 0 if there is none.
+// next returns the time to the next event of the lanes, or 0 if there is none.
 func (s *machine) next() (least int64) {
 	for l := range s.active {
 		t := s.active[l].time
@@ -245,7 +245,7 @@ func (d *device) wait(s *machine, v int) (took int64, ok bool) {
 	return took, true
 }
 
-// drain is the time until the lanes are idle; false if they never are.
+// drain returns the time until the lanes are idle; false if they never are.
 func (d *device) drain(s machine) (took int64, ok bool) {
 	for s.active[0].value > 0 || s.active[1].value > 0 || s.queued[0] > 0 || s.queued[1] > 0 {
 		if !d.hold(&s, &took) {
@@ -255,7 +255,7 @@ func (d *device) drain(s machine) (took int64, ok bool) {
 	return took, true
 }
 
-// complete tells whether the step is.
+// complete reports whether the step is.
 func (d *device) complete(ran uint16) bool {
 	return ran&d.done != 0 || d.done == 0 && ran&d.must == d.must
 }

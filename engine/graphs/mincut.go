@@ -77,7 +77,7 @@ func minCutPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// within is what is saved for a share in percent of the default; nil if poll ended it.
+// within returns what is saved for a share in percent of the default, or nil if poll ended it.
 func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 	switch {
 	case share == 100:
@@ -178,7 +178,7 @@ func (p *partition) heavy() []bool {
 	return banned
 }
 
-// saved are the forward values of the least cut if some operations must not run again;
+// saved returns the forward values of the least cut if some operations must not run again;
 // nil if poll ended it.
 func (p *partition) saved(banned []bool) []bool {
 	m := p.m
@@ -215,7 +215,7 @@ func (p *partition) saved(banned []bool) []bool {
 	return saved
 }
 
-// bytes is how much is saved, without what is there at the start.
+// bytes returns how much is saved, without what is there at the start.
 func (p *partition) bytes(saved []bool) (sum engine.Bytes) {
 	for v, s := range saved {
 		if s && p.m.maker[v] != p.m.source() {
@@ -292,8 +292,8 @@ func (n *network) add(a, b int32, capacity int64) {
 	n.edges = append(n.edges, edgeTo{a, 0})
 }
 
-// reached are the nodes on the source's side of a least cut, by Dinic's algorithm
-// with paths instead of recursion; nil if poll ended it.
+// reached returns the nodes on the source's side of a least cut, by Dinic's algorithm
+// with paths instead of recursion, or nil if poll ended it.
 func (n *network) reached(source, sink int32) []bool {
 	level, next := make([]int32, len(n.from)), make([]int, len(n.from))
 	for n.levels(level, source) && level[sink] >= 0 {

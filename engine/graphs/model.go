@@ -261,7 +261,7 @@ func (m *model) add(op int32, out []engine.ValueID, time time.Duration, temp eng
 	m.kinds = append(m.kinds, k)
 }
 
-// write is the index of the write of a kind that serves readers of v; none if the
+// write returns the index of the write of a kind that serves readers of v; none if the
 // kind does not.
 func (k *kind) write(v int32) int32 {
 	for _, s := range k.serves {
@@ -272,7 +272,7 @@ func (k *kind) write(v int32) int32 {
 	return none
 }
 
-// whole is the model without output-only runs and second algorithms. Its kinds are full runs of this one.
+// whole returns the model without output-only runs and second algorithms. Its kinds are full runs of this one.
 func (m *model) whole() *model {
 	if !m.varied() {
 		return m
@@ -289,7 +289,7 @@ func (m *model) whole() *model {
 	return w
 }
 
-// least is the time of the fastest way to run an operation.
+// least returns the time of the fastest way to run an operation.
 func (m *model) least(i int32) time.Duration {
 	least := m.kinds[i].time
 	for _, id := range m.ways[i] {
@@ -298,7 +298,7 @@ func (m *model) least(i int32) time.Duration {
 	return least
 }
 
-// slim is the kind that makes the same as another with the smallest workspace.
+// slim returns the kind that makes the same as another with the smallest workspace.
 func (m *model) slim(id kindID) kindID {
 	for _, other := range m.ways[m.kinds[id].op] {
 		if k := &m.kinds[other]; k.lean == m.kinds[id].lean && k.temp < m.kinds[id].temp {
@@ -308,7 +308,7 @@ func (m *model) slim(id kindID) kindID {
 	return id
 }
 
-// of is the kind of a run of a schedule; none if there is no such run.
+// of returns the kind of a run of a schedule; none if there is no such run.
 func (m *model) of(st engine.Step) kindID {
 	for _, id := range m.ways[st.Op] {
 		if k := &m.kinds[id]; k.lean == st.OutputOnly && k.alt == st.Alt {
@@ -318,10 +318,10 @@ func (m *model) of(st engine.Step) kindID {
 	return none
 }
 
-// varied tells whether any operation has several kinds of runs.
+// varied reports whether any operation has several kinds of runs.
 func (m *model) varied() bool { return m.runs > m.ops+2 }
 
-// footprint is what the operation with the largest needs cannot do without, and
+// footprint returns what the operation with the largest needs cannot do without, and
 // that operation: what it reads in the smallest copies, writes and uses besides. No
 // schedule has a smaller peak. NoOp stands for what is there at the start.
 func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
@@ -349,7 +349,7 @@ func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 	return most, at
 }
 
-// nested is what an operation reads that is within something else that it reads.
+// nested returns what an operation reads that is within something else that it reads.
 func (m *model) nested(i int32) (sum engine.Bytes) {
 	for _, v := range m.in[i] {
 		if slices.Contains(m.in[i], int32(m.g.Values[v].PartOf)) {

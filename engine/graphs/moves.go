@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// free is the range of places to which the run at a place can go: after what it
+// free returns the range of places to which the run at a place can go: after what it
 // reads, before what reads it, between the runs of its own operation; with the order
 // kept, a first run stays between the first runs beside it.
 func (s *state) free(p int32) (low, high int32) {
@@ -76,10 +76,10 @@ func (s *state) proposeShift(r *random, p int32) bool {
 	return true
 }
 
-// anywhere is the place of a run that can move.
+// anywhere returns the place of a run that can move.
 func (s *state) anywhere(r *random) int32 { return 1 + r.below(int32(len(s.order))-2) }
 
-// crowded is a place that is above the budget, if one is found soon.
+// crowded returns a place that is above the budget, if one is found soon.
 func (s *state) crowded(r *random) int32 {
 	p := s.anywhere(r)
 	for try := 0; s.excess > 0 && try < 40 && s.during[p] <= int64(s.budget); try++ {
@@ -119,7 +119,7 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 	return false
 }
 
-// repeatable tells whether an operation may run once more: halving a chain again and again needs
+// repeatable reports whether an operation may run once more: halving a chain again and again needs
 // as many runs of its first operations as halvings. Without a limit hot rounds
 // run what takes next to no time hundreds of times, which costs much to evaluate and gains nothing.
 func (s *state) repeatable(i int32) bool {
@@ -157,7 +157,7 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 	return added + 1
 }
 
-// missed tells whether some reader would find no copy if the run at a place were of
+// missed reports whether some reader would find no copy if the run at a place were of
 // another kind, or, with none, not there.
 func (s *state) missed(p int32, instead kindID) bool {
 	x := s.order[p]
@@ -197,7 +197,7 @@ func (s *state) proposeRemove(r *random) bool {
 	return true
 }
 
-// removable is the place of a run that can be taken out, if one is found soon.
+// removable returns the place of a run that can be taken out, if one is found soon.
 func (s *state) removable(r *random) int32 {
 	for range 8 {
 		p := s.repeated(r)
@@ -234,7 +234,7 @@ func (s *state) proposeExchange(r *random) bool {
 	return s.proposeInsert(r, min(j, int32(len(s.order))-2))
 }
 
-// crowdedBy is a place between the copy before that of the run at a place and it, from
+// crowdedBy returns a place between the copy before that of the run at a place and it, from
 // the last read of the copy before, that would be above the budget without the run, if one is found soon.
 func (s *state) crowdedBy(r *random, x, p int32) int32 {
 	k := &s.m.kinds[s.kind[x]]

@@ -82,7 +82,7 @@ func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.By
 	}, p, args, budgets, poll, yield)
 }
 
-// best is the solution of the fastest plan within a budget.
+// best returns the solution of the fastest plan within a budget.
 func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
 	best := l.fastest(budget)
 	if best == nil {
@@ -94,7 +94,7 @@ func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// fastest is the fastest plan within a budget, of equal ones the leanest; nil if there is none.
+// fastest returns the fastest plan within a budget, of equal ones the leanest, or nil if there is none.
 func (l *plans) fastest(budget engine.Bytes) (best *plan) {
 	for i := range l.list {
 		if p := &l.list[i]; p.peak <= budget && (best == nil || p.took < best.took || p.took == best.took && p.peak < best.peak) {
@@ -104,7 +104,7 @@ func (l *plans) fastest(budget engine.Bytes) (best *plan) {
 	return best
 }
 
-// leanest is the plan with the smallest peak.
+// leanest returns the plan with the smallest peak.
 func (l *plans) leanest() *plan {
 	least := &l.list[0]
 	for i := range l.list {
@@ -115,7 +115,7 @@ func (l *plans) leanest() *plan {
 	return least
 }
 
-// forward are the needed forward operations, wherever they stand: a step may have several
+// forward returns the needed forward operations, wherever they stand: a step may have several
 // backward passes, and forward ones between them. In graphs that do not name their passes
 // they are those before the peak of the order in which they stand.
 func (m *model) forward() []int32 {
@@ -127,7 +127,7 @@ func (m *model) forward() []int32 {
 
 func (m *model) isBackward(i int32) bool { return m.g.Ops[i].Pass == engine.Backward }
 
-// firstForward are the needed forward operations before the first backward one or, in graphs
+// firstForward returns the needed forward operations before the first backward one or, in graphs
 // that do not name their passes, before the peak.
 func (m *model) firstForward() []int32 {
 	if at := slices.IndexFunc(m.order, m.isBackward); at >= 0 {
@@ -149,7 +149,7 @@ func (m *model) firstForward() []int32 {
 	return m.order[:at]
 }
 
-// saving is the sequence that runs the forward operations in some order, each before the others
+// saving returns the sequence that runs the forward operations in some order, each before the others
 // that stand behind it, keeps of what they make only what is saved for the others, and makes the
 // rest again before the first of those that reads it. What is made again stays to its last use, so nothing runs more than
 // twice. What must not run again is saved.

@@ -10,7 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// serial is the sequence that has only what an operation needs on the device: after
+// serial returns the sequence that has only what an operation needs on the device: after
 // each everything leaves, and before each what it reads comes back. No schedule of runs
 // and transfers needs less. What only a full run makes is made right before it
 // is first read, where there are output-only runs.
@@ -65,7 +65,7 @@ type element struct {
 	id         kindID
 }
 
-// ofSchedule is the sequence of a schedule that can be played: a transfer stands before
+// ofSchedule returns the sequence of a schedule that can be played: a transfer stands before
 // the run during which it began, or in its place if it is an offload; a wait
 // where its offload was over. Operations that need not run are left out. It is nil if the
 // schedule does what no sequence says.

@@ -65,7 +65,7 @@ func newPrograms(p *engine.Problem, m *model, poll *engine.Poll) *programs {
 	return s
 }
 
-// find is the fastest program, nil if there is none. ok is false if that is not known,
+// find returns the fastest program, nil if there is none. ok is false if that is not known,
 // because there are too many states or poll says so.
 func (s *programs) find() (steps engine.Schedule, ok bool) {
 	goals := map[int32]bool{}
@@ -223,7 +223,7 @@ func (s *programs) freeing(n *programNode, from uint16, need int64, do func(free
 	}
 }
 
-// trace is the program that leads to a node.
+// trace returns the program that leads to a node.
 func (s *programs) trace(at int32) (steps engine.Schedule) {
 	var nodes []*programNode
 	for ; s.nodes[at].parent != none; at = s.nodes[at].parent {

@@ -70,7 +70,7 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	return sol, nil
 }
 
-// leastOrder is the order of full runs with the smallest peak, found by trying all; nil if
+// leastOrder returns the order of full runs with the smallest peak, found by trying all; nil if
 // there are too many operations or states.
 func (m *model) leastOrder(poll *engine.Poll) []kindID {
 	w := *m.whole()
@@ -98,7 +98,7 @@ func (m *model) whyOrder(least engine.Bytes, all bool) string {
 	return "of the orders that a search found; another may need less"
 }
 
-// first is the order that needs less, the given one or that of lpmf.
+// first returns the order that needs less, the given one or that of lpmf.
 func (s *searcher) first() []kindID {
 	given := s.m.given()
 	if s.kept {
@@ -115,7 +115,7 @@ func (s *searcher) first() []kindID {
 	return given
 }
 
-// movable tells whether any run can go to another place.
+// movable reports whether any run can go to another place.
 func (s *state) movable() bool {
 	for p := int32(1); p < int32(len(s.order))-1; p++ {
 		if low, high := s.free(p); low < high {

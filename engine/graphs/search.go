@@ -83,7 +83,7 @@ func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time
 	return r
 }
 
-// over tells whether nothing can be faster, or time is over.
+// over reports whether nothing can be faster, or time is over.
 func (r *rounds) over() bool { return r.took <= r.enough || r.poll.Err() != nil }
 
 // anneal is a round. One that finds nothing makes the excess heavier for those after it, but for the first.
@@ -113,7 +113,7 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 	r.round++
 }
 
-// inTurn is the best of the rounds with the order kept. A few repetitions decide there, and a long round misses
+// inTurn returns the best of the rounds with the order kept. A few repetitions decide there, and a long round misses
 // the good ones as often as a short one: three short ones come first, a gentle one among them, and every
 // third begins with the best; one that takes the rest ends them. They stop far behind their rival.
 func (r *rounds) inTurn() []kindID {
@@ -138,7 +138,7 @@ func (r *rounds) inTurn() []kindID {
 	return r.best
 }
 
-// freely is the best of the rounds in any order. After a hot one and a short one it is the turn of
+// freely returns the best of the rounds in any order. After a hot one and a short one it is the turn of
 // the search with the order kept, which has as many proposals as by itself; where that is no
 // faster, a long round follows, and in any case one from the best.
 func (r *rounds) freely(kept func(rival time.Duration) []kindID) []kindID {
@@ -161,7 +161,7 @@ func (r *rounds) freely(kept func(rival time.Duration) []kindID) []kindID {
 	return r.best
 }
 
-// behind tells whether a search with the order kept is so far behind what is known in any order that the
+// behind reports whether a search with the order kept is so far behind what is known in any order that the
 // rest of it would be in vain: short rounds come nearly as far.
 func (s *searcher) behind(took time.Duration) bool {
 	return s.rival > 0 && 2*(took-s.m.base) > 3*(s.rival-s.m.base)
@@ -275,7 +275,7 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	return sol, s.poll.Err()
 }
 
-// orderKept is what the search with the order kept finds, from what is known; nil if it cannot be faster than
+// orderKept returns what the search with the order kept finds, from what is known, or nil if it cannot be faster than
 // its rival, or finds nothing.
 func (s *searcher) orderKept(p *engine.Problem, k *known, rival time.Duration) []kindID {
 	in := s.inOrder
@@ -305,7 +305,7 @@ func (s *searcher) show(p *plan) {
 	}
 }
 
-// begin is the fastest plan within a budget that the search can begin with, nil if there is none,
+// begin returns the fastest plan within a budget that the search can begin with, nil if there is none,
 // and the least memory of all plans. Where nothing else that is known fits, it looks for less memory from
 // the given order, and then from what lets go of the most.
 func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits *plan, least engine.Bytes) {
@@ -329,7 +329,7 @@ func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits
 // given order the way down is long.
 const manyOps = 1500
 
-// letGo are the runs of DTR within a budget, whatever they let go first; show gets each that is faster
+// letGo returns the runs of DTR within a budget, whatever they let go first; show gets each that is faster
 // than those before.
 func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 	l, m := &plans{m: s.m}, s.m.whole()

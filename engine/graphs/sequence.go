@@ -14,7 +14,7 @@ type life struct {
 	from, to int
 }
 
-// lives are the copies that a sequence of kinds makes and reads, each freed after
+// lives returns the copies that a sequence of kinds makes and reads, each freed after
 // its last read. ok is false if a run reads what is not there, or an operation that
 // has to run does not, or one runs again that must not.
 func (m *model) lives(seq []kindID) (list []life, ok bool) {
@@ -63,7 +63,7 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 	return list, read(m.in[m.sink()], len(seq))
 }
 
-// cost is the peak of a sequence, resident memory included, and its time. ok is as
+// cost returns the peak of a sequence, resident memory included, and its time. ok is as
 // in lives.
 func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bool) {
 	list, ok := m.lives(seq)
@@ -107,7 +107,7 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 	return steps
 }
 
-// step is the step of a schedule that a kind stands for.
+// step returns the step of a schedule that a kind stands for.
 func (m *model) step(id kindID) engine.Step {
 	k := &m.kinds[id]
 	if k.what == engine.StepRun {
@@ -132,7 +132,7 @@ func (m *model) reruns(seq []kindID) (runs int, took time.Duration) {
 	return runs, took
 }
 
-// solution is a sequence for which cost says ok, with what it costs.
+// solution returns a sequence for which cost says ok, with what it costs.
 func (m *model) solution(seq []kindID) *engine.Solution {
 	peak, took, ok := m.cost(seq)
 	if !ok {
@@ -141,10 +141,10 @@ func (m *model) solution(seq []kindID) *engine.Solution {
 	return &engine.Solution{Schedule: m.schedule(seq), Makespan: took, Peak: peak, Bound: m.base}
 }
 
-// given is the sequence that keeps everything, in the order of the operations.
+// given returns the sequence that keeps everything, in the order of the operations.
 func (m *model) given() []kindID { return append([]kindID(nil), m.order...) }
 
-// quickest is the same with every operation in its fastest way.
+// quickest returns the same with every operation in its fastest way.
 func (m *model) quickest() []kindID {
 	seq := m.given()
 	for p, i := range seq {

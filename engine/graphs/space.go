@@ -202,7 +202,7 @@ func (d *drop) try(left uint64, from int) {
 	}
 }
 
-// serves tells whether what is there serves everything that an operation reads.
+// serves reports whether what is there serves everything that an operation reads.
 func (s *space) serves(have uint64, op int32) bool {
 	for _, served := range s.needs[op] {
 		if have&served == 0 {
@@ -233,7 +233,7 @@ func (s *space) visit(n node, any bool) {
 	s.open.Push(entry{n.took + left, n.took, at})
 }
 
-// left is how long the step takes from a state on if memory did not run out: the
+// left returns how long the step takes from a state on if memory did not run out: the
 // operations that have not run, those that make again what they read and is not
 // there, and so on. With any it is their number. ok is false if one of them must not
 // run again: the state leads nowhere. No run makes it smaller by more than it takes.
@@ -264,7 +264,7 @@ func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
 	return sum, true
 }
 
-// useful is what somebody may still read of a set of values.
+// useful returns what somebody may still read of a set of values.
 func (s *space) useful(have, ran uint64) uint64 {
 	for left := have &^ s.pinned; left != 0; left &= left - 1 {
 		v := bits.TrailingZeros64(left)
@@ -282,7 +282,7 @@ func (s *space) bytes(have uint64) (sum engine.Bytes) {
 	return sum
 }
 
-// trace is the sequence that leads to a node.
+// trace returns the sequence that leads to a node.
 func (s *space) trace(at int32) []kindID {
 	seq := []kindID{}
 	for ; s.nodes[at].parent != none; at = s.nodes[at].parent {
@@ -298,7 +298,7 @@ func (e entry) Before(o entry) bool {
 	return e.least < o.least || e.least == o.least && (e.took > o.took || e.took == o.took && e.node > o.node)
 }
 
-// smallest is the least budget with which there is a sequence, and one. It does not
+// smallest returns the least budget with which there is a sequence, and one. It does not
 // depend on any budget. The error is that of find.
 func (s *space) smallest() (engine.Bytes, []kindID, error) {
 	low, _ := s.m.footprint()

@@ -164,7 +164,7 @@ func (s *state) numberRun(id kindID) int32 {
 
 func (s *state) op(x int32) int32 { return s.opOf[x] }
 
-// lastReader is the run that reads a write of a run last, itself if none does.
+// lastReader returns the run that reads a write of a run last, itself if none does.
 func (s *state) lastReader(x, write int32) int32 {
 	k := &s.m.kinds[s.kind[x]]
 	if s.plain {
@@ -213,12 +213,12 @@ func (s *state) lastUser(x, op, v int32) int32 {
 	return best
 }
 
-// makes tells whether a run of the operation that makes a value makes it.
+// makes reports whether a run of the operation that makes a value makes it.
 func (s *state) makes(x, v int32) bool {
 	return s.plain || s.m.kinds[s.kind[x]].write(v) != none
 }
 
-// nextMaker is the place of the next run after x that makes a value; nowhere if
+// nextMaker returns the place of the next run after x that makes a value; nowhere if
 // there is none.
 func (s *state) nextMaker(x, v int32) int32 {
 	list := s.runs[s.op(x)]
@@ -230,7 +230,7 @@ func (s *state) nextMaker(x, v int32) int32 {
 	return nowhere
 }
 
-// makerBefore is the run whose copy of a value a run at a place reads; none if there
+// makerBefore returns the run whose copy of a value a run at a place reads; none if there
 // is no copy.
 func (s *state) makerBefore(v, place int32) int32 {
 	list := s.runs[s.m.maker[v]]
@@ -242,7 +242,7 @@ func (s *state) makerBefore(v, place int32) int32 {
 	return none
 }
 
-// sequence is the sequence of kinds.
+// sequence returns the sequence of kinds.
 func (s *state) sequence() []kindID {
 	seq := make([]kindID, 0, len(s.order)-2)
 	for _, x := range s.order[1 : len(s.order)-1] {

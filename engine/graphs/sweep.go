@@ -10,7 +10,7 @@ import (
 // solver is what Strategy.Solver is.
 type solver func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error)
 
-// rising are the indices of budgets from the smallest to the largest.
+// rising returns the indices of budgets from the smallest to the largest.
 func rising(budgets []engine.Bytes) []int {
 	order := make([]int, len(budgets))
 	for i := range order {
@@ -106,7 +106,7 @@ func (s *searcher) down(budgets []engine.Bytes) *plans {
 	return found
 }
 
-// warm is a solution, or a faster one from what was found for other budgets.
+// warm returns a solution, or a faster one from what was found for other budgets.
 func (s *searcher) warm(p *engine.Problem, sol *engine.Solution, found *plans) *engine.Solution {
 	best := s.sequenceOf(sol)
 	if other := found.fastest(p.Budget); other != nil && other.took < sol.Makespan {
@@ -124,7 +124,7 @@ func (s *searcher) warm(p *engine.Problem, sol *engine.Solution, found *plans) *
 	return sol
 }
 
-// sequenceOf is the sequence of a solution of the search.
+// sequenceOf returns the sequence of a solution of the search.
 func (s *searcher) sequenceOf(sol *engine.Solution) (seq []kindID) {
 	for _, st := range sol.Schedule {
 		if st.Kind != engine.StepRun {

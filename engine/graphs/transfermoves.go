@@ -142,7 +142,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 	return true
 }
 
-// transferAt is the place of some transfer of a kind, if one is found soon; none otherwise.
+// transferAt returns the place of some transfer of a kind, if one is found soon; none otherwise.
 func (s *state) transferAt(r *random, what func(engine.StepKind) bool) int32 {
 	for range 24 {
 		p := s.anywhere(r)
@@ -193,13 +193,13 @@ func (s *state) fetchesOf(v int32) (count int) {
 	return count
 }
 
-// owns tells whether a run makes a copy of a value by itself, not as a part of another.
+// owns reports whether a run makes a copy of a value by itself, not as a part of another.
 func (s *state) owns(x, v int32) bool {
 	k := &s.m.kinds[s.kind[x]]
 	return k.writes[k.write(v)] == v
 }
 
-// leavesAfter tells whether a value leaves, or is waited for, after a place.
+// leavesAfter reports whether a value leaves, or is waited for, after a place.
 func (s *state) leavesAfter(v, p int32) bool {
 	return slices.ContainsFunc(s.runs[s.m.kinds[s.m.offload[v]].op], func(y int32) bool { return s.place[y] > p })
 }

@@ -19,7 +19,7 @@ type moves struct {
 	half                 bool     // both directions share one lane
 }
 
-// linked is the model with transfers of everything that is read, over the link of a
+// linked returns the model with transfers of everything that is read, over the link of a
 // problem. An offload and a wait are runs of an operation of their own, which reads the
 // value; a fetch is one of the operation that makes it.
 func (m *model) linked(p *engine.Problem) *model {
@@ -55,7 +55,7 @@ func (m *model) linked(p *engine.Problem) *model {
 	return &l
 }
 
-// within are the values whose readers a copy of a value serves.
+// within returns the values whose readers a copy of a value serves.
 func (m *model) within(v int32) (list []serve) {
 	list = []serve{{v, 0}}
 	for _, sv := range m.kinds[m.maker[v]].serves {
@@ -66,7 +66,7 @@ func (m *model) within(v int32) (list []serve) {
 	return list
 }
 
-// moved is the value of a transfer.
+// moved returns the value of a transfer.
 func (m *model) moved(k *kind) int32 {
 	if k.what == engine.StepFetch {
 		return k.writes[0]
@@ -80,7 +80,7 @@ type moment struct{ now, out, in int64 }
 
 func (t moment) end() int64 { return max(t.now, t.out, t.in) }
 
-// idle tells whether no transfer is under way.
+// idle reports whether no transfer is under way.
 func (t moment) idle() bool { return t.out <= t.now && t.in <= t.now }
 
 // clock says when everything happens in a state with transfers.
@@ -122,12 +122,12 @@ func (c *clock) count(k *kind, by int32) {
 	}
 }
 
-// isReader tells whether a run is no fetch, which stands among the runs of what makes its value.
+// isReader reports whether a run is no fetch, which stands among the runs of what makes its value.
 func (s *state) isReader(x int32) bool { return int(s.kind[x]) < s.m.reads }
 
 func (s *state) isTransfer(x int32) bool { return int(s.kind[x]) >= s.m.runs }
 
-// alone tells whether at most one of the runs of an operation is no transfer.
+// alone reports whether at most one of the runs of an operation is no transfer.
 func (s *state) alone(list []int32) bool {
 	runs := 0
 	for _, x := range list {
@@ -222,7 +222,7 @@ func (s *state) advance(t moment, p int32, late int64) (moment, int64) {
 	return t, late
 }
 
-// offloadOf is the offload of a value, or none.
+// offloadOf returns the offload of a value, or none.
 func (s *state) offloadOf(v int32) int32 {
 	if id := s.m.offload[v]; id != none {
 		for _, x := range s.runs[s.m.kinds[id].op] {

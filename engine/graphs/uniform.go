@@ -57,7 +57,7 @@ func (c *chainOf) slopes() (list []float64) {
 	return evenly(list, prices)
 }
 
-// choice is the option of every block at a price.
+// choice returns the option of every block at a price.
 func (c *chainOf) choice(price float64) []int {
 	of := map[int32]int{}
 	list := make([]int, len(c.blocks))
@@ -77,7 +77,7 @@ func (c *chainOf) choice(price float64) []int {
 	return list
 }
 
-// carryOut is the sequence that carries out every block once.
+// carryOut returns the sequence that carries out every block once.
 func (c *chainOf) carryOut(options []int) (seq []kindID) {
 	for _, b := range c.blocks {
 		seq = append(seq, b.forward...)

@@ -9,7 +9,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// keep is the strategy keepall where operations run on the network or the host: they are
+// keep returns the strategy keepall where operations run on the network or the host: they are
 // queued in the order in which they stand, what the host reads is copied there as soon as
 // it is made, and what it makes is fetched as soon as it can be. Gathered weights and
 // all else that an operation makes stay to their last use, what has no reader and weights
@@ -164,7 +164,7 @@ func (k *keeper) add(id engine.OpID) error {
 	return nil
 }
 
-// isLate tells whether an operation needs one that is late.
+// isLate reports whether an operation needs one that is late.
 func (k *keeper) isLate(op *engine.Op) bool {
 	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
 		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }

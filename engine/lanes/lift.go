@@ -81,7 +81,7 @@ type lifter struct {
 	late []engine.Step   // steps that wait for something to arrive, put behind the next run
 }
 
-// lift is a plan for the device with the operations of other lanes.
+// lift returns a plan for the device with the operations of other lanes.
 func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 	l := &lifter{device: d, places: newPlaces(d.of), ran: make([]bool, len(d.of.Ops))}
 	for _, st := range plan {
@@ -125,7 +125,7 @@ func (l *lifter) step(st engine.Step) error {
 	}
 }
 
-// waits says whether a step would hold the counter for something to arrive: a step of the
+// waits reports whether a step would hold the counter for something to arrive: a step of the
 // host whose input is on its way to the device, and what belongs to its inputs.
 func (l *lifter) waits(st engine.Step) bool {
 	switch st.Kind {
@@ -138,7 +138,7 @@ func (l *lifter) waits(st engine.Step) bool {
 	return false
 }
 
-// isLate says whether a late step is about a value.
+// isLate reports whether a late step is about a value.
 func (l *lifter) isLate(v engine.ValueID) bool {
 	return slices.ContainsFunc(l.late, func(st engine.Step) bool {
 		if st.Kind != engine.StepRun {
@@ -149,7 +149,7 @@ func (l *lifter) isLate(v engine.ValueID) bool {
 	})
 }
 
-// blocked says whether a step needs a late one.
+// blocked reports whether a step needs a late one.
 func (l *lifter) blocked(st engine.Step) bool {
 	if st.Kind != engine.StepRun {
 		return l.isLate(st.Value)
@@ -191,7 +191,7 @@ func (l *lifter) onHost(st engine.Step, op *engine.Op) {
 	}
 }
 
-// compute is a run on the device: what it reads has been gathered, what the next one reads
+// compute returns a run on the device: what it reads has been gathered, what the next one reads
 // is on its way, and what neither of them reads goes. Late steps come behind it.
 func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 	for _, v := range op.In {
@@ -220,7 +220,7 @@ func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 	return nil
 }
 
-// next is the next run of the plan on the device; nil if there is none.
+// next returns the next run of the plan on the device, or nil if there is none.
 func (l *lifter) next() *engine.Op {
 	for _, st := range l.plan[l.at+1:] {
 		if st.Kind == engine.StepRun && l.g.Ops[st.Op].Lane == engine.LaneCompute {
@@ -256,7 +256,7 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	return true
 }
 
-// meant is the last operation before a reader that gathers a value.
+// meant returns the last operation before a reader that gathers a value.
 func (l *lifter) meant(v engine.ValueID, reader engine.OpID) engine.OpID {
 	own := engine.NoOp
 	for _, g := range l.gathers[v] {
@@ -278,7 +278,7 @@ type device struct {
 	gathers [][]engine.OpID // by value: the operations that gather it; nil of values that are none
 }
 
-// seen is what the device sees of a graph.
+// seen returns what the device sees of a graph.
 func seen(g *engine.Graph) *device {
 	d := &device{of: g, gathers: gathers(g)}
 	plain := *g
@@ -321,7 +321,7 @@ func add(list []engine.ValueID, v engine.ValueID) []engine.ValueID {
 	return append(list, v)
 }
 
-// isGather says whether an operation can run whenever it is needed.
+// isGather reports whether an operation can run whenever it is needed.
 func (d *device) isGather(op *engine.Op) bool {
 	return op.Lane == engine.LaneNetwork && len(op.Out) > 0 && d.gathers[op.Out[0]] != nil
 }

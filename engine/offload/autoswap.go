@@ -55,7 +55,7 @@ func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*e
 	return sol.Solution, poll.Err()
 }
 
-// tuned is the fastest set that any tried weights pick; nil only if time runs out
+// tuned returns the fastest set that any tried weights pick; nil only if time runs out
 // before the first.
 func tuned(s *step, seed uint64, evaluations int, poll *engine.Poll) (best []bool, weights point) {
 	sc := newScores(s)

@@ -8,7 +8,7 @@ import (
 	"memtide/engine/bound"
 )
 
-// begin is the step of a problem, or why no set of values can be offloaded in it:
+// begin returns the step of a problem, or why no set of values can be offloaded in it:
 // there is no link where one is needed, or the budget is too small for any set.
 func begin(p *engine.Problem) (*step, error) {
 	s, err := linked(p)
@@ -21,7 +21,7 @@ func begin(p *engine.Problem) (*step, error) {
 	return s, nil
 }
 
-// linked says whether values can move at all, if they have to.
+// linked reports whether values can move at all, if they have to.
 func linked(p *engine.Problem) (*step, error) {
 	s := newStep(p)
 	if s.peak() <= p.Budget {
@@ -30,7 +30,7 @@ func linked(p *engine.Problem) (*step, error) {
 	return s, p.Linked()
 }
 
-// tightest is the least budget that any set fits into, and what needs it: while F_i and
+// tightest returns the least budget that any set fits into, and what needs it: while F_i and
 // B_i run, everything before x_i can be away, and nothing else. With any, schedules of
 // every order count, not sets alone: the gradient of the loss can be away too, and x_i
 // where the two do not read it.
@@ -96,7 +96,7 @@ type claim struct {
 	step *step
 }
 
-// solution is what any strategy can claim about a plan.
+// solution returns what any strategy can claim about a plan.
 func (p *Ordered) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
@@ -128,7 +128,7 @@ func (c claim) ordered(least time.Duration) {
 	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
-// short is a duration for people, to four digits.
+// short returns a duration for people, to four digits.
 func short(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 10_000 {

@@ -11,7 +11,7 @@ import (
 
 func init() { engine.Register(dynprog) }
 
-// Paper000 is the source of the model of this package.
+// Paper000 returns the source of the model of this package.
 // Paper000 cites a section of the paper on optimal offloading.
 func Paper000(section string) engine.Cite {
 	return engine.Cite{

@@ -56,7 +56,7 @@ func (m *moment) put(i int, at uint64) {
 	m.where = m.where&^(3<<(2*i)) | at<<(2*i)
 }
 
-// others tells whether any other value than i is away.
+// others reports whether any other value than i is away.
 func (m *moment) others(i int) bool {
 	const low = 0x5555_5555_5555_5555
 	return m.where&^(m.where>>1)&low&^(1<<(2*i)) != 0
@@ -106,12 +106,12 @@ func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact
 	return e
 }
 
-// everything tells whether the search is for all schedules, and done whether all
+// everything reports whether the search is for all schedules, and done whether all
 // that it is for has been looked at.
 func (e *exact) everything() bool { return e.gaps || !e.full }
 func (e *exact) done() bool       { return e.least >= e.limit }
 
-// start is the moment before everything.
+// start returns the moment before everything.
 func (e *exact) start() visit {
 	return visit{m: moment{out: -1, in: -1}, parent: -1, out: -1, in: -1}
 }
@@ -158,7 +158,7 @@ func (e *exact) reach(nd visit) {
 	e.open.Push(openNode{nd.bound, nd.at, int32(len(e.nodes) - 1)})
 }
 
-// away is what is not on the device.
+// away returns what is not on the device.
 func (e *exact) away(m *moment) (sum engine.Bytes) {
 	for i := range e.values {
 		if m.place(i) == away {
@@ -168,7 +168,7 @@ func (e *exact) away(m *moment) (sum engine.Bytes) {
 	return sum
 }
 
-// used is what is in use.
+// used returns what is in use.
 func (e *exact) used(m *moment) engine.Bytes {
 	if m.running {
 		return e.s.need(int(m.done)) - e.away(m)
@@ -196,7 +196,7 @@ func (e *exact) expand(parent int32, m moment, at time.Duration) {
 	e.transfers(parent, m, at, false)
 }
 
-// ready tells whether operation k can start: there is room for it, and what it
+// ready reports whether operation k can start: there is room for it, and what it
 // reads is on the device. A copy that is under way is in vain if the value cannot
 // leave later.
 func (e *exact) ready(m *moment, k int) bool {
@@ -245,7 +245,7 @@ func (e *exact) fetches(nd visit) {
 	}
 }
 
-// mayOffload tells whether it makes sense to copy a value: it is there, and it can
+// mayOffload reports whether it makes sense to copy a value: it is there, and it can
 // leave in an absence that is worth it.
 func (e *exact) mayOffload(m *moment, i int) bool {
 	v := &e.values[i]
@@ -263,7 +263,7 @@ func (e *exact) mayOffload(m *moment, i int) bool {
 	return e.gains(m, i, a, from) || v.later(a.until+1)
 }
 
-// gains tells whether anything can be gained if value i leaves in an absence while
+// gains reports whether anything can be gained if value i leaves in an absence while
 // operation from runs, or before it: from there on an operation needs too much,
 // or the one after the absence does, and something else is to be fetched before.
 func (e *exact) gains(m *moment, i int, a *absence, from int) bool {
@@ -381,7 +381,7 @@ func (e *exact) leaves(nd visit, used, sent int) {
 	}
 }
 
-// remaining is a lower bound on what a moment still takes: the operations, the
+// remaining returns a lower bound on what a moment still takes: the operations, the
 // fetches of what is away, and what has to leave before operations that need too
 // much, and come back after them.
 func (e *exact) remaining(m *moment) time.Duration {
@@ -409,7 +409,7 @@ func (e *exact) remaining(m *moment) time.Duration {
 	return least
 }
 
-// fetching is a lower bound from the fetches that are known: what is needed first
+// fetching returns a lower bound from the fetches that are known: what is needed first
 // comes first, and each is followed by the operations that wait for it. What was
 // copied, and has not left, does so in the last absence that is worth it, at the
 // latest: the copy would be in vain.
@@ -438,7 +438,7 @@ func (e *exact) fetching(m *moment) (least time.Duration) {
 	return least
 }
 
-// leaving is when v more bytes can have left.
+// leaving returns when v more bytes can have left.
 func (e *exact) leaving(m *moment, v engine.Bytes) time.Duration {
 	// What has been copied leaves with no further transfer.
 	for i := range e.values {

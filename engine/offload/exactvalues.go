@@ -27,7 +27,7 @@ type absence struct {
 	worth bool
 }
 
-// newParcels are the values of a chain that take room and can be away. An output
+// newParcels returns the values of a chain that take room and can be away. An output
 // that no backward reads is one of its own, and the next stage does without the saved
 // set that it is not in. Gradients matter in two ways. That of the loss may be held from the start, and be away
 // during the forward pass. The others are read by the operation after the one that
@@ -81,7 +81,7 @@ func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 	return all
 }
 
-// absence is the absence of a value in which a moment is, or that comes next; nil
+// absence returns the absence of a value in which a moment is, or that comes next; nil
 // if nothing will read the value any more.
 func (v *parcel) absence(m *moment) *absence {
 	done := int(m.done)
@@ -106,7 +106,7 @@ func (v *parcel) later(done int) bool {
 	return false
 }
 
-// reads tells whether operation k reads the value.
+// reads reports whether operation k reads the value.
 func (v *parcel) reads(k int) bool {
 	for j := range v.uses {
 		if v.uses[j].until == k {

@@ -70,7 +70,7 @@ func (e *exact) write(k int32) *written {
 	return w
 }
 
-// began is a moment after the choice that leads to a node.
+// began returns a moment after the choice that leads to a node.
 func (e *exact) began(nd, from *visit) moment {
 	m := from.m
 	m.running = m.running || nd.op
@@ -98,7 +98,7 @@ func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	return sched
 }
 
-// anyhow is a schedule that fits wherever one does. One thing happens at a time:
+// anyhow returns a schedule that fits wherever one does. One thing happens at a time:
 // the next operation if it can start, or else the offload of a value that makes
 // sense, or else the fetch of one that the operation reads.
 func (e *exact) anyhow() *written {
@@ -121,7 +121,7 @@ func (e *exact) anyhow() *written {
 	return e.write(k)
 }
 
-// first is the first value of a kind, -1 if there is none.
+// first returns the first value of a kind, -1 if there is none.
 func (e *exact) first(is func(i int) bool) int {
 	for i := range e.values {
 		if is(i) {

@@ -129,7 +129,7 @@ func (f *frontier) proven(ticks int64) {
 	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
 }
 
-// leastOf is a lower bound of some partial decisions, in ticks.
+// leastOf returns a lower bound of some partial decisions, in ticks.
 func (f *frontier) leastOf(all []partial) int64 {
 	least := int64(never)
 	for k := range all {
@@ -185,7 +185,7 @@ func (f *frontier) expand(i int) {
 	}
 }
 
-// place is the index of an amount among the needs; -1 if nothing has to be away.
+// place returns the index of an amount among the needs, or -1 if nothing has to be away.
 func place(needs []engine.Bytes, v engine.Bytes) int {
 	if v <= 0 {
 		return -1
@@ -255,7 +255,7 @@ func (f *frontier) undominated(i int) {
 	f.rows, f.spare = table, rows
 }
 
-// positions are the places of the needs among those of the stage before, of
+// positions returns the places of the needs among those of the stage before, of
 // which they are some.
 func positions(before, needs []engine.Bytes) []int {
 	at := make([]int, len(needs))
@@ -319,7 +319,7 @@ func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) boo
 	return false
 }
 
-// later tells whether no forward moment of q is later than that of p by more than
+// later reports whether no forward moment of q is later than that of p by more than
 // some d, and no backward one by more than -d.
 func later(q, qB, p, pB []int64, d, dB int64) bool {
 	q, qB, pB = q[:len(p)], qB[:len(p)], pB[:len(p)]

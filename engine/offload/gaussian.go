@@ -108,7 +108,7 @@ func (g *gaussian) fit() {
 	}
 }
 
-// guess is the mean and the standard deviation of the process at a point, of the
+// guess returns the mean and the standard deviation of the process at a point, of the
 // scaled values.
 func (g *gaussian) guess(p point) (mean, deviation float64) {
 	variance := 1.0
@@ -126,7 +126,7 @@ func (g *gaussian) guess(p point) (mean, deviation float64) {
 	return mean, math.Sqrt(max(variance, 0))
 }
 
-// next is the point with the largest expected improvement among random ones.
+// next returns the point with the largest expected improvement among random ones.
 func (g *gaussian) next(r *rand.Rand) point {
 	best := math.Inf(1)
 	for _, v := range g.value {
@@ -144,7 +144,7 @@ func (g *gaussian) next(r *rand.Rand) point {
 	return top
 }
 
-// improvement is how far below best a normal variable is expected to fall.
+// improvement returns how far below best a normal variable is expected to fall.
 func improvement(best, mean, deviation float64) float64 {
 	if deviation < 1e-9 {
 		return max(0, best-mean)

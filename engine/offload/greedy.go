@@ -33,7 +33,7 @@ func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine
 	return s.mustPlan(firstValues(s.size, s.peak()-p.Budget)).solution().Solution, nil
 }
 
-// firstValues is the smallest set x_0..x_k of at least excess bytes; it is empty
+// firstValues returns the smallest set x_0..x_k of at least excess bytes; it is empty
 // if nothing has to leave (the paper's formula would take x_0 even then).
 func firstValues(size []engine.Bytes, excess engine.Bytes) []bool {
 	set := make([]bool, len(size))

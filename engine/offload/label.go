@@ -71,7 +71,7 @@ func newLabels(m *model, start []bool, ties bool, work int, poll *engine.Poll) *
 	return l
 }
 
-// weight is what x_i adds to the tie-break, if there is one.
+// weight returns what x_i adds to the tie-break, if there is one.
 func (l *labels) weight(i int) int64 {
 	if !l.ties {
 		return 0
@@ -79,7 +79,7 @@ func (l *labels) weight(i int) int64 {
 	return l.m.weight(i, l.m.size[i])
 }
 
-// weight is the tie-break: among equally fast sets the one with the least sum is
+// weight returns the tie-break: among equally fast sets the one with the least sum is
 // taken, that is, with the fewest bytes, roughly, and the earlier ones. Where the
 // sum would overflow, bytes are counted in larger units.
 func (m *model) weight(i int, size engine.Bytes) int64 {
@@ -162,7 +162,7 @@ func (l *labels) least(i int, c *label) int64 {
 	return l.m.compute + c.idle + l.rem[i].atLeast(l.m, c.away, c.pend, c.pendB)
 }
 
-// leastTie is the least tie-break of all sets that continue a label: what is
+// leastTie returns the least tie-break of all sets that continue a label: what is
 // still missing has to leave, x_i at the earliest.
 func (l *labels) leastTie(i int, c *label) int64 {
 	return c.tie + max(0, int64((l.m.excess-c.away)/l.m.unit))*int64(1000+i)
@@ -253,7 +253,7 @@ func firstBelow(kept []labelSums, than labelSums) int {
 	return len(kept) - len(q)
 }
 
-// final is what a complete decision still has to wait [e_G]: for the order of
+// final returns what a complete decision still has to wait [e_G]: for the order of
 // the transfers, and for B_j and F_j that no wait of their own pass has covered.
 func (l *labels) final(c *label) int64 {
 	m := l.m
@@ -319,7 +319,7 @@ func (m *model) bounds() []remainder {
 	return all
 }
 
-// atLeast is the bound for a partial decision: away bytes are to leave, and the
+// atLeast returns the bound for a partial decision: away bytes are to leave, and the
 // links will be done with them pend and pendB ticks from now (negative: they
 // have been idle that long).
 func (q *remainder) atLeast(m *model, away engine.Bytes, pend, pendB int64) int64 {

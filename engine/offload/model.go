@@ -66,7 +66,7 @@ type lane struct {
 	at       int     // the transfer that was asked for last
 }
 
-// rule is what the problem's transfers do.
+// rule returns what the problem's transfers do.
 func (s *step) rule() rule {
 	if s.streamed {
 		return streamed
@@ -145,7 +145,7 @@ func ticks(s *step) (tick, out1, in1 int64) {
 	return tick, perByte(tick, dev.ToHost), perByte(tick, dev.ToDev)
 }
 
-// perByte is how many ticks a byte travels, rounded down.
+// perByte returns how many ticks a byte travels, rounded down.
 func perByte(tick int64, r engine.Rate) int64 {
 	hi, lo := bits.Mul64(uint64(tick), uint64(time.Second))
 	if hi >= uint64(r) {
@@ -179,7 +179,7 @@ func (l *lane) add(size engine.Bytes, lasts, there, used int64) {
 	l.k++
 }
 
-// off is the first moment at which v bytes are away, or never.
+// off returns the first moment at which v bytes are away, or never.
 func (l *lane) off(v engine.Bytes) int64 {
 	if v <= 0 {
 		return 0
@@ -211,10 +211,10 @@ func (l *lane) off(v engine.Bytes) int64 {
 	return l.start[k] + int64(l.rate.Time(v))
 }
 
-// time is the step time of a set [T(S)], or never.
+// time returns the step time of a set [T(S)], or never.
 func (m *model) time(set []bool) int64 { return m.below(set, never) }
 
-// below is the step time of a set if it is less than limit; otherwise what comes
+// below returns the step time of a set if it is less than limit; otherwise what comes
 // back is no less than limit either, and may be less than the step time.
 func (m *model) below(set []bool, limit int64) int64 {
 	if m.rule == whole && !m.early {
@@ -260,7 +260,7 @@ func (m *model) below(set []bool, limit int64) int64 {
 	return m.join(total + at)
 }
 
-// travel is how long the fetches of the present offloads take, at least.
+// travel returns how long the fetches of the present offloads take, at least.
 func (m *model) travel() (sum int64) {
 	if m.rule == fluid {
 		return int64(m.fwd.cum[m.fwd.k-1]) * m.in1
@@ -289,7 +289,7 @@ func (m *model) join(total int64) int64 {
 	return total
 }
 
-// relax is the least step time if any part of a value could move (Theorem 2):
+// relax returns the least step time if any part of a value could move (Theorem 2):
 // that of moving just the excess, the first bytes first. Under fluid it is a
 // lower bound of every set. The model must be one of fluid.
 func (m *model) relax() int64 {
@@ -353,7 +353,7 @@ func (m *model) belowWhole(set []bool, limit int64) int64 {
 	return max(joined, at+atB)
 }
 
-// reach is the first of the transfers after which v bytes are away, from one
+// reach returns the first of the transfers after which v bytes are away, from one
 // that is near.
 func reach(cum []engine.Bytes, k int, v engine.Bytes) int {
 	for cum[k] < v {

@@ -15,7 +15,7 @@ const (
 	maxExactStates = 250_000
 )
 
-// SolveExact is the Solver of the strategy offloadexact, which has a package of its own:
+// SolveExact returns the Solver of the strategy offloadexact, which has a package of its own:
 // what few ask for is no part of the program that every visit loads.
 func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	s, err := linked(p)
@@ -64,7 +64,7 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	return sol.Solution, poll.Err()
 }
 
-// firstExact is what the search starts from: the best ordered schedule, and what
+// firstExact returns what the search starts from: the best ordered schedule, and what
 // there is to say about it. There is none where the gradient of the loss has to
 // be away, which no other method here moves; then it is a schedule that moves all
 // that it can.
@@ -108,7 +108,7 @@ func (c claim) adopt(w *written) {
 	c.Notes = []string{note}
 }
 
-// lasts is how long operation k takes, k = 0..2n-1.
+// lasts returns how long operation k takes, k = 0..2n-1.
 func (s *step) lasts(k int) time.Duration {
 	if k < s.n {
 		return s.timeF[k]
@@ -116,7 +116,7 @@ func (s *step) lasts(k int) time.Duration {
 	return s.timeB[2*s.n-1-k]
 }
 
-// need is what operation k needs if nothing is offloaded.
+// need returns what operation k needs if nothing is offloaded.
 func (s *step) need(k int) engine.Bytes {
 	if k < s.n {
 		return s.needF[k]
@@ -124,7 +124,7 @@ func (s *step) need(k int) engine.Bytes {
 	return s.needB[2*s.n-1-k]
 }
 
-// before is what is held before operation k starts if nothing is offloaded.
+// before returns what is held before operation k starts if nothing is offloaded.
 func (s *step) before(k int) engine.Bytes {
 	c := s.p.Chain.Chain
 	if k < s.n {

@@ -154,7 +154,7 @@ type sums struct {
 	used  int // no word after this one has a bit
 }
 
-// raise is the least sum of at least v bytes, v if there is none.
+// raise returns the least sum of at least v bytes, v if there is none.
 func (s *sums) raise(v, grain engine.Bytes) engine.Bytes {
 	if v <= 0 {
 		return v
@@ -165,7 +165,7 @@ func (s *sums) raise(v, grain engine.Bytes) engine.Bytes {
 	return v
 }
 
-// from is the least sum of at least k, MaxInt if there is none.
+// from returns the least sum of at least k, MaxInt if there is none.
 func (s *sums) from(k int) int {
 	for w := k / 64; w <= s.used; w++ {
 		word := s.bits[w]

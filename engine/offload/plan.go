@@ -56,7 +56,7 @@ func newStep(p *engine.Problem) *step {
 	return s
 }
 
-// peak is the memory that is needed if nothing is offloaded [Mpeak].
+// peak returns the memory that is needed if nothing is offloaded [Mpeak].
 func (s *step) peak() (peak engine.Bytes) {
 	for i := range s.n {
 		peak = max(peak, s.needF[i], s.needB[i])
@@ -64,13 +64,13 @@ func (s *step) peak() (peak engine.Bytes) {
 	return peak
 }
 
-// smallest is the least budget that any set fits into.
+// smallest returns the least budget that any set fits into.
 func (s *step) smallest() engine.Bytes {
 	least, _ := s.tightest(false)
 	return least
 }
 
-// runs are the operations, each with the value that moves with it.
+// runs returns the operations, each with the value that moves with it.
 func (s *step) runs() []ordered.Run {
 	runs := make([]ordered.Run, 2*s.n)
 	for i := range s.n {
@@ -80,7 +80,7 @@ func (s *step) runs() []ordered.Run {
 	return runs
 }
 
-// played is a set with its operations, before anything is played.
+// played returns a set with its operations, before anything is played.
 func (s *step) played(set []bool) *ordered.Timeline {
 	return ordered.New(s.p, s.runs(), s.n, func(i int) bool { return set[i] })
 }
@@ -156,7 +156,7 @@ func holdFor(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule
 	return sched
 }
 
-// item is the value that is x_i.
+// item returns the value that is x_i.
 func item(g *engine.ChainGraph, i int) engine.ValueID {
 	if i == 0 {
 		return g.Act(0)

@@ -43,7 +43,7 @@ func newSearch(m *model, start []bool, floor int64, evaluations int, poll *engin
 	return s
 }
 
-// over tells whether to stop: nothing is better, or there is no more time.
+// over reports whether to stop: nothing is better, or there is no more time.
 func (s *search) over() bool { return s.value <= s.floor || s.left <= 0 || s.poll.Err() != nil }
 
 // flip moves x_i into the set or out of it.
@@ -77,7 +77,7 @@ func (s *search) restart() {
 	}
 }
 
-// below is the step time of the set at hand if it is less than limit, and no
+// below returns the step time of the set at hand if it is less than limit, and no
 // less than limit otherwise.
 func (s *search) below(limit int64) int64 {
 	if s.bytes < s.m.excess || s.travel >= limit {
@@ -138,7 +138,7 @@ const (
 	partners  = 30
 )
 
-// enough is how often descents come back to the best time until it is taken for the
+// enough returns how often descents come back to the best time until it is taken for the
 // best that they find. On the chains of 20 to 100 stages on which this was looked at,
 // none found a better one after coming back 32 times with the default of evaluations;
 // who asks for more gets more.

@@ -182,7 +182,7 @@ func (a *ahead) plan(tensors, ahead int) *Ordered {
 	return p
 }
 
-// room is what the plan has to fit into. It is more than the peak where several
+// room returns what the plan has to fit into. It is more than the peak where several
 // operations at one moment take no time: the method does not say in which order
 // a fetch and they take their room, so it must be there for all; and where
 // transfers are streamed, because a fetch stands still without room for the next

@@ -118,13 +118,13 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	return sol, poll.Err()
 }
 
-// ByLayers is the schedule of vDNN or, if async, of vDNN++ for any set of the
+// ByLayers returns the schedule of vDNN or, if async, of vDNN++ for any set of the
 // x_i, i = 0..n-1. The problem must be a chain; the errors are those of a strategy.
 func ByLayers(p *engine.Problem, set []bool, async bool) (*engine.Solution, error) {
 	return fastest(p, []*layered{{step: newStep(p), what: "a given set", set: set, async: async}})
 }
 
-// fastest is the solution of the fastest candidate that fits, the first of equals.
+// fastest returns the solution of the fastest candidate that fits, the first of equals.
 func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {
 	var best *engine.Solution
 	var of *layered
@@ -162,7 +162,7 @@ func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error)
 	return nil, err
 }
 
-// layers is the set of a choice: x_i is the input of stage i+1.
+// layers returns the set of a choice: x_i is the input of stage i+1.
 func (s *step) layers(which string) []bool {
 	set := make([]bool, s.n)
 	for i := range set {
@@ -174,7 +174,7 @@ func (s *step) layers(which string) []bool {
 	return set
 }
 
-// conv says whether x_i is the input of a convolution.
+// conv reports whether x_i is the input of a convolution.
 func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv" }
 
 // claim says what is known of the schedule.
@@ -192,7 +192,7 @@ func (l *layered) claim(sol *engine.Solution) {
 	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", count, l.n, l.what), fmt.Sprintf("Lower bound: %s.", name))
 }
 
-// offloaded are the indices of the set.
+// offloaded returns the indices of the set.
 func (l *layered) offloaded() (list []int) {
 	for i, in := range l.set {
 		if in {

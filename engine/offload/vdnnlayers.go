@@ -77,7 +77,7 @@ func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
 	})
 }
 
-// need is the smallest budget, and op the operation that needs it.
+// need returns the smallest budget, and op the operation that needs it.
 func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 	l.away(func(i int, pass engine.Pass, away engine.Bytes) {
 		m, id := l.needF[i]-away, l.p.Chain.Fwd(i+1)

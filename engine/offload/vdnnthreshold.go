@@ -49,7 +49,7 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 	return sol.Solution, poll.Err()
 }
 
-// ThresholdEarly is the step time of the best set of vdnnthreshold if a fetch may
+// ThresholdEarly returns the step time of the best set of vdnnthreshold if a fetch may
 // begin at the end of the last offload, even while the forward operation of that
 // value still uses it on the device. The published test values are computed like
 // that. No schedule does it: the value would be on the device twice. It is the
@@ -65,7 +65,7 @@ func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
 	return time.Duration(m.time(set)), true
 }
 
-// thresholdSet is the best set that a threshold selects, and which one that was.
+// thresholdSet returns the best set that a threshold selects, and which one that was.
 // It is nil only if time runs out before any fits.
 func thresholdSet(s *step, m *model, poll *engine.Poll) (best []bool, note string) {
 	if s.peak() <= s.p.Budget {

@@ -22,7 +22,7 @@ type ways struct {
 
 func (w *ways) of(op engine.OpID) bool { return w.alt != nil && w.alt[op] }
 
-// algos are the ways to try, in the order of Rhu et al., section III-C, and paper
+// algos returns the ways to try, in the order of Rhu et al., section III-C, and paper
 // 003, section II-B: performance-optimal algorithms first, then where they do
 // not fit the other one, then memory-optimal algorithms only. Chains whose stages
 // have one algorithm have one way.
@@ -36,7 +36,7 @@ func (s *step) algos(choice string) []string {
 	return []string{choice}
 }
 
-// by is the schedule with the operations run as an algorithm's name says.
+// by returns the schedule with the operations run as an algorithm's name says.
 //
 // Mixed is greedy: an operation runs by the faster of the ways for which there is
 // room within the budget, the other operations whatever they do. The papers
@@ -80,7 +80,7 @@ func (l *layered) by(algo string) *layered {
 	return &m
 }
 
-// sped is the step with the second algorithm of some operations.
+// sped returns the step with the second algorithm of some operations.
 func (s *step) sped(alt []bool) *step {
 	q := *s
 	q.needF, q.needB = slices.Clone(s.needF), slices.Clone(s.needB)

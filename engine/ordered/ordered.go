@@ -91,7 +91,7 @@ func (s *Timeline) Play(overlap bool, longest time.Duration) bool {
 	return true
 }
 
-// join is how long the step takes. Without overlap the passes follow each other.
+// join returns how long the step takes. Without overlap the passes follow each other.
 // With it, the step is the longest of: all operations in a row; all transfers in a
 // row; an operation of the forward pass, and then the fetches that must not have
 // begun before it ends; the offloads that must have ended before an operation of
@@ -148,10 +148,10 @@ func (s *Timeline) replay(fwd *pass) {
 	s.Makespan = at
 }
 
-// Sends says whether a run goes with a transfer. Items of no bytes stay.
+// Sends reports whether a run goes with a transfer. Items of no bytes stay.
 func (s *Timeline) Sends(r *Run) bool { return r.Moves > 0 && s.Leaves(r.Item) }
 
-// Before is how much the first k transfers move.
+// Before returns how much the first k transfers move.
 func (s *Timeline) Before(k int) engine.Bytes {
 	if k < len(s.Transfers) {
 		return s.Transfers[k].Before
@@ -183,7 +183,7 @@ type cursor struct {
 	all  engine.Bytes // of all transfers
 }
 
-// away is how much is not on the device just before the fetches of a moment start.
+// away returns how much is not on the device just before the fetches of a moment start.
 // Moments must not fall.
 func (c *cursor) away(at time.Duration) (sum engine.Bytes) {
 	ts := c.Transfers
@@ -267,7 +267,7 @@ func (s *Timeline) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) b
 	return true
 }
 
-// off is the first moment at which v bytes are away; ok is false if there is none.
+// off returns the first moment at which v bytes are away; ok is false if there is none.
 func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	if v <= 0 {
 		return 0, true

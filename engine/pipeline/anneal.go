@@ -208,7 +208,7 @@ func (a *annealing) together(at spot, most int64) bool {
 	return true
 }
 
-// ordered says whether micro batches of each stage and kind are in their order in a list.
+// ordered reports whether micro batches of each stage and kind are in their order in a list.
 func (a *annealing) ordered(list []int32) bool {
 	last := map[int32]int32{}
 	for _, node := range list {

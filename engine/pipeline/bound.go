@@ -22,11 +22,12 @@ type bounding struct {
 	inputs, weights []time.Duration // of a backward, of what may come later
 }
 
-// Bound is a lower bound of the step time of any order without joined passes: per rank the time until it can begin, its
-// work, and what follows its last pass; one micro batch through everything; and what memory enforces. Before the first
-// backward that can run on a rank nothing is given back, so only forwards that fit together run. From the start of the
-// last forward to the end of its backward nothing enters where fewer passes fit than there are, so only what is held can
-// run. With one stage a rank, split backwards and equal times that is (P-1)(f+b-w) of 1F1B's memory: ZB-H1 is optimal.
+// Bound returns a lower bound of the step time of any order without joined passes: per rank the time until it can
+// begin, its work, and what follows its last pass; one micro batch through everything; and what memory enforces.
+// Before the first backward that can run on a rank nothing is given back, so only forwards that fit together run. From
+// the start of the last forward to the end of its backward nothing enters where fewer passes fit than there are, so
+// only what is held can run. With one stage a rank, split backwards and equal times that is (P-1)(f+b-w) of 1F1B's
+// memory: ZB-H1 is optimal.
 func (p *Problem) Bound(a Allowed) time.Duration {
 	b := &bounding{p: p}
 	for s := range p.Stages {
@@ -52,7 +53,7 @@ func (p *Problem) Bound(a Allowed) time.Duration {
 	return best
 }
 
-// comm is the time of the message between a stage and the one before; it delays nothing else.
+// comm returns the time of the message between a stage and the one before; it delays nothing else.
 func (p *Problem) comm(s int) time.Duration {
 	if p.Messages == Included {
 		return 0
@@ -78,7 +79,7 @@ func (b *bounding) chains() {
 	}
 }
 
-// rank is the bound of what one rank does.
+// rank returns the bound of what one rank does.
 func (b *bounding) rank(r int, a Allowed) time.Duration {
 	p := b.p
 	var stages []int
@@ -132,7 +133,7 @@ func (b *bounding) rank(r int, a Allowed) time.Duration {
 	return best
 }
 
-// moved is how many bytes a lane can move to the host until a time, at most.
+// moved returns how many bytes a lane can move to the host until a time, at most.
 func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) {
 	for _, s := range stages {
 		st := &b.p.Stages[s]
@@ -147,7 +148,7 @@ func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) 
 	return min(most, engine.MaxBytes)
 }
 
-// scaled is a*b/c rounded down, at most MaxBytes.
+// scaled returns a*b/c rounded down, at most MaxBytes.
 func scaled(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi >= uint64(c) {
@@ -186,7 +187,7 @@ func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.D
 	return all
 }
 
-// takes is the least that a forward keeps.
+// takes returns the least that a forward keeps.
 func (b *bounding) takes(s int, a Allowed) engine.Bytes {
 	st := &b.p.Stages[s]
 	if a.Recompute {

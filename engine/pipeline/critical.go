@@ -108,7 +108,7 @@ func (p *Problem) before(t *Trace, ends map[Pass]Link, at *Link) Link {
 	return best
 }
 
-// sending is how long a rank is busy with what a pass sends.
+// sending returns how long a rank is busy with what a pass sends.
 func (p *Problem) sending(x Pass) time.Duration {
 	switch s := x.Stage; {
 	case (x.Kind == Forward || x.Kind == Dropped) && !p.last(s):
@@ -179,7 +179,7 @@ func (t *Trace) Slower(measured *Trace) (out []Slower) {
 	return out
 }
 
-// alone is a pass without its joining.
+// alone returns a pass without its joining.
 func (x Pass) alone() Pass {
 	x.Joined = false
 	return x

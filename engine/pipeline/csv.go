@@ -169,8 +169,8 @@ func readAction(text string) (x Pass, err error) {
 	return Pass{Kind: torchKinds[text[i:i+1]], Micro: int(micro), Stage: int(stage)}, nil
 }
 
-// ChromeTrace is a step in the trace format of Chrome and Perfetto: a process for each rank, with passes named as in
-// torch's files and copies on lines of their own. Times are in microseconds.
+// ChromeTrace returns a step in the trace format of Chrome and Perfetto: a process for each rank, with passes named as
+// in torch's files and copies on lines of their own. Times are in microseconds.
 func (t *Trace) ChromeTrace() []byte {
 	type event struct {
 		Name  string  `json:"name"`

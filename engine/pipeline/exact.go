@@ -238,7 +238,7 @@ func (x *exact) starts(m *moment, lane int, id int32, took int64) {
 	}
 }
 
-// uses are the bytes of a rank.
+// uses returns the bytes of a rank.
 func (x *exact) uses(m *moment, r int) (b engine.Bytes) {
 	b = x.p.fixed(r)
 	for _, s := range x.mine[r] {
@@ -353,7 +353,7 @@ func (x *exact) left(m *moment) (most int64) {
 	return most
 }
 
-// owes is the work that a cell still is, beside what runs.
+// owes returns the work that a cell still is, beside what runs.
 func (x *exact) owes(s int32, at byte) int64 {
 	l := x.length[4*s : 4*s+4]
 	switch at {
@@ -369,7 +369,7 @@ func (x *exact) owes(s int32, at byte) int64 {
 	return 0
 }
 
-// way is how long a micro batch still travels there and back, from a cell of the first stage on.
+// way returns how long a micro batch still travels there and back, from a cell of the first stage on.
 func (x *exact) way(m *moment, c int32) int64 {
 	t, last := int64(0), c
 	for ; c >= 0; c = x.behind[c] { // when its forwards have ended
@@ -444,7 +444,7 @@ func (x *exact) found(goal int32) *Found {
 	return f
 }
 
-// startedAs is what started on a cell between two moments.
+// startedAs returns what started on a cell between two moments.
 func startedAs(was, is byte, fused bool) (Kind, bool) {
 	if was == is {
 		return 0, false

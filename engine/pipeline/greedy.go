@@ -101,7 +101,7 @@ func (c *choice) offer(node int32, priority int64) {
 	}
 }
 
-// pick is the pass that a free rank starts now, or -1 and when to look again.
+// pick returns the pass that a free rank starts now, or -1 and when to look again.
 func (g *greedy) pick(r int) (node int32, wait int64) {
 	c := &choice{node: -1, wait: never}
 	weights := int32(-1)
@@ -198,14 +198,14 @@ func (g *greedy) offerForward(c *choice, r int, s int32, at int64) {
 	}
 }
 
-// needs is the most that a micro batch takes at a stage at once.
+// needs returns the most that a micro batch takes at a stage at once.
 func (g *greedy) needs(s int) engine.Bytes {
 	st := &g.p.Stages[s]
 	return max(st.Act+max(st.FwdTemp, st.InputsTemp), st.Rest+max(st.InputsTemp, st.WeightsTemp))
 }
 
-// reserve is the room for one pass of every later stage of the rank that holds nothing: as micro batches keep their
-// order, a rank cannot fill itself with early stages then and wait for ever.
+// reserve returns the room for one pass of every later stage of the rank that holds nothing: as micro batches keep
+// their order, a rank cannot fill itself with early stages then and wait for ever.
 func (g *greedy) reserve(r int, s int32) (b engine.Bytes) {
 	released := nodeW
 	if g.p.Fused {
@@ -271,7 +271,7 @@ func (w *work) wave(rng *rand.Rand, i int) *rule {
 	return ru
 }
 
-// leg is the direction of travel between two stages: 1 towards lower ranks.
+// leg returns the direction of travel between two stages: 1 towards lower ranks.
 func (w *work) leg(from, to int) int {
 	if w.p.Stages[from].Rank > w.p.Stages[to].Rank {
 		return 1

@@ -50,7 +50,7 @@ func (s *searching) moveOut() {
 	}
 }
 
-// moreRoom is a limit with half of its room more for each of some parts.
+// moreRoom returns a limit with half of its room more for each of some parts.
 func moreRoom(fixed, limit engine.Bytes, halves int) engine.Bytes {
 	if limit >= engine.MaxBytes {
 		return limit
@@ -85,7 +85,7 @@ func (m *moving) movable(cell int32) bool {
 	return !m.w.dropped[cell] && m.p.Stages[m.w.stage[cell]].Off > 0
 }
 
-// over is the first place of a rank's order that does not fit; -1 if all of it does.
+// over returns the first place of a rank's order that does not fit, or -1 if all of it does.
 func (m *moving) over(r int) int {
 	now, limit := m.p.fixed(r), m.p.limit(r)
 	back := map[int][]int32{}

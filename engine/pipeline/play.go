@@ -202,7 +202,7 @@ func (g *player) take(r int, b engine.Bytes) {
 	g.out.Peak[r] = max(g.out.Peak[r], g.ranks[r].used)
 }
 
-// item is the pass that a rank comes to next, of two parts if it is joined.
+// item returns the pass that a rank comes to next, of two parts if it is joined.
 func (g *player) item(r int) []Pass {
 	i := g.ranks[r].next
 	if g.order[r][i].Joined {
@@ -252,7 +252,7 @@ func (g *player) begin(r int) bool {
 	return true
 }
 
-// pair is the time of a joined pass.
+// pair returns the time of a joined pass.
 func (p *Problem) pair(f, a Pass) time.Duration {
 	if p.Pair != nil {
 		return p.Pair(f, a)
@@ -260,7 +260,7 @@ func (p *Problem) pair(f, a Pass) time.Duration {
 	return p.Time(f) + p.Time(a)
 }
 
-// arrival is when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to receive it.
+// arrival returns when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to receive it.
 func (g *player) arrival(x Pass) (at, message time.Duration) {
 	p, s := g.p, x.Stage
 	c := &g.cells[s][x.Micro]
@@ -280,7 +280,7 @@ func (g *player) arrival(x Pass) (at, message time.Duration) {
 	return g.cells[s+1][x.Micro].returned, p.blocked(s + 1)
 }
 
-// blocked is how long a rank is busy with a message between a stage and the one before.
+// blocked returns how long a rank is busy with a message between a stage and the one before.
 func (p *Problem) blocked(s int) time.Duration {
 	if p.Messages != Blocking {
 		return 0

@@ -28,7 +28,7 @@ var kinds = [...]struct{ letter, name string }{{"F", "forward"}, {"A", "backward
 
 func (k Kind) String() string { return kinds[k].name }
 
-// Letter is the letter of a kind, as in the package comment.
+// Letter returns the letter of a kind, as in the package comment.
 func (k Kind) Letter() string { return kinds[k].letter }
 
 // copies says that a kind is a copy, which runs beside the passes.
@@ -140,7 +140,7 @@ func (p *Problem) last(s int) bool {
 	return s == len(p.Stages)-1 || p.Stages[s+1].Path != p.Stages[s].Path
 }
 
-// micro is how many micro batches pass a stage.
+// micro returns how many micro batches pass a stage.
 func (p *Problem) micro(s int) int { return p.Micro[p.Stages[s].Path] }
 
 // limit and fixed are of a rank.
@@ -158,7 +158,7 @@ func (p *Problem) fixed(r int) engine.Bytes {
 	return p.Fixed[r]
 }
 
-// Time is how long a pass or a copy takes.
+// Time returns how long a pass or a copy takes.
 func (p *Problem) Time(x Pass) time.Duration {
 	st := &p.Stages[x.Stage]
 	switch {
@@ -178,7 +178,7 @@ func (p *Problem) Time(x Pass) time.Duration {
 	return st.Forward
 }
 
-// whole is the time of a whole backward.
+// whole returns the time of a whole backward.
 func (st *Stage) whole() time.Duration {
 	if st.Whole > 0 {
 		return st.Whole
@@ -186,7 +186,7 @@ func (st *Stage) whole() time.Duration {
 	return st.Inputs + st.Weights
 }
 
-// bytes is what a pass or a copy takes at its start and gives at its end.
+// bytes returns what a pass or a copy takes at its start and gives at its end.
 func (st *Stage) bytes(k Kind) (take, give engine.Bytes) {
 	switch k {
 	case Forward:

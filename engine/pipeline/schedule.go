@@ -33,10 +33,10 @@ type Schedule struct {
 	stages  int      // of the network
 }
 
-// Stages is how many stages the network is cut into.
+// Stages returns how many stages the network is cut into.
 func (s *Schedule) Stages() int { return s.stages }
 
-// Layers is the stage of the network that a stage of the schedule is.
+// Layers returns the stage of the network that a stage of the schedule is.
 func (s *Schedule) Layers(stage int) int { return stage % s.stages }
 
 // Play runs the order.
@@ -99,7 +99,7 @@ func Title(name string) string {
 	return fmt.Sprintf("%s [arXiv:%s]", m.title, m.paper)
 }
 
-// Stages is how many stages a schedule cuts a network into; 0 if it is not known.
+// Stages returns how many stages a schedule cuts a network into, or 0 if it is not known.
 func Stages(name string, ranks, chunks int) int {
 	m := lookup(name)
 	switch {
@@ -113,13 +113,13 @@ func Stages(name string, ranks, chunks int) int {
 	return ranks
 }
 
-// Searched says whether a schedule is searched for, which takes longer than a rule.
+// Searched reports whether a schedule is searched for, which takes longer than a rule.
 func Searched(name string) bool {
 	m := lookup(name)
 	return m != nil && m.searched
 }
 
-// Layout returns the rank of each stage of a schedule, path by path; nil if it is not known.
+// Layout returns the rank of each stage of a schedule, path by path, or nil if it is not known.
 func Layout(name string, ranks, chunks int) (out []int) {
 	m := lookup(name)
 	if m == nil {
@@ -159,7 +159,7 @@ func New(name string, p Plan) (*Schedule, error) {
 	return s, nil
 }
 
-// Problem is what the orders of a plan are played on, if the stages lie in a shape.
+// Problem returns what the orders of a plan are played on, if the stages lie in a shape.
 func (p *Plan) Problem(shape Shape) *Problem {
 	q := &Problem{Ranks: p.Ranks, Micro: []int{p.Micro}, Cost: p.Cost}
 	stages, of := p.Ranks, func(s int) int { return s }
@@ -236,5 +236,5 @@ func (w *writer) put(k Kind, stage int, joined bool) {
 	w.next[class]++
 }
 
-// ran is how many passes of a kind were written, B as A.
+// ran returns how many passes of a kind were written, B as A.
 func (w *writer) ran(k Kind, stage int) int { return w.next[Pass{Kind: k, Stage: stage}] }

@@ -159,7 +159,7 @@ func (s *searching) named(searched bool) {
 	}
 }
 
-// lies says whether the stages lie on the ranks as those of another problem, with as many micro batches.
+// lies reports whether the stages lie on the ranks as those of another problem, with as many micro batches.
 func (p *Problem) lies(q *Problem) bool {
 	return slices.Equal(p.Micro, q.Micro) && slices.EqualFunc(p.Stages, q.Stages, func(a, b Stage) bool { return a.Rank == b.Rank && a.Path == b.Path })
 }
@@ -348,5 +348,5 @@ func (s *searching) stages(set []bool, effort int) (time.Duration, bool) {
 	return inner.best.Trace.Makespan, true
 }
 
-// newRand is the chance of a search.
+// newRand returns the chance of a search.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

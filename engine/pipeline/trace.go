@@ -24,7 +24,7 @@ type Trace struct {
 	Peak     []engine.Bytes  // by rank: the most bytes at any instant
 }
 
-// newTrace is a trace in which nothing has run.
+// newTrace returns a trace in which nothing has run.
 func newTrace(p *Problem, order [][]Pass) *Trace {
 	t := &Trace{Ranks: make([][]Span, p.Ranks), Copies: make([][]Span, p.Ranks), Busy: make([]time.Duration, p.Ranks), Held: make([]int, p.Ranks), Peak: make([]engine.Bytes, p.Ranks)}
 	for r, list := range order {
@@ -33,7 +33,7 @@ func newTrace(p *Problem, order [][]Pass) *Trace {
 	return t
 }
 
-// held is the most passes that an order holds at once.
+// held returns the most passes that an order holds at once.
 func held(order []Pass) (most int) {
 	now := 0
 	for _, x := range order {
@@ -48,7 +48,7 @@ func held(order []Pass) (most int) {
 	return most
 }
 
-// Idle is the share of the step that the ranks wait, on average. What is computed again counts as work.
+// Idle returns the share of the step that the ranks wait, on average. What is computed again counts as work.
 func (t *Trace) Idle() float64 {
 	if t.Makespan == 0 {
 		return 0
@@ -60,8 +60,8 @@ func (t *Trace) Idle() float64 {
 	return 1 - float64(busy)/float64(t.Makespan)/float64(len(t.Busy))
 }
 
-// Longest is the time of the longest rank from its own first start to its own last end, the figure of the zero-bubble
-// papers. It is the time from step to step where no rank waits for the others between steps
+// Longest returns the time of the longest rank from its own first start to its own last end, the figure of the
+// zero-bubble papers. It is the time from step to step where no rank waits for the others between steps
 // [arXiv:2401.10241, section 4, post-validation of the optimizer].
 func (t *Trace) Longest() (longest time.Duration) {
 	for _, spans := range t.Ranks {
@@ -72,7 +72,7 @@ func (t *Trace) Longest() (longest time.Duration) {
 	return longest
 }
 
-// Twice is how long the ranks run forwards again, all together.
+// Twice returns how long the ranks run forwards again, all together.
 func (t *Trace) Twice() (all time.Duration) {
 	for _, spans := range t.Ranks {
 		for _, x := range spans {
@@ -95,7 +95,7 @@ func (t *Trace) add(p *Problem, x Span) {
 	t.Busy[r] += x.End - x.Start
 }
 
-// peak is the most bytes that spans of a rank hold at any instant.
+// peak returns the most bytes that spans of a rank hold at any instant.
 func (p *Problem) peak(r int, spans []Span) engine.Bytes {
 	type change struct {
 		at    time.Duration

@@ -11,7 +11,7 @@ func init() {
 	)
 }
 
-// zeroBubbleV is the order of torch's ScheduleZBVZeroBubble. With few micro batches it is made for more and cut.
+// zeroBubbleV returns the order of torch's ScheduleZBVZeroBubble. With few micro batches it is made for more and cut.
 func zeroBubbleV(p *Plan, _ *Problem) [][]Pass {
 	n := max(2*p.Ranks-1, p.Micro)
 	return eachRank(p, func(w *writer, r int) {
@@ -160,7 +160,7 @@ func (s *squeezing) next(r int) bool {
 	return true
 }
 
-// ready says whether what a pass waits for has ended.
+// ready reports whether what a pass waits for has ended.
 func (s *squeezing) ready(x Pass) bool {
 	switch {
 	case x.Kind == Forward && x.Stage > 0:
@@ -176,7 +176,7 @@ func (s *squeezing) ready(x Pass) bool {
 	return ran && end <= s.slot
 }
 
-// fits says whether a rank may run a pass now: the next one, or a forward after which those before it still fit.
+// fits reports whether a rank may run a pass now: the next one, or a forward after which those before it still fit.
 func (s *squeezing) fits(r int, x Pass) bool {
 	if x == s.todo[r][0] {
 		return x.Kind == Inputs || s.held[r] < s.peak || len(s.weights[r]) == 0

@@ -121,7 +121,7 @@ func (w *work) load(order [][]Pass) bool {
 	return ok
 }
 
-// passes are the orders as the player takes them.
+// passes returns the orders as the player takes them.
 func (w *work) passes() [][]Pass {
 	out := make([][]Pass, len(w.order))
 	for r, list := range w.order {
@@ -145,7 +145,7 @@ func (w *work) pass(node int32) Pass {
 	return Pass{Kind: k, Micro: int(cell - w.first[s]), Stage: int(s)}
 }
 
-// use is what a node takes at its start and gives at its end.
+// use returns what a node takes at its start and gives at its end.
 func (w *work) use(node int32) [2]engine.Bytes {
 	k := int(node % 4)
 	if k == nodeF && w.dropped[node/4] {

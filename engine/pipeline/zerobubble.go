@@ -27,8 +27,8 @@ func late(w *writer, n, stage, ahead, behind int) {
 	}
 }
 
-// zeroBubbleH1 is a rule. Where nothing is freed before the weights' backward, as many passes as ranks fit and messages
-// take no time, no order is faster (Bound).
+// zeroBubbleH1 returns a rule. Where nothing is freed before the weights' backward, as many passes as ranks fit and
+// messages take no time, no order is faster (Bound).
 func zeroBubbleH1(p *Plan, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { late(w, p.Micro, r, p.Ranks-1-r, r) })
 }

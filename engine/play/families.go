@@ -61,7 +61,7 @@ var furtherFamilies = []family{
 // sets the memory budget of torch.compile.
 var titanPolicies = []string{"Full", "Selective"}
 
-// titanLast is how many settings released versions of torchtitan have: a number of layers,
+// titanLast returns how many settings released versions of torchtitan have: a number of layers,
 // or the operators.
 func titanLast(l *layout) int {
 	if len(l.layers) == 0 {
@@ -82,12 +82,12 @@ func (l *layout) titan(full bool, saves func(op string) bool) []*Segment {
 	})
 }
 
-// titanSaved says whether released versions keep the result of an operator.
+// titanSaved reports whether released versions keep the result of an operator.
 func titanSaved(op string) bool {
 	return strings.HasPrefix(op, "aten._scaled_dot_product") || op == "aten.max.default"
 }
 
-// titanSaves says whether main of August 2026 does. What torch._functorch.partitioners
+// titanSaves reports whether main of August 2026 does. What torch._functorch.partitioners
 // calls compute-intensive is among it.
 func titanSaves(op string) bool {
 	return titanSaved(op) || slices.Contains([]string{"aten.convolution.default", "aten.bmm.default", "aten.addmm.default",
@@ -110,7 +110,7 @@ const policies = 3
 // mostNames bounds the names that are tried.
 const mostNames = 12
 
-// names are the results of a layer that a policy of names may keep, the best ones first.
+// names returns the results of a layer that a policy of names may keep, the best ones first.
 func (l *layout) names() []Saved {
 	if len(l.layers) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (l *layout) saving(take func(Saved) bool) []*Segment {
 	return out
 }
 
-// jaxPlan is a policy for every layer: of 1 to 3 nothing stays, products with weights,
+// jaxPlan returns a policy for every layer: of 1 to 3 nothing stays, products with weights,
 // all products; beyond, the best results by their names.
 func jaxPlan(l *layout, n int) []*Segment {
 	names := l.names()

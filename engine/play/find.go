@@ -123,7 +123,7 @@ func (f *finder) segmentsOf(parts []Part) [][]*Segment {
 	return nil
 }
 
-// solved is what a strategy finds for the chain, as parts.
+// solved returns what a strategy finds for the chain, as parts.
 func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]Part, *engine.Solution, error) {
 	s := engine.Lookup(strategy)
 	if s == nil {
@@ -170,7 +170,7 @@ func (f *finder) convert() (*Found, error) {
 	return nil, &engine.InfeasibleError{Budget: f.Limit, Smallest: least, Why: "by the schedules of " + f.Strategy}
 }
 
-// best is the fastest schedule of the chain that recomputes, of any; nil if it is not
+// best returns the fastest schedule of the chain that recomputes, of any, or nil if it is not
 // known.
 func (f *finder) best(room engine.Bytes) *engine.Solution {
 	if engine.Lookup("nonpersistent") == nil {

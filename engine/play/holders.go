@@ -80,7 +80,7 @@ func (p *Player) Holders(segments []*Segment) (list []Holder) {
 	return list
 }
 
-// callsOf is the innermost call of each operator, or ByBackward.
+// callsOf returns the innermost call of each operator, or ByBackward.
 func (t *Trace) callsOf() []int {
 	calls := make([]int, len(t.Ops))
 	for i := range calls {

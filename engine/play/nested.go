@@ -76,7 +76,7 @@ type nesting struct {
 	runs []*engine.Step
 }
 
-// next is the stage of the next computation, and whether it is a forward.
+// next returns the stage of the next computation, and whether it is a forward.
 func (n *nesting) next() (stage int, forward bool) {
 	if len(n.runs) == 0 {
 		return 0, false
@@ -150,7 +150,7 @@ func (t *Trace) OfStages(c *engine.Chain, parts []Part) (segments []*Segment) {
 	return segments
 }
 
-// ClassOf is the smallest class that segments are of.
+// ClassOf returns the smallest class that segments are of.
 func (t *Trace) ClassOf(segments []*Segment) Class {
 	class, group := ClassUnit, map[string]int{}
 	for i, g := range t.groups() {

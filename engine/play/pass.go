@@ -239,7 +239,7 @@ func (f *pass) settle() {
 	}
 }
 
-// key is the instance of a storage that this pass sees.
+// key returns the instance of a storage that this pass sees.
 func (f *pass) key(n int) instance {
 	if f.own[n] || f.run == 0 {
 		return instance{n, f.run}

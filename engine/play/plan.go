@@ -62,7 +62,7 @@ func (p *Plan) Add(q *Plan) error {
 	return nil
 }
 
-// same says whether inputs are equal.
+// same reports whether inputs are equal.
 func same(a, b [][]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // Identity is what a model is compared with when a plan is applied to it.
@@ -199,7 +199,7 @@ func (s *Segment) valid() error {
 	return nil
 }
 
-// Plan is a plan of these segments with what the player says of them. class is that
+// Plan returns a plan of these segments with what the player says of them. class is that
 // of the plan, maker the program and the method.
 func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
 	t, all, got := p.t, p.Play(nil), p.Play(segments)

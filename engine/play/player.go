@@ -111,7 +111,7 @@ type frame struct {
 	first, second map[string]int // operators by name, of the first run and of the one that fills
 }
 
-// NewPlayer is the player of a trace.
+// NewPlayer returns the player of a trace.
 func NewPlayer(t *Trace) *Player {
 	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: make([]int, len(t.Storages)), late: make([]bool, len(t.Storages)),
 		enter: make([]int, len(t.Calls)), leave: make([]int, len(t.Calls)), deaths: slices.Clone(t.Frees)}

@@ -20,12 +20,12 @@ const (
 	ClassOffload   Class = "offload"   // what units keep, and the arguments of runs, may go to the host
 )
 
-// Classes are all of them.
+// Classes returns all of them.
 func Classes() []Class {
 	return []Class{ClassUnit, ClassWrappable, ClassNested, ClassSAC, ClassOffload}
 }
 
-// within are the classes within one, and itself; nil: it is unknown.
+// within returns the classes within one, and itself; nil: it is unknown.
 func within(class Class) []Class {
 	all := Classes()
 	switch i := slices.Index(all, class); {
@@ -142,7 +142,7 @@ func (s *search) walk(plays int, known [][]*Segment, poll *engine.Poll) error {
 	return nil
 }
 
-// partition is that of segments which run again; a group goes with its first unit.
+// partition returns that of segments which run again; a group goes with its first unit.
 func (s *search) partition(segments []*Segment) (runs []run) {
 	last := -1
 	for i, g := range s.groups {
@@ -160,7 +160,7 @@ func (s *search) partition(segments []*Segment) (runs []run) {
 	return runs
 }
 
-// groups are the names of units that have to stay together.
+// groups returns the names of units that have to stay together.
 func (t *Trace) groups() (groups [][]string) {
 	for i, name := range t.UnitNames() {
 		if i > 0 && slices.Contains(t.Tied, i) {
@@ -319,7 +319,7 @@ func (s *search) write(runs []run) (segments []*Segment) {
 	return segments
 }
 
-// worth are the results of a run that may stay, the most time for their bytes first.
+// worth returns the results of a run that may stay, the most time for their bytes first.
 func (s *search) worth(r run) []Saved {
 	key := [2]int{r.a, r.b}
 	if _, known := s.results[key]; !known {
@@ -330,7 +330,7 @@ func (s *search) worth(r run) []Saved {
 
 func (s *search) names(a, b int) []string { return slices.Concat(s.groups[a:b]...) }
 
-// halves are the first halves of a run, each within the one before.
+// halves returns the first halves of a run, each within the one before.
 func (s *search) halves(a, b, depth int) []*Segment {
 	if depth <= 0 || b-a < 2 {
 		return nil

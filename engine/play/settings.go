@@ -44,7 +44,7 @@ type layout struct {
 
 const noLayers = "the units do not lie in one list of layers"
 
-// every is a plan of the layers that a rule takes, each by itself.
+// every returns a plan of the layers that a rule takes, each by itself.
 func every(l *layout, take func(i int) bool) (out []*Segment) {
 	for i, units := range l.layers {
 		if take(i) {
@@ -108,7 +108,7 @@ var families = []family{
 		func(int) string { return "PyTorch 2.0 or later; before, without use_reentrant" }},
 }
 
-// children are the units in each child of a model that is a Sequential, in their order; nil
+// children returns the units in each child of a model that is a Sequential, in their order; nil
 // of other models.
 func (t *Trace) children() (list [][]string) {
 	if len(t.Calls) == 0 || t.Calls[0].Path != "" || t.Calls[0].Class != "Sequential" {
@@ -130,7 +130,7 @@ func (t *Trace) children() (list [][]string) {
 	return list
 }
 
-// Settings are the best ones of every framework within a budget, in the order of a list
+// Settings returns the best ones of every framework within a budget, in the order of a list
 // that is always the same. Where nothing of one fits, Why says the smallest peak.
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
 	l := &layout{trace: p.t, groups: p.t.groups(), sequence: p.t.children()}

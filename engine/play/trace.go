@@ -101,7 +101,7 @@ const (
 // it.
 type Free struct{ Storage, Op int }
 
-// UnitNames are the paths of the units.
+// UnitNames returns the paths of the units.
 func (t *Trace) UnitNames() []string {
 	names := make([]string, len(t.Units))
 	for i, c := range t.Units {
@@ -110,7 +110,7 @@ func (t *Trace) UnitNames() []string {
 	return names
 }
 
-// Split is the place of the backward's beginning in Events.
+// Split returns the place of the backward's beginning in Events.
 func (t *Trace) Split() int {
 	for i, e := range t.Events {
 		if e.Kind == EventBackward {
@@ -120,7 +120,7 @@ func (t *Trace) Split() int {
 	return len(t.Events)
 }
 
-// Time is the sum of all operators' times.
+// Time returns the sum of all operators' times.
 func (t *Trace) Time() (sum time.Duration) {
 	for i := range t.Ops {
 		sum += t.Ops[i].Time

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// Worth are the operators of a run of units whose results may stay while the others run
+// Worth returns the operators of a run of units whose results may stay while the others run
 // again, those first that take the most time for a byte. Left out are views, which hold
 // nothing, results that are written in place, and what draws random numbers: those that
 // run again would draw others.
@@ -61,10 +61,10 @@ func (t *Trace) Worth(units []string) []Saved {
 	return out
 }
 
-// draws says whether an operator takes random numbers.
+// draws reports whether an operator takes random numbers.
 func draws(name string) bool {
 	return slices.ContainsFunc([]string{"rand", "bernoulli", "dropout", "normal_", "uniform", "exponential", "multinomial", "poisson"}, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// attends says whether an operator may take random numbers: those of its dropout.
+// attends reports whether an operator may take random numbers: those of its dropout.
 func attends(name string) bool { return strings.Contains(name, "attention") }

@@ -169,7 +169,7 @@ func (c *contexts[T]) dropDominated(x *table[T], of *outer[T], t, s int) {
 	}
 }
 
-// highest is the largest m with which s is reached within the limit; -1: none.
+// highest returns the largest m with which s is reached within the limit; -1: none.
 func (of *outer[T]) highest(s int) T {
 	if s < of.first {
 		return -1

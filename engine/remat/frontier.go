@@ -36,7 +36,7 @@ func newFrontier[T unit](n int, room T, most int) *frontier[T] {
 	return f
 }
 
-// at are the bounds for standing at s, by cell.
+// at returns the bounds for standing at s, by cell.
 func (f *frontier[T]) at(s int) []T { return f.cost[s*f.cells:][:f.cells] }
 
 // build computes the bound below the table's limit. Without the trick it says
@@ -116,7 +116,7 @@ func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at
 	}
 }
 
-// highest is the largest m up to most[s] that is reached for no more than cost.
+// highest returns the largest m up to most[s] that is reached for no more than cost.
 func (f *frontier[T]) highest(s int, cost T) T {
 	top := f.most[s]
 	if top < 0 {

@@ -53,7 +53,7 @@ type keeper struct {
 	steps engine.Schedule
 }
 
-// server is the value whose copy a reader of v reads: v itself if something
+// server returns the value whose copy a reader of v reads: v itself if something
 // makes it, otherwise what it is within.
 func (k *keeper) server(made []bool, v engine.ValueID) engine.ValueID {
 	for n := 0; !made[v] && k.g.Values[v].PartOf != engine.NoValue && n < len(k.g.Values); n++ {

@@ -142,7 +142,7 @@ func (s *states) smallest(p *engine.Problem) error {
 		Why: fmt.Sprintf("nothing needs less within %s: %s", p.Graph.FirstWays(s.within()), p.Chain.Needs(s.neediest(path), least))}
 }
 
-// neediest is the operation that needs the peak of some moves.
+// neediest returns the operation that needs the peak of some moves.
 func (s *states) neediest(path []move) engine.ChainOp {
 	m := NewMemory(s.c)
 	for _, by := range path {

@@ -163,7 +163,7 @@ func (s *sweep) solve(budget engine.Bytes, known bounds) bool {
 	return !errors.As(err, &infeasible)
 }
 
-// between is what the optima of two budgets tell about one between them.
+// between returns what the optima of two budgets tell about one between them.
 func (s *sweep) between(lo, mid, hi engine.Bytes) bounds {
 	most, ok := s.extra[lo]
 	least, okLeast := s.extra[hi]

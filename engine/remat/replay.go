@@ -33,7 +33,7 @@ type Memory struct {
 	most engine.ChainOp // the first that needs it
 }
 
-// NewMemory is that before a step.
+// NewMemory returns that before a step.
 func NewMemory(c *engine.Chain) *Memory {
 	n := c.Len()
 	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1), saved: make([]bool, n+1), grad: n}
@@ -49,7 +49,7 @@ func (m *Memory) drop(k int) {
 	}
 }
 
-// Run is what the next operation of a valid sequence needs: everything in memory, its
+// Run returns what the next operation of a valid sequence needs: everything in memory, its
 // outputs and its temporaries. The memory is then as after it.
 func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 	c, k := m.c, op.Stage
@@ -87,7 +87,7 @@ func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 	return need
 }
 
-// Replay is the time and the peak of a valid sequence of Table 1, or of the beginning of
+// Replay returns the time and the peak of a valid sequence of Table 1, or of the beginning of
 // one.
 func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
 	m := NewMemory(c)

@@ -146,7 +146,7 @@ func printedNote(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (strin
 	return fmt.Sprintf("As printed, without that gradient, Theorem 1 gives a step time of %v, whether or not it fits.", d), nil
 }
 
-// PrintedMakespan is the step time that Theorem 1 gives as printed, without the
+// PrintedMakespan returns the step time that Theorem 1 gives as printed, without the
 // gradient that a backward writes. Schedules with that time may need more than
 // the budget, so no strategy claims it. ok is false if even the printed theorem
 // says that nothing fits; the error is the context's.

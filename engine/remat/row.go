@@ -159,7 +159,7 @@ func (b *builder[T]) splits() {
 	b.hints[t], b.left = won, won
 }
 
-// useful is the row without the ends that no schedule within the limit reads.
+// useful returns the row without the ends that no schedule within the limit reads.
 func (b *builder[T]) useful() []step[T] {
 	w := b.w
 	for len(w) > 0 && w[0].v+b.costOutside(w[0].m) > b.slack {

@@ -139,7 +139,7 @@ func segmentations(c *engine.Chain, segments int) ([]try, error) {
 	return all, nil
 }
 
-// SegmentSequence is the sequence of Table 1 for k equal segments, where k is
+// SegmentSequence returns the sequence of Table 1 for k equal segments, where k is
 // at least 1 and at most the number of layers.
 func SegmentSequence(c *engine.Chain, k int) []engine.ChainOp {
 	size := c.Layers() / k

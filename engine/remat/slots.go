@@ -20,7 +20,7 @@ import (
 // but name.
 const maxSlots = 100_000
 
-// slotTerms are the terms of a chain whose sizes are counted in slots. What
+// slotTerms returns the terms of a chain whose sizes are counted in slots. What
 // fits in slots fits in bytes, for all sizes are rounded up.
 func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 	memory := budget - c.Resident.Total()
@@ -85,7 +85,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	return sol, nil
 }
 
-// smallestInSlots is the smallest budget that does if sizes are counted in
+// smallestInSlots returns the smallest budget that does if sizes are counted in
 // slots. It rises with every size, so that it can be searched for.
 func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Bytes, error) {
 	fits := func(budget engine.Bytes) (bool, error) {
@@ -137,7 +137,7 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 	return does, nil
 }
 
-// budgetOfSingleSlots is the budget at which no size takes more than one slot:
+// budgetOfSingleSlots returns the budget at which no size takes more than one slot:
 // more memory than this changes nothing.
 func budgetOfSingleSlots(c *engine.Chain, slots int) engine.Bytes {
 	largest := max(c.Input, c.InputGrad, 1)

@@ -15,7 +15,7 @@ type floors struct {
 	found func(*optimum) // is called with the schedules of groups; may be nil
 }
 
-// Floors are the least bytes, beside its input, with which the stages from one to another
+// Floors returns the least bytes, beside its input, with which the stages from one to another
 // can be done at all, by the first and the last.
 func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
 	f, err := newFloors(byStage(c, outputCounted), poll)
@@ -69,7 +69,7 @@ func (f *floors) fill(poll *engine.Poll) error {
 	return nil
 }
 
-// fit says whether the room of t, which are the terms of f or differ in the room
+// fit reports whether the room of t, which are the terms of f or differ in the room
 // only, is enough. What is a schedule of the grouped chain is one of the chain, so
 // that the short table of the groups mostly tells.
 func (f *floors) fit(t *terms, use tricks, poll *engine.Poll) (bool, error) {
@@ -91,10 +91,10 @@ func (f *floors) fit(t *terms, use tricks, poll *engine.Poll) (bool, error) {
 	return f.root() <= t.room, nil
 }
 
-// root is the smallest room for the whole chain.
+// root returns the smallest room for the whole chain.
 func (f *floors) root() int64 { return f.least[1][f.t.n] }
 
-// neediest is the operation that needs root: it follows the choices that attain root down
+// neediest returns the operation that needs root: it follows the choices that attain root down
 // to the operation whose need it is.
 func (f *floors) neediest() engine.ChainOp {
 	s, u := 1, f.t.n
@@ -128,7 +128,7 @@ func (f *floors) neediest() engine.ChainOp {
 	return engine.ChainOp{Kind: engine.BStep, Stage: s}
 }
 
-// neediestForward is the forward among those of stages s..u-1 that needs m_none(s,u).
+// neediestForward returns the forward among those of stages s..u-1 that needs m_none(s,u).
 func (f *floors) neediestForward(s, u int) engine.ChainOp {
 	worst, need := s, f.t.first[s]
 	for j := s + 1; j < u; j++ {

@@ -85,7 +85,7 @@ type layer struct {
 
 func (s *states) radix(g, k int) uint32 { return radix(s.c, g, k) }
 
-// radix is the number of states of stage k in layer g.
+// radix returns the number of states of stage k in layer g.
 func radix(c *engine.Chain, g, k int) uint32 {
 	switch {
 	case k == 0 || k > g:
@@ -240,7 +240,7 @@ func (s *states) expand(k int) {
 	}
 }
 
-// afterAll is what is there of stage k after F_all^k in layer g, in a state that is
+// afterAll returns what is there of stage k after F_all^k in layer g, in a state that is
 // told by what it holds of stage k+1: an unsaved output goes at once if
 // it has no reader either.
 func (s *states) afterAll(g, k int, code uint32) uint32 {
@@ -297,7 +297,7 @@ func (s *states) reach(l *layer, by move, code uint32, cost int64, need engine.B
 	return true
 }
 
-// path are the moves that lead to a state of the last layer.
+// path returns the moves that lead to a state of the last layer.
 func (s *states) path(code uint32) []move {
 	var back []move
 	for g := 0; ; {
@@ -334,7 +334,7 @@ func (s *states) path(code uint32) []move {
 	return back
 }
 
-// before is the state that B^k came from.
+// before returns the state that B^k came from.
 func (s *states) before(code uint32, by move) uint32 {
 	k := by.stage()
 	weight := s.layers[k].weight

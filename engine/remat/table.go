@@ -95,7 +95,7 @@ var (
 	errTooLong   = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds", engine.ErrUnsupported)
 )
 
-// largest is a number that may be added up three times without overflow.
+// largest returns a number that may be added up three times without overflow.
 func largest[T unit]() T {
 	x := T(1)
 	for x<<2 > 0 {
@@ -146,10 +146,10 @@ func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error
 // all is m_all(s,t).
 func (x *table[T]) all(s, t int) T { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
 
-// row is the row of (s,t); it has no steps if nothing of it is of interest.
+// row returns the row of (s,t); it has no steps if nothing of it is of interest.
 func (x *table[T]) row(s, t int) []step[T] { return x.store.get(x.rows[s*(x.n+1)+t]) }
 
-// find is the index of the last step at or before m, -1 if there is none.
+// find returns the index of the last step at or before m, -1 if there is none.
 func find[T unit](w []step[T], m T) int {
 	lo, hi := 0, len(w)
 	for lo < hi {

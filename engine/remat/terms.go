@@ -51,7 +51,7 @@ func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
 	return t
 }
 
-// outputOnlyTerms are the terms of revolve: no F_all but right before its backward.
+// outputOnlyTerms returns the terms of revolve: no F_all but right before its backward.
 func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	t := byStage(c, outputCounted)
 	t.outputOnly = true
@@ -61,7 +61,7 @@ func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	return t
 }
 
-// byStage are the quantities by stage; the room is not set.
+// byStage returns the quantities by stage; the room is not set.
 //
 // Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning: a^{s-1} lies outside of m. If it is unsaved,
 // F_all^s consumes it, for no forward of s follows, and its bytes come back to m:
@@ -109,7 +109,7 @@ func makeTerms(n int) *terms {
 	return t
 }
 
-// vectors are the quantities by stage: the times, then the sizes.
+// vectors returns the quantities by stage: the times, then the sizes.
 func (t *terms) vectors() []*[]int64 {
 	return []*[]int64{&t.fwd, &t.in, &t.saved, &t.held, &t.allFwd, &t.allBwd, &t.first, &t.mid, &t.single}
 }
@@ -126,7 +126,7 @@ func (t *terms) none(s, u int) int64 {
 	return need + t.held[u]
 }
 
-// total is the time of one forward pass.
+// total returns the time of one forward pass.
 func (t *terms) total() (sum int64) {
 	for _, u := range t.fwd {
 		sum += u
@@ -170,7 +170,7 @@ func (t *terms) repeatedForward() (sum int64) {
 	return sum - t.tail[t.n]
 }
 
-// divisor is the greatest common divisor of g and all of v.
+// divisor returns the greatest common divisor of g and all of v.
 func divisor(g int64, v []int64) int64 {
 	for _, x := range v {
 		for x != 0 {
@@ -224,7 +224,7 @@ func (t *terms) merge(u *terms, i, a, b int) {
 	}
 }
 
-// keepAll is the room in which nothing has to be computed again, but for what
+// keepAll returns the room in which nothing has to be computed again, but for what
 // again counts.
 func (t *terms) keepAll() (need int64) {
 	if t.outputOnly {
@@ -238,7 +238,7 @@ func (t *terms) keepAll() (need int64) {
 	return need
 }
 
-// outputs is what stages a..b need if all their outputs are kept.
+// outputs returns what stages a..b need if all their outputs are kept.
 func (t *terms) outputs(a, b int) (need int64) {
 	before := int64(0) // outputs of a..k-1
 	for k := a; k <= b; k++ {

@@ -46,7 +46,7 @@ func (x *table[T]) trace() []engine.ChainOp {
 	return seq
 }
 
-// choice is the split j that attains the value of (s,t,m), s for F_all^s.
+// choice returns the split j that attains the value of (s,t,m), s for F_all^s.
 func (x *table[T]) choice(s, t int, m T) int {
 	want, ok := x.value(s, t, m)
 	if !ok {

@@ -80,7 +80,7 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 	return sol, nil
 }
 
-// Runs are the stages, first and last, that the optimal schedule of class wrappable
+// Runs returns the stages, first and last, that the optimal schedule of class wrappable
 // computes again: for those who look for plans beyond the chain. Errors are as those of
 // the strategy.
 func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]int, err error) {
@@ -216,7 +216,7 @@ type segment struct {
 	kept bool
 }
 
-// segments are those of the cheapest way, from the last one.
+// segments returns those of the cheapest way, from the last one.
 func (w *wrapping) segments() (segments []segment) {
 	end := w.c.Len()
 	ways := w.ways[end]
@@ -229,7 +229,7 @@ func (w *wrapping) segments() (segments []segment) {
 	return segments
 }
 
-// sequence is that of the cheapest way.
+// sequence returns that of the cheapest way.
 func (w *wrapping) sequence() []engine.ChainOp {
 	var forward, backward []engine.ChainOp
 	for _, g := range w.segments() {

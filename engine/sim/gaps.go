@@ -55,7 +55,7 @@ func (pl *player) closeGap() {
 	pl.t.Gaps = append(pl.t.Gaps, g)
 }
 
-// lastEnded is what ended last in the other lanes.
+// lastEnded returns what ended last in the other lanes.
 func (pl *player) lastEnded() SpanID {
 	best := NoSpan
 	for i := range pl.link.queues {

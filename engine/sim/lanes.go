@@ -84,7 +84,7 @@ func (pl *player) queueJob(st *engine.Step, op *engine.Op) error {
 	return nil
 }
 
-// afterOthers tells whether an operation has to wait for one that it comes after; tr,
+// afterOthers reports whether an operation has to wait for one that it comes after; tr,
 // if it is not nil, is told when they are over.
 func (pl *player) afterOthers(op *engine.Op, tr *transfer) (wait bool, err error) {
 	for _, a := range op.After {
@@ -205,7 +205,7 @@ func (pl *player) keepHostCopies() {
 	}
 }
 
-// broughtBy is what ended a gap for want of no value: the operation that the run comes
+// broughtBy returns what ended a gap for want of no value: the operation that the run comes
 // after.
 func (pl *player) broughtBy(g Gap) SpanID {
 	for _, a := range pl.g.Ops[pl.s[g.Step].Op].After {

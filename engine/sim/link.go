@@ -274,7 +274,7 @@ func (pl *player) endTransfer(q *laneQueue) {
 	pl.sample()
 }
 
-// end is when an active transfer will be over at its present rate; false if it
+// end returns when an active transfer will be over at its present rate; false if it
 // stands still, or no clock counts so far.
 func (tr *transfer) end() (time.Duration, bool) {
 	if tr.job != nil {
@@ -289,7 +289,7 @@ func (tr *transfer) end() (time.Duration, bool) {
 	return after(tr.since, tr.rate.Time(tr.size-tr.done))
 }
 
-// at is how many bytes have moved by now.
+// at returns how many bytes have moved by now.
 func (tr *transfer) at(now time.Duration) engine.Bytes {
 	if end, ok := tr.end(); ok && end <= now {
 		return tr.size
@@ -297,7 +297,7 @@ func (tr *transfer) at(now time.Duration) engine.Bytes {
 	return min(tr.done+tr.rate.Moved(now-tr.since), tr.size)
 }
 
-// left is how many bytes of the source of an offload have left with it.
+// left returns how many bytes of the source of an offload have left with it.
 func (tr *transfer) left() engine.Bytes {
 	if !tr.streamed {
 		return 0
@@ -326,7 +326,7 @@ func (pl *player) account(tr *transfer) {
 // never is a moment after all others: 292 years.
 const never = time.Duration(1<<63 - 1)
 
-// after is the moment d after another; false, and never, if no clock counts so far.
+// after returns the moment d after another; false, and never, if no clock counts so far.
 func after(at, d time.Duration) (time.Duration, bool) {
 	if d >= never-at {
 		return never, false
@@ -334,7 +334,7 @@ func after(at, d time.Duration) (time.Duration, bool) {
 	return at + d, true
 }
 
-// sooner is the earlier of two moments of which one may not exist or be over.
+// sooner returns the earlier of two moments of which one may not exist or be over.
 func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
 	if exists && at > pl.now && at < next {
 		return at
@@ -342,7 +342,7 @@ func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
 	return next
 }
 
-// endless is the step of what is under way and would not end before never.
+// endless returns the step of what is under way and would not end before never.
 func (pl *player) endless() (step int, ok bool) {
 	if pl.run != nil {
 		return pl.t.Spans[pl.run.span].Step, true

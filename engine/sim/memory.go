@@ -80,7 +80,7 @@ func (pl *player) leave(c *devCopy, by SpanID) {
 	pl.closeLife(c.life)
 }
 
-// room is how many bytes are free.
+// room returns how many bytes are free.
 func (pl *player) room() engine.Bytes { return pl.p.Budget - pl.inUse }
 
 // sample notes the memory in use now. Ramps are linear between samples, so one

@@ -189,10 +189,10 @@ func (pl *player) playInstant() error {
 	return nil
 }
 
-// over tells whether the schedule has been played to its end.
+// over reports whether the schedule has been played to its end.
 func (pl *player) over() bool { return pl.pc == len(pl.s) && pl.run == nil && pl.link.idle() }
 
-// nextEvent is the next moment at which anything can change.
+// nextEvent returns the next moment at which anything can change.
 func (pl *player) nextEvent() (next time.Duration, ok bool) {
 	next = never
 	if pl.run != nil {
@@ -346,7 +346,7 @@ func (pl *player) stepRun(st *engine.Step) (hold, error) {
 	return hold{}, nil
 }
 
-// served tells whether a copy of v, or of a value that v is within, can be
+// served reports whether a copy of v, or of a value that v is within, can be
 // read; if not, coming is such a value that is being fetched.
 func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	coming = engine.NoValue

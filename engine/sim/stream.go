@@ -10,8 +10,8 @@ import (
 // fetch that has no room stands still, or moves as fast as an offload in the
 // other direction makes room.
 
-// draining is the streamed offload under way whose source is freed, so that
-// memory shrinks while it moves; nil if there is none.
+// draining returns the streamed offload under way whose source is freed, so that
+// memory shrinks while it moves, or nil if there is none.
 func (pl *player) draining() *transfer {
 	if !pl.link.streamed {
 		return nil
@@ -23,7 +23,7 @@ func (pl *player) draining() *transfer {
 	return tr
 }
 
-// filling is the streamed fetch under way; nil if there is none.
+// filling returns the streamed fetch under way, or nil if there is none.
 func (pl *player) filling() *transfer {
 	if !pl.link.streamed {
 		return nil
@@ -53,7 +53,7 @@ func (pl *player) setRates() {
 	}
 }
 
-// fillTime is how long a fetch can go on at a rate before it has used up the
+// fillTime returns how long a fetch can go on at a rate before it has used up the
 // room; forever if the rest of it fits.
 func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
 	const forever = never
@@ -82,7 +82,7 @@ func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
 	return max(until-1-pl.now, 0)
 }
 
-// wall is when a streamed fetch will run out of room.
+// wall returns when a streamed fetch will run out of room.
 func (pl *player) wall() (time.Duration, bool) {
 	in := pl.filling()
 	if in == nil || in.rate != pl.link.rates[ToDev] {
@@ -95,7 +95,7 @@ func (pl *player) wall() (time.Duration, bool) {
 	return after(pl.now, d)
 }
 
-// roomAt is when streamed offloads will have made room for need bytes, if no
+// roomAt returns when streamed offloads will have made room for need bytes, if no
 // event comes before.
 func (pl *player) roomAt(need engine.Bytes) (time.Duration, bool) {
 	out := pl.draining()

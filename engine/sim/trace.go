@@ -54,7 +54,7 @@ const (
 	NumReasons
 )
 
-// String is the name of the reason for people.
+// String returns the name of the reason for people.
 func (r Reason) String() string {
 	return [...]string{"none", "needs data", "needs memory", "waits for copy-out", "window", "dependency", "transfers end"}[r]
 }
@@ -104,7 +104,7 @@ const (
 	NumCategories
 )
 
-// String is the name of the category for people.
+// String returns the name of the category for people.
 func (c Category) String() string {
 	return [...]string{"weights", "gradients", "activations", "recomputed", "in transfer", "workspace"}[c]
 }
@@ -116,7 +116,7 @@ type Sample struct {
 	Used [NumCategories]engine.Bytes
 }
 
-// Total is the sum over the categories.
+// Total returns the sum over the categories.
 func (s *Sample) Total() (sum engine.Bytes) {
 	for c := range s.Used {
 		sum += s.Used[c]
@@ -176,7 +176,7 @@ type Trace struct {
 	Decisions []Decision // of stages 1..n: Decisions[k-1]; empty if the graph names no stages
 }
 
-// WaitingTotal is the time on which the compute lane stood still.
+// WaitingTotal returns the time on which the compute lane stood still.
 func (t *Trace) WaitingTotal() (sum time.Duration) {
 	for _, d := range t.Waiting {
 		sum += d
@@ -184,7 +184,7 @@ func (t *Trace) WaitingTotal() (sum time.Duration) {
 	return sum
 }
 
-// Solution is a schedule that claims what Play says of it. The error is that of Play.
+// Solution returns a schedule that claims what Play says of it. The error is that of Play.
 func Solution(p *engine.Problem, s engine.Schedule) (*engine.Solution, error) {
 	t, err := Play(p, s)
 	if err != nil {

@@ -118,7 +118,7 @@ func (s *search) try(b int) bool {
 	return ok
 }
 
-// test says whether a batch trains, each asked once.
+// test reports whether a batch trains, each asked once.
 func (s *search) test(b int) bool {
 	if ok, known := s.known[b]; known || s.err != nil {
 		return ok

@@ -75,7 +75,7 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 	return sol, poll.Err()
 }
 
-// ByLMS is the schedule of two numbers. An ahead of 0 fetches just before the use,
+// ByLMS returns the schedule of two numbers. An ahead of 0 fetches just before the use,
 // which the strategy does not try. The error is as that of ByWindow.
 func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
 	n, err := newNetwork(p, nil)
@@ -113,7 +113,7 @@ func (n *network) thresholds() []int {
 	return some
 }
 
-// leads are the numbers of functions ahead that the search tries, increasing.
+// leads returns the numbers of functions ahead that the search tries, increasing.
 func (n *network) leads() (list []int) {
 	for a := 1; a <= max(len(n.funcs)-1, 1) && len(list) < 18; a += max(1, a/2) {
 		list = append(list, a)
@@ -172,7 +172,7 @@ func (n *network) lms(threshold, ahead int) walk {
 	}
 }
 
-// order is that in which variables are fetched before the same function: by
+// order returns that in which variables are fetched before the same function: by
 // their use, and of one function by their names.
 func (n *network) order(a, b due) int {
 	return cmp.Or(cmp.Compare(a.use, b.use), cmp.Compare(n.p.Graph.Values[a.v].Name, n.p.Graph.Values[b.v].Name))

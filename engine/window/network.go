@@ -126,7 +126,7 @@ func (n *network) join() {
 	}
 }
 
-// linked says whether what moves can: there is a link, and the step will end.
+// linked reports whether what moves can: there is a link, and the step will end.
 func (n *network) linked() bool { return n.link == nil }
 
 func (n *network) size(v engine.ValueID) engine.Bytes { return n.p.Graph.Values[v].Size }

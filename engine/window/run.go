@@ -157,7 +157,7 @@ func (r *run) finish() {
 	r.steps = slices.DeleteFunc(r.steps, func(s engine.Step) bool { return s.Kind == cancelled })
 }
 
-// duration is how long the schedule takes. There is room for everything when it
+// duration returns how long the schedule takes. There is room for everything when it
 // is asked for, so nothing waits but for data, for copies and for the link.
 func (r *run) duration() time.Duration {
 	d := r.p.Device
@@ -191,7 +191,7 @@ func (r *run) duration() time.Duration {
 	return max(at, lanes[0], lanes[1])
 }
 
-// travels says whether the schedule moves any bytes.
+// travels reports whether the schedule moves any bytes.
 func (r *run) travels() bool {
 	return slices.ContainsFunc(r.steps, func(s engine.Step) bool {
 		return (s.Kind == engine.StepFetch || s.Kind == engine.StepOffload) && r.size(s.Value) > 0

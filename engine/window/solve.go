@@ -80,10 +80,10 @@ type StopError struct {
 
 func (e *StopError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error of a strategy.
+// Unwrap returns the error of a strategy.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// given is the solution of one walk, or a *StopError.
+// given returns the solution of one walk, or a *StopError.
 func (n *network) given(w walk, note string) (*engine.Solution, error) {
 	var b best
 	fits := b.try(n, w, note)

@@ -54,7 +54,7 @@ func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	return sol, poll.Err()
 }
 
-// ByWindow is the schedule of one size of the window, in bytes, which the
+// ByWindow returns the schedule of one size of the window, in bytes, which the
 // strategy takes in MiB only. 0 looks no further than the operation itself. The
 // error is that of a strategy, or a *StopError that wraps one.
 func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
@@ -65,7 +65,7 @@ func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
 	return n.given(n.windowOf(bytes))
 }
 
-// windowOf is a walk with what there is to say about it.
+// windowOf returns a walk with what there is to say about it.
 func (n *network) windowOf(bytes engine.Bytes) (walk, string) {
 	return n.windowed(bytes), fmt.Sprintf("The window is %s.", bytes.Text())
 }
@@ -113,7 +113,7 @@ func (n *network) searchWindow(b *best) {
 	}
 }
 
-// largestWindow is the largest window that fits into the budget, at most one that
+// largestWindow returns the largest window that fits into the budget, at most one that
 // covers everything; ok is false if none does. A walk that time ends counts as
 // one that does not fit.
 func (n *network) largestWindow() (most engine.Bytes, ok bool) {

@@ -65,19 +65,19 @@ type Model struct {
 // V100 is the model that was fitted: a Tesla V100 in 32 bits.
 var V100 = Model{Peak: v100Peak, linear: v100Peak * linearShare, traffic: v100Bandwidth * memoryShare, fitted: true}
 
-// Estimate is the model of any device by the peak of its arithmetic, in
+// Estimate returns the model of any device by the peak of its arithmetic, in
 // operations/s, and the bandwidth of its memory, in bytes/s.
 func Estimate(peak, bandwidth float64) Model {
 	return Model{Peak: peak, traffic: bandwidth * otherTraffic}.WithShare(otherProducts)
 }
 
-// WithShare is the model in which all products reach one share of the peak.
+// WithShare returns the model in which all products reach one share of the peak.
 func (m Model) WithShare(share float64) Model {
 	m.linear, m.share, m.fitted = m.Peak*share, share, false
 	return m
 }
 
-// OnV100 is the model with the element-wise traffic that was fitted for a V100,
+// OnV100 returns the model with the element-wise traffic that was fitted for a V100,
 // whose cards differ by less than the model errs: for other precisions there.
 func (m Model) OnV100() Model {
 	m.traffic = V100.traffic
@@ -139,7 +139,7 @@ var shares = [...]rate{
 	Grouped: {0.165, 3.5},
 }
 
-// rate is that of the class where it was fitted. Elsewhere the backward of a
+// rate returns that of the class where it was fitted. Elsewhere the backward of a
 // product is two products, of the first one only one.
 func (m Model) rate(c Class) rate {
 	switch {
@@ -156,7 +156,7 @@ type Time struct{ Forward, Back float64 }
 
 func (t Time) launched() Time { return Time{t.Forward + launch, t.Back + 2*launch} }
 
-// Conv is a convolution of so many multiply-adds between values of so many bytes,
+// Conv returns a convolution of so many multiply-adds between values of so many bytes,
 // input and output together.
 func (m Model) Conv(c Class, macs, bytes float64) Time {
 	r := m.rate(c)
@@ -165,7 +165,7 @@ func (m Model) Conv(c Class, macs, bytes float64) Time {
 	return Time{max(arithmetic, traffic), max(r.ratio*arithmetic, 2*traffic)}.launched()
 }
 
-// Product is a matrix product of so many multiply-adds that reads so many bytes of
+// Product returns a matrix product of so many multiply-adds that reads so many bytes of
 // weights.
 func (m Model) Product(macs, weights float64) Time {
 	arithmetic := 2 * macs / m.linear
@@ -198,12 +198,12 @@ var (
 	Embedding  = Passes{2, 2} // read a row, write it: an assumption
 )
 
-// Element is an element-wise operator that writes so many bytes.
+// Element returns an element-wise operator that writes so many bytes.
 func (m Model) Element(p Passes, out float64) Time {
 	return Time{p.Forward * out / m.traffic, p.Back * out / m.traffic}.launched()
 }
 
-// Utilised is a matrix product of a transformer layer at a share of the peak (the
+// Utilised returns a matrix product of a transformer layer at a share of the peak (the
 // model FLOPs utilisation), in which everything between the products is included.
 // The backward of a product is two products.
 func Utilised(peak, share, macs float64) Time {
@@ -211,7 +211,7 @@ func Utilised(peak, share, macs float64) Time {
 	return Time{forward, 2 * forward}
 }
 
-// Duration is a sum of seconds, rounded up to a nanosecond. What is beyond the
+// Duration returns a sum of seconds, rounded up to a nanosecond. What is beyond the
 // range of a step is just beyond it, so that sums stay countable.
 func Duration(seconds float64) time.Duration {
 	return min(time.Duration(engine.Int64(math.Ceil(seconds*float64(time.Second)))), engine.MaxTime+1)

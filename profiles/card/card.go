@@ -61,7 +61,7 @@ func (c *Card) Short() string {
 	return name
 }
 
-// BF16 says whether the card computes in bf16. One that does not has fp16, of the same size.
+// BF16 reports whether the card computes in bf16. One that does not has fp16, of the same size.
 func (c *Card) BF16() bool { return c.Kind != Older && c.Kind != Volta }
 
 // Flops is a rate of arithmetic in floating-point operations per second.
@@ -69,7 +69,7 @@ type Flops int64
 
 const teraflops = 1e12
 
-// Peak is the arithmetic of a card at a precision, f32, f16 or bf16. A card without fast 16-bit arithmetic
+// Peak returns the arithmetic of a card at a precision, f32, f16 or bf16. A card without fast 16-bit arithmetic
 // computes those numbers as fast as 32-bit ones; one whose 32-bit rate is not known multiplies in 16 bits, as
 // XLA does by default. It is 0 if no rate is known.
 func (c *Card) Peak(precision string) Flops {
@@ -79,19 +79,19 @@ func (c *Card) Peak(precision string) Flops {
 	return c.FP32
 }
 
-// Timed says whether times can be estimated for the card.
+// Timed reports whether times can be estimated for the card.
 func (c *Card) Timed() bool { return c.Peak("f16") > 0 && c.MemoryRate > 0 }
 
 // DefaultID is the card that networks are shown with: Beaumont et al. (2019 and 2020) measured theirs on it.
 const DefaultID = "v100-pcie-16gb"
 
-// Default is the card named by DefaultID.
+// Default returns the card named by DefaultID.
 func Default() *Card { return Lookup(DefaultID) }
 
 // All lists the cards, the replaced ones among them. The slice is the caller's.
 func All() []Card { return append([]Card(nil), cards...) }
 
-// IDs are those of All.
+// IDs returns those of All.
 func IDs() []string {
 	ids := make([]string, len(cards))
 	for i := range cards {

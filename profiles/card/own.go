@@ -82,7 +82,7 @@ func whole(n, step int64, small, large string) string {
 	return strconv.FormatInt(n, 10) + small
 }
 
-// OwnOf is the card that an id spells; false if it spells none.
+// OwnOf returns the card that an id spells; false if it spells none.
 func OwnOf(id string) (Own, bool) {
 	o, rest, err := readOwn(id)
 	return o, err == nil && rest == ""
@@ -127,7 +127,7 @@ func number(text, small, large string, step int64) (int64, bool) {
 	return 0, false
 }
 
-// Card is the card with what is assumed where its owner does not say.
+// Card returns the card with what is assumed where its owner does not say.
 func (o Own) Card() *Card {
 	link := cmp.Or(o.Link, assumedLink)
 	c := &Card{ID: o.ID(), Device: engine.Device{Name: "card with " + o.Memory.Text(), Memory: o.Memory, ToHost: link, ToDev: link}, Kind: OfTheirOwner,

@@ -339,7 +339,7 @@ func (l *linearizer) reach(start int, next func(int) []int) []bool {
 	return seen
 }
 
-// mainSink is the output with the most time before it; the later one if equal.
+// mainSink returns the output with the most time before it; the later one if equal.
 func (l *linearizer) mainSink() (sink, sinks int) {
 	var ends []int
 	for i := range l.ops {
@@ -358,7 +358,7 @@ func (l *linearizer) mainSink() (sink, sinks int) {
 	return ends[best], len(ends)
 }
 
-// mainSource is the source with the most operators behind it, among those that
+// mainSource returns the source with the most operators behind it, among those that
 // lead to the main output; the earlier one if equal.
 func (l *linearizer) mainSource(before []bool) int {
 	var starts []int

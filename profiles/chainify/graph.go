@@ -38,7 +38,7 @@ type gradValue struct {
 	refs int
 }
 
-// graph is the step of the operators that the chain is made of.
+// graph returns the step of the operators that the chain is made of.
 func (l *linearizer) graph() *engine.Graph {
 	n := len(l.ops)
 	b := &graphBuilder{l: l, g: &engine.Graph{Done: engine.NoValue}, stage: make([]int, n), needs: make([]bool, n), grads: map[int]*gradValue{},
@@ -92,7 +92,7 @@ func with(list []engine.ValueID, ids ...engine.ValueID) []engine.ValueID {
 	return list
 }
 
-// inputs are the storages that a node reads.
+// inputs returns the storages that a node reads.
 func (b *graphBuilder) inputs(i int) (ids []engine.ValueID) {
 	for _, p := range b.l.ops[i].Preds {
 		if !b.l.ops[p].Is(IsShape) {
@@ -171,7 +171,7 @@ func (b *graphBuilder) backward(i int) {
 	b.op(op)
 }
 
-// readers are the nodes that a node's backward gives a gradient.
+// readers returns the nodes that a node's backward gives a gradient.
 func (b *graphBuilder) readers(i int) (nodes []int) {
 	for _, p := range b.l.ops[i].Preds {
 		if b.needs[p] && b.l.ops[p].Out > 0 && !b.l.ops[p].Is(IsShape) {

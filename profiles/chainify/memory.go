@@ -35,7 +35,7 @@ func (l *linearizer) findStorages() {
 	}
 }
 
-// overwrites is the input whose memory a node takes over; -1 if it allocates.
+// overwrites returns the input whose memory a node takes over, or -1 if it allocates.
 // Of several, an input that has no other reader is preferred, and then the latest.
 func (l *linearizer) overwrites(i int) int {
 	o := &l.ops[i]
@@ -114,7 +114,7 @@ func (l *linearizer) newStageMemory(members []int, end int) *stageMemory {
 
 func (m *stageMemory) keeps(root int) bool { return m.l.kept[root] || root == m.l.root[m.end] }
 
-// forwardPeak is the most that is alive during the forward.
+// forwardPeak returns the most that is alive during the forward.
 func (m *stageMemory) forwardPeak() engine.Bytes {
 	l := m.l
 	last := map[int]int{} // position of the last member that touches a storage
@@ -193,7 +193,7 @@ func (g *gradMemory) give(node int, b *gradBuffer, size engine.Bytes) {
 	}
 }
 
-// backwardPeak is the most that is alive during the backward: what is saved,
+// backwardPeak returns the most that is alive during the backward: what is saved,
 // gradients, and the gradient of the stage's output. Saved storages go after
 // the last operator that needs them; gradients of Add, Concat and views are
 // handed on without a copy, other operators allocate theirs.

@@ -42,7 +42,7 @@ func (l *linearizer) findEnds() {
 	}
 }
 
-// hasPathBefore tells whether a node reads from another node of the path.
+// hasPathBefore reports whether a node reads from another node of the path.
 func (l *linearizer) hasPathBefore(i int) bool {
 	for _, p := range l.ops[i].Preds {
 		if l.role[p] == onPath {
@@ -52,7 +52,7 @@ func (l *linearizer) hasPathBefore(i int) bool {
 	return false
 }
 
-// overwritten tells whether a reader of a node works in the node's storage.
+// overwritten reports whether a reader of a node works in the node's storage.
 func (l *linearizer) overwritten(i int) bool {
 	for _, s := range l.succs[i] {
 		if l.ops[s].Is(InPlace|IsView) && l.root[s] == l.root[i] {
@@ -134,7 +134,7 @@ func (l *linearizer) buildStages() {
 	}
 }
 
-// mayBeKept tells whether an end or one of its readers may save more than is known.
+// mayBeKept reports whether an end or one of its readers may save more than is known.
 func (l *linearizer) mayBeKept(end int) bool {
 	for _, s := range l.succs[end] {
 		if l.ops[s].Is(Guessed) {

@@ -54,13 +54,13 @@ const (
 	leastShare = 200
 )
 
-// lives says whether a buffer is in use after an event.
+// lives reports whether a buffer is in use after an event.
 func (r *Recording) lives(buffer, at int) bool {
 	b := &r.Requests.Buffers[buffer]
 	return b.Start <= at && at < b.End && r.placed(buffer)
 }
 
-// Alive is what is in use after an event, or at the Decisive moment; after the first or
+// Alive returns what is in use after an event, or at the Decisive moment; after the first or
 // the last one if there is no such event.
 func (r *Recording) Alive(at int) *Alive {
 	if at == Decisive {
@@ -109,7 +109,7 @@ func (r *Recording) Alive(at int) *Alive {
 	return a
 }
 
-// sites are all places with something in use after an event, the largest first.
+// sites returns all places with something in use after an event, the largest first.
 func (r *Recording) sites(at int) (list []Site) {
 	type part struct {
 		site     string
@@ -154,7 +154,7 @@ func (p *parts) total() (sum engine.Bytes) {
 	return sum
 }
 
-// category is that of most bytes.
+// category returns that of most bytes.
 func (p *parts) category() Category {
 	best := 0
 	for i, n := range p {
@@ -197,7 +197,7 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 	return root
 }
 
-// frameText is a frame for people.
+// frameText returns a frame for people.
 func frameText(f *profiles.Frame) string {
 	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
 	if f.Line > 0 {

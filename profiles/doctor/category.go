@@ -40,7 +40,7 @@ const (
 	optimizerPhase
 )
 
-// soon is the number of events within which a temporary is given back, less in a short
+// soon returns the number of events within which a temporary is given back, less in a short
 // recording.
 func (r *Recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
 
@@ -80,7 +80,7 @@ func (r *Recording) classify() {
 	}
 }
 
-// Category is what a buffer is for.
+// Category returns what a buffer is for.
 func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].category }
 
 func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
@@ -106,7 +106,7 @@ func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 	return kind{Unknown, false}
 }
 
-// phaseOf is what a frame says; otherPhase if it says nothing.
+// phaseOf returns what a frame says; otherPhase if it says nothing.
 func phaseOf(f *profiles.Frame) phase {
 	name := f.Name
 	switch {

@@ -36,7 +36,7 @@ type Difference struct {
 	Second engine.Bytes `json:"second_bytes"`
 }
 
-// More is how much more the second has.
+// More returns how much more the second has.
 func (d *Difference) More() engine.Bytes { return d.Second - d.First }
 
 // Compare examines two recordings and says what differs. The errors are those of
@@ -91,7 +91,7 @@ func (r *Recording) Against(second *Recording) *Comparison {
 	return c
 }
 
-// differences are the names of both, those that differ most first.
+// differences returns the names of both, those that differ most first.
 func differences(of [2]map[string]engine.Bytes) (list []Difference) {
 	for name, n := range of[0] {
 		list = append(list, Difference{name, n, of[1][name]})

@@ -62,7 +62,7 @@ type Recording struct {
 	own      *Replay // of the settings of the run; nil until ownSettings was called
 }
 
-// Read is the recording of a profile, which must not change any more. The error is
+// Read returns the recording of a profile, which must not change any more. The error is
 // ErrNoRecording.
 func Read(p *profiles.Profile) (*Recording, error) {
 	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil || len(p.Memory.Requests.Events) == 0 {
@@ -109,7 +109,7 @@ func (r *Recording) Report(at int) *Report {
 	return &out
 }
 
-// replays are those of all settings, and what follows from them.
+// replays returns those of all settings, and what follows from them.
 func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	if r.facts.Recorded == 0 {
 		return nil, r.facts.Advice
@@ -124,7 +124,7 @@ func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	return list, r.advise(list, base)
 }
 
-// Advise is what to do. The errors are the poll's: it replays what has not been.
+// Advise returns what to do. The errors are the poll's: it replays what has not been.
 func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 	return profiles.Try(func() Advice {
 		_, a := r.replays(poll)
@@ -135,7 +135,7 @@ func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 // place says whether a buffer was served.
 func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
 
-// took is what a buffer occupies.
+// took returns what a buffer occupies.
 func (r *Recording) took(buffer int) engine.Bytes {
 	if r.Recorded.Took == nil {
 		return r.Requests.Buffers[buffer].Bytes
@@ -151,7 +151,7 @@ func (r *Recording) site(buffer int) string {
 	return "no stack recorded"
 }
 
-// peak is the most that is in use, and the event after which that is first so.
+// peak returns the most that is in use, and the event after which that is first so.
 func (r *Recording) peak() (most engine.Bytes, at int) {
 	var now engine.Bytes
 	for i, e := range r.Requests.Events {
@@ -181,7 +181,7 @@ type Point struct {
 // mostPoints bounds a curve.
 const mostPoints = 400
 
-// curve is what is in use and reserved over time.
+// curve returns what is in use and reserved over time.
 func (r *Recording) curve() (list []Point) {
 	n := len(r.Requests.Events)
 	var now, held engine.Bytes

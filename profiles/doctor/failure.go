@@ -83,7 +83,7 @@ func (r *Recording) failure() *Failure {
 	return out
 }
 
-// holesIn are the holes of a segment between the buffers in use, which are by address.
+// holesIn returns the holes of a segment between the buffers in use, which are by address.
 func (r *Recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole) {
 	addr := r.Recorded.Addr
 	k, _ := slices.BinarySearchFunc(used, s.Addr, func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })

@@ -80,7 +80,7 @@ func (r *Recording) growth() *Growth {
 	return g
 }
 
-// grows says whether numbers never fall and rise in three of four steps.
+// grows reports whether numbers never fall and rise in three of four steps.
 func grows(list []engine.Bytes) bool {
 	rises := 0
 	for i := 1; i < len(list); i++ {
@@ -94,7 +94,7 @@ func grows(list []engine.Bytes) bool {
 	return rises > 0 && 4*rises >= 3*(len(list)-1)
 }
 
-// steps are the events at which training steps begin. What a step asks for comes again
+// steps returns the events at which training steps begin. What a step asks for comes again
 // in every step: of the requests of forwards, told apart by stack and size, those are
 // looked for that come as often as most, and the first of these begins a step. There are
 // no steps where most requests come in no multiple of the number of steps.

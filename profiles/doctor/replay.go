@@ -29,7 +29,7 @@ type setting struct {
 	rules caching.Rules
 }
 
-// settings are all, in the order in which equal ones are preferred; the first is the
+// settings returns all, in the order in which equal ones are preferred; the first is the
 // default.
 func settings() []setting {
 	list := []setting{{}, {"expandable_segments:True", caching.Rules{Expandable: true}}}
@@ -48,7 +48,7 @@ func settings() []setting {
 // Settings is how many settings are replayed, the default first.
 const Settings = 11
 
-// Line is what sets a setting, as it is typed: environment variable and value.
+// Line returns what sets a setting, as it is typed: environment variable and value.
 func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
 // Replay runs the requests under one of the settings, on a device without a limit, and
@@ -95,8 +95,8 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 	return v, err
 }
 
-// capacity is what could be reserved: when a request found no room, or else, where the
-// allocator had to give back segments, the most that ever was; 0 if neither tells.
+// capacity returns what could be reserved: when a request found no room, or else, where the
+// allocator had to give back segments, the most that ever was, or 0 if neither tells.
 func (r *Recording) capacity() engine.Bytes {
 	if r.facts.Capacity == 0 && r.history.Pressed {
 		return r.Recorded.PeakReserved()
@@ -228,7 +228,7 @@ const (
 	exact      = 20
 )
 
-// Off is how far the replay of the settings of the run is from the record, as a share of it.
+// Off returns how far the replay of the settings of the run is from the record, as a share of it.
 func (a *Advice) Off(recorded engine.Bytes) float64 {
 	return float64(a.Replayed-recorded) / float64(max(recorded, 1))
 }
@@ -268,7 +268,7 @@ func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	return a
 }
 
-// bestSetting is the one to try; nil if none helps. After a failure it is one that serves
+// bestSetting returns the one to try, or nil if none helps. After a failure it is one that serves
 // all: expandable segments, or else the one that reserves least, but none if the settings
 // of the run serve all from an empty cache, too: then it is no setting that makes the
 // difference. Where nothing failed, it has to be worthwhile against those of the run.

@@ -31,7 +31,7 @@ type Keys struct {
 	other []string // in quotes
 }
 
-// At is the path of a field.
+// At returns the path of a field.
 func (o *Object) At(key string) string {
 	if o.Path == "" {
 		return key
@@ -46,7 +46,7 @@ func (o *Object) Knows(key string) {
 	}
 }
 
-// Value is a field; nil if it is missing or null, or too large to be decoded.
+// Value returns a field, or nil if it is missing or null, or too large to be decoded.
 func (o *Object) Value(key string) any {
 	o.Knows(key)
 	raw, ok := o.Fields[key].(json.RawMessage)
@@ -110,7 +110,7 @@ func (o *Object) Text(key string) string {
 	return ""
 }
 
-// charged is a text that has room, clean; empty if it has none.
+// charged returns a text that has room, clean; empty if it has none.
 func (o *Object) charged(key, text string, e *profiles.FormatError) string {
 	if e != nil {
 		e.Path = o.At(key)
@@ -128,7 +128,7 @@ func (o *Object) LongText(key string) string {
 	return o.Text(key)
 }
 
-// Number is the text of a number. Anything else comes out as a text that no
+// Number returns the text of a number. Anything else comes out as a text that no
 // quantity reads, so that the message names it.
 func (o *Object) Number(key string) (string, bool) {
 	switch v := o.Value(key).(type) {
@@ -185,7 +185,7 @@ func (o *Object) Flag(key string) bool {
 // AnObject is what is expected where anything else than an object stands.
 const AnObject = "An object { } is expected."
 
-// Item is the i-th item of a list, an object with these keys; anything else is an error,
+// Item returns the i-th item of a list, an object with these keys; anything else is an error,
 // and has no fields.
 func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *Object {
 	item := &Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: keys}
@@ -198,7 +198,7 @@ func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *O
 	return item
 }
 
-// Object is a field that is an object; an empty one if it is missing.
+// Object returns a field that is an object; an empty one if it is missing.
 func (o *Object) Object(key string) *Object {
 	sub := &Object{Path: o.At(key), Errs: o.Errs, Known: &Keys{}}
 	switch v := o.Value(key).(type) {
@@ -211,7 +211,7 @@ func (o *Object) Object(key string) *Object {
 	return sub
 }
 
-// List is a field that is a list; nil if it is missing.
+// List returns a field that is a list, or nil if it is missing.
 func (o *Object) List(key string) []any {
 	switch v := o.Value(key).(type) {
 	case nil:
@@ -304,7 +304,7 @@ func syntaxError(data []byte, err error) *profiles.FormatError {
 	return e
 }
 
-// keyBefore is the last key that stands before a value.
+// keyBefore returns the last key that stands before a value.
 func keyBefore(data []byte) string {
 	data = bytes.TrimRight(data, "-NI: \t\r\n")
 	if open := bytes.LastIndexByte(bytes.TrimSuffix(data, []byte(`"`)), '"'); open >= 0 && bytes.HasSuffix(data, []byte(`"`)) {

@@ -102,7 +102,7 @@ func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.Format
 
 func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }
 
-// textEnd is the length of the text that b begins with, quotes included; all of b
+// textEnd returns the length of the text that b begins with, quotes included; all of b
 // if it does not end.
 func textEnd(b []byte) int {
 	for i := 1; i < len(b); {
@@ -122,7 +122,7 @@ func textEnd(b []byte) int {
 	return len(b)
 }
 
-// nextPart is the next value behind white space and commas, and what follows it;
+// nextPart returns the next value behind white space and commas, and what follows it;
 // nil at the end of its list or object. It is valid JSON.
 func nextPart(b []byte) (part, rest []byte) {
 	b = bytes.TrimLeft(b, " \t\r\n,:")
@@ -251,7 +251,7 @@ func Outer(head []byte) iter.Seq2[string, string] {
 	}
 }
 
-// nesting is how much deeper it is behind a token.
+// nesting returns how much deeper it is behind a token.
 func nesting(t json.Token) int {
 	switch t {
 	case json.Delim('{'), json.Delim('['):

@@ -38,7 +38,7 @@ func NewStream(r io.Reader) *Stream {
 	return &Stream{r: r, buf: make([]byte, streamBuffer)}
 }
 
-// Offset is how much of the content has been read.
+// Offset returns how much of the content has been read.
 func (s *Stream) Offset() int64 { return s.before + int64(s.Pos) }
 
 // fill reads more behind what is there, from s.pos on. It reports whether
@@ -69,7 +69,7 @@ func (s *Stream) fill() bool {
 	return n > 0
 }
 
-// Next is the next byte that is no white space, 0 at the end. It is not consumed.
+// Next returns the next byte that is no white space, 0 at the end. It is not consumed.
 func (s *Stream) Next() byte {
 	for {
 		for ; s.Pos < s.end; s.Pos++ {
@@ -83,7 +83,7 @@ func (s *Stream) Next() byte {
 	}
 }
 
-// Value is the text of the next value; valid until the next call. A comma or a
+// Value returns the text of the next value; valid until the next call. A comma or a
 // colon before it is skipped by the caller.
 func (s *Stream) Value() ([]byte, error) {
 	if s.Next() == 0 {
@@ -104,7 +104,7 @@ func (s *Stream) Value() ([]byte, error) {
 	}
 }
 
-// Ended is the error of content that is over before it should be.
+// Ended returns the error of content that is over before it should be.
 func (s *Stream) Ended() error {
 	if s.Failed != nil {
 		return s.Failed
@@ -112,7 +112,7 @@ func (s *Stream) Ended() error {
 	return ErrEndsEarly
 }
 
-// ValueEnd is the length of the value that b begins with; -1 if b does not hold
+// ValueEnd returns the length of the value that b begins with, or -1 if b does not hold
 // all of it.
 func (s *Stream) ValueEnd(b []byte) int {
 	switch b[0] {
@@ -147,7 +147,7 @@ func (s *Stream) ValueEnd(b []byte) int {
 	return -1
 }
 
-// stringEnd is the place behind the text whose quote is b[at]; -1 if b does not
+// stringEnd returns the place behind the text whose quote is b[at], or -1 if b does not
 // hold all of it.
 func (s *Stream) stringEnd(b []byte, at int) int {
 	quote := bytes.IndexByte(b[at+1:], '"')
@@ -236,7 +236,7 @@ func (s *Stream) NextItem(list []byte) (item, rest []byte) {
 	return list[:n], list[n:]
 }
 
-// PlainText is the content of a text, or a number as it is written. Escapes of
+// PlainText returns the content of a text, or a number as it is written. Escapes of
 // quotes and backslashes are undone, others stay as they are.
 func PlainText(v []byte) []byte {
 	if len(v) < 2 || v[0] != '"' {

@@ -2,7 +2,7 @@ package llm
 
 import "memtide/engine"
 
-// adapter is a weight of LoRA.
+// adapter returns a weight of LoRA.
 func adapter(name string, n int64) weight {
 	return weight{name: name, n: n, trained: true, adapter: true}
 }

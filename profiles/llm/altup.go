@@ -15,7 +15,7 @@ type AltUp struct {
 	Scaled          bool // the corrected stream is scaled for what the layer's own input gates
 }
 
-// embedded are the weights that make the inputs of all layers and the streams, before the blocks.
+// embedded returns the weights that make the inputs of all layers and the streams, before the blocks.
 func (m *Model) embedded() (n int64) {
 	if p := m.PerLayer; p != nil {
 		all := m.Layers * p.Width
@@ -27,7 +27,7 @@ func (m *Model) embedded() (n int64) {
 	return n
 }
 
-// embeddedBytes are what making them keeps of some tokens, e bytes a number.
+// embeddedBytes returns what making them keeps of some tokens, e bytes a number.
 func (m *Model) embeddedBytes(tokens, e int64) (n engine.Bytes) {
 	if p := m.PerLayer; p != nil { // the embedding, and a norm
 		n += size(tokens*m.Hidden, e) + size(tokens*m.Layers*(2*p.Width+2)+p.Width, 4)
@@ -38,7 +38,7 @@ func (m *Model) embeddedBytes(tokens, e int64) (n engine.Bytes) {
 	return n
 }
 
-// magnitudes are what scaling all streams but one to the first one's length keeps.
+// magnitudes returns what scaling all streams but one to the first one's length keeps.
 func (a *AltUp) magnitudes(tokens, h, e int64) engine.Bytes {
 	return size(2*(a.Streams-1)*tokens*(h+1)+2*tokens, e)
 }
@@ -55,7 +55,7 @@ func (b *builder) merge(x valueID) valueID {
 	return y
 }
 
-// altUp is a block of Gemma 3n: it predicts all streams from the active one, computes that, and
+// altUp returns a block of Gemma 3n: it predicts all streams from the active one, computes that, and
 // corrects all by the difference.
 func (b *builder) altUp(x valueID) valueID {
 	a, h := b.k.AltUp, b.m.Hidden
@@ -85,7 +85,7 @@ func (b *builder) altUp(x valueID) valueID {
 	return b.sum(corrected, b.layerInput(first))
 }
 
-// modalities are what a router makes of a stream: a number for each stream, behind a tanh in 4
+// modalities returns what a router makes of a stream: a number for each stream, behind a tanh in 4
 // bytes. Its weights are those of the first use.
 func (b *builder) modalities(x valueID, name string) valueID {
 	h, streams, from := b.m.Hidden, b.k.AltUp.Streams, len(b.ops)

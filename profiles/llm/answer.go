@@ -46,7 +46,7 @@ type Answer struct {
 	Ranks     *Ranks        // of a pipeline whose order is named; the answer is that of the fullest
 }
 
-// Margin is what is free on the card in the worse case; negative if it lacks.
+// Margin returns what is free on the card in the worse case; negative if it lacks.
 func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
 
 // Until returns the same question; its answers end with the error of poll.
@@ -62,7 +62,7 @@ func (a Ask) Answer() (*Answer, error) { return a.answer(engine.NoLimit) }
 // what no allocator does without, and what does not fit by that does not fit.
 const probed engine.Bytes = 0
 
-// enough is the limit up to which the allocator's part can make a difference: beyond it
+// enough returns the limit up to which the allocator's part can make a difference: beyond it
 // nothing fits.
 func (a Ask) enough() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
@@ -103,7 +103,7 @@ func (a Ask) played(limit engine.Bytes) *Answer {
 	return a.play(limit)
 }
 
-// reserves is the answer about what was played: what an allocator reserves for it, beside
+// reserves returns the answer about what was played: what an allocator reserves for it, beside
 // the context, and whether that fits.
 func (a Ask) reserves(r *Result, t time.Duration) *Answer {
 	r.program = nil
@@ -137,7 +137,7 @@ func (a Ask) play(limit engine.Bytes) *Answer {
 	return a.reserves(r, r.program.stepTime(a.Card))
 }
 
-// onRanks is the answer about a pipeline that was played: that of the fullest rank.
+// onRanks returns the answer about a pipeline that was played: that of the fullest rank.
 func (a Ask) onRanks(ranks *Ranks) *Answer {
 	r := *ranks.List[ranks.Full].Result
 	for i := range ranks.List {
@@ -148,7 +148,7 @@ func (a Ask) onRanks(ranks *Ranks) *Answer {
 	return out
 }
 
-// states are the bytes of the program's states.
+// states returns the bytes of the program's states.
 func (p *program) states() (n engine.Bytes) {
 	s := p.s
 	for _, u := range p.all() {
@@ -168,7 +168,7 @@ func (p *program) states() (n engine.Bytes) {
 	return n + p.gradients()
 }
 
-// gradients are the bytes of all stored gradients.
+// gradients returns the bytes of all stored gradients.
 func (p *program) gradients() (n engine.Bytes) {
 	for _, u := range p.all() {
 		for _, w := range u.weights {

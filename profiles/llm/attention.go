@@ -22,7 +22,7 @@ const (
 // flashHead is the widest head of flash attention [flash_api.cpp].
 const flashHead = 256
 
-// efficient says whether scaled_dot_product_attention takes the memory-efficient kernel for
+// efficient reports whether scaled_dot_product_attention takes the memory-efficient kernel for
 // a block: for a mask, heads of two widths, or heads that are wider than flash attention's
 // [torch: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
 func (s *Setup) efficient(k *Block) bool {
@@ -32,14 +32,14 @@ func (s *Setup) efficient(k *Block) bool {
 	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
-// masked says whether a block's attention does not see all that came before.
+// masked reports whether a block's attention does not see all that came before.
 func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil }
 
-// windowed says whether sequences are as long as a block's window, which then needs a mask
+// windowed reports whether sequences are as long as a block's window, which then needs a mask
 // [transformers: masking_utils.py, _ignore_causal_mask_sdpa].
 func (s *Setup) windowed(k *Block) bool { return k.Window > 0 && s.Seq >= k.Window }
 
-// turned is how many numbers of a head are rotated.
+// turned returns how many numbers of a head are rotated.
 func (k *Block) turned() int64 {
 	if k.MLA != nil {
 		return k.MLA.Rope
@@ -115,18 +115,18 @@ func (b *builder) tables() {
 	}
 }
 
-// rotates says whether a block rotates queries and keys.
+// rotates reports whether a block rotates queries and keys.
 func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
-// attends says whether a block has attention.
+// attends reports whether a block has attention.
 func (k *Block) attends() bool {
 	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil && k.Scan == nil && k.LRU == nil
 }
 
-// tables says whether the model hands tables of rotation to the block.
+// tables reports whether the model hands tables of rotation to the block.
 func (k *Block) tables() bool { return !k.NoTables && (!k.NoIDs || k.Axes > 0) }
 
-// tableBytes are those of the tables of rotation: cosines and sines.
+// tableBytes returns those of the tables of rotation: cosines and sines.
 func (b *builder) tableBytes() engine.Bytes {
 	k, rows := b.k, b.s.Seq
 	if k.Each {
@@ -203,7 +203,7 @@ func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
 
 const noValue valueID = -1
 
-// queries are the products that make queries, keys and values, and a gate if there is one.
+// queries returns the products that make queries, keys and values, and a gate if there is one.
 func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	gate = noValue
 	bias := func(n int64) int64 {
@@ -244,7 +244,7 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	return q, k, v, gate
 }
 
-// bareForm is the norm without a weight of a block.
+// bareForm returns the norm without a weight of a block.
 func (b *builder) bareForm() NormForm {
 	if b.k.Form == FormPower {
 		return FormPower
@@ -284,7 +284,7 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	return y
 }
 
-// ownTables are those that each layer makes, of which one axis is left.
+// ownTables returns those that each layer makes, of which one axis is left.
 func (b *builder) ownTables() engine.Bytes { return b.tableBytes() / engine.Bytes(max(b.k.Axes, 1)) }
 
 func (b *builder) repeat(x valueID, name string, wide int64) valueID {
@@ -361,17 +361,17 @@ const (
 	efficientMask = 16
 )
 
-// upTo is the next multiple of a step.
+// upTo returns the next multiple of a step.
 func upTo(n, step int64) int64 { return ceil(n, step) * step }
 
 // headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
 // pad_last_dim].
 const headStep = 8
 
-// padded is the width of some heads together, each padded.
+// padded returns the width of some heads together, each padded.
 func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) }
 
-// concatenated says whether queries are put together of two parts, as where a part of each
+// concatenated reports whether queries are put together of two parts, as where a part of each
 // head is rotated: their heads then lie apart, those of flash attention's result do too, and
 // it is copied for the next product.
 func (b *builder) concatenated() bool {
@@ -379,7 +379,7 @@ func (b *builder) concatenated() bool {
 	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 && k.Rope < k.Head && !k.NoRope
 }
 
-// attentionFlops are those of scores and weighted values, half of a square.
+// attentionFlops returns those of scores and weighted values, half of a square.
 func (b *builder) attentionFlops(widths int64) float64 {
 	seen := float64(b.s.Seq)
 	if b.k.Both {

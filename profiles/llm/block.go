@@ -26,7 +26,7 @@ func newBuilder(t *tape, s *Setup, k *Block) *builder {
 	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq}
 }
 
-// newBlock is the tape of a layer, counted from 0. needsGrad says whether the block's
+// newBlock returns the tape of a layer, counted from 0. needsGrad says whether the block's
 // input needs a gradient; seen, if it is not nil, is what earlier blocks share with it.
 func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape {
 	k, all := s.Model.At(layer), s
@@ -48,7 +48,7 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	return t
 }
 
-// stream is the residual stream of a block and some tokens, in 4 bytes a number or not.
+// stream returns the residual stream of a block and some tokens, in 4 bytes a number or not.
 func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.AltUp != nil {
 		tokens *= k.AltUp.Streams
@@ -136,7 +136,7 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 }
 
-// summed is the norm behind a sum, if there is one.
+// summed returns the norm behind a sum, if there is one.
 func (b *builder) summed(x valueID, name string) valueID {
 	if b.k.Around == AroundSum {
 		return b.norm(x, name, b.outer, b.m.Hidden)
@@ -144,7 +144,7 @@ func (b *builder) summed(x valueID, name string) valueID {
 	return x
 }
 
-// before is the norm in front of a part of the block, if there is one.
+// before returns the norm in front of a part of the block, if there is one.
 func (b *builder) before(x valueID, name string) valueID {
 	if b.k.Around == AroundBehind || b.k.Around == AroundSum || name == "n1" && b.k.NoFirst {
 		return x
@@ -152,7 +152,7 @@ func (b *builder) before(x valueID, name string) valueID {
 	return b.norm(x, name, b.outer, b.m.Hidden)
 }
 
-// behind are the norm and the dropout behind a part of the block, if there are any.
+// behind returns the norm and the dropout behind a part of the block, if there are any.
 func (b *builder) behind(x valueID, name string) valueID {
 	if b.k.Scales {
 		x = b.point(name+".scaled", b.values[x].bytes, []valueID{x}, x)
@@ -168,7 +168,7 @@ func (b *builder) behind(x valueID, name string) valueID {
 	return b.norm(x, name, b.outer, b.m.Hidden)
 }
 
-// act is an activation of n numbers a token of the products.
+// act returns an activation of n numbers a token of the products.
 func (b *builder) act(n int64) engine.Bytes { return size(b.inner*n, b.e) }
 
 // sum adds two values; the gradient goes to both as it is.
@@ -178,7 +178,7 @@ func (b *builder) sum(x, y valueID) valueID {
 	return z
 }
 
-// point is an operator element by element that keeps some values.
+// point returns an operator element by element that keeps some values.
 func (b *builder) point(name string, bytes engine.Bytes, in []valueID, keeps ...valueID) valueID {
 	return b.add(op{in: in, keeps: keeps}, name, bytes)
 }
@@ -200,7 +200,7 @@ func (b *builder) scatter(x valueID) valueID {
 	return b.add(op{kind: opScatter, in: []valueID{x}}, "scattered", size(b.outer*b.m.Hidden, b.e))
 }
 
-// linear is a product from in to out numbers a token, with its adapter.
+// linear returns a product from in to out numbers a token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	x = b.cast(x)
 	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
@@ -217,7 +217,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
-// feedForward is the net behind the second normalisation.
+// feedForward returns the net behind the second normalisation.
 func (b *builder) feedForward(n valueID) valueID {
 	if b.k.MoE != nil {
 		return b.experts(n)
@@ -225,7 +225,7 @@ func (b *builder) feedForward(n valueID) valueID {
 	return b.scatter(b.net(b.collect(n), ceil(b.k.Wide, b.s.Tensor)))
 }
 
-// net is a feed-forward net of a width.
+// net returns a feed-forward net of a width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
 	bias := func(n int64) int64 {
@@ -250,7 +250,7 @@ func (b *builder) net(n valueID, wide int64) valueID {
 	return b.linear(b.droppedNet(b.gated(gate, up, b.act(wide))), "down", wide, h, bias(h))
 }
 
-// droppedNet is the dropout in front of a net's last product, if there is one.
+// droppedNet returns the dropout in front of a net's last product, if there is one.
 func (b *builder) droppedNet(x valueID) valueID {
 	if !b.k.DropNet || !b.s.written() {
 		return x
@@ -261,7 +261,7 @@ func (b *builder) droppedNet(x valueID) valueID {
 	return x
 }
 
-// gated is the activation of the gate times the other product.
+// gated returns the activation of the gate times the other product.
 func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	if b.s.FusedGate || b.s.Compiled {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)

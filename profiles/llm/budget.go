@@ -58,7 +58,7 @@ func (b *block) fill(percent int64) {
 	}
 }
 
-// producers are the operations that make each value, by root.
+// producers returns the operations that make each value, by root.
 func (b *block) producers() []float64 {
 	out := make([]float64, len(b.values))
 	for _, o := range b.ops {

@@ -55,8 +55,8 @@ const (
 // lent is the card whose rates stand in for those of a card without any.
 const lent = "h100"
 
-// cardOf is a card of the table as the model of a step sees it. Shares are assumed of cards that have no row above:
-// those of Ampere before it, those of Hopper for what is not NVIDIA's.
+// cardOf returns a card of the table as the model of a step sees it. Shares are assumed of cards that have no row
+// above: those of Ampere before it, those of Hopper for what is not NVIDIA's.
 func cardOf(c *card.Card) *Card {
 	out := &Card{Name: c.Name, Memory: c.Memory, Link: float64(c.ToHost), Back: float64(c.ToDev), Table: c,
 		Share: shareAmpere, Attention: attentionAmpere, Workspace: workspaceAmpere}
@@ -83,7 +83,7 @@ const (
 	assumedNetwork engine.Rate = 12e9 // 100 Gbit/s
 )
 
-// back is how fast the card reads host memory.
+// back returns how fast the card reads host memory.
 func (c *Card) back() float64 {
 	if c.Back > 0 {
 		return c.Back
@@ -99,8 +99,8 @@ func CardOf(name string) *Card {
 	return nil
 }
 
-// Says is what has to be known of a card beside an answer about a setup: whose times they are, what it computes in,
-// which of its figures no source confirms. It is empty for most.
+// Says returns what has to be known of a card beside an answer about a setup: whose times they are, what it computes
+// in, which of its figures no source confirms. It is empty for most.
 func (c *Card) Says(s *Setup) (notes []string) {
 	if c.Lent != "" {
 		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate is known for %s.", c.Lent, c.Name))

@@ -16,7 +16,7 @@ const (
 	asGraph
 )
 
-// Profile is the step as a chain on one of the cards, with what of it a program can use.
+// Profile returns the step as a chain on one of the cards, with what of it a program can use.
 func (a Ask) Profile() (*profiles.Profile, error) { return a.profile(asChain | asGraph) }
 
 // profile is Profile in some forms.
@@ -30,7 +30,7 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 	return p, nil
 }
 
-// Profile is a step of one micro batch as a chain of blocks and as operations, for the
+// Profile returns a step of one micro batch as a chain of blocks and as operations, for the
 // methods that choose what is kept, computed again or moved. Both are made of the step as it
 // is played (Run): keeping everything has its peak. States stay on the device, gradients
 // appear as the backward makes them, unless they are accumulated. What a block of the chain
@@ -86,7 +86,7 @@ func (o *outline) backward(k int) moment { return o.record[2*o.n+1-k] }
 func (o *outline) reduction() moment     { return o.record[2*o.n+1] }
 func (o *outline) step() moment          { return o.record[2*o.n+2] }
 
-// keeping is the setup without a policy of checkpointing and offloading.
+// keeping returns the setup without a policy of checkpointing and offloading.
 func (s Setup) keeping() Setup {
 	s.Checkpoint, s.OffloadX, s.Stash = CheckpointNone, false, false
 	s.Every, s.First, s.Group, s.Keep, s.OneGraph, s.Swap = 1, 0, 1, nil, false, 0
@@ -106,7 +106,7 @@ func (s *Setup) beside() string {
 	return text + "The first stage of the chain is the optimizer, whose step is the last backward. Taken as operations it is one of each block, with states that can move."
 }
 
-// chain is the step as a chain of blocks. Its first stage is the optimizer, whose forward
+// chain returns the step as a chain of blocks. Its first stage is the optimizer, whose forward
 // does nothing: its backward is the last operation. Temporaries are what the step was seen
 // to hold beside what a chain knows of, among them gradients of weights as they appear.
 func (o *outline) chain(c *Card) *engine.Chain {
@@ -150,7 +150,7 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	return chain
 }
 
-// stages are the embedding, the blocks, and the head with the loss: what they keep, as it
+// stages returns the embedding, the blocks, and the head with the loss: what they keep, as it
 // was played, and their times, without temporaries.
 func (o *outline) stages(c *Card) []engine.Stage {
 	read := o.finalNorm()
@@ -193,7 +193,7 @@ func (o *outline) stages(c *Card) []engine.Stage {
 	return out
 }
 
-// casted are the copies of autocast, which a unit holds through the step.
+// casted returns the copies of autocast, which a unit holds through the step.
 func (p *program) casted(u *unit) engine.Bytes {
 	q := &program{ledger: &ledger{}, s: p.s}
 	was := u.whole
@@ -203,7 +203,7 @@ func (p *program) casted(u *unit) engine.Bytes {
 	return q.live
 }
 
-// pinned is what a unit that is gathered holds beside its states through the step: its
+// pinned returns what a unit that is gathered holds beside its states through the step: its
 // weights if they stay, and the gradient of a head, which is reduced last.
 func (p *program) pinned(u *unit) (n engine.Bytes) {
 	if !p.s.gathers() {
@@ -220,7 +220,7 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 	return n
 }
 
-// seconds is a time, rounded up.
+// seconds returns a time, rounded up.
 func seconds(s float64) time.Duration {
 	return time.Duration(engine.Int64(s*float64(time.Second) + 0.999999999))
 }

@@ -70,7 +70,7 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 	return out, poll.Now()
 }
 
-// said is the name of a knob that makes b of the question; of one that takes more cards with their number.
+// said returns the name of a knob that makes b of the question; of one that takes more cards with their number.
 func (a *Ask) said(k *knob, b *Ask) string {
 	switch {
 	case k.words != nil:
@@ -83,7 +83,7 @@ func (a *Ask) said(k *knob, b *Ask) string {
 	return fmt.Sprintf("FSDP over %d cards", b.GPUs)
 }
 
-// turned is the question with a knob turned; ok is false if that changes nothing.
+// turned returns the question with a knob turned; ok is false if that changes nothing.
 func (a Ask) turned(k *knob) (b Ask, ok bool) {
 	if k.card != nil {
 		c := *a.Card
@@ -143,7 +143,7 @@ func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
 // least is the share of memory or time below which a change makes no difference.
 const least = 0.005
 
-// useful are the changes that help, the largest first. Where the step fits they are those
+// useful returns the changes that help, the largest first. Where the step fits they are those
 // that make it faster for equal work, which adapters are not, and still fit; where it does not, those that make it
 // fit, in the order of their cards and times, and then those that free memory.
 func (a Ask) useful(now *Answer, all []Change) (out []Change) {
@@ -177,14 +177,14 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 	return out
 }
 
-// perToken is what a token costs: seconds of one card.
+// perToken returns what a token costs: seconds of one card.
 func (a Ask) perToken(answer *Answer) float64 {
 	s := &a.Setup
 	groups := float64(a.GPUs) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages))
 	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
 }
 
-// settings are the options of a change with their values.
+// settings returns the options of a change with their values.
 func (c *Change) settings() map[string]bool {
 	out := map[string]bool{}
 	for name, value := range c.Args {
@@ -229,7 +229,7 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 	return rest, nil
 }
 
-// covered says whether a fix that was found turns one of the same knobs, to whatever
+// covered reports whether a fix that was found turns one of the same knobs, to whatever
 // number.
 func covered(found []Change, c Change) bool {
 	return slices.ContainsFunc(found, func(f Change) bool {
@@ -239,13 +239,13 @@ func covered(found []Change, c Change) bool {
 	})
 }
 
-// again says whether the last knob of some is one of the others, to another number.
+// again reports whether the last knob of some is one of the others, to another number.
 func again(names []string) bool {
 	last := len(names) - 1
 	return slices.ContainsFunc(names[:last], func(name string) bool { return numberless(name) == numberless(names[last]) })
 }
 
-// numberless is a name without its digits.
+// numberless returns a name without its digits.
 func numberless(name string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

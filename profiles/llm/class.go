@@ -20,5 +20,5 @@ var origins = [numClasses]struct{ kind, why string }{
 // Origin says how the bytes of a class are known, in a word or two, and from what.
 func (c Class) Origin() (kind, why string) { return origins[c].kind, origins[c].why }
 
-// Unknown is the error about a model that is not known.
+// Unknown returns the error about a model that is not known.
 func Unknown(name string) error { return fmt.Errorf("there is no model %q", name) }

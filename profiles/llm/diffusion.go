@@ -31,7 +31,7 @@ type Dit struct {
 	LatentTab bool     // of latents alone
 }
 
-// dit is a block of latents and a text [diffusers: models/transformers].
+// dit returns a block of latents and a text [diffusers: models/transformers].
 func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
@@ -107,7 +107,7 @@ func (b *builder) scales(name string, vectors int64) (y valueID) {
 	return y
 }
 
-// scaledNorm is a norm without weights, scaled and shifted.
+// scaledNorm returns a norm without weights, scaled and shifted.
 func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
 	wide := size(tokens*b.m.Hidden, b.e)
 	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, wide)
@@ -155,7 +155,7 @@ func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 	return a
 }
 
-// gatedSum is a part's result times a gate, beside the stream.
+// gatedSum returns a part's result times a gate, beside the stream.
 func (b *builder) gatedSum(x, y, gates valueID, name string, bytes engine.Bytes) valueID {
 	return b.sum(x, b.point(name, bytes, []valueID{y, gates}, y, gates))
 }
@@ -212,7 +212,7 @@ func (b *builder) biased(n int64) int64 {
 	return n
 }
 
-// ditNet is a net up to its last product.
+// ditNet returns a net up to its last product.
 func (b *builder) ditNet(n valueID, name string) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	if !b.k.Dit.Swish {
@@ -267,7 +267,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	return b.gatedSum(x, y, gates, "gate", bytes)
 }
 
-// wideScaled is a norm in 4 bytes, scaled and shifted in them.
+// wideScaled returns a norm in 4 bytes, scaled and shifted in them.
 func (b *builder) wideScaled(x valueID, name string) valueID {
 	h, t := b.m.Hidden, b.outer
 	if b.k.Dit.Narrow && !b.k.Dit.Roots {
@@ -373,7 +373,7 @@ func (b *builder) linearDit(q, k, v valueID) valueID {
 	return a
 }
 
-// convolved is a net of convolutions with a gate [diffusers: GLUMBConv].
+// convolved returns a net of convolutions with a gate [diffusers: GLUMBConv].
 func (b *builder) convolved(n valueID) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	both := b.act(2 * wide)

@@ -33,10 +33,10 @@ type Ends struct {
 	Whole              bool
 }
 
-// contrasts says whether there is no head of words or labels.
+// contrasts reports whether there is no head of words or labels.
 func (e *Ends) contrasts() bool { return e != nil && e.Kind >= EndCLIP }
 
-// pictures says whether there is no embedding of words but in Params.
+// pictures reports whether there is no embedding of words but in Params.
 func (e *Ends) pictures() bool { return e != nil && e.Kind >= EndClass }
 
 // Own is the width and the number of tokens of a block, where they are not the model's.
@@ -48,7 +48,7 @@ type Own struct {
 	Last   bool  // the next block is another part's
 }
 
-// of is the setup as a block sees it.
+// of returns the setup as a block sees it.
 func (s *Setup) of(k *Block) *Setup {
 	if k.Own == (Own{}) {
 		return s
@@ -68,10 +68,10 @@ func (s *Setup) of(k *Block) *Setup {
 	return &out
 }
 
-// tail is the setup as the last block and the loss see it.
+// tail returns the setup as the last block and the loss see it.
 func (s *Setup) tail() *Setup { return s.of(s.Model.At(s.Model.Layers - 1)) }
 
-// logits is how many there are on a rank.
+// logits returns how many there are on a rank.
 func (s *Setup) logits() int64 {
 	t := s.tail()
 	inner, _ := t.tokens()
@@ -84,7 +84,7 @@ func (s *Setup) logits() int64 {
 	return inner * ceil(s.Model.Words, s.Tensor)
 }
 
-// frontKept is what stands before the blocks, and beside them, keeps.
+// frontKept returns what stands before the blocks, and beside them, keeps.
 func (s *Setup) frontKept() engine.Bytes {
 	m, first := s.Model, s.of(s.Model.At(0))
 	n, h, _ := first.Batch*first.Seq, first.Model.Hidden, s.Compute
@@ -125,7 +125,7 @@ func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 	return size(s.Batch, each) + size(s.Batch*s.Batch, pair)
 }
 
-// pooled is the end behind the last block of pictures.
+// pooled returns the end behind the last block of pictures.
 func (b *builder) pooled(x valueID) valueID {
 	h := b.m.Hidden
 	switch e := b.m.Ends; {

@@ -1,6 +1,6 @@
 package llm
 
-// experts is a mixture: a router, the rows of the chosen experts gathered and sent to
+// experts returns a mixture: a router, the rows of the chosen experts gathered and sent to
 // where the experts are, their nets, and the way back. Rows are balanced among experts.
 func (b *builder) experts(n valueID) valueID {
 	if b.k.MoE.All {
@@ -19,7 +19,7 @@ func (b *builder) besides(x, n valueID) valueID {
 	return b.sum(dense, b.norm(e, "n2.experts.out", b.outer, h))
 }
 
-// chosen are the experts that a route chooses for each token of n.
+// chosen returns the experts that a route chooses for each token of n.
 func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	moe, h := b.k.MoE, b.m.Hidden
 	rows := b.outer * moe.TopK
@@ -106,7 +106,7 @@ func (b *builder) allExperts(n valueID) valueID {
 	return b.sum(out, b.net(n, moe.Shared))
 }
 
-// gatedShared is what every token goes through times a sigmoid of one number a token, if the
+// gatedShared returns what every token goes through times a sigmoid of one number a token, if the
 // mixture has such a gate.
 func (b *builder) gatedShared(n, y valueID) valueID {
 	if !b.k.MoE.Gate {
@@ -141,7 +141,7 @@ func (b *builder) route(n valueID) valueID {
 	return top
 }
 
-// writtenRoute is the router of Transformers' modules.
+// writtenRoute returns the router of Transformers' modules.
 func (b *builder) writtenRoute(n valueID, w weight) valueID {
 	moe, r := b.k.MoE, b.k.MoE.Router
 	if r.Mixer {
@@ -215,7 +215,7 @@ func (b *builder) mixerRoute(n valueID, w weight) valueID {
 	return b.scoreRows(top)
 }
 
-// scoreRows are the weights of the chosen experts, one of each row.
+// scoreRows returns the weights of the chosen experts, one of each row.
 func (b *builder) scoreRows(top valueID) valueID {
 	width := b.e
 	if b.k.MoE.WideScore {
@@ -224,7 +224,7 @@ func (b *builder) scoreRows(top valueID) valueID {
 	return b.add(op{in: []valueID{top}}, "top.rows", size(b.outer*b.k.MoE.TopK, width))
 }
 
-// trainedKeep is what a product keeps of its input: nothing if its weights are frozen.
+// trainedKeep returns what a product keeps of its input: nothing if its weights are frozen.
 func trainedKeep(s *Setup, x valueID) []valueID {
 	if s.trains() {
 		return []valueID{x}

@@ -45,7 +45,7 @@ type holding struct {
 	life  int            // the stay that it is of
 }
 
-// follow is a program that runs steps by a trace of its chain.
+// follow returns a program that runs steps by a trace of its chain.
 func (p *program) follow(g *engine.ChainGraph, t *sim.Trace) *follower {
 	f := &follower{program: p, g: g, trace: t}
 	for i := range t.Lives {
@@ -109,7 +109,7 @@ func (f *follower) fetched(l *sim.Life) bool {
 	return l.From != sim.NoSpan && f.trace.Spans[l.From].Kind == sim.SpanFetch
 }
 
-// stage is the number of the stage of a value, and whether that is its output or what it
+// stage returns the number of the stage of a value, and whether that is its output or what it
 // saves; a gradient is neither.
 func (f *follower) stage(v engine.ValueID) (k int, output, saved bool) {
 	n := f.g.Chain.Len()
@@ -193,7 +193,7 @@ func (f *follower) leave(life int) {
 	}
 }
 
-// output is the copy of a stage's output that its readers read.
+// output returns the copy of a stage's output that its readers read.
 func (f *follower) output(k int) handle {
 	for _, v := range []engine.ValueID{f.g.Act(k), f.g.Saved(max(k, 1))} {
 		if h := f.here[v]; h != nil && h.out != 0 {

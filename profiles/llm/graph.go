@@ -10,7 +10,7 @@ import (
 	"memtide/profiles"
 )
 
-// graph is the step of one micro batch with its optimizer as operations: those of a chain
+// graph returns the step of one micro batch with its optimizer as operations: those of a chain
 // of blocks, and beside them the network's and the host's. Weights that are gathered are so
 // for each block and pass, one block ahead, and gradients are reduced a block at a time
 // [torch: FSDPParamGroup]; the optimizer steps on a unit's states where they are, in host
@@ -93,7 +93,7 @@ func (w *grapher) op(o engine.Op) engine.OpID {
 	return engine.OpID(len(w.g.Ops) - 1)
 }
 
-// unit is that of a stage: the root's stages are the first and the last.
+// unit returns that of a stage: the root's stages are the first and the last.
 func (w *grapher) unit(k int) int {
 	if k == w.n {
 		return 0
@@ -101,7 +101,7 @@ func (w *grapher) unit(k int) int {
 	return k - 1
 }
 
-// states are the values of a unit that are there from the beginning, and those that
+// states returns the values of a unit that are there from the beginning, and those that
 // others will make.
 func (w *grapher) states(u *unit, i int) *values {
 	s := w.s
@@ -146,7 +146,7 @@ func (w *grapher) states(u *unit, i int) *values {
 	return v
 }
 
-// accumulated says whether gradients have a buffer that is there when the micro batch
+// accumulated reports whether gradients have a buffer that is there when the micro batch
 // begins.
 func (p *program) accumulated() bool { return (p.s.Static || p.s.Accumulate > 1) && !p.s.HostStep }
 
@@ -198,7 +198,7 @@ func (w *grapher) forwards() {
 	}
 }
 
-// weightsOf is what an operation of a stage reads of its unit's weights: the embedding
+// weightsOf returns what an operation of a stage reads of its unit's weights: the embedding
 // those that are stored, unless they are gathered.
 func (w *grapher) weightsOf(k int) engine.ValueID {
 	v := w.units[w.unit(k)]
@@ -236,7 +236,7 @@ func (w *grapher) writeBackward(k int) {
 	w.op(o)
 }
 
-// made are the bytes of the gradients that are there when the backward of a stage has run,
+// made returns the bytes of the gradients that are there when the backward of a stage has run,
 // and were not before: the last stage has made those of the head, the first one those of the
 // embedding, unless they are the head's.
 func (w *grapher) made(k int) (n engine.Bytes) {
@@ -296,7 +296,7 @@ func (w *grapher) hostStep(v *values) {
 	v.updated = append(v.updated, fresh)
 }
 
-// trained is how many numbers of a unit the rank steps on.
+// trained returns how many numbers of a unit the rank steps on.
 func (w *grapher) trained(v *values) (n float64) {
 	for _, x := range v.weights {
 		if x.trained {

@@ -10,7 +10,7 @@ type Hybrid struct {
 	Adapters int64 // uses whose additions come with the weights, as in the first block; 0: the weights are an earlier block's
 }
 
-// hybrid is what the shared part makes of a block's input [transformers: Zamba2AttentionDecoderLayer].
+// hybrid returns what the shared part makes of a block's input [transformers: Zamba2AttentionDecoderLayer].
 func (b *builder) hybrid(x valueID) valueID {
 	y, k, h, t := b.k.Hybrid, b.k, b.m.Hidden, b.inner
 	from, wide := len(b.ops), k.Heads*k.Head

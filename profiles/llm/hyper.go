@@ -8,7 +8,7 @@ type Hyper struct {
 	Streams, Steps int64
 }
 
-// mixes is how many numbers of a token mix the streams: before, behind, and among each other.
+// mixes returns how many numbers of a token mix the streams: before, behind, and among each other.
 func (y *Hyper) mixes() int64 { return y.Streams * (y.Streams + 2) }
 
 // Compressed is DeepSeek V4's attention: one head of keys, which are the values too, and beside
@@ -21,7 +21,7 @@ type Compressed struct {
 	Index         Index
 }
 
-// hyper is a block of DeepSeek V4 [transformers: modeling_deepseek_v4.py].
+// hyper returns a block of DeepSeek V4 [transformers: modeling_deepseek_v4.py].
 func (b *builder) hyper(x valueID) valueID {
 	x = b.mixed(x, "n1", func(n valueID) valueID { return b.compressed(n) })
 	return b.mixed(x, "n2", func(n valueID) valueID { return b.feedForward(n) })
@@ -41,7 +41,7 @@ func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valu
 	return all
 }
 
-// streamMix is a product in 4 bytes of all streams, normalised at once, that makes some numbers
+// streamMix returns a product in 4 bytes of all streams, normalised at once, that makes some numbers
 // a token.
 func (b *builder) streamMix(x valueID, name string, out, scales int64) valueID {
 	wide := b.k.Hyper.Streams * b.m.Hidden
@@ -65,7 +65,7 @@ func (b *builder) unmix(x valueID) valueID {
 	return b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, "last.one", b.act(b.m.Hidden))
 }
 
-// unmixed are the weights of that.
+// unmixed returns the weights of that.
 func (m *Model) unmixed() int64 {
 	if y := m.Hyper; y != nil {
 		return y.Streams*y.Streams*m.Hidden + y.Streams + 1

@@ -118,7 +118,7 @@ func (l *ledger) reuse() {
 	ledgers.Put(l)
 }
 
-// take is a new storage; 0 of nothing.
+// take returns a new storage; 0 of nothing.
 func (l *ledger) take(n engine.Bytes, c Class) handle { return l.takeIn(compute, n, c) }
 
 func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
@@ -177,7 +177,7 @@ func (l *ledger) share(h handle) handle {
 	return h
 }
 
-// shared says whether there are several references.
+// shared reports whether there are several references.
 func (l *ledger) shared(h handle) bool { return h != 0 && l.storages[h-1].refs > 1 }
 
 // turn changes what a storage is counted as.

@@ -14,7 +14,7 @@ const (
 	mostCards     = 1 << 12
 )
 
-// Longest is the most tokens of a sequence that fits, in steps of 1,024 and no more than the
+// Longest returns the most tokens of a sequence that fits, in steps of 1,024 and no more than the
 // model has learned positions for; 0 if not even one step does. Reserved memory does not always rise with the length: the answer is a
 // length that fits below one that does not.
 func (a Ask) Longest(poll *engine.Poll) (int64, error) {
@@ -29,13 +29,13 @@ func (a Ask) Longest(poll *engine.Poll) (int64, error) {
 	return n * seqStep, err
 }
 
-// Batch is the most sequences of a micro batch that fit; 0 if not even one does.
+// Batch returns the most sequences of a micro batch that fit, or 0 if not even one does.
 func (a Ask) Batch(poll *engine.Poll) (int64, error) { return a.most("batch", 1, mostSequences, poll) }
 
-// fits says whether the question fits with some options changed.
+// fits reports whether the question fits with some options changed.
 func (a Ask) fits(changes engine.Args) bool { return answersFits(a.with(changes)) }
 
-// answersFits says whether the answer to a question, if there is one, is that it fits.
+// answersFits reports whether the answer to a question, if there is one, is that it fits.
 func answersFits(a Ask, err error) bool {
 	if err != nil {
 		return false
@@ -60,7 +60,7 @@ func bisect(low, high int64, poll *engine.Poll, isLow func(n int64) bool) (int64
 	return low, high, poll.Now()
 }
 
-// most is the largest number of steps of an option that fits, up to limit in the
+// most returns the largest number of steps of an option that fits, up to limit in the
 // option's own numbers.
 func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, error) {
 	low, high, top := int64(0), int64(1), limit/step
@@ -75,8 +75,8 @@ func (a Ask) most(option string, step, limit int64, poll *engine.Poll) (int64, e
 	return low, err
 }
 
-// Fewest is the smallest number of cards on which it fits: the degree of tensor
-// parallelism times a power of two; 0 if none was found.
+// Fewest returns the smallest number of cards on which it fits: the degree of tensor
+// parallelism times a power of two, or 0 if none was found.
 func (a Ask) Fewest(poll *engine.Poll) (int64, error) {
 	for n := orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); n <= mostCards; n *= 2 {
 		if err := poll.Now(); err != nil {

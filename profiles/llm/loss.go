@@ -25,7 +25,7 @@ type lossState struct {
 	early  handle   // the gradient of hidden, where the forward makes it
 }
 
-// logits is how many there are on a rank.
+// logits returns how many there are on a rank.
 func (p *program) logits() int64 { return p.s.logits() }
 
 func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
@@ -57,7 +57,7 @@ func (p *program) lossForward(w *pass, x handle) {
 // lastNorm is the name of the normalisation behind the last block.
 const lastNorm = "final"
 
-// finalNorm is the normalisation behind the last block.
+// finalNorm returns the normalisation behind the last block.
 func (p *program) finalNorm() *block {
 	_, outer := p.s.tail().tokens()
 	s := p.s.tail()
@@ -351,7 +351,7 @@ func (p *program) fusedChunks(l *lossState) {
 	}
 }
 
-// fusedChunk is how many tokens go at once, so that their logits are as large as the
+// fusedChunk returns how many tokens go at once, so that their logits are as large as the
 // input [Liger fused_linear_cross_entropy.py].
 func fusedChunk(tokens, h, words int64) int64 {
 	want := ceil(tokens, ceil(words, h))

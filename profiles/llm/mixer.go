@@ -45,7 +45,7 @@ type ShortConv struct {
 	Bias   bool
 }
 
-// mixer is what mixes tokens: attention, or what stands in its place.
+// mixer returns what mixes tokens: attention, or what stands in its place.
 func (b *builder) mixer(n valueID) valueID {
 	switch {
 	case b.k.Twin:
@@ -75,7 +75,7 @@ func (b *builder) extra(name string, n int64) {
 // it keeps as many numbers [fla: ops/gated_delta_rule/chunk.py].
 const deltaChunk = 64
 
-// delta is a gated delta net: products, a convolution that keeps its input, the delta rule at
+// delta returns a gated delta net: products, a convolution that keeps its input, the delta rule at
 // the number of heads of the values, and a norm with a gate in 4 bytes.
 func (b *builder) delta(n valueID) valueID {
 	d, h, t := b.k.Delta, b.m.Hidden, b.inner
@@ -125,13 +125,13 @@ func (b *builder) delta(n valueID) valueID {
 	return b.linear(y, "delta.o", values, h, 0)
 }
 
-// padded are the numbers that a convolution writes over all tokens, with those that it has too
+// padded returns the numbers that a convolution writes over all tokens, with those that it has too
 // many of each sequence.
 func (b *builder) padded(width, kernel int64) engine.Bytes {
 	return size((b.inner+b.s.Batch*(kernel-1))*width, b.e)
 }
 
-// deltaSteps is what torch's own code of the gated delta rule keeps, all in 4 bytes
+// deltaSteps returns what torch's own code of the gated delta rule keeps, all in 4 bytes
 // [transformers: torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk,
 // the rows of the inverse, of which each step keeps all that came before, and what each chunk
 // of the loop makes of the state. The first state trains nothing.
@@ -149,7 +149,7 @@ func (b *builder) deltaSteps() engine.Bytes {
 	return size(n, 4) + size(c*c, 1)
 }
 
-// gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes but for the weight.
+// gatedNorm returns a norm of rows times the SiLU of a gate, in 4 bytes but for the weight.
 func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 	y := b.normAs(FormUsual, x, "gated", rows, n, n)
 	wide := size(rows*n, 4)
@@ -212,7 +212,7 @@ func (b *builder) torchState(n valueID) valueID {
 	return b.linear(y, "ssm.o", inner, h, s.biases(h))
 }
 
-// stateSteps is what the scan keeps: steps, operands of all tokens and of all chunks, squares
+// stateSteps returns what the scan keeps: steps, operands of all tokens and of all chunks, squares
 // of each chunk, and the states between chunks.
 func (b *builder) stateSteps() engine.Bytes {
 	s, t := b.k.SSM, b.inner

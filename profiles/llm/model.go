@@ -187,7 +187,7 @@ type MLA struct {
 	Value  int64
 }
 
-// At is what a layer, counted from 0, is made of. It is not changed.
+// At returns what a layer, counted from 0, is made of. It is not changed.
 func (m *Model) At(layer int64) *Block {
 	if m.Pattern != nil {
 		return m.Pattern[layer]
@@ -200,7 +200,7 @@ func (m *Model) At(layer int64) *Block {
 	return &dense
 }
 
-// has says whether a layer is of a kind.
+// has reports whether a layer is of a kind.
 func (m *Model) has(is func(*Block) bool) bool {
 	for l := range m.Layers {
 		if is(m.At(l)) {
@@ -210,7 +210,7 @@ func (m *Model) has(is func(*Block) bool) bool {
 	return false
 }
 
-// normParams are the weights of one normalisation over n numbers.
+// normParams returns the weights of one normalisation over n numbers.
 func (b *Block) normParams(n int64) int64 {
 	switch {
 	case b.Form == FormBare:
@@ -221,7 +221,7 @@ func (b *Block) normParams(n int64) int64 {
 	return n
 }
 
-// block are all weights of a layer, as its operators read them.
+// block returns all weights of a layer, as its operators read them.
 func (m *Model) block(layer int64) (n int64) {
 	s := Setup{Model: m, Work: Work{Batch: 1, Seq: 1}, Code: Code{Norm: NormFused}}
 	s.defaults()
@@ -233,7 +233,7 @@ func (m *Model) block(layer int64) (n int64) {
 	return n
 }
 
-// embedding are the weights of the words and the positions.
+// embedding returns the weights of the words and the positions.
 func (m *Model) embedding() int64 {
 	if m.Ends.pictures() {
 		return m.Ends.Params
@@ -248,7 +248,7 @@ func (m *Model) embedding() int64 {
 	return n
 }
 
-// finalParams are the weights of what stands between the last block and the words.
+// finalParams returns the weights of what stands between the last block and the words.
 func (m *Model) finalParams() int64 {
 	if m.Ends.contrasts() {
 		return 0
@@ -269,7 +269,7 @@ func (m *Model) finalParams() int64 {
 	return n + m.unmixed()
 }
 
-// head are the weights behind the last block: the norm and what is not tied.
+// head returns the weights behind the last block: the norm and what is not tied.
 func (m *Model) head() int64 {
 	if m.Ends.contrasts() {
 		return 0
@@ -284,7 +284,7 @@ func (m *Model) head() int64 {
 	return n
 }
 
-// Buffers are the numbers of the model that do not train: the correction biases of routers.
+// Buffers returns the numbers of the model that do not train: the correction biases of routers.
 func (m *Model) Buffers() (n int64) {
 	for l := range m.Layers {
 		if e := m.At(l).MoE; e != nil && e.Bias && !e.Counted {
@@ -294,7 +294,7 @@ func (m *Model) Buffers() (n int64) {
 	return n
 }
 
-// Params is how many numbers the model trains, those beside its blocks included.
+// Params returns how many numbers the model trains, those beside its blocks included.
 func (m *Model) Params() int64 {
 	n := m.embedding() + m.head()
 	n += m.towers()
@@ -304,7 +304,7 @@ func (m *Model) Params() int64 {
 	return n
 }
 
-// towers are the parameters of all towers.
+// towers returns the parameters of all towers.
 func (m *Model) towers() (n int64) {
 	for _, t := range m.Beside {
 		n += t.Blocks*t.Params + t.Beside
@@ -312,7 +312,7 @@ func (m *Model) towers() (n int64) {
 	return n
 }
 
-// BlockParams are the parameters of the blocks in order: how many in a row have how many.
+// BlockParams returns the parameters of the blocks in order: how many in a row have how many.
 func (m *Model) BlockParams() (out [][2]int64) {
 	for _, t := range m.Beside {
 		if t.Blocks > 0 {

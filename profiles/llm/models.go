@@ -20,7 +20,7 @@ func qwen2(name string, layers, h, heads, keys, wide, words int64, tied bool) *M
 	return m
 }
 
-// mpt are the configurations of LLM-foundry: no biases, the head tied, 2048 learned
+// mpt returns the configurations of LLM-foundry: no biases, the head tied, 2048 learned
 // positions where attention has no slopes.
 func mpt(name string, layers, h, heads int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 50368, Tied: true,
@@ -65,7 +65,7 @@ func falcon(name string, layers, h, heads, keys int64) *Model {
 		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: true}}
 }
 
-// twoNorms are the Falcons with groups of heads.
+// twoNorms returns the Falcons with groups of heads.
 func twoNorms(m *Model) *Model {
 	m.OneNorm = false
 	return m
@@ -83,7 +83,7 @@ func mixtral(name string, layers, h, heads, wide, words int64) *Model {
 	return m
 }
 
-// small16 are the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
+// small16 returns the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
 // shared, six chosen; queries not compressed.
 func small16(name string, wide, words int64) *Model {
 	m := llama(name, 27, 2048, 16, 16, wide, words, false)
@@ -92,7 +92,7 @@ func small16(name string, wide, words int64) *Model {
 	return m
 }
 
-// biased is a mixture whose router has the correction bias of DeepSeek-V3.
+// biased returns a mixture whose router has the correction bias of DeepSeek-V3.
 func biased(m *Model) *Model {
 	m.MoE.Bias = true
 	return m
@@ -188,7 +188,7 @@ func Lookup(name string) *Model {
 	return nil
 }
 
-// Names are the known models, in the order of their families.
+// Names returns the known models, in the order of their families.
 func Names() []string {
 	out := make([]string, len(models))
 	for i, m := range models {

@@ -18,7 +18,7 @@ const (
 	FormInput
 )
 
-// normWeight is the weight of a normalisation. LoRA without products trains norms alone.
+// normWeight returns the weight of a normalisation. LoRA without products trains norms alone.
 func (b *builder) normWeight(name string, n int64) weight {
 	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
 	return weight{name: name, n: n, trained: b.s.trains() || only, adapter: only}
@@ -110,7 +110,7 @@ func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID)
 	return f, b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))
 }
 
-// writtenNorm is a norm in one of the forms other than Llama's, in 4 bytes throughout.
+// writtenNorm returns a norm in one of the forms other than Llama's, in 4 bytes throughout.
 func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int64, w weight) valueID {
 	wide := size(rows*n, 4)
 	f, r := b.wideNorm(x, name, rows, n)

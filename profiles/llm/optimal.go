@@ -92,7 +92,7 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	return rows, curves, nil
 }
 
-// better says whether a plan is to be taken rather than another one.
+// better reports whether a plan is to be taken rather than another one.
 func (a *Answer) better(than *Answer) bool {
 	if a.Verdict != than.Verdict && (a.Verdict == Fits || than.Verdict == Fits) {
 		return a.Verdict == Fits
@@ -109,12 +109,12 @@ type onChain struct {
 	problem *engine.Problem
 }
 
-// room is what may be reserved on the card if a plan is to fit.
+// room returns what may be reserved on the card if a plan is to fit.
 func (m *onChain) room() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(m.own.Capacity) / (1 + uncertain)))
 }
 
-// budget is what of that is left for the chain, where the allocator takes what it takes of
+// budget returns what of that is left for the chain, where the allocator takes what it takes of
 // the step as it is.
 func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
 	return reserved - (m.own.High - m.own.Allocated)
@@ -124,8 +124,8 @@ func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
 // with what the allocator held for it, did not fit.
 const tries = 6
 
-// fitting is the answer about a plan of a strategy that fits, in as much memory as possible,
-// or, where none of those that were tried does, about the last one; nil if there is no plan.
+// fitting returns the answer about a plan of a strategy that fits, in as much memory as possible,
+// or, where none of those that were tried does, about the last one, or nil if there is no plan.
 // Least is the least memory that it has a plan for.
 func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes, poll *engine.Poll) (last *Answer, err error) {
 	most := m.budget(m.room())
@@ -181,7 +181,7 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 	return out
 }
 
-// answer is what a schedule of the chain comes to, played on the program; within a limit
+// answer returns what a schedule of the chain comes to, played on the program; within a limit
 // with the allocator's part.
 func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
 	t, err := sim.Play(m.problem, sol.Schedule)
@@ -190,7 +190,7 @@ func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
 	return m.a.reserves(p.result(p.follow(m.problem.Chain, t).step, limit), m.time(sol.Makespan))
 }
 
-// time is that of a step whose chain takes so long.
+// time returns that of a step whose chain takes so long.
 func (m *onChain) time(chain time.Duration) time.Duration {
 	p, c, ops := m.program, m.a.Card, m.problem.Chain.Ops
 	var all float64

@@ -36,7 +36,7 @@ func checkSizes(list []named) {
 	}
 }
 
-// perToken is what a block keeps for each of its sbh numbers, in bytes.
+// perToken returns what a block keeps for each of its sbh numbers, in bytes.
 func (f *Formula) perToken() float64 {
 	t := float64(f.Tensor)
 	scores := 5 * float64(f.Heads) * float64(f.S) / float64(f.H)
@@ -56,7 +56,7 @@ func (f *Formula) perToken() float64 {
 	return 0
 }
 
-// bytes is what the first stage keeps: L blocks of it, more by the share of the
+// bytes returns what the first stage keeps: L blocks of it, more by the share of the
 // interleaved schedule that is not yet used up (section 4.2.3).
 func (f *Formula) bytes() float64 {
 	f.check()
@@ -87,7 +87,7 @@ type LossKernel struct {
 // and a copy of it, a mask, the loss in fp32. That there are two targets is inferred.
 const aside = 8 + 8 + 1 + 4
 
-// bytes is the peak of allocated memory.
+// bytes returns the peak of allocated memory.
 func (k *LossKernel) bytes() int64 {
 	n := k.Tokens * k.Words
 	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2

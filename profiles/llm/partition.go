@@ -11,10 +11,10 @@ type rerunning struct {
 	ran      []bool // by operator
 }
 
-// reads says whether something that is computed again will read a value.
+// reads reports whether something that is computed again will read a value.
 func (a *rerunning) reads(root valueID) bool { return a != nil && a.readers[root] > 0 }
 
-// toCome is all that a block computes again.
+// toCome returns all that a block computes again.
 func (b *block) toCome() *rerunning {
 	a := &rerunning{producer: make([]int, len(b.values)), readers: make([]int, len(b.values)), ran: make([]bool, len(b.ops))}
 	for i := range b.ops {
@@ -32,7 +32,7 @@ func (b *block) toCome() *rerunning {
 	return a
 }
 
-// roots are the storages of values, each once.
+// roots returns the storages of values, each once.
 func (b *block) roots(list []valueID) (out []valueID) {
 	seen := map[valueID]bool{}
 	for _, v := range list {
@@ -75,7 +75,7 @@ func (b *block) need(l *ledger, k *kept, root valueID) {
 	}
 }
 
-// newWhole is all layers as one graph, as a compiler sees a model that is compiled as a
+// newWhole returns all layers as one graph, as a compiler sees a model that is compiled as a
 // whole, partitioned under a memory budget.
 func newWhole(s *Setup, layers []int64) *block {
 	_, outer := s.tokens()

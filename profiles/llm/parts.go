@@ -148,7 +148,7 @@ const (
 	LossFused          LossKind = "fused"
 )
 
-// whole says whether a loss has all logits at once, and their gradient in its backward.
+// whole reports whether a loss has all logits at once, and their gradient in its backward.
 func (k LossKind) whole() bool {
 	return !slices.Contains([]LossKind{LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossFused}, k)
 }

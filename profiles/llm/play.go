@@ -125,7 +125,7 @@ func keepsOwn(o op) bool {
 	return false
 }
 
-// selected says whether a selective policy keeps what an operator writes: torchtitan's
+// selected reports whether a selective policy keeps what an operator writes: torchtitan's
 // keeps attention, reduce-scatters, and every second product, or all of them
 // [activation_checkpoint.py]; JAX's for dots keeps products alone, and attention is a kernel
 // [jax.checkpoint_policies.dots_with_no_batch_dims_saveable].
@@ -154,7 +154,7 @@ var modules = map[string][]string{
 	"moe":            {"experts.", "shared."},
 }
 
-// discarded says whether a value is not kept because of a module.
+// discarded reports whether a value is not kept because of a module.
 func discarded(name string, recompute []string) bool {
 	for _, m := range recompute {
 		for _, v := range modules[m] {

@@ -45,7 +45,7 @@ var policies = []policy{
 // aboutPolicy are the options that a policy chooses.
 var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash", "offload", "compile"}
 
-// under is the question with a policy instead of its own.
+// under returns the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {
 	b := a
 	b.Args = ask.Plain(a.Args)
@@ -55,7 +55,7 @@ func (a Ask) under(args engine.Args) (Ask, error) {
 	return b.with(args)
 }
 
-// Policies are what the question comes to under each policy of a framework, and under the
+// Policies returns what the question comes to under each policy of a framework, and under the
 // two that checkpoint as few blocks as fit.
 func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
 	var out []Change
@@ -93,7 +93,7 @@ func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
 	return out, poll.Now()
 }
 
-// policed is the answer under a policy; nil if the setup does not have that.
+// policed returns the answer under a policy, or nil if the setup does not have that.
 func (a Ask) policed(title, words string, args engine.Args) *Change {
 	b, err := a.under(args)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a Ask) policed(title, words string, args engine.Args) *Change {
 	return &Change{Names: []string{title}, Words: words, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b}
 }
 
-// fewestBlocks is how many of a card's first blocks have to be checkpointed for the question
-// to fit; 0 if none have to be, or if all of them are too few.
+// fewestBlocks returns how many of a card's first blocks have to be checkpointed for the question
+// to fit, or 0 if none have to be, or if all of them are too few.
 func (a Ask) fewestBlocks(ckpt string, poll *engine.Poll) (int64, error) {
 	fits := func(n int64) bool {
 		args := engine.Args{}

@@ -62,7 +62,7 @@ type knob struct {
 	words func(*Ask) string      // instead of name, of the question that it makes
 }
 
-// turns is a knob of one option, a lever of package ask, where it changes something.
+// turns returns a knob of one option, a lever of package ask, where it changes something.
 func turns(option, value string, changes func(*Setup) bool) knob {
 	return knob{name: ask.LeverOf(option, value).Name, set: func(a *Ask) engine.Args {
 		if !changes(&a.Setup) {
@@ -72,7 +72,7 @@ func turns(option, value string, changes func(*Setup) bool) knob {
 	}}
 }
 
-// keepsAll says whether nothing is computed again.
+// keepsAll reports whether nothing is computed again.
 func (s *Setup) keepsAll() bool { return s.Checkpoint == "" || s.Checkpoint == CheckpointNone }
 
 // knobs are the single changes that a plan tries.
@@ -173,7 +173,7 @@ func spread(times int64) knob {
 	}}
 }
 
-// whole is the number of a value that was checked.
+// whole returns the number of a value that was checked.
 func whole(v string) int64 {
 	n, _ := strconv.ParseInt(v, 10, 64)
 	return n

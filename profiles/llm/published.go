@@ -52,7 +52,7 @@ type Compared struct {
 	Differs []string // options in which the question differs from the run, and "model"
 }
 
-// Nearest is the published run that the question differs least from, played.
+// Nearest returns the published run that the question differs least from, played.
 func (a Ask) Nearest() (*Compared, error) {
 	best, least := &published[0], math.Inf(1)
 	for i := range published {
@@ -77,7 +77,7 @@ func (a Ask) Nearest() (*Compared, error) {
 // depend on them here.
 var unlike = []string{"device", ask.Context}
 
-// differs are the options in which a run differs, in their order.
+// differs returns the options in which a run differs, in their order.
 func (a Ask) differs(p *Published) (out []string) {
 	if m := Lookup(p.Model); m.Params() != a.Setup.Model.Params() || m.Layers != a.Setup.Model.Layers {
 		out = append(out, "model")
@@ -90,7 +90,7 @@ func (a Ask) differs(p *Published) (out []string) {
 	return out
 }
 
-// distance is how unlike a run is: words that differ count for two, numbers by their ratio.
+// distance returns how unlike a run is: words that differ count for two, numbers by their ratio.
 func (a Ask) distance(p *Published) (d float64) {
 	ratio := func(x, y float64) float64 { return math.Abs(math.Log2(cmp.Or(x, 1) / cmp.Or(y, 1))) }
 	for _, name := range a.differs(p) {

@@ -14,7 +14,7 @@ import (
 // everyProduct are the products of a block that adapters stand beside.
 var everyProduct = []string{"q", "k", "v", "o", "gate", "up", "down"}
 
-// New is the question about a model that options ask: what its program does, and then
+// New returns the question about a model that options ask: what its program does, and then
 // what is chosen otherwise. args is not kept.
 func New(m *Model, args engine.Args) (Ask, error) {
 	p, err := ask.Parse(args)
@@ -115,7 +115,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 }
 
-// with is the same question with some options changed.
+// with returns the same question with some options changed.
 func (a Ask) with(changes engine.Args) (Ask, error) {
 	args := a.Args
 	for _, name := range slices.Sorted(maps.Keys(changes)) {

@@ -244,7 +244,7 @@ func (k *ranker) cost(p *program, layers int) cost {
 	return cost{seconds(forward), seconds(back), seconds(late)}
 }
 
-// holds are the bytes of a micro batch at a stage: from its forward to its backward, and
+// holds returns the bytes of a micro batch at a stage: from its forward to its backward, and
 // from the backward of the inputs to that of the weights.
 func (p *program) holds() (h pipeline.Holds) {
 	h.Act, h.Input = p.frontBytes(), p.units[0].front().values[blockInput].bytes
@@ -263,7 +263,7 @@ func (p *program) holds() (h pipeline.Holds) {
 	return h
 }
 
-// operands are the bytes that the backward of the weights reads: what goes into products whose
+// operands returns the bytes that the backward of the weights reads: what goes into products whose
 // weights train, and the gradients of what they write. They can be more than what the forward keeps.
 func (b *block) operands() (n engine.Bytes) {
 	seen := map[valueID]bool{}
@@ -284,7 +284,7 @@ func (b *block) operands() (n engine.Bytes) {
 	return n
 }
 
-// cut are the layers of each stage of the network.
+// cut returns the layers of each stage of the network.
 func (s *Setup) cut(stages int64) (out [][]int64) {
 	counts, all := s.Split, int64(0)
 	if counts == nil {

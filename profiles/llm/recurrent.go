@@ -56,7 +56,7 @@ type LRU struct {
 	Kernel int64 // tokens of the convolution
 }
 
-// recurrent is that unit by torch's own code [transformers: modeling_recurrent_gemma.py]: two
+// recurrent returns that unit by torch's own code [transformers: modeling_recurrent_gemma.py]: two
 // products, a convolution, and a loop over tokens in 4 bytes.
 func (b *builder) recurrent(n valueID) valueID {
 	l, h, t := b.k.LRU, b.m.Hidden, b.inner

@@ -33,7 +33,7 @@ type Result struct {
 	Stage      int64        // the fullest pipeline stage, counted from 0
 }
 
-// PartsOf are what lives at the peak of a phase, without empty classes.
+// PartsOf returns what lives at the peak of a phase, without empty classes.
 func (r *Result) PartsOf(p Phase) []Part { return parts(r.phaseParts[p]) }
 
 func parts(classes [numClasses]engine.Bytes) (out []Part) {
@@ -45,7 +45,7 @@ func parts(classes [numClasses]engine.Bytes) (out []Part) {
 	return out
 }
 
-// most is what is reserved in the worse case.
+// most returns what is reserved in the worse case.
 func (r *Result) most() engine.Bytes { return max(r.Reserved, r.Expandable) }
 
 // bound says what is reserved on a card of so much memory. At its capacity the allocator

@@ -14,7 +14,7 @@ type Kept struct {
 	Outside engine.Bytes // what stands before the blocks and behind them
 }
 
-// Kept is what autograd keeps of one micro batch where a rank has the whole model. Labels
+// Kept returns what autograd keeps of one micro batch where a rank has the whole model. Labels
 // count with what the loss keeps.
 func (s Setup) Kept() (Kept, error) {
 	return profiles.Try(func() Kept {
@@ -66,7 +66,7 @@ func (p *program) saved() (out Kept) {
 	return out
 }
 
-// frontBytes are what is kept before the first block, beside its input: positions that are
+// frontBytes returns what is kept before the first block, beside its input: positions that are
 // looked up, what a dropout has dropped, a norm.
 func (p *program) frontBytes() (n engine.Bytes) {
 	m := p.s.Model
@@ -99,7 +99,7 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	return n
 }
 
-// Said is what is to be said about the kernel of attention and about blocks that are swapped.
+// Said returns what is to be said about the kernel of attention and about blocks that are swapped.
 func (s *Setup) Said() (notes []string) {
 	if text := s.swapSaid(); text != "" {
 		notes = []string{text}
@@ -124,7 +124,7 @@ func (s *Setup) Said() (notes []string) {
 	return append(notes, text+".")
 }
 
-// held are the bytes of a value by its name that a checkpoint holds.
+// held returns the bytes of a value by its name that a checkpoint holds.
 func (b *block) held(name string) (n engine.Bytes) {
 	for _, v := range b.values {
 		if v.held && v.name == name {
@@ -134,7 +134,7 @@ func (b *block) held(name string) (n engine.Bytes) {
 	return n
 }
 
-// keeps are the bytes that a block holds from its forward to its backward.
+// keeps returns the bytes that a block holds from its forward to its backward.
 func (b *block) keeps() (n engine.Bytes) {
 	for root, v := range b.values {
 		switch {

@@ -126,7 +126,7 @@ const (
 	contextual = 0.14 // buffers of context parallelism
 )
 
-// margins are the shares by which the answer may be too high and too low.
+// margins returns the shares by which the answer may be too high and too low.
 func margins(s *Setup, complete bool) (below, above float64) {
 	m := modelled
 	if !complete {

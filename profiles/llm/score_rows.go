@@ -108,7 +108,7 @@ func strict(data []byte, into any) {
 // was then in a stream of its own, until 2024-06-27 [pytorch#129721].
 const heldPred = "pred is fp32 and still referenced in the backward"
 
-// setup is the Setup of a row.
+// setup returns the Setup of a row.
 func (c *rowConfig) setup() Setup {
 	m := Lookup(c.Model)
 	if m == nil {
@@ -207,7 +207,7 @@ func (c *rowConfig) ranks(s *Setup) {
 	}
 }
 
-// flash says whether a kernel of attention keeps a statistic of each row instead of its
+// flash reports whether a kernel of attention keeps a statistic of each row instead of its
 // scores: one of PyTorch's, Transformer Engine's or FlashAttention's; the first is usual.
 func flash(attention string) bool {
 	words := strings.FieldsFunc(strings.ToLower(attention), func(r rune) bool { return r == ' ' || r == '_' })
@@ -218,7 +218,7 @@ func flash(attention string) bool {
 	return known && !slices.Contains(words, "math") && !slices.Contains(words, "eager")
 }
 
-// adamw says whether the optimizer's name is a kind of Adam, and whether it is fused. SGD is
+// adamw reports whether the optimizer's name is a kind of Adam, and whether it is fused. SGD is
 // known as well and has no temporaries, like a fused one [torch/optim/sgd.py].
 func adamw(name string) (known, fused bool) {
 	name = strings.ToLower(name)

@@ -54,7 +54,7 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
-// sunk is the rest of attention with a learned number of each head beside its scores: the
+// sunk returns the rest of attention with a learned number of each head beside its scores: the
 // softmax of all, in the compute type, and where their maxima are.
 func (b *builder) sunk(s, v valueID, values int64) valueID {
 	heads, e := b.k.Heads/b.s.Tensor, b.e

@@ -158,11 +158,11 @@ func (s *Setup) tokens() (inner, outer int64) {
 	return inner, inner
 }
 
-// written says whether blocks run as Transformers' modules are written; a compiler writes
+// written reports whether blocks run as Transformers' modules are written; a compiler writes
 // them anew.
 func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
-// autocast says whether Transformers' modules run under autocast here: products in the compute
+// autocast reports whether Transformers' modules run under autocast here: products in the compute
 // type, each of which narrows its own copy of a wide input, LayerNorms and powers in 4 bytes.
 // Sharded states are stored in the compute type, models in 16 bits are taken to run without, unless CastsAll says
 // so, and trainers of diffusion transformers have autocast of their own kinds.
@@ -173,13 +173,13 @@ func (s *Setup) autocast() bool {
 	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
 }
 
-// wideStream says whether the residual stream has the 4 bytes of its weights under autocast.
+// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast.
 func (s *Setup) wideStream() bool { return s.autocast() && s.Weight > s.Compute }
 
-// gathers says whether weights are gathered for each block: ZeRO-3 and FSDP.
+// gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }
 
-// trains says whether the weights of the model, not only adapters, have gradients.
+// trains reports whether the weights of the model, not only adapters, have gradients.
 func (s *Setup) trains() bool { return s.LoRA == nil }
 
 func ceil(n, by int64) int64 { return (n + by - 1) / by }

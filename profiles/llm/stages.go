@@ -103,7 +103,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	return p, nil
 }
 
-// Rate is how many tokens a card sees in a second; 0 if no time is known.
+// Rate returns how many tokens a card sees in a second, or 0 if no time is known.
 func (p *Plan) Rate() float64 {
 	s := p.Ask.Setup
 	if p.Answer.Time <= 0 {

@@ -19,7 +19,7 @@ func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
 	return size(n, bytes)
 }
 
-// storedBytes are the bytes of a stored number: of an adapter its own.
+// storedBytes returns the bytes of a stored number: of an adapter its own.
 func (s *Setup) storedBytes(w weight, model int64) int64 {
 	if w.adapter {
 		return s.LoRA.Stored
@@ -27,7 +27,7 @@ func (s *Setup) storedBytes(w weight, model int64) int64 {
 	return model
 }
 
-// momentBytes are those of all moments of a number; Muon has half of them of a matrix, and
+// momentBytes returns those of all moments of a number; Muon has half of them of a matrix, and
 // leaves the rest to AdamW.
 func (s *Setup) momentBytes(w weight) int64 {
 	if w.adapter {
@@ -39,7 +39,7 @@ func (s *Setup) momentBytes(w weight) int64 {
 	return s.Moments
 }
 
-// stateBytes are a rank's share of what the optimizer keeps of a weight.
+// stateBytes returns a rank's share of what the optimizer keeps of a weight.
 func (s *Setup) stateBytes(w weight) engine.Bytes {
 	return s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
 }
@@ -50,12 +50,12 @@ const (
 	nested = 256 // scales that share one
 )
 
-// quantised says whether a weight is stored in 8 or 4 bits.
+// quantised reports whether a weight is stored in 8 or 4 bits.
 func (s *Setup) quantised(w weight) bool {
 	return s.Base != BaseSame && w.rows > 0 && !w.trained
 }
 
-// packed are the bytes of n numbers in 8 bits, or in 4 with their scales.
+// packed returns the bytes of n numbers in 8 bits, or in 4 with their scales.
 func (s *Setup) packed(n int64) engine.Bytes {
 	if s.Base == BaseFP8 {
 		return size(n, 1)
@@ -67,7 +67,7 @@ func (s *Setup) packed(n int64) engine.Bytes {
 	return size(ceil(n, 2)+4*scales, 1)
 }
 
-// weightBytes are those of a weight as it is stored on a rank.
+// weightBytes returns those of a weight as it is stored on a rank.
 func (s *Setup) weightBytes(w weight) engine.Bytes {
 	if s.quantised(w) {
 		n := w.n
@@ -79,7 +79,7 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 	return s.at(w, 3, s.storedBytes(w, s.Weight))
 }
 
-// gathered are the bytes of n numbers of a weight on their way to all ranks, and there.
+// gathered returns the bytes of n numbers of a weight on their way to all ranks, and there.
 func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	switch {
 	case s.quantised(w):
@@ -90,7 +90,7 @@ func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	return size(n, s.Compute)
 }
 
-// narrowed is the scratch of a product over so many tokens whose operands have another type
+// narrowed returns the scratch of a product over so many tokens whose operands have another type
 // than what is stored. A weight in 4 bits is widened for each pass [bitsandbytes:
 // autograd/_functions.py, MatMul4Bit]. In 8 bits the wide input is kept and narrowed again;
 // its gradients' products read both operands in either order [torchao: float8_linear.py,
@@ -117,10 +117,10 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 // muonSteps is how often Muon's iteration runs [torch/optim/_muon.py: DEFAULT_NS_STEPS].
 const muonSteps = 5
 
-// orthogonal says whether Muon steps on a weight.
+// orthogonal reports whether Muon steps on a weight.
 func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == StepMuon && w.rows > 0 && w.trained }
 
-// muonTemps are those of Muon for one weight: its update in the type of the gradient, and in
+// muonTemps returns those of Muon for one weight: its update in the type of the gradient, and in
 // bf16 the iteration's matrix, its Gram matrix, the polynomial in that, and the next matrix
 // [torch/optim/_muon.py]. Of a weight that is shared it is all of it: ranks orthogonalise
 // whole matrices [arXiv:2502.16982, algorithm 1].
@@ -130,7 +130,7 @@ func (s *Setup) muonTemps(w weight) []engine.Bytes {
 	return []engine.Bytes{size(w.n, s.Grad), size(w.n, 2), gram, gram, size(w.n, 2)}
 }
 
-// muonFlops are the operations of its iteration for one weight.
+// muonFlops returns the operations of its iteration for one weight.
 func muonFlops(w weight) float64 {
 	side := float64(min(w.rows, w.cols))
 	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)

@@ -36,7 +36,7 @@ type share struct {
 	layers      []int64 // in their order
 }
 
-// end is the share of the first stage of a pipeline or of the last, or all there is.
+// end returns the share of the first stage of a pipeline or of the last, or all there is.
 func (s *Setup) end(first, last bool) share {
 	of := share{first: first, last: last}
 	count := ceil(s.Model.Layers, s.Stages)
@@ -105,7 +105,7 @@ func newProgram(s *Setup, of share) *program {
 	return p
 }
 
-// ends is the unit of what stands before and behind the blocks: embedding, last norm and head.
+// ends returns the unit of what stands before and behind the blocks: embedding, last norm and head.
 func (p *program) ends() *unit {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root []weight
@@ -127,7 +127,7 @@ func (p *program) ends() *unit {
 	return u
 }
 
-// modeOf is how a block is checkpointed, the rank's blocks counted from 0.
+// modeOf returns how a block is checkpointed, the rank's blocks counted from 0.
 func (s *Setup) modeOf(i int64) CheckpointKind {
 	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
 		return CheckpointNone
@@ -135,7 +135,7 @@ func (s *Setup) modeOf(i int64) CheckpointKind {
 	return s.Checkpoint
 }
 
-// blockWeights are all weights that a block reads.
+// blockWeights returns all weights that a block reads.
 func (p *program) blockWeights(b *block) (out []weight) {
 	l := p.s.LoRA
 	for _, o := range b.ops {
@@ -151,7 +151,7 @@ func (p *program) blockWeights(b *block) (out []weight) {
 	return out
 }
 
-// all are the units in the order of the forward.
+// all returns the units in the order of the forward.
 func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
 
 // loads takes the states.
@@ -174,7 +174,7 @@ func (p *program) play(steps int) {
 	}
 }
 
-// towerBytes are the weights of towers, which no step on text alone gathers or trains.
+// towerBytes returns the weights of towers, which no step on text alone gathers or trains.
 func (p *program) towerBytes() engine.Bytes {
 	n := p.s.Model.towers()
 	if p.s.gathers() {
@@ -304,7 +304,7 @@ func (p *program) again(w *pass, last int) {
 	w.again = x
 }
 
-// offloads says whether the input of a block waits in host memory.
+// offloads reports whether the input of a block waits in host memory.
 func (p *program) offloads(b *block) bool {
 	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }

@@ -46,7 +46,7 @@ func (s *Setup) swaps() []swapRow {
 	return rows
 }
 
-// MostSwapped is the most blocks that can be swapped: of each row one stays.
+// MostSwapped returns the most blocks that can be swapped: of each row one stays.
 func (s Setup) MostSwapped() int64 {
 	for s.Swap = s.Model.Layers; s.Swap > 0; s.Swap-- {
 		if s.swapped() == nil {
@@ -79,10 +79,10 @@ func (s *Setup) checkSwap() {
 	}
 }
 
-// moves says whether block swap moves a weight of a block.
+// moves reports whether block swap moves a weight of a block.
 func (s *Setup) moves(w weight) bool { return s.Swap > 0 && w.rows > 0 && !w.trained }
 
-// swapBytes are those of a unit's weights that move.
+// swapBytes returns those of a unit's weights that move.
 func (p *program) swapBytes(u *unit) (n engine.Bytes) {
 	for _, w := range u.weights {
 		if p.s.moves(w) {
@@ -144,12 +144,12 @@ func (p *program) swap(out, in int) {
 	p.enter(p.units[in])
 }
 
-// swapSeconds are how long a card copies two blocks that change places: one out, then one in.
+// swapSeconds returns how long a card copies two blocks that change places: one out, then one in.
 func (p *program) swapSeconds(out, in int, c *Card) float64 {
 	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.back()
 }
 
-// swapLink are how long the link copies blocks in a forward, and in a backward.
+// swapLink returns how long the link copies blocks in a forward, and in a backward.
 func (p *program) swapLink(c *Card) (forward, back float64) {
 	for i := range p.units {
 		p.swapAfter(i, true, func(out, in int) { forward += p.swapSeconds(out, in, c) })
@@ -158,7 +158,7 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 	return forward, back
 }
 
-// swapWaits are how long passes wait for blocks that come from the host, forward and backward: the
+// swapWaits returns how long passes wait for blocks that come from the host, forward and backward: the
 // copies are played one after the other beside the passes. What a first micro batch leaves under way
 // the next one waits for.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
@@ -206,7 +206,7 @@ func (s *Setup) swapSaid() string {
 	return text
 }
 
-// FewestSwapped returns how many blocks have to be swapped for the question to fit; 0 if none have to
+// FewestSwapped returns how many blocks have to be swapped for the question to fit, or 0 if none have to
 // be, or if all that can be are too few.
 func (a Ask) FewestSwapped(poll *engine.Poll) (int64, error) {
 	if a.Setup.LoRA == nil {

@@ -45,7 +45,7 @@ type weight struct {
 	rows, cols int64 // of the matrix, or of each of several, of a block's product; 0: none
 }
 
-// matrices is how many matrices of a product a weight is.
+// matrices returns how many matrices of a product a weight is.
 func (w weight) matrices() int64 {
 	if w.rows == 0 {
 		return 0
@@ -131,7 +131,7 @@ func (t *tape) aside(name string, bytes engine.Bytes) {
 	}
 }
 
-// firsts are the names of what a block is the first to have of what blocks share.
+// firsts returns the names of what a block is the first to have of what blocks share.
 func (t *tape) firsts() (names string) {
 	for _, o := range t.ops {
 		if o.kind == opShared {

@@ -24,7 +24,7 @@ const (
 // flops are operations of products, in 16 and in 8 bits.
 type flops [2]float64
 
-// products is how long products take.
+// products returns how long products take.
 func (c *Card) products(n flops) float64 {
 	t := n[0] / (c.Peak * c.Share)
 	if n[1] > 0 {
@@ -96,7 +96,7 @@ func (w *work) seconds(c *Card) float64 {
 	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
 }
 
-// back are the seconds of the backward: each product twice, once where the weights are
+// back returns the seconds of the backward: each product twice, once where the weights are
 // frozen.
 func (w *work) back(c *Card) float64 {
 	return 2*c.products(w.products) - c.products(w.frozen) + attentionBack*w.attention/(c.Peak*c.Attention) +
@@ -125,14 +125,14 @@ func (c *Card) check(s *Setup) {
 	}
 }
 
-// stepTime is how long a step takes without a pipeline.
+// stepTime returns how long a step takes without a pipeline.
 func (p *program) stepTime(c *Card) time.Duration {
 	forward, back, _ := p.passSeconds(c)
 	micro := float64(p.s.Accumulate * p.s.InFlight)
 	return seconds((forward+back)*micro + p.stepSeconds(c))
 }
 
-// passSeconds are those of the forward and the backward of a micro batch; late is the part
+// passSeconds returns those of the forward and the backward of a micro batch; late is the part
 // of the backward that makes the gradients of weights.
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
@@ -164,18 +164,18 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	return forward, back, min(late, back)
 }
 
-// headProduct are the seconds of the product with the head's weights.
+// headProduct returns the seconds of the product with the head's weights.
 func (p *program) headProduct(c *Card) float64 {
 	return 2 * float64(p.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
-// headSeconds are those of the head and the loss, forward and backward.
+// headSeconds returns those of the head and the loss, forward and backward.
 func (p *program) headSeconds(c *Card) (forward, back float64) {
 	head, loss := p.headProduct(c), lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
 	return head + loss/3, 2*head + loss*2/3
 }
 
-// moved are the bytes that go to the host in a forward, and come back in the backward.
+// moved returns the bytes that go to the host in a forward, and come back in the backward.
 func (p *program) moved() (n engine.Bytes) {
 	for i, u := range p.units {
 		b := u.front()
@@ -191,7 +191,7 @@ func (p *program) moved() (n engine.Bytes) {
 	return n
 }
 
-// stepSeconds are those of the optimizer.
+// stepSeconds returns those of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
 	var trained, matrices float64
 	for _, u := range p.all() {
@@ -210,7 +210,7 @@ func (p *program) stepSeconds(c *Card) float64 {
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
 
-// blockSeconds are those of all blocks, forward and backward, with what is computed again;
+// blockSeconds returns those of all blocks, forward and backward, with what is computed again;
 // late is the part of the backward that makes the gradients of weights.
 func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
 	for _, u := range p.units {
@@ -228,7 +228,7 @@ func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 	return w.seconds(c), w.back(c) + more.seconds(c), c.products(w.products) - c.products(w.frozen)
 }
 
-// gatherSeconds are those of FSDP's collectives of a micro batch, which run beside the
+// gatherSeconds returns those of FSDP's collectives of a micro batch, which run beside the
 // arithmetic: the weights for the forward and, if they were given back, for the backward,
 // and the gradients once.
 func (p *program) gatherSeconds(c *Card, params float64) float64 {
@@ -251,7 +251,7 @@ func (p *program) collectiveRate(c *Card) float64 {
 	return rate * linkShare
 }
 
-// tensorSeconds are those of the collectives of tensor parallelism, which the products
+// tensorSeconds returns those of the collectives of tensor parallelism, which the products
 // wait for: four a block, six where it runs twice.
 func (p *program) tensorSeconds(c *Card) float64 {
 	if p.s.Tensor == 1 {

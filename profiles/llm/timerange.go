@@ -33,7 +33,7 @@ var timeClasses = []runs{
 	{[]card.Kind{card.Ampere}, nil, 0.85, 1.4, 25},
 }
 
-// divided says whether ranks share the products or the sequences of a block.
+// divided reports whether ranks share the products or the sequences of a block.
 func (s *Setup) divided() bool { return s.Tensor > 1 || s.Context > 1 }
 
 // TimeRange returns between which times nine of ten published steps of the same class of

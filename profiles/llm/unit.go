@@ -26,7 +26,7 @@ func newUnit(ws []weight, b *block) *unit {
 	return &unit{weights: ws, block: b, grads: make([]handle, n), whole: make([]handle, n), fresh: make([]handle, n)}
 }
 
-// front is the block as it runs in the forward.
+// front returns the block as it runs in the forward.
 func (u *unit) front() *block {
 	if u.light != nil {
 		return u.light
@@ -91,7 +91,7 @@ func (p *program) cast(u *unit) {
 	}
 }
 
-// casts says whether a product reads a weight in the compute type that is stored in a wider one.
+// casts reports whether a product reads a weight in the compute type that is stored in a wider one.
 // Grouped products of experts have no autocast.
 func (p *program) casts(w weight) bool {
 	switch {
@@ -238,7 +238,7 @@ func (p *program) reduceUnit(u *unit) {
 	u.reduced = share
 }
 
-// reduceInput is the pool of what is reduced. Before June 2024 it was copied together in
+// reduceInput returns the pool of what is reduced. Before June 2024 it was copied together in
 // the reductions' stream, which gives it back at once [pytorch#129721].
 func (p *program) reduceInput() pool {
 	if p.s.ReduceAside {

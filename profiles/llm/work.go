@@ -18,7 +18,7 @@ func (s *Setup) checkTokens() {
 	}
 }
 
-// widest is the most numbers of a token that an operator writes.
+// widest returns the most numbers of a token that an operator writes.
 func (m *Model) widest() int64 {
 	n := max(m.Hidden, m.Words, m.Wide, m.Heads*m.Head)
 	if e := m.MoE; e != nil {

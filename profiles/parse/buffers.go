@@ -23,7 +23,7 @@ type BufferReader struct {
 	Errs    *Errors
 }
 
-// TooManyBuffers is the refusal of more than MaxBuffers buffers.
+// TooManyBuffers returns the refusal of more than MaxBuffers buffers.
 func TooManyBuffers() *profiles.FormatError {
 	return &profiles.FormatError{Path: "buffers", Found: fmt.Sprintf("There are more than %d buffers", MaxBuffers),
 		Expected: "Larger instances are not read.", Remedy: "Keep the buffers of one training step."}

@@ -66,7 +66,7 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 	return v, nil
 }
 
-// base is the unit of the integer.
+// base returns the unit of the integer.
 func (q Quantity) base() string {
 	if q.Shift > 0 {
 		return "nanoseconds"
@@ -140,7 +140,7 @@ func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) 
 	return v, fraction, v <= MaxNumber
 }
 
-// Nanoseconds is the duration of a number that seconds or milliseconds read.
+// Nanoseconds returns the duration of a number that seconds or milliseconds read.
 func Nanoseconds(v int64) time.Duration { return time.Duration(v) }
 
 // Elements returns how many numbers a tensor of this shape holds. ok is false if a dimension is negative, or if the

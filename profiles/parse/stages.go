@@ -135,7 +135,7 @@ func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) {
 // the end of 64 bits; floats are enough to compare with it.
 const MaxSum = 1 << 62
 
-// outOfRange is the refusal of a chain or a graph whose numbers are too large.
+// outOfRange returns the refusal of a chain or a graph whose numbers are too large.
 func outOfRange(err error) *profiles.FormatError {
 	return &profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
 		Expected: "The sizes and times of one training step are expected.",
@@ -145,20 +145,20 @@ func outOfRange(err error) *profiles.FormatError {
 // LossName is the name of the last stage of every chain that is read.
 const LossName = "loss"
 
-// EmptyChain is the refusal of a chain of nothing but a loss.
+// EmptyChain returns the refusal of a chain of nothing but a loss.
 func EmptyChain() *profiles.FormatError {
 	return &profiles.FormatError{Found: "There are no stages", Expected: "At least one stage besides the loss is needed.",
 		Remedy: "Add a stage with forward_s, backward_s and output_bytes."}
 }
 
-// TooManyStages is the refusal of a chain that is too long.
+// TooManyStages returns the refusal of a chain that is too long.
 func TooManyStages() *profiles.FormatError {
 	return &profiles.FormatError{Found: fmt.Sprintf("There are more than %d stages", MaxStageRows),
 		Expected: fmt.Sprintf("At most %d are read, the loss included.", engine.MaxStages),
 		Remedy:   "Join neighbouring stages."}
 }
 
-// ModuleKind is the kind of a stage by the class of its module, or the file that
+// ModuleKind returns the kind of a stage by the class of its module, or the file that
 // the class is in.
 func ModuleKind(class string) string {
 	class = strings.ToLower(class)

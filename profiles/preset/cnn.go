@@ -21,7 +21,7 @@ const (
 	inceptionGroup = "Inception"
 )
 
-// imagePreset is a network on images with the choices that they share: batch 32,
+// imagePreset returns a network on images with the choices that they share: batch 32,
 // 224 px, 32 bits, a V100.
 func imagePreset(group, id, title, url, doc string, build func(s setting) network) *Preset {
 	return &Preset{
@@ -148,7 +148,7 @@ func (b *imageNet) dropout(name string) {
 	b.stage(name, "dropout", func(t *tape, x valueID) valueID { return t.dropout(x) })
 }
 
-// normed is a convolution without biases, its normalisation and its activation.
+// normed returns a convolution without biases, its normalisation and its activation.
 func normed(t *tape, x valueID, planes int64, f filter) valueID {
 	return t.relu(t.batchNorm(t.conv(x, planes, f, false)))
 }

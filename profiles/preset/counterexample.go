@@ -35,7 +35,7 @@ const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 M
 // handMade are the options of what is made by hand.
 var handMade = Options{Precision: string(f32), Device: card.DefaultID}
 
-// said is what a preset says about itself whatever it is built for.
+// said returns what a preset says about itself whatever it is built for.
 func said(notes ...string) func(setting) []string {
 	return func(setting) []string { return append([]string(nil), notes...) }
 }
@@ -88,7 +88,7 @@ func lemma3Mirror() *Preset {
 	}
 }
 
-// nonpersistent is the smallest chain found on which a schedule gains by
+// nonpersistent returns the smallest chain found on which a schedule gains by
 // dropping a checkpoint before it has been used for the last time.
 func nonpersistent() *Preset {
 	return &Preset{

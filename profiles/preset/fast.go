@@ -38,7 +38,7 @@ type transformed struct {
 	macs          int64 // multiply-adds of a product of transforms
 }
 
-// byTransforms is the performance-optimal way of a convolution of an input and
+// byTransforms returns the performance-optimal way of a convolution of an input and
 // an output, nil if it has none.
 func (t *tape) byTransforms(in, out value, f filter, macs int64) *transformed {
 	if f.stride != 1 || f.along != bothAxes || f.size < 3 || f.size >= fourierSide {
@@ -60,7 +60,7 @@ func (t *tape) byTransforms(in, out value, f filter, macs int64) *transformed {
 	}
 }
 
-// parts is how many stretches of a length cover n.
+// parts returns how many stretches of a length cover n.
 func parts(n, length int64) int64 { return (n + length - 1) / length }
 
 // time of the product and of the traffic, one after the other: transforms are
@@ -77,8 +77,8 @@ func (x *transformed) time(m model, elem engine.Bytes, in, out float64, fromData
 	return opTime{Forward: product + moved(x.forward), Back: products * (product + moved(x.back))}
 }
 
-// fast is the stage with each convolution, in each direction, by way of
-// transforms where the model says that it is shorter; nil if it nowhere is. The
+// fast returns the stage with each convolution, in each direction, by way of
+// transforms where the model says that it is shorter, or nil if it nowhere is. The
 // workspace comes on top of the stage's other temporaries.
 func (s *stage) fast(m model) *engine.Algorithm {
 	var sum opTime

@@ -19,7 +19,7 @@ type transformer struct {
 // gpt2M is GPT-2 medium (Radford et al. 2019, table 2).
 var gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024}
 
-// gptPreset is a GPT-2.
+// gptPreset returns a GPT-2.
 func gptPreset(id, title string, batch int, doc string, g transformer) *Preset {
 	p := tokenPreset(id, title, batch, f16, int(g.positions), doc)
 	p.maxTokens = int(g.positions)
@@ -36,7 +36,7 @@ func gptPreset(id, title string, batch int, doc string, g transformer) *Preset {
 	return p
 }
 
-// count is the number of parameters of a GPT-2: 12h²+13h a layer, the embeddings
+// count returns the number of parameters of a GPT-2: 12h²+13h a layer, the embeddings
 // and the final normalisation.
 func (g transformer) count() int64 {
 	h := g.hidden
@@ -96,7 +96,7 @@ func (g transformer) feedForward(t *tape, x valueID) valueID {
 	return t.dropout(t.linear(t.gelu(t.linear(x, 4*g.hidden)), g.hidden))
 }
 
-// logits is the product with the embedding's weights, and biases of its own.
+// logits returns the product with the embedding's weights, and biases of its own.
 func (g transformer) logits(t *tape, x valueID, biases int64) valueID {
 	tokens := t.values[x].h
 	return t.add(op{

@@ -39,7 +39,7 @@ type grapher struct {
 	dataGrad  bool               // it needs a gradient
 }
 
-// graph is the network as operators.
+// graph returns the network as operators.
 func (n *network) graph() *engine.Graph {
 	r := n.resident
 	b := &grapher{
@@ -225,7 +225,7 @@ func (b *grapher) give(o *engine.Op, id engine.ValueID, byRef bool, buffer engin
 	b.gradient(o, id)
 }
 
-// gradient is a new variable for what an operation makes of a gradient, beside
+// gradient returns a new variable for what an operation makes of a gradient, beside
 // what has arrived before.
 func (b *grapher) gradient(o *engine.Op, id engine.ValueID) engine.ValueID {
 	if old := b.grads[id]; old != engine.NoValue {

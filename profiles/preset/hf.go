@@ -68,7 +68,7 @@ func (t *tape) widened(x valueID) valueID {
 	return t.add(op{kind: opCast, in: []valueID{x}}, wide)
 }
 
-// wideEntropy is the cross entropy of logits in 32 bits, which keeps their logarithms. The
+// wideEntropy returns the cross entropy of logits in 32 bits, which keeps their logarithms. The
 // logits themselves stay in a variable until the end of the backward.
 func (t *tape) wideEntropy(logits valueID) valueID {
 	product := &t.ops[len(t.ops)-1]

@@ -66,12 +66,12 @@ func branch(t *tape, x valueID, steps ...step) valueID {
 	return x
 }
 
-// pooled is the branch that averages.
+// pooled returns the branch that averages.
 func pooled(t *tape, x valueID, planes int64) valueID {
 	return normed(t, t.meanPool(x, three), planes, one)
 }
 
-// inceptionA is the module at 35 x 35 (Szegedy et al., figure 5).
+// inceptionA returns the module at 35 x 35 (Szegedy et al., figure 5).
 func inceptionA(planes int64) func(t *tape, x valueID) valueID {
 	return func(t *tape, x valueID) valueID {
 		return t.concat(
@@ -90,7 +90,7 @@ func inceptionB(t *tape, x valueID) valueID {
 		t.maxPool(x, shrink))
 }
 
-// inceptionC is the module at 17 x 17 with filters along one axis (figure 6).
+// inceptionC returns the module at 17 x 17 with filters along one axis (figure 6).
 func inceptionC(planes int64) func(t *tape, x valueID) valueID {
 	return func(t *tape, x valueID) valueID {
 		return t.concat(
@@ -109,7 +109,7 @@ func inceptionD(t *tape, x valueID) valueID {
 		t.maxPool(x, shrink))
 }
 
-// inceptionE is the module at 8 x 8, whose branches part once more (figure 7).
+// inceptionE returns the module at 8 x 8, whose branches part once more (figure 7).
 func inceptionE(t *tape, x valueID) valueID {
 	parted := func(y valueID) valueID {
 		return t.concat(branch(t, y, step{384, row3}), branch(t, y, step{384, col3}))

@@ -49,12 +49,12 @@ func llamaPreset(id, title string, tokens int, doc string, g llama, build func(s
 	return p
 }
 
-// count is the number of parameters of a layer.
+// count returns the number of parameters of a layer.
 func (g llama) count() int64 {
 	return 2*g.hidden*g.hidden + 2*g.hidden*g.shared() + 3*g.hidden*g.wide + 2*g.hidden
 }
 
-// shared is the width of the keys, and of the values.
+// shared returns the width of the keys, and of the values.
 func (g llama) shared() int64 { return g.hidden / g.heads * g.keyHeads }
 
 // network is embedding | layers | final normalisation | logits and loss. The

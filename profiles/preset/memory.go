@@ -29,7 +29,7 @@ func (s *stage) measure() engine.Stage {
 	}
 }
 
-// inputGrad is the size of the gradient that the stage hands on.
+// inputGrad returns the size of the gradient that the stage hands on.
 func (s *stage) inputGrad() engine.Bytes {
 	if s.fromData {
 		return 0
@@ -50,7 +50,7 @@ func (t *tape) kept(output valueID) []bool {
 	return kept
 }
 
-// reads says whether a backward of the stage reads a value's storage.
+// reads reports whether a backward of the stage reads a value's storage.
 func (t *tape) reads(v valueID) bool {
 	for i := range t.ops {
 		for _, k := range t.ops[i].keeps {
@@ -62,7 +62,7 @@ func (t *tape) reads(v valueID) bool {
 	return false
 }
 
-// savedBytes is the size of the saved set.
+// savedBytes returns the size of the saved set.
 func (t *tape) savedBytes(output valueID) (sum engine.Bytes) {
 	for v, kept := range t.kept(output) {
 		if kept {
@@ -75,7 +75,7 @@ func (t *tape) savedBytes(output valueID) (sum engine.Bytes) {
 	return sum
 }
 
-// forwardPeak is the most that the stage's own storages take while its forward
+// forwardPeak returns the most that the stage's own storages take while its forward
 // runs: one that keeps the saved set, or one that keeps only the output.
 func (t *tape) forwardPeak(output valueID, keep bool) engine.Bytes {
 	kept := make([]bool, len(t.values))
@@ -111,7 +111,7 @@ func (t *tape) forwardPeak(output valueID, keep bool) engine.Bytes {
 	return peak
 }
 
-// leanShortfall is what a forward that keeps only the output needs beyond the
+// leanShortfall returns what a forward that keeps only the output needs beyond the
 // output and the temporaries: the chain model has one figure for both kinds of
 // forward, and as in the rotor project it is that of the keeping one.
 func (s *stage) leanShortfall() engine.Bytes {
@@ -133,7 +133,7 @@ type backwardWalk struct {
 	live, peak engine.Bytes
 }
 
-// backwardPeak is the most that the saved set and the gradients take while the
+// backwardPeak returns the most that the saved set and the gradients take while the
 // stage's backward runs.
 func (t *tape) backwardPeak(output valueID, fromData bool) engine.Bytes {
 	readers := make([]int, len(t.values)) // by root: backwards that have still to read it

@@ -55,7 +55,7 @@ const (
 
 func (p precision) half() bool { return p != f32 }
 
-// bytes is the size of one number.
+// bytes returns the size of one number.
 func (p precision) bytes() engine.Bytes {
 	if p.half() {
 		return fp16Bytes
@@ -63,7 +63,7 @@ func (p precision) bytes() engine.Bytes {
 	return fp32Bytes
 }
 
-// bits is the precision for people.
+// bits returns the precision for people.
 func (p precision) bits() string {
 	if p.half() {
 		return "16-bit"
@@ -79,7 +79,7 @@ type setting struct {
 	efficiency          int // in per cent; 0: the model's own
 }
 
-// setting is what options that are filled in mean.
+// setting returns what options that are filled in mean.
 func (o Options) setting() setting {
 	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), card.Lookup(o.Device), o.Efficiency}
 }
@@ -161,19 +161,19 @@ func (p *Preset) largestTokens() int {
 	return cmp.Or(p.maxTokens, MaxTokens)
 }
 
-// Images says whether the side of the images can be chosen.
+// Images reports whether the side of the images can be chosen.
 func (p *Preset) Images() bool { return p.own.Image > 0 }
 
-// Sequences says whether the length of the sequences can be chosen.
+// Sequences reports whether the length of the sequences can be chosen.
 func (p *Preset) Sequences() bool { return p.own.Tokens > 0 }
 
-// Operators says whether the preset has operators to show as a graph.
+// Operators reports whether the preset has operators to show as a graph.
 func (p *Preset) Operators() bool { return !p.hand() }
 
-// Options are the preset's own choices, at its default batch.
+// Options returns the preset's own choices, at its default batch.
 func (p *Preset) Options() Options { return p.filled(Options{}) }
 
-// Efficiency is the share of the peak that products reach with these options, in
+// Efficiency returns the share of the peak that products reach with these options, in
 // per cent: the one chosen, or what the preset assumes. It is 0 where the model has
 // a fitted share for each kind of operator, and for what is made by hand.
 func (p *Preset) Efficiency(o Options) int {

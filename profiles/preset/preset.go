@@ -81,7 +81,7 @@ func Lookup(id string) *Preset {
 // Earlier says that a preset is in no list any more: links open it as it was.
 func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
 
-// Unit is what its batch counts, one of them.
+// Unit returns what its batch counts, one of them.
 func (p *Preset) Unit() string {
 	switch {
 	case p.Sequences():
@@ -92,7 +92,7 @@ func (p *Preset) Unit() string {
 	return "sample"
 }
 
-// Largest is the largest batch size that the preset is built for.
+// Largest returns the largest batch size that the preset is built for.
 func (p *Preset) Largest() int {
 	return cmp.Or(p.MaxBatch, MaxBatch)
 }
@@ -113,7 +113,7 @@ func (p *Preset) Profile(batch int) (*profiles.Profile, error) {
 	return p.Build(Options{Batch: batch})
 }
 
-// Problem is the network at a batch size, as a problem without device, transfers
+// Problem returns the network at a batch size, as a problem without device, transfers
 // and budget: the chain, or the operations of a variant that has no chain.
 func (p *Preset) Problem(batch int) (*engine.Problem, error) {
 	profile, err := p.Profile(batch)
@@ -178,7 +178,7 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	return stepped(out, optimizer, s.device)
 }
 
-// stepped is a network with the step of its optimizer, if it has one.
+// stepped returns a network with the step of its optimizer, if it has one.
 func stepped(p *profiles.Profile, o *profiles.Optimizer, on *card.Card) (*profiles.Profile, error) {
 	if o == nil {
 		return p, nil
@@ -213,7 +213,7 @@ func (p *Preset) timed(s setting) (profiles.Origin, string) {
 	return profiles.Estimated, on
 }
 
-// device is the default one with the link that the preset suggests.
+// device returns the default one with the link that the preset suggests.
 func (p *Preset) device() engine.Device {
 	if p.Suggest == nil || p.Suggest.Link == 0 {
 		return card.Default().Device

@@ -12,7 +12,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// Ref is the spelling of a preset at a batch size in links and on the command
+// Ref returns the spelling of a preset at a batch size in links and on the command
 // line: "resnet101-b32". Parse reads it back.
 func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 
@@ -70,7 +70,7 @@ func cut(ref string) (p *Preset, rest string) {
 	return p, rest
 }
 
-// knownIDs are the ids of the presets. The language models, which are many, are one of them.
+// knownIDs returns the ids of the presets. The language models, which are many, are one of them.
 func knownIDs() (ids []string) {
 	for _, p := range presets {
 		if p.model == nil {
@@ -149,7 +149,7 @@ var variants = struct {
 	byID map[string]*Preset
 }{byID: map[string]*Preset{}}
 
-// With is the preset with other choices than its own; the batch size stays open.
+// With returns the preset with other choices than its own; the batch size stays open.
 // Equal choices give the same pointer. Errors are those of Build.
 func (p *Preset) With(o Options) (*Preset, error) {
 	base := p.base()
@@ -186,7 +186,7 @@ func (p *Preset) With(o Options) (*Preset, error) {
 	return &v, nil
 }
 
-// Base is the preset that is listed: p itself, unless it is a variant.
+// Base returns the preset that is listed: p itself, unless it is a variant.
 func (p *Preset) Base() *Preset { return p.base() }
 
 func (p *Preset) base() *Preset {
@@ -196,7 +196,7 @@ func (p *Preset) base() *Preset {
 	return p
 }
 
-// chosen is what the choices add to the id and to the title of a preset that is listed.
+// chosen returns what the choices add to the id and to the title of a preset that is listed.
 func (p *Preset) chosen(o Options) (id, title string) {
 	add := func(differs bool, part, words string) {
 		if differs {

@@ -94,7 +94,7 @@ func shortcut(t *tape, x valueID, planes, stride int64) valueID {
 	return t.batchNorm(t.conv(x, planes, filter{size: 1, stride: stride}, false))
 }
 
-// resnet1001 is the network of 1001 layers of He et al. (2016, Identity mappings)
+// resnet1001 returns the network of 1001 layers of He et al. (2016, Identity mappings)
 // with the planes 64, 128, 256 of the rotor project: blocks that normalise before
 // they convolve, ten classes, and no pool, so that images keep their size through
 // the first third.
@@ -122,7 +122,7 @@ func resnet1001(s setting) network {
 	return b.trained()
 }
 
-// preActivation is a bottleneck whose normalisations come before the
+// preActivation returns a bottleneck whose normalisations come before the
 // convolutions; where the shape changes, the shortcut is normalised too.
 func preActivation(t *tape, x valueID, planes, stride int64) valueID {
 	y := t.conv(t.relu(t.batchNorm(x)), planes, filter{size: 1, stride: 1}, false)

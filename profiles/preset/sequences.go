@@ -28,7 +28,7 @@ func sequencePresets() []*Preset {
 	}
 }
 
-// sequence is a preset of requests, written as "+name:size" in units and "-name".
+// sequence returns a preset of requests, written as "+name:size" in units and "-name".
 func sequence(id, title, doc, text string, notes ...string) *Preset {
 	return &Preset{
 		ID: id, Title: title, Doc: doc, Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: string(f32),

@@ -55,7 +55,7 @@ func stepPresets() (out []*Preset) {
 	return out
 }
 
-// Model is the language model whose step the preset is; nil of other presets.
+// Model returns the language model whose step the preset is; nil of other presets.
 func (p *Preset) Model() *ask.Model { return p.model }
 
 // Builds returns ErrElsewhere if this program cannot build the preset.
@@ -66,7 +66,7 @@ func (p *Preset) Builds() error {
 	return nil
 }
 
-// hand says whether a preset was made by hand: it is no network.
+// hand reports whether a preset was made by hand: it is no network.
 func (p *Preset) hand() bool { return p.build == nil && p.model == nil }
 
 // methods are the options of a step that memtide's methods choose instead.
@@ -86,7 +86,7 @@ func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error)
 	return name, nil
 }
 
-// StepArgs are the options of package ask that a text in Options.Step chooses.
+// StepArgs returns the options of package ask that a text in Options.Step chooses.
 func StepArgs(text string) engine.Args {
 	args := engine.Args{}
 	for part := range strings.SplitSeq(text, "-") {
@@ -97,7 +97,7 @@ func StepArgs(text string) engine.Args {
 	return args
 }
 
-// stepValue is the value of an option as a part of a name says it, where - separates parts and
+// stepValue returns the value of an option as a part of a name says it, where - separates parts and
 // _ stands for it; a few values have _ of their own.
 func stepValue(name, text string) string {
 	if o := ask.Option(name); o != nil && slices.Contains(o.Choices, text) {
@@ -106,7 +106,7 @@ func stepValue(name, text string) string {
 	return strings.ReplaceAll(text, "_", "-")
 }
 
-// StepText is the text of Options.Step that chooses options of package ask. Equal choices
+// StepText returns the text of Options.Step that chooses options of package ask. Equal choices
 // have equal texts.
 func StepText(args engine.Args) (string, error) {
 	if _, err := ask.Parse(args); err != nil {

@@ -80,7 +80,7 @@ func newTape(batch int64, elem engine.Bytes, in value) *tape {
 	return &tape{batch: batch, elem: elem, values: []value{in}}
 }
 
-// shaped is a value of this shape, for each sample of the batch.
+// shaped returns a value of this shape, for each sample of the batch.
 func (t *tape) shaped(c, h, w int64) value {
 	return value{bytes: engine.Bytes(t.batch*c*h*w) * t.elem, c: c, h: h, w: w}
 }
@@ -124,7 +124,7 @@ const (
 	columnOnly      // size x 1
 )
 
-// taps is how many numbers of a channel a filter looks at.
+// taps returns how many numbers of a channel a filter looks at.
 func (f filter) taps() int64 {
 	if f.along == bothAxes {
 		return f.size * f.size
@@ -134,7 +134,7 @@ func (f filter) taps() int64 {
 
 func (f filter) slide(n int64) int64 { return (n+2*f.pad-f.size)/f.stride + 1 }
 
-// over is the height and width of what the filter makes of a value.
+// over returns the height and width of what the filter makes of a value.
 func (f filter) over(in value) (h, w int64) {
 	switch f.along {
 	case rowOnly:
@@ -150,7 +150,7 @@ func (t *tape) conv(x valueID, out int64, f filter, bias bool) valueID {
 	return t.groupConv(x, out, f, 1, bias)
 }
 
-// groupConv is a convolution in which each group of channels sees only its own.
+// groupConv returns a convolution in which each group of channels sees only its own.
 func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool) valueID {
 	in := t.values[x]
 	weights := in.c / groups * out * f.taps()
@@ -196,7 +196,7 @@ func (t *tape) relu(x valueID) valueID {
 	return t.overwrite(op{kind: opReLU, in: []valueID{x}, keeps: []valueID{y}}, x)
 }
 
-// reluCopy is a ReLU whose input belongs to the stage before, which it must not
+// reluCopy returns a ReLU whose input belongs to the stage before, which it must not
 // change.
 func (t *tape) reluCopy(x valueID) valueID {
 	y := valueID(len(t.values))
@@ -241,7 +241,7 @@ func (t *tape) linear(x valueID, out int64) valueID {
 	return t.project(x, out, out)
 }
 
-// project is a linear layer with so many biases.
+// project returns a linear layer with so many biases.
 func (t *tape) project(x valueID, out, biases int64) valueID {
 	in := t.values[x]
 	return t.add(op{
@@ -250,7 +250,7 @@ func (t *tape) project(x valueID, out, biases int64) valueID {
 	}, t.shaped(out, in.h, in.w))
 }
 
-// matmul is a product of values with the given inner dimension. It keeps its operands.
+// matmul returns a product of values with the given inner dimension. It keeps its operands.
 func (t *tape) matmul(in []valueID, out value, inner int64) valueID {
 	return t.add(op{kind: opMatmul, in: in, keeps: in, macs: t.batch * out.c * out.h * out.w * inner}, out)
 }

@@ -20,11 +20,11 @@ type opTime = analytic.Time
 // v100 is the model that was fitted.
 var v100 = model{analytic.V100}
 
-// isV100 says whether the fitted shares are meant for a device: the cards differ
+// isV100 reports whether the fitted shares are meant for a device: the cards differ
 // by less than the model errs.
 func isV100(d *card.Card) bool { return strings.HasPrefix(d.ID, "v100-") }
 
-// modelOf is the model of a device that computes in 32 or in 16 bits.
+// modelOf returns the model of a device that computes in 32 or in 16 bits.
 func modelOf(d *card.Card, p precision) model {
 	if isV100(d) && !p.half() {
 		return v100
@@ -36,7 +36,7 @@ func modelOf(d *card.Card, p precision) model {
 	return model{m}
 }
 
-// model is that of the device, with the efficiency that was chosen.
+// model returns that of the device, with the efficiency that was chosen.
 func (s setting) model() model {
 	m := modelOf(s.device, s.precision)
 	if s.efficiency > 0 {
@@ -67,7 +67,7 @@ var passes = map[opKind]analytic.Passes{
 	opEmbed:   analytic.Embedding,
 }
 
-// time is the model for one operator. Reshapes take no time.
+// time returns the model for one operator. Reshapes take no time.
 func (m model) time(t *tape, o *op) opTime {
 	var in float64
 	for _, v := range o.in {
@@ -93,7 +93,7 @@ func (m model) time(t *tape, o *op) opTime {
 	return m.Element(n, out)
 }
 
-// mfuTime is the model of transformer layers: see analytic.Utilised.
+// mfuTime returns the model of transformer layers: see analytic.Utilised.
 func mfuTime(peak card.Flops, share float64) func(*tape, *op) opTime {
 	return func(_ *tape, o *op) opTime { return analytic.Utilised(float64(peak), share, float64(o.macs)) }
 }

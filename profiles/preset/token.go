@@ -36,7 +36,7 @@ func tokenPresets() []*Preset {
 	return append(list, llamaPresets()...)
 }
 
-// tokenPreset is a transformer of so many tokens in this precision on a V100.
+// tokenPreset returns a transformer of so many tokens in this precision on a V100.
 func tokenPreset(id, title string, batch int, p precision, tokens int, doc string) *Preset {
 	return &Preset{
 		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti, Optimizer: "Adam",
@@ -45,7 +45,7 @@ func tokenPreset(id, title string, batch int, p precision, tokens int, doc strin
 	}
 }
 
-// utilised is the share of the peak that the products reach.
+// utilised returns the share of the peak that the products reach.
 func (s setting) utilised() float64 {
 	if s.efficiency > 0 {
 		return float64(s.efficiency) / 100
@@ -101,7 +101,7 @@ func newTokenNet(s setting, in value) *tokenNet {
 	}
 }
 
-// ids are the numbers of the tokens, 8 bytes each.
+// ids returns the numbers of the tokens, 8 bytes each.
 func ids(s setting) value {
 	return value{bytes: engine.Bytes(8 * s.batch * s.tokens), c: 1, h: s.tokens, w: 1}
 }

@@ -42,7 +42,7 @@ func (v vggShape) deeper(n int) vggShape {
 	return v
 }
 
-// network is a chain of 3x3 convolutions with a pool after each group. A stage is
+// network returns a chain of 3x3 convolutions with a pool after each group. A stage is
 // a convolution or a linear layer with its activation, or a pool, or a dropout.
 func (v vggShape) network(s setting) network {
 	b := newImageNet(s)
@@ -61,7 +61,7 @@ func (v vggShape) network(s setting) network {
 	return b.trained()
 }
 
-// alexNet is the network of Krizhevsky (2014), as torchvision has it.
+// alexNet returns the network of Krizhevsky (2014), as torchvision has it.
 func alexNet(s setting) network {
 	b := newImageNet(s)
 	b.alexConvs([5]int64{64, 192, 384, 256, 256}, 2)

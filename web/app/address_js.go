@@ -114,7 +114,7 @@ func (d *address) flush() {
 	}
 }
 
-// link is what the address bar is to say.
+// link returns what the address bar is to say.
 func (d *address) link() *link.Link {
 	l := permalink.Of(d.s, d.page.Keep)
 	n, b := d.s.SideNetworks()

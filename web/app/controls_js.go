@@ -80,7 +80,7 @@ func hold(on bool) {
 	set(get(panel, "style"), "minHeight", height)
 }
 
-// commandOf is the command of the element that an event is about.
+// commandOf returns the command of the element that an event is about.
 func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bool) {
 	target := get(event, "target")
 	if !exists(get(target, "closest")) {

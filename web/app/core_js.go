@@ -79,7 +79,7 @@ func (c *core) forget() {
 // After calls f in some milliseconds.
 func (c *core) After(ms int, f func()) { after(ms, f) }
 
-// Now is the time since the page was opened, in milliseconds.
+// Now returns the time since the page was opened, in milliseconds.
 func (c *core) Now() float64 { return now() }
 
 // pending is body's data-pending, a list of what the page has begun and not ended:

@@ -10,7 +10,7 @@ import (
 // The page must survive whatever a browser refuses: what fails here gives an
 // undefined value or nothing, and is written to the console.
 
-// global is a value of the window: global("document", "body").
+// global returns a value of the window: global("document", "body").
 func global(path ...string) safejs.Value { return get(safejs.Global(), path...) }
 
 func get(v safejs.Value, path ...string) safejs.Value {
@@ -74,7 +74,7 @@ func create(parent safejs.Value, tag, class string) safejs.Value {
 	return e
 }
 
-// function is a JavaScript function of one argument that lives as long as the page.
+// function returns a JavaScript function of one argument that lives as long as the page.
 func function(f func(safejs.Value)) safejs.Func {
 	fn, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 		if len(args) == 0 {
@@ -90,7 +90,7 @@ func function(f func(safejs.Value)) safejs.Func {
 	return fn
 }
 
-// once is a JavaScript function that is called at most once, and gone then.
+// once returns a JavaScript function that is called at most once, and gone then.
 func once(f func()) safejs.Func {
 	var fn safejs.Func
 	fn = function(func(safejs.Value) {
@@ -123,7 +123,7 @@ func (c *core) pointed(element safejs.Value, event string, f func(x, y float64, 
 	})
 }
 
-// at is where an event is within an element, in CSS pixels.
+// at returns where an event is within an element, in CSS pixels.
 func at(element, event safejs.Value) (x, y float64) {
 	box := call(element, "getBoundingClientRect")
 	return number(event, "clientX") - number(box, "left"), number(event, "clientY") - number(box, "top")
@@ -169,7 +169,7 @@ func idly(ms int, f func()) {
 	call(safejs.Global(), "requestIdleCallback", once(f), map[string]any{"timeout": ms})
 }
 
-// now is the time since the page was opened, in milliseconds.
+// now returns the time since the page was opened, in milliseconds.
 func now() float64 { return number(call(global("performance"), "now")) }
 
 // bytesOf copies a Uint8Array or an ArrayBuffer.
@@ -187,7 +187,7 @@ func bytesOf(v safejs.Value) []byte {
 	return out
 }
 
-// arrayOf is a Uint8Array with a copy of some bytes.
+// arrayOf returns a Uint8Array with a copy of some bytes.
 func arrayOf(b []byte) (safejs.Value, error) {
 	array, err := get(safejs.Global(), "Uint8Array").New(len(b))
 	if err == nil {
@@ -196,5 +196,5 @@ func arrayOf(b []byte) (safejs.Value, error) {
 	return array, err
 }
 
-// px is a length for a style.
+// px returns a length for a style.
 func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }

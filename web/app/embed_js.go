@@ -49,7 +49,7 @@ func (e *embed) init() {
 	})
 }
 
-// host is the page that frames this view; undefined if this is no view or nothing
+// host returns the page that frames this view; undefined if this is no view or nothing
 // frames it.
 func (e *embed) host() safejs.Value {
 	if parent := global("parent"); e.view && !parent.Equal(safejs.Global()) {
@@ -65,7 +65,7 @@ func (e *embed) send(kind string, fields map[string]any) {
 	}
 }
 
-// height is how high the view would like to be, in CSS pixels.
+// height returns how high the view would like to be, in CSS pixels.
 func (e *embed) height() int {
 	return int(number(global("document", "body"), "offsetHeight")) + 1
 }

@@ -83,7 +83,7 @@ func (p *pictures) listen(c *canvas) {
 	})
 }
 
-// share is where x is in the plot: 0 left, 1 right.
+// share returns where x is in the plot: 0 left, 1 right.
 func (p *pictures) share(c *canvas, x float64) float64 {
 	m := p.subject(c)
 	if m == nil {

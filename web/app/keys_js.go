@@ -136,7 +136,7 @@ func (a *keyboard) chord(k input.Key, event safejs.Value) {
 
 const shortcutsKey = "memtide-shortcuts"
 
-// savedShortcuts says whether shortcuts were turned off before; storage may be
+// savedShortcuts reports whether shortcuts were turned off before; storage may be
 // forbidden.
 func savedShortcuts() (off bool) {
 	return text(call(global("localStorage"), "getItem", shortcutsKey)) == "off"

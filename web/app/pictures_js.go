@@ -160,7 +160,7 @@ func (p *pictures) ask() {
 	}
 }
 
-// view is what is visible of a picture.
+// view returns what is visible of a picture.
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.s
 	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain,
@@ -270,7 +270,7 @@ func (p *pictures) repaint(c *canvas) {
 	p.put(c.above)
 }
 
-// subject is what a canvas shows; nil if there is nothing.
+// subject returns what a canvas shows, or nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
 	if c.Picture == draw.Flames {
 		if m := p.s.Flame(); m != nil {
@@ -408,7 +408,7 @@ func (p *pictures) leave() {
 	p.ask()
 }
 
-// budgetAt is the budget at a height of the memory picture, on the grid of the
+// budgetAt returns the budget at a height of the memory picture, on the grid of the
 // slider.
 func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
 	shown := p.s.Visible()

@@ -20,7 +20,7 @@ import (
 // saver makes files of what is shown and has the browser save them.
 type saver struct{ *core }
 
-// address is that of what is shared.
+// address returns that of what is shared.
 func (a *saver) address() string {
 	return a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 }

@@ -26,7 +26,7 @@ func (a *app) fetchSecond(ctx context.Context) (func() (proto.Pool, error), erro
 	}, nil
 }
 
-// wait is what a promise is fulfilled with. It must not be called on the page's
+// wait returns what a promise is fulfilled with. It must not be called on the page's
 // own goroutine.
 func wait(ctx context.Context, promise safejs.Value) (safejs.Value, error) {
 	values, refused := make(chan safejs.Value, 1), make(chan string, 1)

@@ -23,7 +23,7 @@ func listenPrint(onPaper func(paper bool)) {
 
 const themeKey = "memtide-theme"
 
-// savedTheme is what was chosen before; storage may be forbidden.
+// savedTheme returns what was chosen before; storage may be forbidden.
 func savedTheme() string {
 	theme := text(call(global("localStorage"), "getItem", themeKey))
 	if theme != "light" && theme != "dark" {

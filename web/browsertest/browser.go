@@ -20,7 +20,7 @@ import (
 	"os/exec"
 )
 
-// Browser is the path of a Chromium, empty if there is none. CHROME overrides
+// Browser returns the path of a Chromium, empty if there is none. CHROME overrides
 // the search.
 func Browser() string {
 	if p := os.Getenv("CHROME"); p != "" {

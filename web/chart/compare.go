@@ -49,7 +49,7 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 	b.Note = fmt.Sprintf("%s is another network, at %s.", b.Letter, b.Note)
 }
 
-// letters are those of what is shown and of the other side.
+// letters returns those of what is shown and of the other side.
 func letters(s *state.State) (shown, other string) {
 	switch {
 	case s.Compare == nil:
@@ -73,13 +73,13 @@ func (p *Plot) compare(s *state.State) {
 	p.From, p.To = max(min(p.From, p.Other.Budget-room), 0), max(p.To, p.Other.Budget+room)
 }
 
-// OtherAt says whether a place is at the dot of another network's schedule.
+// OtherAt reports whether a place is at the dot of another network's schedule.
 func (p *Plot) OtherAt(x, y float64) bool {
 	const radius = 10
 	return p.Another && math.Hypot(p.X(p.Other.Budget)-x, p.Y(p.Other.StepTime)-y) <= radius
 }
 
-// besideName is the name at the dot of the other side.
+// besideName returns the name at the dot of the other side.
 func (p *Plot) besideName() string {
 	if p.Another {
 		return p.Letters[1] + anotherName
@@ -87,12 +87,12 @@ func (p *Plot) besideName() string {
 	return p.Letters[1]
 }
 
-// otherRight says whether the name of the other side's dot has room on its right.
+// otherRight reports whether the name of the other side's dot has room on its right.
 func (p *Plot) otherRight() bool {
 	return !p.Another || p.X(p.Other.Budget)+8+named{name: p.besideName()}.width() < p.Width
 }
 
-// letterRects are the places of the letters.
+// letterRects returns the places of the letters.
 func (p *Plot) letterRects() (out []rect) {
 	add := func(at tradeoff.LinePoint, name string, onRight bool) {
 		if at.StepTime <= 0 || name == "" {
@@ -109,7 +109,7 @@ func (p *Plot) letterRects() (out []rect) {
 	return out
 }
 
-// letterLabel is the letter beside the dot of a side; nil without a comparison.
+// letterLabel returns the letter beside the dot of a side; nil without a comparison.
 // The two stand on different sides, since the dots may be at one place; only the
 // name of another network, which is long, goes where there is room.
 func (p *Plot) letterLabel(dot string, look Look) node {
@@ -128,7 +128,7 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
-// OtherSide is the other side of a comparison; nil without one, and while it has
+// OtherSide returns the other side of a comparison; nil without one, and while it has
 // no schedule.
 func OtherSide(s *state.State) *Beside {
 	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {

@@ -28,7 +28,7 @@ const roomForLabels = 420.0
 // place is a place of the plot in CSS pixels.
 type place struct{ x, y float64 }
 
-// ends are the ends of the lines.
+// ends returns the ends of the lines.
 func (p *Plot) ends() []named {
 	out := make([]named, 0, len(p.Lines))
 	for i := range p.Lines {
@@ -152,7 +152,7 @@ func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) 
 	return best
 }
 
-// candidate is a label beside a place; it is not shown if it leaves the plot.
+// candidate returns a label beside a place; it is not shown if it leaves the plot.
 func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width float64) label {
 	x, y := at.x+beside, at.y+step
 	l := label{at.x + beside - e.x, e.y - y, onLeft, true, rect{x, y - labelHeight/2, x + width, y + labelHeight/2}, 0}
@@ -164,7 +164,7 @@ func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width flo
 	return l
 }
 
-// alone says whether no line other than i is within a name's rectangle, nor nearer
+// alone reports whether no line other than i is within a name's rectangle, nor nearer
 // to it than its own, how many pixels of its own line are behind it, and how far the
 // next line is away.
 func (r rect) alone(i int, near []stroke) (behind, next float64, ok bool) {
@@ -209,7 +209,7 @@ func (p *Plot) along(e named, i int, lines []stroke) []place {
 	return out
 }
 
-// marked are the places of names and dots that are given.
+// marked returns the places of names and dots that are given.
 func (p *Plot) marked() (out []rect) {
 	for _, at := range []tradeoff.LinePoint{p.KeepAll, p.Now, p.Other} {
 		if at.StepTime > 0 {

@@ -78,7 +78,7 @@ func (p *Plot) beyondName() string {
 // unfitWidth is the room that the name of the region in which nothing fits needs.
 const unfitWidth = 70.0
 
-// unfit says whether that region is wide enough for its name.
+// unfit reports whether that region is wide enough for its name.
 func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
 
 // arrows stand at the edge where lines leave the plot; nil if none does.
@@ -104,7 +104,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 	return s
 }
 
-// shownWords are what is shown, in the unit of the axis.
+// shownWords returns what is shown, in the unit of the axis.
 func (p *Plot) shownWords() string {
 	switch p.Axis {
 	case tradeoff.Throughput:
@@ -126,7 +126,7 @@ func (p *Plot) shownLabel(look Look) node {
 		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
-// shownAway is how far below the dot its label stands, in CSS pixels: lines that go
+// shownAway returns how far below the dot its label stands, in CSS pixels: lines that go
 // from fast to slow leave it room above, where fast is up.
 func (p *Plot) shownAway() int {
 	if p.Axis == tradeoff.Throughput {
@@ -144,7 +144,7 @@ type keepAllMark struct {
 	away     int
 }
 
-// label is the name as a label of the square.
+// label returns the name as a label of the square.
 func (m keepAllMark) label(look Look) node {
 	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align, "offset": []int{m.away, 0},
 		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
@@ -179,7 +179,7 @@ func (p *Plot) keepAllPlace() (m keepAllMark) {
 	return m
 }
 
-// shownRect is the place of the words at the dot of what is shown; ok is false if it has none.
+// shownRect returns the place of the words at the dot of what is shown; ok is false if it has none.
 func (p *Plot) shownRect() (r rect, ok bool) {
 	if p.Now.StepTime <= 0 || p.Letters[0] != "" {
 		return r, false

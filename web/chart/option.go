@@ -23,7 +23,7 @@ const (
 	seriesDot          // a single point
 )
 
-// Option is the chart as an ECharts option.
+// Option returns the chart as an ECharts option.
 func (p *Plot) Option(look Look) ([]byte, error) {
 	var o node
 	if err := json.Unmarshal(tradeOffTemplate, &o); err != nil {
@@ -91,7 +91,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-// unit is the unit of the horizontal axis, in bytes, with its name.
+// unit returns the unit of the horizontal axis, in bytes, with its name.
 func (p *Plot) unit() (float64, string) {
 	if p.To >= engine.GiB {
 		return float64(engine.GiB), "GiB"
@@ -115,7 +115,7 @@ func (p *Plot) data(l *tradeoff.Line, unit float64) []any {
 // openName stands at the part of the chosen line that is not final.
 const openName = "not searched yet: at least this"
 
-// open is the part of line i that is not final, dashed and thin, on to where everything is kept;
+// open returns the part of line i that is not final, dashed and thin, on to where everything is kept;
 // nil if all of it is final.
 func (p *Plot) open(s node, i int, names []label, look Look, unit float64) node {
 	l := &p.Lines[i]
@@ -144,7 +144,7 @@ func (p *Plot) open(s node, i int, names []label, look Look, unit float64) node 
 	return s
 }
 
-// openLabel is a place for the name of what is not final of line i, below or above its right end.
+// openLabel returns a place for the name of what is not final of line i, below or above its right end.
 func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
 	x, y, width := p.X(end.Budget), p.Y(end.StepTime), named{name: openName}.width()
 	taken := p.marked()

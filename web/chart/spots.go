@@ -9,7 +9,7 @@ import (
 	"memtide/web/format"
 )
 
-// SpotAt returns the policy whose circle is at a place; nil if none is.
+// SpotAt returns the policy whose circle is at a place, or nil if none is.
 func (p *Plot) SpotAt(x, y float64) *Spot {
 	for i := range p.Spots {
 		s := &p.Spots[i]

@@ -18,7 +18,7 @@ type stroke struct {
 
 const noLine = -1
 
-// strokes are the straight pieces of all lines, and of the uprights.
+// strokes returns the straight pieces of all lines, and of the uprights.
 func (p *Plot) strokes() []stroke {
 	var out []stroke
 	for _, b := range p.uprights() {
@@ -39,13 +39,13 @@ func (p *Plot) strokes() []stroke {
 	return out
 }
 
-// meets says whether two rectangles overlap.
+// meets reports whether two rectangles overlap.
 func (r rect) meets(o rect) bool {
 	const touch = 0.01
 	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
 }
 
-// holds is the length of the part of a stroke that lies in the rectangle.
+// holds returns the length of the part of a stroke that lies in the rectangle.
 func (r rect) holds(s rect) float64 {
 	from, to := 0.0, 1.0
 	for _, axis := range [2][4]float64{{s.x0, s.x1, r.x0, r.x1}, {s.y0, s.y1, r.y0, r.y1}} {
@@ -62,7 +62,7 @@ func (r rect) holds(s rect) float64 {
 	return max(to-from, 0) * math.Hypot(s.x1-s.x0, s.y1-s.y0)
 }
 
-// gap is the least distance from the rectangle to a stroke, 0 if it is touched.
+// gap returns the least distance from the rectangle to a stroke, 0 if it is touched.
 func (r rect) gap(s rect) float64 {
 	if r.holds(s) > 0 {
 		return 0
@@ -80,12 +80,12 @@ func (r rect) gap(s rect) float64 {
 	return least
 }
 
-// distance is that from a place to the rectangle, 0 inside of it.
+// distance returns that from a place to the rectangle, 0 inside of it.
 func (r rect) distance(x, y float64) float64 {
 	return math.Hypot(max(r.x0-x, 0, x-r.x1), max(r.y0-y, 0, y-r.y1))
 }
 
-// along is the distance from a place to a stroke.
+// along returns the distance from a place to a stroke.
 func (s rect) along(x, y float64) float64 {
 	dx, dy := s.x1-s.x0, s.y1-s.y0
 	share := 0.0
@@ -95,15 +95,15 @@ func (s rect) along(x, y float64) float64 {
 	return math.Hypot(x-s.x0-share*dx, y-s.y0-share*dy)
 }
 
-// widened is the rectangle with so much more on every side.
+// widened returns the rectangle with so much more on every side.
 func (r rect) widened(by float64) rect { return rect{r.x0 - by, r.y0 - by, r.x1 + by, r.y1 + by} }
 
-// around is the least rectangle with a stroke.
+// around returns the least rectangle with a stroke.
 func (s rect) around() rect {
 	return rect{min(s.x0, s.x1), min(s.y0, s.y1), max(s.x0, s.x1), max(s.y0, s.y1)}
 }
 
-// uprights are the lines across the plot: the budget's and the device's.
+// uprights returns the lines across the plot: the budget's and the device's.
 func (p *Plot) uprights() []engine.Bytes {
 	if p.showsDevice() {
 		return []engine.Bytes{p.Budget, p.Device}
@@ -114,7 +114,7 @@ func (p *Plot) uprights() []engine.Bytes {
 // spotSize is the width of a circle, in CSS pixels.
 const spotSize = 8.0
 
-// spotRect is the place of a circle.
+// spotRect returns the place of a circle.
 func (p *Plot) spotRect(x *Spot) rect {
 	at := rect{p.X(x.At.Budget), p.Y(x.At.StepTime), p.X(x.At.Budget), p.Y(x.At.StepTime)}
 	return at.widened(spotSize / 2)

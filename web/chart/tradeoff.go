@@ -52,7 +52,7 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 	p.From = max(p.From, 0)
 }
 
-// keepAll is the point of keeping everything; zero if it is not known.
+// keepAll returns the point of keeping everything; zero if it is not known.
 func keepAll(s *state.State) tradeoff.LinePoint {
 	all := s.KeepAll()
 	return tradeoff.LinePoint{Budget: all.Peak, StepTime: all.StepTime}
@@ -112,10 +112,10 @@ func (p *Plot) labelWidth() float64 {
 	return 10 + 6.5*float64(chars)
 }
 
-// left is where the plot begins.
+// left returns where the plot begins.
 func (p *Plot) left() float64 { return max(left, p.wide) }
 
-// onAxis is a slowdown in the unit of the vertical axis.
+// onAxis returns a slowdown in the unit of the vertical axis.
 func (p *Plot) onAxis(slowdown float64) float64 {
 	switch p.Axis {
 	case tradeoff.StepTime:
@@ -127,7 +127,7 @@ func (p *Plot) onAxis(slowdown float64) float64 {
 	return slowdown
 }
 
-// timeUnit is the unit of an axis of step times, with its name.
+// timeUnit returns the unit of an axis of step times, with its name.
 func (p *Plot) timeUnit() (time.Duration, string) {
 	switch at := p.KeepAll.StepTime; {
 	case at >= time.Second:
@@ -138,7 +138,7 @@ func (p *Plot) timeUnit() (time.Duration, string) {
 	return time.Microsecond, "µs"
 }
 
-// format is how the labels of the vertical axis are written.
+// format returns how the labels of the vertical axis are written.
 func (p *Plot) format() string {
 	switch p.Axis {
 	case tradeoff.StepTime:
@@ -150,7 +150,7 @@ func (p *Plot) format() string {
 	return "×{value}"
 }
 
-// slowdown is a step time against that of keeping everything.
+// slowdown returns a step time against that of keeping everything.
 func (p *Plot) slowdown(d time.Duration) float64 {
 	if p.KeepAll.StepTime <= 0 {
 		return 1
@@ -158,7 +158,7 @@ func (p *Plot) slowdown(d time.Duration) float64 {
 	return float64(d) / float64(p.KeepAll.StepTime)
 }
 
-// inside is the part of a line that is in the plot, from its largest budget to
+// inside returns the part of a line that is in the plot, from its largest budget to
 // its smallest. A line that goes on beyond the slow edge ends there.
 func (p *Plot) inside(l *tradeoff.Line) []tradeoff.LinePoint {
 	out := make([]tradeoff.LinePoint, 0, len(l.Points)+1)
@@ -175,12 +175,12 @@ func (p *Plot) inside(l *tradeoff.Line) []tradeoff.LinePoint {
 	return out
 }
 
-// X is the place of a budget, in CSS pixels from the left.
+// X returns the place of a budget, in CSS pixels from the left.
 func (p *Plot) X(b engine.Bytes) float64 {
 	return p.left() + (p.Width-p.left()-right)*float64(b-p.From)/float64(max(p.To-p.From, 1))
 }
 
-// Y is the place of a step time, in CSS pixels from the top.
+// Y returns the place of a step time, in CSS pixels from the top.
 func (p *Plot) Y(d time.Duration) float64 {
 	return top + (p.Height-top-bottom)*(p.Top-p.onAxis(p.slowdown(d)))/(p.Top-p.Low)
 }
@@ -211,13 +211,13 @@ func (p *Plot) Words(at tradeoff.Point) string {
 	return ""
 }
 
-// BudgetAt is the budget at a place, the inverse of X.
+// BudgetAt returns the budget at a place, the inverse of X.
 func (p *Plot) BudgetAt(x float64) engine.Bytes {
 	share := (x - p.left()) / max(p.Width-p.left()-right, 1)
 	return p.From + engine.Bytes(share*float64(p.To-p.From))
 }
 
-// Inside says whether a place is in the plot, not among the labels.
+// Inside reports whether a place is in the plot, not among the labels.
 func (p *Plot) Inside(x, y float64) bool {
 	return x >= p.left()-4 && x <= p.Width-right+4 && y >= top-8 && y <= p.Height-bottom+4
 }
@@ -225,7 +225,7 @@ func (p *Plot) Inside(x, y float64) bool {
 // reach is how far from a line the pointer may be, in CSS pixels.
 const reach = 28.0
 
-// Nearest is the point of the curve that is nearest to a place. Along a line
+// Nearest returns the point of the curve that is nearest to a place. Along a line
 // the budget counts, since lines are steps; between lines the distance upwards.
 func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
 	if !p.Inside(x, y) {
@@ -251,20 +251,20 @@ func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
 	return found, best <= reach
 }
 
-// showsDevice says whether what the device has lies in the plot.
+// showsDevice reports whether what the device has lies in the plot.
 func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To }
 
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{p.axis(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
-// unreserved is the budget for which a card has to have so much, the inverse of choice.Reserved.
+// unreserved returns the budget for which a card has to have so much, the inverse of choice.Reserved.
 func unreserved(card engine.Bytes) engine.Bytes {
 	whole := choice.Reserved(100*engine.GiB) - choice.Context
 	return engine.Bytes(float64(max(card-choice.Context, 0)) / float64(whole) * float64(100*engine.GiB))
 }
 
-// axis is what the horizontal axis says at a budget.
+// axis returns what the horizontal axis says at a budget.
 func (p *Plot) axis(b engine.Bytes) float64 {
 	if p.Card {
 		return float64(choice.Reserved(b))

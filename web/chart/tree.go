@@ -76,7 +76,7 @@ func set(at any, value any, path ...string) {
 	}
 }
 
-// Dash is the dash of a strategy's line, as lengths of strokes and spaces in CSS
+// Dash returns the dash of a strategy's line, as lengths of strokes and spaces in CSS
 // pixels: always the same, whatever else is drawn or registered. Nil is a solid line.
 func Dash(strategy string) []int {
 	if s := engine.Lookup(strategy); s != nil {
@@ -85,7 +85,7 @@ func Dash(strategy string) []int {
 	return dashes[0]
 }
 
-// Role is the colour of a strategy's line: that of its class.
+// Role returns the colour of a strategy's line: that of its class.
 func Role(strategy string) display.Role {
 	s := engine.Lookup(strategy)
 	switch {

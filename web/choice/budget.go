@@ -26,7 +26,7 @@ type Budget struct {
 	Share Share        `json:"share,omitempty"`
 }
 
-// Of is the budget in bytes for a network that needs keepAll bytes to keep
+// Of returns the budget in bytes for a network that needs keepAll bytes to keep
 // everything. A share is rounded down, but never to less than 1 byte.
 func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
 	if b.Share <= 0 {
@@ -41,7 +41,7 @@ func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
 	return engine.Bytes(max(min(q, uint64(engine.NoLimit)), 1))
 }
 
-// String is the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
+// String returns the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
 // 60%; empty if nothing is said.
 func (b Budget) String() string {
 	if b.Share > 0 {
@@ -98,12 +98,12 @@ const (
 	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
 )
 
-// Reserved is what a device is likely to need for a peak, rounded up.
+// Reserved returns what a device is likely to need for a peak, rounded up.
 func Reserved(peak engine.Bytes) engine.Bytes {
 	return peak + (peak*allocatorPart+99)/100 + Context
 }
 
-// Usable is the most that a plan may use of a device: its memory less CUDA and less what a caching allocator holds
+// Usable returns the most that a plan may use of a device: its memory less CUDA and less what a caching allocator holds
 // beyond the peak, 6 % where none was played, in tenths of a GiB.
 func Usable(memory engine.Bytes) engine.Bytes {
 	const tenths, megas = 10, 1024
@@ -145,5 +145,5 @@ type sentence string
 
 func (s sentence) Error() string { return string(s) }
 
-// Sentence is an error that is a sentence for people, to be shown as it is.
+// Sentence returns an error that is a sentence for people, to be shown as it is.
 func Sentence(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }

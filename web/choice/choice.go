@@ -46,7 +46,7 @@ type Source struct {
 	key string // of Profile, once it is known: it may be megabytes
 }
 
-// Read is the source with the canonical profile that was read from it.
+// Read returns the source with the canonical profile that was read from it.
 func (s Source) Read(profile []byte) Source {
 	s.Profile, s.key = profile, fingerprint(profile)
 	return s
@@ -60,12 +60,12 @@ func fingerprint(profile []byte) string {
 
 var seed = maphash.MakeSeed()
 
-// Same says whether two sources hold the same profile, whatever it is called.
+// Same reports whether two sources hold the same profile, whatever it is called.
 func (s Source) Same(t Source) bool {
 	return s.Preset == t.Preset && string(s.Profile) == string(t.Profile)
 }
 
-// Suggestion is how the preset of a source is best seen; nil if it does not say,
+// Suggestion returns how the preset of a source is best seen, or nil if it does not say,
 // or if the source is a file.
 func (s Source) Suggestion() *preset.Suggestion {
 	if p, _, err := preset.Parse(s.Preset); err == nil {
@@ -74,8 +74,8 @@ func (s Source) Suggestion() *preset.Suggestion {
 	return nil
 }
 
-// Variant is the preset of a source as it is listed, with everything that the
-// source chooses about it; nil if the source is a file.
+// Variant returns the preset of a source as it is listed, with everything that the
+// source chooses about it, or nil if the source is a file.
 func (s Source) Variant() (*preset.Preset, preset.Options) {
 	p, batch, err := preset.Parse(s.Preset)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s Source) Variant() (*preset.Preset, preset.Options) {
 	return p.Base(), o
 }
 
-// OfKind is the source as its operations, or as its layers: of a preset that has operators
+// OfKind returns the source as its operations, or as its layers: of a preset that has operators
 // the variant that is; no preset is both. ok is false for any other source.
 func (s Source) OfKind(graph bool) (as Source, ok bool) {
 	base, o := s.Variant()
@@ -122,14 +122,14 @@ type Choice struct {
 	StepArgs engine.Args // only what differs from the defaults
 }
 
-// Default is what links and the command line mean where they say nothing.
+// Default returns what links and the command line mean where they say nothing.
 func Default() Choice {
 	c := Choice{Source: Source{Preset: DefaultPreset}, Strategy: DefaultStrategy, Unplanned: true}.On(card.Default())
 	c.Budget = c.Room()
 	return c
 }
 
-// Example is what the page opens where its address says nothing: a network that does
+// Example returns what the page opens where its address says nothing: a network that does
 // not fit with everything kept, on a device of today. Links say what of it differs
 // from Default, so that they mean the same when the example changes.
 func Example() Choice {
@@ -155,7 +155,8 @@ func (c Choice) Timed() Choice {
 	return c
 }
 
-// Room is the budget where nobody chose one: what a plan may use of the card, that of the default where none is meant.
+// Room returns the budget where nobody chose one: what a plan may use of the card, that of the default where none is
+// meant.
 func (c Choice) Room() Budget {
 	d := c.GPU()
 	if d == nil || Usable(d.Memory) == 0 {
@@ -167,8 +168,8 @@ func (c Choice) Room() Budget {
 // Roomy says that the budget is nobody's choice.
 func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
-// GPU is the device of a choice: the one that its link is of or, where the rates of
-// the link are the person's own, the one that its times are for; nil if neither is
+// GPU returns the device of a choice: the one that its link is of or, where the rates of
+// the link are the person's own, the one that its times are for, or nil if neither is
 // known.
 func (c Choice) GPU() *card.Card {
 	if d := card.Lookup(c.Device); d != nil {
@@ -209,12 +210,12 @@ func (c Choice) Moved(to Source) Choice {
 	return c.Suggested()
 }
 
-// Equal says whether two choices ask for the same thing.
+// Equal reports whether two choices ask for the same thing.
 func (c Choice) Equal(d Choice) bool {
 	return c.key() == d.key() && c.Device == d.Device
 }
 
-// SameButBudget says whether two choices differ at most in the budget.
+// SameButBudget reports whether two choices differ at most in the budget.
 func (c Choice) SameButBudget(d Choice) bool {
 	return c.SettingKey() == d.SettingKey() && c.MethodKey() == d.MethodKey()
 }
@@ -251,7 +252,7 @@ func MethodKey(name string, args engine.Args) string {
 	return b.String()
 }
 
-// WithArg is a copy of the arguments of a strategy in which name has a value; the
+// WithArg returns a copy of the arguments of a strategy in which name has a value; the
 // default is left out, so that equal choices have equal links.
 func WithArg(strategy string, args engine.Args, name, value string) engine.Args {
 	var params []engine.Param

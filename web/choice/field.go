@@ -67,7 +67,7 @@ var Fields = func(s *Said) Table {
 	}
 }
 
-// FieldsOf are those of A, or of B, of a comparison.
+// FieldsOf returns those of A, or of B, of a comparison.
 func FieldsOf(s *Said, b bool) (t Table) {
 	not := OnlyB
 	if b {
@@ -115,7 +115,7 @@ func (t Table) Write(add func(key, value string)) {
 	}
 }
 
-// Of is the field of a key, which may be that of an argument; nil if there is none.
+// Of returns the field of a key, which may be that of an argument, or nil if there is none.
 func (t Table) Of(key string) *Field {
 	for i := range t {
 		if f := &t[i]; f.Key == key || f.Args != nil && strings.HasPrefix(key, f.Key) {
@@ -125,10 +125,10 @@ func (t Table) Of(key string) *Field {
 	return nil
 }
 
-// Name is a value that is a name: capitals do not matter.
+// Name returns a value that is a name: capitals do not matter.
 func Name(p *string) Value { return &plain{p, strings.ToLower} }
 
-// Text is a value that is kept as it is.
+// Text returns a value that is kept as it is.
 func Text(p *string) Value { return &plain{p, func(value string) string { return value }} }
 
 // plain is a text, as clean leaves it.
@@ -144,7 +144,7 @@ func (x *plain) Set(value string) error {
 	return nil
 }
 
-// Word is a value that is one of some words, of which the usual one says nothing.
+// Word returns a value that is one of some words, of which the usual one says nothing.
 func Word(p *string, usual string, words ...string) Value { return &word{p, usual, words} }
 
 type word struct {
@@ -171,7 +171,7 @@ func (w *word) Set(value string) error {
 	return nil
 }
 
-// stepName is the name of a model, or the text of a config.json, which is kept as it is.
+// stepName returns the name of a model, or the text of a config.json, which is kept as it is.
 func stepName(value string) string {
 	if ask.IsConfig(value) {
 		return value

@@ -12,7 +12,7 @@ import (
 	"memtide/profiles/preset"
 )
 
-// Named says whether a network, or a model, is named.
+// Named reports whether a network, or a model, is named.
 func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil || s.Step != "" }
 
 // Take puts what o says over s. A device brings its own rates and duplex, another
@@ -49,7 +49,7 @@ type Problem struct {
 	_ [0]func() // see Field
 }
 
-// Base is what is chosen where s says nothing: the defaults, with what its preset
+// Base returns what is chosen where s says nothing: the defaults, with what its preset
 // suggests, on the card that its times are for.
 func (s *Said) Base() Choice {
 	c := Default()
@@ -78,7 +78,7 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	return c, problems
 }
 
-// budget is what is said; otherwise that of base, or the room on the card that is meant now where base's was nobody's choice.
+// budget returns what is said; otherwise that of base, or the room on the card that is meant now where base's was nobody's choice.
 func (s *Said) budget(base, now Choice) Budget {
 	switch {
 	case s.Budget != (Budget{}):
@@ -202,7 +202,7 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	return nil
 }
 
-// Diff is what has to be said of c so that it is resolved from base; all says what
+// Diff returns what has to be said of c so that it is resolved from base; all says what
 // has a default, too. Of a source that is a file it says nothing, and of a training step
 // nothing but that.
 func (c Choice) Diff(base Choice, all bool) (s Said) {

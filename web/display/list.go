@@ -64,10 +64,10 @@ type Style struct {
 	Width   float32 // of the stroke
 }
 
-// FillOf is a fill without a pattern or an edge.
+// FillOf returns a fill without a pattern or an edge.
 func FillOf(r Role) Style { return Style{Fill: r, Stroke: NoRole, Lines: NoRole} }
 
-// StrokeOf is a stroke without a fill; its width is in CSS pixels.
+// StrokeOf returns a stroke without a fill; its width is in CSS pixels.
 func StrokeOf(r Role, width float32) Style {
 	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Width: width}
 }

@@ -40,10 +40,10 @@ var roleNames = [NumRoles]string{"forward", "recompute", "backward", "transfer",
 	"surface", "ink", "muted", "grid", "on-forward", "on-recompute", "on-backward", "on-transfer", "on-fixed",
 	"line-recompute", "line-transfer", "phase", "ink-recompute", "ink-transfer", "veil"}
 
-// String is the name of the role in style sheets.
+// String returns the name of the role in style sheets.
 func (r Role) String() string { return roleNames[r] }
 
-// On is the ink that is legible on a fill.
+// On returns the ink that is legible on a fill.
 func (r Role) On() Role {
 	switch r {
 	case Forward, Recompute, Backward, Transfer, Fixed:
@@ -79,7 +79,7 @@ var palettes = [NumThemes][NumRoles]string{
 		"CanvasText", "Canvas", "Canvas", "CanvasText", "CanvasText", "transparent"},
 }
 
-// Palette is the colours of a theme by role: what paint.js wants.
+// Palette returns the colours of a theme by role: what paint.js wants.
 func Palette(t Theme) []string {
 	p := palettes[t]
 	return p[:]
@@ -94,7 +94,7 @@ func variables(t Theme) string {
 	return b.String()
 }
 
-// rules are the classes: mt-forward fills, mt-s-forward strokes.
+// rules returns the classes: mt-forward fills, mt-s-forward strokes.
 func rules() string {
 	var b strings.Builder
 	b.WriteString(".mt-pic{forced-color-adjust:none;font:" + fontCSS + ";font-variant-numeric:tabular-nums}\n")
@@ -104,7 +104,7 @@ func rules() string {
 	return b.String()
 }
 
-// CSS is the style sheet of inline SVG: the colours as variables (--mt-forward
+// CSS returns the style sheet of inline SVG: the colours as variables (--mt-forward
 // and so on) and the classes. Colours follow prefers-color-scheme,
 // data-theme="light" or "dark" on the root element, and forced-colors.
 func CSS() string {
@@ -115,7 +115,7 @@ func CSS() string {
 		rules()
 }
 
-// standaloneCSS is the style sheet inside an SVG file.
+// standaloneCSS returns the style sheet inside an SVG file.
 func standaloneCSS() string {
 	return "svg{" + variables(Light) + "}\n@media (prefers-color-scheme:dark){svg{" + variables(Dark) + "}}\n" +
 		"@media (forced-colors:active){svg{" + variables(Forced) + "}}\n" + rules()

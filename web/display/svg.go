@@ -126,7 +126,7 @@ func (w *svgWriter) patterns() {
 	w.raw("</defs>\n")
 }
 
-// patternOf is the number of the pattern of a style, -1 if it has none yet.
+// patternOf returns the number of the pattern of a style, -1 if it has none yet.
 func (w *svgWriter) patternOf(st Style) int {
 	for i, f := range w.fills {
 		if f.Fill == st.Fill && f.Pattern == st.Pattern && f.Lines == st.Lines {
@@ -136,7 +136,7 @@ func (w *svgWriter) patternOf(st Style) int {
 	return -1
 }
 
-// attr is a paint attribute and the class that overrides it with the page's colour.
+// attr returns a paint attribute and the class that overrides it with the page's colour.
 func (w *svgWriter) attr(name string, r Role) string {
 	a := ` ` + name + `="` + w.colour(r) + `"`
 	if w.opts.Theme != nil {
@@ -155,7 +155,7 @@ func (w *svgWriter) colour(r Role) string {
 	return palettes[Light][r]
 }
 
-// paint is the attributes of a style.
+// paint returns the attributes of a style.
 func (w *svgWriter) paint(st Style) string {
 	var b strings.Builder
 	var classes []string
@@ -239,7 +239,7 @@ func (w *svgWriter) textGroup(g *Group) {
 	w.raw("</g>\n")
 }
 
-// edge is the stroke of texts with a halo.
+// edge returns the stroke of texts with a halo.
 func (w *svgWriter) edge() string {
 	out := ` stroke="` + w.colour(Surface) + `" stroke-width="` + num(haloWidth) + `" stroke-linejoin="round"`
 	if w.opts.Theme == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/vugu/vugu"
 )
 
-// alike says whether a node of the page can become another one: a text a text, an
+// alike reports whether a node of the page can become another one: a text a text, an
 // element one with the same tag, name and properties, filled in the same way.
 func alike(a, b *node) bool {
 	if a.el == nil || b.el == nil {

@@ -33,7 +33,7 @@ type Level struct {
 
 func (l *Level) free() engine.Bytes { return max(l.Reserved-l.Used, 0) }
 
-// Fragmentation is the part of the free memory that the largest hole lacks.
+// Fragmentation returns the part of the free memory that the largest hole lacks.
 func (l *Level) Fragmentation() float64 {
 	if l.free() <= 0 {
 		return 0
@@ -63,7 +63,7 @@ type FailedRequest struct {
 	HoleAt               engine.Bytes // address of the largest hole
 }
 
-// level is the moment of the failure in the allocator's own words, which knows
+// level returns the moment of the failure in the allocator's own words, which knows
 // holes that it cannot join.
 func (r *FailedRequest) level() Level {
 	return Level{At: r.At, Reserved: r.Free, Largest: r.Largest}
@@ -142,13 +142,13 @@ func (x *Places) fill(order []int32) {
 	}
 }
 
-// End is the end of the time axis.
+// End returns the end of the time axis.
 func (x *Places) End() time.Duration { return x.p.End }
 
-// Placement is what is drawn.
+// Placement returns what is drawn.
 func (x *Places) Placement() *Placement { return &x.p }
 
-// Moment is what the map shows if nobody points at a moment or has chosen one:
+// Moment returns what the map shows if nobody points at a moment or has chosen one:
 // the failure, or the peak.
 func (x *Places) Moment() time.Duration {
 	if x.p.Failed != nil {
@@ -157,7 +157,7 @@ func (x *Places) Moment() time.Duration {
 	return x.p.PeakAt
 }
 
-// moment is what the map shows in a view.
+// moment returns what the map shows in a view.
 func (x *Places) moment(v View) time.Duration {
 	switch {
 	case v.Cursor >= 0 && v.Cursor <= x.p.End:
@@ -168,10 +168,10 @@ func (x *Places) moment(v View) time.Duration {
 	return x.Moment()
 }
 
-// failing says whether the map of a moment shows the failure.
+// failing reports whether the map of a moment shows the failure.
 func (x *Places) failing(at time.Duration) bool { return x.p.Failed != nil && at == x.p.Failed.At }
 
-// LevelAt is how the memory is used at a moment; the zero value before the first.
+// LevelAt returns how the memory is used at a moment; the zero value before the first.
 func (x *Places) LevelAt(at time.Duration) Level {
 	l := x.p.Levels
 	if i := sort.Search(len(l), func(i int) bool { return l[i].At > at }); i > 0 {
@@ -225,7 +225,7 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	s.Line(st, px, titleLine, px, float32(f.Height-6))
 }
 
-// TimeAt is the moment at a place of a picture.
+// TimeAt returns the moment at a place of a picture.
 func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
 	f := newFrame(pic, v, x.p.End)
 	return f.time(px)
@@ -245,8 +245,8 @@ func (x *Places) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.D
 	return t, at
 }
 
-// find is the block of a moment that holds an address, or the one that is
-// nearest to it within a distance; -1 if there is none.
+// find returns the block of a moment that holds an address, or the one that is
+// nearest to it within a distance, or -1 if there is none.
 func (x *Places) find(at int64, addr, reach float64) int {
 	best, dist := -1, reach
 	x.alive(at, func(i int) {
@@ -257,7 +257,7 @@ func (x *Places) find(at int64, addr, reach float64) int {
 	return best
 }
 
-// name is the name of a buffer and of its layer.
+// name returns the name of a buffer and of its layer.
 func (x *Places) name(buffer int) (string, string) {
 	if x.p.Name == nil {
 		return "", ""

@@ -40,7 +40,7 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 	s.Text(display.Muted, f.right, 13, display.End, format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
 }
 
-// holeCorners are the corners of the area, from left to right.
+// holeCorners returns the corners of the area, from left to right.
 func (x *Places) holeCorners(f *frame, y func(float64) float64, xy []float32) []float32 {
 	levels := x.p.Levels
 	first := x.LevelAt(f.From)
@@ -67,7 +67,7 @@ func (x *Places) holeCorners(f *frame, y func(float64) float64, xy []float32) []
 	return append(xy, float32(f.clip(f.x(last))), float32(y(was)))
 }
 
-// worstOf is the largest fragmentation of levels [i, j).
+// worstOf returns the largest fragmentation of levels [i, j).
 func (x *Places) worstOf(i, j int) (worst float64) {
 	for i < j {
 		if i%perStretch == 0 && i+perStretch <= j {

@@ -28,7 +28,7 @@ type stretchOf struct {
 	block  int     // column index; -1: a hole
 }
 
-// stretches are the blocks of a moment and the holes between them, by address.
+// stretches returns the blocks of a moment and the holes between them, by address.
 func (x *Places) stretches(at time.Duration) []stretchOf {
 	var used []stretchOf
 	x.alive(int64(at), func(i int) {
@@ -52,7 +52,7 @@ func (x *Places) stretches(at time.Duration) []stretchOf {
 	return out
 }
 
-// mapEnd is where free memory ends: at the pool, or at what is reserved.
+// mapEnd returns where free memory ends: at the pool, or at what is reserved.
 func (x *Places) mapEnd(at time.Duration) engine.Bytes {
 	if x.grows() {
 		return x.LevelAt(at).Reserved
@@ -113,7 +113,7 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	x.drawUnderMap(s, f, at, per)
 }
 
-// firstFit is the first text that fits into a width; the last is shortened.
+// firstFit returns the first text that fits into a width; the last is shortened.
 func firstFit(width float64, texts ...string) string {
 	for _, t := range texts {
 		if display.TextWidth(t) <= width {
@@ -204,7 +204,7 @@ func bracket(s *Scene, r display.Role, x0, x1 float64) {
 	s.Line(display.StrokeOf(r, 1.5), a, y-3, a, y, b, y, b, y-3)
 }
 
-// largest is the largest hole of a moment, the lowest of equal ones.
+// largest returns the largest hole of a moment, the lowest of equal ones.
 func (x *Places) largest(at time.Duration) (lo, hi float64) {
 	for _, st := range x.stretches(at) {
 		if st.block < 0 && st.hi-st.lo > hi-lo {

@@ -129,7 +129,7 @@ func (s *Scene) flushBlocks() {
 	}
 }
 
-// lastShown is where the view ends, or the step, if a request finds no room.
+// lastShown returns where the view ends, or the step, if a request finds no room.
 func (x *Places) lastShown(f *frame) int64 {
 	if x.p.Failed != nil && x.p.Failed.At < f.To {
 		return int64(x.p.Failed.At)
@@ -193,7 +193,7 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	}
 }
 
-// grows says whether memory is taken from the device piece by piece.
+// grows reports whether memory is taken from the device piece by piece.
 func (x *Places) grows() bool {
 	for i := range x.p.Levels {
 		if x.p.Levels[i].Reserved != x.p.Levels[0].Reserved {
@@ -203,7 +203,7 @@ func (x *Places) grows() bool {
 	return false
 }
 
-// steps are the corners of a line that changes at levels, at most four for each
+// steps returns the corners of a line that changes at levels, at most four for each
 // column of pixels: entry, extremes, exit.
 func (x *Places) steps(f *frame, y func(*Level) float64) (xy []float32) {
 	levels := x.p.Levels
@@ -229,7 +229,7 @@ func (x *Places) steps(f *frame, y func(*Level) float64) (xy []float32) {
 	return append(xy, float32(f.right), last)
 }
 
-// levelAfter is the first level after a moment.
+// levelAfter returns the first level after a moment.
 func (x *Places) levelAfter(at int64) int {
 	return sort.Search(len(x.p.Levels), func(i int) bool { return int64(x.p.Levels[i].At) > at })
 }

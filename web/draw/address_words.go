@@ -11,7 +11,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// momentName is a moment in words: "411.2 ms" or "event 1 204".
+// momentName returns a moment in words: "411.2 ms" or "event 1 204".
 func (x *Places) momentName(at time.Duration) string {
 	if x.p.Tick > 0 {
 		return "event " + format.Count(int(at/x.p.Tick))
@@ -60,7 +60,7 @@ func (x *Places) MapSentence(at time.Duration) string {
 	return "At " + x.momentName(at) + ": " + x.holesSentence(at) + "."
 }
 
-// holesSentence is the line of numbers above the map.
+// holesSentence returns the line of numbers above the map.
 func (x *Places) holesSentence(at time.Duration) string {
 	l := x.LevelAt(at)
 	n := 0
@@ -76,7 +76,7 @@ func (x *Places) holesShort(at time.Duration) string {
 	return fmt.Sprintf("free %s · largest hole %s · fragmentation %s", format.Bytes(l.free()), format.Bytes(l.Largest), format.Share(l.Fragmentation()))
 }
 
-// LevelShown is how the memory is used at the moment that the map shows by
+// LevelShown returns how the memory is used at the moment that the map shows by
 // itself; at a failure free and largest are the allocator's own.
 func (x *Places) LevelShown() Level {
 	if x.p.Failed != nil {

@@ -50,7 +50,7 @@ func align(a, b []string) *Alignment {
 	return al
 }
 
-// common is the longest common subsequence of two lists of names, as pairs of
+// common returns the longest common subsequence of two lists of names, as pairs of
 // positions from 1. Layers without a name are like no other.
 func common(a, b []string) (pairs [][2]int) {
 	length := make([][]int32, len(a)+1) // of the best for a[i:], b[j:]
@@ -80,7 +80,7 @@ func common(a, b []string) (pairs [][2]int) {
 	return pairs
 }
 
-// Turned is the alignment seen from the other side.
+// Turned returns the alignment seen from the other side.
 func (al *Alignment) Turned() *Alignment {
 	out := &Alignment{columns: make([][2]int, len(al.columns))}
 	for i, c := range al.columns {
@@ -89,15 +89,15 @@ func (al *Alignment) Turned() *Alignment {
 	return out
 }
 
-// Columns is how many columns there are.
+// Columns returns how many columns there are.
 func (al *Alignment) Columns() int { return len(al.columns) }
 
-// Layers are the layers of column i, from 0; 0 where a side has none.
+// Layers returns the layers of column i, from 0, or 0 where a side has none.
 func (al *Alignment) Layers(i int) (mine, other int) {
 	return al.columns[i][0], al.columns[i][1]
 }
 
-// Across is the other side's layer beside layer k; 0 if there is none.
+// Across returns the other side's layer beside layer k, or 0 if there is none.
 func (al *Alignment) Across(k int) int {
 	for _, c := range al.columns {
 		if k > 0 && c[0] == k {

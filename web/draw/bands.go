@@ -17,7 +17,7 @@ var bandStyles = [sim.NumCategories]display.Style{
 	sim.Workspace:  scratchStyle,
 }
 
-// bandPoints are the corners of the bands in the view, from left to right. In a
+// bandPoints returns the corners of the bands in the view, from left to right. In a
 // pixel column with many samples the largest sums stand for all: whether it fits
 // is what the picture is for. Of several samples at one moment the first and the
 // last are corners; what is between them lasts for no time.

@@ -41,12 +41,12 @@ func (m *Model) bars(f *frame) []bar {
 	return bars
 }
 
-// columns is how many bars there is room for.
+// columns returns how many bars there is room for.
 func (m *Model) columns(f *frame) int {
 	return min(m.places(f), int((f.right-f.left)/stripStep))
 }
 
-// stripBox is the room of the bars: between the names of the groups and the letters.
+// stripBox returns the room of the bars: between the names of the groups and the letters.
 func stripBox(height float64) (top, bottom float64) {
 	top = bracketRoom
 	if height < 76 {
@@ -69,7 +69,7 @@ func (m *Model) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 	}
 }
 
-// alignment is the columns of the strip that m shares with the other side.
+// alignment returns the columns of the strip that m shares with the other side.
 func (m *Model) alignment(b *Beside) *Alignment {
 	if b.Layers == nil {
 		return Align(m, b.Model)
@@ -77,7 +77,7 @@ func (m *Model) alignment(b *Beside) *Alignment {
 	return b.Layers
 }
 
-// places is how many layers the strip has room for.
+// places returns how many layers the strip has room for.
 func (m *Model) places(f *frame) int {
 	if f.Beside == nil {
 		return len(m.Sizes)
@@ -107,7 +107,7 @@ func (m *Model) alongside(f *frame, b *bar) bool {
 	return first > 0
 }
 
-// largest is the size of the highest bar of the strip.
+// largest returns the size of the highest bar of the strip.
 func (m *Model) largest(f *frame) (most engine.Bytes) {
 	for _, size := range m.Sizes {
 		most = max(most, size)
@@ -120,7 +120,7 @@ func (m *Model) largest(f *frame) (most engine.Bytes) {
 	return most
 }
 
-// Differs says whether layer k of m is treated in another way than layer j of o,
+// Differs reports whether layer k of m is treated in another way than layer j of o,
 // or exists in only one of the two.
 func (m *Model) Differs(o *Model, k, j int) bool {
 	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
@@ -129,7 +129,7 @@ func (m *Model) Differs(o *Model, k, j int) bool {
 // bracketRoom is the room above the bars of the strip, for the names of groups.
 const bracketRoom = 36.0
 
-// barHeight is the height of the bar of stage k.
+// barHeight returns the height of the bar of stage k.
 func (m *Model) barHeight(f *frame, k int) float64 {
 	top, bottom := stripBox(f.Height)
 	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)

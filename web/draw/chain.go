@@ -50,7 +50,7 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 	s.Rects(display.FillOf(display.Budget), bars)
 }
 
-// chainJoin is the upright bar from a lane's line to another one's.
+// chainJoin returns the upright bar from a lane's line to another one's.
 func (m *Model) chainJoin(f *frame, x float64, from, to int) []float32 {
 	y0, h0 := m.laneBox(f, from)
 	y1, h1 := m.laneBox(f, to)

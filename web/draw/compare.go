@@ -7,7 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// NumDiffering is how many layers of m are treated in another way than in o, or are
+// NumDiffering returns how many layers of m are treated in another way than in o, or are
 // not in o.
 func (m *Model) NumDiffering(o *Model, al *Alignment) (n int) {
 	for i := range al.Columns() {
@@ -102,7 +102,7 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	}
 }
 
-// Across is what stands for a target of m in another model: the layer beside its
+// Across returns what stands for a target of m in another model: the layer beside its
 // own.
 func (m *Model) Across(t lookup.Target, al *Alignment) lookup.Target {
 	if k := al.Across(m.StageOf(t)); k > 0 {

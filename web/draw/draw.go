@@ -25,7 +25,7 @@ func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	}
 }
 
-// pageHeight is the height of Page's scenes in CSS pixels.
+// pageHeight returns the height of Page's scenes in CSS pixels.
 func (m *Model) pageHeight(width float64) float64 {
 	h := -PageGap
 	for pic := range NumPictures {

@@ -76,13 +76,13 @@ func init() {
 	pictures[Flames] = picture{name: "flame", title: "What is held, by call stack", height: 8 * flameRow, still: true}
 }
 
-// Height is the height of the picture, which does not change with what is zoomed to.
+// Height returns the height of the picture, which does not change with what is zoomed to.
 func (x *Flame) Height() float64 { return float64(min(x.deep+1, mostFlame)) * flameRow }
 
-// rows is how many rows there are below that of the calls around the one zoomed to.
+// rows returns how many rows there are below that of the calls around the one zoomed to.
 func (x *Flame) rows() int { return min(x.deep+1, mostFlame) - 1 }
 
-// Start is the call to zoom to at first: the innermost that all but a hundredth goes
+// Start returns the call to zoom to at first: the innermost that all but a hundredth goes
 // through.
 func (x *Flame) Start() int {
 	at := 0
@@ -97,10 +97,10 @@ func (x *Flame) Start() int {
 	return 0
 }
 
-// Parent is the call around a call; the first is its own.
+// Parent returns the call around a call; the first is its own.
 func (x *Flame) Parent(i int) int { return x.calls[x.valid(i)].Parent }
 
-// valid is a call that there is: the first for others.
+// valid returns a call that there is: the first for others.
 func (x *Flame) valid(i int) int {
 	if i < 0 || i >= len(x.calls) {
 		return 0
@@ -125,7 +125,7 @@ func (x *Flame) frame(v View) (frame, flameFrame) {
 	return f, z
 }
 
-// place is where a call stands; false if it is not to be seen.
+// place returns where a call stands; false if it is not to be seen.
 func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	row := x.depth[i] - x.depth[z.root]
 	if row < 0 || row > x.rows() || x.from[i] < x.from[z.root] || x.from[i]+x.calls[i].Bytes > x.from[z.root]+x.calls[z.root].Bytes {
@@ -227,7 +227,7 @@ func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
 	return best
 }
 
-// Beside is the call that is so many to the right of a call, or down from it: among
+// Beside returns the call that is so many to the right of a call, or down from it: among
 // those of one parent, or the widest within it, or the one around it. It is the call
 // itself where there is none.
 func (x *Flame) Beside(i, right, down int) int {

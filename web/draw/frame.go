@@ -34,14 +34,14 @@ func (m *Model) frame(pic Picture, v View) frame {
 	return newFrame(pic, v, m.Trace.Makespan)
 }
 
-// TimeAt is the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
+// TimeAt returns the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
 // right of the axis it is that of its end.
 func (m *Model) TimeAt(v View, x float64) time.Duration {
 	f := m.frame(Timeline, v)
 	return f.time(x)
 }
 
-// title is the heading of a picture, with the letter of its side.
+// title returns the heading of a picture, with the letter of its side.
 func (v *View) title(pic Picture) display.Text {
 	if v.Beside == nil {
 		return display.Text{S: pic.Title(), Bold: true, Large: true}

@@ -38,7 +38,7 @@ func geometry(st *lookup.Structure, f *frame) arcGeometry {
 	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, width / float64(max(len(st.Ops), 1)), width}
 }
 
-// x is the middle of the mark of a place.
+// x returns the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
 
 // curve appends the points of an arc: an upright cubic curve, the higher the longer.
@@ -57,7 +57,7 @@ func (g *arcGeometry) curve(xy []float32, a *lookup.Arc) []float32 {
 // showsGraph says that the strip of a frame is that of a graph.
 func (m *Model) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
 
-// openBlock is the block that is not folded: that of the selection.
+// openBlock returns the block that is not folded: that of the selection.
 func (m *Model) openBlock(f *frame) int32 {
 	if v := m.ValueOf(f.Selected); v != engine.NoValue {
 		return int32(m.Problem.Graph.Values[v].Stage)
@@ -107,7 +107,7 @@ func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 	}
 }
 
-// graphBars are the marks of a frame: each of the places [first, last) of which at
+// graphBars returns the marks of a frame: each of the places [first, last) of which at
 // makes most.
 func (m *Model) graphBars(f *frame) []bar {
 	st := m.Structure()
@@ -129,7 +129,7 @@ func (m *Model) graphBars(f *frame) []bar {
 	return out
 }
 
-// made is how much the operation at a place makes.
+// made returns how much the operation at a place makes.
 func (m *Model) made(place int) (sum engine.Bytes) {
 	for _, v := range m.Problem.Graph.Ops[m.Structure().Ops[place]].Out {
 		sum += m.Problem.Graph.Values[v].Size
@@ -235,7 +235,7 @@ func (m *Model) overGraph(s *Scene, f *frame) {
 	}
 }
 
-// hitGraph is the arc at a point, or the first run of the operation there.
+// hitGraph returns the arc at a point, or the first run of the operation there.
 func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 	st := m.Structure()
 	geo := geometry(st, f)
@@ -264,7 +264,7 @@ func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 	return best
 }
 
-// away is how far a point is from a line.
+// away returns how far a point is from a line.
 func away(x, y float64, line []float32) float64 {
 	x0, y0 := float64(line[0]), float64(line[1])
 	dx, dy := float64(line[2])-x0, float64(line[3])-y0
@@ -278,7 +278,7 @@ func away(x, y float64, line []float32) float64 {
 // fewArcs is how many arcs are drawn where there is little width, in place of MostArcs.
 const fewArcs = 3
 
-// drawnArcs are the arcs that are shown in a frame, the selected one last, and how many
+// drawnArcs returns the arcs that are shown in a frame, the selected one last, and how many
 // are not: beside those of blocks, and within them.
 func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more, folded int) {
 	most, by := lookup.MostArcs, (*lookup.Arc).Weight
@@ -307,7 +307,7 @@ func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int
 	return arcs, more, folded
 }
 
-// lightest is the last of the arcs that weigh least.
+// lightest returns the last of the arcs that weigh least.
 func lightest(arcs []lookup.Arc, by func(*lookup.Arc) float64) (least int) {
 	for i := range arcs {
 		if by(&arcs[i]) <= by(&arcs[least]) {

@@ -13,7 +13,7 @@ type KeyEntry struct {
 	style display.Style
 }
 
-// Key is what the colours mean that occur in the pictures of some models and are not
+// Key returns what the colours mean that occur in the pictures of some models and are not
 // named there.
 func Key(models ...*Model) (out []KeyEntry) {
 	var ran [lookup.NumKinds]bool

@@ -22,13 +22,13 @@ var (
 	slimLaneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "host ↓", sim.ToDev: "dev. ↑", sim.Network: "net", sim.CPU: "CPU"}
 )
 
-// runs says whether anything runs on a lane, of both sides of a comparison: others are
+// runs reports whether anything runs on a lane, of both sides of a comparison: others are
 // not drawn. The compute lane always is.
 func (m *Model) runs(f *frame, l int) bool {
 	return l == int(sim.Compute) || len(m.Lanes[l].Ref) > 0 || f.Beside != nil && len(f.Beside.Model.Lanes[l].Ref) > 0
 }
 
-// laneBox is where a lane is; of sim.NumLanes, where the lanes end. Where there is no
+// laneBox returns where a lane is; of sim.NumLanes, where the lanes end. Where there is no
 // room for all, they are lower.
 func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	rows := 0
@@ -53,7 +53,7 @@ func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// TimelineHeight is the height of a timeline with so many lanes beside compute.
+// TimelineHeight returns the height of a timeline with so many lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
 }
@@ -98,13 +98,13 @@ func (m *Model) nameWait(s *Scene, f *frame) {
 	s.place(f, display.Budget, words, false, spots...)
 }
 
-// empty says whether a lane has nothing between two places.
+// empty reports whether a lane has nothing between two places.
 func empty(l *lookup.Lane, f *frame, x0, x1 float64) bool {
 	i := l.FirstEnding(int64(f.time(x0)))
 	return i >= len(l.From) || f.x(l.From[i]) >= x1
 }
 
-// box is where a span or a gap is painted; ok is false if it is outside of the view.
+// box returns where a span or a gap is painted; ok is false if it is outside of the view.
 func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	from, to := m.Interval(t)
 	l := 0

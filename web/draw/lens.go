@@ -68,7 +68,7 @@ type lens struct {
 	width    float64
 }
 
-// x is the place of a moment, at an edge for what lies beside the lens.
+// x returns the place of a moment, at an edge for what lies beside the lens.
 func (l *lens) x(at time.Duration) float64 {
 	share := float64(at-l.from) / float64(l.to-l.from)
 	return lensLeft + (l.width-2-lensLeft)*min(max(share, 0), 1)

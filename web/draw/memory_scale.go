@@ -81,7 +81,7 @@ func (m *Model) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
 	return most + engine.Bytes(ghostCut*moves)
 }
 
-// MemoryTop is what the upper end of the memory axis stands for: View.Top of a
+// MemoryTop returns what the upper end of the memory axis stands for: View.Top of a
 // picture whose scale stays while something is dragged.
 func (m *Model) MemoryTop(v View) engine.Bytes {
 	f := m.frame(Memory, v)
@@ -97,10 +97,10 @@ func (sc *memoryScale) y(b int64) float64 {
 	return sc.floor - float64(b-int64(sc.fixed))*sc.perByte
 }
 
-// foot is where what stands on b begins: above the zigzag.
+// foot returns where what stands on b begins: above the zigzag.
 func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
 
-// bytes is the amount at a height; within the band what is fixed.
+// bytes returns the amount at a height; within the band what is fixed.
 func (sc *memoryScale) bytes(y float64) engine.Bytes {
 	return sc.fixed + max(engine.Bytes((sc.floor-y)/sc.perByte), 0)
 }
@@ -111,7 +111,7 @@ type stripe struct {
 	bytes engine.Bytes
 }
 
-// stripes are the parts of what is fixed, from the bottom; nil where the profile does
+// stripes returns the parts of what is fixed, from the bottom, or nil where the profile does
 // not tell them apart.
 func (m *Model) stripes() (out []stripe) {
 	if m.Problem.Chain == nil {
@@ -176,7 +176,7 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	}
 }
 
-// BudgetAt is the budget for which the budget line would be at y, in CSS pixels, in a
+// BudgetAt returns the budget for which the budget line would be at y, in CSS pixels, in a
 // view of Memory: for dragging it. It is rounded down, and never negative.
 func (m *Model) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)

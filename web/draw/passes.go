@@ -105,7 +105,7 @@ func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int
 	return x
 }
 
-// levels is the memory of a rank over time: a forward takes at its start, a backward gives at its end.
+// levels returns the memory of a rank over time: a forward takes at its start, a backward gives at its end.
 func (x *Passes) levels(r *PassRank) []level {
 	var changes []level
 	for _, p := range r.Passes {
@@ -136,23 +136,23 @@ func (x *Passes) levels(r *PassRank) []level {
 	return out
 }
 
-// End is when the last pass ends.
+// End returns when the last pass ends.
 func (x *Passes) End() time.Duration { return x.end }
 
-// Room is what a card has for the program.
+// Room returns what a card has for the program.
 func (x *Passes) Room() engine.Bytes { return x.room }
 
-// Ranks is how many ranks there are.
+// Ranks returns how many ranks there are.
 func (x *Passes) Ranks() int { return len(x.ranks) }
 
-// Count is how many passes there are: they are numbered from 0, rank by rank.
+// Count returns how many passes there are: they are numbered from 0, rank by rank.
 func (x *Passes) Count() int { return x.first[len(x.ranks)] }
 
-// Pass is a pass by its number, with its rank.
+// Pass returns a pass by its number, with its rank.
 func (x *Passes) Pass(n int) (p *Pass, rank int) {
 	rank = sort.SearchInts(x.first, n+1) - 1
 	return &x.ranks[rank].Passes[n-x.first[rank]], rank
 }
 
-// Numbers are those of the passes of a rank: [from, to).
+// Numbers returns those of the passes of a rank: [from, to).
 func (x *Passes) Numbers(rank int) (from, to int) { return x.first[rank], x.first[rank+1] }

@@ -168,7 +168,7 @@ func (b *passBand) add(k PassKind, x0, x1 float64) {
 	b.to = x1
 }
 
-// mixed is the kind of a band that has one alone, or none of them.
+// mixed returns the kind of a band that has one alone, or none of them.
 func (b *passBand) mixed() PassKind {
 	one := NumPassKinds
 	for k, w := range b.time {
@@ -201,7 +201,7 @@ func (b *passBand) flush() {
 	b.from, b.to, b.time = 0, 0, [NumPassKinds]float64{}
 }
 
-// box is where a pass or an idle stretch is painted; ok is false where it is not to be seen.
+// box returns where a pass or an idle stretch is painted; ok is false where it is not to be seen.
 func (x *Passes) box(f *frame, t lookup.Target) (b box, ok bool) {
 	from, to, r := x.Interval(t)
 	if r < 0 || to <= f.From || from >= f.To {
@@ -245,7 +245,7 @@ func (x *Passes) Overlay(s *Scene, _ Picture, v View) {
 	}
 }
 
-// Hit is what is at a place: a pass, or the idle stretch of a rank; and the moment there.
+// Hit returns what is at a place: a pass, or the idle stretch of a rank; and the moment there.
 func (x *Passes) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	f := x.frame(v)
 	at := f.time(px)

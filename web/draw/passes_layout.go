@@ -17,12 +17,12 @@ func init() {
 	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline", height: passesTop + 8*26 + passesSpace + passesMemory}
 }
 
-// laneHeight is the height of a lane with the space to the next one.
+// laneHeight returns the height of a lane with the space to the next one.
 func (x *Passes) laneHeight() float64 {
 	return math.Max(5, math.Min(26, math.Floor(340/float64(max(1, len(x.ranks))))))
 }
 
-// Height is the height of the picture.
+// Height returns the height of the picture.
 func (x *Passes) Height() float64 {
 	if x.Bare {
 		return x.bottom() + passesSpace
@@ -30,7 +30,7 @@ func (x *Passes) Height() float64 {
 	return x.bottom() + passesSpace + passesMemory
 }
 
-// bottom is where the lanes end.
+// bottom returns where the lanes end.
 func (x *Passes) bottom() float64 { return passesTop + x.laneHeight()*float64(len(x.ranks)) }
 
 func (x *Passes) frame(v View) frame {
@@ -38,13 +38,13 @@ func (x *Passes) frame(v View) frame {
 	return newFrame(PassLanes, v, x.end)
 }
 
-// TimeAt is the moment at a place of the picture.
+// TimeAt returns the moment at a place of the picture.
 func (x *Passes) TimeAt(v View, px float64) time.Duration {
 	f := x.frame(v)
 	return f.time(px)
 }
 
-// lane is where a lane is.
+// lane returns where a lane is.
 func (x *Passes) lane(r int) (y, h float64) {
 	h = x.laneHeight()
 	space := 3.0

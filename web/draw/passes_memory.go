@@ -15,7 +15,7 @@ import (
 // mostLines is how many ranks have a line of their own in the memory; of more the others are a band.
 const mostLines = 8
 
-// lastAt is the number of the level that holds at a moment.
+// lastAt returns the number of the level that holds at a moment.
 func lastAt(list []level, at time.Duration) int {
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > at })-1)
 }

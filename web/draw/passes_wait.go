@@ -16,7 +16,7 @@ type Wait struct {
 	Message  time.Duration // of the stretch, what the message behind that pass takes
 }
 
-// At is what a rank does at a moment.
+// At returns what a rank does at a moment.
 func (x *Passes) At(rank int, at time.Duration) lookup.Target {
 	list := x.ranks[rank].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > at })
@@ -29,7 +29,7 @@ func (x *Passes) At(rank int, at time.Duration) lookup.Target {
 	return lookup.Target{Kind: lookup.OnPass, Index: x.first[rank] + i}
 }
 
-// before is when the pass before another one on its rank ends; 0 if there is none.
+// before returns when the pass before another one on its rank ends, or 0 if there is none.
 func (x *Passes) before(n, rank int) time.Duration {
 	if n == x.first[rank] {
 		return 0
@@ -37,7 +37,7 @@ func (x *Passes) before(n, rank int) time.Duration {
 	return x.ranks[rank].Passes[n-1-x.first[rank]].End
 }
 
-// Interval is when a target is, and on which rank; -1 if it is none of this picture.
+// Interval returns when a target is, and on which rank, or -1 if it is none of this picture.
 func (x *Passes) Interval(t lookup.Target) (from, to time.Duration, rank int) {
 	switch {
 	case t.Index < 0:
@@ -51,7 +51,7 @@ func (x *Passes) Interval(t lookup.Target) (from, to time.Duration, rank int) {
 	return 0, 0, -1
 }
 
-// Wait is an idle stretch, with what it waits for: of what the next pass needs, what came last.
+// Wait returns an idle stretch, with what it waits for: of what the next pass needs, what came last.
 func (x *Passes) Wait(t lookup.Target) Wait {
 	if r := t.Index - x.Count(); r >= 0 {
 		return Wait{Rank: r, From: x.before(x.first[r+1], r), To: x.end, Next: -1, Cause: -1}
@@ -76,7 +76,7 @@ func (x *Passes) Wait(t lookup.Target) Wait {
 	return w
 }
 
-// needs is the pass whose result another one waits for; -1 if there is none.
+// needs returns the pass whose result another one waits for, or -1 if there is none.
 func (x *Passes) needs(p *Pass) int {
 	st := &x.stages[p.Stage]
 	list := x.there
@@ -93,7 +93,7 @@ func (x *Passes) needs(p *Pass) int {
 	return int(list[at][p.Micro])
 }
 
-// Follow is the next thing to ask about on the way to the cause: the idle stretch in front of the
+// Follow returns the next thing to ask about on the way to the cause: the idle stretch in front of the
 // passes that led to a target without a pause; where there is none, the first of these passes. It is
 // the target itself at the beginning.
 func (x *Passes) Follow(t lookup.Target) lookup.Target {
@@ -124,7 +124,7 @@ func (x *Passes) Follow(t lookup.Target) lookup.Target {
 	return lookup.Target{Kind: lookup.OnPass, Index: n}
 }
 
-// last is the pass that ends last; -1 if there is none.
+// last returns the pass that ends last, or -1 if there is none.
 func (x *Passes) last() int {
 	best, at := -1, time.Duration(-1)
 	for r := range x.ranks {
@@ -137,7 +137,7 @@ func (x *Passes) last() int {
 	return best
 }
 
-// Beside is what is so many places to the right of a target on its rank, passes and idle stretches by
+// Beside returns what is so many places to the right of a target on its rank, passes and idle stretches by
 // turns, or at the same moment so many ranks down. It is the target itself where there is nothing.
 func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	from, to, r := x.Interval(t)
@@ -155,7 +155,7 @@ func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	return t
 }
 
-// Idle is how long a rank is idle before its first pass, after its last one, and between passes.
+// Idle returns how long a rank is idle before its first pass, after its last one, and between passes.
 func (x *Passes) Idle(r int) (start, drain, between time.Duration) {
 	list := x.ranks[r].Passes
 	if len(list) == 0 {

@@ -15,7 +15,7 @@ func (x *Passes) Summary() string {
 		format.Duration(x.end), x.full, format.Bytes(x.most[x.full]), format.Bytes(x.room))
 }
 
-// name is a pass in words: "the forward of micro batch 5".
+// name returns a pass in words: "the forward of micro batch 5".
 func (p *Pass) name() string {
 	return fmt.Sprintf("the %s of micro batch %d", passWords[p.Kind], p.Micro)
 }
@@ -33,7 +33,7 @@ func (x *Passes) Sentence(t lookup.Target) string {
 	return fmt.Sprintf("Rank %d, %s, micro batch %d, %s to %s, holds %s", r, passWords[p.Kind], p.Micro, format.Duration(from), format.Duration(to), format.Bytes(x.holds(r, from)))
 }
 
-// holds is how much a rank holds at a moment.
+// holds returns how much a rank holds at a moment.
 func (x *Passes) holds(r int, at time.Duration) engine.Bytes {
 	list := x.level[r]
 	return list[lastAt(list, at)].bytes

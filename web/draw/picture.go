@@ -51,16 +51,16 @@ var (
 	timed    [NumPictures]modelLayout
 )
 
-// Name is the name of the picture's element on the page.
+// Name returns the name of the picture's element on the page.
 func (p Picture) Name() string { return pictures[p].name }
 
-// Title is the heading that is drawn in the picture.
+// Title returns the heading that is drawn in the picture.
 func (p Picture) Title() string { return pictures[p].title }
 
-// Height is the standard height of a picture in CSS pixels.
+// Height returns the standard height of a picture in CSS pixels.
 func (p Picture) Height() float64 { return pictures[p].height }
 
-// HeightAt is the standard height of a picture that is so wide.
+// HeightAt returns the standard height of a picture that is so wide.
 func (p Picture) HeightAt(width float64) float64 {
 	if width <= slimWidth && pictures[p].slim > 0 {
 		return pictures[p].slim
@@ -82,7 +82,7 @@ func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 // Still says that the horizontal axis is not time.
 func (p Picture) Still() bool { return pictures[p].still }
 
-// heightAt is the height of a picture of the model that stands alone and is so wide,
+// heightAt returns the height of a picture of the model that stands alone and is so wide,
 // in CSS pixels; 0: the model has nothing for it.
 func (m *Model) heightAt(pic Picture, width float64) float64 {
 	if height := timed[pic].height; height != nil {

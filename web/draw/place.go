@@ -12,7 +12,7 @@ type spot struct {
 	anchor display.Anchor
 }
 
-// boxOf is the room of a text at a spot, moved into the plot.
+// boxOf returns the room of a text at a spot, moved into the plot.
 func boxOf(t *display.Text, f *frame, at *spot) box {
 	w := t.Width()
 	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]

@@ -27,7 +27,7 @@ type bandPoint struct {
 	sunk int64 // the height of what was sunk onto the lowest band, see sink
 }
 
-// below is the lower border of band b.
+// below returns the lower border of band b.
 func (p *bandPoint) below(b int) int64 {
 	switch b {
 	case 0:
@@ -38,7 +38,7 @@ func (p *bandPoint) below(b int) int64 {
 	return p.sum[b-1]
 }
 
-// thick tells whether band b is not empty.
+// thick reports whether band b is not empty.
 func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 
 // seam is the outline of a piece while it is drawn.

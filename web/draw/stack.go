@@ -11,7 +11,7 @@ import (
 // mostSunk is how many pieces of a stage can be told apart in a picture.
 const mostSunk = 64
 
-// sunkPieces are the pieces of the stage that t lights, in view; none if there are
+// sunkPieces returns the pieces of the stage that t lights, in view; none if there are
 // too many, or if they are too low to be seen.
 func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	k := m.Lit(f.Selected)
@@ -31,7 +31,7 @@ func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	return out
 }
 
-// sunkAt is what of the pieces of a stage is there at x, by category: just before it,
+// sunkAt returns what of the pieces of a stage is there at x, by category: just before it,
 // or from it on.
 func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
 	const little = 0.004 // pixels: what is as near is at one moment

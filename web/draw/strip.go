@@ -139,7 +139,7 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 	}
 }
 
-// letters is the short form of a decision where there is little room.
+// letters returns the short form of a decision where there is little room.
 func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }
 
 // drawGroups names every run of layers that are treated alike once, by a bracket above

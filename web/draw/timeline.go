@@ -156,7 +156,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 // would be misleading.
 const minLetters = 8
 
-// label is the longest name of a slice that fits between x0 and x1.
+// label returns the longest name of a slice that fits between x0 and x1.
 func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
@@ -191,7 +191,7 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	return label{x, ink, name}, true
 }
 
-// lastNumber is the number at the end of a name such as block28; empty if it is no
+// lastNumber returns the number at the end of a name such as block28; empty if it is no
 // such name.
 func lastNumber(name string) string {
 	word := strings.TrimRight(name, "0123456789")
@@ -290,7 +290,7 @@ func (m *Model) hitTimeline(f *frame, x, y float64) lookup.Target {
 	return lookup.Target{}
 }
 
-// nearest is the slice of a lane at x or, if there is none, the nearest one within reach; -1 if none is.
+// nearest returns the slice of a lane at x or, if there is none, the nearest one within reach, or -1 if none is.
 func nearest(l *lookup.Lane, f *frame, x float64) int {
 	t := int64(f.time(x))
 	if i := l.At(t); i >= 0 {

@@ -56,19 +56,19 @@ type frame struct {
 	scale       float64 // pixels per nanosecond
 }
 
-// x is where a moment is, which may be outside of the plot.
+// x returns where a moment is, which may be outside of the plot.
 func (f *frame) x(t int64) float64 { return f.left + float64(t-int64(f.From))*f.scale }
 
 // clip moves x into the plot.
 func (f *frame) clip(x float64) float64 { return math.Min(math.Max(x, f.left), f.right) }
 
-// time is the moment at x, within the view.
+// time returns the moment at x, within the view.
 func (f *frame) time(x float64) time.Duration {
 	t := f.From + time.Duration((f.clip(x)-f.left)/f.scale)
 	return min(max(t, f.From), f.To)
 }
 
-// ceilTime is the first moment whose x is at least x.
+// ceilTime returns the first moment whose x is at least x.
 func (f *frame) ceilTime(x float64) int64 {
 	return int64(f.From) + int64(math.Ceil((x-f.left)/f.scale))
 }
@@ -92,7 +92,7 @@ func (b *Beside) budget() engine.Bytes {
 	return b.Budget
 }
 
-// end is where the time axis ends: with the longer of two steps.
+// end returns where the time axis ends: with the longer of two steps.
 func (v *View) end(own time.Duration) time.Duration {
 	if v.Beside == nil {
 		return own

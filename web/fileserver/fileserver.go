@@ -77,7 +77,7 @@ func Handler(dir string) http.Handler {
 	})
 }
 
-// local is the name in the site's directory that an address has, "." for the
+// local returns the name in the site's directory that an address has, "." for the
 // directory itself; false if no file of the site has such a name. Backslashes and
 // colons lead elsewhere on some systems, which is refused on all; what else a
 // system makes of names, filepath.Localize knows.
@@ -108,7 +108,7 @@ func (s folder) regular(name string) (fs.FileInfo, bool) {
 	return st, err == nil && st.Mode().IsRegular()
 }
 
-// index says whether a name is a directory that has an index.
+// index reports whether a name is a directory that has an index.
 func (s folder) index(name string) bool {
 	st, err := s.root.Stat(name)
 	if err != nil || !st.IsDir() {

@@ -87,7 +87,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mulDiv is a*b/c, rounded down, through 128 bits.
+// mulDiv returns a*b/c, rounded down, through 128 bits.
 func mulDiv(a, b, c uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	q, _ := bits.Div64(hi, lo, c)

@@ -55,7 +55,7 @@ func Duration(d time.Duration) string {
 	return inUnits(uint64(d), timeUnits, nearest)
 }
 
-// axisUnit is the one unit in which times up to to are written side by side.
+// axisUnit returns the one unit in which times up to to are written side by side.
 func axisUnit(to time.Duration) unit {
 	switch {
 	case to < time.Microsecond:
@@ -202,7 +202,7 @@ func Throughput(n int, unit string, step time.Duration) string {
 	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + " " + unit + "/s"
 }
 
-// PerSecond is the number of a throughput, without its unit.
+// PerSecond returns the number of a throughput, without its unit.
 func PerSecond(n int, step time.Duration) string {
 	number, _, _ := strings.Cut(Throughput(n, "", step), " ")
 	return number

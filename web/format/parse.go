@@ -105,7 +105,7 @@ func quantity(s, what, example string, units []unit) (int64, error) {
 	return 0, expect(fmt.Sprintf("the unit %q is not known", strings.TrimSpace(t[end:])))
 }
 
-// exact is a decimal number times size, rounded down.
+// exact returns a decimal number times size, rounded down.
 func exact(number string, size uint64) (int64, bool) {
 	whole, frac, _ := strings.Cut(number, ".")
 	frac = strings.TrimRight(frac, "0")

@@ -10,7 +10,7 @@ func Sentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
-// Capital is a text that begins with a capital, unless it begins with a name such as
+// Capital returns a text that begins with a capital, unless it begins with a name such as
 // bf16 or torch.compile.
 func Capital(text string) string {
 	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {

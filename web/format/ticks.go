@@ -35,7 +35,7 @@ func TimeTicks(from, to time.Duration, n int) ([]TimeTick, string) {
 	return ticks, u.name
 }
 
-// roundStep is the smallest multiple (one of the digits times a power of the
+// roundStep returns the smallest multiple (one of the digits times a power of the
 // last of them) that is at least min.
 func roundStep(min int64, digits []int64) int64 {
 	base := digits[len(digits)-1]

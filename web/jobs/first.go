@@ -11,7 +11,7 @@ import (
 	"memtide/web/state"
 )
 
-// First is the state of a page that has opened a choice and shows its schedule,
+// First returns the state of a page that has opened a choice and shows its schedule,
 // without curve. The error says why there is no schedule.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
@@ -31,8 +31,8 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 	return s, nil
 }
 
-// Expected is the schedule that a page with a certain address asks for first, with
-// the search and the hash as the browser has them; nil if it asks none of this program.
+// Expected returns the schedule that a page with a certain address asks for first, with
+// the search and the hash as the browser has them, or nil if it asks none of this program.
 func Expected(search, hash string) proto.Request {
 	_, start, notes := permalink.Follow(link.Of(search, hash))
 	if start.Frame.Embed && len(notes) > 0 { // it shows nothing but what is wrong

@@ -48,7 +48,7 @@ const sweepDelay = 60
 // has asked, in milliseconds: one that is given up ends its worker.
 const idleDelay = 400
 
-// Busy says whether a request is under way.
+// Busy reports whether a request is under way.
 func (j *Runner) Busy() bool { return len(j.give) > 0 }
 
 // Start does what an effect asks workers for; false if that is something else.
@@ -82,12 +82,12 @@ func (j *Runner) Start(e state.Effect) bool {
 	return true
 }
 
-// pool is where strategies are asked for; loading as in either.
+// pool returns where strategies are asked for; loading as in either.
 func (j *Runner) pool(loading func(bool)) proto.Pool {
 	return either{j.Pool, &j.Second, j.NoSecond, loading}
 }
 
-// context is that of a new request.
+// context returns that of a new request.
 func (j *Runner) context(id int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	if j.give == nil {
@@ -200,7 +200,7 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 	j.Page.Do(m)
 }
 
-// untilSweep is how many milliseconds a sweep waits.
+// untilSweep returns how many milliseconds a sweep waits.
 func (j *Runner) untilSweep(e state.Sweep) int {
 	if !e.Soon || !j.dragged {
 		return 0 // when what is shown now has been drawn: it needs the processor more

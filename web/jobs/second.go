@@ -25,7 +25,7 @@ type Second struct {
 	pool proto.Pool
 }
 
-// forFile is the pool that opens a file: the page's own if it knows the format.
+// forFile returns the pool that opens a file: the page's own if it knows the format.
 func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
 	if len(profiles.Claimants(content)) == 1 {
 		return own, nil
@@ -33,7 +33,7 @@ func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (p
 	return r.load(ctx)
 }
 
-// load is the pool of the second program, which is fetched and started the first
+// load returns the pool of the second program, which is fetched and started the first
 // time.
 func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	if p := r.loaded(); p != nil {
@@ -55,7 +55,7 @@ func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	return r.pool, nil
 }
 
-// loaded is the pool of the second program; nil if it was not started yet.
+// loaded returns the pool of the second program, or nil if it was not started yet.
 func (r *Second) loaded() proto.Pool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (p either) Do(ctx context.Context, req proto.Request, tell func(any)) (any,
 	return second.Do(ctx, req, tell)
 }
 
-// other is the pool of the second program.
+// other returns the pool of the second program.
 func (p either) other(ctx context.Context) (proto.Pool, error) {
 	if p.loading != nil && p.second.loaded() == nil {
 		p.loading(true)
@@ -102,7 +102,7 @@ func (p either) other(ctx context.Context) (proto.Pool, error) {
 	return p.second.load(ctx)
 }
 
-// here says whether this program answers a request, and has the solvers of all strategies
+// here reports whether this program answers a request, and has the solvers of all strategies
 // that it names.
 func here(req proto.Request) bool {
 	var asked []proto.Method

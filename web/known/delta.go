@@ -31,7 +31,7 @@ var waitNames = [sim.NumReasons]string{
 	sim.Window: "waiting for the window", sim.Dependency: "waiting in order", sim.Drain: "waiting at the end", sim.None: "waiting",
 }
 
-// DeltaOf is the change from the trace a to the trace b.
+// DeltaOf returns the change from the trace a to the trace b.
 func DeltaOf(a, b *sim.Trace) Delta {
 	d := Delta{Step: b.Makespan - a.Makespan, Peak: b.Peak - a.Peak}
 	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime, b.ComputeTime}, DeltaPart{"recompute", a.RecomputeTime, b.RecomputeTime})
@@ -43,7 +43,7 @@ func DeltaOf(a, b *sim.Trace) Delta {
 	return d
 }
 
-// Rounded are the changes of the step and of every part, rounded to one unit
+// Rounded returns the changes of the step and of every part, rounded to one unit
 // such that the rounded parts still add up to the rounded step: three digits of
 // the largest, what remains goes to the parts that lose most by rounding.
 func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
@@ -78,7 +78,7 @@ func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
 	return step, parts
 }
 
-// floorTo is the largest multiple of unit that is not above t.
+// floorTo returns the largest multiple of unit that is not above t.
 func floorTo(t, unit time.Duration) time.Duration {
 	q := t / unit
 	if t%unit < 0 {

@@ -15,7 +15,7 @@ type Flame struct {
 	mark int           // the call that the keyboard is at
 }
 
-// flameCalls are the calls of a graph, each after the one around it.
+// flameCalls returns the calls of a graph, each after the one around it.
 func flameCalls(root *doctor.Flame) (out []draw.FlameCall) {
 	var add func(f *doctor.Flame, parent int)
 	add = func(f *doctor.Flame, parent int) {
@@ -29,7 +29,7 @@ func flameCalls(root *doctor.Flame) (out []draw.FlameCall) {
 	return out
 }
 
-// UseOf is how pictures show a category.
+// UseOf returns how pictures show a category.
 func UseOf(c doctor.Category) draw.Use {
 	for i, x := range doctor.Categories {
 		if x == c {
@@ -39,7 +39,7 @@ func UseOf(c doctor.Category) draw.Use {
 	return draw.UseUnknown
 }
 
-// Zoomed is the call that is as wide as the graph, nothing if there is none.
+// Zoomed returns the call that is as wide as the graph, nothing if there is none.
 func (f *Flame) Zoomed() lookup.Target {
 	if f == nil {
 		return lookup.Target{}
@@ -47,7 +47,7 @@ func (f *Flame) Zoomed() lookup.Target {
 	return lookup.Target{Kind: lookup.OnCall, Index: f.zoom}
 }
 
-// Marked is the call that the keyboard is at, nothing if there is no graph.
+// Marked returns the call that the keyboard is at, nothing if there is no graph.
 func (f *Flame) Marked() lookup.Target {
 	if f == nil {
 		return lookup.Target{}

@@ -19,7 +19,7 @@ type Memory struct {
 	placed map[string]*proto.Placed // by method, see Placeable
 }
 
-// NewMemory is a file that was read; from is the request for it, which is made again
+// NewMemory returns a file that was read; from is the request for it, which is made again
 // where a recording has to be read again.
 func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	m := &Memory{File: file, Data: r.Memory, Lint: r.Lint}
@@ -34,7 +34,7 @@ func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	return m
 }
 
-// Moment is the event after which the memory of a recording is told: that at a time,
+// Moment returns the event after which the memory of a recording is told: that at a time,
 // or doctor.Decisive, also if nothing is known yet.
 func (m *Memory) Moment(at time.Duration) int {
 	if m == nil || m.Doctor == nil || m.Doctor.Report == nil || at <= 0 || at > m.End {
@@ -48,7 +48,7 @@ func (m *Memory) Moment(at time.Duration) int {
 	return event
 }
 
-// LevelAt is how memory was used after an event; the zero value if that is not known.
+// LevelAt returns how memory was used after an event; the zero value if that is not known.
 func (m *Memory) LevelAt(event int) (last proto.Moment) {
 	if m == nil || m.Data.Recorded == nil {
 		return last
@@ -63,7 +63,7 @@ func (m *Memory) LevelAt(event int) (last proto.Moment) {
 	return last
 }
 
-// Unused is what of the reserved memory is not in use after an event.
+// Unused returns what of the reserved memory is not in use after an event.
 func (m *Memory) Unused(event int) engine.Bytes {
 	l := m.LevelAt(event)
 	return max(l.Reserved-l.Used, 0)

@@ -32,7 +32,7 @@ const (
 	longestConfig = 64 << 10
 )
 
-// NewNetwork is the network of a profile that holds a chain or operations, read from text
+// NewNetwork returns the network of a profile that holds a chain or operations, read from text
 // if that was at hand.
 func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text []byte) *Network {
 	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
@@ -53,7 +53,7 @@ func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text
 	return n
 }
 
-// As is the network the way a choice wants it: as a graph or as a chain, if it
+// As returns the network the way a choice wants it: as a graph or as a chain, if it
 // can be taken both ways.
 func (n *Network) As(c choice.Choice) *Network {
 	if n.other != nil && c.Graph != (n.Chain == nil) {
@@ -62,14 +62,14 @@ func (n *Network) As(c choice.Choice) *Network {
 	return n
 }
 
-// TwoWays says whether the network can be taken as a chain and as a graph.
+// TwoWays reports whether the network can be taken as a chain and as a graph.
 func (n *Network) TwoWays() bool { return n.other != nil }
 
-// InLink says whether a link holds what is scheduled: a preset, a chain, or a graph
+// InLink reports whether a link holds what is scheduled: a preset, a chain, or a graph
 // that is not too long for one.
 func (n *Network) InLink() bool { return n.Source.Preset != "" || link.InLink(n.Linked()) }
 
-// Linked is the profile that a link holds: of one that is both, only what is
+// Linked returns the profile that a link holds: of one that is both, only what is
 // scheduled.
 func (n *Network) Linked() *profiles.Profile {
 	if n.Chain == nil && n.Profile.Chain != nil {
@@ -91,7 +91,7 @@ func (n *Network) Stages() int {
 	return n.Chain.Chain.Len()
 }
 
-// Applies says whether a strategy can work on the network at all.
+// Applies reports whether a strategy can work on the network at all.
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 
 // Ref names the network in requests.
@@ -108,8 +108,8 @@ func (n *Network) PictureKey(c choice.Choice) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
-// Trained is what a step of a choice trains with: tokens of a network that has a number
-// of them, samples of any other; 0 if nobody knows.
+// Trained returns what a step of a choice trains with: tokens of a network that has a number
+// of them, samples of any other, or 0 if nobody knows.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	count = n.Totals.Batch
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
@@ -127,7 +127,7 @@ func (n *Network) Request(c choice.Choice) proto.Solve {
 	}
 }
 
-// Setting is the network as a choice wants it, with the device and how it copies.
+// Setting returns the network as a choice wants it, with the device and how it copies.
 func (n *Network) Setting(c choice.Choice) proto.Setting {
 	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
 	set.Device.Name = c.Device

@@ -20,7 +20,7 @@ type Picture struct {
 	placed map[string]*proto.Placed // by method, see Placeable
 }
 
-// Problem is what the picture's schedule solves.
+// Problem returns what the picture's schedule solves.
 func (p *Picture) Problem() *engine.Problem {
 	c := p.Choice
 	return &engine.Problem{
@@ -31,7 +31,7 @@ func (p *Picture) Problem() *engine.Problem {
 	}
 }
 
-// Model is the picture's trace, arranged for drawing.
+// Model returns the picture's trace, arranged for drawing.
 func (p *Picture) Model() *draw.Model {
 	if p.model == nil {
 		p.model = draw.NewModel(p.Problem(), p.Solved.Trace)
@@ -39,7 +39,7 @@ func (p *Picture) Model() *draw.Model {
 	return p.model
 }
 
-// Gaps are the picture's waits.
+// Gaps returns the picture's waits.
 func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 
 // Tally counts the layers of a picture, a loss aside, that are computed again and that

@@ -25,7 +25,7 @@ type Placeable struct {
 	Method  string // an allocator with its arguments, by their key
 }
 
-// found is where the placements of a picture or a file are kept, by method.
+// found returns where the placements of a picture or a file are kept, by method.
 func (of Placeable) found() *map[string]*proto.Placed {
 	if of.Memory == nil {
 		return &of.Picture.placed
@@ -33,7 +33,7 @@ func (of Placeable) found() *map[string]*proto.Placed {
 	return &of.Memory.placed
 }
 
-// Places is the placement that was found before, or that the file itself has; nil if
+// Places returns the placement that was found before, or that the file itself has; nil if
 // there is none.
 func (of Placeable) Places(allocator string) *Places {
 	placed := (*of.found())[of.Method]
@@ -68,7 +68,7 @@ func (of Placeable) Request(allocator string, args engine.Args, limit time.Durat
 	return q
 }
 
-// Model is the placement, arranged for drawing; nil if there is none.
+// Model returns the placement, arranged for drawing, or nil if there is none.
 func (p *Places) Model() *draw.Places {
 	if p == nil || p.Placed == nil {
 		return nil
@@ -79,7 +79,7 @@ func (p *Places) Model() *draw.Places {
 	return p.model
 }
 
-// placement is the placement in the terms of the pictures.
+// placement returns the placement in the terms of the pictures.
 func (p *Places) placement() draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))

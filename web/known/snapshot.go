@@ -35,7 +35,7 @@ type Second struct {
 // awaited says that another recording has to be compared.
 func (x *Second) awaited() bool { return x != nil && x.Comparison == nil && x.Failed == "" }
 
-// Next is what is asked next: the report first, then what is in use after the event at,
+// Next returns what is asked next: the report first, then what is in use after the event at,
 // then the other recording, then replay by replay. ok is false if all is known that can be.
 func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 	q.File = d.File
@@ -95,7 +95,7 @@ func (d *Doctor) Refuse(part proto.Part, at int, why string) {
 	}
 }
 
-// Alive is what is in use after an event, or after the last one that was told; nil
+// Alive returns what is in use after an event, or after the last one that was told; nil
 // before anything was.
 func (d *Doctor) Alive(at int) *doctor.Alive {
 	switch {
@@ -107,7 +107,7 @@ func (d *Doctor) Alive(at int) *doctor.Alive {
 	return d.alive
 }
 
-// Flame is the flame graph of what is in use after an event; nil if there is none.
+// Flame returns the flame graph of what is in use after an event, or nil if there is none.
 func (d *Doctor) Flame(at int) *Flame {
 	a := d.Alive(at)
 	if a == nil || a.Flame == nil {

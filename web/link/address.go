@@ -6,7 +6,7 @@ import (
 	"memtide/web/choice"
 )
 
-// Of is the fragment of an address whose query and fragment are given as a
+// Of returns the fragment of an address whose query and fragment are given as a
 // browser gives them, "?..." and "#...". Some tools cut fragments off, so a
 // query is understood as well: the fragment wins, and keys of a query that are
 // none of a link's, such as those that count visitors, are left out.
@@ -24,7 +24,7 @@ func Of(query, fragment string) string {
 	return strings.Join(out, "&")
 }
 
-// isKey says whether a key is one of a link's.
+// isKey reports whether a key is one of a link's.
 func isKey(key string) bool {
 	switch key {
 	case "v", keySum, "d":

@@ -39,7 +39,7 @@ var lastBlobs struct {
 	}
 }
 
-// blob is the value of d for a profile: its chain if it has one, or its graph.
+// blob returns the value of d for a profile: its chain if it has one, or its graph.
 func blob(p *profiles.Profile) string {
 	lastBlobs.Lock()
 	defer lastBlobs.Unlock()
@@ -70,7 +70,7 @@ func encodeBlob(p *profiles.Profile) string {
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
 
-// newBudget is what a link may take.
+// newBudget returns what a link may take.
 func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMemory) }
 
 // decodeBlob reads the value of d. Its errors are sentences for people.

@@ -45,7 +45,7 @@ const (
 	Tail = lastLine
 )
 
-// In is the fragment that a file carries, by its content; ok is false if it
+// In returns the fragment that a file carries, by its content; ok is false if it
 // carries none.
 func In(file []byte) (fragment string, ok bool) { return InEnds(file, file) }
 
@@ -137,7 +137,7 @@ func inJSON(b []byte) string {
 	return first.Link
 }
 
-// between is the escaped text behind a mark, up to an end.
+// between returns the escaped text behind a mark, up to an end.
 func between(b []byte, mark string, end byte) string {
 	_, rest, ok := bytes.Cut(b, []byte(mark))
 	i := bytes.IndexByte(rest, end)
@@ -147,7 +147,7 @@ func between(b []byte, mark string, end byte) string {
 	return strings.TrimSpace(unescape.Replace(string(rest[:i])))
 }
 
-// WithPNG is a PNG file that carries an address; anything else stays what it is.
+// WithPNG returns a PNG file that carries an address; anything else stays what it is.
 func WithPNG(file []byte, address string) []byte {
 	const header = len(pngMagic) + 25 // the chunk that has to be the first
 	if len(file) < header || !bytes.HasPrefix(file, []byte(pngMagic)) {
@@ -160,7 +160,7 @@ func WithPNG(file []byte, address string) []byte {
 	return slices.Concat(file[:header], chunk, file[header:])
 }
 
-// WithJSON is a JSON object that carries an address, in its first member; anything
+// WithJSON returns a JSON object that carries an address, in its first member; anything
 // else stays what it is.
 func WithJSON(file []byte, address string) []byte {
 	rest, ok := bytes.CutPrefix(file, []byte("{"))
@@ -177,13 +177,13 @@ func WithJSON(file []byte, address string) []byte {
 	return slices.Concat([]byte(`{"memtide":{"link":`), bytes.TrimSpace(quoted.Bytes()), []byte("}"+sep), rest)
 }
 
-// WithLastLine is a table of comma-separated values that carries an address in its
+// WithLastLine returns a table of comma-separated values that carries an address in its
 // last line.
 func WithLastLine(table []byte, address string) []byte {
 	return slices.Concat(table, []byte(lineMark+strings.ReplaceAll(address, ",", "%2C")+"\n"))
 }
 
-// WithHTML is the page in one file, opening with a fragment and knowing the address
+// WithHTML returns the page in one file, opening with a fragment and knowing the address
 // of the site that it is from; ok is false if it is not that page.
 func WithHTML(page []byte, site, fragment string) (out []byte, ok bool) {
 	const body = "<body data-state="

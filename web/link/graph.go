@@ -24,7 +24,7 @@ const (
 	opColumns    = 9
 )
 
-// valueNumbers are what a value is, but for its name.
+// valueNumbers returns what a value is, but for its name.
 func valueNumbers(v *engine.Value, i int) [valueColumns]int64 {
 	part := int64(0) // or how far from the value itself, from 1 or -1
 	if v.PartOf != engine.NoValue {
@@ -33,7 +33,7 @@ func valueNumbers(v *engine.Value, i int) [valueColumns]int64 {
 	return [...]int64{int64(v.Kind), int64(v.Size), int64(v.Stage), int64(v.Initial), part}
 }
 
-// opNumbers are what an operation is, but for its name and what it refers to.
+// opNumbers returns what an operation is, but for its name and what it refers to.
 func opNumbers(o *engine.Op) [opColumns]int64 {
 	alt, only := int64(0), int64(0) // a list that is there, though empty, is 1
 	once := int64(o.Lane)<<1 | int64(len(o.After))<<3
@@ -105,7 +105,7 @@ func encodeGraph(p *profiles.Profile) []byte {
 // and at the last value that was far from there.
 type references struct{ next, far int64 }
 
-// code is a reference as a number, and moves on.
+// code returns a reference as a number, and moves on.
 func (r *references) code(v engine.ValueID) uint64 {
 	if back := r.next - int64(v); back >= 0 && back < near {
 		return uint64(back) << 1
@@ -115,7 +115,7 @@ func (r *references) code(v engine.ValueID) uint64 {
 	return uint64(step<<1^step>>63)<<1 | 1
 }
 
-// value is the value of a number, and moves on as code does.
+// value returns the value of a number, and moves on as code does.
 func (r *references) value(code uint64) int64 {
 	n := int64(code >> 1)
 	if code&1 == 0 {

@@ -30,11 +30,11 @@ const (
 	mostNote  = 1000
 )
 
-// InLink says whether a link holds a profile: a chain, or a graph that is short
+// InLink reports whether a link holds a profile: a chain, or a graph that is short
 // enough. A profile that is both is held as a chain.
 func InLink(p *profiles.Profile) bool {
 	return p != nil && (p.Chain != nil || p.Graph != nil && len(blob(p)) <= LongestGraph)
 }
 
-// HoldsOps says whether operators (see choice.Source) go into a link beside their chain.
+// HoldsOps reports whether operators (see choice.Source) go into a link beside their chain.
 func HoldsOps(ops string) bool { return ops != "" && len(ops) <= longestOps }

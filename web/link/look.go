@@ -36,10 +36,10 @@ type Frame struct {
 	Opener  string   // who opened what such a view shows, if it was another page; no link says it
 }
 
-// Shows says whether a part of the page is shown.
+// Shows reports whether a part of the page is shown.
 func (f *Frame) Shows(part string) bool { return f.Show == nil || slices.Contains(f.Show, part) }
 
-// fields are the keys of a look, in the order of links.
+// fields returns the keys of a look, in the order of links.
 func (l *Look) fields() choice.Table {
 	return choice.Table{
 		{Key: "c", Value: (*lines)(&l.Lines)},
@@ -182,7 +182,7 @@ func (f *Folds) Set(value string) error {
 // of it.
 type Range struct{ From, To time.Duration }
 
-// String is the form in links.
+// String returns the form in links.
 func (r *Range) String() string {
 	if *r == (Range{}) {
 		return ""

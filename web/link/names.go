@@ -82,7 +82,7 @@ func blockToken(name string, i int, last map[string]int) (token uint64, distance
 	return token, distance
 }
 
-// stepped is a name with its number k one higher or lower; false if it has no such
+// stepped returns a name with its number k one higher or lower; false if it has no such
 // number, or one that would not come back.
 func stepped(name string, k, by int) (string, bool) {
 	for at := 0; ; k-- {

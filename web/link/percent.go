@@ -44,7 +44,7 @@ func unescapeValue(s string) (string, bool) {
 	return b.String(), true
 }
 
-// digit is the value of a hexadecimal digit, -1 if it is none.
+// digit returns the value of a hexadecimal digit, -1 if it is none.
 func digit(c byte) int { return strings.IndexByte("0123456789abcdef", lower(c)) }
 
 func lower(c byte) byte {

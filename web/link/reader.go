@@ -109,7 +109,7 @@ func writeSide(b *choice.Said, add func(key, value string)) {
 	choice.FieldsOf(&said, true).Write(add)
 }
 
-// SaysNothing says whether B differs from A in nothing.
+// SaysNothing reports whether B differs from A in nothing.
 func SaysNothing(b *choice.Said) bool {
 	nothing := b.Profile == nil
 	choice.FieldsOf(b, true).Write(func(string, string) { nothing = false })

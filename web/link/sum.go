@@ -15,14 +15,14 @@ import (
 // written by hand is read like any other, and one that was changed by hand is
 // shown as it is, with a word about it.
 
-// summed says whether a key is covered. Blobs have a checksum of their own, and
+// summed reports whether a key is covered. Blobs have a checksum of their own, and
 // what only says how a view sits in its page is put there by that page.
 func summed(key string) bool {
 	about := About(key)
 	return key != keySum && key != "d" && key != "b.d" && about != choice.Page && about != choice.Embed
 }
 
-// sumOf is the checksum of settings. It does not depend on their order, on
+// sumOf returns the checksum of settings. It does not depend on their order, on
 // capitals in keys, or on what is escaped.
 func sumOf(pairs []pair) string {
 	var lines []string
@@ -35,7 +35,7 @@ func sumOf(pairs []pair) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(strings.Join(lines, "\n"))))[:6]
 }
 
-// Sealed is the canonical fragment with the checksum of its settings: what is
+// Sealed returns the canonical fragment with the checksum of its settings: what is
 // given away.
 func (l *Link) Sealed() string {
 	text := l.String()
@@ -46,7 +46,7 @@ func (l *Link) Sealed() string {
 	return version + "&" + keySum + "=" + sumOf(pairsOf(text)) + "&" + rest
 }
 
-// Altered says whether a fragment has a checksum that is not that of its settings.
+// Altered reports whether a fragment has a checksum that is not that of its settings.
 func Altered(fragment string) bool {
 	if len(fragment) > maxFragment {
 		return false
@@ -55,7 +55,7 @@ func Altered(fragment string) bool {
 	return altered
 }
 
-// statedSum is the checksum that pairs state, and whether they have another one.
+// statedSum returns the checksum that pairs state, and whether they have another one.
 func statedSum(pairs []pair) (stated string, other bool) {
 	i := slices.IndexFunc(pairs, func(p pair) bool { return p.key == keySum })
 	if i < 0 {

@@ -60,7 +60,7 @@ func (w *writer) device(d *engine.Device) {
 	}
 }
 
-// predict is what predictor k says of row i of a column: nothing (0), the row
+// predict returns what predictor k says of row i of a column: nothing (0), the row
 // before (1), or an earlier column, taken once or twice.
 func predict(k int, earlier [][]int64, column []int64, i int) int64 {
 	switch {
@@ -101,7 +101,7 @@ const tried = 2048
 
 var packings = [...]func(head []byte, values []int64) []byte{appendVarints, appendBits}
 
-// residue is what predictor k leaves of a column, from 0 on and divided by its
+// residue returns what predictor k leaves of a column, from 0 on and divided by its
 // greatest common divisor, and a head that says so.
 func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int64) {
 	rest = make([]int64, len(values))

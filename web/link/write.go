@@ -7,7 +7,7 @@ import (
 	"memtide/web/choice"
 )
 
-// String is the canonical fragment, without the #. A profile without a chain
+// String returns the canonical fragment, without the #. A profile without a chain
 // does not fit into a link and is left out.
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
@@ -30,7 +30,7 @@ func (l *Link) String() string {
 	return strings.Join(out, "&")
 }
 
-// table is all that a link says in keys of its own: of its choice, and of how it is
+// table returns all that a link says in keys of its own: of its choice, and of how it is
 // looked at.
 func (l *Link) table() choice.Table {
 	return append(choice.FieldsOf(&l.Said, false), l.Look.fields()...)

@@ -88,12 +88,12 @@ func (l *Lane) addUp(i, j int, sum *[NumKinds]int64) {
 	}
 }
 
-// FirstEnding is the first slice that ends after t.
+// FirstEnding returns the first slice that ends after t.
 func (l *Lane) FirstEnding(t int64) int {
 	return sort.Search(len(l.To), func(i int) bool { return l.To[i] > t })
 }
 
-// FirstStarting is the first slice from i on that starts at or after t. It
+// FirstStarting returns the first slice from i on that starts at or after t. It
 // looks near i first, since most columns hold few slices.
 func (l *Lane) FirstStarting(i int, t int64) int {
 	step, hi := 1, i
@@ -114,7 +114,7 @@ func (l *Lane) FirstStarting(i int, t int64) int {
 	return i
 }
 
-// At is the slice that covers t, or -1.
+// At returns the slice that covers t, or -1.
 func (l *Lane) At(t int64) int {
 	i := l.FirstEnding(t)
 	if i < len(l.From) && l.From[i] <= t {
@@ -123,7 +123,7 @@ func (l *Lane) At(t int64) int {
 	return -1
 }
 
-// find is the slice with a reference, which starts at from; -1 if there is none.
+// find returns the slice with a reference, which starts at from, or -1 if there is none.
 func (l *Lane) find(ref int32, from int64) int {
 	for i := l.FirstStarting(0, from); i < len(l.From) && l.From[i] == from; i++ {
 		if l.Ref[i] == ref {

@@ -67,7 +67,7 @@ func (l *layers) byStages(g *engine.Graph) {
 	}
 }
 
-// inCommon is what two names of operations have in common, up to a slash; the first
+// inCommon returns what two names of operations have in common, up to a slash; the first
 // one if that is nothing.
 func inCommon(a, b string) string {
 	n := 0
@@ -136,7 +136,7 @@ func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 	return best
 }
 
-// decide is what happens to each layer's activations: what the trace says of its
+// decide returns what happens to each layer's activations: what the trace says of its
 // stages, or the same, read off its spans, where layers are operations.
 func (m *Model) decide() []sim.Decision {
 	if len(m.Trace.Decisions) == len(m.Sizes) {
@@ -156,7 +156,7 @@ func (m *Model) decide() []sim.Decision {
 	return out
 }
 
-// StageName is the name of stage k, or "stage k" if it has none.
+// StageName returns the name of stage k, or "stage k" if it has none.
 func (m *Model) StageName(k int) string {
 	if k >= 1 && k <= len(m.Names) && m.Names[k-1] != "" {
 		return m.Names[k-1]
@@ -164,7 +164,7 @@ func (m *Model) StageName(k int) string {
 	return "stage " + strconv.Itoa(k)
 }
 
-// StageOfSpan is the stage of what a span runs or moves, 0 if it has none.
+// StageOfSpan returns the stage of what a span runs or moves, 0 if it has none.
 func (m *Model) StageOfSpan(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
 		return int(m.OfOp[s.Op])
@@ -179,7 +179,7 @@ func (m *Model) stageOfValue(v engine.ValueID) int {
 	return int(m.ofValue[v])
 }
 
-// Decision is what happens to stage k's activation; kept if nobody says.
+// Decision returns what happens to stage k's activation; kept if nobody says.
 func (m *Model) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {
 		return m.decisions[k-1]

@@ -54,7 +54,7 @@ type HeldValue struct {
 	Life     int          // index into Trace.Lives
 }
 
-// HeldAt is what the memory holds at a moment, with the n largest values. What
+// HeldAt returns what the memory holds at a moment, with the n largest values. What
 // stays for the whole step is in Used[sim.Fixed] only.
 func (m *Model) HeldAt(at time.Duration, n int) Held {
 	h := Held{At: at, Used: m.Memory.Used(at)}
@@ -106,7 +106,7 @@ func (m *Model) lifeStage(l *sim.Life) string {
 	return m.StageName(k)
 }
 
-// LifeName is the name of what a life of the trace holds, and of its layer.
+// LifeName returns the name of what a life of the trace holds, and of its layer.
 func (m *Model) LifeName(i int) (name, layer string) {
 	if i < 0 || i >= len(m.Trace.Lives) {
 		return "", ""

@@ -15,7 +15,7 @@ var Stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recom
 // Bounds are the upper borders of the bands, in the order of Stack: running sums.
 type Bounds [sim.NumCategories]int64
 
-// BoundsOf are those of a sample.
+// BoundsOf returns those of a sample.
 func BoundsOf(s *sim.Sample) (b Bounds) {
 	var sum int64
 	for i, c := range Stack {
@@ -62,7 +62,7 @@ func (x *Memory) scan(i, j int, high *Bounds) {
 	}
 }
 
-// High is the largest running sums of samples [i, j).
+// High returns the largest running sums of samples [i, j).
 func (x *Memory) High(i, j int) (high Bounds) {
 	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
 	if bi >= bj {
@@ -79,17 +79,17 @@ func (x *Memory) High(i, j int) (high Bounds) {
 	return high
 }
 
-// FirstAt is the first sample at or after t.
+// FirstAt returns the first sample at or after t.
 func (x *Memory) FirstAt(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At >= t })
 }
 
-// FirstAfter is the first sample after t.
+// FirstAfter returns the first sample after t.
 func (x *Memory) FirstAfter(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At > t })
 }
 
-// Used is what is in use at t, after all that happens at t; between samples it
+// Used returns what is in use at t, after all that happens at t; between samples it
 // is interpolated.
 func (x *Memory) Used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
 	i := x.FirstAfter(t)
@@ -144,7 +144,7 @@ func (x *lifeIndex) at(t time.Duration, f func(life int)) {
 	}
 }
 
-// Gallop is the first sample from i on, up to n, at or after t nanoseconds. It
+// Gallop returns the first sample from i on, up to n, at or after t nanoseconds. It
 // looks near i first.
 func (x *Memory) Gallop(i, n int, t int64) int {
 	step, hi := 1, i

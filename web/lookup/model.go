@@ -39,10 +39,10 @@ type Model struct {
 	structure *Structure // see Structure
 }
 
-// Makespan is the step time: the end of the time axis.
+// Makespan returns the step time: the end of the time axis.
 func (m *Model) Makespan() time.Duration { return m.Trace.Makespan }
 
-// Stages is how many stages the strip shows.
+// Stages returns how many stages the strip shows.
 func (m *Model) Stages() int { return len(m.Sizes) }
 
 // Value is nil if there is no such value.
@@ -53,7 +53,7 @@ func (m *Model) Value(id engine.ValueID) *engine.Value {
 	return &m.Problem.Graph.Values[id]
 }
 
-// SpanName is the short name of a span: the operation or the value moved.
+// SpanName returns the short name of a span: the operation or the value moved.
 func (m *Model) SpanName(s *sim.Span) string {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.Problem.Graph.Ops) {
 		return m.Problem.Graph.Ops[s.Op].Name
@@ -61,7 +61,7 @@ func (m *Model) SpanName(s *sim.Span) string {
 	return m.ValueName(s.Value)
 }
 
-// ValueName is the name of a value, "?" if there is none.
+// ValueName returns the name of a value, "?" if there is none.
 func (m *Model) ValueName(id engine.ValueID) string {
 	if v := m.Value(id); v != nil {
 		return v.Name
@@ -77,7 +77,7 @@ func (m *Model) Span(id sim.SpanID) *sim.Span {
 	return &m.Trace.Spans[id]
 }
 
-// CopyLanes is how many lanes beside compute something runs on in a trace.
+// CopyLanes returns how many lanes beside compute something runs on in a trace.
 func CopyLanes(t *sim.Trace) int {
 	var used [sim.NumLanes]int
 	for i := range t.Spans {
@@ -163,7 +163,7 @@ type Block struct {
 	arcs        int
 }
 
-// Valid tells whether t exists in the model.
+// Valid reports whether t exists in the model.
 func (m *Model) Valid(t Target) bool {
 	switch t.Kind {
 	case OnSpan:
@@ -207,7 +207,7 @@ type Target struct {
 	Index int
 }
 
-// TargetOf is the Target of a slice of a lane.
+// TargetOf returns the Target of a slice of a lane.
 func TargetOf(ref int32) Target {
 	if ref < 0 {
 		return Target{OnGap, int(^ref)}
@@ -249,7 +249,7 @@ func (m *Model) criticalChain() []ChainLink {
 	return back
 }
 
-// lastSpan is a span that ends with the step, of several the first in the order
+// lastSpan returns a span that ends with the step, of several the first in the order
 // of lanes.
 func (m *Model) lastSpan() sim.SpanID {
 	best, end := sim.NoSpan, int64(-1)
@@ -267,10 +267,10 @@ func (m *Model) lastSpan() sim.SpanID {
 	return best
 }
 
-// before is the span that let another one start. If the schedule held that back,
+// before returns the span that let another one start. If the schedule held that back,
 // it is what ended last of the things it would have had to wait for: the run
 // before it in the schedule, and what the link did before it. Always one that
-// started earlier in the order of spans; NoSpan if there is none.
+// started earlier in the order of spans, or NoSpan if there is none.
 func (m *Model) before(id sim.SpanID) sim.SpanID {
 	s := &m.Trace.Spans[id]
 	if c := m.Span(s.Cause); c != nil && s.Cause < id && c.Start <= s.Start {

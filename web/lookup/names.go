@@ -17,7 +17,7 @@ const (
 	valueMark  = "value@"
 )
 
-// Name is the name of a target by what it is, for links: it means the same in
+// Name returns the name of a target by what it is, for links: it means the same in
 // the schedule of another visit.
 //
 //	B18        the run of an operation; F3@2 is its second run
@@ -65,7 +65,7 @@ func (m *Model) baseName(s *sim.Span) string {
 	return m.SpanName(s)
 }
 
-// momentIn is the shortest number of milliseconds that lies in a gap.
+// momentIn returns the shortest number of milliseconds that lies in a gap.
 func (m *Model) momentIn(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	unit := time.Millisecond
@@ -78,7 +78,7 @@ func (m *Model) momentIn(gap int) string {
 	return strconv.FormatFloat(g.Start.Seconds()*1e3, 'f', 6, 64)
 }
 
-// Named is the target of a name; Nothing if there is none. A wait is the one at
+// Named returns the target of a name, or Nothing if there is none. A wait is the one at
 // the moment of the name, or the nearest one.
 func (m *Model) Named(name string) Target {
 	if text, ok := strings.CutPrefix(name, waitMark); ok {
@@ -109,7 +109,7 @@ func (m *Model) Named(name string) Target {
 	return Target{}
 }
 
-// run is the n-th span of a base name.
+// run returns the n-th span of a base name.
 func (m *Model) run(name string, n int) Target {
 	for i := range m.Trace.Spans {
 		if m.baseName(&m.Trace.Spans[i]) == name {
@@ -133,7 +133,7 @@ func (m *Model) gapAt(at time.Duration) Target {
 	return best
 }
 
-// nameOfValue is the name of a value for links, see Name.
+// nameOfValue returns the name of a value for links, see Name.
 func (m *Model) nameOfValue(id int) string {
 	values, n := m.Problem.Graph.Values, 0
 	for i := range id + 1 {
@@ -148,7 +148,7 @@ func (m *Model) nameOfValue(id int) string {
 	return name
 }
 
-// namedValue is the value of a name without its mark; Nothing if there is none.
+// namedValue returns the value of a name without its mark, or Nothing if there is none.
 func (m *Model) namedValue(name string) Target {
 	nth := func(name string, n int) Target {
 		for i := range m.Problem.Graph.Values {

@@ -49,7 +49,7 @@ func (m *Model) findPhases() []Phase {
 	return append([]Phase{{"forward", 0, turn}, {"backward", turn, stepFrom}}, last...)
 }
 
-// optimizes says whether a span is the optimizer's: the backward of a chain's stage for it,
+// optimizes reports whether a span is the optimizer's: the backward of a chain's stage for it,
 // or an operation of the backward that makes nothing and so changes the weights that it reads.
 func (m *Model) optimizes(s *sim.Span) bool {
 	if s.Kind != sim.SpanBackward || s.Op == engine.NoOp {

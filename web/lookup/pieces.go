@@ -11,10 +11,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Most is the most bytes of it that are there at any moment.
+// Most returns the most bytes of it that are there at any moment.
 func (p *Piece) Most() int64 { return max(p.first, p.after) }
 
-// Bytes is what of it is there at a moment within.
+// Bytes returns what of it is there at a moment within.
 func (p *Piece) Bytes(at int64) int64 {
 	if p.first == p.after || p.To == p.From {
 		return p.first
@@ -45,7 +45,7 @@ func (m *Model) Pieces() *Pieces {
 	return &m.pieceIndex
 }
 
-// cutLives is what lives of activations look like over time, in the order of their
+// cutLives returns what lives of activations look like over time, in the order of their
 // starts.
 func (m *Model) cutLives() (out []Piece) {
 	leaving, left := m.leaving()
@@ -143,7 +143,7 @@ func (m *Model) leaving() (at, left []int64) {
 	return at, left
 }
 
-// jump is the first moment in [from, to) at which a category grows at once; from if
+// jump returns the first moment in [from, to) at which a category grows at once; from if
 // there is none.
 func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
@@ -154,7 +154,7 @@ func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	return from
 }
 
-// Seen are the pieces that are at least so long and so large in a stretch of time,
+// Seen returns the pieces that are at least so long and so large in a stretch of time,
 // in the order of their starts.
 func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
 	for b := range x.buckets {

@@ -8,7 +8,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// StageOf is the stage that a target belongs to, 0 if it belongs to none.
+// StageOf returns the stage that a target belongs to, 0 if it belongs to none.
 func (m *Model) StageOf(t Target) int {
 	switch {
 	case !m.Valid(t):
@@ -27,7 +27,7 @@ func (m *Model) StageOf(t Target) int {
 	return 0
 }
 
-// Interval is the time that a span or a gap covers, or a stage from its first
+// Interval returns the time that a span or a gap covers, or a stage from its first
 // slice to its last one, or a value from its first stay to the end of its last; 0, 0
 // for everything else.
 func (m *Model) Interval(t Target) (from, to time.Duration) {
@@ -59,7 +59,7 @@ func (m *Model) Interval(t Target) (from, to time.Duration) {
 	return from, to
 }
 
-// laneOf is the lane of a span or gap and the slice there, -1 for everything else.
+// laneOf returns the lane of a span or gap and the slice there, -1 for everything else.
 func (m *Model) laneOf(t Target) (l, i int) {
 	if !m.Valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
 		return 0, -1
@@ -74,7 +74,7 @@ func (m *Model) laneOf(t Target) (l, i int) {
 	return l, m.Lanes[l].find(ref, int64(from))
 }
 
-// Step is the target n places after t: the next slice of its lane, the next
+// Step returns the target n places after t: the next slice of its lane, the next
 // stage or category. It stops at the ends. From Nothing it is the first slice
 // of the compute lane.
 func (m *Model) Step(t Target, n int) Target {
@@ -97,7 +97,7 @@ func (m *Model) Step(t Target, n int) Target {
 	return TargetOf(m.Lanes[l].Ref[limit(i+n, 0, len(m.Lanes[l].Ref)-1)])
 }
 
-// OtherLane is the slice n lanes below t's that is under way when t starts, or
+// OtherLane returns the slice n lanes below t's that is under way when t starts, or
 // the nearest one in time; t itself if there is no such lane or it is empty.
 func (m *Model) OtherLane(t Target, n int) Target {
 	l, i := m.laneOf(t)
@@ -119,13 +119,13 @@ func (m *Model) OtherLane(t Target, n int) Target {
 	return TargetOf(ln.Ref[j])
 }
 
-// OtherLanes says whether the step has operations of other lanes.
+// OtherLanes reports whether the step has operations of other lanes.
 func (m *Model) OtherLanes() bool {
 	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
 }
 
-// NextGap is the first gap that starts after a moment, or with n < 0 the last
-// one that starts before it; Nothing if there is none.
+// NextGap returns the first gap that starts after a moment, or with n < 0 the last
+// one that starts before it, or Nothing if there is none.
 func (m *Model) NextGap(at time.Duration, n int) Target {
 	gaps := m.Trace.Gaps
 	i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Start > at })
@@ -138,13 +138,13 @@ func (m *Model) NextGap(at time.Duration, n int) Target {
 	return Target{OnGap, i}
 }
 
-// busy says whether a run started as soon as the run before it ended: what it
+// busy reports whether a run started as soon as the run before it ended: what it
 // waited for was the device, which had work to do.
 func (m *Model) busy(s *sim.Span) bool {
 	return s.Lane == sim.Compute && s.Why == sim.Dependency
 }
 
-// Cause is the span that let t go on: whose end let a span start, or whose
+// Cause returns the span that let t go on: whose end let a span start, or whose
 // progress ended a gap. Nothing if there is none, or if the device was busy.
 func (m *Model) Cause(t Target) Target {
 	id := sim.NoSpan
@@ -162,7 +162,7 @@ func (m *Model) Cause(t Target) Target {
 	return Target{OnSpan, int(id)}
 }
 
-// Lit is the stage that is lit through all pictures while t is selected: its own, of
+// Lit returns the stage that is lit through all pictures while t is selected: its own, of
 // a wait that of what it waits for; 0: none.
 func (m *Model) Lit(t Target) int {
 	k := m.StageOf(t)
@@ -177,7 +177,7 @@ func (m *Model) Lit(t Target) int {
 	return k
 }
 
-// NextPhase is where the phase after the one at a moment begins; behind the last one
+// NextPhase returns where the phase after the one at a moment begins; behind the last one
 // 0, the start.
 func (m *Model) NextPhase(at time.Duration) time.Duration {
 	for _, p := range m.Phases {
@@ -188,7 +188,7 @@ func (m *Model) NextPhase(at time.Duration) time.Duration {
 	return 0
 }
 
-// Called is the name of the layer of a span, or the span's own if it has none.
+// Called returns the name of the layer of a span, or the span's own if it has none.
 func (m *Model) Called(s *sim.Span) string {
 	if k := m.StageOfSpan(s); k > 0 {
 		return m.StageName(k)
@@ -196,7 +196,7 @@ func (m *Model) Called(s *sim.Span) string {
 	return m.SpanName(s)
 }
 
-// BlockedSpan is the run that goes on after a gap; nil if none does.
+// BlockedSpan returns the run that goes on after a gap, or nil if none does.
 func (m *Model) BlockedSpan(gap int) *sim.Span {
 	ln := &m.Lanes[sim.Compute]
 	for i := ln.find(^int32(gap), int64(m.Trace.Gaps[gap].Start)); i >= 0 && i < len(ln.Ref); i++ {

@@ -17,10 +17,10 @@ const FarReader = 4
 // MostArcs is how many arcs can be told apart, beside that of what is selected.
 const MostArcs = 24
 
-// Weight is what arcs are chosen by where there is no room for all.
+// Weight returns what arcs are chosen by where there is no room for all.
 func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
 
-// Structure is the structure of what is solved; nil for a chain, whose layers are one
+// Structure returns the structure of what is solved; nil for a chain, whose layers are one
 // after the other.
 func (m *Model) Structure() *Structure {
 	m.graphOnce.Do(func() {
@@ -137,7 +137,7 @@ func (st *Structure) fold(g *engine.Graph) {
 	}
 }
 
-// ArcOf is the arc of a value; nil if it has none.
+// ArcOf returns the arc of a value, or nil if it has none.
 func (st *Structure) ArcOf(v engine.ValueID) *Arc {
 	for i := range st.Arcs {
 		if st.Arcs[i].Value == v {
@@ -147,7 +147,7 @@ func (st *Structure) ArcOf(v engine.ValueID) *Arc {
 	return nil
 }
 
-// Foremost is the value that weighs most among those that wait for a reader far
+// Foremost returns the value that weighs most among those that wait for a reader far
 // away: what to look at first in a graph. Nothing if there is none.
 func (m *Model) Foremost() Target {
 	if st := m.Structure(); st != nil && len(st.Arcs) > 0 {
@@ -156,7 +156,7 @@ func (m *Model) Foremost() Target {
 	return Target{}
 }
 
-// ValueOf is the value that a target is about: of a copy and of a wait for data the
+// ValueOf returns the value that a target is about: of a copy and of a wait for data the
 // one that is copied, of a run and of a layer the largest activation that it makes.
 // NoValue if there is none.
 func (m *Model) ValueOf(t Target) engine.ValueID {
@@ -191,7 +191,7 @@ func (m *Model) ValueOf(t Target) engine.ValueID {
 	return best
 }
 
-// byPlace are the arcs from left to right; of those that begin at one operation the
+// byPlace returns the arcs from left to right; of those that begin at one operation the
 // longest first.
 func (st *Structure) byPlace() []Arc {
 	out := slices.Clone(st.Arcs)
@@ -202,7 +202,7 @@ func (st *Structure) byPlace() []Arc {
 	return out
 }
 
-// stepArc is the value n arcs to the right of that of t; it stops at the ends.
+// stepArc returns the value n arcs to the right of that of t; it stops at the ends.
 func (m *Model) stepArc(t Target, n int) Target {
 	st := m.Structure()
 	if st == nil || len(st.Arcs) == 0 {

@@ -25,7 +25,7 @@ func (p *Page) Locate(href, site string) {
 	}
 }
 
-// Docs is where the documentation lies; empty if nobody knows.
+// Docs returns where the documentation lies; empty if nobody knows.
 func (p *Page) Docs() string {
 	switch {
 	case p == nil || !p.File:
@@ -36,7 +36,7 @@ func (p *Page) Docs() string {
 	return p.Folder() + "docs/"
 }
 
-// Address is the address of exactly what is shown, or, if exact is false,
+// Address returns the address of exactly what is shown, or, if exact is false,
 // without the visible range and the selection.
 func (p *Page) Address(s *state.State, exact bool) string {
 	return p.Base + "#" + p.fragment(s, exact)
@@ -50,5 +50,5 @@ func (p *Page) fragment(s *state.State, exact bool) string {
 	return l.Sealed()
 }
 
-// Folder is where the files of the site lie.
+// Folder returns where the files of the site lie.
 func (p *Page) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }

@@ -11,7 +11,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Of is the permalink of a page. Only what differs from the default is in
+// Of returns the permalink of a page. Only what differs from the default is in
 // it. keep is the link that the page was opened with: what nothing on the page
 // changes, and what this version does not know, is passed on, but not with a file that
 // was opened since.
@@ -44,7 +44,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	return l
 }
 
-// ChoiceOf is what a link asks for. The notes, for people, say what in it is
+// ChoiceOf returns what a link asks for. The notes, for people, say what in it is
 // not known here; its default is used instead.
 func ChoiceOf(l link.Link) (state.Choice, []string) {
 	if !l.Named() {
@@ -57,14 +57,14 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 	return c, notesOf("", problems)
 }
 
-// knownLines are the lines of which the names are known; nil stays nil, the default.
+// knownLines returns the lines of which the names are known; nil stays nil, the default.
 func knownLines(lines []string) []string {
 	return slices.DeleteFunc(lines, func(name string) bool {
 		return name != tradeoff.AllLines && engine.Lookup(name) == nil
 	})
 }
 
-// Follow is the message of a fragment that opens the page, and what is to be said
+// Follow returns the message of a fragment that opens the page, and what is to be said
 // about it: what is wrong with the link, and what is shown where it names no
 // network.
 func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
@@ -75,7 +75,7 @@ func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	return l, m, notes
 }
 
-// Read is the message of a fragment, and what is wrong with it.
+// Read returns the message of a fragment, and what is wrong with it.
 func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, notes = link.Parse(fragment)
 	c, more := ChoiceOf(l)

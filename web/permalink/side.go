@@ -102,7 +102,7 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 	return notes
 }
 
-// opsOf are the operators that a link holds beside the chain of a network, if any.
+// opsOf returns the operators that a link holds beside the chain of a network, if any.
 func opsOf(n *known.Network) string {
 	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
 		return ""

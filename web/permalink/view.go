@@ -10,7 +10,7 @@ import (
 	"memtide/web/state"
 )
 
-// inserted is a fragment with other values for some keys. What belongs to a value
+// inserted returns a fragment with other values for some keys. What belongs to a value
 // that is replaced goes with it: the arguments of a strategy, the other source.
 func inserted(fragment string, params map[string]string) string {
 	gone := func(key string) bool {
@@ -41,7 +41,7 @@ func inserted(fragment string, params map[string]string) string {
 	return strings.Join(out, "&")
 }
 
-// WithoutEmbed is a fragment that opens the page itself and not a view.
+// WithoutEmbed returns a fragment that opens the page itself and not a view.
 func WithoutEmbed(fragment string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
@@ -57,7 +57,7 @@ func Refusal(notes []string) string {
 	return strings.ReplaceAll(strings.Join(notes, "\n"), " It was left out.", "")
 }
 
-// Changed is the message of a view's own fragment with other values for some keys.
+// Changed returns the message of a view's own fragment with other values for some keys.
 // What is wrong with the values is said and nothing else: some of what a view shows
 // is in no link, and stays.
 func Changed(s *state.State, now string, params map[string]string) (link.Link, state.Start, []string) {
@@ -73,7 +73,7 @@ func Changed(s *state.State, now string, params map[string]string) (link.Link, s
 	return l, m, notes
 }
 
-// Embedded is a link's message for a view that stays what it is: in another page,
+// Embedded returns a link's message for a view that stays what it is: in another page,
 // with or without a slider. If there are notes on what is wrong with the link,
 // nothing of it is to be shown: a view stands among the words of another page,
 // which would be wrong about anything else.

@@ -118,7 +118,7 @@ func unchanged(p, q *engine.Problem) bool {
 	return slices.Equal(a.Stages, b.Stages) && a.Resident == b.Resident && a.Input == b.Input
 }
 
-// step is the language model's step that the question is about, with the number of sequences;
+// step returns the language model's step that the question is about, with the number of sequences;
 // nil if it is about another network.
 func (w *Work) step() (p *preset.Preset, batch int, err error) {
 	p, batch, err = preset.Parse(w.Preset)
@@ -221,7 +221,7 @@ func (a *Answers) Gain(i int) float64 {
 	return float64(a.Base)/float64(a.List[i].StepTime) - 1
 }
 
-// Helps are the answers that help, best first, and the changes that do not, in their order. Where
+// Helps returns the answers that help, best first, and the changes that do not, in their order. Where
 // what is chosen fits, an answer helps that is faster by leastGain; of other plans the fastest
 // alone counts. Where it does not fit, every answer with a schedule that needs no more than room
 // helps, and adapters stand last: they are another training.
@@ -255,7 +255,7 @@ func (a *Answers) adapters(i int) int {
 	return 1
 }
 
-// ByGain are the indices of the answers by step time, those without a schedule
+// ByGain returns the indices of the answers by step time, those without a schedule
 // last.
 func (a *Answers) ByGain() []int {
 	out := make([]int, len(a.List))
@@ -268,7 +268,7 @@ func (a *Answers) ByGain() []int {
 	return out
 }
 
-// ChangeName is what an answer about what would help changes; of a strategy the name of the
+// ChangeName returns what an answer about what would help changes; of a strategy the name of the
 // plan, of a link its rates.
 func ChangeName(x *proto.Answer) string {
 	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name {

@@ -52,11 +52,11 @@ func register(q *Question) {
 	registry = append(registry, q)
 }
 
-// All are the questions, in the order in which the page asks them. The list is not to be
+// All returns the questions, in the order in which the page asks them. The list is not to be
 // changed.
 func All() []*Question { return registry }
 
-// Lookup is the question of a name; nil if there is none.
+// Lookup returns the question of a name, or nil if there is none.
 func Lookup(name string) *Question {
 	for _, q := range registry {
 		if q.Name == name {

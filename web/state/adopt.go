@@ -56,7 +56,7 @@ func (s *State) Tries(m TryAnswer) bool {
 	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.PictureKey(c)
 }
 
-// answered is the choice that an answer stands for; ok is false if it is not there.
+// answered returns the choice that an answer stands for; ok is false if it is not there.
 func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	a := s.Answers(question.Lookup(m.Name))
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {

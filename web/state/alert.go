@@ -42,7 +42,7 @@ func textAlert(text string) *Alert {
 	return a
 }
 
-// headline is the first line of what went wrong, for where there is room for one.
+// headline returns the first line of what went wrong, for where there is room for one.
 func headline(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

@@ -39,7 +39,7 @@ type questions struct {
 	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }
 
-// Answers are those to a question about the present choice; nil if it was not asked.
+// Answers returns those to a question about the present choice, or nil if it was not asked.
 func (p *questions) Answers(q *question.Question) *Answers {
 	for _, a := range p.answers {
 		if a.Question == q {
@@ -54,7 +54,7 @@ func (p *questions) Working() bool {
 	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
 }
 
-// answering is the question that waits for answers under an ID, nil if none does:
+// answering returns the question that waits for answers under an ID, nil if none does:
 // answers to older questions are dropped.
 func (p *questions) answering(id int) *Answers {
 	for _, a := range p.answers {

@@ -101,7 +101,7 @@ func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: within(o.Network.Request(o.Choice), limit), Slot: slot, Soon: soon}}
 }
 
-// within is a request with a limit.
+// within returns a request with a limit.
 func within(q proto.Solve, limit time.Duration) proto.Solve {
 	q.Limit = limit
 	return q

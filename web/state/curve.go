@@ -162,7 +162,7 @@ func (m ToggleLines) apply(s *State) []Effect {
 	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
 }
 
-// chosenLines is what the curve draws beside the chosen strategy.
+// chosenLines returns what the curve draws beside the chosen strategy.
 func (s *State) chosenLines() []string {
 	if s.View.Lines != nil {
 		return s.View.Lines
@@ -170,13 +170,13 @@ func (s *State) chosenLines() []string {
 	return tradeoff.DefaultLines(s.Network != nil && s.Network.Chain == nil)
 }
 
-// Drawn says whether the curve draws a strategy.
+// Drawn reports whether the curve draws a strategy.
 func (s *State) Drawn(name string) bool {
 	lines := s.chosenLines()
 	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
 }
 
-// CurveStrategies are the strategies that the curve can draw: those that apply,
+// CurveStrategies returns the strategies that the curve can draw: those that apply,
 // have a link if they need one, and do more than keeping everything.
 func (o *Side) CurveStrategies() []*engine.Strategy {
 	linked := o.Choice.ToHost > 0 && o.Choice.ToDev > 0
@@ -205,7 +205,7 @@ func (s *State) methods() []proto.Method {
 	return out
 }
 
-// rank is where a strategy stands in the order of methods.
+// rank returns where a strategy stands in the order of methods.
 func (s *State) rank(st *engine.Strategy) int {
 	switch {
 	case st.Name == s.Choice.Strategy:
@@ -216,7 +216,7 @@ func (s *State) rank(st *engine.Strategy) int {
 	return 2
 }
 
-// Lines are the lines of the curve that are drawn.
+// Lines returns the lines of the curve that are drawn.
 func (s *State) Lines() []tradeoff.Line {
 	if s.Curve == nil {
 		return nil

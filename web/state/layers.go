@@ -68,8 +68,8 @@ func (ToggleChain) apply(s *State) []Effect {
 	return s.looked()
 }
 
-// LayerRows are the rows of the table of layers, see view.View.
+// LayerRows returns the rows of the table of layers, see view.View.
 func (s *State) LayerRows() []tell.LayerRow { return s.View.LayerRows(s.Visible()) }
 
-// LayerRow is the row of the selected stage, -1 if it has none.
+// LayerRow returns the row of the selected stage, -1 if it has none.
 func (s *State) LayerRow() int { return s.View.LayerRow(s.Visible()) }

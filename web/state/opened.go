@@ -63,7 +63,7 @@ func (m Opened) apply(s *State) []Effect {
 	return append(s.solve(side, false, s.limit(o.History)), WriteURL{Replace})
 }
 
-// chosen is the choice that the profile was read for, with what it says itself.
+// chosen returns the choice that the profile was read for, with what it says itself.
 func (m Opened) chosen(o *Opening) Choice {
 	c := o.Choice
 	if c.Source.Preset != "" {

@@ -6,7 +6,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// Passes are those of the pipeline of the step that is open; nil without one.
+// Passes returns those of the pipeline of the step that is open; nil without one.
 func (s *State) Passes() *draw.Passes {
 	t := s.Step
 	if t == nil || t.Shown == nil {

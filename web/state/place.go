@@ -20,7 +20,7 @@ const (
 	longLimit  = time.Minute
 )
 
-// Allocator is the allocator of the address view; empty if that is closed.
+// Allocator returns the allocator of the address view; empty if that is closed.
 func (s *State) Allocator() string {
 	switch {
 	case s.Choice.Alloc == choice.Recorded && (s.Memory == nil || s.Memory.Data.Recorded == nil):
@@ -81,7 +81,7 @@ func (s *State) askPlaces(of known.Placeable, limit time.Duration) []Effect {
 	return []Effect{Place{ID: s.Placing.ID, Request: of.Request(s.Allocator(), s.Choice.AllocArgs, limit)}}
 }
 
-// PlacesNeed is the budget that the allocator would need for this very schedule; 0 if it
+// PlacesNeed returns the budget that the allocator would need for this very schedule, or 0 if it
 // needs no more. A larger budget may bring another schedule, so it is an offer and no
 // promise.
 func (s *State) PlacesNeed() engine.Bytes {
@@ -217,5 +217,5 @@ func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.
 	return s.Places
 }
 
-// PlacesModel is the placement, arranged for drawing; nil if there is none yet.
+// PlacesModel returns the placement, arranged for drawing, or nil if there is none yet.
 func (s *State) PlacesModel() *draw.Places { return s.Places.Model() }

@@ -44,7 +44,7 @@ var planGroups = []struct {
 // literature is the title of the plans of no rank.
 const literature = "Methods of the literature"
 
-// Plans are the plans that apply, with what is known of each: by kind those of a rank,
+// Plans returns the plans that apply, with what is known of each: by kind those of a rank,
 // beside what is chosen or drawn, then the methods of the literature.
 func (s *State) Plans() []PlanGroup {
 	var out []PlanGroup
@@ -76,7 +76,7 @@ func (s *State) Plans() []PlanGroup {
 	return out
 }
 
-// Whose is the name of a plan among plans and policies: with memtide's for the first of its kind.
+// Whose returns the name of a plan among plans and policies: with memtide's for the first of its kind.
 func (p *Plan) Whose(graph bool) string {
 	if p.Strategy.Class != 0 && engine.Best(p.Strategy.Class, graph) == p.Strategy {
 		return "memtide: " + strings.ToLower(p.Name[:1]) + p.Name[1:]
@@ -84,7 +84,7 @@ func (p *Plan) Whose(graph bool) string {
 	return p.Name
 }
 
-// Menu are the plans that lists have: all while the list of lines is unfolded, else those
+// Menu returns the plans that lists have: all while the list of lines is unfolded, else those
 // that are no methods of the literature.
 func (s *State) Menu() []PlanGroup {
 	return slices.DeleteFunc(s.Plans(), func(g PlanGroup) bool { return g.Literature && !s.View.LineList })
@@ -126,7 +126,7 @@ func (s *State) KeepAll() proto.Reference {
 // foundKey identifies what was found in the present budget, by any strategy.
 func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.SettingKey(), s.Budget()) }
 
-// found is what is known of a strategy with its defaults in the present budget.
+// found returns what is known of a strategy with its defaults in the present budget.
 func (s *State) found(strategy string) (proto.Answer, bool) {
 	c := s.Choice
 	c.Strategy, c.Args = strategy, nil

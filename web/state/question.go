@@ -11,7 +11,7 @@ import (
 	"memtide/web/question"
 )
 
-// Subject is what questions are about. There has to be a network.
+// Subject returns what questions are about. There has to be a network.
 func (o *Side) Subject() question.Subject {
 	return question.Subject{Method: proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args}, Graph: o.Network.Chain == nil,
 		Usable: o.CurveStrategies()}
@@ -106,7 +106,7 @@ func (s *State) followIdle() []Effect {
 	return nil
 }
 
-// Exceeds is the device if what is shown of the present choice is more than it has;
+// Exceeds returns the device if what is shown of the present choice is more than it has;
 // nil if it is not, or if nobody knows.
 func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)

@@ -86,7 +86,7 @@ func (SendLink) apply(s *State) []Effect {
 	return []Effect{Send{}}
 }
 
-// dialog is the dialog, without the note of what was done in it before; nil while
+// dialog returns the dialog, without the note of what was done in it before; nil while
 // it is closed.
 func (s *State) dialog() *Sharing {
 	if s.Sharing != nil {
@@ -165,7 +165,7 @@ func (m SavePlan) apply(s *State) []Effect {
 	return []Effect{Export{Kind: PlanFile, Request: proto.Export{Setting: set, Budget: s.Budget(), Form: proto.FormPlan, Class: m.Class}}}
 }
 
-// HasOperators says whether what is open is the operators of a step, so that plans for
+// HasOperators reports whether what is open is the operators of a step, so that plans for
 // the model can be found here.
 func (s *State) HasOperators() bool {
 	return s.Step == nil && s.Network != nil && s.Network.Source.Ops != ""

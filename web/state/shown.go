@@ -7,7 +7,7 @@ import (
 	"memtide/web/known"
 )
 
-// Visible is the picture on screen: the preview if there is one.
+// Visible returns the picture on screen: the preview if there is one.
 func (s *State) Visible() *known.Picture {
 	if s.Preview != nil {
 		return s.Preview
@@ -15,7 +15,7 @@ func (s *State) Visible() *known.Picture {
 	return s.Shown
 }
 
-// Phase is the value of the body's data-state.
+// Phase returns the value of the body's data-state.
 func (s *State) Phase() string {
 	switch {
 	case s.busy() || s.Compare.Awaits() || s.Step.Busy():
@@ -33,7 +33,7 @@ const (
 	viewLimit = 2 * time.Second
 )
 
-// limit is how long the answer to a choice may take; 0, as long as it needs, unless the
+// limit returns how long the answer to a choice may take; 0, as long as it needs, unless the
 // choice came from the address bar.
 func (s *State) limit(h History) time.Duration {
 	switch {
@@ -69,7 +69,7 @@ func (c *Compare) Awaits() bool {
 	return c != nil && c.Other.busy()
 }
 
-// sides are the one or two sides, first the one that the controls change.
+// sides returns the one or two sides, first the one that the controls change.
 func (s *State) sides() []*Side {
 	if s.Compare == nil {
 		return []*Side{&s.Side}
@@ -77,7 +77,7 @@ func (s *State) sides() []*Side {
 	return []*Side{&s.Side, &s.Compare.Other}
 }
 
-// reading is the side that waits for a profile under an ID; nil if none does.
+// reading returns the side that waits for a profile under an ID, or nil if none does.
 func (s *State) reading(id int) *Side {
 	for _, o := range s.sides() {
 		if o.Opening != nil && o.Opening.ID == id {
@@ -87,7 +87,7 @@ func (s *State) reading(id int) *Side {
 	return nil
 }
 
-// solving is the side that waits for a schedule under an ID; nil if none does.
+// solving returns the side that waits for a schedule under an ID, or nil if none does.
 func (s *State) solving(id int) *Side {
 	for _, o := range s.sides() {
 		if o.Solving != nil && o.Solving.ID == id {
@@ -97,7 +97,7 @@ func (s *State) solving(id int) *Side {
 	return nil
 }
 
-// Sides are the pictures of A and B, nil where there is none; ok is false
+// Sides returns the pictures of A and B, nil where there is none; ok is false
 // without a comparison. A preview stands for the side that the controls change.
 func (s *State) Sides() (a, b *known.Picture, ok bool) {
 	if s.Compare == nil {
@@ -109,7 +109,7 @@ func (s *State) Sides() (a, b *known.Picture, ok bool) {
 	return s.Compare.Other.Shown, s.Visible(), true
 }
 
-// SideChoices are the choices of A and B with their networks; without a
+// SideChoices returns the choices of A and B with their networks; without a
 // comparison both are the present one.
 func (s *State) SideChoices() (a, b Choice) {
 	switch {
@@ -121,7 +121,7 @@ func (s *State) SideChoices() (a, b Choice) {
 	return s.Compare.Other.Choice, s.Choice
 }
 
-// SideNetworks are the networks of A and B; nil where none is open.
+// SideNetworks returns the networks of A and B, or nil where none is open.
 func (s *State) SideNetworks() (a, b *known.Network) {
 	switch {
 	case s.Compare == nil:
@@ -150,7 +150,7 @@ func (s *State) Alignment(second bool) *draw.Alignment {
 	return c.aligned[0]
 }
 
-// Delta is the change from A to B; ok is false while one of them has no schedule.
+// Delta returns the change from A to B; ok is false while one of them has no schedule.
 func (s *State) Delta() (d known.Delta, ok bool) {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
@@ -159,7 +159,7 @@ func (s *State) Delta() (d known.Delta, ok bool) {
 	return known.DeltaOf(a.Solved.Trace, b.Solved.Trace), true
 }
 
-// end is the end of the longer of the two steps.
+// end returns the end of the longer of the two steps.
 func (c *Compare) end(own time.Duration) time.Duration {
 	if c != nil && c.Other.Shown != nil {
 		return max(own, c.Other.Shown.Solved.Trace.Makespan)
@@ -167,7 +167,7 @@ func (c *Compare) end(own time.Duration) time.Duration {
 	return own
 }
 
-// End is where the time axis ends; 0 if nothing is shown.
+// End returns where the time axis ends, or 0 if nothing is shown.
 func (s *State) End() time.Duration {
 	if s.Memory != nil {
 		return s.Memory.End

@@ -61,7 +61,7 @@ func newOverBudget(f *proto.Failure) *OverBudget {
 	return &OverBudget{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 }
 
-// offer is the smallest budget as people read it, which suffices because it is
+// offer returns the smallest budget as people read it, which suffices because it is
 // rounded up.
 func offer(smallest engine.Bytes) engine.Bytes {
 	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
@@ -70,10 +70,10 @@ func offer(smallest engine.Bytes) engine.Bytes {
 	return smallest
 }
 
-// busy says whether the side waits for anything.
+// busy reports whether the side waits for anything.
 func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
 
-// current is what is shown, if it is of the network that is open; nil if not.
+// current returns what is shown, if it is of the network that is open, or nil if not.
 func (o *Side) current() *known.Picture {
 	if o.Shown != nil && o.Shown.Network == o.Network {
 		return o.Shown
@@ -81,7 +81,7 @@ func (o *Side) current() *known.Picture {
 	return nil
 }
 
-// Progress is that of what the side waits for.
+// Progress returns that of what the side waits for.
 func (o *Side) Progress() (p proto.Progress) {
 	switch {
 	case o.Opening != nil:
@@ -92,7 +92,7 @@ func (o *Side) Progress() (p proto.Progress) {
 	return p
 }
 
-// Budget is the chosen budget in bytes.
+// Budget returns the chosen budget in bytes.
 func (o *Side) Budget() engine.Bytes {
 	if o.Network == nil {
 		return o.Choice.Budget.Bytes
@@ -100,7 +100,7 @@ func (o *Side) Budget() engine.Bytes {
 	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
 }
 
-// BudgetRange is the budgets that are worth a choice; zero until a network is open.
+// BudgetRange returns the budgets that are worth a choice; zero until a network is open.
 func (o *Side) BudgetRange() tradeoff.Range {
 	if o.Network == nil {
 		return tradeoff.Range{}
@@ -108,7 +108,7 @@ func (o *Side) BudgetRange() tradeoff.Range {
 	return tradeoff.RangeOf(o.Network.Graph, o.Network.Chain, o.Network.Totals.KeepAllPeak)
 }
 
-// KnobRange is the budgets that the knob reaches: those of BudgetRange up to the end of the bar.
+// KnobRange returns the budgets that the knob reaches: those of BudgetRange up to the end of the bar.
 func (o *Side) KnobRange() tradeoff.Range {
 	r := o.BudgetRange()
 	if d := DeviceOf(o.Choice); d != nil && r.Step > 0 {
@@ -119,12 +119,12 @@ func (o *Side) KnobRange() tradeoff.Range {
 	return r
 }
 
-// BarEnd is where the bar of a card's memory ends if something is longer.
+// BarEnd returns where the bar of a card's memory ends if something is longer.
 func BarEnd(memory engine.Bytes) engine.Bytes {
 	return memory + min(max(7*engine.GiB, memory/7), memory*3/10)
 }
 
-// Offer is a budget that would do where the chosen one is too small; 0 if it is not,
+// Offer returns a budget that would do where the chosen one is too small, or 0 if it is not,
 // or if none is known.
 func (o *Side) Offer() engine.Bytes {
 	if o.OverBudget == nil {
@@ -162,7 +162,7 @@ func (o *Side) cancelSolving() (out []Effect) {
 	return out
 }
 
-// DeviceOf is the device of a choice; nil if its memory is not known.
+// DeviceOf returns the device of a choice, or nil if its memory is not known.
 func DeviceOf(c Choice) *card.Card {
 	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
 		return d

@@ -7,7 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// Doctor is what is known about the recording that is open; nil if none is.
+// Doctor returns what is known about the recording that is open, or nil if none is.
 func (s *State) Doctor() *known.Doctor {
 	if s.Memory == nil {
 		return nil
@@ -15,7 +15,7 @@ func (s *State) Doctor() *known.Doctor {
 	return s.Memory.Doctor
 }
 
-// Examining is what is being asked about the recording; empty if nothing is.
+// Examining returns what is being asked about the recording; empty if nothing is.
 func (s *State) Examining() proto.Part {
 	if s.examining == nil {
 		return ""
@@ -45,15 +45,15 @@ func (s *State) followDoctor() []Effect {
 	return append(out, Examine{ID: s.examining.id, Request: q})
 }
 
-// Moment is the event after which memory is told: that of the playhead, or
+// Moment returns the event after which memory is told: that of the playhead, or
 // doctor.Decisive.
 func (s *State) Moment() int { return s.Memory.Moment(s.View.Playhead) }
 
-// Alive is what is in use at the chosen moment, or at the last one that was told; nil
+// Alive returns what is in use at the chosen moment, or at the last one that was told; nil
 // before anything was.
 func (s *State) Alive() *doctor.Alive { return s.Doctor().Alive(s.Moment()) }
 
-// Flame is the flame graph of the chosen moment; nil if there is none.
+// Flame returns the flame graph of the chosen moment, or nil if there is none.
 func (s *State) Flame() *known.Flame { return s.Doctor().Flame(s.Moment()) }
 
 // Examined is an answer of the second program.
@@ -86,7 +86,7 @@ func (m ExamineFailed) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// examined is the doctor that waits for an answer, with what was asked; nil if none
+// examined returns the doctor that waits for an answer, with what was asked, or nil if none
 // does any more.
 func (s *State) examined(id int) (*known.Doctor, *examining) {
 	e := s.examining

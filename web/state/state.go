@@ -34,7 +34,7 @@ type State struct {
 	lastID    int      // of a request
 }
 
-// New is the state of a page that has nothing yet.
+// New returns the state of a page that has nothing yet.
 func New() *State {
 	return &State{
 		pictures: recent[*known.Picture]{limit: 64},
@@ -52,7 +52,7 @@ func New() *State {
 // order. Each is declared beside its apply, in the file of the part it is about.
 type Message interface{ apply(*State) []Effect }
 
-// newID is the ID of a new request. Later ones have larger IDs.
+// newID returns the ID of a new request. Later ones have larger IDs.
 func (s *State) newID() int {
 	s.lastID++
 	return s.lastID

@@ -44,7 +44,7 @@ func (t *Step) Busy() bool { return t != nil && t.id != 0 }
 // Chaining says that the step is being made a chain.
 func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
 
-// Rank is the rank of a pipeline that the pictures show; -1 without a pipeline.
+// Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
 func (t *Step) Rank() int {
 	switch r := t.Shown; {
 	case r == nil || len(r.Ranks) == 0:

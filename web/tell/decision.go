@@ -19,20 +19,20 @@ var decisions = [...]struct{ letter, words string }{
 	sim.Recompute | sim.Offload: {"R+O", "computed again and moved"},
 }
 
-// DecisionLetter is the short form of a decision: K, R, O or R+O.
+// DecisionLetter returns the short form of a decision: K, R, O or R+O.
 func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
 
-// DecisionName is a decision in words.
+// DecisionName returns a decision in words.
 func DecisionName(d sim.Decision) string { return decisions[d].words }
 
 // kindRoles are the colours of kinds of spans.
 var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanRecompute: display.Recompute, sim.SpanBackward: display.Backward,
 	sim.SpanOffload: display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer, sim.SpanCPU: display.Fixed}
 
-// roleOf is the colour of a kind of spans.
+// roleOf returns the colour of a kind of spans.
 func roleOf(k sim.SpanKind) display.Role { return kindRoles[k] }
 
-// roleOfStage is the colour of what is decided about a stage.
+// roleOfStage returns the colour of what is decided about a stage.
 func (m *Model) roleOfStage(k int) display.Role {
 	switch d := m.Decision(k); {
 	case d&sim.Offload != 0:
@@ -43,7 +43,7 @@ func (m *Model) roleOfStage(k int) display.Role {
 	return display.Forward
 }
 
-// DecisionRole is the colour of a decision.
+// DecisionRole returns the colour of a decision.
 func DecisionRole(d sim.Decision) display.Role {
 	switch {
 	case d&sim.Recompute != 0:
@@ -69,14 +69,14 @@ func ArcWords(all, more, folded, blocks int) string {
 	return words
 }
 
-// ArcSentence is an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
+// ArcSentence returns an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
 func (m *Model) ArcSentence(a *lookup.Arc) string {
 	g, st := m.Problem.Graph, m.Structure()
 	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]), bareName(&g.Ops[st.Ops[a.To]]),
 		format.Bytes(a.Bytes), format.Count(int(a.To-a.From)))
 }
 
-// bareName is the name of a forward operation without the mark that some formats
+// bareName returns the name of a forward operation without the mark that some formats
 // put before it.
 func bareName(op *engine.Op) string {
 	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")

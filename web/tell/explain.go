@@ -14,7 +14,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// Question is what an explanation of a target answers, in a few words; of Nothing it
+// Question returns what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
 func (m *Model) Question(t lookup.Target) string {
 	if !m.Valid(t) {
@@ -159,7 +159,7 @@ var endWords = [...]string{
 	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
 }
 
-// lastWord is what a step ends with, if it is not a run.
+// lastWord returns what a step ends with, if it is not a run.
 func lastWord(s *sim.Span) string {
 	if queued(s) {
 		return "operation"

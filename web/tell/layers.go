@@ -46,13 +46,13 @@ const (
 	NumLayerColumns
 )
 
-// Title is the heading of a column, Doc what it means.
+// Title returns the heading of a column, Doc what it means.
 func (c LayerColumn) Title() string { return layerColumns[c].title }
 
 // Doc says what a column means.
 func (c LayerColumn) Doc() string { return layerColumns[c].doc }
 
-// Amount says whether a column holds amounts, of which the largest come first.
+// Amount reports whether a column holds amounts, of which the largest come first.
 func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting }
 
 var layerColumns = [NumLayerColumns]struct{ title, doc string }{
@@ -115,7 +115,7 @@ func (c LayerColumn) compare(a, b *LayerRow) int {
 	return cmp.Compare(a.Stage, b.Stage)
 }
 
-// waitsByStage is the waiting that ended with a copy of each stage's values.
+// waitsByStage returns the waiting that ended with a copy of each stage's values.
 func (m *Model) waitsByStage() []time.Duration {
 	out := make([]time.Duration, len(m.Sizes))
 	for i := range m.Trace.Gaps {
@@ -199,7 +199,7 @@ func (m *Model) why(r *LayerRow) string {
 	return str
 }
 
-// copyTime is how long a size takes to the host and back; false without a link.
+// copyTime returns how long a size takes to the host and back; false without a link.
 func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
 	d := &m.Problem.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {
@@ -208,7 +208,7 @@ func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool)
 	return d.ToHost.Time(size), d.ToDev.Time(size), true
 }
 
-// LayersCells is the table as texts for a file, with a head: sizes in bytes, times
+// LayersCells returns the table as texts for a file, with a head: sizes in bytes, times
 // in milliseconds.
 func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
 	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms", "between_ms", "waiting_ms", "why"}

@@ -11,7 +11,7 @@ import (
 	"memtide/web/format"
 )
 
-// LifeWords is the life of a value in words.
+// LifeWords returns the life of a value in words.
 func (m *Model) LifeWords(v engine.ValueID) string {
 	var words []string
 	for _, s := range m.explainValue(v) {
@@ -59,7 +59,7 @@ func (m *Model) explainValue(v engine.ValueID) []Said {
 	return []Said{made, held}
 }
 
-// times is a number of times in words.
+// times returns a number of times in words.
 func times(n int) string {
 	if n == 1 {
 		return "once"

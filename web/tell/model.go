@@ -22,5 +22,5 @@ type Said struct {
 	Before, Name, After string
 }
 
-// String is the sentence.
+// String returns the sentence.
 func (s Said) String() string { return s.Before + s.Name + s.After }

@@ -22,7 +22,7 @@ type Row struct {
 
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device", sim.Network: "network", sim.CPU: "CPU"}
 
-// NumRows is how many rows the table has: one for each span and each gap.
+// NumRows returns how many rows the table has: one for each span and each gap.
 func (m *Model) NumRows() int { return len(m.Rows) }
 
 // Row is row i of the table, in the order of starts.
@@ -39,7 +39,7 @@ func (m *Model) Row(i int) Row {
 	return r
 }
 
-// Table is the head of the table and all rows as texts, for files and for
+// Table returns the head of the table and all rows as texts, for files and for
 // readers that cannot page: times in milliseconds.
 func (m *Model) Table() (head []string, rows [][]string) {
 	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
@@ -51,7 +51,7 @@ func (m *Model) Table() (head []string, rows [][]string) {
 	return head, rows
 }
 
-// CSV is a table as comma-separated values.
+// CSV returns a table as comma-separated values.
 func CSV(head []string, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) {

@@ -103,7 +103,7 @@ func (m *Model) waited(s *sim.Span) string {
 	return "waited " + d
 }
 
-// gapsBefore are the gaps [first, last] that end, one after the other, at a
+// gapsBefore returns the gaps [first, last] that end, one after the other, at a
 // moment; first > last if there are none.
 func (m *Model) gapsBefore(at time.Duration) (first, last int) {
 	t := m.NextGap(at, -1)
@@ -146,7 +146,7 @@ func (m *Model) event(s *sim.Span) string {
 	return m.noun(s) + " ended"
 }
 
-// queued says whether a span is an operation of another lane: of the network or the host.
+// queued reports whether a span is an operation of another lane: of the network or the host.
 func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
 // heldBack says what held a transfer back, in words that continue "the fetch".
@@ -176,7 +176,7 @@ func (m *Model) heldBack(s *sim.Span) string {
 	return ""
 }
 
-// blocked is the name of the run that goes on after a gap, empty if none does.
+// blocked returns the name of the run that goes on after a gap, empty if none does.
 func (m *Model) blocked(gap int) string {
 	if s := m.BlockedSpan(gap); s != nil {
 		return m.noun(s)
@@ -303,7 +303,7 @@ func (m *Model) Summary(budget engine.Bytes) string {
 		format.Duration(t.Makespan), format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 }
 
-// IsBlock says whether stage k is one of the repeated parts of a network; where it names
+// IsBlock reports whether stage k is one of the repeated parts of a network; where it names
 // none, every stage but a loss at the end is a block.
 func (m *Model) IsBlock(k int) bool {
 	return k <= m.Count && (m.unnamed() || named(m.StageName(k)))
@@ -319,7 +319,7 @@ func named(stage string) bool {
 // unnamed says that no stage is named as a block.
 func (m *Model) unnamed() bool { return !slices.ContainsFunc(m.Names, named) }
 
-// place is the number of stage k among the blocks, and how many there are; 0 if it is none.
+// place returns the number of stage k among the blocks, and how many there are, or 0 if it is none.
 func (m *Model) place(k int) (at, blocks int) {
 	all := m.unnamed()
 	for i := 1; i <= m.Count; i++ {
@@ -366,7 +366,7 @@ func (m *Model) MemoryDesc(budget engine.Bytes) string {
 	return str + "."
 }
 
-// busyLane is what a span keeps busy, beside the device.
+// busyLane returns what a span keeps busy, beside the device.
 func busyLane(s *sim.Span) string {
 	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
 }
@@ -413,7 +413,7 @@ func (m *Model) WaitWords(gap int) string {
 	return str
 }
 
-// capital is a text with a capital letter at its beginning, if it is a word.
+// capital returns a text with a capital letter at its beginning, if it is a word.
 func capital(str string) string {
 	if len(str) > 1 && str[0] >= 'a' && str[0] <= 'z' && str[1] >= 'a' && str[1] <= 'z' {
 		return string(str[0]-'a'+'A') + str[1:]

@@ -41,7 +41,7 @@ type Curve struct {
 	at        []int // budgets of the one that is being given more; nil before
 }
 
-// NewCurve is a curve over budgets of a range that has no strategies yet.
+// NewCurve returns a curve over budgets of a range that has no strategies yet.
 func NewCurve(r Range) *Curve { return &Curve{Budgets: r.sample(CurveBudgets)} }
 
 // CurveKey identifies the curve that a choice is on. Strategies with their default
@@ -54,10 +54,10 @@ func CurveKey(c choice.Choice) string {
 	return key
 }
 
-// Complete says whether all points are known.
+// Complete reports whether all points are known.
 func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
 
-// Sweeps says whether the curve waits for answers under an ID.
+// Sweeps reports whether the curve waits for answers under an ID.
 func (c *Curve) Sweeps(id int) bool { return c != nil && c.ID == id }
 
 // Grow adds the methods that are not in the curve yet, with the points of another
@@ -85,7 +85,7 @@ func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
 	return len(c.Methods) > before
 }
 
-// row is where a method stands in the curve, -1 if it does not.
+// row returns where a method stands in the curve, -1 if it does not.
 func (c *Curve) row(m proto.Method) int {
 	return slices.IndexFunc(c.Methods, func(q proto.Method) bool { return q.Strategy == m.Strategy && maps.Equal(q.Args, m.Args) })
 }
@@ -176,7 +176,7 @@ type Found struct {
 	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
 }
 
-// Found is what the curve knows of a strategy with its default arguments: its best in
+// Found returns what the curve knows of a strategy with its default arguments: its best in
 // the budget or a smaller one.
 func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
 	row := c.row(proto.Method{Strategy: strategy})
@@ -209,14 +209,14 @@ type Point struct {
 	Budget   engine.Bytes
 }
 
-// Choice is a choice moved to the point.
+// Choice returns a choice moved to the point.
 func (p Point) Choice(c choice.Choice) choice.Choice {
 	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
 	return c
 }
 
 // Bound returns the step time that no schedule of a class can beat in a budget, as far as
-// the methods of the curve have proven one; 0 if they have not. What bounds a budget bounds
+// the methods of the curve have proven one, or 0 if they have not. What bounds a budget bounds
 // every smaller one.
 func (c *Curve) Bound(class engine.Class, budget engine.Bytes) (most time.Duration) {
 	for i, m := range c.Methods {

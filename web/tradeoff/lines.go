@@ -39,7 +39,7 @@ const (
 // Axes are all of them.
 var Axes = []string{Throughput, Slowdown, StepTime}
 
-// AxisOf is the axis of that name, and rates for any other.
+// AxisOf returns the axis of that name, and rates for any other.
 func AxisOf(name string) string {
 	if !slices.Contains(Axes, name) {
 		return Throughput
@@ -62,7 +62,7 @@ type LinePoint struct {
 	Partial  time.Duration // not 0: it is the best found in this time, and more time may find better
 }
 
-// Lines are the strategies of the curve with the points that are known and
+// Lines returns the strategies of the curve with the points that are known and
 // feasible, by budget. What fits into a budget fits into every larger one: a point
 // that is slower than one before it is left out, so that a line says what is the
 // best that is known in so much memory: more points make it faster in places and slower in none.
@@ -108,7 +108,7 @@ func (l *Line) add(p LinePoint) {
 	}
 }
 
-// With is a line with one more point, in its place: instead of the one of the same
+// With returns a line with one more point, in its place: instead of the one of the same
 // budget, if there is one.
 func (l Line) With(p LinePoint) Line {
 	points := append(slices.DeleteFunc(slices.Clone(l.Points), func(q LinePoint) bool { return q.Budget == p.Budget }), p)
@@ -120,7 +120,7 @@ func (l Line) With(p LinePoint) Line {
 	return l
 }
 
-// Smallest is the smallest budget at which some strategy found a schedule; 0 if
+// Smallest returns the smallest budget at which some strategy found a schedule; 0 if
 // none is known yet.
 func (c *Curve) Smallest() engine.Bytes {
 	best := engine.Bytes(0)

@@ -31,7 +31,7 @@ func RangeOf(g *engine.Graph, c *engine.ChainGraph, keepAll engine.Bytes) Range 
 	return Range{low / step * step, (keepAll/step + 2) * step, step}
 }
 
-// floorOf is the memory that some backward operation needs by itself, resident
+// floorOf returns the memory that some backward operation needs by itself, resident
 // memory included: its input, saved set, gradients and temporaries. No schedule
 // gets by with less, and some need more.
 func floorOf(c *engine.Chain) (most engine.Bytes) {
@@ -45,7 +45,7 @@ func floorOf(c *engine.Chain) (most engine.Bytes) {
 	return most + c.Resident.Total()
 }
 
-// floorOfGraph is the memory that some operation needs by itself, resident memory
+// floorOfGraph returns the memory that some operation needs by itself, resident memory
 // included: what it reads and writes, and its temporaries.
 func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
 	for i := range g.Ops {
@@ -63,7 +63,7 @@ func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
 	return most + g.Fixed
 }
 
-// Steps is the number of steps of the slider.
+// Steps returns the number of steps of the slider.
 func (r Range) Steps() int {
 	if r.Step <= 0 {
 		return 0
@@ -71,12 +71,12 @@ func (r Range) Steps() int {
 	return int((r.To - r.From) / r.Step)
 }
 
-// At is the budget at a position of the slider.
+// At returns the budget at a position of the slider.
 func (r Range) At(position int) engine.Bytes {
 	return r.From + engine.Bytes(min(max(position, 0), r.Steps()))*r.Step
 }
 
-// Position is the position of the slider for a budget, rounded to the nearest.
+// Position returns the position of the slider for a budget, rounded to the nearest.
 func (r Range) Position(b engine.Bytes) int {
 	if r.Step <= 0 {
 		return 0
@@ -104,14 +104,14 @@ func (r Range) sample(n int) []engine.Bytes {
 // from 1 to 512 GB/s: ten steps double the rate.
 const BandwidthSteps = 90
 
-// BandwidthAt is the rate at a position of the slider, in hundredths of
+// BandwidthAt returns the rate at a position of the slider, in hundredths of
 // 1 GB/s.
 func BandwidthAt(position int) engine.Rate {
 	hundredths := math.Round(100 * math.Exp2(float64(min(max(position, 0), BandwidthSteps))/10))
 	return engine.Rate(hundredths) * 10_000_000
 }
 
-// BandwidthPosition is the position of the slider for a rate, rounded to the
+// BandwidthPosition returns the position of the slider for a rate, rounded to the
 // nearest.
 func BandwidthPosition(r engine.Rate) int {
 	if r <= 1_000_000_000 {

@@ -52,7 +52,7 @@ const (
 	tuningLimit = 300 * time.Millisecond // for each
 )
 
-// Tunable says whether a strategy has parameters whose values are tried.
+// Tunable reports whether a strategy has parameters whose values are tried.
 func Tunable(strategy string) bool { return len(tuned(strategy)) > 0 }
 
 // TuningKey identifies the tuning of a choice in a budget: its strategy has to be
@@ -64,7 +64,7 @@ func TuningKey(c choice.Choice, budget engine.Bytes) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), budget)
 }
 
-// NewTuning is the tuning of a choice in a budget, of which nothing has been asked.
+// NewTuning returns the tuning of a choice in a budget, of which nothing has been asked.
 func NewTuning(c choice.Choice, budget engine.Bytes, g *engine.Graph) *Tuning {
 	t := &Tuning{Key: TuningKey(c, budget), Budget: budget}
 	for _, p := range tuned(c.Strategy) {
@@ -78,7 +78,7 @@ func NewTuning(c choice.Choice, budget engine.Bytes, g *engine.Graph) *Tuning {
 	return t
 }
 
-// sequence is the size of what all operations read and make, one after the other:
+// sequence returns the size of what all operations read and make, one after the other:
 // a window that large covers the whole step. It may be far above what the step
 // ever holds, because values that are used again are counted again.
 func sequence(g *engine.Graph) (all engine.Bytes) {
@@ -108,7 +108,7 @@ func (p *Param) counts(ops int) {
 	}
 }
 
-// Sweeps says whether the values are tried under an ID.
+// Sweeps reports whether the values are tried under an ID.
 func (t *Tuning) Sweeps(id int) bool { return t != nil && t.ID == id }
 
 // Missing asks for all values, the other arguments being those of c. Who sends it sets ID.
@@ -157,7 +157,7 @@ func (t *Tuning) Refine() bool {
 	return true
 }
 
-// Fastest is the index of the value with the shortest step, -1 if none fits or
+// Fastest returns the index of the value with the shortest step, -1 if none fits or
 // none is known yet. Of equals it is the smallest, which needs the least memory.
 func (p *Param) Fastest() int {
 	best := -1

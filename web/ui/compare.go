@@ -23,10 +23,10 @@ import (
 // Compare says how B differs from A, and which of the two the controls change.
 type Compare struct{ S *state.State }
 
-// On says whether something is compared.
+// On reports whether something is compared.
 func (c *Compare) On() bool { return c.S.Compare != nil }
 
-// edited says whether the controls change a side.
+// edited reports whether the controls change a side.
 func (c *Compare) edited(a bool) bool { return c.S.Compare != nil && c.S.Compare.OnA == a }
 
 // Pressed is for aria-pressed of a side's button.
@@ -48,7 +48,7 @@ func (c *Compare) Edits() string {
 	return "Controls and numbers: " + names.Letter(c.S.Compare.OnA)
 }
 
-// side is the choice and the network of a side, the network nil if it is being
+// side returns the choice and the network of a side, the network nil if it is being
 // read.
 func (c *Compare) side(a bool) (state.Choice, *known.Network) {
 	ca, cb := c.S.SideChoices()
@@ -70,7 +70,7 @@ func (c *Compare) Name(a bool) string {
 	return names.Side(mine, other, network, otherNetwork, names.Budget(mine, network))
 }
 
-// Fit is the text of the button that gives the other side the budget that it lacks.
+// Fit returns the text of the button that gives the other side the budget that it lacks.
 func (c *Compare) Fit() string {
 	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
@@ -102,7 +102,7 @@ func (c *Compare) missing() string {
 	return own + " has no schedule."
 }
 
-// shareOf is how much of a job is done, if that is known.
+// shareOf returns how much of a job is done, if that is known.
 func shareOf(p proto.Progress) string {
 	if p.Total <= 0 {
 		return ""

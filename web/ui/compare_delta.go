@@ -18,7 +18,7 @@ import (
 // What a comparison comes to: a sentence, what it does otherwise, and where the
 // difference comes from.
 
-// Say is the difference in one sentence, in the place of the verdict.
+// Say returns the difference in one sentence, in the place of the verdict.
 func (c *Compare) Say() string {
 	d, ok := c.S.Delta()
 	if !ok {
@@ -106,7 +106,7 @@ func peakWords(d engine.Bytes) string {
 	return "The peaks are equal."
 }
 
-// Delta is where the difference comes from: each part of the step time begins where
+// Delta returns where the difference comes from: each part of the step time begins where
 // the one before it ends, so that the last bar is their sum. The numbers add up as
 // they are written.
 func (c *Compare) Delta() vugu.HTML {
@@ -143,7 +143,7 @@ func (c *Compare) Delta() vugu.HTML {
 	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.Plain(step)+" "+u.Name) + "</p><ul>" + b.String() + "</ul>")
 }
 
-// Sentence is the delta in words, for screen readers.
+// Sentence returns the delta in words, for screen readers.
 func (c *Compare) Sentence() string {
 	if c.S.Compare == nil {
 		return ""

@@ -16,10 +16,10 @@ type Embed struct {
 	Page *permalink.Page
 }
 
-// Title is what the view shows.
+// Title returns what the view shows.
 func (c *Embed) Title() string { return names.Of(c.S) }
 
-// Line is the verdict, or what somebody has selected: a view has no other place for that,
+// Line returns the verdict, or what somebody has selected: a view has no other place for that,
 // and fingers and keys have no pointer to rest on it.
 func (c *Embed) Line() string {
 	a := &answer.Answer{S: c.S}
@@ -37,7 +37,7 @@ func (c *Embed) Line() string {
 	return line
 }
 
-// Action is the way on from what is wrong; empty if there is none.
+// Action returns the way on from what is wrong; empty if there is none.
 func (c *Embed) Action() string {
 	if c.S.Step != nil { // it has its own
 		return ""
@@ -45,7 +45,7 @@ func (c *Embed) Action() string {
 	return (&Notice{S: c.S}).Action()
 }
 
-// Address is the page with exactly what the view shows.
+// Address returns the page with exactly what the view shows.
 func (c *Embed) Address() string {
 	if c.Page == nil || !c.S.View.Frame.Embed {
 		return ""

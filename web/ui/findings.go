@@ -62,13 +62,13 @@ func (c *Findings) About() string {
 	}
 }
 
-// First are the first findings, Rest the others, as items of a list.
+// First returns the first findings, Rest the others, as items of a list.
 func (c *Findings) First() vugu.HTML {
 	list := c.list()
 	return items(list[:min(len(list), firstFindings)])
 }
 
-// Rest are the findings after the first.
+// Rest returns the findings after the first.
 func (c *Findings) Rest() vugu.HTML {
 	list := c.list()
 	return items(list[min(len(list), firstFindings):])
@@ -77,7 +77,7 @@ func (c *Findings) Rest() vugu.HTML {
 // More counts the rest.
 func (c *Findings) More() string { return fmt.Sprintf("%d more", len(c.list())-firstFindings) }
 
-// file is the name of the file that is open; empty for a preset.
+// file returns the name of the file that is open; empty for a preset.
 func (c *Findings) file() string {
 	switch {
 	case c.S.Memory != nil:
@@ -88,7 +88,7 @@ func (c *Findings) file() string {
 	return ""
 }
 
-// list is what there is to say: about the refused file, or about the one that is open.
+// list returns what there is to say: about the refused file, or about the one that is open.
 func (c *Findings) list() (out []Finding) {
 	a := c.S.Alert
 	if c.Refused() {

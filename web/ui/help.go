@@ -17,7 +17,7 @@ type Help struct {
 	Page *permalink.Page
 }
 
-// Keys is the list of keys.
+// Keys returns the list of keys.
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder
 	for _, k := range input.KeyRows() {

@@ -7,7 +7,7 @@ import (
 // Notice says what went wrong, and offers the way on.
 type Notice struct{ S *state.State }
 
-// alert is what the notice tells; nothing if nothing is wrong, or if Findings tells it.
+// alert returns what the notice tells; nothing if nothing is wrong, or if Findings tells it.
 func (c *Notice) alert() state.Alert {
 	if a := c.S.Alert; a != nil && a.File == "" {
 		return *a
@@ -15,11 +15,11 @@ func (c *Notice) alert() state.Alert {
 	return state.Alert{}
 }
 
-// Text is the headline; empty if nothing is wrong.
+// Text returns the headline; empty if nothing is wrong.
 func (c *Notice) Text() string { return c.alert().Text }
 
 // Lines are details.
 func (c *Notice) Lines() []string { return c.alert().Lines }
 
-// Action is the text of the button; empty if there is none.
+// Action returns the text of the button; empty if there is none.
 func (c *Notice) Action() string { return c.alert().Action }

@@ -18,7 +18,7 @@ import (
 // Results is the line of numbers, with what was checked of them.
 type Results struct{ S *state.State }
 
-// Numbers are the peak, the step time, and what is trained per second.
+// Numbers returns the peak, the step time, and what is trained per second.
 func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return address.Numbers(c.S)
@@ -54,7 +54,7 @@ func (c *Results) Numbers() []panel.Number {
 	return out
 }
 
-// ofStep are the numbers of a training step.
+// ofStep returns the numbers of a training step.
 func ofStep(out []panel.Number, s *state.State) []panel.Number {
 	r := answer.Pictured(s)
 	if r == nil || s.Step.Failed != "" {
@@ -96,7 +96,7 @@ func (c *Results) From() string {
 	}
 }
 
-// originWord is how numbers came to be: those of a formula are computed.
+// originWord returns how numbers came to be: those of a formula are computed.
 func originWord(p profiles.Origin) string {
 	if p == profiles.Analytic {
 		return "computed"
@@ -200,7 +200,7 @@ func (c *Results) ClaimTitle() string {
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
-// StopText is what the button beside Work does.
+// StopText returns what the button beside Work does.
 func (c *Results) StopText() string {
 	if w := c.S.Solving; w != nil && w.Best != nil {
 		return "Stop and use this"

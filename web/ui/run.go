@@ -37,7 +37,7 @@ const (
 	CodeCopied = "Code copied."
 )
 
-// room is what the budget leaves to a step, rounded down to what the code says.
+// room returns what the budget leaves to a step, rounded down to what the code says.
 func (c *Run) room() (b engine.Bytes, text string) {
 	n := c.S.Network
 	if n == nil {
@@ -78,7 +78,7 @@ func (c *Run) Does() string {
 	return text + wordsNoGPU
 }
 
-// Code is what to type, in Python but for one line of a shell.
+// Code returns what to type, in Python but for one line of a shell.
 func (c *Run) Code() string {
 	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
@@ -95,5 +95,5 @@ handle = mt.apply(model, "plan.json")               # the training loop stays; h
 `, how, room)
 }
 
-// Docs is the address of a file of the documentation.
+// Docs returns the address of a file of the documentation.
 func (c *Run) Docs(file string) string { return c.Page.Docs() + file }

@@ -20,10 +20,10 @@ type Share struct {
 	Page *permalink.Page
 }
 
-// Open says whether the dialog is open.
+// Open reports whether the dialog is open.
 func (c *Share) Open() bool { return c.S.Sharing != nil }
 
-// Name is what the link is called: what is open and its verdict, or what a person says.
+// Name returns what the link is called: what is open and its verdict, or what a person says.
 func (c *Share) Name() string { return answer.Title(c.S) }
 
 func (c *Share) address() string {
@@ -43,10 +43,10 @@ var (
 // ShareField is a text to be copied.
 type ShareField struct{ ID, Label, Text string }
 
-// Link is the link.
+// Link returns the link.
 func (c *Share) Link() string { return c.address() }
 
-// Fields are what to paste where; none if no address leads to this page.
+// Fields returns what to paste where; none if no address leads to this page.
 func (c *Share) Fields() []ShareField {
 	if c.homeless() {
 		return nil
@@ -119,12 +119,12 @@ func (c *Share) Reopens() string {
 // ShareButton saves a file.
 type ShareButton struct{ ID, Title, Doc string }
 
-// Pictures are the kinds of pictures to save.
+// Pictures returns the kinds of pictures to save.
 func (c *Share) Pictures() []ShareButton {
 	return []ShareButton{{ID: "svg", Title: "SVG"}, {ID: "png", Title: "PNG"}}
 }
 
-// Data are the kinds of tables to save.
+// Data returns the kinds of tables to save.
 func (c *Share) Data() []ShareButton {
 	return []ShareButton{
 		{"operations.csv", "Operations (CSV)", "What runs when, and why it waited"},
@@ -134,7 +134,7 @@ func (c *Share) Data() []ShareButton {
 	}
 }
 
-// Steps is the title of the button for the schedule's steps: in a comparison, of the
+// Steps returns the title of the button for the schedule's steps: in a comparison, of the
 // schedule that the controls change.
 func (c *Share) Steps() string {
 	if side := export.SideOf(c.S); side.Letter != "" {
@@ -152,7 +152,7 @@ func (c *Share) ForPyTorch() string {
 	return "PyTorch runs plans: open the file that memtide_torch.py collects of your model, and its plan can be saved here."
 }
 
-// Themes are the colours of pictures.
+// Themes returns the colours of pictures.
 func (c *Share) Themes() []panel.Option {
 	chosen := c.S.Sharing.Theme
 	return []panel.Option{{ID: "light", Title: "light", Selected: chosen != "dark"}, {ID: "dark", Title: "dark", Selected: chosen == "dark"}}

@@ -11,7 +11,7 @@ func (v *View) Follow(l link.Look) {
 	v.Table = v.Table || v.tableShown()
 }
 
-// Linked is what a link says of how a picture is looked at; nil: there is none yet.
+// Linked returns what a link says of how a picture is looked at; nil: there is none yet.
 func (v *View) Linked(p *known.Picture) link.Look {
 	l := v.Look
 	l.Wanted = v.SelectedName(p)

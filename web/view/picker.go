@@ -18,7 +18,7 @@ type Picker struct {
 // StepEntry begins the ids of entries that are the whole training step of a model.
 const StepEntry = "step/"
 
-// Steps are the models whose whole step the query finds, those that are usual first, and
+// Steps returns the models whose whole step the query finds, those that are usual first, and
 // those alone if it is empty.
 func (p Picker) Steps() (out []*ask.Model) {
 	words := strings.Fields(strings.ToLower(p.Query))
@@ -45,7 +45,7 @@ func (p Picker) Steps() (out []*ask.Model) {
 	return out
 }
 
-// Entries are the ids of all that the query finds, in the order of the list: whole steps,
+// Entries returns the ids of all that the query finds, in the order of the list: whole steps,
 // and presets.
 func (p Picker) Entries() (out []string) {
 	for _, m := range p.Steps() {
@@ -57,12 +57,12 @@ func (p Picker) Entries() (out []string) {
 	return out
 }
 
-// holdsAll says whether a text has every word.
+// holdsAll reports whether a text has every word.
 func holdsAll(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// Matches are the presets that the query finds, language models first and else in the
+// Matches returns the presets that the query finds, language models first and else in the
 // order of the catalogue: by title, id and heading or, if those hold none of it, by
 // description.
 func (p Picker) Matches() []*preset.Preset {
@@ -79,7 +79,7 @@ func (p Picker) Matches() []*preset.Preset {
 	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
 }
 
-// found are the presets of which the text holds every word. Language models are among the
+// found returns the presets of which the text holds every word. Language models are among the
 // steps: a network is in the list once.
 func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
 	for _, p := range preset.Presets() {
@@ -99,7 +99,7 @@ func found(words []string, text func(*preset.Preset) string) (out []*preset.Pres
 	return out
 }
 
-// Best is the match that Enter chooses after typing: the first whose title or id
+// Best returns the match that Enter chooses after typing: the first whose title or id
 // begins with the query, or the first of all.
 func (p Picker) Best() string {
 	query := strings.ToLower(strings.TrimSpace(p.Query))
@@ -119,7 +119,7 @@ func (p Picker) Best() string {
 	return ""
 }
 
-// Step is the entry that stands by rows after the active one.
+// Step returns the entry that stands by rows after the active one.
 func (p Picker) Step(by int) string {
 	all := p.Entries()
 	if len(all) == 0 {

@@ -27,7 +27,7 @@ func (v *View) Retrace() {
 	}
 }
 
-// Wait is the selected wait, -1 if none is selected.
+// Wait returns the selected wait, -1 if none is selected.
 func (v *View) Wait() int {
 	if v.Selected.Kind == lookup.OnGap {
 		return v.Selected.Index
@@ -116,7 +116,7 @@ func (v *View) Carry(p, old *known.Picture) {
 	}
 }
 
-// foremost is what stands out of a picture: the longest wait or, in a graph that
+// foremost returns what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
 func foremost(p *known.Picture) lookup.Target {
 	if i := longest(p.Gaps()); i >= 0 {
@@ -167,7 +167,7 @@ func (v *View) selectWanted(p *known.Picture) bool {
 	return true
 }
 
-// SelectedName is what is selected by hand in a picture, by what it is; empty if it is
+// SelectedName returns what is selected by hand in a picture, by what it is; empty if it is
 // what the page selects by itself, or if there is no picture.
 func (v *View) SelectedName(p *known.Picture) string {
 	switch {

@@ -67,7 +67,7 @@ func (t *LayerTable) Sort(by tell.LayerColumn) {
 	t.Top = 0
 }
 
-// LayerRows are the rows of the table of a picture's layers that are not left out, in its
+// LayerRows returns the rows of the table of a picture's layers that are not left out, in its
 // order; none while it is closed.
 func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	if p == nil || !v.LayerList {
@@ -80,7 +80,7 @@ func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	return v.rows.rows
 }
 
-// LayerRow is the row of the selected stage, -1 if it has none.
+// LayerRow returns the row of the selected stage, -1 if it has none.
 func (v *View) LayerRow(p *known.Picture) int {
 	if p == nil {
 		return -1
@@ -106,7 +106,7 @@ func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {
 	v.Play = Playing{On: true, last: now, held: waitsToHold(gaps, v.Playhead)}
 }
 
-// waitsToHold are the starts of the longest waits behind a moment, in order.
+// waitsToHold returns the starts of the longest waits behind a moment, in order.
 func waitsToHold(gaps []sim.Gap, after time.Duration) (at []time.Duration) {
 	gaps = slices.Clone(gaps)
 	sort.SliceStable(gaps, func(i, j int) bool { return gaps[i].End-gaps[i].Start > gaps[j].End-gaps[j].Start })

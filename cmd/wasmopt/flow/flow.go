@@ -9,7 +9,7 @@ type flow struct {
 	loopEnd []int  // behind the last segment of the loop that begins here; 0: none
 }
 
-// viaTable tells whether a jump cannot be a branch.
+// viaTable reports whether a jump cannot be a branch.
 func (fl *flow) viaTable(from, to int) bool {
 	return to <= from && fl.loopEnd[to] <= from
 }
@@ -32,7 +32,7 @@ func (f *Function) endAtCalls(returns func(function int64) bool) {
 	}
 }
 
-// jumps are the segments that a segment may go on with.
+// jumps returns the segments that a segment may go on with.
 func (f *Function) jumps(i int) (to []int) {
 	for _, in := range f.segments[i].code {
 		if in.target >= 0 {

@@ -123,10 +123,10 @@ func Parse(i int, body []byte) *Function {
 	return p.Function
 }
 
-// Places is how many numbers the places of a function have.
+// Places returns how many numbers the places of a function have.
 func (f *Function) Places() int { return len(f.table) }
 
-// Calls tells whether what follows a place calls a function, by its number in calls.
+// Calls reports whether what follows a place calls a function, by its number in calls.
 func (f *Function) Calls(place int, function int64) bool {
 	return slices.ContainsFunc(f.segments[f.table[place]].code, func(in instruction) bool {
 		return in.op == opCall && in.n == function
@@ -212,7 +212,7 @@ func (p *functionParser) all() bool {
 	return p.r.I == p.end
 }
 
-// ends tells whether nothing comes after an instruction.
+// ends reports whether nothing comes after an instruction.
 func ends(op byte) bool { return op == opBr || op == opReturn || op == opUnreachable }
 
 // meaning finds out what an instruction of segment i is for.

@@ -96,7 +96,7 @@ func (o *order) order(set []int, inLoop bool) bool {
 	return true
 }
 
-// head is the first segment at which a part is entered from elsewhere, without
+// head returns the first segment at which a part is entered from elsewhere, without
 // the table if possible, and whether it is the only one.
 func (o *order) head(part []int) (head int, one bool) {
 	head, n, direct := part[0], 0, false
@@ -115,7 +115,7 @@ func (o *order) head(part []int) (head int, one bool) {
 	return head, n == 1
 }
 
-// parts are the strongly connected parts of a set, each before those that lead
+// parts returns the strongly connected parts of a set, each before those that lead
 // to it (R. Tarjan, doi:10.1137/0201010).
 func (o *order) parts(set []int) (parts [][]int) {
 	for _, i := range set {

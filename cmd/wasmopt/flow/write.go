@@ -142,7 +142,7 @@ func (w *functionWriter) level(lo, hi int, table bool) {
 	}
 }
 
-// begins tells whether a loop begins at a segment in which we are not yet.
+// begins reports whether a loop begins at a segment in which we are not yet.
 func (w *functionWriter) begins(i int) bool {
 	return w.loopEnd[i] > 0 && !slices.Contains(w.labels, label{labelLoop, i})
 }
@@ -165,7 +165,7 @@ func (w *functionWriter) dispatch() {
 	}
 }
 
-// depth is how many labels are between here and one of them.
+// depth returns how many labels are between here and one of them.
 func (w *functionWriter) depth(l label) int {
 	i := len(w.labels) - 1
 	for w.labels[i] != l {

@@ -16,8 +16,8 @@ type segment struct {
 	data []byte
 }
 
-// InitialMemory is what a module lays out in its memory before it runs, up to the
-// last byte that it says; nil if that is nothing. It is an error if data segments say
+// InitialMemory returns what a module lays out in its memory before it runs, up to the
+// last byte that it says, or nil if that is nothing. It is an error if data segments say
 // anything else than that: segments that the program lays out itself while it runs,
 // that do not fit into its memory, or that lie in a memory which is not its own and
 // need not be zero between them.
@@ -52,7 +52,7 @@ func InitialMemory(sections []Section) ([]byte, error) {
 	return memory, nil
 }
 
-// ownMemory is how large the one memory is that a module has, in bytes.
+// ownMemory returns how large the one memory is that a module has, in bytes.
 func ownMemory(sections []Section) (int64, error) {
 	if _, err := importedFunctions(sections); err != nil { // a memory may be among the imports
 		return 0, err

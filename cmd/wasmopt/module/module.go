@@ -52,7 +52,7 @@ func Read(module []byte) (sections []Section, err error) {
 	return sections, r.Err
 }
 
-// Write is the reverse of Read.
+// Write returns the reverse of Read.
 func Write(sections []Section) []byte {
 	size := len(head)
 	for _, s := range sections {
@@ -65,12 +65,12 @@ func Write(sections []Section) []byte {
 	return out
 }
 
-// Find is where the first section with a number is; -1: nowhere.
+// Find returns where the first section with a number is; -1: nowhere.
 func Find(sections []Section, id byte) int {
 	return slices.IndexFunc(sections, func(s Section) bool { return s.ID == id })
 }
 
-// Named is the content of the custom section with a name; nil if there is none.
+// Named returns the content of the custom section with a name, or nil if there is none.
 func Named(sections []Section, name string) []byte {
 	for _, s := range sections {
 		r := &Reader{B: s.Body}
@@ -103,7 +103,7 @@ func importedFunctions(sections []Section) (n int, err error) {
 	return n, r.Err
 }
 
-// Functions are the bodies of a module's own functions, and how many imported ones
+// Functions returns the bodies of a module's own functions, and how many imported ones
 // come before them in the numbers that calls use. What is imported must be functions.
 func Functions(sections []Section) (bodies [][]byte, imported int, err error) {
 	if imported, err = importedFunctions(sections); err != nil {
@@ -123,7 +123,7 @@ func Functions(sections []Section) (bodies [][]byte, imported int, err error) {
 	return bodies, imported, nil
 }
 
-// WriteFunctions is the body of a code section with these functions.
+// WriteFunctions returns the body of a code section with these functions.
 func WriteFunctions(bodies [][]byte) []byte {
 	size := 5
 	for _, b := range bodies {

@@ -18,7 +18,7 @@ func (r *Reader) Take(n int) []byte {
 	return r.B[r.I-n : r.I]
 }
 
-// Byte is the next byte.
+// Byte returns the next byte.
 func (r *Reader) Byte() byte {
 	if b := r.Take(1); b != nil {
 		return b[0]
@@ -26,7 +26,7 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
-// Unsigned is the next number, which has no sign.
+// Unsigned returns the next number, which has no sign.
 func (r *Reader) Unsigned() (n uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		b := r.Byte()
@@ -39,7 +39,7 @@ func (r *Reader) Unsigned() (n uint64) {
 	return 0
 }
 
-// Signed is the next number, which has a sign.
+// Signed returns the next number, which has a sign.
 func (r *Reader) Signed() (n int64) {
 	for shift := 0; shift < 64; {
 		b := r.Byte()

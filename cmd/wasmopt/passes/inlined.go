@@ -36,7 +36,7 @@ func (p *program) dropInlined() (string, error) {
 	})
 }
 
-// inlinedCalls is where the list of inlined calls of a function is, by its record, and
+// inlinedCalls returns where the list of inlined calls of a function is, by its record, and
 // how many they are; none: 0.
 func (t *tables) inlinedCalls(f int) (off, n int) {
 	tables := t.word(f + funcPCData)

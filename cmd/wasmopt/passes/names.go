@@ -58,7 +58,7 @@ func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 	return used
 }
 
-// inlinedNames are the names, by their offsets, in lists of inlined calls.
+// inlinedNames returns the names, by their offsets, in lists of inlined calls.
 func (t *tables) inlinedNames() map[int]bool {
 	names := map[int]bool{}
 	for i := range t.funcs {
@@ -71,7 +71,7 @@ func (t *tables) inlinedNames() map[int]bool {
 	return names
 }
 
-// packageOf is what stands before the first dot after the last slash, type
+// packageOf returns what stands before the first dot after the last slash, type
 // parameters aside.
 func packageOf(name string) string {
 	name, _, _ = strings.Cut(name, "[")

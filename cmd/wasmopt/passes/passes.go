@@ -28,7 +28,7 @@ type Pass struct {
 	run    func(p *program) (done string, err error)
 }
 
-// Passes are all of them, in the order in which they run.
+// Passes returns all of them, in the order in which they run.
 func Passes() []Pass {
 	return []Pass{
 		{"jumps", "jump directly in functions, without their tables", true, (*program).jumps},
@@ -146,7 +146,7 @@ func (p *program) prepare(report *Report) (err error) {
 // writtenGap is the gap of zeros up to which Go's linker writes them out.
 const writtenGap = 7
 
-// write is the program as it is now. Memory that a pass has changed is laid out as the
+// write returns the program as it is now. Memory that a pass has changed is laid out as the
 // linker does it, until joinSegments does better.
 func (p *program) write() []byte {
 	if !p.packed {

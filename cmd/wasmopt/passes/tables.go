@@ -136,12 +136,12 @@ const (
 func (t *tables) mod(i int) int { return t.long(t.module + 8*i) }
 func (t *tables) pc(i int) int  { return t.long(t.head + 8*i) }
 
-// function is where the record of function i is.
+// function returns where the record of function i is.
 func (t *tables) function(i int) int {
 	return t.records.at + t.word(t.records.at+i*listEntry+4)
 }
 
-// name is the name of a function at an offset.
+// name returns the name of a function at an offset.
 func (t *tables) name(off int) string { return t.text(t.names, off) }
 
 // findTables looks for the tables. Where they are is found by their beginnings, which

@@ -127,7 +127,7 @@ func (v *verifier) verifyRest(mod func(i, want int, what string), zero func(from
 	zero(modLater, moduleWords, "what the runtime fills in")
 }
 
-// pointsTo tells whether one of the initialized variables is an address.
+// pointsTo reports whether one of the initialized variables is an address.
 func (v *verifier) pointsTo(address int) bool {
 	for at := v.mod(modData); at < v.mod(modDataEnd) && v.within(at, 8); at += 8 {
 		if binary.LittleEndian.Uint64(v.b[at:]) == uint64(address) {
@@ -172,8 +172,8 @@ func (v *verifier) fills(at int, part span, what string) {
 	}
 }
 
-// deferReturn is the number in calls of the function that runs deferred calls, where
-// functions go on after panics; -1 if there is none.
+// deferReturn returns the number in calls of the function that runs deferred calls, where
+// functions go on after panics, or -1 if there is none.
 func (v *verifier) deferReturn() int64 {
 	for i := range v.funcs {
 		if f := v.function(i); v.within(f, funcSize) && v.name(v.word(f+funcName)) == deferReturn {
@@ -234,7 +234,7 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 	}
 }
 
-// tableAt is the table by instruction at an offset.
+// tableAt returns the table by instruction at an offset.
 func (v *verifier) tableAt(off int) values {
 	t, ok := v.tablesAt[off]
 	if !ok {

@@ -34,7 +34,7 @@ func (v *verifier) verifyDatum(i, kind, off int, tables [pcKinds]values, places 
 	v.dataAt[off] = max(v.dataAt[off], size)
 }
 
-// stackMap is a map of pointers: how many bit maps, more than the largest number of
+// stackMap returns a map of pointers: how many bit maps, more than the largest number of
 // one, and their bits.
 func (v *verifier) stackMap(at, most int) (size int, ok bool) {
 	n, bits := v.word(at), v.word(at+4)
@@ -68,7 +68,7 @@ func (v *verifier) numbers(at, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// arguments are where arguments are and how large: pairs of a distance and a size,
+// arguments returns where arguments are and how large: pairs of a distance and a size,
 // between marks, until the last mark.
 func (v *tables) arguments(at int) (size int, ok bool) {
 	depth := 0

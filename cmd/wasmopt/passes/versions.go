@@ -10,7 +10,7 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Verified are the versions of Go for whose programs all passes may run. The layout
+// Verified returns the versions of Go for whose programs all passes may run. The layout
 // of the runtime's tables is seen in every single program, word by word (verify.go);
 // what a program cannot show is what its runtime and its compiler do with them. To
 // verify a version is to see, with that version in place (GOTOOLCHAIN=go1.27.0):
@@ -28,7 +28,7 @@ import (
 // Then add its name. Releases that only mend (go1.26.9) are versions of their own.
 func Verified() []string { return []string{"go1.26.8", "go1.26.0"} }
 
-// madeBy is the version of Go that made a program. The linker names it in a section
+// madeBy returns the version of Go that made a program. The linker names it in a section
 // for that (producers), and the runtime in a text that one of its variables points to
 // (runtime.buildVersion), which also tells experiments: both have to say the same.
 func madeBy(sections []module.Section, memory []byte) (string, error) {
@@ -49,8 +49,8 @@ func madeBy(sections []module.Section, memory []byte) (string, error) {
 	}
 }
 
-// producer is the version of the compiler in a section of this name
-// (github.com/WebAssembly/tool-conventions, ProducersSection.md); "" if it is not Go's.
+// producer returns the version of the compiler in a section of this name
+// (github.com/WebAssembly/tool-conventions, ProducersSection.md), or "" if it is not Go's.
 func producer(section []byte) (version string) {
 	r := &module.Reader{B: section}
 	text := func() string { return string(r.Take(int(r.Unsigned()))) }
@@ -72,5 +72,5 @@ func producer(section []byte) (version string) {
 	return version
 }
 
-// IsVerified tells whether all passes may run for programs of a version of Go.
+// IsVerified reports whether all passes may run for programs of a version of Go.
 func IsVerified(version string) bool { return slices.Contains(Verified(), version) }

@@ -19,7 +19,7 @@ func (v *view) within(at, n int) bool {
 	return !v.bad
 }
 
-// word is a number of 4 bytes.
+// word returns a number of 4 bytes.
 func (v *view) word(at int) int {
 	if !v.within(at, 4) {
 		return 0
@@ -27,7 +27,7 @@ func (v *view) word(at int) int {
 	return int(binary.LittleEndian.Uint32(v.b[at:]))
 }
 
-// long is a number of 8 bytes; of an address or a length, which is below 2 GiB.
+// long returns a number of 8 bytes; of an address or a length, which is below 2 GiB.
 func (v *view) long(at int) int {
 	if v.word(at+4) != 0 {
 		v.bad = true
@@ -47,7 +47,7 @@ func (v *view) clear(s span) {
 	}
 }
 
-// text is the text at a place, which a zero ends before the end of the span.
+// text returns the text at a place, which a zero ends before the end of the span.
 func (v *view) text(s span, off int) string {
 	if off < 0 || off >= s.end-s.at || !v.within(s.at+off, 1) {
 		v.bad = true
@@ -64,7 +64,7 @@ func (v *view) text(s span, off int) string {
 // span is a part of a memory: from at to before end.
 type span struct{ at, end int }
 
-// starts are the offsets at which the texts of a span begin, each ended by a zero.
+// starts returns the offsets at which the texts of a span begin, each ended by a zero.
 // There are no empty ones: zeros at the end are none.
 func (v *view) starts(s span) map[int]bool {
 	starts := map[int]bool{}

@@ -30,7 +30,7 @@ func simulate(v *enginetest.Vector) fields {
 	return fields{"valid": true, "makespan": v.Units(must(trace, err).Makespan), "peak": trace.Peak}
 }
 
-// firstTooLarge is the index of the first operation that needs more than the
+// firstTooLarge returns the index of the first operation that needs more than the
 // budget; the length if there is none. A beginning of a sequence is no step,
 // so the simulator cannot play it.
 func firstTooLarge(p *engine.Problem, ops []engine.ChainOp) int {
@@ -83,7 +83,7 @@ func played(v *enginetest.Vector, strategy string, args engine.Args) fields {
 	return fields{"feasible": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}
 }
 
-// offloaded is the set of a vector by stage.
+// offloaded returns the set of a vector by stage.
 func offloaded(v *enginetest.Vector) []bool {
 	set := make([]bool, len(v.Stages))
 	for _, i := range v.Set {
@@ -150,7 +150,7 @@ func offloadAll(v *enginetest.Vector) fields {
 	return f
 }
 
-// stepTime is that of a trace; null if there is none.
+// stepTime returns that of a trace; null if there is none.
 func stepTime(trace *sim.Trace) any {
 	if trace == nil {
 		return nil
@@ -158,7 +158,7 @@ func stepTime(trace *sim.Trace) any {
 	return int64(trace.Makespan)
 }
 
-// trueOptimum is the least step time over all orders of whole transfers, null if
+// trueOptimum returns the least step time over all orders of whole transfers, null if
 // the chain is too long for that, or the search was stopped.
 func trueOptimum(p *engine.Problem) any {
 	sol, err := engine.Lookup("offloadexact").Solve(p, nil, nil)

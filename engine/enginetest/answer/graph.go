@@ -120,7 +120,7 @@ func pipelined(v *enginetest.Vector) fields {
 	return f
 }
 
-// fastest is the least step time that is found, 0 if nothing fits, and whether that is proven.
+// fastest returns the least step time that is found, 0 if nothing fits, and whether that is proven.
 func fastest(p *pipeline.Problem, allowed pipeline.Allowed) (time.Duration, bool) {
 	var least time.Duration
 	found, err := pipeline.Search(p, pipeline.Options{Allowed: allowed, Effort: pipelinePasses}, nil)

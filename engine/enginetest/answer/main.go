@@ -104,7 +104,7 @@ func play(p *engine.Problem, sol *engine.Solution, err error) *sim.Trace {
 	return must(sim.Play(p, must(sol, err).Schedule))
 }
 
-// leastBudget is the smallest budget that an error names; 0 if there is no error.
+// leastBudget returns the smallest budget that an error names, or 0 if there is no error.
 func leastBudget(err error) engine.Bytes {
 	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		return small.Smallest

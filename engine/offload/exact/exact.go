@@ -35,7 +35,7 @@ methods are there for chains of realistic length.`,
 	Solver: solve,
 }
 
-// solve is a function of this package, which is how the build sees that a program
+// solve returns a function of this package, which is how the build sees that a program
 // without it has to be told of the strategy.
 func solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	return offload.SolveExact(p, args, poll)

@@ -133,7 +133,7 @@ func (c *proof) read() error {
 	return nil
 }
 
-// length is the time of a pass by itself, or of a copy.
+// length returns the time of a pass by itself, or of a copy.
 func (c *proof) length(x pipeline.Pass) time.Duration {
 	st := &c.p.Stages[x.Stage]
 	if x.Kind == pipeline.Out || x.Kind == pipeline.In {
@@ -172,7 +172,7 @@ func (c *proof) message(x pipeline.Pass, out bool) int {
 	return at
 }
 
-// blocking is how long a message keeps its ranks busy.
+// blocking returns how long a message keeps its ranks busy.
 func (c *proof) blocking(at int) time.Duration {
 	if at < 0 || c.p.Messages != pipeline.Blocking {
 		return 0
@@ -212,7 +212,7 @@ func (c *proof) use(r int, x pipeline.Span, receives time.Duration) {
 	c.uses[r] = append(c.uses[r], taken{x.Start - receives, take, turn}, gives)
 }
 
-// once is the only span of a pass.
+// once returns the only span of a pass.
 func (c *proof) once(k pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	list := c.spans[key{k, m, s}]
 	if len(list) != 1 {
@@ -263,7 +263,7 @@ func (c *proof) micro(s, m int) error {
 	return nil
 }
 
-// forward is the F or D of a micro batch; backward its A or B.
+// forward returns the F or D of a micro batch; backward its A or B.
 func (c *proof) forward(s, m int) (x pipeline.Span, dropped, ok bool) {
 	x, kept := c.once(pipeline.Forward, m, s)
 	d, dropped := c.once(pipeline.Dropped, m, s)
@@ -282,7 +282,7 @@ func (c *proof) backward(s, m int) (pipeline.Span, bool) {
 	return x, whole != split
 }
 
-// arrived is when the message that a pass waits for has come.
+// arrived returns when the message that a pass waits for has come.
 func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	at := c.from(x)
 	if at < 0 {
@@ -304,7 +304,7 @@ func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	return sender.End, ok
 }
 
-// queued is when a message arrives that waits for those that its rank has sent to the same rank before.
+// queued returns when a message arrives that waits for those that its rank has sent to the same rank before.
 func (c *proof) queued(x pipeline.Span, to int) (free time.Duration) {
 	for _, y := range c.t.Ranks[c.p.Stages[x.Stage].Rank] {
 		at := c.to(y.Pass)

@@ -77,14 +77,14 @@ func (c *proof) early(r int, list []pipeline.Pass) error {
 	return nil
 }
 
-// takes are the bytes that a pass or a copy takes at its start.
+// takes returns the bytes that a pass or a copy takes at its start.
 func (c *proof) takes(x pipeline.Pass) engine.Bytes {
 	one := &proof{p: c.p, uses: make([][]taken, 1)}
 	one.use(0, pipeline.Span{Pass: x}, 0)
 	return one.uses[0][0].bytes
 }
 
-// fits is the first instant in [from, to) at which a rank had room for bytes when it was their turn.
+// fits returns the first instant in [from, to) at which a rank had room for bytes when it was their turn.
 func (c *proof) fits(r int, from, to time.Duration, bytes engine.Bytes, turn int) (time.Duration, bool) {
 	instants := []time.Duration{from}
 	for _, u := range c.uses[r] {
@@ -161,7 +161,7 @@ func (c *proof) lanes(order [][]pipeline.Pass) error {
 	return nil
 }
 
-// complete is when the data of a copy is there: the pass that makes it, or the last copy the other way before it.
+// complete returns when the data of a copy is there: the pass that makes it, or the last copy the other way before it.
 func (c *proof) complete(x pipeline.Span) (at time.Duration) {
 	for _, kind := range []pipeline.Kind{pipeline.Forward, pipeline.Again, pipeline.Out, pipeline.In} {
 		for _, y := range c.spans[key{kind, x.Micro, x.Stage}] {

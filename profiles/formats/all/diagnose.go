@@ -94,10 +94,10 @@ func looksLike(head []byte) (what, remedy string) {
 	return looksLikeText(head)
 }
 
-// isBinary says whether a character is in no text, not even in what a terminal shows.
+// isBinary reports whether a character is in no text, not even in what a terminal shows.
 func isBinary(c rune) bool { return c < ' ' && !strings.ContainsRune("\b\t\n\v\f\r\x1b", c) }
 
-// validEnd is where to cut a head so that no rune is split.
+// validEnd returns where to cut a head so that no rune is split.
 func validEnd(head []byte) int {
 	end := len(head)
 	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
@@ -149,7 +149,7 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 	return "This is binary data of an unknown kind", collectHint
 }
 
-// isWide says whether every second byte is 0 and the others are no control bytes, as of
+// isWide reports whether every second byte is 0 and the others are no control bytes, as of
 // Latin letters in UTF-16.
 func isWide(head []byte) bool {
 	head = head[:min(len(head), 512)&^1]
@@ -166,7 +166,7 @@ func isWide(head []byte) bool {
 	return len(head) >= 8 && (is(0, 1) || is(1, 0))
 }
 
-// isPackets says whether the head is a list of messages of protocol buffers that are all
+// isPackets reports whether the head is a list of messages of protocol buffers that are all
 // the field 1, three at least.
 func isPackets(head []byte) bool {
 	n := 0
@@ -281,10 +281,10 @@ func looksLikeText(head []byte) (what, remedy string) {
 	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), collectHint
 }
 
-// isCount says whether a text is a number of microseconds.
+// isCount reports whether a text is a number of microseconds.
 func isCount(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// isYAML says whether the first lines of a text, three at most, are keys with values.
+// isYAML reports whether the first lines of a text, three at most, are keys with values.
 func isYAML(text string) bool {
 	n := 0
 	for line := range strings.Lines(text) {

@@ -68,7 +68,7 @@ func (d *dtrLog) assign() (again int) {
 	return again
 }
 
-// seeded is where the backward begins whose first function that says so stands at a place:
+// seeded returns where the backward begins whose first function that says so stands at a place:
 // autograd makes the gradient of the loss, a single number of ones, and what follows may
 // have names of the forward.
 func (d *dtrLog) seeded(at int) int {

@@ -64,7 +64,7 @@ func (d *dtrLog) lives() lives {
 	return l
 }
 
-// releasedAfter is the last function that runs before the log releases a storage.
+// releasedAfter returns the last function that runs before the log releases a storage.
 func (d *dtrLog) releasedAfter(s int) int {
 	if st := &d.storages[s]; st.refs == 0 {
 		return st.released - 1
@@ -72,7 +72,7 @@ func (d *dtrLog) releasedAfter(s int) int {
 	return len(d.calls) - 1
 }
 
-// cuts are the functions that end a stage, and what crosses there.
+// cuts returns the functions that end a stage, and what crosses there.
 func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 	crosses := make([]int, l.turn+1) // how many storages cross behind a function, as differences
 	sum := make([]int, l.turn+1)     // of their numbers, so that a single one is known
@@ -251,7 +251,7 @@ func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) {
 	}
 }
 
-// alike tells whether a function looks like the backward of another.
+// alike reports whether a function looks like the backward of another.
 func alike(forward, back string) bool {
 	forward = strings.TrimSuffix(forward, "_")
 	base, _, _ := strings.Cut(back, "_backward")

@@ -22,7 +22,7 @@ type Script struct{ B []byte }
 // More reports whether the script goes on.
 func (s *Script) More() bool { return len(s.B) > 0 }
 
-// N is a choice of k; 0 at the end of the script.
+// N returns a choice of k; 0 at the end of the script.
 func (s *Script) N(k int) int {
 	if k <= 1 || len(s.B) == 0 {
 		return 0
@@ -99,7 +99,7 @@ const (
 	FixedRoom = 24 << 20
 )
 
-// allocated is what the program has allocated so far, in bytes. Other goroutines must be
+// allocated returns what the program has allocated so far, in bytes. Other goroutines must be
 // quiet.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}

@@ -68,7 +68,7 @@ func FuzzContent(f *testing.F, samples []string, refused []Rejection) {
 	})
 }
 
-// Rep is a text n times.
+// Rep returns a text n times.
 func Rep(s string, n int) string { return strings.Repeat(s, n) }
 
 // Content builds content of parts when it is asked for.
@@ -81,7 +81,7 @@ func ManyKeys(n int) string {
 	return Rows(n, func(i int) string { return fmt.Sprintf(`"k%d":"v",`, i) })
 }
 
-// Rows is what row says for 0 to n-1; objects have a comma between them.
+// Rows returns what row says for 0 to n-1; objects have a comma between them.
 func Rows(n int, row func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -94,7 +94,7 @@ func Rows(n int, row func(i int) string) string {
 	return b.String()
 }
 
-// Spent is how much f allocates in all beside what is there.
+// Spent returns how much f allocates in all beside what is there.
 func Spent(f func()) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()

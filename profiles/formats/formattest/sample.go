@@ -87,7 +87,7 @@ func CheckProblems(t *testing.T, err error) {
 	}
 }
 
-// Read is the unpacked content of a sample.
+// Read returns the unpacked content of a sample.
 func Read(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -139,7 +139,7 @@ func encode(t *testing.T, w io.Writer, p *profiles.Profile) error {
 	return nil
 }
 
-// Dump is a profile in lines, every number of it.
+// Dump returns a profile in lines, every number of it.
 func Dump(p *profiles.Profile) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q format %s, batch %d, dtype %q\nsource %q, times %q, sizes %q, device %q, url %q\n", p.Name, p.Format, p.Batch, p.DType,

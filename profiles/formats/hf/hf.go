@@ -210,7 +210,7 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 	}
 }
 
-// setup is the step as memtide plan plays it by default, with what the file chooses
+// setup returns the step as memtide plan plays it by default, with what the file chooses
 // otherwise, and the card whose times it has: an H100, or one of the peak that the file names.
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq}, Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}

@@ -101,7 +101,7 @@ func (s *ktStep) sortWorks() {
 	}
 }
 
-// clocks are the time from the first work of the step on the device to the last,
+// clocks returns the time from the first work of the step on the device to the last,
 // and what of it the device works.
 func (s *ktStep) clocks() (wall, busy int64) {
 	works := slices.Clone(s.works)

@@ -161,7 +161,7 @@ func (t *trace) readOp(e *event) {
 	t.ops = append(t.ops, op)
 }
 
-// firstTensor is the size of the first input that is a tensor of a known type,
+// firstTensor returns the size of the first input that is a tensor of a known type,
 // from a list of dimensions such as [[32, 3, 224, 224], []] and one of types.
 // Tensors of fewer dimensions than least do not count.
 func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch int32, kind dType) {
@@ -183,7 +183,7 @@ func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch in
 	}
 }
 
-// withoutFirst is a list without its first item; only the inner of it matters.
+// withoutFirst returns a list without its first item; only the inner of it matters.
 func (t *trace) withoutFirst(list []byte) []byte {
 	if len(list) < 2 {
 		return nil
@@ -195,7 +195,7 @@ func (t *trace) withoutFirst(list []byte) []byte {
 	return rest // the comma stands where the bracket was
 }
 
-// tensorBytes is the size of a tensor of dimensions such as [32, 3, 224].
+// tensorBytes returns the size of a tensor of dimensions such as [32, 3, 224].
 func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
 	size = ktTypeBytes[kind]
 	if kind == ktOther {

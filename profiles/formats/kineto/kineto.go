@@ -122,7 +122,7 @@ func (s *ktStep) chooseNodes() (nodes []*node, source string) {
 	return s.opNodes(), fromOps
 }
 
-// dtype is the type of most inputs of stages.
+// dtype returns the type of most inputs of stages.
 func (s *ktStep) dtype(list []stage) string {
 	words := map[dType]string{ktF32: "f32", ktF16: "f16", ktBF16: "bf16"}
 	votes := [ktByte + 1]int{}

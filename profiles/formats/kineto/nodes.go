@@ -46,7 +46,7 @@ func (s *ktStep) nest(sorted []*node) (roots []*node) {
 // deepest is how deep modules may be within each other.
 const deepest = 500
 
-// moduleNodes are the calls of modules that the profiler has recorded.
+// moduleNodes returns the calls of modules that the profiler has recorded.
 func (s *ktStep) moduleNodes() []*node {
 	var list []*node
 	for _, span := range s.spans {
@@ -62,7 +62,7 @@ func (s *ktStep) moduleNodes() []*node {
 	return s.nest(list)
 }
 
-// namedNodes are the ranges that somebody named with record_function, if they
+// namedNodes returns the ranges that somebody named with record_function, if they
 // are the layers of the forward: several, none with most of the operators, and
 // hardly any outside of them. Phases of the step are none: ranges that reach into
 // the backward or have the names of phases. s.notLayers is one that is none.
@@ -129,7 +129,7 @@ func isPhase(name string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !phaseWords[w] })
 }
 
-// opNodes are the outermost operators.
+// opNodes returns the outermost operators.
 func (s *ktStep) opNodes() []*node {
 	var list []*node
 	for _, i := range s.tops[s.forward] {
@@ -209,7 +209,7 @@ func (s *ktStep) stackNodes() (roots []*node) {
 	return s.prune(roots)
 }
 
-// sharedFrames is how many frames two operators share, in the same calls.
+// sharedFrames returns how many frames two operators share, in the same calls.
 // sameName tells that the operators have one name.
 func sharedFrames(before, now []stackFrame, sameName bool) int {
 	n := 0

@@ -186,7 +186,7 @@ func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	return t
 }
 
-// more says whether something follows that begins like this, before the end of what it
+// more reports whether something follows that begins like this, before the end of what it
 // is in, which is skipped.
 func (t *trace) more(begin, end byte, what string, poll *engine.Poll) bool {
 	s := t.stream
@@ -208,7 +208,7 @@ func (t *trace) more(begin, end byte, what string, poll *engine.Poll) bool {
 	}
 }
 
-// value is the next value of the content.
+// value returns the next value of the content.
 func (t *trace) value() []byte {
 	v, err := t.stream.Value()
 	profiles.End(err)

@@ -65,7 +65,7 @@ func (c *stepCutter) take(op *ktOp, t *trace) {
 	}
 }
 
-// beginAround is the begin of an operator, or of the outermost call of a module
+// beginAround returns the begin of an operator, or of the outermost call of a module
 // or named range around it that begins at a time or later.
 func (t *trace) beginAround(op *ktOp, from int64) int64 {
 	begin := op.start

@@ -77,7 +77,7 @@ func (s *ktStep) cutLoss(list []stage) []stage {
 	return list
 }
 
-// stageOf is the stage whose forward has a time; -1 if none has.
+// stageOf returns the stage whose forward has a time, or -1 if none has.
 func stageOf(list []stage, at int64) int {
 	lo, hi := 0, len(list)
 	for lo < hi {
@@ -131,7 +131,7 @@ func (s *ktStep) measure(list []stage) {
 	}
 }
 
-// owners are the stages of the outermost operators of the backward. What has no
+// owners returns the stages of the outermost operators of the backward. What has no
 // sequence number, like the sum of a gradient, belongs to what ran before it.
 func (s *ktStep) owners(list []stage) map[int]int {
 	owner := map[int]int{}

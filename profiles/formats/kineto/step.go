@@ -102,7 +102,7 @@ func (t *trace) works() (works []work, lost int) {
 	return works, lost
 }
 
-// windows are the steps of the trace: the ranges that the profiler's step()
+// windows returns the steps of the trace: the ranges that the profiler's step()
 // makes, or what lies between two ends of an optimizer's step, or everything.
 func (t *trace) windows() (list []window, how string) {
 	seen := map[int32]bool{}
@@ -133,7 +133,7 @@ func (t *trace) windows() (list []window, how string) {
 	return []window{{0, math.MaxInt64}}, ""
 }
 
-// medianWindow is the step with the median of the work, the earlier one of two.
+// medianWindow returns the step with the median of the work, the earlier one of two.
 // The list is sorted.
 func medianWindow(list []window, works []work) window {
 	type sum struct{ took, index int64 }
@@ -216,13 +216,13 @@ func (s *ktStep) findMemory() {
 	s.held = append(s.held, sum)
 }
 
-// heldAt is what is in use at a time, above the begin of the step.
+// heldAt returns what is in use at a time, above the begin of the step.
 func (s *ktStep) heldAt(at int64) int64 {
 	i, _ := slices.BinarySearchFunc(s.used, at, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
 	return s.held[i]
 }
 
-// peakIn is the most that is in use between two times.
+// peakIn returns the most that is in use between two times.
 func (s *ktStep) peakIn(from, to int64) int64 {
 	i, _ := slices.BinarySearchFunc(s.used, from, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
 	peak := s.held[i]
@@ -282,14 +282,14 @@ func (s *ktStep) findForward() {
 	s.findAsides()
 }
 
-// trainedIn is how many operators that have a backward begin in a window.
+// trainedIn returns how many operators that have a backward begin in a window.
 func (s *ktStep) trainedIn(from, to int64) int {
 	a, _ := slices.BinarySearch(s.starts, from)
 	b, _ := slices.BinarySearch(s.starts, to)
 	return max(0, b-a)
 }
 
-// topAt is the outermost operator of a thread at a time; -1 if there is none.
+// topAt returns the outermost operator of a thread at a time, or -1 if there is none.
 func (s *ktStep) topAt(thread int32, at int64) int {
 	tops := s.tops[thread]
 	i, exact := slices.BinarySearchFunc(tops, at, func(i int, at int64) int { return cmp.Compare(s.ops[i].start, at) })

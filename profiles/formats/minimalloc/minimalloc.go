@@ -37,7 +37,7 @@ size of the pool: A.1048576.csv. The format is that of google/minimalloc
 	})
 }
 
-// miniColumns are the names in the first line, in lower case; nil if they are
+// miniColumns returns the names in the first line, in lower case, or nil if they are
 // not those of a MiniMalloc instance.
 func miniColumns(head []byte) []string {
 	head = bytes.TrimLeft(head, " \t\r\n")

@@ -53,7 +53,7 @@ type canonicalReader struct {
 	ok bool
 }
 
-// is says whether a word comes next, and skips it if it does.
+// is reports whether a word comes next, and skips it if it does.
 func (r *canonicalReader) is(w string) bool {
 	if len(r.b) < len(w) || string(r.b[:len(w)]) != w {
 		return false
@@ -64,7 +64,7 @@ func (r *canonicalReader) is(w string) bool {
 
 func (r *canonicalReader) word(w string) { r.ok = r.ok && r.is(w) }
 
-// text is a text in quotes without escapes.
+// text returns a text in quotes without escapes.
 func (r *canonicalReader) text() string {
 	r.word(`"`)
 	for i, c := range r.b {
@@ -101,13 +101,13 @@ func (r *canonicalReader) digits(most int) (v int64) {
 	return v
 }
 
-// bytes is a size below 10^15, far under the largest that are read.
+// bytes returns a size below 10^15, far under the largest that are read.
 func (r *canonicalReader) bytes(key string) engine.Bytes {
 	r.word(key)
 	return engine.Bytes(r.digits(15))
 }
 
-// seconds is a time of whole nanoseconds, below 10^6 seconds.
+// seconds returns a time of whole nanoseconds, below 10^6 seconds.
 func (r *canonicalReader) seconds(key string) time.Duration {
 	r.word(key)
 	d := time.Duration(r.digits(6)) * time.Second

@@ -213,7 +213,7 @@ func (r *graphReader) close() {
 	}
 }
 
-// usualPlaces is where values are when the step begins, if nothing else is said:
+// usualPlaces returns where values are when the step begins, if nothing else is said:
 // on the device, unless an operation makes them or they are part of another
 // value. Weights that are made are there too if they are read before: they are
 // updated.

@@ -95,7 +95,7 @@ func Claims(head []byte) bool {
 		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
 }
 
-// Complete is a profile as if it had just been read from a file of this format: with what
+// Complete returns a profile as if it had just been read from a file of this format: with what
 // there is to find in it. The error is that it is not taken.
 func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 	read := *p
@@ -106,14 +106,14 @@ func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 	return format.Complete(&read)
 }
 
-// FormatOf is the value of "format" in the outermost object of a head that
+// FormatOf returns the value of "format" in the outermost object of a head that
 // may end anywhere; empty if there is none.
 func FormatOf(head []byte) string { return outer(head, "format") }
 
-// KindOf is the value of "kind" there.
+// KindOf returns the value of "kind" there.
 func KindOf(head []byte) string { return outer(head, "kind") }
 
-// outer is the text of a key in the outermost object.
+// outer returns the text of a key in the outermost object.
 func outer(head []byte, key string) string {
 	for k, text := range jsonfile.Outer(head) {
 		if k == key {

@@ -53,7 +53,7 @@ func (m *onnxModel) fuse() {
 	})
 }
 
-// before is the node that makes an input of a node, if it is one of these
+// before returns the node that makes an input of a node, if it is one of these
 // operators; -1 otherwise.
 func (f *fuser) before(node, input int, ops ...string) int {
 	if node < 0 || input >= len(f.m.nodes[node].in) {
@@ -66,7 +66,7 @@ func (f *fuser) before(node, input int, ops ...string) int {
 	return i
 }
 
-// after is the only node that reads the result of a node, if it is one of these
+// after returns the only node that reads the result of a node, if it is one of these
 // operators with two inputs; -1 otherwise.
 func (f *fuser) after(node int, ops ...string) int {
 	if node < 0 || len(f.m.nodes[node].out) != 1 {
@@ -79,7 +79,7 @@ func (f *fuser) after(node int, ops ...string) int {
 	return r[0]
 }
 
-// other is the input of a node of two that another node does not make.
+// other returns the input of a node of two that another node does not make.
 func (f *fuser) other(node, than int) string {
 	in := f.m.nodes[node].in
 	if in[0] == f.m.nodes[than].out[0] {

@@ -50,7 +50,7 @@ type call struct {
 	inner int64 // of a product: how many numbers are added up for each result
 }
 
-// in is an input; nil if there is none.
+// in returns an input, or nil if there is none.
 func (c *call) in(i int) *onnxValue {
 	if i < 0 || i >= len(c.ins) {
 		return nil
@@ -58,7 +58,7 @@ func (c *call) in(i int) *onnxValue {
 	return c.ins[i]
 }
 
-// need is an input that has to be there.
+// need returns an input that has to be there.
 func (c *call) need(i int) *onnxValue {
 	v := c.in(i)
 	if v == nil {
@@ -280,7 +280,7 @@ func plural(n int64) string {
 	return " are"
 }
 
-// onnxLabel is a name of the file, shortened for the name of a stage.
+// onnxLabel returns a name of the file, shortened for the name of a stage.
 func onnxLabel(name string) string {
 	return profiles.Clip(strings.Trim(name, "/"))
 }

@@ -83,7 +83,7 @@ func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 	return false
 }
 
-// name is that of the node, or of what it makes.
+// name returns that of the node, or of what it makes.
 func (c *call) name() string {
 	if c.node.name == "" && len(c.node.out) > 0 {
 		return c.node.out[0]
@@ -154,7 +154,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	}
 }
 
-// statistics is how many 32-bit numbers a normalisation keeps: the mean and the
+// statistics returns how many 32-bit numbers a normalisation keeps: the mean and the
 // inverse deviation of each group of numbers.
 func (g *onnxGraph) statistics(c *call) int64 {
 	x := c.in(0)
@@ -185,7 +185,7 @@ func (g *onnxGraph) statistics(c *call) int64 {
 	return 0
 }
 
-// duration is the model's time for an operator. What has no gradient has no
+// duration returns the model's time for an operator. What has no gradient has no
 // backward.
 func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 	var in float64
@@ -228,7 +228,7 @@ func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 	return g.time.Element(analytic.Activation, out)
 }
 
-// convolution is the time of one: each result of a convolution, and each input of
+// convolution returns the time of one: each result of a convolution, and each input of
 // a transposed one, takes a product with all the taps of its filters.
 func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	x, w := c.in(0), c.in(1)
@@ -280,7 +280,7 @@ func (g *onnxGraph) workInPlace() {
 	}
 }
 
-// free tells whether the storage of an operator's result may be overwritten by its
+// free reports whether the storage of an operator's result may be overwritten by its
 // only reader.
 func (g *onnxGraph) free(i int, readers []int) bool {
 	for {

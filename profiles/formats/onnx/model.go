@@ -148,7 +148,7 @@ func tooMany(what string, most int) {
 		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 }
 
-// onnxText is a name of the file.
+// onnxText returns a name of the file.
 func onnxText(b []byte) string { return strings.ToValidUTF8(string(b), "?") }
 
 func (r *reader) graph(f wireField) {

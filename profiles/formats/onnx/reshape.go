@@ -265,7 +265,7 @@ func resizeShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// scales are an attribute until operator set 8, and then the second or third input.
+// scales returns an attribute until operator set 8, and then the second or third input.
 func (c *call) scales() []float32 {
 	if a := c.node.attr("scales"); a != nil {
 		return a.floats

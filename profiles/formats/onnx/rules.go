@@ -52,7 +52,7 @@ func makeOnnxRules() map[string]onnxRule {
 	return rules
 }
 
-// ownRules are those of operators that differ from all others.
+// ownRules returns those of operators that differ from all others.
 func ownRules() map[string]onnxRule {
 	return map[string]onnxRule{
 		"Conv":          {convShape, "conv", chainify.SavesIn, costConv, true, true},

@@ -77,7 +77,7 @@ func (n *onnxNode) text(name string) string {
 	return ""
 }
 
-// list is an attribute, or since some operator set the values of an input; nil if
+// list returns an attribute, or since some operator set the values of an input; nil if
 // there is neither. It ends if the values are known only when it runs.
 func (c *call) list(name string, input int) []int64 {
 	if a := c.node.attr(name); a != nil {
@@ -228,7 +228,7 @@ func transposedShape(c *call, _ *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// image2 are the first two inputs, of the same rank of at least 3.
+// image2 returns the first two inputs, of the same rank of at least 3.
 func (c *call) image2() (x, w *onnxValue) {
 	x, w = c.need(0), c.need(1)
 	if len(x.dims) < 3 || len(x.dims) != len(w.dims) {
@@ -277,7 +277,7 @@ func broadcastShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// broadcast is the shape of an element-wise operation on two.
+// broadcast returns the shape of an element-wise operation on two.
 func broadcast(a, b []int64) ([]int64, bool) {
 	if len(a) < len(b) {
 		a, b = b, a

@@ -39,7 +39,7 @@ const (
 // onnxParts names the kinds of messages as errors do.
 var onnxParts = [...]string{"the model", "the graph", "a node", "an attribute", "a tensor of weights"}
 
-// within is what a field of a message is; ok is false if it is nothing that is
+// within returns what a field of a message is; ok is false if it is nothing that is
 // looked into.
 func (p onnxPart) within(number int) (inner onnxPart, ok bool) {
 	switch {

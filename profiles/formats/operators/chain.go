@@ -9,7 +9,7 @@ import (
 	"memtide/profiles"
 )
 
-// chain is the network as a chain: it is cut behind a unit where one storage alone
+// chain returns the network as a chain: it is cut behind a unit where one storage alone
 // crosses, and ends with the loss. What is saved is what autograd really keeps.
 func (r *reader) chain(p *profiles.Profile) *engine.Chain {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, LossGradAllocated: true}
@@ -72,7 +72,7 @@ func newView(t *play.Trace) *view {
 	return v
 }
 
-// crossing is the storage that alone is made before an operator and read from it on;
+// crossing returns the storage that alone is made before an operator and read from it on;
 // -1 if there is none or more.
 func (v *view) crossing(at int) int {
 	found := -1
@@ -101,7 +101,7 @@ func (v *view) cut() {
 	v.ends, v.out, v.names = append(v.ends, v.t.Forward), append(v.out, -1), append(v.names, "loss")
 }
 
-// stageOf is the stage of an operator of the forward.
+// stageOf returns the stage of an operator of the forward.
 func (v *view) stageOf(op int) int {
 	i, _ := slices.BinarySearch(v.ends, op+1)
 	return min(i, len(v.ends)-1)
@@ -131,7 +131,7 @@ func (v *view) walk() {
 	}
 }
 
-// stage is the i-th.
+// stage returns the i-th.
 func (v *view) stage(i int) engine.Stage {
 	begin := 0
 	if i > 0 {
@@ -162,7 +162,7 @@ func (v *view) stage(i int) engine.Stage {
 	return st
 }
 
-// span is the time of the chosen operators, and the most that those between begin and
+// span returns the time of the chosen operators, and the most that those between begin and
 // end have made and not lost, with workspace, while a chosen one runs.
 func (v *view) span(begin, end int, chosen func(op int) bool) (sum time.Duration, peak engine.Bytes) {
 	var live engine.Bytes

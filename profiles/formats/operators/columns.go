@@ -46,7 +46,7 @@ func (c *columns) number(col int, v, base int64) int64 {
 	return v
 }
 
-// count is a number of items; when reading at most as many as there are numbers left.
+// count returns a number of items; when reading at most as many as there are numbers left.
 func (c *columns) count(col, n int) int {
 	v := c.number(col, int64(n), 0)
 	if c.reading {

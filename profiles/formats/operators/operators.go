@@ -64,7 +64,7 @@ for the model itself are made from the trace: memtide torch.`,
 	})
 }
 
-// Read is the profile in a file, and the trace that it is derived from. The content may
+// Read returns the profile in a file, and the trace that it is derived from. The content may
 // be the packed form of a link, and is not compressed otherwise.
 func Read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play.Trace, error) {
 	r, err := profiles.Try(func() *reader { return read(name, data, poll) })
@@ -99,7 +99,7 @@ func read(name string, data []byte, poll *engine.Poll) *reader {
 	return r
 }
 
-// sha is that of the names of the model's forward operators, as in memtide_torch.py.
+// sha returns that of the names of the model's forward operators, as in memtide_torch.py.
 func sha(t *play.Trace) string {
 	if len(t.Calls) == 0 {
 		return ""

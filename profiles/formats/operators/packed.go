@@ -98,7 +98,7 @@ func (r *reader) pack() (string, error) {
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// namesOf are all names of operators, classes and roles, in the order in which they come,
+// namesOf returns all names of operators, classes and roles, in the order in which they come,
 // and what each path adds.
 func namesOf(t *play.Trace, roles map[int]string) (names, paths []string) {
 	seen := map[string]bool{}
@@ -133,10 +133,10 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// isPacked says whether data is a packed file.
+// isPacked reports whether data is a packed file.
 func isPacked(data []byte) bool { return bytes.HasPrefix(data, []byte(profiles.PackedMagic)) }
 
-// plain is a file as JSON. The content of a packed one has not been looked at.
+// plain returns a file as JSON. The content of a packed one has not been looked at.
 func plain(packed []byte) ([]byte, error) {
 	if !isPacked(packed) {
 		return packed, nil
@@ -224,7 +224,7 @@ func (u *unpacker) column() (out []int64) {
 	return out
 }
 
-// text is the file of a trace, with a frame that is an object.
+// text returns the file of a trace, with a frame that is an object.
 func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 	var head map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(frame), &head); err != nil {

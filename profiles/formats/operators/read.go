@@ -48,7 +48,7 @@ func (r *reader) number(v any, n int, path string) int {
 	return k
 }
 
-// numbers are the items of a list as places in a list of n.
+// numbers returns the items of a list as places in a list of n.
 func (r *reader) numbers(v any, n int, path string) []int {
 	list, ok := v.([]any)
 	if !ok && v != nil {
@@ -185,7 +185,7 @@ func (r *reader) units() {
 	}
 }
 
-// kind is the event with a word, and how many there are to number; none of other words.
+// kind returns the event with a word, and how many there are to number; none of other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
 	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls), play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
 		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps), play.EventBackward: 1}

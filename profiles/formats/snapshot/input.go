@@ -25,10 +25,10 @@ const (
 	shortWindow = 2 * textEnd
 )
 
-// place is where in the file reading goes on.
+// place returns where in the file reading goes on.
 func (in *input) place() int { return in.base + in.lo }
 
-// peek is the next n bytes, or more, and less at the end of the file. n is far less
+// peek returns the next n bytes, or more, and less at the end of the file. n is far less
 // than the window. The result is valid until the next call.
 func (in *input) peek(n int) []byte {
 	if in.hi-in.lo < n && !in.ended {
@@ -155,7 +155,7 @@ func (u *unpickler) pushText(content []byte) {
 	u.push(v)
 }
 
-// text is the bytes of a text; nil of anything else.
+// text returns the bytes of a text; nil of anything else.
 func (x *values) text(v pval) []byte {
 	if v.kind() != pvText {
 		return nil

@@ -115,7 +115,7 @@ func (s *snapshot) cut(where span, to int) (uncovered []span) {
 	return uncovered
 }
 
-// segmentBounds are the addresses that open segments can end at.
+// segmentBounds returns the addresses that open segments can end at.
 func (s *snapshot) segmentBounds() *addrSet {
 	var list []int64
 	for e := range s.trace.all() {
@@ -215,7 +215,7 @@ func (s *snapshot) closeRest(end int) {
 	}
 }
 
-// took is what each buffer occupies. PyTorch rounds to 512 bytes, and does not
+// took returns what each buffer occupies. PyTorch rounds to 512 bytes, and does not
 // split a rest of up to 1 MiB off a block of its large pool (CUDACachingAllocator,
 // round_size and should_split); the blocks of the end say it themselves.
 func (s *snapshot) took() []engine.Bytes {
@@ -367,7 +367,7 @@ func mergeSpans(list []span) (merged []span) {
 	return merged
 }
 
-// spanBehind is the index of the first stretch that begins above an address.
+// spanBehind returns the index of the first stretch that begins above an address.
 func spanBehind(list []span, at int64) int {
 	k, _ := slices.BinarySearchFunc(list, at, func(v span, at int64) int {
 		if v.at <= at {
@@ -378,7 +378,7 @@ func spanBehind(list []span, at int64) int {
 	return k
 }
 
-// warnings are what a person has to know before believing the picture.
+// warnings returns what a person has to know before believing the picture.
 func (s *snapshot) warnings() (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if text := s.deviceWarning(); text != "" {

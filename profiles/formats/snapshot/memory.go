@@ -202,7 +202,7 @@ func (s *snapshot) sortSegments() {
 	s.now = kept
 }
 
-// before is what was in use when the trace began, by address.
+// before returns what was in use when the trace began, by address.
 func (s *snapshot) before() (blocks map[int64]block) {
 	blocks = make(map[int64]block, len(s.final))
 	maps.Copy(blocks, s.final)

@@ -364,7 +364,7 @@ func (u *unpickler) assign(many bool) {
 	}
 }
 
-// top is the value that an instruction works on.
+// top returns the value that an instruction works on.
 func (u *unpickler) top() pval {
 	if len(u.stack) == 0 {
 		return pvOther

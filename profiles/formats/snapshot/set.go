@@ -44,7 +44,7 @@ func (s *addrSet) remove(at int64) {
 	}
 }
 
-// after is the next address above one; the largest number if there is none.
+// after returns the next address above one; the largest number if there is none.
 func (s *addrSet) after(at int64) int64 {
 	i, ok := slices.BinarySearch(s.all, at)
 	if ok {
@@ -57,7 +57,7 @@ func (s *addrSet) after(at int64) int64 {
 	return math.MaxInt64
 }
 
-// next is the first member at place i or behind it.
+// next returns the first member at place i or behind it.
 func (s *addrSet) next(i int) int {
 	for k, level := range s.levels {
 		if i/64 >= len(level) {

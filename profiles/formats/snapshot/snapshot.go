@@ -204,7 +204,7 @@ func (u *unpickler) setNumber(r *record, f field, value pval) {
 	}
 }
 
-// word is what a text means that is an action or a state.
+// word returns what a text means that is an action or a state.
 func (x *values) word(v pval) snapWord {
 	if v.kind() != pvText {
 		return unknownWord

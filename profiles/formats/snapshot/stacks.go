@@ -41,7 +41,7 @@ const (
 	mostDeep  = 1100
 )
 
-// stackFor is the stack of a list of frames, innermost first.
+// stackFor returns the stack of a list of frames, innermost first.
 func (u *unpickler) stackFor(items []pval) (at int32) {
 	s := &u.stacks
 	sum := uint64(14695981039346656037) // FNV-1a, by words
@@ -61,7 +61,7 @@ func (u *unpickler) stackFor(items []pval) (at int32) {
 	return at
 }
 
-// is says whether a stack is that of a list of frames, innermost first.
+// is reports whether a stack is that of a list of frames, innermost first.
 func (s *stacks) is(at int32, items []pval) bool {
 	for _, v := range items {
 		if v.kind() != pvFrame {
@@ -87,7 +87,7 @@ func (u *unpickler) call(c profiles.Call) int32 {
 	return at
 }
 
-// frameOf is the place of a frame among the stacks.
+// frameOf returns the place of a frame among the stacks.
 func (u *unpickler) frameOf(r *record) int32 {
 	s, p := &u.stacks, framePlace{r.a, r.b, r.at}
 	if at, ok := s.places[p]; ok {
@@ -109,7 +109,7 @@ func (u *unpickler) frameOf(r *record) int32 {
 	return at
 }
 
-// name is the text for a stack.
+// name returns the text for a stack.
 func (s *stacks) name(stack int32) string {
 	if s.names == nil {
 		s.names, s.named = make([]string, len(s.Calls)), make([]bool, len(s.Calls))
@@ -169,7 +169,7 @@ func isLibrary(file string) bool {
 	return strings.Contains(file, "lib/python3") && !strings.Contains(file, "-packages/")
 }
 
-// module is the word for a frame in PyTorch that says what was computed: the
+// module returns the word for a frame in PyTorch that says what was computed: the
 // function of functional.py, the file of a module or of an optimizer.
 func module(f *profiles.Frame) string {
 	switch {

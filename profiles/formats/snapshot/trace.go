@@ -90,7 +90,7 @@ func (t *trace) wrong(what string) {
 	}
 }
 
-// all are the events that are kept, the oldest first; none of nil.
+// all returns the events that are kept, the oldest first; none of nil.
 func (t *trace) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		for k := 0; t != nil && k < len(t.parts); k++ {
@@ -104,7 +104,7 @@ func (t *trace) all() iter.Seq[*event] {
 	}
 }
 
-// backward are the events that are kept, the newest first; none of nil.
+// backward returns the events that are kept, the newest first; none of nil.
 func (t *trace) backward() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		for k := 0; t != nil && k < len(t.parts); k++ {
@@ -118,7 +118,7 @@ func (t *trace) backward() iter.Seq[*event] {
 	}
 }
 
-// part is what is kept of a part.
+// part returns what is kept of a part.
 func (t *trace) part(k int) []event {
 	if k == 0 {
 		return t.parts[0][t.first:]
@@ -126,7 +126,7 @@ func (t *trace) part(k int) []event {
 	return t.parts[k]
 }
 
-// size is how many events are kept, left how many not any more.
+// size returns how many events are kept, left how many not any more.
 func (t *trace) size() int {
 	if t == nil {
 		return 0
@@ -186,7 +186,7 @@ func (f *emptyingFinder) see(e *event) {
 	f.open = false
 }
 
-// emptyings are the events before which the program emptied the cache. The allocator gives
+// emptyings returns the events before which the program emptied the cache. The allocator gives
 // segments back by itself where it has to reserve more than it can, and if it collects
 // garbage: what is followed by reserving more than ever was reserved is not counted, and
 // pressed says that there was such a moment.

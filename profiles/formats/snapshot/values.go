@@ -33,7 +33,7 @@ func (v pval) int() int64 { return int64(v) >> pvBits }
 
 func indexed(kind pval, i int) pval { return pval(i)<<pvBits | kind }
 
-// integer is a number, if an address or a size may be so large.
+// integer returns a number, if an address or a size may be so large.
 func integer(n int64) pval {
 	if v := pval(n)<<pvBits | pvInt; v.int() == n {
 		return v
@@ -41,7 +41,7 @@ func integer(n int64) pval {
 	return pvOther
 }
 
-// packed is a value in the memo. Numbers are never in that of a snapshot; large ones are
+// packed returns a value in the memo. Numbers are never in that of a snapshot; large ones are
 // nothing there.
 func packed(v pval) uint32 {
 	if v>>32 > 0 {
@@ -59,10 +59,10 @@ type chunks[T any] struct {
 
 const chunkSize = 4096
 
-// full says whether another item takes more room.
+// full reports whether another item takes more room.
 func (c *chunks[T]) full() bool { return c.n == len(c.parts)*chunkSize }
 
-// next is the place of another item, which has whatever was there before.
+// next returns the place of another item, which has whatever was there before.
 func (c *chunks[T]) next() int {
 	if c.full() {
 		c.parts = append(c.parts, make([]T, chunkSize))
@@ -192,7 +192,7 @@ func (u *unpickler) patch(memo int32, was, v pval) {
 	}
 }
 
-// named is a value of the memo. What is named while it waits on the stack to be taken up
+// named returns a value of the memo. What is named while it waits on the stack to be taken up
 // is finished: nothing in a snapshot contains itself. Events are not named again.
 func (u *unpickler) named(v pval) pval {
 	var o open
@@ -233,7 +233,7 @@ func (u *unpickler) finishedList(l *openList) pval {
 	return indexed(pvList, u.lists.add(slices.Clone(l.items)))
 }
 
-// items are the items of a list; nil of anything else.
+// items returns the items of a list; nil of anything else.
 func (x *values) items(v pval) []pval {
 	if v.kind() != pvList {
 		return nil
@@ -241,7 +241,7 @@ func (x *values) items(v pval) []pval {
 	return *x.lists.at(v.index())
 }
 
-// traceOf is a trace; nil of anything else. A list without events is a trace, too.
+// traceOf returns a trace; nil of anything else. A list without events is a trace, too.
 func (x *values) traceOf(v pval) *trace {
 	switch v.kind() {
 	case pvTrace:
@@ -256,7 +256,7 @@ func (x *values) traceOf(v pval) *trace {
 	return nil
 }
 
-// stackOf is the place of a stack; 0 of anything else.
+// stackOf returns the place of a stack; 0 of anything else.
 func (x *values) stackOf(v pval) int32 {
 	if v.kind() != pvStack {
 		return 0

@@ -54,7 +54,7 @@ func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
 }
 
-// Pictured says whether an option is of the frames that tokens are made of, in place of their number.
+// Pictured reports whether an option is of the frames that tokens are made of, in place of their number.
 func Pictured(name string) bool { return name == "frames" || name == "height" || name == "width" }
 
 // Auto leaves an option to the program that runs the step.
@@ -111,7 +111,7 @@ var Options = []engine.Param{
 // Context is the option that is a number of MiB.
 const Context = "context"
 
-// Option is that of a name; nil if there is none.
+// Option returns that of a name, or nil if there is none.
 func Option(name string) *engine.Param {
 	for i := range Options {
 		if Options[i].Name == name {
@@ -130,7 +130,7 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 	return engine.ParseArgs("a training step", Options, args)
 }
 
-// Value is that of an option, its default if args do not say.
+// Value returns that of an option, its default if args do not say.
 func Value(args engine.Args, name string) string {
 	if v, ok := args[name]; ok {
 		return v
@@ -138,7 +138,7 @@ func Value(args engine.Args, name string) string {
 	return Option(name).Default
 }
 
-// With is a copy of args in which an option has a value; defaults are left out, so that
+// With returns a copy of args in which an option has a value; defaults are left out, so that
 // equal steps have equal links. What a policy of
 // checkpointing does alone brings that policy along, and goes with it; weights in 4 bits bring adapters.
 func With(args engine.Args, name, value string) engine.Args {
@@ -176,7 +176,7 @@ func With(args engine.Args, name, value string) engine.Args {
 	return Plain(out)
 }
 
-// Plain is a copy of args without defaults; nil of none.
+// Plain returns a copy of args without defaults; nil of none.
 func Plain(args engine.Args) engine.Args {
 	out := maps.Clone(args)
 	maps.DeleteFunc(out, func(name, value string) bool {
@@ -192,7 +192,7 @@ func Plain(args engine.Args) engine.Args {
 // policies are what an option about checkpointing needs of ckpt.
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
-// goesWith says whether an option means something under a policy of checkpointing.
+// goesWith reports whether an option means something under a policy of checkpointing.
 func goesWith(name, ckpt string, args engine.Args) bool {
 	switch needs := policies[name]; name {
 	case "every", "first":
@@ -209,5 +209,5 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	return true
 }
 
-// Matters says whether an option means something beside the others.
+// Matters reports whether an option means something beside the others.
 func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

@@ -88,7 +88,7 @@ var sizes = []Size{
 	{[]string{"v_head_dim"}, mostHeads},
 }
 
-// SizeOf is the size that a key of a config.json gives; it panics if there is none, since
+// SizeOf returns the size that a key of a config.json gives; it panics if there is none, since
 // who reads a key has to have said here what it may be.
 func SizeOf(key string) *Size {
 	for i := range sizes {

@@ -31,7 +31,7 @@ var words = map[string]string{
 	"kernel foreach": "foreach", "kernel fused": "fused", "kernel for-loop": "one tensor at a time",
 }
 
-// Words is a value of an option as people read it.
+// Words returns a value of an option as people read it.
 func Words(name, value string) string {
 	if w, ok := words[name+" "+value]; ok {
 		return w
@@ -62,7 +62,7 @@ func WordsIn(args engine.Args, name, value string) string {
 	return Words(name, value)
 }
 
-// Title is how what is asked about is called: a model, or that of a config.json.
+// Title returns how what is asked about is called: a model, or that of a config.json.
 func Title(model string) string {
 	if m := Lookup(model); m != nil {
 		return m.Title

@@ -121,7 +121,7 @@ func gemma4(c *config, m *llm.Model) {
 	})
 }
 
-// anyList is a list of words as JSON has it.
+// anyList returns a list of words as JSON has it.
 func anyList(words []string) (out []any) {
 	for _, w := range words {
 		out = append(out, w)

@@ -69,7 +69,7 @@ func open(data []byte) (*config, error) {
 	return nil, wrong
 }
 
-// Plain is a config.json as JSON: the numbers of Python that JSON has not are null.
+// Plain returns a config.json as JSON: the numbers of Python that JSON has not are null.
 func Plain(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	inside := false
@@ -93,7 +93,7 @@ func Plain(data []byte) []byte {
 	return out
 }
 
-// strange is how long the number at the beginning is, if it is one of Python's alone.
+// strange returns how long the number at the beginning is, if it is one of Python's alone.
 func strange(text []byte) int {
 	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
 		if bytes.HasPrefix(text, []byte(word)) {
@@ -103,18 +103,18 @@ func strange(text []byte) int {
 	return 0
 }
 
-// value is what a key has; nil if it is not there or null.
+// value returns what a key has, or nil if it is not there or null.
 func (c *config) value(key string) any {
 	c.read[key] = true
 	return c.all[key]
 }
 
-// has says whether one of some keys has a value.
+// has reports whether one of some keys has a value.
 func (c *config) has(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return c.value(key) != nil })
 }
 
-// size is the first of some keys that has a value, a whole number in the range of its kind;
+// size returns the first of some keys that has a value, a whole number in the range of its kind;
 // 0 if none has.
 func (c *config) size(keys ...string) int64 {
 	for _, key := range keys {
@@ -139,7 +139,7 @@ func (c *config) size(keys ...string) int64 {
 	return 0
 }
 
-// named is the first of some keys that has a value, or the usual one.
+// named returns the first of some keys that has a value, or the usual one.
 func (c *config) named(keys ...string) string {
 	for _, key := range keys {
 		if c.value(key) != nil {
@@ -166,7 +166,7 @@ func (c *config) need(keys ...string) int64 {
 	return n
 }
 
-// meant is what a size counts.
+// meant returns what a size counts.
 func meant(key string) string {
 	switch {
 	case strings.Contains(key, "expert"):
@@ -181,7 +181,7 @@ func meant(key string) string {
 	return "the width"
 }
 
-// whole is the whole number of a value.
+// whole returns the whole number of a value.
 func whole(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -191,7 +191,7 @@ func whole(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// told is a value for a message.
+// told returns a value for a message.
 func told(v any) string {
 	text, _ := json.Marshal(v)
 	if len(text) > 40 {
@@ -213,7 +213,7 @@ func (c *config) flag(key string, otherwise bool) bool {
 	}
 }
 
-// text is a word.
+// text returns a word.
 func (c *config) text(key, otherwise string) string {
 	switch v := c.value(key).(type) {
 	case nil:
@@ -237,10 +237,10 @@ func (c *config) number(key string, otherwise float64) float64 {
 	return otherwise
 }
 
-// above says whether a rate is above 0.
+// above reports whether a rate is above 0.
 func (c *config) above(otherwise float64, key string) bool { return c.number(key, otherwise) > 0 }
 
-// list is a list of as many entries as there are layers; nil if the key has no value.
+// list returns a list of as many entries as there are layers, or nil if the key has no value.
 func (c *config) list(key string, layers int64) []any {
 	v := c.value(key)
 	if v == nil {
@@ -254,7 +254,7 @@ func (c *config) list(key string, layers int64) []any {
 	return l
 }
 
-// rope is a number of the rotation: of rope_parameters, rope_scaling or the file itself.
+// rope returns a number of the rotation: of rope_parameters, rope_scaling or the file itself.
 func (c *config) rope(key string, otherwise float64) float64 {
 	for _, of := range []string{"rope_parameters", "rope_scaling"} {
 		if in, ok := c.value(of).(map[string]any); ok {
@@ -267,7 +267,7 @@ func (c *config) rope(key string, otherwise float64) float64 {
 	return c.number(key, otherwise)
 }
 
-// partial is how many numbers of a head are rotated, where a share of them is.
+// partial returns how many numbers of a head are rotated, where a share of them is.
 func (c *config) partial(head int64, otherwise float64) int64 {
 	share := c.rope("partial_rotary_factor", otherwise)
 	if share <= 0 || share >= 1 {
@@ -319,7 +319,7 @@ func pattern(m *llm.Model, change func(layer int64, b *llm.Block)) {
 	}
 }
 
-// understood is what was read of the file, as JSON without spaces.
+// understood returns what was read of the file, as JSON without spaces.
 func (c *config) understood() string {
 	out := maps.Clone(c.all)
 	maps.DeleteFunc(out, func(key string, v any) bool { return !c.read[key] || v == nil })

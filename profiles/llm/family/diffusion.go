@@ -60,7 +60,7 @@ func (c *config) streams(m *llm.Model, b llm.Block, d llm.Dit) {
 	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
 }
 
-// product is a linear layer with a bias.
+// product returns a linear layer with a bias.
 func product(in, out int64) int64 { return in*out + out }
 
 // timed returns the parameters of what embeds the time, two products for each input of the given

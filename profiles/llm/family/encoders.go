@@ -117,7 +117,7 @@ func whisper(c *config, m *llm.Model) {
 	c.notes = append(c.notes, fmt.Sprintf("The encoder reads %d frames; -seq says the tokens of the decoder.", frames))
 }
 
-// seer is a block of a transformer that reads patches or texts: norms before, biases everywhere.
+// seer returns a block of a transformer that reads patches or texts: norms before, biases everywhere.
 func (c *config) seer(m *llm.Model) llm.Block {
 	h, heads := c.need("hidden_size"), c.need("num_attention_heads")
 	if heads > 0 && h%heads != 0 {
@@ -131,7 +131,7 @@ func (c *config) seer(m *llm.Model) llm.Block {
 	return b
 }
 
-// patches are the weights of an embedding of pictures, with a position for each patch and some
+// patches returns the weights of an embedding of pictures, with a position for each patch and some
 // more.
 func (c *config) patches(h, more, bias int64) int64 {
 	side := c.or(16, "patch_size")

@@ -20,7 +20,7 @@ func init() {
 	}
 }
 
-// mixture is a net of experts by the keys that most families have. Layers of a list and those
+// mixture returns a net of experts by the keys that most families have. Layers of a list and those
 // that a step leaves out are dense.
 func (c *config) mixture(m *llm.Model) *llm.MoE {
 	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"), TopK: c.need("num_experts_per_tok"),

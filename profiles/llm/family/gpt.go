@@ -16,7 +16,7 @@ func init() {
 var acts = map[string]llm.Act{"silu": llm.ActKernel, "swish": llm.ActKernel, "gelu": llm.ActKernel, "gelu_pytorch_tanh": llm.ActKernel, "gelu_python_tanh": llm.ActNew,
 	"gelu_new": llm.ActNew, "gelu_fast": llm.ActNew, "relu2": llm.ActSquare, "quick_gelu": llm.ActQuick, "relu": llm.ActRelu, "xielu": llm.ActXIELU}
 
-// gelu is an activation by its name.
+// gelu returns an activation by its name.
 func (c *config) gelu(key, usual string) llm.Act {
 	act, known := acts[c.text(key, usual)]
 	if !known {

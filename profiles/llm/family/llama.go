@@ -171,7 +171,7 @@ func exaone4(c *config, m *llm.Model) {
 	})
 }
 
-// text4 is a pattern of layers as a number, or as a word of L and G.
+// text4 returns a pattern of layers as a number, or as a word of L and G.
 func (c *config) text4(key string) int64 {
 	if word, ok := c.value(key).(string); ok {
 		return int64(len(word))

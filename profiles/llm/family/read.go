@@ -34,7 +34,7 @@ const known = "A family that is known is expected; memtide help models lists the
 // notOfType is what is expected of a file by its model_type.
 const notOfType = "The blocks of its model_type are expected."
 
-// Names are the families that are known, in order.
+// Names returns the families that are known, in order.
 func Names() []string {
 	out := make([]string, 0, len(families))
 	for name := range families {
@@ -44,7 +44,7 @@ func Names() []string {
 	return out
 }
 
-// Read is the model of a Hugging Face config.json. Families whose blocks are not known are
+// Read returns the model of a Hugging Face config.json. Families whose blocks are not known are
 // refused by their name, and so are keys that make blocks unlike the family's.
 func Read(data []byte) (*Reading, error) {
 	c, err := open(data)

@@ -33,7 +33,7 @@ func (c *config) onlySilu(key string) {
 	}
 }
 
-// stepRank is the width of Mamba 1's steps: a sixteenth of the model's where it is not said.
+// stepRank returns the width of Mamba 1's steps: a sixteenth of the model's where it is not said.
 func (c *config) stepRank(m *llm.Model, key string) int64 {
 	if c.value(key) == "auto" {
 		return (m.Hidden + 15) / 16

@@ -42,7 +42,7 @@ var towerKinds = map[string]func(v *config, m *llm.Model) llm.Tower{
 	"qwen2_vl_vision": qwen2Tower, "qwen2_vl": qwen2Tower,
 }
 
-// seen are the parameters of a block of a vision transformer: attention and feed-forward net
+// seen returns the parameters of a block of a vision transformer: attention and feed-forward net
 // with biases, and two LayerNorms.
 func seen(h, wide int64) int64 { return 4*(h*h+h) + 2*h*wide + wide + h + 4*h }
 

@@ -81,7 +81,7 @@ func (p *placement) takeBuffers(q *proto.Place) (err error) {
 	return nil
 }
 
-// clockOf is when an event of requests with a clock of their own happens.
+// clockOf returns when an event of requests with a clock of their own happens.
 func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration {
 	return func(event int) time.Duration {
 		e := r.Events[event]
@@ -209,7 +209,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 	return out, nil
 }
 
-// peak is the most that is in use, and the moment of it; without a buffer, or -1.
+// peak returns the most that is in use, and the moment of it; without a buffer, or -1.
 func (p *placement) peak(without int) (most engine.Bytes, when time.Duration) {
 	var sum engine.Bytes
 	at := 0
@@ -247,7 +247,7 @@ func (p *placement) moments(list []alloc.Moment) []proto.Moment {
 	return out
 }
 
-// pieces are the addresses of a layout by start; physical ones for virtual addressing,
+// pieces returns the addresses of a layout by start; physical ones for virtual addressing,
 // where neighbouring chunks of a buffer are one piece.
 func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
 	if l.Chunk == 0 {
@@ -276,7 +276,7 @@ func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
 	return out
 }
 
-// largestHole is where the failing request would have found most room: the
+// largestHole returns where the failing request would have found most room: the
 // lowest of the holes of the size that the allocator reports, or the largest
 // hole that the addresses leave.
 func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
@@ -310,7 +310,7 @@ func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
 // a nanosecond instead of a microsecond.
 const longClock = 1_000_000_000_000
 
-// open is a file about addresses, for the page.
+// open returns a file about addresses, for the page.
 func open(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure) {
 	m, err := memory(p.Memory, poll)
 	if err != nil {
@@ -323,7 +323,7 @@ func open(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure
 	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
 }
 
-// memory is what the page gets of a file about addresses.
+// memory returns what the page gets of a file about addresses.
 func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
 	b := &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}
 	first, last := math.MaxInt, math.MinInt

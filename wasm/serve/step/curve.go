@@ -25,7 +25,7 @@ type axes struct {
 	fast, slow time.Duration
 }
 
-// curve is the picture of a plan's policies as dots beside the lines of what strategies
+// curve returns the picture of a plan's policies as dots beside the lines of what strategies
 // find, over what a card has to have; empty without lines.
 func curve(p *llm.Plan) string {
 	if len(p.Curves) == 0 {
@@ -105,7 +105,7 @@ func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
 	legend(b, i, c.Title)
 }
 
-// legendY is where the words of a line of the legend stand.
+// legendY returns where the words of a line of the legend stand.
 func legendY(i int) float64 { return 11 + 14*float64(i) }
 
 func legend(b *strings.Builder, i int, words string) {

@@ -74,7 +74,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	return ended(out, err, poll)
 }
 
-// opened are the options of the step that a config.json is opened as on a card.
+// opened returns the options of the step that a config.json is opened as on a card.
 func opened(q *proto.Step) (engine.Args, error) {
 	args, err := hf.Asked([]byte(q.Model))
 	if err != nil {
@@ -83,7 +83,7 @@ func opened(q *proto.Step) (engine.Args, error) {
 	return ask.With(args, "device", ask.Value(q.Args, "device")), nil
 }
 
-// ended is the answer, or why there is none, or not all of it.
+// ended returns the answer, or why there is none, or not all of it.
 func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *proto.Failure) {
 	switch {
 	case err == nil:
@@ -94,7 +94,7 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 	return nil, proto.Fail(proto.Unsupported, "%v", err)
 }
 
-// model is the one that is asked about, and what of a config.json was understood.
+// model returns the one that is asked about, and what of a config.json was understood.
 func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
 		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
@@ -110,7 +110,7 @@ func model(name string) (*llm.Model, string, error) {
 	return m.Model, m.Config, nil
 }
 
-// told is an error of a file with what to do about it.
+// told returns an error of a file with what to do about it.
 func told(err error) error {
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		return fmt.Errorf("%w %s", err, e.Remedy)
@@ -118,7 +118,7 @@ func told(err error) error {
 	return err
 }
 
-// chain is the step as a profile of its own.
+// chain returns the step as a profile of its own.
 func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
 	p, err := a.Profile()
 	if err != nil {
@@ -161,7 +161,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Done, out.Total = p.Done, llm.PlanStages
 }
 
-// phases are those in which something lives, and the index of that of the peak.
+// phases returns those in which something lives, and the index of that of the peak.
 func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		if r.Phases[phase] == 0 {

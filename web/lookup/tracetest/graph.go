@@ -9,7 +9,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Skip is a step of two operations with weights and a skip connection,
+// Skip returns a step of two operations with weights and a skip connection,
 // forward and backward, in a graph that names no stages.
 func Skip() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
@@ -31,7 +31,7 @@ func Skip() *engine.Problem {
 	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e6, ToDev: 1e6}, Budget: 1000}
 }
 
-// UNet is a step of n operations forward and backward in blocks of eight, which
+// UNet returns a step of n operations forward and backward in blocks of eight, which
 // have a residual connection each; the first skips lead from an operation of the
 // first half to its mirror image in the second. Every value has a MiB, the skips have
 // so many as they are long.
@@ -62,7 +62,7 @@ func UNet(n, skips int) *engine.Problem {
 	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e12, ToDev: 1e12}, Budget: 1 << 50}
 }
 
-// Played is the trace of a step of which all is kept, but for the first value: that
+// Played returns the trace of a step of which all is kept, but for the first value: that
 // goes to the host when it is made and comes back for the last forward operation.
 func Played(t *testing.T, p *engine.Problem, away bool) (*engine.Problem, *sim.Trace) {
 	t.Helper()

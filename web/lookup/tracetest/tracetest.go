@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// Problem is a chain of three stages with names that need escaping.
+// Problem returns a chain of three stages with names that need escaping.
 func Problem() *engine.Problem {
 	c := &engine.Chain{Name: "small", Input: 100 * engine.MiB, InputGrad: 0,
 		Resident: engine.Resident{Weights: 200 * engine.MiB},
@@ -83,7 +83,7 @@ func Small() (*engine.Problem, *sim.Trace) {
 	return p, Trace(p)
 }
 
-// Random is a trace of about n slices in a mix of sizes, with samples at
+// Random returns a trace of about n slices in a mix of sizes, with samples at
 // every end: what long traces look like, not what a schedule would do.
 func Random(n int, seed uint64) (*engine.Problem, *sim.Trace) {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -165,13 +165,13 @@ func sortSpans(t *sim.Trace) {
 	}
 }
 
-// Empty is a trace in which nothing runs.
+// Empty returns a trace in which nothing runs.
 func Empty() (*engine.Problem, *sim.Trace) {
 	g := &engine.Graph{Ops: []engine.Op{{Name: "x", Pass: engine.Backward}}, Done: engine.NoValue}
 	return &engine.Problem{Graph: g, Budget: engine.NoLimit}, &sim.Trace{}
 }
 
-// ManyLives is a trace with n values that live for a random while, of which the samples
+// ManyLives returns a trace with n values that live for a random while, of which the samples
 // know.
 func ManyLives(n int) (*engine.Problem, *sim.Trace) {
 	r := rand.New(rand.NewPCG(3, 4))

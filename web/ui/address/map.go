@@ -30,10 +30,10 @@ type Map struct {
 	Hosts mount.Hosts
 }
 
-// Open says whether there is anything below the heading.
+// Open reports whether there is anything below the heading.
 func (c *Map) Open() bool { return c.S.Allocator() != "" }
 
-// Height is the style of a host; the host memory of a file is unknown.
+// Height returns the style of a host; the host memory of a file is unknown.
 func (c *Map) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
@@ -41,7 +41,7 @@ func (c *Map) Height(name string) string {
 	return fmt.Sprintf("height:%gpx", mount.ByName[name].Picture.Height())
 }
 
-// Label is the accessible name of a picture.
+// Label returns the accessible name of a picture.
 func (c *Map) Label(name string) string {
 	m := c.S.PlacesModel()
 	switch {
@@ -65,7 +65,7 @@ func (c *Map) Allocators() (out []panel.Option) {
 	return out
 }
 
-// Doc is the first sentence about the allocator.
+// Doc returns the first sentence about the allocator.
 func (c *Map) Doc() string {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
@@ -78,7 +78,7 @@ func (c *Map) Doc() string {
 	return strings.Join(strings.Fields(doc), " ")
 }
 
-// Params are the parameters of the allocator.
+// Params returns the parameters of the allocator.
 func (c *Map) Params() []panel.Param {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
@@ -101,7 +101,7 @@ func (c *Map) Work() string {
 	return "Placing…"
 }
 
-// AgainText is the button that gives a search more time; empty if there is none.
+// AgainText returns the button that gives a search more time; empty if there is none.
 func (c *Map) AgainText() string {
 	p := c.S.Places
 	if p == nil || p.Failure == nil || p.Failure.Kind != proto.Deadline || c.S.Placing != nil {
@@ -118,8 +118,8 @@ func (c *Map) Stale() string {
 	return strconv.FormatBool(c.S.Placing != nil || c.behind() != nil)
 }
 
-// behind is the schedule whose addresses are shown while the other pictures show a
-// preview; nil if they show the same.
+// behind returns the schedule whose addresses are shown while the other pictures show a
+// preview, or nil if they show the same.
 func (c *Map) behind() *known.Picture {
 	if c.S.Preview == nil || c.S.Memory != nil {
 		return nil
@@ -134,7 +134,7 @@ func (c *Map) placed() *proto.Placed {
 	return nil
 }
 
-// Facts are the numbers of the placement.
+// Facts returns the numbers of the placement.
 func (c *Map) Facts() []panel.Fact {
 	p := c.placed()
 	if p == nil {
@@ -161,7 +161,7 @@ func (c *Map) Facts() []panel.Fact {
 		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste), Title: "What buffers are rounded up by, at most at a moment"})
 }
 
-// needed is how much memory the allocator gets by with.
+// needed returns how much memory the allocator gets by with.
 func needed(p *proto.Placed) panel.Fact {
 	switch {
 	case p.Failed == nil:
@@ -251,7 +251,7 @@ func buffers(p *proto.Placed) (n int) {
 	return n
 }
 
-// Verdict says whether the layout that is shown has been checked. Whether all of it
+// Verdict reports whether the layout that is shown has been checked. Whether all of it
 // fits, and into how little, is the sentence before it.
 func (c *Map) Verdict() string {
 	p := c.placed()
@@ -312,7 +312,7 @@ func (c *Map) OutcomeClass() string {
 	return ""
 }
 
-// RaiseText is the button that makes the budget large enough; empty if that is
+// RaiseText returns the button that makes the budget large enough; empty if that is
 // not known or of no use.
 func (c *Map) RaiseText() string {
 	if b := c.S.PlacesNeed(); b > 0 {
@@ -324,7 +324,7 @@ func (c *Map) RaiseText() string {
 // aliveRows is how many buffers the table lists.
 const aliveRows = 40
 
-// Moment is the heading of the table.
+// Moment returns the heading of the table.
 func (c *Map) Moment() string {
 	if p := c.placed(); p != nil && p.Failed != nil {
 		return "Alive when it fails"
@@ -332,7 +332,7 @@ func (c *Map) Moment() string {
 	return "Alive at the peak"
 }
 
-// Orders are the ways to sort the table.
+// Orders returns the ways to sort the table.
 func (c *Map) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
 		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
@@ -343,7 +343,7 @@ func (c *Map) Orders() (out []panel.Option) {
 // Pressed is for aria-pressed.
 func (c *Map) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
 
-// HTML is the table of what is there at the peak. Everything in it is escaped.
+// HTML returns the table of what is there at the peak. Everything in it is escaped.
 func (c *Map) HTML() vugu.HTML {
 	m := c.S.PlacesModel()
 	if m == nil {
@@ -366,7 +366,7 @@ func (c *Map) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Numbers is the result line of a file about addresses.
+// Numbers returns the result line of a file about addresses.
 func Numbers(s *state.State) []panel.Number {
 	d := s.Memory.Data
 	peak := d.Peak

@@ -29,7 +29,7 @@ func (c *Answer) Kind() string {
 	return kind
 }
 
-// Word is the verdict, with what follows it.
+// Word returns the verdict, with what follows it.
 func (c *Answer) Word() string {
 	if m := c.over(); m != nil {
 		return fmt.Sprintf(wordsTooSmall, format.Bytes(m.Budget))
@@ -37,7 +37,7 @@ func (c *Answer) Word() string {
 	return Words[c.Kind()]
 }
 
-// over is the budget that is too small, while nothing else is looked at.
+// over returns the budget that is too small, while nothing else is looked at.
 func (c *Answer) over() *state.OverBudget {
 	if c.S.Preview != nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *Answer) over() *state.OverBudget {
 	return c.S.OverBudget
 }
 
-// Smallest is the text of the button that sets a budget that would do; empty if
+// Smallest returns the text of the button that sets a budget that would do; empty if
 // there is none.
 func (c *Answer) Smallest() string {
 	if m := c.over(); m != nil && m.Smallest > 0 {
@@ -58,19 +58,19 @@ func (c *Answer) Smallest() string {
 // is the answer to something else; the style sheet fades it if that lasts.
 func (c *Answer) Late() string { return Late(c.S) }
 
-// Sentence is what stands behind the word.
+// Sentence returns what stands behind the word.
 func (c *Answer) Sentence() string {
 	_, sentence, _ := c.answer()
 	return sentence
 }
 
-// Unsure is the worst that is not known for sure, or how much stays free.
+// Unsure returns the worst that is not known for sure, or how much stays free.
 func (c *Answer) Unsure() string {
 	_, _, unsure := c.answer()
 	return unsure
 }
 
-// Say is the sentence with what is left out of it on a phone marked.
+// Say returns the sentence with what is left out of it on a phone marked.
 func (c *Answer) Say() vugu.HTML {
 	text := html.EscapeString(c.Sentence())
 	return vugu.HTML(strings.Replace(text, wordsThan, `<span class="roomy">`+wordsThan+"</span>", 1))
@@ -89,7 +89,7 @@ func (c *Answer) answer() (kind, sentence, unsure string) {
 	return n.kind(), n.sentence(), n.unsure()
 }
 
-// needed is what is needed by what the page shows; nil before anything is known.
+// needed returns what is needed by what the page shows; nil before anything is known.
 func needed(s *state.State) *need {
 	p := s.Visible()
 	switch {
@@ -136,7 +136,7 @@ func (c *Answer) Sub() string {
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
 }
 
-// Title is the title of the page, of its links and of the files that are saved: what is
+// Title returns the title of the page, of its links and of the files that are saved: what is
 // open and its verdict; or what a person calls it.
 func Title(s *state.State) string {
 	name := names.Of(s)

@@ -22,7 +22,7 @@ func (n *need) near() bool {
 	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)
 }
 
-// whole is what the width of the bar stands for: the card, and if something is longer a
+// whole returns what the width of the bar stands for: the card, and if something is longer a
 // little more than it, so that a wish does not squeeze the card. It does not depend on the
 // budget within the knob's range, so that the bar rests while that is dragged.
 func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
@@ -39,12 +39,12 @@ func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	return max(most, n.memory)
 }
 
-// Scale is what the whole width of the bar of a schedule stands for.
+// Scale returns what the whole width of the bar of a schedule stands for.
 func Scale(s *state.State, p *known.Picture) engine.Bytes {
 	return ofPlan(p).whole(s.Budget(), s.KnobRange().To)
 }
 
-// bar is what is needed, with its width; nil where there is nothing to draw.
+// bar returns what is needed, with its width, or nil where there is nothing to draw.
 func (c *Answer) bar() (*need, engine.Bytes) {
 	switch p := c.S.Visible(); {
 	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
@@ -56,7 +56,7 @@ func (c *Answer) bar() (*need, engine.Bytes) {
 	return nil, 0
 }
 
-// Parts are the pieces of the bar: what lies there at the peak, the allocator and CUDA, and
+// Parts returns the pieces of the bar: what lies there at the peak, the allocator and CUDA, and
 // what is too much for the card.
 func (c *Answer) Parts() (out []panel.Piece) {
 	n, whole := c.bar()
@@ -111,7 +111,7 @@ const (
 	letter   = 6.6
 )
 
-// Tops are the labels above the pieces that have no room for them: those that do not lie on
+// Tops returns the labels above the pieces that have no room for them: those that do not lie on
 // each other.
 func (c *Answer) Tops() (out []panel.Piece) {
 	n, whole := c.bar()
@@ -133,7 +133,7 @@ func (c *Answer) Tops() (out []panel.Piece) {
 	return out
 }
 
-// topsTo is how far labels above the bar may go: to that of keeping everything.
+// topsTo returns how far labels above the bar may go: to that of keeping everything.
 func (n *need) topsTo(whole engine.Bytes) float64 {
 	if n.all <= n.memory || n.all <= n.to() {
 		return barWidth
@@ -142,7 +142,7 @@ func (n *need) topsTo(whole engine.Bytes) float64 {
 	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
-// Marks are the lines across the bar: the card, keeping everything and the budget, with what
+// Marks returns the lines across the bar: the card, keeping everything and the budget, with what
 // CUDA and the allocator take beside it.
 func (c *Answer) Marks() (out []panel.Piece) {
 	n, whole := c.bar()
@@ -179,7 +179,7 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	return out
 }
 
-// across is how many pixels a part of the bar is wide, about.
+// across returns how many pixels a part of the bar is wide, about.
 func across(part, whole engine.Bytes) float64 { return barWidth * float64(part) / float64(whole) }
 
 // aside says what the allocator and CUDA take.

@@ -59,7 +59,7 @@ func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
 // statesOver says that no plan helps: they move and recompute activations.
 func (n *need) statesOver() bool { return n.memory > 0 && n.states+n.context > n.memory }
 
-// kind is the verdict.
+// kind returns the verdict.
 func (n *need) kind() string {
 	switch {
 	case n.failed != "":
@@ -76,7 +76,7 @@ func (n *need) kind() string {
 	return Fits
 }
 
-// span is what is needed of a card: one number where both ends are within 0.1 GiB.
+// span returns what is needed of a card: one number where both ends are within 0.1 GiB.
 func (n *need) span() string {
 	if n.to()-n.from() < engine.GiB/10 {
 		return format.Bytes(n.to())
@@ -84,7 +84,7 @@ func (n *need) span() string {
 	return format.Range(n.from(), n.to())
 }
 
-// outOf is what is needed of what a card has, the unit said once where it is the same.
+// outOf returns what is needed of what a card has, the unit said once where it is the same.
 func (n *need) outOf() string {
 	span, memory := n.span(), format.Bytes(n.memory)
 	if at := strings.LastIndexByte(memory, ' '); at >= 0 {
@@ -132,7 +132,7 @@ func (n *need) unsure() string {
 	return fmt.Sprintf(wordsUnsure, worst)
 }
 
-// short is the verdict in a title.
+// short returns the verdict in a title.
 func (n *need) short() string {
 	text := n.span()
 	if n.memory > 0 {

@@ -13,7 +13,7 @@ import (
 	"memtide/web/state"
 )
 
-// ofPlan is what a schedule needs.
+// ofPlan returns what a schedule needs.
 func ofPlan(p *known.Picture) *need {
 	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)
 	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, price: priceOf(p), parts: heldAt(p)}
@@ -38,7 +38,7 @@ func ofPlan(p *known.Picture) *need {
 	return n
 }
 
-// heldAt is what lies on the device at the peak of a schedule.
+// heldAt returns what lies on the device at the peak of a schedule.
 func heldAt(p *known.Picture) (out []part) {
 	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
 		k := barKinds[kind]
@@ -89,7 +89,7 @@ func priceWords(part float64) string {
 	return fmt.Sprintf(wordsSlower, text)
 }
 
-// Verdict is the kind of answer that a schedule is, and what is said of it.
+// Verdict returns the kind of answer that a schedule is, and what is said of it.
 func Verdict(p *known.Picture) (kind, sentence string) {
 	n := ofPlan(p)
 	kind = n.kind()

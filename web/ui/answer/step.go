@@ -13,7 +13,7 @@ import (
 	"memtide/web/state"
 )
 
-// Pictured is the training step that is shown: the answer, or what another rank holds; nil
+// Pictured returns the training step that is shown: the answer, or what another rank holds; nil
 // before there is one.
 func Pictured(s *state.State) *proto.Stepped {
 	r := s.Step.Shown
@@ -26,7 +26,7 @@ func Pictured(s *state.State) *proto.Stepped {
 	return &of
 }
 
-// ofStep is what a training step needs; r is the answer or what Pictured makes of it.
+// ofStep returns what a training step needs; r is the answer or what Pictured makes of it.
 func ofStep(s *state.State, r *proto.Stepped) *need {
 	n := &need{low: r.Low, high: r.High, context: r.Context, memory: r.Memory, states: r.States, cards: Cards(s)}
 	for _, p := range r.Phases[r.Phase].Parts {
@@ -62,7 +62,7 @@ func keeps(args engine.Args) bool {
 	return ask.Value(args, "ckpt") == "none" && ask.Value(args, "stash") == "no"
 }
 
-// rest is what is chosen beside the policy.
+// rest returns what is chosen beside the policy.
 func rest(args engine.Args) engine.Args {
 	out := maps.Clone(args)
 	for _, name := range policies {
@@ -82,7 +82,7 @@ func policy(args engine.Args) string {
 	return strings.Join(out, ", ")
 }
 
-// Cards is where the numbers are of: the card, or each of several.
+// Cards returns where the numbers are of: the card, or each of several.
 func Cards(s *state.State) string {
 	name := s.Step.Shown.Card
 	if d := card.Lookup(ask.Value(s.Choice.StepArgs, "device")); d != nil {
@@ -94,7 +94,7 @@ func Cards(s *state.State) string {
 	return "one " + name
 }
 
-// stepSub is the second line about a training step.
+// stepSub returns the second line about a training step.
 func stepSub(s *state.State) string {
 	r := s.Step.Shown
 	if r == nil || s.Step.Failed != "" {

@@ -16,7 +16,7 @@ import (
 // where the numbers come from, and what looks odd.
 type About struct{ S *state.State }
 
-// Name is the network's.
+// Name returns the network's.
 func (c *About) Name() string {
 	if c.S.Network == nil {
 		return "Network"
@@ -24,7 +24,7 @@ func (c *About) Name() string {
 	return c.S.Network.Profile.Name
 }
 
-// Facts are the sums.
+// Facts returns the sums.
 func (c *About) Facts() []panel.Fact {
 	if c.S.Network == nil {
 		return nil
@@ -56,7 +56,7 @@ func (c *About) Notes() []string {
 	return inWords(notes[:min(len(notes), 6)])
 }
 
-// Schedule is what the strategy says about the schedule that is shown: at most six
+// Schedule returns what the strategy says about the schedule that is shown: at most six
 // sentences, of which the first names it.
 func (c *About) Schedule() []string {
 	p := c.S.Visible()
@@ -100,7 +100,7 @@ func (c *About) Line() string {
 	return strings.Join(words[:min(len(words), 2)], " · ")
 }
 
-// Paper is the address of the description of a preset; empty for files.
+// Paper returns the address of the description of a preset; empty for files.
 func (c *About) Paper() string {
 	if n := c.S.Network; n != nil && n.Source.Preset != "" {
 		return n.Profile.Source.URL
@@ -108,18 +108,18 @@ func (c *About) Paper() string {
 	return ""
 }
 
-// PaperName is the address for people.
+// PaperName returns the address for people.
 func (c *About) PaperName() string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
 }
 
-// Adjustable says whether the share of the peak can be chosen.
+// Adjustable reports whether the share of the peak can be chosen.
 func (c *About) Adjustable() bool {
 	d, _ := timedDevice(c.S)
 	return d != nil && c.S.Network != nil
 }
 
-// Efficiency is the share of the peak that products reach, in per cent, or what is
+// Efficiency returns the share of the peak that products reach, in per cent, or what is
 // being typed there; empty where each kind of operator has a fitted share.
 func (c *About) Efficiency() string {
 	if d := c.S.Draft; d.Field == "efficiency" {

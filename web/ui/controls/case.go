@@ -24,7 +24,7 @@ type Case struct {
 	Starting bool
 }
 
-// MaxBatch is the largest batch size of the preset.
+// MaxBatch returns the largest batch size of the preset.
 func (c *Case) MaxBatch() int {
 	if p, _, err := preset.Parse(source(c.S).Preset); err == nil {
 		return p.Largest()
@@ -32,7 +32,7 @@ func (c *Case) MaxBatch() int {
 	return preset.MaxBatch
 }
 
-// Batch is the batch size of the preset; empty if there is none to choose.
+// Batch returns the batch size of the preset; empty if there is none to choose.
 func (c *Case) Batch() string {
 	src := source(c.S).Preset
 	if d := c.S.Draft; d.Field == "batch" {
@@ -47,7 +47,7 @@ func (c *Case) Batch() string {
 // Accept lists the usual endings of files that can be read.
 func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",") }
 
-// Unit is what the batch counts.
+// Unit returns what the batch counts.
 func (c *Case) Unit() string {
 	word := "sample"
 	if base, _ := source(c.S).Variant(); base != nil {
@@ -69,7 +69,7 @@ func (c *Case) Optimizer() string {
 	return "with " + p.Optimizer
 }
 
-// Said are the options of the network that the sentence names.
+// Said returns the options of the network that the sentence names.
 func (c *Case) Said() []Word { return options(c.S, true) }
 
 // GPUs lists the cards, with one without memory first where no card is meant.
@@ -81,7 +81,7 @@ func (c *Case) GPUs() (out []panel.Group) {
 	return panel.Cards(chosen.ID)
 }
 
-// Own is the figures of the card, where it is in no list.
+// Own returns the figures of the card, where it is in no list.
 func (c *Case) Own() string {
 	id := ask.Value(c.S.Choice.StepArgs, "device")
 	if c.S.Step == nil {
@@ -109,7 +109,7 @@ func (c *Case) GPUTitle() string {
 // What can be chosen about the preset that is open stands beside its name. A list is empty
 // where there is nothing to choose.
 
-// Images are the sides of images that the papers measure with, the preset's own
+// Images returns the sides of images that the papers measure with, the preset's own
 // and the one that the link names.
 func (c *Case) Images() []panel.Option {
 	base, o := source(c.S).Variant()
@@ -150,7 +150,7 @@ func sizes(now int, usual []int, unit string, possible func(int) bool) (out []pa
 	return out
 }
 
-// Precisions are those of the activations.
+// Precisions returns those of the activations.
 func (c *Case) Precisions() (out []panel.Option) {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Operators() {
@@ -162,7 +162,7 @@ func (c *Case) Precisions() (out []panel.Option) {
 	return out
 }
 
-// precisionName is what people call a precision.
+// precisionName returns what people call a precision.
 func precisionName(id string) string {
 	if id == "bf16" {
 		return id

@@ -17,7 +17,7 @@ type Details struct {
 	Starting bool
 }
 
-// TwoWays says whether the network can be taken as a chain and as a graph.
+// TwoWays reports whether the network can be taken as a chain and as a graph.
 func (c *Details) TwoWays() bool {
 	base, _ := c.S.Choice.Source.Variant()
 	return base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
@@ -33,12 +33,12 @@ func (c *Details) Kinds() []panel.Option {
 	}
 }
 
-// StrategyLine is the name and the first sentence of the strategy.
+// StrategyLine returns the name and the first sentence of the strategy.
 func (c *Details) StrategyLine() string {
 	return choice.PlanName(c.S.Choice.Strategy) + ": " + planDoc(c.S)
 }
 
-// Params are the parameters of the strategy.
+// Params returns the parameters of the strategy.
 func (c *Details) Params() []panel.Param {
 	if s := engine.Lookup(c.S.Choice.Strategy); s != nil {
 		return panel.Params(c.S, s.Params, c.S.Choice.Args, "arg:")
@@ -71,7 +71,7 @@ func (c *Details) Line() string {
 	return strings.Join(words, ", ")
 }
 
-// Algorithms are those of the convolutions, where the preset has a second one.
+// Algorithms returns those of the convolutions, where the preset has a second one.
 func (c *Details) Algorithms() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || o.Graph {
@@ -85,7 +85,7 @@ func (c *Details) Algorithms() []panel.Option {
 	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast}, {ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
 }
 
-// Functions are the ways to count operators, of graphs of them.
+// Functions returns the ways to count operators, of graphs of them.
 func (c *Details) Functions() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !o.Graph {

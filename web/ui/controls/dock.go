@@ -19,7 +19,7 @@ type Dock struct {
 // Closed says that there is nothing to set a budget for yet.
 func (c *Dock) Closed() bool { return c.S.Network == nil }
 
-// Value is the budget, for where it stands beside the knob.
+// Value returns the budget, for where it stands beside the knob.
 func (c *Dock) Value() string {
 	if c.Closed() {
 		return ""
@@ -27,7 +27,7 @@ func (c *Dock) Value() string {
 	return format.Bytes(c.S.Budget())
 }
 
-// BudgetValueText is what the slider says of itself.
+// BudgetValueText returns what the slider says of itself.
 func (c *Dock) BudgetValueText() string {
 	fits := "fits"
 	if c.S.OverBudget != nil {

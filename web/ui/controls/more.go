@@ -14,13 +14,13 @@ import (
 // Planned says that the case is one of schedules: a network with a plan in a budget.
 func (c *Case) Planned() bool { return c.S.Step == nil && c.S.Memory == nil }
 
-// By says whether the sentence names the plan: where keeping everything does not fit, or
+// By reports whether the sentence names the plan: where keeping everything does not fit, or
 // something else was chosen.
 func (c *Case) By() bool {
 	return c.Planned() && (c.S.Choice.Strategy != engine.KeepAll || c.S.OverBudget != nil)
 }
 
-// Limited says whether the sentence names the budget: where somebody chose it.
+// Limited reports whether the sentence names the budget: where somebody chose it.
 func (c *Case) Limited() bool { return c.Planned() && !c.S.Choice.Roomy() }
 
 // Plan is the word that names the plan.
@@ -29,10 +29,10 @@ type Plan struct {
 	Starting bool
 }
 
-// Doc is the first sentence about the strategy.
+// Doc returns the first sentence about the strategy.
 func (c *Plan) Doc() string { return planDoc(c.S) }
 
-// planDoc is the first sentence about the strategy that is chosen.
+// planDoc returns the first sentence about the strategy that is chosen.
 func planDoc(s *state.State) string {
 	st := engine.Lookup(s.Choice.Strategy)
 	if st == nil {
@@ -51,7 +51,7 @@ type Limit struct {
 // Closed reports whether the budget cannot be set yet, because no network is open.
 func (c *Limit) Closed() bool { return c.S.Network == nil }
 
-// Text is the budget, or what is being typed there.
+// Text returns the budget, or what is being typed there.
 func (c *Limit) Text() string {
 	if d := c.S.Draft; d.Field == "budget-text" {
 		return d.Text
@@ -81,22 +81,22 @@ type More struct {
 	Starting bool
 }
 
-// By says whether the sentence names the plan.
+// By reports whether the sentence names the plan.
 func (c *More) By() bool { return (&Case{S: c.S}).By() }
 
-// Limited says whether the sentence names the budget.
+// Limited reports whether the sentence names the budget.
 func (c *More) Limited() bool { return (&Case{S: c.S}).Limited() }
 
-// Options are the options of the network that the sentence does not name.
+// Options returns the options of the network that the sentence does not name.
 func (c *More) Options() []Word { return options(c.S, false) }
 
-// BandwidthSteps is the slider's last position.
+// BandwidthSteps returns the slider's last position.
 func (c *More) BandwidthSteps() int { return tradeoff.BandwidthSteps }
 
-// BandwidthPosition is the slider's position.
+// BandwidthPosition returns the slider's position.
 func (c *More) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
 
-// BandwidthText is the number beside the slider, or what is being typed there.
+// BandwidthText returns the number beside the slider, or what is being typed there.
 func (c *More) BandwidthText() string {
 	if c.S.Draft.Field == "bandwidth-text" {
 		return c.S.Draft.Text

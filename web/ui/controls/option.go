@@ -38,7 +38,7 @@ var offered = []struct{ name, before string }{
 // amounts are the usual values of options that are numbers.
 var amounts = map[string][]int{"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
 
-// options are those of the network that is open: what the sentence says, or what it could.
+// options returns those of the network that is open: what the sentence says, or what it could.
 func options(s *state.State, said bool) (out []Word) {
 	base, o := source(s).Variant()
 	if base == nil {
@@ -68,7 +68,7 @@ func options(s *state.State, said bool) (out []Word) {
 	return out
 }
 
-// joined is what stands before a word of the sentence.
+// joined returns what stands before a word of the sentence.
 func joined(before string, first bool) string {
 	word := "and"
 	if first {
@@ -83,7 +83,7 @@ func joined(before string, first bool) string {
 	return word + " " + before
 }
 
-// stepWord is an option of a language model's step.
+// stepWord returns an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "optimizer" && ask.Value(args, "lora") == "0"}
@@ -111,7 +111,7 @@ func stepWord(args map[string]string, name, before string) Word {
 	return w
 }
 
-// optimizerWord is the optimizer of a network that may have one; ok is false of others.
+// optimizerWord returns the optimizer of a network that may have one; ok is false of others.
 func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	with := o
 	with.Optimizer = profiles.Optimizers[0].Name

@@ -49,7 +49,7 @@ func origins(s *state.State) (out []Origin) {
 	return append(out, Origin{"results", "simulated from these", "Step time and peak of a schedule follow from the numbers above; a second program checks them."})
 }
 
-// linkOrigin is where the rates of the link come from.
+// linkOrigin returns where the rates of the link come from.
 func linkOrigin(s *state.State) Origin {
 	d := card.Lookup(s.Choice.Device)
 	if d == nil {

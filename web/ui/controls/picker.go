@@ -23,7 +23,7 @@ type Picker struct {
 	Starting bool
 }
 
-// ID is that of the preset, without what is chosen about it; empty for files.
+// ID returns that of the preset, without what is chosen about it; empty for files.
 func (c *Picker) ID() string {
 	if base, _ := source(c.S).Variant(); base != nil {
 		return base.ID
@@ -31,7 +31,7 @@ func (c *Picker) ID() string {
 	return ""
 }
 
-// Name is the preset's title or the name of the file.
+// Name returns the preset's title or the name of the file.
 func (c *Picker) Name() string {
 	src := source(c.S)
 	if base, _ := src.Variant(); base != nil {
@@ -40,7 +40,7 @@ func (c *Picker) Name() string {
 	return src.File
 }
 
-// Label is what the button says of itself.
+// Label returns what the button says of itself.
 func (c *Picker) Label() string { return "Network: " + c.Name() }
 
 // Title says more about the network than its name.
@@ -51,7 +51,7 @@ func (c *Picker) Title() string {
 	return c.Name()
 }
 
-// Open says whether the list is open.
+// Open reports whether the list is open.
 func (c *Picker) Open() bool { return c.S.View.Picker.Open }
 
 // Group is entries of a list under a heading.
@@ -70,7 +70,7 @@ type PickerOption struct {
 // Selected is for aria-selected.
 func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
 
-// Groups are the presets that match, by group.
+// Groups returns the presets that match, by group.
 func (c *Picker) Groups() (out []Group) {
 	p := c.S.View.Picker
 	for i, m := range p.Steps() {
@@ -92,7 +92,7 @@ func (c *Picker) Groups() (out []Group) {
 	return out
 }
 
-// own is what a preset is built for when nobody says anything else.
+// own returns what a preset is built for when nobody says anything else.
 func own(p *preset.Preset) string {
 	o := p.Options()
 	switch {
@@ -113,7 +113,7 @@ func (c *Picker) None() string {
 		"Or choose one that is like it, such as resnet50 for images."
 }
 
-// ActiveElement is the id of the active entry's element.
+// ActiveElement returns the id of the active entry's element.
 func (c *Picker) ActiveElement() string {
 	if id := c.S.View.Picker.Active; id != "" {
 		return input.OptionElement(id)

@@ -7,7 +7,7 @@ import (
 	"memtide/web/state"
 )
 
-// source is what is open, or being opened before anything is; of a training step only its
+// source returns what is open, or being opened before anything is; of a training step only its
 // name.
 func source(s *state.State) state.Source {
 	if s.Step != nil {
@@ -19,7 +19,7 @@ func source(s *state.State) state.Source {
 	return s.Choice.Source
 }
 
-// timedDevice is the device that the times of the open preset are for; nil if it
+// timedDevice returns the device that the times of the open preset are for, or nil if it
 // has none.
 func timedDevice(s *state.State) (*card.Card, preset.Options) {
 	base, o := source(s).Variant()

@@ -20,7 +20,7 @@ type File struct {
 	Bytes      []byte
 }
 
-// Of is a file of what is shown that can be made without a browser: all
+// Of returns a file of what is shown that can be made without a browser: all
 // kinds of state.SaveFile but png and html. The address is that of the link;
 // ok is false if there is nothing to save.
 func Of(s *state.State, kind, address string) (f File, ok bool) {
@@ -78,7 +78,7 @@ type tableSide struct {
 	rows [][]string
 }
 
-// tableFile is a table as a file. In that of a comparison, the first column says
+// tableFile returns a table as a file. In that of a comparison, the first column says
 // whose row it is.
 func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	head := tables[0].head
@@ -121,7 +121,7 @@ func curveCells(side Side, curve []point) tableSide {
 	return t
 }
 
-// Layers is the table of layers as a file, as it is sorted and filtered; false
+// Layers returns the table of layers as a file, as it is sorted and filtered; false
 // if it has no rows.
 func Layers(s *state.State, address string) (File, bool) {
 	rows := s.LayerRows()
@@ -131,7 +131,7 @@ func Layers(s *state.State, address string) (File, bool) {
 	return tableFile(s, "layers.csv", address, []tableSide{layerCells(SideOf(s), rows)}), true
 }
 
-// Schedule is the file that a schedule is to be written into, still empty.
+// Schedule returns the file that a schedule is to be written into, still empty.
 func Schedule(s *state.State, e state.Export) File {
 	if e.Kind == state.PlanFile {
 		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it

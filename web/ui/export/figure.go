@@ -58,7 +58,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	return h
 }
 
-// measuresOf are the peak and the step time of a picture, and what is to be known of it.
+// measuresOf returns the peak and the step time of a picture, and what is to be known of it.
 func measuresOf(p *known.Picture) string {
 	text := " · peak " + format.Bytes(p.Solved.Trace.Peak) + " · step time " + format.Duration(p.Solved.Trace.Makespan)
 	switch {
@@ -70,7 +70,7 @@ func measuresOf(p *known.Picture) string {
 	return text
 }
 
-// deltaLine is the row that adds up, as a text: the change of the step time and of
+// deltaLine returns the row that adds up, as a text: the change of the step time and of
 // its parts.
 func deltaLine(d *known.Delta) string {
 	step, parts := d.Rounded()
@@ -95,7 +95,7 @@ type Side struct {
 	Picture *known.Picture
 }
 
-// SideOf is what the controls change.
+// SideOf returns what the controls change.
 func SideOf(s *state.State) Side {
 	side := Side{Picture: s.Visible()}
 	if s.Compare != nil {
@@ -104,7 +104,7 @@ func SideOf(s *state.State) Side {
 	return side
 }
 
-// Sides is what a file is about: A and B of a comparison, or what the controls
+// Sides returns what a file is about: A and B of a comparison, or what the controls
 // change if nothing else has a schedule. There has to be a picture.
 func Sides(s *state.State) []Side {
 	if a, b, ok := s.Sides(); ok && a != nil && b != nil {

@@ -111,7 +111,7 @@ func exportScheduleOf(s *state.State, side Side) schedule {
 	return e
 }
 
-// curveOf is the curve on screen as far as it is about a picture: in a comparison
+// curveOf returns the curve on screen as far as it is about a picture: in a comparison
 // it is that of the side that the controls change, and of the other one only if it
 // has the same network and the same link.
 func curveOf(s *state.State, p *known.Picture) (out []point) {
@@ -131,7 +131,7 @@ func curveOf(s *state.State, p *known.Picture) (out []point) {
 	return out
 }
 
-// sameSetting says whether the other side differs by its strategy and budget alone.
+// sameSetting reports whether the other side differs by its strategy and budget alone.
 func sameSetting(s *state.State, o *state.Side) bool {
 	a, b := &s.Choice, &o.Choice
 	return s.Network == o.Network && a.Graph == b.Graph && a.ToHost == b.ToHost && a.ToDev == b.ToDev &&

@@ -15,7 +15,7 @@ const (
 	maxFileVersus = 40
 )
 
-// Name is the name of a file of what is shown: the network or the title, the
+// Name returns the name of a file of what is shown: the network or the title, the
 // strategy, the budget, in a comparison what B has instead, and the kind.
 func Name(s *state.State, kind string) string {
 	a, b, ok := s.Sides()
@@ -39,7 +39,7 @@ func Name(s *state.State, kind string) string {
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind
 }
 
-// fileNameOf is the name of a file of one schedule, or of the page if it is nil.
+// fileNameOf returns the name of a file of one schedule, or of the page if it is nil.
 func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
@@ -48,16 +48,16 @@ func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	return NameFor(about, kind)
 }
 
-// NameFor is the name of a file about something.
+// NameFor returns the name of a file about something.
 func NameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
 
-// titleOf is what a schedule is called: its network or the title, its strategy and
+// titleOf returns what a schedule is called: its network or the title, its strategy and
 // its budget.
 func titleOf(s *state.State, p *known.Picture) string {
 	return headOf(s, p) + " " + p.Choice.Strategy + " " + format.Bytes(p.Solved.Budget)
 }
 
-// headOf is the title of the link, or the name of a picture's network.
+// headOf returns the title of the link, or the name of a picture's network.
 func headOf(s *state.State, p *known.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
@@ -65,7 +65,7 @@ func headOf(s *state.State, p *known.Picture) string {
 	return names.Of(s)
 }
 
-// plainName is a text as part of a file's name.
+// plainName returns a text as part of a file's name.
 func plainName(text string, longest int) string {
 	plain := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' {

@@ -183,7 +183,7 @@ var commands = map[string]meaning{
 	}),
 }
 
-// Message is what a command means in the present state; nil if nothing is to be
+// Message returns what a command means in the present state, or nil if nothing is to be
 // done.
 func (c Command) Message(s *state.State) state.Message {
 	if m := commands[c.Do]; m != nil {
@@ -192,7 +192,7 @@ func (c Command) Message(s *state.State) state.Message {
 	return nil
 }
 
-// browser is what is done without the state.
+// browser returns what is done without the state.
 func browser(Command, *state.State) state.Message { return nil }
 
 // does always means the same.
@@ -220,7 +220,7 @@ func typed(m meaning) meaning {
 	}
 }
 
-// numbered is the message of a number that is written in an element; nil if it is none
+// numbered returns the message of a number that is written in an element, or nil if it is none
 // below end.
 func numbered(text string, end int, of func(n int) state.Message) state.Message {
 	n, err := strconv.Atoi(text)
@@ -248,7 +248,7 @@ func transfers(c Command, _ *state.State) state.Message {
 	return state.SetTransfers{Transfers: engine.Whole}
 }
 
-// act is the way on that an alert offers.
+// act returns the way on that an alert offers.
 func act(_ Command, s *state.State) state.Message {
 	if s.Alert == nil {
 		return nil
@@ -256,7 +256,7 @@ func act(_ Command, s *state.State) state.Message {
 	return s.Alert.Do
 }
 
-// smallest is the way on where the budget is too small.
+// smallest returns the way on where the budget is too small.
 func smallest(_ Command, s *state.State) state.Message {
 	if m := s.OverBudget; m != nil && m.Smallest > 0 {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
@@ -288,7 +288,7 @@ func nextTheme(theme string) string {
 // HTML instead of components, so that they cost one node, not hundreds.
 const TableRows = 40
 
-// PassKey is what a key does while the picture of a pipeline has the focus.
+// PassKey returns what a key does while the picture of a pipeline has the focus.
 func PassKey(k Key) state.Message {
 	switch k.Key {
 	case "ArrowLeft":
@@ -305,7 +305,7 @@ func PassKey(k Key) state.Message {
 	return nil
 }
 
-// FlameKey is what a key does while the flame graph has the focus.
+// FlameKey returns what a key does while the flame graph has the focus.
 func FlameKey(k Key, s *state.State) state.Message {
 	switch k.Key {
 	case "ArrowLeft":

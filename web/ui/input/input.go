@@ -28,7 +28,7 @@ type Key struct {
 // Typed says that the key types one character: what can be turned off.
 func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 
-// field is the name of a text field among drafts and refusals.
+// field returns the name of a text field among drafts and refusals.
 func (c Command) field() string {
 	switch c.Do {
 	case "step-set":
@@ -42,5 +42,5 @@ func (c Command) field() string {
 // refuse says why the text of a field cannot be taken.
 func (c Command) refuse(text string) state.Message { return state.Refuse{Field: c.field(), Text: text} }
 
-// StepField is the field of an option while something is typed into it.
+// StepField returns the field of an option while something is typed into it.
 func StepField(name string) string { return "step:" + name }

@@ -23,7 +23,7 @@ const (
 	ChordOpen
 )
 
-// ChordOf is the chord of a key.
+// ChordOf returns the chord of a key.
 func ChordOf(k Key) Chord {
 	switch letter := strings.ToLower(k.Key); {
 	case letter == "z":
@@ -75,10 +75,10 @@ func do(a Action, keys ...string) map[string]Action {
 	return out
 }
 
-// says is an action that is a message.
+// says returns an action that is a message.
 func says(m state.Message) Action { return Action{message: m} }
 
-// budgetSteps is the budget, moved by ten steps with Shift.
+// budgetSteps returns the budget, moved by ten steps with Shift.
 func budgetSteps(by int, keys ...string) map[string]Action {
 	out := do(says(state.StepBudget{Steps: by}), keys...)
 	for _, k := range keys {
@@ -87,7 +87,7 @@ func budgetSteps(by int, keys ...string) map[string]Action {
 	return out
 }
 
-// both are the keys of two rows in one.
+// both returns the keys of two rows in one.
 func both(a, b map[string]Action) map[string]Action {
 	maps.Copy(a, b)
 	return a
@@ -99,7 +99,7 @@ const (
 	panBy  = 0.15
 )
 
-// KeyRows are all keys, in the order in which the help lists them. What has no keys in acts
+// KeyRows returns all keys, in the order in which the help lists them. What has no keys in acts
 // is done in package app, with the browser.
 func KeyRows() []KeyRow {
 	return []KeyRow{
@@ -136,7 +136,7 @@ func KeyRows() []KeyRow {
 	}
 }
 
-// planKeys are the keys of the first plans.
+// planKeys returns the keys of the first plans.
 func planKeys() map[string]Action {
 	out := map[string]Action{}
 	for i, st := range KeyStrategies() {
@@ -145,7 +145,7 @@ func planKeys() map[string]Action {
 	return out
 }
 
-// keyTitles are the plans of the number keys.
+// keyTitles returns the plans of the number keys.
 func keyTitles() string {
 	var out []string
 	for _, st := range KeyStrategies() {
@@ -197,7 +197,7 @@ func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 || a.play }
 // ZoomToSelection shows what is selected with some of what is beside it.
 func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.Act(s) }
 
-// KeyPlaces are the places of all keys that are known by their place.
+// KeyPlaces returns the places of all keys that are known by their place.
 func KeyPlaces() (out []string) {
 	for _, r := range KeyRows() {
 		out = append(out, strings.Fields(r.places)...)
@@ -208,7 +208,7 @@ func KeyPlaces() (out []string) {
 // Plays says that an action plays the step or stops it, see state.PlayStep.
 func (a Action) Plays() bool { return a.play }
 
-// Act is the message of an action on the present state; nil if it does nothing.
+// Act returns the message of an action on the present state, or nil if it does nothing.
 func (a Action) Act(s *state.State) state.Message {
 	p := s.Visible()
 	switch {
@@ -257,7 +257,7 @@ func moved(s *state.State, p *known.Picture, a Action) state.Message {
 	return state.Select{Target: m.Step(at, a.step)}
 }
 
-// Label is what the keys of a row are called on the keyboard in use.
+// Label returns what the keys of a row are called on the keyboard in use.
 func (r KeyRow) Label(labels map[string]string) string {
 	words := strings.Fields(r.Keys)
 	for i, place := range strings.Fields(r.places) {

@@ -8,7 +8,7 @@ import (
 	"memtide/web/state"
 )
 
-// pickerFind is what is typed into the search field of the list.
+// pickerFind returns what is typed into the search field of the list.
 func pickerFind(c Command, s *state.State) state.Message {
 	if c.Settled || !s.View.Picker.Open {
 		return nil
@@ -16,7 +16,7 @@ func pickerFind(c Command, s *state.State) state.Message {
 	return state.FilterPresets{Text: c.Value}
 }
 
-// variant is a change of one option of the preset that is open.
+// variant returns a change of one option of the preset that is open.
 func variant(c Command, _ *state.State) state.Message {
 	switch {
 	case !c.Settled && c.Arg == "efficiency":
@@ -49,7 +49,7 @@ func variant(c Command, _ *state.State) state.Message {
 	return state.SetVariant{Options: o}
 }
 
-// PickerKey is what a key means in the search field; nil: what it means in any.
+// PickerKey returns what a key means in the search field; nil: what it means in any.
 func PickerKey(s *state.State, k Key) state.Message {
 	switch k.Key {
 	case "ArrowDown":
@@ -81,5 +81,5 @@ const (
 	FunctionsSeparate = "separate"
 )
 
-// OptionElement is the ID of the element of an entry.
+// OptionElement returns the ID of the element of an entry.
 func OptionElement(id string) string { return "picker-" + id }

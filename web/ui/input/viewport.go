@@ -9,7 +9,7 @@ import (
 // Stretch is the part of the step that is visible.
 type Stretch struct{ From, Length, Makespan time.Duration }
 
-// Visible is the part that is visible now.
+// Visible returns the part that is visible now.
 func Visible(s *state.State) Stretch {
 	end := s.End()
 	if s.View.To <= s.View.From {
@@ -18,7 +18,7 @@ func Visible(s *state.State) Stretch {
 	return Stretch{s.View.From, s.View.To - s.View.From, end}
 }
 
-// Whole says whether all of the step is visible.
+// Whole reports whether all of the step is visible.
 func (v Stretch) Whole() bool { return v.Length >= v.Makespan }
 
 // Zoomed multiplies the visible length by factor; what is at share of it (0:

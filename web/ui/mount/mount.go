@@ -36,7 +36,7 @@ func init() {
 // Timed says that the place is on the time axis, and not in the address view.
 func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
-// Height is the height of the picture in CSS pixels.
+// Height returns the height of the picture in CSS pixels.
 func (m Mount) Height(s *state.State) float64 {
 	switch {
 	case !m.Timed():
@@ -62,7 +62,7 @@ func (m Mount) SlimHeight(s *state.State) float64 {
 	return m.Picture.HeightAt(0)
 }
 
-// Shown is the picture of the side that the place is of; nil if there is none.
+// Shown returns the picture of the side that the place is of, or nil if there is none.
 // Without a comparison the places of A show what the page is about.
 func (m Mount) Shown(s *state.State) *known.Picture {
 	a, b, ok := s.Sides()
@@ -77,15 +77,15 @@ func (m Mount) Shown(s *state.State) *known.Picture {
 	return a
 }
 
-// Controlled says whether the controls change what the place shows.
+// Controlled reports whether the controls change what the place shows.
 func (m Mount) Controlled(s *state.State) bool {
 	return s.Compare == nil || s.Compare.OnA != m.Second
 }
 
-// Other is the place of the same picture on the other side.
+// Other returns the place of the same picture on the other side.
 func (m Mount) Other() Mount { return Mount{m.Picture, !m.Second} }
 
-// Budget is the budget of what the place shows.
+// Budget returns the budget of what the place shows.
 func (m Mount) Budget(s *state.State) engine.Bytes {
 	if m.Controlled(s) {
 		return s.Budget()
@@ -113,7 +113,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	}
 }
 
-// Beside is what stands beside the place's picture; nil if nothing does.
+// Beside returns what stands beside the place's picture, or nil if nothing does.
 func (m Mount) Beside(s *state.State) *draw.Beside {
 	other := m.Other().Shown(s)
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
@@ -122,7 +122,7 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
 }
 
-// Across is what stands here for a target of the other side's picture.
+// Across returns what stands here for a target of the other side's picture.
 func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	from, al := m.Other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
@@ -163,7 +163,7 @@ func (h Hosts) Give(name string, element js.Value) {
 	}
 }
 
-// Overlaid says whether one picture has the memory of both sides, see Pictures.Overlaid.
+// Overlaid reports whether one picture has the memory of both sides, see Pictures.Overlaid.
 func Overlaid(s *state.State) bool {
 	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
 }

@@ -7,7 +7,7 @@ import (
 	"memtide/web/known"
 )
 
-// Part is what a part is called, as in the key of the pictures, and its look.
+// Part returns what a part is called, as in the key of the pictures, and its look.
 func Part(name string) (words, class string) {
 	switch name {
 	case "compute":
@@ -25,7 +25,7 @@ type Unit struct {
 	places int
 }
 
-// UnitOf is the unit in which a delta is written: three digits of the largest.
+// UnitOf returns the unit in which a delta is written: three digits of the largest.
 func UnitOf(d *known.Delta) Unit {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {

@@ -16,7 +16,7 @@ import (
 	"memtide/web/state"
 )
 
-// Letter is the name of a side.
+// Letter returns the name of a side.
 func Letter(a bool) string {
 	if a {
 		return "A"
@@ -30,7 +30,7 @@ const Origins = "Where the numbers come from"
 // Whole is what a training step is called beside its model.
 const Whole = "whole step"
 
-// Of is the title of a link, or the name of what is open.
+// Of returns the title of a link, or the name of what is open.
 func Of(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
@@ -69,7 +69,7 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	return strings.Join(parts, " · ")
 }
 
-// Args are the arguments that another side has not.
+// Args returns the arguments that another side has not.
 func Args(mine, other engine.Args) string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
@@ -80,7 +80,7 @@ func Args(mine, other engine.Args) string {
 	return text
 }
 
-// Network is the name of a network, or of what it is being read from.
+// Network returns the name of a network, or of what it is being read from.
 func Network(c state.Choice, n *known.Network) string {
 	switch {
 	case n == nil && c.Source.Preset != "":
@@ -93,7 +93,7 @@ func Network(c state.Choice, n *known.Network) string {
 	return n.Profile.Name
 }
 
-// Budget is a budget as it is read.
+// Budget returns a budget as it is read.
 func Budget(c state.Choice, n *known.Network) string {
 	if n == nil {
 		return "reading…"
@@ -110,7 +110,7 @@ func linkOfDevice(c state.Choice) string {
 	return Link(c)
 }
 
-// Link is the device that a link is of, or its rates.
+// Link returns the device that a link is of, or its rates.
 func Link(c state.Choice) string {
 	if d := card.Lookup(c.Device); d != nil {
 		return d.Name

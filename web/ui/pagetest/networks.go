@@ -16,7 +16,7 @@ import (
 	"memtide/web/state"
 )
 
-// skipFile is a graph of n operations with weights and their backward, as a file:
+// skipFile returns a graph of n operations with weights and their backward, as a file:
 // every other operation also reads what was made two operations before.
 func skipFile(n int) []byte {
 	var values, ops []string
@@ -52,7 +52,7 @@ func skipFile(n int) []byte {
 	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
 }
 
-// Graph is a page that shows a graph of operations from a file.
+// Graph returns a page that shows a graph of operations from a file.
 func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
 	c := choice.Default()
@@ -80,7 +80,7 @@ func Ask(t *testing.T, s *state.State, name string) {
 	}
 }
 
-// Small is the page of a network that is solved at once.
+// Small returns the page of a network that is solved at once.
 func Small(t *testing.T) *state.State {
 	t.Helper()
 	c := choice.Default()
@@ -88,7 +88,7 @@ func Small(t *testing.T) *state.State {
 	return open(t, c)
 }
 
-// Preset is the state of a page that shows a preset that keeps everything.
+// Preset returns the state of a page that shows a preset that keeps everything.
 func Preset(t *testing.T, ref string) *state.State {
 	t.Helper()
 	c := choice.Default()

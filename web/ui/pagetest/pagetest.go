@@ -20,7 +20,7 @@ import (
 // share is the budget of pages on which there is something to plan.
 var share = choice.Budget{Share: 60 * choice.Percent}
 
-// First is the state of the page that has opened the default example.
+// First returns the state of the page that has opened the default example.
 func First(t *testing.T) *state.State {
 	t.Helper()
 	c := choice.Default()
@@ -28,7 +28,7 @@ func First(t *testing.T) *state.State {
 	return open(t, c)
 }
 
-// open is the state of the page that has opened and solved what was chosen.
+// open returns the state of the page that has opened and solved what was chosen.
 func open(t *testing.T, c choice.Choice) *state.State {
 	t.Helper()
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
@@ -64,7 +64,7 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 	}
 }
 
-// AskStep is a page that has asked about a training step, and what for.
+// AskStep returns a page that has asked about a training step, and what for.
 func AskStep(t *testing.T, model string, args engine.Args) (*state.State, state.AskStep) {
 	t.Helper()
 	s := state.New()
@@ -79,7 +79,7 @@ func AskStep(t *testing.T, model string, args engine.Args) (*state.State, state.
 	return nil, state.AskStep{}
 }
 
-// Step is a page that shows the answer about a training step.
+// Step returns a page that shows the answer about a training step.
 func Step(t *testing.T, model string, args engine.Args) *state.State {
 	t.Helper()
 	s, e := AskStep(t, model, args)
@@ -92,7 +92,7 @@ func Step(t *testing.T, model string, args engine.Args) *state.State {
 	return s
 }
 
-// Snapshot is a page that has opened a memory snapshot: of two devices, on the second of
+// Snapshot returns a page that has opened a memory snapshot: of two devices, on the second of
 // which a request found no room.
 func Snapshot(t *testing.T, file string) *state.State {
 	t.Helper()
@@ -108,7 +108,7 @@ func Snapshot(t *testing.T, file string) *state.State {
 	return s
 }
 
-// Root is the folder of the module, for files of tests elsewhere.
+// Root returns the folder of the module, for files of tests elsewhere.
 func Root(t *testing.T) string {
 	t.Helper()
 	dir := ".."

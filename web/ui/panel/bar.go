@@ -21,15 +21,15 @@ func Side(class string, at, whole engine.Bytes) string {
 	return class
 }
 
-// Stretch is the place of a piece as CSS.
+// Stretch returns the place of a piece as CSS.
 func Stretch(from, to, whole engine.Bytes) string {
 	return fmt.Sprintf("left:%s;width:%s", Percent(from, whole), Percent(to-from, whole))
 }
 
-// Place is the place of a mark as CSS.
+// Place returns the place of a mark as CSS.
 func Place(at, whole engine.Bytes) string { return "left:" + Percent(at, whole) }
 
-// Percent is a share as a CSS length, at most the whole.
+// Percent returns a share as a CSS length, at most the whole.
 func Percent(part, whole engine.Bytes) string {
 	return fmt.Sprintf("%.6g%%", math.Min(100*float64(part)/float64(whole), 100))
 }

@@ -19,7 +19,7 @@ type Option struct {
 	Selected  bool
 }
 
-// Selected is the title of the chosen option; empty if none is.
+// Selected returns the title of the chosen option; empty if none is.
 func Selected(options []Option) string {
 	for _, o := range options {
 		if o.Selected {
@@ -76,7 +76,7 @@ type Group struct {
 // sizes are those that cards are sold with, in GiB.
 var sizes = []engine.Bytes{4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128, 144, 192, 256, 288, 384, 512}
 
-// size is the smallest of them that holds what a card has.
+// size returns the smallest of them that holds what a card has.
 func size(memory engine.Bytes) engine.Bytes {
 	for _, n := range sizes {
 		if memory <= n*engine.GiB {

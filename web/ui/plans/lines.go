@@ -57,7 +57,7 @@ func (c *Tradeoff) Axes() []panel.Option {
 // strokes are the classes of the colours that lines have.
 var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload", display.Recompute: "of-recompute", display.Fixed: "of-keep"}
 
-// sample is a piece of a strategy's line, as SVG.
+// sample returns a piece of a strategy's line, as SVG.
 func sample(line string) string {
 	class, dash := strokes[chart.Role(line)], ""
 	if dashes := chart.Dash(line); dashes != nil {

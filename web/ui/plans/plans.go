@@ -56,7 +56,7 @@ type PlanRow struct {
 	pinned bool // it is in the folded table
 }
 
-// Groups are the parts of the table: what fits and what does not, each by step time, and unfolded
+// Groups returns the parts of the table: what fits and what does not, each by step time, and unfolded
 // the methods of the literature.
 func (c *Plans) Groups() (out []PlanRows) {
 	fit, not, rest := c.fitting(), PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
@@ -101,7 +101,7 @@ func pinFastest(rows []*PlanRow) {
 	}
 }
 
-// fitting is the part of what fits, without rows.
+// fitting returns the part of what fits, without rows.
 func (c *Plans) fitting() PlanRows {
 	g := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
 	if c.S.Network != nil {
@@ -110,7 +110,7 @@ func (c *Plans) fitting() PlanRows {
 	return g
 }
 
-// Folded are the rows of a part that the table shows: those that are pinned, then policies, then
+// Folded returns the rows of a part that the table shows: those that are pinned, then policies, then
 // other plans, as far as there is room, by step time.
 func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 	if c.S.View.LineList {
@@ -180,7 +180,7 @@ func (c *Plans) row(p state.Plan) *PlanRow {
 	return o
 }
 
-// lacks is what a plan that needs so much on the card lacks there; empty if that is not known.
+// lacks returns what a plan that needs so much on the card lacks there; empty if that is not known.
 func (c *Plans) lacks(needs engine.Bytes) string {
 	if over := needs - c.S.Limit(); needs > choice.Context && over > 0 {
 		return gib(over)
@@ -188,7 +188,7 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 	return ""
 }
 
-// policy is the row of a policy.
+// policy returns the row of a policy.
 func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
 	more, needs, circle := "", gib(x.Needs), "fits"
@@ -203,7 +203,7 @@ func (c *Plans) policy(x state.Policy) *PlanRow {
 	return o
 }
 
-// cells are what stands in a row.
+// cells returns what stands in a row.
 func cells(sample, name, words, step, more, needs string) vugu.HTML {
 	if words != "" {
 		words = "<small>" + html.EscapeString(words) + "</small>"
@@ -212,10 +212,10 @@ func cells(sample, name, words, step, more, needs string) vugu.HTML {
 		html.EscapeString(name), words, html.EscapeString(step), html.EscapeString(more), html.EscapeString(needs)))
 }
 
-// gib is a number of bytes below the head "GiB": with its unit only if that is another one.
+// gib returns a number of bytes below the head "GiB": with its unit only if that is another one.
 func gib(n engine.Bytes) string { return strings.TrimSuffix(format.BytesUp(n), " GiB") }
 
-// Result is what a plan comes to in the present budget, in two columns.
+// Result returns what a plan comes to in the present budget, in two columns.
 func Result(s *state.State, p *state.Plan) (time, more string) {
 	switch f := p.Failure; {
 	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // no budget to be chosen, but what it takes
@@ -256,7 +256,7 @@ func Failure(f *proto.Failure) string {
 	return "failed"
 }
 
-// Title is that of the table.
+// Title returns that of the table.
 func (c *Plans) Title() string {
 	if len(c.S.Policies()) > 0 {
 		return "Plans and policies"
@@ -276,7 +276,7 @@ func (c *Plans) Caption() string {
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
-// MoreText is the text of the button that unfolds the table; empty if there is no more.
+// MoreText returns the text of the button that unfolds the table; empty if there is no more.
 func (c *Plans) MoreText() string {
 	if c.S.View.LineList {
 		return "Fewer plans"

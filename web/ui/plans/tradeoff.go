@@ -18,15 +18,15 @@ type Tradeoff struct {
 	Hosts mount.Hosts
 }
 
-// Running says whether points are still being computed.
+// Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
 
-// CanStart says whether a curve that was given up can be computed again.
+// CanStart reports whether a curve that was given up can be computed again.
 func (c *Tradeoff) CanStart() bool {
 	return c.S.Curve != nil && c.S.Curve.ID == 0 && !c.S.Curve.Complete()
 }
 
-// StartText is the button's.
+// StartText returns the button's.
 func (c *Tradeoff) StartText() string {
 	if c.S.Curve != nil && c.S.Curve.Failed != "" {
 		return "Try again"
@@ -64,7 +64,7 @@ func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	return name + between + b.Words
 }
 
-// SweepStatus is the line under the curve: how far it is, and how to read the
+// SweepStatus returns the line under the curve: how far it is, and how to read the
 // place of another network.
 func SweepStatus(s *state.State) string {
 	text := sweepProgress(s)

@@ -19,13 +19,13 @@ import (
 // small picture for each, in which a click takes a value over.
 type Tuning struct{ S *state.State }
 
-// Shown says whether the strategy has parameters whose values are tried.
+// Shown reports whether the strategy has parameters whose values are tried.
 func (c *Tuning) Shown() bool { return c.S.Tuning != nil }
 
-// Running says whether values are being tried.
+// Running reports whether values are being tried.
 func (c *Tuning) Running() bool { return c.Shown() && c.S.Tuning.ID != 0 }
 
-// CanStart says whether values that were given up can be tried again.
+// CanStart reports whether values that were given up can be tried again.
 func (c *Tuning) CanStart() bool {
 	return c.Shown() && c.S.Tuning.ID == 0 && (c.S.Tuning.Stopped || c.S.Tuning.Failed != "")
 }
@@ -85,7 +85,7 @@ func (t *tune) y(d time.Duration) float64 {
 	return tuneTop + (tuneBottom-tuneTop)*(1-float64(d-t.fast)/float64(max(t.slow-t.fast, 1)))
 }
 
-// HTML is a picture for each parameter. What comes from a network is escaped.
+// HTML returns a picture for each parameter. What comes from a network is escaped.
 func (c *Tuning) HTML() vugu.HTML {
 	if !c.Shown() {
 		return ""
@@ -117,7 +117,7 @@ func (c *Tuning) draw(b *strings.Builder, p *tradeoff.Param) {
 	b.WriteString("</svg>")
 }
 
-// chosen is the value of a parameter that is set; 0: it is searched for.
+// chosen returns the value of a parameter that is set; 0: it is searched for.
 func (c *Tuning) chosen(name string) int {
 	v, _ := strconv.Atoi(c.S.Choice.Args[name])
 	return v

@@ -24,14 +24,14 @@ type Better struct{ S *state.State }
 
 const wordsTry = "Press to see it in the pictures, Enter to use it"
 
-// answers are those about the present choice; nil before anything was asked.
+// answers returns those about the present choice; nil before anything was asked.
 func (c *Better) answers() *state.Answers { return c.S.Answers(question.Lookup(state.HelpName)) }
 
 // unfit says that what is chosen has no schedule in its budget, or one that needs more
 // than the device has.
 func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
 
-// room is what has to be kept to: the device's memory if the budget is more than that.
+// room returns what has to be kept to: the device's memory if the budget is more than that.
 func (c *Better) room() engine.Bytes {
 	if d := c.S.Exceeds(); d != nil {
 		return d.Memory
@@ -51,7 +51,7 @@ func (c *Better) Hidden() bool {
 	return c.S.Network == nil || c.S.Memory != nil
 }
 
-// Title is what the rows answer.
+// Title returns what the rows answer.
 func (c *Better) Title() string {
 	if c.unfit() {
 		return "What would make it fit"
@@ -88,7 +88,7 @@ type Gain struct {
 	mark         float64 // the budget on them, 0: none
 }
 
-// Rows are the rows, largest gain first. Each is a button that chooses what it was solved for.
+// Rows returns the rows, largest gain first. Each is a button that chooses what it was solved for.
 func (c *Better) Rows() (out []Gain) {
 	a := c.answers()
 	switch {
@@ -113,7 +113,7 @@ func (c *Better) Rows() (out []Gain) {
 	return out
 }
 
-// more is a row about the largest batch for which there is room, if it is larger than the present
+// more returns a row about the largest batch for which there is room, if it is larger than the present
 // one.
 func (c *Better) more(a *state.Answers) []Gain {
 	at, now := slices.IndexFunc(a.List, func(x proto.Answer) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
@@ -130,7 +130,7 @@ func (c *Better) more(a *state.Answers) []Gain {
 	return []Gain{o}
 }
 
-// fitsIn is what an answer may need at most to count as one that fits.
+// fitsIn returns what an answer may need at most to count as one that fits.
 func (c *Better) fitsIn() engine.Bytes {
 	if c.S.Exceeds() != nil {
 		return c.room()
@@ -179,7 +179,7 @@ func linkWords(d *engine.Device) string {
 	return format.Rates(d.ToDev, d.ToHost) + ", one direction at a time"
 }
 
-// HTML is what stands in a row.
+// HTML returns what stands in a row.
 func (o Gain) HTML() vugu.HTML {
 	class := "words"
 	if o.better {
@@ -218,7 +218,7 @@ func (c *Better) Note() string {
 	return ""
 }
 
-// after is a text behind what leads to it; empty if there is none.
+// after returns a text behind what leads to it; empty if there is none.
 func after(lead, text string) string {
 	if text == "" {
 		return ""
@@ -226,7 +226,7 @@ func after(lead, text string) string {
 	return lead + text
 }
 
-// progressOf is how many of the answers are there.
+// progressOf returns how many of the answers are there.
 func progressOf(a *state.Answers) string {
 	if a.Total <= 0 {
 		return ""
@@ -234,7 +234,7 @@ func progressOf(a *state.Answers) string {
 	return fmt.Sprintf("%d of %d tried", a.Done, a.Total)
 }
 
-// bars are the step time now and after, or the bytes with the budget across.
+// bars returns the step time now and after, or the bytes with the budget across.
 func (o Gain) bars() string {
 	const width = 92.0
 	var b strings.Builder

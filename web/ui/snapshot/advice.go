@@ -9,7 +9,7 @@ import (
 	"memtide/web/state"
 )
 
-// report is what the doctor has found; nil before that.
+// report returns what the doctor has found; nil before that.
 func report(s *state.State) *doctor.Report {
 	if d := s.Doctor(); d != nil {
 		return d.Report
@@ -17,7 +17,7 @@ func report(s *state.State) *doctor.Report {
 	return nil
 }
 
-// decisive are the words of the decisive moment.
+// decisive returns the words of the decisive moment.
 func decisive(r *doctor.Report) string {
 	if r.Failure != nil {
 		return wordsWhenFailed
@@ -25,7 +25,7 @@ func decisive(r *doctor.Report) string {
 	return wordsAtThePeak
 }
 
-// momentOf is a moment and what is in use then.
+// momentOf returns a moment and what is in use then.
 func momentOf(words string, a *doctor.Alive) string {
 	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words, format.Count(a.At))
 }
@@ -39,7 +39,7 @@ func moment(s *state.State) string {
 	return momentOf(decisive(r), a)
 }
 
-// short is what to do, in one sentence.
+// short returns what to do, in one sentence.
 func short(s *state.State) string {
 	if set := line(s); set != "" {
 		if d := s.Doctor(); d.Report.Failure == nil {
@@ -50,7 +50,7 @@ func short(s *state.State) string {
 	return advice(s)
 }
 
-// line is what to set; empty if no setting helps or that is not known yet.
+// line returns what to set; empty if no setting helps or that is not known yet.
 func line(s *state.State) string {
 	if d := s.Doctor(); d != nil && d.Advice != nil {
 		return d.Advice.Line
@@ -58,7 +58,7 @@ func line(s *state.State) string {
 	return ""
 }
 
-// advice is what to do; what to set is the line.
+// advice returns what to do; what to set is the line.
 func advice(s *state.State) string {
 	d := s.Doctor()
 	if d == nil || d.Advice == nil {

@@ -27,7 +27,7 @@ type Answer struct{ S *state.State }
 // Told says that there is a recording to tell about.
 func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
-// Kind is the sign of the verdict, see Answer.Kind.
+// Kind returns the sign of the verdict, see Answer.Kind.
 func (c *Answer) Kind() string {
 	switch r := report(c.S); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
@@ -48,7 +48,7 @@ func (c *Answer) Word() string {
 	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
-// Sentence is the answer.
+// Sentence returns the answer.
 func (c *Answer) Sentence() string {
 	r := report(c.S)
 	switch {
@@ -89,7 +89,7 @@ func (c *Answer) Sub() string {
 	return text + short(c.S)
 }
 
-// HTML is what stands in the section. Everything in it is escaped.
+// HTML returns what stands in the section. Everything in it is escaped.
 func (c *Answer) HTML() vugu.HTML {
 	if !c.Told() {
 		return ""
@@ -152,7 +152,7 @@ func (u *usage) html(b *strings.Builder) {
 		u.mark.Class, u.mark.Style, u.mark.Label, key.String(), u.note)
 }
 
-// usages are the bars: of the failure or the peak, and of the moment that is looked at.
+// usages returns the bars: of the failure or the peak, and of the moment that is looked at.
 func (c *Answer) usages() (out []usage) {
 	r := report(c.S)
 	if r == nil {
@@ -165,7 +165,7 @@ func (c *Answer) usages() (out []usage) {
 	return out
 }
 
-// usage is a bar on the scale that all have: what could be reserved, or was.
+// usage returns a bar on the scale that all have: what could be reserved, or was.
 func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	r, level := report(c.S), c.S.Memory.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)

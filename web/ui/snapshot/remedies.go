@@ -33,7 +33,7 @@ type Remedies struct {
 // Hidden says that there is nothing to tell yet.
 func (c *Remedies) Hidden() bool { return report(c.S) == nil }
 
-// Head is the heading of the flame graph, with the moment that it is of.
+// Head returns the heading of the flame graph, with the moment that it is of.
 func (c *Remedies) Head() vugu.HTML {
 	if c.Hidden() {
 		return `<p class="sr" id="flame-help"></p>`
@@ -42,7 +42,7 @@ func (c *Remedies) Head() vugu.HTML {
 		wordsFlame, wordsFlameOut, wordsFlameSave, moment(c.S), wordsFlameHelp))
 }
 
-// FlameHeight is the style of the graph's element.
+// FlameHeight returns the style of the graph's element.
 func (c *Remedies) FlameHeight() string {
 	if m := c.S.Flame(); m != nil {
 		return fmt.Sprintf("height:%gpx", m.Height())
@@ -50,7 +50,7 @@ func (c *Remedies) FlameHeight() string {
 	return "height:0"
 }
 
-// FlameLabel is the accessible name of the graph.
+// FlameLabel returns the accessible name of the graph.
 func (c *Remedies) FlameLabel() string {
 	if m := c.S.Flame(); m != nil {
 		return wordsFlame + ". " + m.Summary() + " " + m.Sentence(c.S.Flame().Marked())
@@ -66,7 +66,7 @@ type Tried struct {
 	before, reserved float64 // lengths of the bars, shares of the longest
 }
 
-// tried are the settings that have been replayed: the one that is advised first and
+// tried returns the settings that have been replayed: the one that is advised first and
 // then those that find room for all and reserve least, once all are there.
 func (c *Remedies) tried() (out []Tried) {
 	r, d := report(c.S), c.S.Doctor()
@@ -109,7 +109,7 @@ func (x *Tried) precedes(y *Tried) bool {
 // mostTried is how many settings stand there unfolded.
 const mostTried = 5
 
-// Help is what other settings would have reserved, and what to do. Everything in it is
+// Help returns what other settings would have reserved, and what to do. Everything in it is
 // escaped.
 func (c *Remedies) Help() vugu.HTML {
 	if c.Hidden() {
@@ -141,7 +141,7 @@ func (c *Remedies) Help() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Under is how replays are stopped and go on, and what went wrong.
+// Under returns how replays are stopped and go on, and what went wrong.
 func (c *Remedies) Under() vugu.HTML {
 	d := c.S.Doctor()
 	switch {
@@ -184,10 +184,10 @@ func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
 // LineToType says that the browser copies nothing.
 func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
 
-// Below is what follows the flame graph.
+// Below returns what follows the flame graph.
 func (c *Remedies) Below() vugu.HTML { return c.Growth() + second(c.S) }
 
-// Growth says whether anything grows, and what. Everything in it is escaped.
+// Growth reports whether anything grows, and what. Everything in it is escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
@@ -221,7 +221,7 @@ func FlameSentence(s *state.State) string {
 	return ""
 }
 
-// FlameFile is the flame graph as a picture; false if there is none.
+// FlameFile returns the flame graph as a picture; false if there is none.
 func FlameFile(s *state.State) (export.File, bool) {
 	m := s.Flame()
 	if m == nil {
@@ -238,7 +238,7 @@ func FlameFile(s *state.State) (export.File, bool) {
 	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
 }
 
-// second is the comparison with another snapshot, and how one is chosen. Everything in it
+// second returns the comparison with another snapshot, and how one is chosen. Everything in it
 // is escaped.
 func second(s *state.State) vugu.HTML {
 	if report(s) == nil {

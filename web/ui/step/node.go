@@ -7,7 +7,7 @@ import (
 	"github.com/vugu/vugu"
 )
 
-// element is an element with attributes, as pairs of names and values, and what is in it:
+// element returns an element with attributes, as pairs of names and values, and what is in it:
 // elements, HTML, or text.
 func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 	n := &vugu.VGNode{Type: vugu.ElementNode, Data: tag}
@@ -37,7 +37,7 @@ func property(n *vugu.VGNode, name, value string) {
 	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: vjson.RawMessage(value)})
 }
 
-// span is a span of a class and a style with a text.
+// span returns a span of a class and a style with a text.
 func span(class, style, title, text string) string {
 	out := `<span class="` + class + `"`
 	if style != "" {
@@ -57,7 +57,7 @@ func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 	return n
 }
 
-// fold is the line of something that unfolds.
+// fold returns the line of something that unfolds.
 func fold(title, hint string) *vugu.VGNode {
 	return element("summary", attr("class", "fold-head"), vugu.HTML("<h2>"+title+`</h2>`+span("hint", "", "", html.EscapeString(hint))))
 }

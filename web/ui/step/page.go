@@ -24,10 +24,10 @@ type Page struct {
 	Hosts mount.Hosts
 }
 
-// reply is what is known; nil before anything is.
+// reply returns what is known; nil before anything is.
 func (c *Page) reply() *proto.Stepped { return c.S.Step.Shown }
 
-// pictured is what the pictures show: the answer, or what another rank holds.
+// pictured returns what the pictures show: the answer, or what another rank holds.
 func (c *Page) pictured() *proto.Stepped { return answer.Pictured(c.S) }
 
 // ofRank begins what is told about the rank that the pictures show, where there are some.
@@ -47,12 +47,12 @@ type Answer struct {
 	_ [0]func() // never compared, see choice.Field
 }
 
-// HTML is what stands on its button.
+// HTML returns what stands on its button.
 func (a Answer) HTML() vugu.HTML {
 	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
 }
 
-// Answers are the most and the fewest that fit, each to be taken by a click, and the
+// Answers returns the most and the fewest that fit, each to be taken by a click, and the
 // step's schedule.
 func (c *Page) Answers() []Answer {
 	var r proto.Stepped

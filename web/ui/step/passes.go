@@ -19,7 +19,7 @@ import (
 	"memtide/web/ui/export"
 )
 
-// passesView is the picture of a pipeline's ranks, with what is said of what is selected in it and
+// passesView returns the picture of a pipeline's ranks, with what is said of what is selected in it and
 // a table of the same.
 func (c *Page) passesView() []*vugu.VGNode {
 	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
@@ -39,7 +39,7 @@ func (c *Page) passesView() []*vugu.VGNode {
 		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable), element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
-// passesHeight is the style of the picture's element.
+// passesHeight returns the style of the picture's element.
 func (c *Page) passesHeight() string {
 	if x := c.S.Passes(); x != nil {
 		return fmt.Sprintf("height:%gpx", x.Height())
@@ -56,7 +56,7 @@ func PassSentence(s *state.State) string {
 	return strings.Join(x.Why(s.View.Selected), " ")
 }
 
-// passWhy is what stands under the picture.
+// passWhy returns what stands under the picture.
 func (c *Page) passWhy() string {
 	if said := PassSentence(c.S); said != "" {
 		return html.EscapeString(said)
@@ -73,7 +73,7 @@ func (c *Page) follows() bool {
 // mostPasses is how many passes of a rank the table has: those around the selected one.
 const mostPasses = 100
 
-// passesTable are the ranks with why they are idle, and passes of the rank that is shown.
+// passesTable returns the ranks with why they are idle, and passes of the rank that is shown.
 func (c *Page) passesTable() string {
 	x := c.S.Passes()
 	if x == nil {
@@ -105,7 +105,7 @@ func (c *Page) passesTable() string {
 	return text + "</tbody></table>"
 }
 
-// PassesFile is the picture of a pipeline as a file; false without one.
+// PassesFile returns the picture of a pipeline as a file; false without one.
 func PassesFile(s *state.State) (export.File, bool) {
 	x := s.Passes()
 	if x == nil {

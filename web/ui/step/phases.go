@@ -22,12 +22,12 @@ type Column struct {
 	Parts              []panel.Piece
 }
 
-// tallest is what the height of the columns stands for.
+// tallest returns what the height of the columns stands for.
 func (c *Page) tallest() engine.Bytes {
 	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
 }
 
-// Phases are the columns, in the order of the step.
+// Phases returns the columns, in the order of the step.
 func (c *Page) Phases() (out []Column) {
 	r := c.pictured()
 	if r == nil {
@@ -67,7 +67,7 @@ func largest(parts []proto.StepPart) string {
 	return text
 }
 
-// Limit is where the line of what a card has for the program lies, LimitLabel what stands
+// Limit returns where the line of what a card has for the program lies, LimitLabel what stands
 // at it.
 func (c *Page) Limit() string {
 	if c.reply() == nil {
@@ -76,7 +76,7 @@ func (c *Page) Limit() string {
 	return fmt.Sprintf("--share:%.4g", float64(c.reply().Memory-c.reply().Context)/float64(c.tallest()))
 }
 
-// LimitLabel is what stands at the line.
+// LimitLabel returns what stands at the line.
 func (c *Page) LimitLabel() string {
 	if c.reply() == nil {
 		return ""
@@ -115,7 +115,7 @@ func (c *Page) OriginLine() string {
 	return line
 }
 
-// signedPercent is an error with its sign.
+// signedPercent returns an error with its sign.
 func signedPercent(p float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f %%", p), "-", "−", 1)
 }
@@ -142,7 +142,7 @@ func nearestWords(n *proto.StepMeasured) string {
 	return text + "; here differs: " + strings.Join(differs, ", ")
 }
 
-// Origins is a table of every part at the peak, and of what stands beside it, with where
+// Origins returns a table of every part at the peak, and of what stands beside it, with where
 // its number comes from.
 func (c *Page) Origins() vugu.HTML {
 	r := c.pictured()
@@ -173,7 +173,7 @@ func (c *Page) Origins() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// timeWords is the time of a step with the range of published runs.
+// timeWords returns the time of a step with the range of published runs.
 func timeWords(r *proto.Stepped) string {
 	if r.TimeHigh == 0 {
 		return format.Duration(r.Time) + "; too few published runs to say how far off"

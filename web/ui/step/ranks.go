@@ -14,7 +14,7 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Ranks are the ranks of a pipeline, a row each: what lies there at its peak against what
+// Ranks returns the ranks of a pipeline, a row each: what lies there at its peak against what
 // a card has for the program. Empty without a pipeline.
 func (c *Page) Ranks() vugu.HTML {
 	r := c.reply()
@@ -61,7 +61,7 @@ func (c *Page) RanksNote() string {
 	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
 }
 
-// Orders are the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
+// Orders returns the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
 func (c *Page) Orders() (out []Row) {
 	r := c.reply()
 	if r == nil || len(r.Orders) == 0 {
@@ -77,7 +77,7 @@ func (c *Page) Orders() (out []Row) {
 	return c.scaled(out)
 }
 
-// ranksView are the ranks under their title.
+// ranksView returns the ranks under their title.
 func (c *Page) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))

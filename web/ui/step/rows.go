@@ -40,7 +40,7 @@ const mostRows = 10
 // fixing says that bytes are what is missing.
 func (c *Page) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
 
-// Title is what the rows answer.
+// Title returns what the rows answer.
 func (c *Page) Title() string {
 	if c.fixing() {
 		return wordsWould
@@ -73,7 +73,7 @@ func (c *Page) Note() string {
 	return ""
 }
 
-// Rows are the step as it is, what makes it fit, and the other changes by themselves, best
+// Rows returns the step as it is, what makes it fit, and the other changes by themselves, best
 // first.
 func (c *Page) Rows() (out []Row) {
 	r := c.reply()
@@ -95,7 +95,7 @@ func (c *Page) Rows() (out []Row) {
 	return c.scaled(out)
 }
 
-// row is a change that can be taken over.
+// row returns a change that can be taken over.
 func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()
 	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
@@ -113,7 +113,7 @@ func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	return o
 }
 
-// tokens is how many tokens of a step args ask for on one copy of the model.
+// tokens returns how many tokens of a step args ask for on one copy of the model.
 func tokens(args engine.Args) float64 {
 	all := 1.0
 	for _, name := range []string{"batch", "seq", "accumulate"} {
@@ -138,7 +138,7 @@ func (c *Page) scaled(rows []Row) []Row {
 	return rows
 }
 
-// Policies are what frameworks offer, a row each, in their own words.
+// Policies returns what frameworks offer, a row each, in their own words.
 func (c *Page) Policies() (out []Row) {
 	r := c.reply()
 	if r == nil {
@@ -152,13 +152,13 @@ func (c *Page) Policies() (out []Row) {
 	return c.scaled(out)
 }
 
-// HTML is what stands in a row.
+// HTML returns what stands in a row.
 func (o Row) HTML() vugu.HTML {
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
 		html.EscapeString(o.title), html.EscapeString(o.about), o.lanes+o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
 }
 
-// bar are the bytes with the line of what a card has.
+// bar returns the bytes with the line of what a card has.
 func (o Row) bar() string {
 	class := "turn-" + string(o.fit)
 	if o.now {

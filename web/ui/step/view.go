@@ -13,7 +13,7 @@ import (
 // The view of a training step is built here and not generated: nearly all of it is text
 // that changes as a whole, and generated code is half a kilobyte for each attribute.
 
-// control is the field of an option with an id or a name for tests.
+// control returns the field of an option with an id or a name for tests.
 func (w Word) control(id, value string) *vugu.VGNode {
 	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
 	if w.Groups != nil {
@@ -31,7 +31,7 @@ func (w Word) control(id, value string) *vugu.VGNode {
 	return element("select", attrs, entries(w.Options))
 }
 
-// entries are those of a drop-down list.
+// entries returns those of a drop-down list.
 func entries(list []panel.Option) (out []*vugu.VGNode) {
 	for _, o := range list {
 		a := attr("value", o.ID)
@@ -45,7 +45,7 @@ func entries(list []panel.Option) (out []*vugu.VGNode) {
 	return out
 }
 
-// Build is the part of the case's sentence that is about a training step.
+// Build returns the part of the case's sentence that is about a training step.
 func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 	var words []*vugu.VGNode
 	for _, w := range c.Words() {
@@ -54,7 +54,7 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
 }
 
-// Build is the view.
+// Build returns the view.
 func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step"),
 		c.unless(element("div", attr("class", "asks"), c.answersView())),
@@ -67,7 +67,7 @@ func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 // the control that was turned keeps the focus.
 func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
-// answersView are the buttons of the answers.
+// answersView returns the buttons of the answers.
 func (c *Page) answersView() (out []*vugu.VGNode) {
 	for _, a := range c.Answers() {
 		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value, "data-testid", "step-"+a.ID), a.Off, a.HTML()))
@@ -75,7 +75,7 @@ func (c *Page) answersView() (out []*vugu.VGNode) {
 	return out
 }
 
-// changesView are the changes, a button each.
+// changesView returns the changes, a button each.
 func (c *Page) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"), element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
@@ -90,14 +90,14 @@ func turns(list []Row) (out []*vugu.VGNode) {
 	return out
 }
 
-// policiesView are the policies of frameworks, folded.
+// policiesView returns the policies of frameworks, folded.
 func (c *Page) policiesView() *vugu.VGNode {
 	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }
 
-// ordersView are the schedules, folded, with those that the layout does not admit.
+// ordersView returns the schedules, folded, with those that the layout does not admit.
 func (c *Page) ordersView() *vugu.VGNode {
 	rows, refused := c.Orders(), ""
 	if len(rows) > 0 {
@@ -110,7 +110,7 @@ func (c *Page) ordersView() *vugu.VGNode {
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }
 
-// curve is the picture of the policies, which the second program draws.
+// curve returns the picture of the policies, which the second program draws.
 func (c *Page) curve() *vugu.VGNode {
 	svg := ""
 	if r := c.reply(); r != nil {
@@ -119,7 +119,7 @@ func (c *Page) curve() *vugu.VGNode {
 	return element("div", attr("class", "tried"), vugu.HTML(svg))
 }
 
-// phasesView are the phases as columns.
+// phasesView returns the phases as columns.
 func (c *Page) phasesView() *vugu.VGNode {
 	out := ""
 	for _, p := range c.Phases() {
@@ -136,7 +136,7 @@ func (c *Page) phasesView() *vugu.VGNode {
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 
-// assumedView are the controls that do not stand in the sentence.
+// assumedView returns the controls that do not stand in the sentence.
 func (c *Page) assumedView() *vugu.VGNode {
 	var fields []*vugu.VGNode
 	for _, w := range c.Assumed() {

@@ -31,7 +31,7 @@ var said = []struct{ name, before, after, one string }{
 // sentenceIf are options that stand in the sentence only where another one is not 1.
 var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp"}
 
-// inSentence says whether an option stands in the sentence.
+// inSentence reports whether an option stands in the sentence.
 func inSentence(args engine.Args, name string) bool {
 	if name == "seq" || ask.Pictured(name) { // tokens are counted, or made of frames and their sides
 		return (name == "seq") == (args["height"] == "")
@@ -64,7 +64,7 @@ func (c *Case) Words() (out []Word) {
 	return out
 }
 
-// stepWord is the control of an option.
+// stepWord returns the control of an option.
 func stepWord(s *state.State, name string) Word {
 	o, args := ask.Option(name), s.Choice.StepArgs
 	w := Word{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
@@ -81,7 +81,7 @@ func stepWord(s *state.State, name string) Word {
 	return w
 }
 
-// Assumed are the controls that do not stand in the sentence.
+// Assumed returns the controls that do not stand in the sentence.
 func (c *Page) Assumed() (out []Word) {
 	for i := range ask.Options {
 		switch name := ask.Options[i].Name; {

@@ -34,16 +34,16 @@ const (
 // layerHTML bounds the HTML of the rows.
 const layerHTML = 14 << 10
 
-// Open says whether the table is open.
+// Open reports whether the table is open.
 func (c *Layers) Open() bool { return c.S.View.LayerList }
 
-// Count is the number of rows, with that of the headings.
+// Count returns the number of rows, with that of the headings.
 func (c *Layers) Count() string { return strconv.Itoa(len(c.S.LayerRows()) + 1) }
 
 // Head is the heading of a column, and the button that sorts by it.
 type Head struct{ Arg, Title, Doc, Sort string }
 
-// Heads are the headings.
+// Heads returns the headings.
 func (c *Layers) Heads() []Head {
 	if !c.Open() {
 		return nil
@@ -75,7 +75,7 @@ func (c *Layers) Status() string {
 	return format.Count(rows) + " rows"
 }
 
-// HTML is the rows on screen. Everything in them is escaped.
+// HTML returns the rows on screen. Everything in them is escaped.
 func (c *Layers) HTML() vugu.HTML {
 	rows := c.S.LayerRows()
 	if len(rows) == 0 {
@@ -115,7 +115,7 @@ func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
 		format.Bytes(r.Size), timeCell(r.Forward), timeCell(r.Backward), timeCell(r.Recompute), timeCell(r.Copies), timeCell(r.Slack), timeCell(r.Waiting), why, why)
 }
 
-// timeCell is a duration, empty if there is none.
+// timeCell returns a duration, empty if there is none.
 func timeCell(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -132,7 +132,7 @@ func shorten(s string, most int) string {
 	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
 }
 
-// LayerTop is where the table has to be scrolled so that a row is on screen, for
+// LayerTop returns where the table has to be scrolled so that a row is on screen, for
 // what it is scrolled to now and the height that shows rows; below 0: it is.
 func LayerTop(row int, scrolled, height float64) float64 {
 	top := float64(row * LayerRowHeight)

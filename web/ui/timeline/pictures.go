@@ -20,7 +20,7 @@ type Pictures struct {
 	Hosts mount.Hosts
 }
 
-// Height is the style of a host: pictures keep their height, so that nothing
+// Height returns the style of a host: pictures keep their height, so that nothing
 // below them jumps.
 func (c *Pictures) Height(name string) string {
 	m := mount.ByName[name]
@@ -42,7 +42,7 @@ func (c *Pictures) Key() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Label is the pictures' accessible name.
+// Label returns the pictures' accessible name.
 func (c *Pictures) Label() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -62,7 +62,7 @@ func (c *Pictures) Hint() string {
 	return "Drag the red line to change what the plan may use. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
 }
 
-// TableText is the button's.
+// TableText returns the button's.
 func (c *Pictures) TableText() string {
 	if c.S.View.Table {
 		return "Hide table"
@@ -70,18 +70,18 @@ func (c *Pictures) TableText() string {
 	return "Table"
 }
 
-// NoLife says whether the row of a value's life takes no room: it is of graphs, and
+// NoLife reports whether the row of a value's life takes no room: it is of graphs, and
 // a comparison has none.
 func (c *Pictures) NoLife(second bool) bool {
 	p := c.S.Visible()
 	return second || c.S.Compare != nil || p == nil || !p.Model().IsGraph()
 }
 
-// Overlaid says whether one picture has the memory of both sides: A filled, B as a
+// Overlaid reports whether one picture has the memory of both sides: A filled, B as a
 // line. Views in other pages, where nothing can be pressed, show both.
 func (c *Pictures) Overlaid() bool { return mount.Overlaid(c.S) }
 
-// Absent says whether the pictures of a side take no room: those of B without a
+// Absent reports whether the pictures of a side take no room: those of B without a
 // comparison, those of a side that has no schedule.
 func (c *Pictures) Absent(second bool) bool {
 	s := c.S
@@ -108,7 +108,7 @@ func (c *Pictures) PlayTitle() string {
 	return "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step."
 }
 
-// PlayButton is what the button shows.
+// PlayButton returns what the button shows.
 func (c *Pictures) PlayButton() vugu.HTML {
 	words, sign := wordsPlay, "M9 7v12l10-6z"
 	if c.S.View.Play.On {

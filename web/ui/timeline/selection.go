@@ -39,7 +39,7 @@ func (c *Selection) Count() string {
 	return format.Count(n) + " waits"
 }
 
-// Title is the question that is answered.
+// Title returns the question that is answered.
 func (c *Selection) Title() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -51,7 +51,7 @@ func (c *Selection) Title() string {
 // lensWidth is how wide the lens is laid out; the page scales it.
 const lensWidth = 324
 
-// Lens is the picture of the selected wait; empty if there is none.
+// Lens returns the picture of the selected wait; empty if there is none.
 func (c *Selection) Lens() vugu.HTML {
 	p := c.S.Visible()
 	if p == nil || c.S.View.Wait() < 0 {
@@ -68,7 +68,7 @@ func (c *Selection) Lens() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// HTML is the explanation: sentences with the colours of what they are about. Names are escaped.
+// HTML returns the explanation: sentences with the colours of what they are about. Names are escaped.
 func (c *Selection) HTML() vugu.HTML {
 	p := c.S.Visible()
 	if p == nil {
@@ -84,7 +84,7 @@ func (c *Selection) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Sentence is what is told of the selection where nothing can be seen.
+// Sentence returns what is told of the selection where nothing can be seen.
 func (c *Selection) Sentence() string {
 	p := c.S.Visible()
 	switch {
@@ -100,7 +100,7 @@ func (c *Selection) Sentence() string {
 	return strings.Join(parts, " ")
 }
 
-// HasCause says whether something let the selected thing start.
+// HasCause reports whether something let the selected thing start.
 func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
 	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != lookup.Nothing

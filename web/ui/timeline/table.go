@@ -41,13 +41,13 @@ func (c *Table) Range() string {
 // First and Last say whether there is no page before or after this one.
 func (c *Table) First() bool { return c.S.View.TableTop == 0 }
 
-// Last says whether this is the last page.
+// Last reports whether this is the last page.
 func (c *Table) Last() bool {
 	rows, n := c.rows()
 	return c.S.View.TableTop+len(rows) >= n
 }
 
-// HTML is the table. Everything in it is escaped.
+// HTML returns the table. Everything in it is escaped.
 func (c *Table) HTML() vugu.HTML {
 	rows, _ := c.rows()
 	if len(rows) == 0 {

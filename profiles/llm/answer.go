@@ -8,7 +8,7 @@ import (
 	"memtide/profiles"
 )
 
-// Ask is a question: does a setup train on so many cards. New makes it of what is asked.
+// Ask is a question: does a setup train on a number of cards. New makes it of what is asked.
 type Ask struct {
 	Setup   Setup
 	Card    *Card

@@ -39,7 +39,7 @@ var optima = []struct {
 // spots is at how many budgets a curve is looked at, besides those of the policies.
 const spots = 12
 
-// A strategy is stopped after so many calls of its poll, at the same place on every machine:
+// A strategy is stopped after a number of calls of its poll, at the same place on every machine:
 // what it has found by then counts.
 const (
 	callsOfRow  = 1_500_000

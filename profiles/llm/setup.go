@@ -184,5 +184,5 @@ func (s *Setup) trains() bool { return s.LoRA == nil }
 
 func ceil(n, by int64) int64 { return (n + by - 1) / by }
 
-// size is n numbers of so many bytes.
+// size returns the bytes of n numbers of the given bytes each.
 func size(n, bytes int64) engine.Bytes { return engine.Bytes(n) * engine.Bytes(bytes) }

@@ -38,7 +38,7 @@ func (p *Preset) sized(side, least int) *Preset {
 	return p
 }
 
-// batched sets the batch size when nobody says.
+// batched sets the batch size by default.
 func (p *Preset) batched(batch int) *Preset {
 	p.DefaultBatch = batch
 	return p

@@ -20,7 +20,7 @@ type Preset struct {
 	Title        string // for people: "ResNet-101"
 	Doc          string // one sentence on what it is and why it is here
 	Group        string // heading it is listed under
-	DefaultBatch int    // samples per step when nobody says
+	DefaultBatch int    // samples per step by default
 	MaxBatch     int    // largest batch size; 0 is the package's MaxBatch
 	DType        string // of the activations: f32, f16 or bf16
 	URL          string // the paper that describes the network

@@ -18,7 +18,7 @@ import (
 // stepSuffix tells the step of a model from the networks that older links name.
 const stepSuffix = "-step"
 
-// stepTokens is the length of sequences where nobody says, as in package ask.
+// stepTokens is the length of sequences by default, as in package ask.
 const stepTokens = 8192
 
 // Step is what is asked of the player of a step.

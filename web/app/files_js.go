@@ -101,7 +101,7 @@ func (a *files) second(file safejs.Value) {
 	}
 }
 
-// readTwo compares the first two of so many files.
+// readTwo compares the first two of several files.
 func (a *files) readTwo(first, second safejs.Value, files int) {
 	a.content(first, func(one state.PickFile) {
 		a.content(second, func(two state.PickFile) {

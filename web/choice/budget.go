@@ -19,7 +19,7 @@ const Percent Share = 1_000_000
 // most is the largest share that is read.
 const most = 1000 * Percent
 
-// Budget is an amount of device memory: so many bytes or, if Share is above 0, a
+// Budget is an amount of device memory: bytes or, if Share is above 0, a
 // share of what keeping everything needs. The zero value says nothing.
 type Budget struct {
 	Bytes engine.Bytes `json:"bytes,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"memtide/profiles/preset"
 )
 
-// What holds where nobody says anything, on the page and on the command line:
+// What holds by default, on the page and on the command line:
 // GraphStrategy for networks that are no chain where the plan of a chain does not apply,
 // DefaultAllocator for an address view that has just been opened.
 const (
@@ -114,7 +114,7 @@ type Choice struct {
 	Budget    Budget
 	Strategy  string
 	Args      engine.Args // only what differs from the defaults
-	Unplanned bool        // the strategy is nobody's choice: it gives way where everything fits
+	Unplanned bool        // the strategy was not chosen: it gives way where everything fits
 	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
 	AllocArgs engine.Args // only what differs from the defaults
 
@@ -155,7 +155,7 @@ func (c Choice) Timed() Choice {
 	return c
 }
 
-// Room returns the budget where nobody chose one: what a plan may use of the card, that of the default where none is
+// Room returns the budget where none was chosen: what a plan may use of the card, that of the default where none is
 // meant.
 func (c Choice) Room() Budget {
 	d := c.GPU()
@@ -165,7 +165,7 @@ func (c Choice) Room() Budget {
 	return Budget{Bytes: Usable(d.Memory)}
 }
 
-// Roomy says that the budget is nobody's choice.
+// Roomy says that the budget was not chosen.
 func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
 // GPU returns the device of a choice: the one that its link is of or, where the rates of
@@ -339,7 +339,7 @@ func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
 	return c
 }
 
-// The rules by which programs run a chain, and a graph, again where nobody plans.
+// The rules by which programs run a chain, and a graph, again where no plan is made.
 const (
 	fixedChain = "layerwise"
 	fixedGraph = "dtr"

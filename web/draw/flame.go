@@ -227,7 +227,7 @@ func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
 	return best
 }
 
-// Beside returns the call that is so many to the right of a call, or down from it: among
+// Beside returns the call that is n to the right of a call, or down from it: among
 // those of one parent, or the widest within it, or the one around it. It is the call
 // itself where there is none.
 func (x *Flame) Beside(i, right, down int) int {

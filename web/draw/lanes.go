@@ -53,7 +53,7 @@ func (m *Model) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// TimelineHeight returns the height of a timeline with so many lanes beside compute.
+// TimelineHeight returns the height of a timeline with n lanes beside compute.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
 }

@@ -36,7 +36,7 @@ type PassRank struct {
 	Passes []Pass       // in the order of time; those that run as one have one time
 	Base   engine.Bytes // what is there beside what passes keep
 
-	Reserved engine.Bytes // the most that the allocator holds; 0: nobody knows
+	Reserved engine.Bytes // the most that the allocator holds; 0 if unknown
 }
 
 // PassStage is a stage of a path of a pipeline.
@@ -49,9 +49,9 @@ type PassStage struct {
 // Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and
 // their memory on the same axis. They are not changed after they are arranged.
 type Passes struct {
-	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil: nobody knows
+	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil if unknown
 	Made  string        // what that path is made of, in words
-	Bound time.Duration // no order of such passes ends before; 0: nobody knows
+	Bound time.Duration // no order of such passes ends before; 0 if unknown
 	Title string
 	Bare  bool // without memory, of which nothing is known
 

@@ -137,7 +137,7 @@ func (x *Passes) last() int {
 	return best
 }
 
-// Beside returns what is so many places to the right of a target on its rank, passes and idle stretches by
+// Beside returns what is n places to the right of a target on its rank, passes and idle stretches by
 // turns, or at the same moment so many ranks down. It is the target itself where there is nothing.
 func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	from, to, r := x.Interval(t)

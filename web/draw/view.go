@@ -39,7 +39,7 @@ type View struct {
 	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
-	Capacity engine.Bytes  // of Memory: what the device has; 0: nobody knows
+	Capacity engine.Bytes  // of Memory: what the device has; 0 if unknown
 	Device   string        // its name, for people
 	Drag     bool          // of Memory: the budget line can be dragged, which its label says
 	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides

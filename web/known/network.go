@@ -109,7 +109,7 @@ func (n *Network) PictureKey(c choice.Choice) string {
 }
 
 // Trained returns what a step of a choice trains with: tokens of a network that has a number
-// of them, samples of any other, or 0 if nobody knows.
+// of them, samples of any other, or 0 if unknown.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	count = n.Totals.Batch
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {

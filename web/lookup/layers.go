@@ -179,7 +179,7 @@ func (m *Model) stageOfValue(v engine.ValueID) int {
 	return int(m.ofValue[v])
 }
 
-// Decision returns what happens to stage k's activation; kept if nobody says.
+// Decision returns what happens to stage k's activation; kept by default.
 func (m *Model) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {
 		return m.decisions[k-1]

@@ -25,7 +25,7 @@ func (p *Page) Locate(href, site string) {
 	}
 }
 
-// Docs returns where the documentation lies; empty if nobody knows.
+// Docs returns where the documentation lies; empty if unknown.
 func (p *Page) Docs() string {
 	switch {
 	case p == nil || !p.File:

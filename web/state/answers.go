@@ -18,7 +18,7 @@ type Answers struct {
 	Stopped  bool
 	Failed   string
 
-	Idle bool // nobody has asked: it is answered because nothing else is to be done
+	Idle bool // it was not asked for: it is answered because nothing else is to be done
 
 	prior int // answers that were known before it was asked
 	key   string

@@ -60,7 +60,7 @@ type (
 	Question struct {
 		ID      int
 		Request proto.Question
-		Idle    bool // nobody waits for it
+		Idle    bool // no answer is waited for
 	}
 	// Examine asks the second program about the recording that is open.
 	Examine struct {

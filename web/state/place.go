@@ -206,7 +206,7 @@ func (m PlaceFailed) apply(s *State) []Effect {
 	return nil
 }
 
-// placed shows what came out of a request; nil if nobody waits for it any more.
+// placed shows what came out of a request; nil if it is no longer waited for.
 func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.Places {
 	p := s.Placing
 	if p == nil || p.ID != id {

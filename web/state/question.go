@@ -107,7 +107,7 @@ func (s *State) followIdle() []Effect {
 }
 
 // Exceeds returns the device if what is shown of the present choice is more than it has;
-// nil if it is not, or if nobody knows.
+// nil if it is not, or if that is unknown.
 func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
 	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {

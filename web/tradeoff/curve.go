@@ -173,7 +173,7 @@ type Found struct {
 	StepTime time.Duration  // 0: no schedule is known
 	Peak     engine.Bytes   // of it; 0 if that is not known
 	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
-	Failure  *proto.Failure // why there is no schedule; nil: there is one, or nobody knows yet
+	Failure  *proto.Failure // why there is no schedule; nil: there is one, or that is not known yet
 }
 
 // Found returns what the curve knows of a strategy with its default arguments: its best in

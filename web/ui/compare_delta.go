@@ -82,7 +82,7 @@ func fewer(n int) string {
 }
 
 // fitWords say whether a picture fits its device, and of two that are alike in that;
-// empty if nobody knows.
+// empty if unknown.
 func fitWords(p *known.Picture) [2]string {
 	kind, _ := answer.Verdict(p)
 	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Should: {"should fit", "Both should fit"},

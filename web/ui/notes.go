@@ -27,7 +27,7 @@ func NoChart(why string) string { return "The chart cannot be drawn: " + why }
 // Unreadable says that the browser does not read a file.
 func Unreadable(name, why string) string { return name + " cannot be read: " + why }
 
-// TwoOf says that of so many files two are compared.
+// TwoOf says that two of n files are compared.
 func TwoOf(first, second string, files int) string {
 	return fmt.Sprintf("Two files are compared: %s and %s. The other %d are left out.", first, second, files-2)
 }

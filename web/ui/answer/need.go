@@ -33,7 +33,7 @@ type need struct {
 	low, high engine.Bytes // what it holds with its allocator
 	context   engine.Bytes // what CUDA takes beside that
 	all       engine.Bytes // what it holds with everything kept; 0 if that is not known
-	memory    engine.Bytes // of a card; 0 if nobody knows
+	memory    engine.Bytes // of a card; 0 if unknown
 	states    engine.Bytes // weights, gradients and optimizer alone
 	cards     string       // "one H100", "each H100"
 	where     string       // on which rank

@@ -135,7 +135,7 @@ func (c *About) Efficiency() string {
 	return ""
 }
 
-// Assumed says what the share of the peak is when nobody chooses one.
+// Assumed says what the share of the peak is by default.
 func (c *About) Assumed() string {
 	base, o := source(c.S).Variant()
 	if base == nil {

@@ -92,7 +92,7 @@ func (c *Picker) Groups() (out []Group) {
 	return out
 }
 
-// own returns what a preset is built for when nobody says anything else.
+// own returns what a preset is built for by default.
 func own(p *preset.Preset) string {
 	o := p.Options()
 	switch {

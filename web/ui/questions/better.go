@@ -250,7 +250,7 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// CanLook says that nobody has asked yet, or that the answers were given up.
+// CanLook says that it was not asked for yet, or that the answers were given up.
 func (c *Better) CanLook() bool {
 	a := c.answers()
 	return a == nil || a.ID == 0 && !a.Complete()

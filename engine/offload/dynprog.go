@@ -56,7 +56,7 @@ type FluidOptimum struct {
 	Ties  bool          // no equally fast set is better by the tie-break: proven
 }
 
-// Proven says that no set is faster with fractional communications.
+// Proven reports whether no set is faster with fractional communications.
 func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
 
 // BestFluid finds the set that is the fastest one with fractional communications

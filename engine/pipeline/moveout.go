@@ -80,7 +80,7 @@ func (m *moving) choose(r int) {
 	}
 }
 
-// movable says that a cell can go out: one that is kept and has something to copy.
+// movable reports whether a cell can go out: one that is kept and has something to copy.
 func (m *moving) movable(cell int32) bool {
 	return !m.w.dropped[cell] && m.p.Stages[m.w.stage[cell]].Off > 0
 }

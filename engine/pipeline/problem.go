@@ -31,7 +31,7 @@ func (k Kind) String() string { return kinds[k].name }
 // Letter returns the letter of a kind, as in the package comment.
 func (k Kind) Letter() string { return kinds[k].letter }
 
-// copies says that a kind is a copy, which runs beside the passes.
+// copies reports whether a kind is a copy, which runs beside the passes.
 func (k Kind) copies() bool { return k >= Out }
 
 // Pass is one micro batch at one stage. Micro batches are numbered from 0 on each path.

@@ -26,7 +26,7 @@ type Found struct {
 	From  string        // what it began as: a schedule's name or a rule
 }
 
-// Proven says that no order is faster.
+// Proven reports whether no order is faster.
 func (f *Found) Proven() bool { return f.Trace.Makespan == f.Bound }
 
 // InfeasibleError says that no order was found that fits.
@@ -100,7 +100,7 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 
 func (s *searching) proven() bool { return s.best != nil && s.best.Proven() }
 
-// enough says that the search ends.
+// enough reports whether the search ends.
 func (s *searching) enough() bool { return s.proven() || s.poll.Err() != nil }
 
 // try offers an order; its trace decides.

@@ -254,7 +254,7 @@ const (
 
 func (a *arena[T]) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
 
-// full says that the rows take all that they may.
+// full reports whether the rows take all that they may.
 func (a *arena[T]) full() bool { return a.steps*int(unsafe.Sizeof(step[T]{})) > maxRowBytes }
 
 func (a *arena[T]) get(r rowRef) []step[T] {

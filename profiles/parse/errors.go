@@ -22,7 +22,7 @@ func NewErrors(format string, size int) *Errors {
 	return &Errors{format: format, Budget: profiles.FileBudget(size)}
 }
 
-// Enough says that what follows need not be read: a limit is reached, or there is
+// Enough reports whether what follows need not be read: a limit is reached, or there is
 // nothing but errors.
 func (l *Errors) Enough() bool { return l.Over || l.more > 1000 }
 

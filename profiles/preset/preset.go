@@ -78,7 +78,7 @@ func Lookup(id string) *Preset {
 	return nil
 }
 
-// Earlier says that a preset is in no list any more: links open it as it was.
+// Earlier reports whether a preset is in no list any more: links open it as it was.
 func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
 
 // Unit returns what its batch counts, one of them.

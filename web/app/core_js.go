@@ -51,7 +51,7 @@ func (c *core) Do(m state.Message) {
 	}
 }
 
-// fixed says that who looks at a view cannot change its budget.
+// fixed reports whether who looks at a view cannot change its budget.
 func (c *core) fixed() bool { return c.view && c.s.View.Frame.Control != "budget" }
 
 // playStep plays the step or stops it, as the system wants things to move.

@@ -191,7 +191,7 @@ func (p *Plot) shownRect() (r rect, ok bool) {
 	return rect{x - width, y - 8, x, y + 8}, true
 }
 
-// shownRight says that the words at the dot of what is shown have no room on its left.
+// shownRight reports whether the words at the dot of what is shown have no room on its left.
 func (p *Plot) shownRight() bool {
 	return p.X(p.Now.Budget)-9-1.15*named{name: p.shownWords()}.width() < p.left()
 }

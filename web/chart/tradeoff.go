@@ -272,8 +272,8 @@ func (p *Plot) axis(b engine.Bytes) float64 {
 	return float64(b)
 }
 
-// beside says that a policy is neither left nor right of the plot.
+// beside reports whether a policy is neither left nor right of the plot.
 func (p *Plot) beside(x Spot) bool { return x.At.Budget > p.From && x.At.Budget < p.To }
 
-// drawn says that a policy lies in the plot.
+// drawn reports whether a policy lies in the plot.
 func (p *Plot) drawn(x *Spot) bool { return p.beside(*x) && p.slowdown(x.At.StepTime) <= p.Most }

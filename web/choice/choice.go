@@ -165,7 +165,7 @@ func (c Choice) Room() Budget {
 	return Budget{Bytes: Usable(d.Memory)}
 }
 
-// Roomy says that the budget was not chosen.
+// Roomy reports whether the budget was not chosen.
 func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
 // GPU returns the device of a choice: the one that its link is of or, where the rates of

@@ -54,7 +54,7 @@ func (g *arcGeometry) curve(xy []float32, a *lookup.Arc) []float32 {
 	return xy
 }
 
-// showsGraph says that the strip of a frame is that of a graph.
+// showsGraph reports whether the strip of a frame is that of a graph.
 func (m *Model) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
 
 // openBlock returns the block that is not folded: that of the selection.

@@ -79,7 +79,7 @@ func (p Picture) EmbeddedHeight() float64 {
 // ComparedHeight is its height while two sides are compared: two stand where one stood.
 func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 
-// Still says that the horizontal axis is not time.
+// Still reports whether the horizontal axis is not time.
 func (p Picture) Still() bool { return pictures[p].still }
 
 // heightAt returns the height of a picture of the model that stands alone and is so wide,

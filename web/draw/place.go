@@ -20,7 +20,7 @@ func boxOf(t *display.Text, f *frame, at *spot) box {
 	return box{left - 2, at.y - 11, left + w + 2, at.y + 4}
 }
 
-// fits says that a text at a spot does not have to be moved into the plot.
+// fits reports whether a text at a spot does not have to be moved into the plot.
 func fits(t *display.Text, f *frame, at *spot) bool {
 	w := t.Width()
 	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]

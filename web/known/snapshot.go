@@ -32,7 +32,7 @@ type Second struct {
 	ready bool // the worker was asked about the first one, which it compares this one with
 }
 
-// awaited says that another recording has to be compared.
+// awaited reports whether another recording has to be compared.
 func (x *Second) awaited() bool { return x != nil && x.Comparison == nil && x.Failed == "" }
 
 // Next returns what is asked next: the report first, then what is in use after the event at,

@@ -31,7 +31,7 @@ func (m *Model) Structure() *Structure {
 	return m.structure
 }
 
-// IsGraph says that the model has operations on values that are read in any order.
+// IsGraph reports whether the model has operations on values that are read in any order.
 func (m *Model) IsGraph() bool { return m.Problem.Chain == nil }
 
 func newStructure(m *Model) *Structure {

@@ -49,7 +49,7 @@ func WithoutEmbed(fragment string) string {
 	}), "&")
 }
 
-// Empty says that nothing is open yet, or that it could not be opened.
+// Empty reports whether nothing is open yet, or that it could not be opened.
 func Empty(s *state.State) bool { return s.Network == nil && s.Memory == nil && s.Step == nil }
 
 // Refusal puts together what is wrong with a link of which nothing was taken.

@@ -50,7 +50,7 @@ func (m TryAnswer) apply(s *State) []Effect {
 	return s.preview(c, false)
 }
 
-// Tries says that the answer is previewed, or about to be.
+// Tries reports whether the answer is previewed, or about to be.
 func (s *State) Tries(m TryAnswer) bool {
 	c, ok := s.answered(UseAnswer(m))
 	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.PictureKey(c)

@@ -25,7 +25,7 @@ type Answers struct {
 	found string // see State.foundKey, as it was asked
 }
 
-// Complete says that all answers have been given.
+// Complete reports whether all answers have been given.
 func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }
 
 // cancel stops the request of the question, if it is at work.
@@ -49,7 +49,7 @@ func (p *questions) Answers(q *question.Question) *Answers {
 	return nil
 }
 
-// Working says that a question is being answered.
+// Working reports whether a question is being answered.
 func (p *questions) Working() bool {
 	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
 }

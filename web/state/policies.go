@@ -43,7 +43,7 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	return q, true
 }
 
-// elsewise says that a policy does something that depends on more of a card than its times: it
+// elsewise reports whether a policy does something that depends on more of a card than its times: it
 // moves what is kept over a link that is not the choice's, or fills a card that is not.
 func (s *State) elsewise(x *proto.StepChange) bool {
 	c, d := s.Choice, card.Lookup(ask.Value(x.Args, "device"))

@@ -82,7 +82,7 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 // nobody has asked: they take many schedules.
 const idleOps = 10_000
 
-// rests says that nothing is under way but what nobody waits for: there is an answer to the choice,
+// rests reports whether nothing is under way but what nobody waits for: there is an answer to the choice,
 // and the curve is complete.
 func (s *State) rests() bool {
 	if s.View.Frame.Embed || s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
@@ -154,7 +154,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	return append(out, Question{ID: a.ID, Request: req, Idle: idle})
 }
 
-// elsewhere says that another program has to be loaded for a method.
+// elsewhere reports whether another program has to be loaded for a method.
 func elsewhere(m proto.Method) bool {
 	st := engine.Lookup(m.Strategy)
 	return st != nil && st.Elsewhere

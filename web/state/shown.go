@@ -45,17 +45,17 @@ func (s *State) limit(h History) time.Duration {
 	return pageLimit
 }
 
-// Limited says that less is known than was asked for, because it took too long.
+// Limited reports whether less is known than was asked for, because it took too long.
 func (s *State) Limited() bool {
 	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
 }
 
-// Awaits says that nothing is shown yet, but something is on its way.
+// Awaits reports whether nothing is shown yet, but something is on its way.
 func (s *State) Awaits() bool {
 	return s.Shown == nil && (s.busy() || s.fallback != 0)
 }
 
-// Stale says that the picture is not the one that was asked for.
+// Stale reports whether the picture is not the one that was asked for.
 func (s *State) Stale() bool {
 	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
 }
@@ -64,7 +64,7 @@ func (s *State) Stale() bool {
 // in the schedule that is shown, or was when the budget was taken hold of.
 func (s *State) CopyLanes() int { return s.copies }
 
-// Awaits says that the other side is being read or solved.
+// Awaits reports whether the other side is being read or solved.
 func (c *Compare) Awaits() bool {
 	return c != nil && c.Other.busy()
 }

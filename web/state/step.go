@@ -10,7 +10,7 @@ import (
 	"memtide/web/view"
 )
 
-// Late says that what is shown answers something else than the choice.
+// Late reports whether what is shown answers something else than the choice.
 func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
 
 // Config returns the text of the config.json that the open network was read from; empty if it

@@ -38,10 +38,10 @@ const (
 	ByLimit
 )
 
-// Busy says that an answer, or more of it, is on its way.
+// Busy reports whether an answer, or more of it, is on its way.
 func (t *Step) Busy() bool { return t != nil && t.id != 0 }
 
-// Chaining says that the step is being made a chain.
+// Chaining reports whether the step is being made a chain.
 func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
 
 // Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.

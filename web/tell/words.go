@@ -309,14 +309,14 @@ func (m *Model) IsBlock(k int) bool {
 	return k <= m.Count && (m.unnamed() || named(m.StageName(k)))
 }
 
-// named says that the name of a stage is that of a block: "block 3", "block3".
+// named reports whether the name of a stage is that of a block: "block 3", "block3".
 func named(stage string) bool {
 	number, ok := strings.CutPrefix(stage, "block")
 	number = strings.TrimPrefix(number, " ")
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// unnamed says that no stage is named as a block.
+// unnamed reports whether no stage is named as a block.
 func (m *Model) unnamed() bool { return !slices.ContainsFunc(m.Names, named) }
 
 // place returns the number of stage k among the blocks, and how many there are, or 0 if it is none.

@@ -90,7 +90,7 @@ func (c *Curve) Lines() []Line {
 	return out
 }
 
-// final says that the point of a method at a budget is known and will not be found better: it is
+// final reports whether the point of a method at a budget is known and will not be found better: it is
 // not to be given more time, and the method has no other budgets under way that may improve it.
 func (c *Curve) final(method, budget int) bool {
 	p := c.Points[method][budget]

@@ -32,7 +32,7 @@ func (c *Compare) edited(a bool) bool { return c.S.Compare != nil && c.S.Compare
 // Pressed is for aria-pressed of a side's button.
 func (c *Compare) Pressed(a bool) string { return strconv.FormatBool(c.edited(a)) }
 
-// Blocked says that the controls cannot be turned to a side yet.
+// Blocked reports whether the controls cannot be turned to a side yet.
 func (c *Compare) Blocked(a bool) bool {
 	if c.S.Compare == nil || c.edited(a) {
 		return false

@@ -23,7 +23,7 @@ const firstFindings = 5
 // empty if nothing can.
 type Finding struct{ Kind, Place, What, Better, Action, Do string }
 
-// Refused says that the last file was not opened.
+// Refused reports whether the last file was not opened.
 func (c *Findings) Refused() bool {
 	a := c.S.Alert
 	return a != nil && a.File != "" && a.Do == nil

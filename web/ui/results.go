@@ -142,7 +142,7 @@ func (c *Results) Verdict() string {
 	return "checked"
 }
 
-// homeless says that the sums fit into the budget and the addresses do not, as the
+// homeless reports whether the sums fit into the budget and the addresses do not, as the
 // open address view says.
 func (c *Results) homeless() bool {
 	if c.S.Memory != nil || c.S.Allocator() == "" || c.S.Preview != nil || c.S.Placing != nil || c.S.Places == nil {

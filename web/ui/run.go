@@ -50,7 +50,7 @@ func (c *Run) room() (b engine.Bytes, text string) {
 	return b, fmt.Sprintf("%dMiB", b/engine.MiB)
 }
 
-// Absent says that there is nothing to run: no network of layers, or no room for a step.
+// Absent reports whether there is nothing to run: no network of layers, or no room for a step.
 func (c *Run) Absent() bool {
 	b, _ := c.room()
 	return c.S.Memory != nil || b < engine.MiB

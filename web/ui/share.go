@@ -71,7 +71,7 @@ func (c *Share) Fields() []ShareField {
 	}
 }
 
-// homeless says that no address leads to this page.
+// homeless reports whether no address leads to this page.
 func (c *Share) homeless() bool { return c.Page != nil && c.Page.Base == "" }
 
 func (c *Share) folderOr(base string) string {

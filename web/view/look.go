@@ -28,5 +28,5 @@ func (v *View) Linked(p *known.Picture) link.Look {
 	return l
 }
 
-// tableShown says that a link shows the table of operations without unfolding it.
+// tableShown reports whether a link shows the table of operations without unfolding it.
 func (v *View) tableShown() bool { return v.Frame.Show != nil && v.Frame.Shows("table") }

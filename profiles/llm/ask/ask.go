@@ -45,11 +45,11 @@ func in(list []Model, id string) *Model {
 	return nil
 }
 
-// IsConfig says that what is asked about is no known model but the text of a
+// IsConfig reports whether what is asked about is no known model but the text of a
 // config.json.
 func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
 
-// Pictures says that what is asked about makes pictures or videos: a model of diffusers.
+// Pictures reports whether what is asked about makes pictures or videos: a model of diffusers.
 func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
 }

@@ -16,7 +16,7 @@ import (
 // beyond that nothing could be seen in it.
 const mostEmpty = 12
 
-// near says that the card is of the size of what lies on it, so that its line, the
+// near reports whether the card is of the size of what lies on it, so that its line, the
 // allocator and CUDA stand in the bar.
 func (n *need) near() bool {
 	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)

@@ -53,10 +53,10 @@ type part struct {
 func (n *need) from() engine.Bytes { return n.low + n.context }
 func (n *need) to() engine.Bytes   { return n.high + n.context }
 
-// tight says that the upper end is above 95 per cent of the card.
+// tight reports whether the upper end is above 95 per cent of the card.
 func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
 
-// statesOver says that no plan helps: they move and recompute activations.
+// statesOver reports whether no plan helps: they move and recompute activations.
 func (n *need) statesOver() bool { return n.memory > 0 && n.states+n.context > n.memory }
 
 // kind returns the verdict.

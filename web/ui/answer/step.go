@@ -57,7 +57,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 // policies are the options that say what is kept.
 var policies = []string{"ckpt", "stash", "offload", "every", "first", "group", "recompute", "budget", "graph"}
 
-// keeps says that a step keeps all that its backward needs.
+// keeps reports whether a step keeps all that its backward needs.
 func keeps(args engine.Args) bool {
 	return ask.Value(args, "ckpt") == "none" && ask.Value(args, "stash") == "no"
 }

@@ -16,7 +16,7 @@ type Dock struct {
 	Starting bool
 }
 
-// Closed says that there is nothing to set a budget for yet.
+// Closed reports whether there is nothing to set a budget for yet.
 func (c *Dock) Closed() bool { return c.S.Network == nil }
 
 // Value returns the budget, for where it stands beside the knob.

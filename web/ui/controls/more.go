@@ -11,7 +11,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Planned says that the case is one of schedules: a network with a plan in a budget.
+// Planned reports whether the case is one of schedules: a network with a plan in a budget.
 func (c *Case) Planned() bool { return c.S.Step == nil && c.S.Memory == nil }
 
 // By reports whether the sentence names the plan: where keeping everything does not fit, or

@@ -25,7 +25,7 @@ type Key struct {
 	Shift     bool
 }
 
-// Typed says that the key types one character: what can be turned off.
+// Typed reports whether the key types one character: what can be turned off.
 func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 
 // field returns the name of a text field among drafts and refusals.

@@ -175,7 +175,7 @@ func KeyOf(k Key) (Action, bool) {
 	return Action{}, false
 }
 
-// Looks says that an action only moves the view or the selection: all that keys do
+// Looks reports whether an action only moves the view or the selection: all that keys do
 // in a view in another page, which is to be read. With a slider for the budget they
 // move that too.
 func (a Action) Looks(f *link.Frame) bool {
@@ -190,7 +190,7 @@ func (a Action) Looks(f *link.Frame) bool {
 	return false
 }
 
-// Walks says that an action moves along the pictures: what arrows and Space do while
+// Walks reports whether an action moves along the pictures: what arrows and Space do while
 // the pictures have the focus.
 func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 || a.play }
 
@@ -205,7 +205,7 @@ func KeyPlaces() (out []string) {
 	return out
 }
 
-// Plays says that an action plays the step or stops it, see state.PlayStep.
+// Plays reports whether an action plays the step or stops it, see state.PlayStep.
 func (a Action) Plays() bool { return a.play }
 
 // Act returns the message of an action on the present state, or nil if it does nothing.

@@ -33,7 +33,7 @@ func init() {
 	}
 }
 
-// Timed says that the place is on the time axis, and not in the address view.
+// Timed reports whether the place is on the time axis, and not in the address view.
 func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
 // Height returns the height of the picture in CSS pixels.

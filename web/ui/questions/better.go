@@ -27,7 +27,7 @@ const wordsTry = "Press to see it in the pictures, Enter to use it"
 // answers returns those about the present choice; nil before anything was asked.
 func (c *Better) answers() *state.Answers { return c.S.Answers(question.Lookup(state.HelpName)) }
 
-// unfit says that what is chosen has no schedule in its budget, or one that needs more
+// unfit reports whether what is chosen has no schedule in its budget, or one that needs more
 // than the device has.
 func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
 
@@ -39,14 +39,14 @@ func (c *Better) room() engine.Bytes {
 	return c.S.Budget()
 }
 
-// fits says that what is chosen fits and loses no time to the memory limit: then there is room
+// fits reports whether what is chosen fits and loses no time to the memory limit: then there is room
 // for more, and nothing to help against.
 func (c *Better) fits() bool {
 	a := c.answers()
 	return a != nil && !c.unfit() && a.Base > 0 && a.KeepAll > 0 && a.Base <= a.KeepAll
 }
 
-// Hidden says that there is nothing to say yet.
+// Hidden reports whether there is nothing to say yet.
 func (c *Better) Hidden() bool {
 	return c.S.Network == nil || c.S.Memory != nil
 }
@@ -250,13 +250,13 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// CanLook says that it was not asked for yet, or that the answers were given up.
+// CanLook reports whether it was not asked for yet, or that the answers were given up.
 func (c *Better) CanLook() bool {
 	a := c.answers()
 	return a == nil || a.ID == 0 && !a.Complete()
 }
 
-// Looks says that answers are being looked for.
+// Looks reports whether answers are being looked for.
 func (c *Better) Looks() bool {
 	a := c.answers()
 	return a != nil && a.ID != 0

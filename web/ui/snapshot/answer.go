@@ -24,7 +24,7 @@ import (
 // and what was in use then and at the moment that is looked at.
 type Answer struct{ S *state.State }
 
-// Told says that there is a recording to tell about.
+// Told reports whether there is a recording to tell about.
 func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
 // Kind returns the sign of the verdict, see Answer.Kind.

@@ -30,7 +30,7 @@ type Remedies struct {
 	Hosts mount.Hosts
 }
 
-// Hidden says that there is nothing to tell yet.
+// Hidden reports whether there is nothing to tell yet.
 func (c *Remedies) Hidden() bool { return report(c.S) == nil }
 
 // Head returns the heading of the flame graph, with the moment that it is of.
@@ -95,7 +95,7 @@ func (c *Remedies) tried() (out []Tried) {
 	return out
 }
 
-// precedes says that a setting stands before another one.
+// precedes reports whether a setting stands before another one.
 func (x *Tried) precedes(y *Tried) bool {
 	switch {
 	case x.good != y.good:

@@ -64,7 +64,7 @@ func (c *Page) passWhy() string {
 	return wordsPassesAsk
 }
 
-// follows says that there is a cause to follow.
+// follows reports whether there is a cause to follow.
 func (c *Page) follows() bool {
 	x, t := c.S.Passes(), c.S.View.Selected
 	return x != nil && len(x.Why(t)) > 0 && x.Follow(t) != t

@@ -37,7 +37,7 @@ type Row struct {
 // mostRows is how many changes are shown.
 const mostRows = 10
 
-// fixing says that bytes are what is missing.
+// fixing reports whether bytes are what is missing.
 func (c *Page) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
 
 // Title returns what the rows answer.

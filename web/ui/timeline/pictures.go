@@ -97,7 +97,7 @@ const (
 	wordsStop = "Stop"
 )
 
-// NoPlay says that there is nothing to be played.
+// NoPlay reports whether there is nothing to be played.
 func (c *Pictures) NoPlay() bool { return c.S.Memory != nil || c.S.View.Frame.Embed }
 
 // Playing is for aria-pressed.

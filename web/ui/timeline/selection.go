@@ -17,7 +17,7 @@ import (
 // Selection explains what is selected: why it waited, or why the peak is where it is.
 type Selection struct{ S *state.State }
 
-// None says that there is no wait to go to.
+// None reports whether there is no wait to go to.
 func (c *Selection) None() bool {
 	p := c.S.Visible()
 	return p == nil || len(p.Gaps()) == 0

@@ -42,7 +42,7 @@ func TestOffline(t *testing.T) {
 	t.Cleanup(func() { close(over) }) // before the server waits for its answers
 	p.URL = server.URL + "/"
 	p.Navigate("")
-	p.Wait(`document.body.dataset.state === "ready"`)
+	p.Wait(untilReady)
 	Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
 	p.Wait(`window.kept`)
 	mu.Lock()
@@ -61,7 +61,7 @@ func TestOffline(t *testing.T) {
 	}
 	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Navigate("?again#v=1&p=vgg16-b32&m=90%25&s=greedy")
-	p.Wait(`document.body.dataset.state === "ready" && window.echarts !== undefined`)
+	p.Wait(untilReady + ` && window.echarts !== undefined`)
 	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got, "VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
@@ -74,7 +74,7 @@ func TestOffline(t *testing.T) {
 	gone, mute = false, true
 	mu.Unlock()
 	p.Navigate("?silent")
-	p.Wait(`document.body.dataset.state === "ready"`)
+	p.Wait(untilReady)
 }
 
 // The service worker deletes what earlier releases of this site have kept, and

@@ -128,7 +128,7 @@ func TestDamagedProgram(t *testing.T) {
 			}
 			mended.Store(true)
 			p.Click("#boot a")
-			p.Wait(`document.body?.dataset.state === "ready" && document.querySelector("#boot").hidden`, 90*time.Second)
+			p.Wait(untilReady+` && document.querySelector("#boot").hidden`, 90*time.Second)
 		})
 	}
 	t.Run("in a frame", func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestDamagedSecond(t *testing.T) {
 	var mended atomic.Bool
 	p.URL = damaging(t, "second", damages["cut"], &mended)
 	p.Navigate("")
-	p.Wait(`document.body?.dataset.state === "ready"`, 90*time.Second)
+	p.Wait(untilReady, 90*time.Second)
 	b, err := os.ReadFile("../../profiles/formats/onnx/testdata/convnet.onnx")
 	if err != nil {
 		t.Fatal(err)

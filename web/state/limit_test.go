@@ -1,11 +1,12 @@
 package state
 
 import (
-	"memtide/web/link"
 	"testing"
 	"time"
 
 	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/link"
 )
 
 // A schedule that an address asks for has a limit; then the best so far is shown, if there
@@ -41,6 +42,12 @@ func TestSolveLimits(t *testing.T) {
 		if e = last[Solve](t, p); e.Request.Limit != 0 {
 			t.Errorf("%+v, a strategy that is chosen: a limit of %v; want none", c, e.Request.Limit)
 		}
+	}
+	example := &player{State: New()}
+	example.play(Start{Choice: choice.Example()})
+	example.play(opened(last[Open](t, example).ID, chain("net")))
+	if e := last[Solve](t, example); e.Request.Limit != 0 {
+		t.Errorf("the example of a page without a link: a limit of %v; want none", e.Request.Limit)
 	}
 	p := shown(t)
 	b := chosen("net-b8")

@@ -3,6 +3,7 @@ package state
 import (
 	"time"
 
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/known"
 )
@@ -34,13 +35,15 @@ const (
 )
 
 // limit returns how long the answer to a choice may take; 0, as long as it needs, unless the
-// choice came from the address bar.
+// choice came from a link in the address bar.
 func (s *State) limit(h History) time.Duration {
 	switch {
 	case h != Leave:
 		return 0
 	case s.View.Frame.Embed:
 		return viewLimit
+	case s.Choice.Source.Preset == choice.ExamplePreset && s.Choice.Roomy(): // the page without a link
+		return 0
 	}
 	return pageLimit
 }

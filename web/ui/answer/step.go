@@ -79,6 +79,9 @@ func policy(args engine.Args) string {
 			out = append(out, ask.Option(name).Title)
 		}
 	}
+	if n := ask.Value(args, "swap-blocks"); n != "0" {
+		out = append(out, "block swap of "+n)
+	}
 	return strings.Join(out, ", ")
 }
 

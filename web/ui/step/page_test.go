@@ -326,3 +326,28 @@ func TestStepNearest(t *testing.T) {
 		t.Errorf("the line of the fold is %q; want how well the run is met", line)
 	}
 }
+
+// What trains, and what is stored otherwise or moved, stands in the sentence where it is not as
+// usual; states are not asked for beside adapters.
+func TestSentenceOfAdapters(t *testing.T) {
+	names := func(args engine.Args) (out []string) {
+		s := state.New()
+		s.Choice.Step, s.Choice.StepArgs = "wan2.1-14b", args
+		for _, w := range (&Case{S: s}).Words() {
+			out = append(out, w.Name)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{nil, "batch seq optimizer states ckpt program gpus device"},
+		{engine.Args{"lora": "32", "base": "fp8", "swap-blocks": "30", "height": "480", "width": "832", "frames": "81"},
+			"batch frames height width optimizer lora base ckpt swap-blocks program gpus device"},
+	} {
+		if got := strings.Join(names(c.args), " "); got != c.want {
+			t.Errorf("%v: the sentence has %s; want %s", c.args, got, c.want)
+		}
+	}
+}

@@ -23,13 +23,15 @@ type Word struct {
 // said are the options that stand in the sentence of the case, with the words before
 // them and behind them, the last ones behind a 1; the others are assumptions.
 var said = []struct{ name, before, after, one string }{
-	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"}, {"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
+	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"}, {"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
+	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
+	{"swap-blocks", "with", "swapped blocks", "swapped block"},
 	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
 	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""}, {"accumulate", "with", "micro batches", "micro batch"},
 }
 
-// sentenceIf are options that stand in the sentence only where another one is not 1.
-var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp"}
+// sentenceIf are options that stand in the sentence only where another one is not as usual.
+var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp", "lora": "lora", "base": "base", "swap-blocks": "swap-blocks"}
 
 // inSentence reports whether an option stands in the sentence.
 func inSentence(args engine.Args, name string) bool {
@@ -38,10 +40,16 @@ func inSentence(args engine.Args, name string) bool {
 	}
 	for _, w := range said {
 		if w.name == name {
-			if other := sentenceIf[name]; other == "" || ask.Value(args, other) != "1" {
-				return name != "shard" || ask.Value(args, "gpus") != ask.Value(args, "pp") // else there is nobody to share with
+			if other := sentenceIf[name]; other != "" && ask.Value(args, other) == ask.Option(other).Default {
+				return false
 			}
-			return false
+			switch name {
+			case "shard": // else there are no cards to share with
+				return ask.Value(args, "gpus") != ask.Value(args, "pp")
+			case "states": // those of adapters follow from them
+				return ask.Value(args, "lora") == "0"
+			}
+			return true
 		}
 	}
 	return false
@@ -85,7 +93,7 @@ func stepWord(s *state.State, name string) Word {
 func (c *Page) Assumed() (out []Word) {
 	for i := range ask.Options {
 		switch name := ask.Options[i].Name; {
-		case name == "seq", ask.Pictured(name) && !ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
+		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) && !ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
 		case !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name):
 			out = append(out, stepWord(c.S, name))
 		}

@@ -318,5 +318,6 @@ func (g *ChainGraph) Needs(op ChainOp, total Bytes) string {
 			words = append(words, p.what+" "+p.size.Text())
 		}
 	}
-	return fmt.Sprintf("the %s of stage %d (%s) needs the most: %s", pass, k, cmp.Or(st.Name, "a stage without a name"), strings.Join(words, ", "))
+	return fmt.Sprintf("the %s of stage %d (%s) needs the most: %s", pass, k, cmp.Or(st.Name,
+		"a stage without a name"), strings.Join(words, ", "))
 }

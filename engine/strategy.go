@@ -236,7 +236,8 @@ type Registry[T any] struct {
 func (r *Registry[T]) Register(v *T) {
 	name := r.Name(v)
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789"+r.Runes) != "" {
-		panic(fmt.Sprintf("%s name %q is not lower-case letters and digits%s", r.Kind, name, strings.TrimSuffix(" or "+r.Runes, " or ")))
+		panic(fmt.Sprintf("%s name %q is not lower-case letters and digits%s", r.Kind, name,
+			strings.TrimSuffix(" or "+r.Runes, " or ")))
 	}
 	if r.Lookup(name) != nil {
 		panic(fmt.Sprintf("%s %q is registered twice", r.Kind, name))

@@ -174,7 +174,8 @@ func tarball(files []file) []byte {
 	z := cli.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		cli.Check(w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.data)), ModTime: archiveTime, Format: tar.FormatUSTAR}))
+		cli.Check(w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.data)), ModTime: archiveTime,
+			Format: tar.FormatUSTAR}))
 		cli.Must(w.Write(f.data))
 	}
 	cli.Check(w.Close())

@@ -158,15 +158,18 @@ func (o *ownCard) define(fs *flag.FlagSet) {
 		return err
 	})
 	add("link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)", rate(&o.Link))
-	add("rate", "`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it", func(value string) error {
-		n, err := format.ParseFlops(value)
-		o.Rate = card.Flops(n)
-		return err
-	})
-	add("bandwidth", "`RATE` of that card's own memory, such as 1008GB/s (default in proportion to -rate, as on an A100)", rate(&o.Own.Own))
+	add("rate", "`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it",
+		func(value string) error {
+			n, err := format.ParseFlops(value)
+			o.Rate = card.Flops(n)
+			return err
+		})
+	add("bandwidth",
+		"`RATE` of that card's own memory, such as 1008GB/s (default in proportion to -rate, as on an A100)",
+		rate(&o.Own.Own))
 }
 
-// id returns how the card is spelled; empty if nothing is said of one. device is that of -device.
+// id returns how the card is spelled, or the empty string if nothing is said of one. device is that of -device.
 func (o *ownCard) id(device string) string {
 	switch {
 	case o.Own == (card.Own{}):

@@ -114,10 +114,11 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	})
 	fs.Uint64Var(&f.seed, "seed", 1, "`N` chance of the search: the same number finds the same")
 	fs.DurationVar(&f.within, "time", 0, "`TIME` most that the search may take; 0 is until it has done its work, some seconds")
-	fs.Func("measured", "`FILE` of a step that ran, shown beside the played one; again for each further file", func(name string) error {
-		f.measured = append(f.measured, name)
-		return nil
-	})
+	fs.Func("measured", "`FILE` of a step that ran, shown beside the played one; again for each further file",
+		func(name string) error {
+			f.measured = append(f.measured, name)
+			return nil
+		})
 	fs.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
 	fs.BoolVar(&f.asCSV, "csv", false, "write the order as torch.distributed.pipelining reads it (compute_only)")
 	fs.BoolVar(&f.asTrace, "trace", false, "write the step for Chrome's and Perfetto's trace viewers")

@@ -35,7 +35,8 @@ func (f *pipelineFlags) readMeasured(ctx context.Context, e *env, r *pipelineRep
 	f.plan.Chunks = (len(m.Rank) + len(m.Order) - 1) / len(m.Order)
 	flags, took := f.plan.Cost, medians(m.Trace)
 	f.plan.Cost = func(x pipeline.Pass) time.Duration {
-		if f.given[map[pipeline.Kind]string{pipeline.Forward: "forward", pipeline.Inputs: "inputs", pipeline.Weights: "weights", pipeline.Backward: "inputs"}[x.Kind]] {
+		if f.given[map[pipeline.Kind]string{pipeline.Forward: "forward", pipeline.Inputs: "inputs",
+			pipeline.Weights: "weights", pipeline.Backward: "inputs"}[x.Kind]] {
 			return flags(x)
 		}
 		both := func(k pipeline.Kind) time.Duration { return took[pipeline.Pass{Kind: k, Stage: x.Stage}] }
@@ -115,10 +116,12 @@ func (m *measuredReport) text(w io.Writer, r *pipelineReport) {
 		fmt.Fprintf(w, "%v\t%d\t%v\t%v\t+%v\n", x.Pass, x.Rank, x.Measured, x.Played, x.Measured-x.Played)
 	}
 	for _, turn := range played.Turns(t) {
-		fmt.Fprintf(w, "rank %d runs another order from its pass %d on: %s, played %s\n", turn.Rank, turn.Place, passOrEnd(turn.Measured), passOrEnd(turn.Played))
+		fmt.Fprintf(w, "rank %d runs another order from its pass %d on: %s, played %s\n", turn.Rank, turn.Place,
+			passOrEnd(turn.Measured), passOrEnd(turn.Played))
 	}
 	if n, most := r.problem.Early(t); n > 0 {
-		fmt.Fprintf(w, "too early: %d of the passes start before what they wait for ends, by up to %v; the clocks of the ranks differ by as much at least\n", n, most)
+		fmt.Fprintf(w,
+			"too early: %d of the passes start before what they wait for ends, by up to %v; the clocks of the ranks differ by as much at least\n", n, most)
 	}
 }
 
@@ -139,7 +142,8 @@ func pathWords(t *pipeline.Trace, path []pipeline.Link) string {
 		}
 	}
 	share := func(d time.Duration) string { return format.Share(float64(d) / float64(max(t.Makespan, 1))) }
-	return fmt.Sprintf("%s passes, %s of them on rank %d; %s messages, %s idle", share(s.Compute()), format.Share(float64(s.Rank[most])/float64(max(s.Compute(), 1))), most, share(s.Message), share(s.Idle))
+	return fmt.Sprintf("%s passes, %s of them on rank %d; %s messages, %s idle", share(s.Compute()),
+		format.Share(float64(s.Rank[most])/float64(max(s.Compute(), 1))), most, share(s.Message), share(s.Idle))
 }
 
 // pathJSON is a critical path for programs.
@@ -193,9 +197,11 @@ type turnJSON struct {
 
 func (m *measuredReport) json(r *pipelineReport) *measuredJSON {
 	t := m.Trace
-	out := &measuredJSON{Step: int64(t.Makespan), Longest: int64(t.Longest()), Idle: t.Idle(), Path: newPathJSON(t, m.path), Ranks: ranksJSON(t), Slower: []slowerJSON{}, Turns: []turnJSON{}}
+	out := &measuredJSON{Step: int64(t.Makespan), Longest: int64(t.Longest()), Idle: t.Idle(), Path: newPathJSON(t,
+		m.path), Ranks: ranksJSON(t), Slower: []slowerJSON{}, Turns: []turnJSON{}}
 	for _, x := range r.trace.Slower(t) {
-		out.Slower = append(out.Slower, slowerJSON{x.Rank, x.Pass.Kind.Letter(), x.Pass.Stage, x.Pass.Micro, int64(x.Measured), int64(x.Played)})
+		out.Slower = append(out.Slower, slowerJSON{x.Rank, x.Pass.Kind.Letter(), x.Pass.Stage, x.Pass.Micro,
+			int64(x.Measured), int64(x.Played)})
 	}
 	for _, turn := range r.trace.Turns(t) {
 		out.Turns = append(out.Turns, turnJSON{turn.Rank, turn.Place})

@@ -25,7 +25,9 @@ func (r *pipelineReport) svg() []byte {
 	lines := []string{fmt.Sprintf("Played: a step takes %s, ranks are idle %.1f %%. The line is the critical path: %s.", format.Duration(r.trace.Makespan), 100*r.trace.Idle(), pathWords(r.trace, r.path))}
 	if m := r.measured; m != nil {
 		list = append(list, lanesOf(r.problem, m.Trace, m.path, "Measured"))
-		lines = append(lines, fmt.Sprintf("Measured: %s (%s), idle %.1f %%. Critical path: %s.", format.Duration(m.Trace.Makespan), slowed(m.Trace.Makespan, r.trace.Makespan), 100*m.Trace.Idle(), pathWords(m.Trace, m.path)))
+		lines = append(lines, fmt.Sprintf("Measured: %s (%s), idle %.1f %%. Critical path: %s.",
+			format.Duration(m.Trace.Makespan), slowed(m.Trace.Makespan, r.trace.Makespan), 100*m.Trace.Idle(),
+			pathWords(m.Trace, m.path)))
 	}
 	var end time.Duration
 	for _, x := range list {
@@ -47,11 +49,13 @@ func (r *pipelineReport) svg() []byte {
 
 // lanesOf arranges a trace for drawing, without bytes: a forward that is dropped or runs again is drawn as a forward.
 func lanesOf(p *pipeline.Problem, t *pipeline.Trace, path []pipeline.Link, title string) *draw.Passes {
-	kinds := map[pipeline.Kind]draw.PassKind{pipeline.Backward: draw.PassBackward, pipeline.Inputs: draw.PassInputs, pipeline.Weights: draw.PassWeights}
+	kinds := map[pipeline.Kind]draw.PassKind{pipeline.Backward: draw.PassBackward, pipeline.Inputs: draw.PassInputs,
+		pipeline.Weights: draw.PassWeights}
 	ranks, stages, first := make([]draw.PassRank, len(t.Ranks)), make([]draw.PassStage, len(p.Stages)), []int{0}
 	for i, spans := range t.Ranks {
 		for _, x := range spans {
-			ranks[i].Passes = append(ranks[i].Passes, draw.Pass{Kind: kinds[x.Kind], Micro: x.Micro, Stage: x.Stage, Start: x.Start, End: x.End})
+			ranks[i].Passes = append(ranks[i].Passes, draw.Pass{Kind: kinds[x.Kind], Micro: x.Micro, Stage: x.Stage,
+				Start: x.Start, End: x.End})
 		}
 		first = append(first, first[i]+len(spans))
 	}

@@ -87,7 +87,8 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 		case o.Name == ask.Context:
 			fs.Func(o.Name, doc+" (default 1GiB)", p.setContext)
 		case o.Name == "height":
-			fs.Func("side", "`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq", p.setSide)
+			fs.Func("side",
+				"`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq", p.setSide)
 		case o.Name == "width": // of -side
 		case slices.Contains(o.Choices, "yes"):
 			fs.BoolFunc(o.Name, doc, func(value string) error {

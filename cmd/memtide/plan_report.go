@@ -55,7 +55,7 @@ func (r *planReport) peak() string {
 	})
 }
 
-// ranks returns a table of a pipeline's ranks; empty without one.
+// ranks returns a table of a pipeline's ranks, or the empty string without one.
 func (r *planReport) ranks() string {
 	ranks := r.Answer.Ranks
 	if ranks == nil {
@@ -71,7 +71,7 @@ func (r *planReport) ranks() string {
 	})
 }
 
-// orders returns a table of the schedules of a pipeline, each played; empty without one.
+// orders returns a table of the schedules of a pipeline, each played, or the empty string without one.
 func (r *planReport) orders() string {
 	if len(r.Orders) == 0 {
 		return ""
@@ -236,7 +236,8 @@ func (r *planReport) policies() string {
 	})
 }
 
-// nearest returns the published run that is nearest, and how well it is met; empty if there is none of the kind.
+// nearest describes the published run that is most like the question, and how well the model predicts it. It
+// returns the empty string if no run of this kind has been published.
 func (r *planReport) nearest() string {
 	n := r.Nearest
 	if n == nil {
@@ -407,9 +408,11 @@ type planSpot struct {
 // json returns the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Answer
-	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(), Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
+	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
+		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
 		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(), Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
+		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
+		Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})
 	}

@@ -109,7 +109,7 @@ func (c *checker) checkProblem() *Refutation {
 // on the host when an offload of it starts, or an operation of the host that makes it,
 // and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
-	lastFetch := make([]int, len(c.g.Values)) // step + 1, 0 if there is none
+	lastFetch := make([]int, len(c.g.Values)) // step + 1; 0 for a value that is not fetched
 	for i := range c.s {
 		if st := &c.s[i]; st.Kind == engine.StepFetch {
 			lastFetch[st.Value] = i + 1

@@ -161,7 +161,8 @@ func newApart(p *engine.Problem) recast {
 
 func newParting(g *engine.ChainGraph, s engine.Schedule) *apart {
 	n := g.Chain.Len()
-	a := &apart{g: g, from: s, here: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)), back: make([]int, len(g.Ops))}
+	a := &apart{g: g, from: s, here: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)),
+		back: make([]int, len(g.Ops))}
 	for k := 1; k <= n; k++ {
 		a.forward[g.Fwd(k)], a.back[g.Bwd(k)] = k, k
 	}

@@ -135,7 +135,8 @@ type shared struct {
 // all times. Those of more room and a little more slack do as well: a triple
 // that needs too much is never the best, nor is one that takes too long.
 func (t *terms) frontsOf(slack int64, thin int, use tricks, poll *engine.Poll) *fronts {
-	if f := t.shared.fronts; f != nil && thin == 0 && f.use == use && f.room >= t.room && f.slack >= slack && f.slack-slack <= slack/4 {
+	if f := t.shared.fronts; f != nil && thin == 0 && f.use == use && f.room >= t.room && f.slack >= slack &&
+		f.slack-slack <= slack/4 {
 		same := *f
 		same.terms, same.poll = t, poll
 		return &same

@@ -343,8 +343,10 @@ func (v *Vector) Pipeline() *pipeline.Problem {
 	p := &pipeline.Problem{Ranks: v.Ranks, Micro: v.Micro, Fused: v.Fused}
 	for _, s := range v.Stages {
 		p.Stages = append(p.Stages, pipeline.Stage{Rank: s.Rank, Path: s.Path,
-			Forward: time.Duration(s.Forward), Inputs: time.Duration(s.Inputs), Weights: time.Duration(s.Weights), Comm: time.Duration(s.Comm),
-			Holds: pipeline.Holds{Act: engine.Bytes(s.Act), Rest: engine.Bytes(s.Rest), Input: engine.Bytes(s.Input), FwdTemp: engine.Bytes(s.FwdTemp),
+			Forward: time.Duration(s.Forward), Inputs: time.Duration(s.Inputs), Weights: time.Duration(s.Weights),
+			Comm: time.Duration(s.Comm),
+			Holds: pipeline.Holds{Act: engine.Bytes(s.Act), Rest: engine.Bytes(s.Rest), Input: engine.Bytes(s.Input),
+				FwdTemp:    engine.Bytes(s.FwdTemp),
 				InputsTemp: engine.Bytes(s.InputsTemp), WeightsTemp: engine.Bytes(s.WeightsTemp),
 				Off: engine.Bytes(s.Off), Out: time.Duration(s.Out), In: time.Duration(s.In)}})
 	}
@@ -380,7 +382,8 @@ func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 func (v *Vector) Spans(example [][]string) (passes, copies [][]pipeline.Span) {
 	p := v.Pipeline()
 	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)
-	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again, pipeline.Out, pipeline.In}
+	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again,
+		pipeline.Out, pipeline.In}
 	for r, list := range example {
 		for _, text := range list {
 			var letter rune

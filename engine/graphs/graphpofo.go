@@ -279,7 +279,8 @@ func (j *joint) search() {
 		}
 		before := j.best
 		st := newState(j.m, j.p.Budget, j.args.Is("order", "kept"), from)
-		a := &annealer{state: st, r: newRandom(uint64(j.args.Int("seed"))*1000 + round), poll: j.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+		a := &annealer{state: st, r: newRandom(uint64(j.args.Int("seed"))*1000 + round), poll: j.poll,
+			scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 		a.plays = func() bool {
 			if a.took >= j.best.Makespan {
 				return true

@@ -341,7 +341,8 @@ func gathers(g *engine.Graph) [][]engine.OpID {
 	never, read, forward := make([]bool, len(g.Values)), make([]bool, len(g.Values)), make([]bool, len(g.Values))
 	for i := range g.Ops {
 		op := &g.Ops[i]
-		again := op.Lane == engine.LaneNetwork && !op.Once && len(op.Out) == 1 && !slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !initial(v) })
+		again := op.Lane == engine.LaneNetwork && !op.Once && len(op.Out) == 1 && !slices.ContainsFunc(op.In,
+			func(v engine.ValueID) bool { return !initial(v) })
 		for _, v := range op.Out {
 			out[v] = append(out[v], engine.OpID(i))
 			forward[v] = forward[v] || op.Pass == engine.Forward

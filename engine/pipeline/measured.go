@@ -69,7 +69,8 @@ type measuredEvent struct {
 // take adds an event to its rank.
 func (m *Measured) take(e measuredEvent) error {
 	if e.rank < 0 || e.rank >= most || e.start < 0 || e.end < e.start {
-		return fmt.Errorf("%s on rank %d from %v to %v; want a rank and times from 0 on, and an end behind the start", e.name, e.rank, e.start, e.end)
+		return fmt.Errorf("%s on rank %d from %v to %v; want a rank and times from 0 on, and an end behind the start",
+			e.name, e.rank, e.start, e.end)
 	}
 	passes, err := m.cell(e.name)
 	if err == nil {
@@ -146,7 +147,9 @@ func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 	}
 	for _, name := range []string{"rank", "pass", "start", "end"} {
 		if _, ok := at[name]; !ok || err != nil {
-			return nil, fmt.Errorf("row 1 is %.80q; want the columns rank, pass, start and end, or a trace in Chrome's format", strings.Join(head, ","))
+			return nil,
+				fmt.Errorf("row 1 is %.80q; want the columns rank, pass, start and end, or a trace in Chrome's format",
+					strings.Join(head, ","))
 		}
 	}
 	for row := 2; ; row++ {

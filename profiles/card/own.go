@@ -130,7 +130,8 @@ func number(text, small, large string, step int64) (int64, bool) {
 // Card returns the card with what is assumed where its owner does not say.
 func (o Own) Card() *Card {
 	link := cmp.Or(o.Link, assumedLink)
-	c := &Card{ID: o.ID(), Device: engine.Device{Name: "card with " + o.Memory.Text(), Memory: o.Memory, ToHost: link, ToDev: link}, Kind: OfTheirOwner,
+	c := &Card{ID: o.ID(), Device: engine.Device{Name: "card with " + o.Memory.Text(), Memory: o.Memory, ToHost: link,
+		ToDev: link}, Kind: OfTheirOwner,
 		Link: "link of its own", LinkOrigin: profiles.Measured, FP16: o.Rate, FP32: o.Rate / assumedNarrow, MemoryRate: o.Own}
 	c.LinkPeak = c.ToDev
 	said := "memory as its owner says"

@@ -36,9 +36,11 @@ type bus struct {
 
 // The links of the cards below. What copies reach is a rule of thumb, 80-85 % of the peak, where nothing was measured.
 var (
-	top3     = bus{"PCIe 3 x16", pcie3x16, pcie3x16, pcie3x16, TheoreticalPeak, "link to the host the theoretical peak: no measurement was found"}
-	vdnn3    = bus{"PCIe 3 x16", pcie3x16, 6_630_000_000, 6_630_000_000, profiles.Measured, shriram}
-	papers3  = bus{"PCIe 3 x16", pcie3x16, 12_500_000_000, 12_500_000_000, profiles.Measured, "memory and link to the host from " + beaumont}
+	top3 = bus{"PCIe 3 x16", pcie3x16, pcie3x16, pcie3x16, TheoreticalPeak,
+		"link to the host the theoretical peak: no measurement was found"}
+	vdnn3   = bus{"PCIe 3 x16", pcie3x16, 6_630_000_000, 6_630_000_000, profiles.Measured, shriram}
+	papers3 = bus{"PCIe 3 x16", pcie3x16, 12_500_000_000, 12_500_000_000, profiles.Measured,
+		"memory and link to the host from " + beaumont}
 	gen3     = bus{"PCIe 3 x16", pcie3x16, 12 * gb, 12 * gb, profiles.Estimated, ruleOfThumb}
 	gen4     = bus{"PCIe 4 x16", pcie4x16, 25 * gb, 25 * gb, profiles.Estimated, ruleOfThumb}
 	gen5     = bus{"PCIe 5 x16", pcie5x16, 52 * gb, 52 * gb, profiles.Estimated, ruleOfThumb}
@@ -231,7 +233,8 @@ func tabled() (out []Card) {
 		if r.unsourced != "" {
 			parts = append(parts, "no source at hand confirms its "+r.unsourced)
 		}
-		out = append(out, Card{ID: r.id, Device: engine.Device{Name: r.name, Memory: r.mib * engine.MiB, ToHost: r.bus.toHost, ToDev: r.bus.toDev},
+		out = append(out, Card{ID: r.id, Device: engine.Device{Name: r.name, Memory: r.mib * engine.MiB,
+			ToHost: r.bus.toHost, ToDev: r.bus.toDev},
 			Link: r.bus.name, LinkPeak: r.bus.peak, LinkOrigin: r.bus.origin, Kind: r.kind,
 			FP32: tera(r.fp32), FP16: tera(r.fp16), FP8: tera(r.fp8),
 			MemoryRate: r.memory * gb, Between: r.between * gb, Network: r.network * gb,

@@ -110,7 +110,7 @@ func (o *Object) Text(key string) string {
 	return ""
 }
 
-// charged returns a text that has room, clean; empty if it has none.
+// charged returns a text that has room, clean, or the empty string if it has none.
 func (o *Object) charged(key, text string, e *profiles.FormatError) string {
 	if e != nil {
 		e.Path = o.At(key)

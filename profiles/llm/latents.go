@@ -41,7 +41,8 @@ func (s *Setup) pictured(counted bool) error {
 	s.Width = cmp.Or(s.Width, s.Height)
 	for _, side := range []int64{s.Height, s.Width} {
 		if low := side - side%l.Side; low != side || low == 0 {
-			return fmt.Errorf("a side is %d pixels; %s makes tokens of %d, so want %d or %d", side, s.Model.Name, l.Side, max(low, l.Side), max(low, l.Side)+l.Side)
+			return fmt.Errorf("a side is %d pixels; %s makes tokens of %d, so want %d or %d", side, s.Model.Name, l.Side,
+				max(low, l.Side), max(low, l.Side)+l.Side)
 		}
 	}
 	s.Seq = s.Height / l.Side * (s.Width / l.Side)
@@ -51,14 +52,15 @@ func (s *Setup) pictured(counted bool) error {
 		return fmt.Errorf("frames is %d; %s makes pictures, want 1", s.Frames, s.Model.Name)
 	case (s.Frames-1)%l.Frames != 0:
 		low := s.Frames - (s.Frames-1)%l.Frames
-		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames, s.Model.Name, l.Frames, low, low+l.Frames)
+		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames, s.Model.Name,
+			l.Frames, low, low+l.Frames)
 	default:
 		s.Seq *= (s.Frames-1)/l.Frames + 1
 	}
 	return nil
 }
 
-// Pictured returns in words what a sequence is made of, frames and their sides; it is empty where its
+// Pictured returns in words what a sequence is made of, frames and their sides, or the empty string where its
 // tokens were chosen.
 func (s *Setup) Pictured() string { return s.sized(s.Frames, s.Height, s.Width) }
 
@@ -73,7 +75,7 @@ func (s *Setup) sized(frames, height, width int64) string {
 }
 
 // Within returns in words how many frames of the chosen sides some tokens are, or the sides of how
-// large a square picture; it is empty where the tokens of a sequence were chosen, or are too few.
+// large a square picture, or the empty string where the tokens of a sequence were chosen, or are too few.
 func (s *Setup) Within(tokens int64) string {
 	l := s.Model.Latents
 	if s.Frames <= 1 {

@@ -234,7 +234,9 @@ func (c *Code) defaults(layer bool) {
 }
 
 func (c *Checkpointing) bounds() []bound {
-	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks}, {"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks}, {"blocks that are swapped", c.Swap, mostRanks}}
+	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks},
+		{"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks},
+		{"blocks that are swapped", c.Swap, mostRanks}}
 }
 
 func (c *Checkpointing) defaults() {

@@ -40,7 +40,8 @@ var published = []Published{
 	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "32", "tp": "8", "batch": "16", "seq": "4096", "ckpt": "full"}, gib(43.45), 876, "torchtitan#1690, FSDP 4 and TP 8", titanCommit + "1690"},
 	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "64", "tp": "8", "batch": "32", "seq": "4096", "ckpt": "full"}, gib(63.27), 873, "torchtitan#1690, FSDP 8 and TP 8", titanCommit + "1690"},
 	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "32", "tp": "4", "batch": "16", "seq": "4096", "ckpt": "full"}, gib(70.20), 1139, "torchtitan#1690, FSDP 8 and TP 4", titanCommit + "1690"},
-	{"llama3.2-3b", engine.Args{"program": "hf", "states": "bf16", "batch": "4", "seq": "769", "logits": "kept", "kernel": "foreach"}, 37241225216, 0, "PEFT's comparison of methods on MetaMathQA, full fine-tuning, June 2025",
+	{"llama3.2-3b", engine.Args{"program": "hf", "states": "bf16", "batch": "4", "seq": "769", "logits": "kept",
+		"kernel": "foreach"}, 37241225216, 0, "PEFT's comparison of methods on MetaMathQA, full fine-tuning, June 2025",
 		"https://github.com/huggingface/peft/blob/main/method_comparison/MetaMathQA/results/full-finetuning--llama-3.2-3B-lr_0.00001.json"},
 }
 

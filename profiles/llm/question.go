@@ -23,7 +23,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(card.Lookup(ask.Value(args, "device"))),
-		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"), Frames: n("frames"), Height: n("height"), Width: n("width")},
+		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
+			Frames: n("frames"), Height: n("height"), Width: n("width")},
 			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
 	a.Args = ask.Plain(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {

@@ -108,7 +108,8 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 	for range steps {
 		step()
 	}
-	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts, Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), Host: p.mostHost, program: p}
+	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts,
+		Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), Host: p.mostHost, program: p}
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}

@@ -39,18 +39,21 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		p = b.point("softmax.dropped", narrow, []valueID{p})
 		b.aside("softmax.mask", size(n, 1))
 	}
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
+		"attention", b.act(values))
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
 // mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
 // the width of the queries [torch: _scaled_dot_product_attention_math].
 func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
-	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)), b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
+	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)),
+		b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
 	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
 	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", scores)
 	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", size(b.inner*values, 4))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
+		"attention", size(b.inner*values, 4))
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }
 
@@ -67,6 +70,7 @@ func (b *builder) sunk(s, v valueID, values int64) valueID {
 	if e > b.e { // without that of the sinks
 		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
 	}
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)}, "attention", b.act(values))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
+		"attention", b.act(values))
 	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
 }

@@ -75,7 +75,8 @@ func (s *Setup) checkSwap() {
 	case s.gathers() || s.Stages > 1 || s.Group > 1 || s.OneGraph:
 		refuse("blocks are swapped on cards that have the whole model, and run one by one: want -shard none, -pp 1 and -group 1")
 	case s.swapped() != nil:
-		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d", s.Swap, s.Model.Name, s.MostSwapped(), s.MostSwapped())
+		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d",
+			s.Swap, s.Model.Name, s.MostSwapped(), s.MostSwapped())
 	}
 }
 

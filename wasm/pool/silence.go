@@ -142,7 +142,8 @@ func crashed(detail string) *proto.Failure {
 	switch lower := strings.ToLower(detail); {
 	case strings.Contains(lower, "out of memory"):
 		f.Text = "This needs more memory than the browser allows."
-	case strings.Contains(lower, "call stack"), strings.Contains(lower, "too much recursion"), strings.Contains(lower, "stack overflow"):
+	case strings.Contains(lower, "call stack"), strings.Contains(lower, "too much recursion"), strings.Contains(lower,
+		"stack overflow"):
 		f.Text = "The computation went deeper than the browser's stack allows."
 	default:
 		f.Text = "The engine stopped unexpectedly: " + firstLine(detail)
@@ -154,7 +155,8 @@ func crashed(detail string) *proto.Failure {
 // means and what helps; the first line is a summary. detail is the browser's message.
 func cannotStart(detail string) *proto.Failure {
 	why := strings.TrimSuffix(strings.TrimPrefix(firstLine(detail), "JavaScript error: "), ".")
-	kind, help := proto.NoWorker, "Open the page in a window of its own, without extensions that change it; if the site has a security policy of yours, add worker-src blob: to it. The command line needs no browser: memtide solve."
+	kind, help := proto.NoWorker,
+		"Open the page in a window of its own, without extensions that change it; if the site has a security policy of yours, add worker-src blob: to it. The command line needs no browser: memtide solve."
 	if strings.Contains(why, "could not be loaded") {
 		kind, help = proto.Crash, "Check the connection and try again. The command line needs no browser: memtide solve."
 	}

@@ -55,7 +55,8 @@ func (s *settings) starter(module safejs.Value) func(events) (port, error) {
 
 func pageSettings() *settings {
 	page := get(safejs.Global(), "memtide")
-	return &settings{worker: stringField(page, "worker"), cores: cores(), selftest: must(get(page, "selftest").Truthy()), first: get(page, "first")}
+	return &settings{worker: stringField(page, "worker"), cores: cores(), selftest: must(get(page,
+		"selftest").Truthy()), first: get(page, "first")}
 }
 
 // cores returns the number of processors that the browser reports, or 2 if it reports none.

@@ -42,7 +42,7 @@ func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
 }
 
 // String returns the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
-// 60%; empty if nothing is said.
+// 60%, or the empty string if nothing is said.
 func (b Budget) String() string {
 	if b.Share > 0 {
 		text := fmt.Sprintf("%d.%06d", b.Share/Percent, b.Share%Percent)

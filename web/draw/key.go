@@ -71,14 +71,16 @@ func Legend(s *Scene, width float64, models ...*Model) {
 // the colour.
 var (
 	forwardStyle   = display.FillOf(display.Forward)
-	recomputeStyle = display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch, Lines: display.LineRecompute}
-	backwardStyle  = display.FillOf(display.Backward)
-	transferStyle  = display.FillOf(display.Transfer)
-	fixedStyle     = display.FillOf(display.Fixed)
-	inFlightStyle  = display.Style{Fill: display.Transfer, Stroke: display.NoRole, Pattern: display.Dots, Lines: display.LineTransfer}
-	scratchStyle   = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted}
-	waitingStyle   = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Waiting}
-	overStyle      = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern, Lines: display.NoRole}
+	recomputeStyle = display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch,
+		Lines: display.LineRecompute}
+	backwardStyle = display.FillOf(display.Backward)
+	transferStyle = display.FillOf(display.Transfer)
+	fixedStyle    = display.FillOf(display.Fixed)
+	inFlightStyle = display.Style{Fill: display.Transfer, Stroke: display.NoRole, Pattern: display.Dots,
+		Lines: display.LineTransfer}
+	scratchStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted}
+	waitingStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Waiting}
+	overStyle    = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern, Lines: display.NoRole}
 )
 
 // kindSliver is that of a wait that is too narrow for a pattern.
@@ -98,7 +100,8 @@ var kindStyles = [lookup.NumKinds + 1]display.Style{
 }
 
 // waitingBox is a gap that is wide enough for an outline.
-var waitingBox = display.Style{Fill: display.Surface, Stroke: display.Waiting, Pattern: display.ThinHatch, Lines: display.Waiting, Dash: display.DashWaiting, Width: 1}
+var waitingBox = display.Style{Fill: display.Surface, Stroke: display.Waiting, Pattern: display.ThinHatch,
+	Lines: display.Waiting, Dash: display.DashWaiting, Width: 1}
 
 func (s *Scene) clearSlices() {
 	for k := range s.slices {

@@ -76,7 +76,8 @@ type level struct {
 
 // NewPasses arranges ranks whose cards have so much room for the program; full is the fullest one.
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
-	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0}, there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
+	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0},
+		there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
 	put := func(list *[]int32, micro, n int) {
 		for len(*list) <= micro {
 			*list = append(*list, -1)

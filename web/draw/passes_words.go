@@ -69,8 +69,10 @@ func (x *Passes) Why(t lookup.Target) []string {
 		out = []string{fmt.Sprintf("%s, for %s on rank %d, which ends at %s%s.%s", long, p.name(), other, format.Duration(p.End), message, first), x.led(w.Cause)}
 	}
 	start, drain, between := x.Idle(r)
-	return append(out, fmt.Sprintf("Of the step rank %d is idle %s: %s before its first pass, %s between passes, %s after its last.", r,
-		format.Share(float64(start+drain+between)/float64(max(x.end, 1))), format.Duration(start), format.Duration(between), format.Duration(drain)))
+	return append(out,
+		fmt.Sprintf("Of the step rank %d is idle %s: %s before its first pass, %s between passes, %s after its last.", r,
+			format.Share(float64(start+drain+between)/float64(max(x.end, 1))), format.Duration(start),
+			format.Duration(between), format.Duration(drain)))
 }
 
 // led says what led to a pass on its rank: passes without a pause, back to an idle stretch or the beginning.

@@ -188,7 +188,8 @@ func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 floa
 			continue
 		}
 		if n > 1 {
-			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y, float32(x1-0.5), y+foot)
+			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y,
+				float32(x1-0.5), y+foot)
 		}
 		return
 	}

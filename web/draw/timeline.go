@@ -191,7 +191,7 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	return label{x, ink, name}, true
 }
 
-// lastNumber returns the number at the end of a name such as block28; empty if it is no
+// lastNumber returns the number at the end of a name such as block28, or the empty string if it is no
 // such name.
 func lastNumber(name string) string {
 	word := strings.TrimRight(name, "0123456789")

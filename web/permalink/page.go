@@ -25,7 +25,7 @@ func (p *Page) Locate(href, site string) {
 	}
 }
 
-// Docs returns where the documentation lies; empty if unknown.
+// Docs returns where the documentation lies, or the empty string if unknown.
 func (p *Page) Docs() string {
 	switch {
 	case p == nil || !p.File:

@@ -20,7 +20,7 @@ const (
 	longLimit  = time.Minute
 )
 
-// Allocator returns the allocator of the address view; empty if that is closed.
+// Allocator returns the allocator of the address view, or the empty string if that is closed.
 func (s *State) Allocator() string {
 	switch {
 	case s.Choice.Alloc == choice.Recorded && (s.Memory == nil || s.Memory.Data.Recorded == nil):

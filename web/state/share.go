@@ -162,7 +162,8 @@ func (m SavePlan) apply(s *State) []Effect {
 	}
 	set := s.Network.Setting(s.Choice)
 	set.Network = proto.Network{Profile: []byte(profiles.PackedMagic + s.Network.Source.Ops)}
-	return []Effect{Export{Kind: PlanFile, Request: proto.Export{Setting: set, Budget: s.Budget(), Form: proto.FormPlan, Class: m.Class}}}
+	return []Effect{Export{Kind: PlanFile, Request: proto.Export{Setting: set, Budget: s.Budget(),
+		Form: proto.FormPlan, Class: m.Class}}}
 }
 
 // HasOperators reports whether what is open is the operators of a step, so that plans for

@@ -13,7 +13,7 @@ import (
 // Late reports whether what is shown answers something else than the choice.
 func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
 
-// Config returns the text of the config.json that the open network was read from; empty if it
+// Config returns the text of the config.json that the open network was read from, or the empty string if it
 // was read from something else.
 func (s *State) Config() string {
 	if s.Network == nil || s.Step != nil {

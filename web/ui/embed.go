@@ -37,7 +37,7 @@ func (c *Embed) Line() string {
 	return line
 }
 
-// Action returns the way on from what is wrong; empty if there is none.
+// Action returns the way on from what is wrong, or the empty string if there is none.
 func (c *Embed) Action() string {
 	if c.S.Step != nil { // it has its own
 		return ""

@@ -15,11 +15,11 @@ func (c *Notice) alert() state.Alert {
 	return state.Alert{}
 }
 
-// Text returns the headline; empty if nothing is wrong.
+// Text returns the headline, or the empty string if nothing is wrong.
 func (c *Notice) Text() string { return c.alert().Text }
 
 // Lines are details.
 func (c *Notice) Lines() []string { return c.alert().Lines }
 
-// Action returns the text of the button; empty if there is none.
+// Action returns the text of the button, or the empty string if there is none.
 func (c *Notice) Action() string { return c.alert().Action }

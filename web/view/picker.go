@@ -29,7 +29,8 @@ func (p Picker) Steps() (out []*ask.Model) {
 		if ask.Pictures(m.ID) {
 			kind = " diffusion picture video"
 		}
-		if in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step"); len(words) == 0 && m.Usual || len(words) > 0 && holdsAll(in, words) {
+		if in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step"); len(words) == 0 &&
+			m.Usual || len(words) > 0 && holdsAll(in, words) {
 			out = append(out, m)
 		}
 	}

@@ -167,7 +167,7 @@ func (v *View) selectWanted(p *known.Picture) bool {
 	return true
 }
 
-// SelectedName returns what is selected by hand in a picture, by what it is; empty if it is
+// SelectedName returns what is selected by hand in a picture, by what it is, or the empty string if it is
 // what the page selects by itself, or if there is no picture.
 func (v *View) SelectedName(p *known.Picture) string {
 	switch {

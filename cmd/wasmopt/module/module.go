@@ -70,7 +70,7 @@ func Find(sections []Section, id byte) int {
 	return slices.IndexFunc(sections, func(s Section) bool { return s.ID == id })
 }
 
-// Named returns the content of the custom section with a name, or nil if there is none.
+// Named returns the content of the custom section called name, or nil if sections has no such section.
 func Named(sections []Section, name string) []byte {
 	for _, s := range sections {
 		r := &Reader{B: s.Body}

@@ -172,8 +172,8 @@ func (v *verifier) fills(at int, part span, what string) {
 	}
 }
 
-// deferReturn returns the number in calls of the function that runs deferred calls, where
-// functions go on after panics, or -1 if there is none.
+// deferReturn returns the number, as calls have it, of the function that runs deferred calls, where functions go on
+// after panics. It returns -1 if the program has no such function.
 func (v *verifier) deferReturn() int64 {
 	for i := range v.funcs {
 		if f := v.function(i); v.within(f, funcSize) && v.name(v.word(f+funcName)) == deferReturn {

@@ -30,9 +30,8 @@ func simulate(v *enginetest.Vector) fields {
 	return fields{"valid": true, "makespan": v.Units(must(trace, err).Makespan), "peak": trace.Peak}
 }
 
-// firstTooLarge returns the index of the first operation that needs more than the
-// budget; the length if there is none. A beginning of a sequence is no step,
-// so the simulator cannot play it.
+// firstTooLarge returns the index of the first of ops that needs more than the budget of p, or len(ops) if all of
+// them fit. It replays each beginning of ops, since the simulator plays whole steps alone.
 func firstTooLarge(p *engine.Problem, ops []engine.ChainOp) int {
 	for i := range ops {
 		if _, peak := remat.Replay(p.Chain.Chain, ops[:i+1]); peak > p.Budget {
@@ -125,7 +124,8 @@ func offloadAll(v *enginetest.Vector) fields {
 	}
 	best, err := offload.BestFluid(p, nil)
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
+		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled",
+			"greedy", "vdnn", "tflms"} {
 			f[field] = nil
 		}
 		f["feasible"] = false
@@ -177,7 +177,8 @@ func pofo(v *enginetest.Vector) fields {
 		err = fmt.Errorf("the step time %d is not proven: the bound is %d", sol.Makespan, sol.Bound)
 	}
 	trace := play(p, sol, err)
-	return fields{"feasible": trace != nil, "makespan_scaled": stepTime(trace), "rotor_makespan_scaled": stepTime(solve(p, "rotor", nil))}
+	return fields{"feasible": trace != nil, "makespan_scaled": stepTime(trace),
+		"rotor_makespan_scaled": stepTime(solve(p, "rotor", nil))}
 }
 
 // vdnn plays the schedules of paper 003 for the set of a vector: synchronous, and

@@ -103,7 +103,8 @@ const (
 func pipelined(v *enginetest.Vector) fields {
 	p := v.Pipeline()
 	f := fields{"bound": int64(p.Bound(pipeline.Allowed{}))}
-	for field, allowed := range map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true}, "offload": {Offload: true}, "both": {Recompute: true, Offload: true}} {
+	for field, allowed := range map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true},
+		"offload": {Offload: true}, "both": {Recompute: true, Offload: true}} {
 		found, proven := fastest(p, allowed)
 		if answer := (fields{"feasible": found > 0, "time": nil}); found > 0 || proven {
 			if found > 0 {

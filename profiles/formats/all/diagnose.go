@@ -134,7 +134,8 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 	case len(head) > 9 && head[8] == '{' && has(`"data_offsets"`, 0, 4096):
 		return "This looks like a safetensors file: weights", recordHint
 	case has("brain.Event:", 12, 64):
-		return "This looks like an event file of TensorBoard", "Open the trace that its profiler wrote beside it (.pt.trace.json), or record one."
+		return "This looks like an event file of TensorBoard",
+			"Open the trace that its profiler wrote beside it (.pt.trace.json), or record one."
 	case has("TFL3", 4, 8):
 		return "This looks like a TensorFlow Lite model", "Export the model as ONNX, or record a profile of a training step."
 	case has("ustar", 257, 263):
@@ -196,14 +197,18 @@ const modelHint = "Open the model's config.json, or record a profile of a traini
 
 // jsonKinds are the kinds; the first that fits counts.
 var jsonKinds = []jsonKind{
-	{[]string{"schema", "nodes"}, "This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", traceHint},
+	{[]string{"schema", "nodes"},
+		"This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", traceHint},
 	{[]string{"nodes", "callFrame"}, "This looks like a CPU profile of V8 (Chrome, Node.js)", traceHint},
-	{[]string{"device_traces"}, "This looks like a memory snapshot written as JSON", "Write it with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."},
+	{[]string{"device_traces"}, "This looks like a memory snapshot written as JSON",
+		"Write it with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."},
 	{[]string{"traceEvents"}, "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
 	{[]string{"ph", "ts"}, "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
 	{[]string{"weight_map"}, "This looks like the index of a checkpoint: names of weights", modelHint},
-	{[]string{"peft_type"}, "This looks like the config of an adapter (PEFT): it names only what it adds to a model", "Open the config.json of the model that it adapts, or record a profile of a training step."},
-	{[]string{"_diffusers_version"}, "This looks like the config of a Diffusers model, which is no transformer alone", "Measure the network with the collector."},
+	{[]string{"peft_type"}, "This looks like the config of an adapter (PEFT): it names only what it adds to a model",
+		"Open the config.json of the model that it adapts, or record a profile of a training step."},
+	{[]string{"_diffusers_version"}, "This looks like the config of a Diffusers model, which is no transformer alone",
+		"Measure the network with the collector."},
 	{[]string{"zero_optimization"}, "This looks like settings of DeepSpeed", modelHint},
 	{[]string{"log_history"}, "This looks like the log of a Hugging Face Trainer", modelHint},
 	{[]string{"hidden_size"}, "This looks like a Hugging Face config.json", configHint},
@@ -214,7 +219,8 @@ var jsonKinds = []jsonKind{
 	{[]string{"image_mean"}, "This looks like settings of a preprocessor of images", modelHint},
 	{[]string{"feature_extractor_type"}, "This looks like settings of a preprocessor", modelHint},
 	{[]string{"eos_token_id", "bos_token_id"}, "This looks like settings of text generation (generation_config.json)", modelHint},
-	{[]string{"keras_version"}, "This looks like a Keras model", "Export the model as ONNX, or record a profile of a training step."},
+	{[]string{"keras_version"}, "This looks like a Keras model",
+		"Export the model as ONNX, or record a profile of a training step."},
 	{[]string{"stages"}, `This looks like a profile without "format": "memtide/1"`, formatHint},
 	{[]string{"forward_s"}, `This looks like a profile without "format": "memtide/1"`, formatHint},
 	{[]string{"cells", "nbformat"}, "This looks like a Jupyter notebook", collectHint},
@@ -228,7 +234,8 @@ const (
 func looksLikeJSON(head []byte) (what, remedy string) {
 	trimmed := bytes.TrimSpace(head)
 	if bytes.HasPrefix(trimmed, []byte("[[")) {
-		return "This looks like a memory timeline (export_memory_timeline)", "Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
+		return "This looks like a memory timeline (export_memory_timeline)",
+			"Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
 	}
 kinds:
 	for _, k := range jsonKinds {
@@ -269,7 +276,8 @@ func looksLikeText(head []byte) (what, remedy string) {
 	first = strings.TrimSpace(first)
 	switch {
 	case strings.Contains(first, "forward_s") && strings.Contains(first, "|"):
-		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)), "Separate its columns by commas, semicolons or tabs."
+		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
+			"Separate its columns by commas, semicolons or tabs."
 	case strings.Count(first, ";") > 1 && isCount(first[strings.LastIndexByte(first, ' ')+1:]):
 		return "This looks like stacks with their times (export_stacks)", traceHint
 	case len(strings.Split(first, ",")) > 2:

@@ -183,10 +183,12 @@ func (t *trace) check() {
 			Expected: "A trace of torch.profiler is expected.", Remedy: remedy})
 	case len(t.ops) == 0 && len(t.kernels) > 0:
 		t.errs.Fail(&profiles.FormatError{Found: "the trace has kernels of the device, but no operator of PyTorch",
-			Expected: "A trace of torch.profiler with operators is expected.", Remedy: "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."})
+			Expected: "A trace of torch.profiler with operators is expected.",
+			Remedy:   "Record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."})
 	case len(t.ops) == 0 && t.maker != "":
 		t.errs.Fail(&profiles.FormatError{Found: "this is a trace of " + t.maker,
-			Expected: "A trace of torch.profiler is expected.", Remedy: "Record a training step of PyTorch with torch.profiler.profile and export_chrome_trace."})
+			Expected: "A trace of torch.profiler is expected.",
+			Remedy:   "Record a training step of PyTorch with torch.profiler.profile and export_chrome_trace."})
 	case len(t.ops) == 0:
 		t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch", profiles.Count(t.events, "event")),
 			Expected: "A trace of torch.profiler is expected.", Remedy: remedy})
@@ -211,8 +213,9 @@ func (s *ktStep) checkChain(c *engine.Chain) {
 	}
 	switch {
 	case s.compiledOps() > 0 && stages <= 1:
-		s.errs.Fail(&profiles.FormatError{Found: "the whole forward is one graph of torch.compile", Expected: "Layers are expected that can be told apart.",
-			Remedy: "Record some steps without torch.compile."})
+		s.errs.Fail(&profiles.FormatError{Found: "the whole forward is one graph of torch.compile",
+			Expected: "Layers are expected that can be told apart.",
+			Remedy:   "Record some steps without torch.compile."})
 	case !sized:
 		s.errs.Fail(&profiles.FormatError{Found: "the trace has no sizes: neither the shapes of inputs nor memory events of the device",
 			Expected: "Sizes are those of the operators' inputs, or what memory grows by.",

@@ -107,7 +107,7 @@ func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 }
 
 // FormatOf returns the value of "format" in the outermost object of a head that
-// may end anywhere; empty if there is none.
+// may end anywhere, or the empty string if there is none.
 func FormatOf(head []byte) string { return outer(head, "format") }
 
 // KindOf returns the value of "kind" there.
@@ -298,7 +298,8 @@ func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsonfile.Object)
 				Expected: "A second algorithm has forward_s and backward_s.", Remedy: "Add the number, in seconds, or leave out fast."})
 		}
 	}
-	f := &engine.Algorithm{Forward: parse.Nanoseconds(o.Count("forward_s", parse.Seconds)), Back: parse.Nanoseconds(o.Count("backward_s", parse.Seconds)),
+	f := &engine.Algorithm{Forward: parse.Nanoseconds(o.Count("forward_s", parse.Seconds)),
+		Back:    parse.Nanoseconds(o.Count("backward_s", parse.Seconds)),
 		FwdTemp: o.Size("forward_temp_bytes"), BwdTemp: o.Size("backward_temp_bytes")}
 	o.NoteOthers()
 	return f

@@ -28,7 +28,9 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
-	c.notes = append(c.notes, fmt.Sprintf("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text))
+	c.notes = append(c.notes,
+		fmt.Sprintf("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.",
+			latents.Said(), text))
 	for _, key := range []string{"zero_cond_t", "use_additional_t_cond", "use_layer3d_rope"} {
 		if c.flag(key, false) {
 			c.unknown(key, "blocks that are not understood")

@@ -26,8 +26,10 @@ var numbers = map[string]string{
 }
 
 // together are the other flags that are read. What they say follows from several of them.
-var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank",
-	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers", "--recompute-modules",
+var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage",
+	"--num-virtual-stages-per-pipeline-rank",
+	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
+	"--recompute-modules",
 	"--nproc-per-node", "--nnodes"}
 
 // switches are flags without a value that are read.
@@ -35,11 +37,16 @@ var switches = []string{"--recompute-activations", "--use-distributed-optimizer"
 
 // silent are flags that change nothing of what is played, or that a model says: those of
 // data, logs and saved states are left out by their beginnings.
-var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads", "--ffn-hidden-size", "--max-position-embeddings",
-	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-", "--eval-", "--tokenizer-", "--vocab-", "--merge-",
-	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--adam-", "--split", "--distributed-", "--master", "--node-rank", "--use-mcore-models",
-	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-", "--group-query-attention", "--num-query-groups",
-	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-", "--attention-dropout", "--hidden-dropout"}
+var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads",
+	"--ffn-hidden-size", "--max-position-embeddings",
+	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-",
+	"--eval-", "--tokenizer-", "--vocab-", "--merge-",
+	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--adam-", "--split", "--distributed-", "--master",
+	"--node-rank", "--use-mcore-models",
+	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-",
+	"--group-query-attention", "--num-query-groups",
+	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
+	"--attention-dropout", "--hidden-dropout"}
 
 // Read reads a command line of Megatron-LM, or a script that contains one, for a model of some
 // layers. Its order is 1F1B, or the interleaved one where ranks have virtual stages. gpus is how many cards
@@ -65,12 +72,16 @@ func Read(text string, layers, gpus int) (Layout, error) {
 			}
 		case slices.Contains(switches, flag):
 			value[flag] = "yes"
-		case !slices.ContainsFunc(silent, func(s string) bool { return flag == s || strings.HasSuffix(s, "-") && strings.HasPrefix(flag, s) }):
+		case !slices.ContainsFunc(silent, func(s string) bool {
+			return flag == s || strings.HasSuffix(s, "-") &&
+				strings.HasPrefix(flag, s)
+		}):
 			m.Left = append(m.Left, flag)
 		}
 	}
 	if len(value) == 0 {
-		return m, fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
+		return m,
+			fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
 	}
 	n := counts{value: value, layers: layers}
 	n.read(m.Args, gpus)
@@ -107,7 +118,8 @@ func (n *counts) divided(a, by int, what string) int {
 
 // read sets the options that follow from several flags.
 func (n *counts) read(args engine.Args, gpus int) {
-	pp, tp, cp := n.number("--pipeline-model-parallel-size", 1), n.number("--tensor-model-parallel-size", 1), n.number("--context-parallel-size", 1)
+	pp, tp, cp := n.number("--pipeline-model-parallel-size", 1), n.number("--tensor-model-parallel-size", 1),
+		n.number("--context-parallel-size", 1)
 	each := pp * tp * cp
 	gpus = cmp.Or(gpus, n.number("--nproc-per-node", 1)*n.number("--nnodes", 1))
 	if gpus == 1 {
@@ -118,7 +130,8 @@ func (n *counts) read(args engine.Args, gpus int) {
 	n.number("--seq-length", 1)
 	n.number("--expert-model-parallel-size", 1)
 	data := n.divided(gpus, each, "cards by ranks of pipeline, products and sequences")
-	args["accumulate"] = strconv.Itoa(n.divided(n.number("--global-batch-size", batch*data), batch*data, "--global-batch-size by --micro-batch-size and the copies of the model"))
+	args["accumulate"] = strconv.Itoa(n.divided(n.number("--global-batch-size", batch*data), batch*data,
+		"--global-batch-size by --micro-batch-size and the copies of the model"))
 	if n.value["--use-distributed-optimizer"] != "" && data*cp > 1 {
 		args["shard"] = "zero1"
 	}
@@ -134,7 +147,8 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 	args["schedule"] = "1f1b"
 	chunks := n.number("--num-virtual-stages-per-pipeline-rank", 1)
 	if each, ok := n.value["--num-layers-per-virtual-pipeline-stage"]; ok {
-		chunks = n.divided(n.layers, pp*n.number("--num-layers-per-virtual-pipeline-stage", 1), "layers by ranks and --num-layers-per-virtual-pipeline-stage "+each)
+		chunks = n.divided(n.layers, pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
+			"layers by ranks and --num-layers-per-virtual-pipeline-stage "+each)
 	}
 	if chunks > 1 {
 		args["schedule"], args["stages"] = "interleaved", strconv.Itoa(chunks)
@@ -195,12 +209,14 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	case schedule == "interleaved":
 		put("--num-virtual-stages-per-pipeline-rank", number("stages"))
 	default:
-		return "", fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
+		return "",
+			fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
 	}
 	if lighter := number("lighter"); lighter > 0 {
 		last := layers/pp - lighter
 		if schedule == "interleaved" || (layers-last)%(pp-1) != 0 {
-			return "", fmt.Errorf("Megatron-LM lays out what the last stage has fewer evenly, and without virtual stages; %d layers less %d do not divide among %d ranks, or there are some", layers, last, pp-1)
+			return "",
+				fmt.Errorf("Megatron-LM lays out what the last stage has fewer evenly, and without virtual stages; %d layers less %d do not divide among %d ranks, or there are some", layers, last, pp-1)
 		}
 		put("--decoder-last-pipeline-num-layers", last)
 	}

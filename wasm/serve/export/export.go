@@ -72,7 +72,8 @@ func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	limit := q.Budget - c.Input - c.Resident.Total()
 	found, err := play.Find(c, trace, player, play.Query{Class: play.Class(q.Class), Limit: limit, Link: q.Device.ToHost}, nil)
 	if short, ok := errors.AsType[*engine.InfeasibleError](err); ok {
-		return nil, proto.Fail(proto.Infeasible, "no plan of class %s was found for a step in %s; the smallest peak met is %s, and nothing proves that it is the smallest",
+		return nil, proto.Fail(proto.Infeasible,
+			"no plan of class %s was found for a step in %s; the smallest peak met is %s, and nothing proves that it is the smallest",
 			q.Class, format.Bytes(max(0, limit)), format.Bytes(short.Smallest))
 	}
 	if err != nil {

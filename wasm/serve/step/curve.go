@@ -26,7 +26,7 @@ type axes struct {
 }
 
 // curve returns the picture of a plan's policies as dots beside the lines of what strategies
-// find, over what a card has to have; empty without lines.
+// find, over what a card has to have, or the empty string without lines.
 func curve(p *llm.Plan) string {
 	if len(p.Curves) == 0 {
 		return ""

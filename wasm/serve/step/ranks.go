@@ -95,7 +95,8 @@ func orders(out *proto.Stepped, p *llm.Plan) {
 		if o.Twice() {
 			about += ", all states twice"
 		}
-		out.Orders = append(out.Orders, proto.StepChange{Names: []string{words}, Words: about, Lanes: lanes(a.Ranks.Trace, taken.Trace.Makespan, longest), Args: ask.With(p.Ask.Args, "schedule", o.Name),
+		out.Orders = append(out.Orders, proto.StepChange{Names: []string{words}, Words: about, Lanes: lanes(a.Ranks.Trace,
+			taken.Trace.Makespan, longest), Args: ask.With(p.Ask.Args, "schedule", o.Name),
 			Fit: fits[a.Verdict], GPUs: p.Ask.GPUs, Low: a.Low, High: a.High, Time: a.Time})
 	}
 }

@@ -101,7 +101,7 @@ func (c *Map) Work() string {
 	return "Placing…"
 }
 
-// AgainText returns the button that gives a search more time; empty if there is none.
+// AgainText returns the button that gives a search more time, or the empty string if there is none.
 func (c *Map) AgainText() string {
 	p := c.S.Places
 	if p == nil || p.Failure == nil || p.Failure.Kind != proto.Deadline || c.S.Placing != nil {
@@ -312,7 +312,7 @@ func (c *Map) OutcomeClass() string {
 	return ""
 }
 
-// RaiseText returns the button that makes the budget large enough; empty if that is
+// RaiseText returns the button that makes the budget large enough, or the empty string if that is
 // not known or of no use.
 func (c *Map) RaiseText() string {
 	if b := c.S.PlacesNeed(); b > 0 {

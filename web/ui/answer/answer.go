@@ -45,7 +45,7 @@ func (c *Answer) over() *state.OverBudget {
 	return c.S.OverBudget
 }
 
-// Smallest returns the text of the button that sets a budget that would do; empty if
+// Smallest returns the text of the button that sets a budget that would do, or the empty string if
 // there is none.
 func (c *Answer) Smallest() string {
 	if m := c.over(); m != nil && m.Smallest > 0 {

@@ -120,7 +120,7 @@ func (c *About) Adjustable() bool {
 }
 
 // Efficiency returns the share of the peak that products reach, in per cent, or what is
-// being typed there; empty where each kind of operator has a fitted share.
+// being typed there, or the empty string where each kind of operator has a fitted share.
 func (c *About) Efficiency() string {
 	if d := c.S.Draft; d.Field == "efficiency" {
 		return d.Text

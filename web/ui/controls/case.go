@@ -32,7 +32,7 @@ func (c *Case) MaxBatch() int {
 	return preset.MaxBatch
 }
 
-// Batch returns the batch size of the preset; empty if there is none to choose.
+// Batch returns the batch size of the preset, or the empty string if there is none to choose.
 func (c *Case) Batch() string {
 	src := source(c.S).Preset
 	if d := c.S.Draft; d.Field == "batch" {

@@ -31,7 +31,8 @@ type Word struct {
 // among cards, or choose what is kept, which a plan does.
 var offered = []struct{ name, before string }{
 	{"lora", "train"}, {"optimizer", "with"}, {"states", "on"}, {"base", "frozen products"}, {"program", "in"}, {"accumulate", "in"}, {"loss", "loss"},
-	{"logits", "logits in the backward"}, {"norm", "norm"}, {"autocast", "autocast"}, {"attention", "with"}, {"compile", "torch.compile of the blocks"}, {"host", "optimizer in host memory"},
+	{"logits", "logits in the backward"}, {"norm", "norm"}, {"autocast", "autocast"}, {"attention", "with"},
+	{"compile", "torch.compile of the blocks"}, {"host", "optimizer in host memory"},
 	{"kernel", "optimizer’s kernel"}, {"kernels", "kernels for linear attention"},
 }
 

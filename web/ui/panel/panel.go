@@ -19,7 +19,7 @@ type Option struct {
 	Selected  bool
 }
 
-// Selected returns the title of the chosen option; empty if none is.
+// Selected returns the title of the chosen option, or the empty string if none is.
 func Selected(options []Option) string {
 	for _, o := range options {
 		if o.Selected {

@@ -84,7 +84,10 @@ func (c *Plans) Groups() (out []PlanRows) {
 		if len(g.Rows) == 0 {
 			continue
 		}
-		slices.SortStableFunc(g.Rows, func(a, b *PlanRow) int { return cmp.Compare(uint64(a.step-1), uint64(b.step-1)) }) // 0 is the largest then
+		slices.SortStableFunc(g.Rows, func(a, b *PlanRow) int {
+			return cmp.Compare(uint64(a.step-1),
+				uint64(b.step-1))
+		}) // 0 is the largest then
 		pinFastest(g.Rows)
 		out = append(out, g)
 	}
@@ -180,7 +183,7 @@ func (c *Plans) row(p state.Plan) *PlanRow {
 	return o
 }
 
-// lacks returns what a plan that needs so much on the card lacks there; empty if that is not known.
+// lacks returns what a plan that needs so much on the card lacks there, or the empty string if that is not known.
 func (c *Plans) lacks(needs engine.Bytes) string {
 	if over := needs - c.S.Limit(); needs > choice.Context && over > 0 {
 		return gib(over)
@@ -190,7 +193,8 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 
 // policy returns the row of a policy.
 func (c *Plans) policy(x state.Policy) *PlanRow {
-	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
+	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0",
+		Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
 	more, needs, circle := "", gib(x.Needs), "fits"
 	if all := c.S.KeepAll().StepTime; all > 0 {
 		more = format.Percent(float64(x.Time)/float64(all) - 1)
@@ -276,7 +280,7 @@ func (c *Plans) Caption() string {
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
-// MoreText returns the text of the button that unfolds the table; empty if there is no more.
+// MoreText returns the text of the button that unfolds the table, or the empty string if there is no more.
 func (c *Plans) MoreText() string {
 	if c.S.View.LineList {
 		return "Fewer plans"

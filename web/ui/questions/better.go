@@ -218,7 +218,7 @@ func (c *Better) Note() string {
 	return ""
 }
 
-// after returns a text behind what leads to it; empty if there is none.
+// after returns a text behind what leads to it, or the empty string if there is none.
 func after(lead, text string) string {
 	if text == "" {
 		return ""

@@ -50,7 +50,7 @@ func short(s *state.State) string {
 	return advice(s)
 }
 
-// line returns what to set; empty if no setting helps or that is not known yet.
+// line returns what to set, or the empty string if no setting helps or that is not known yet.
 func line(s *state.State) string {
 	if d := s.Doctor(); d != nil && d.Advice != nil {
 		return d.Advice.Line

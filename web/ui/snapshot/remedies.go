@@ -254,7 +254,8 @@ func second(s *state.State) vugu.HTML {
 	if x != nil {
 		compared(&b, s.Memory.File, x)
 	}
-	fmt.Fprintf(&b, `<p class="choose"><label class="button small file"><span>%s</span><input class="sr" type="file" data-do="second-file" data-testid="second-file" accept=".pickle,.pkl,.gz"></label>`, pick)
+	fmt.Fprintf(&b,
+		`<p class="choose"><label class="button small file"><span>%s</span><input class="sr" type="file" data-do="second-file" data-testid="second-file" accept=".pickle,.pkl,.gz"></label>`, pick)
 	if x != nil {
 		fmt.Fprintf(&b, `<button class="button small" type="button" data-do="second-drop">%s</button>`, wordsSecondEnd)
 	}
@@ -267,9 +268,11 @@ func compared(b *strings.Builder, first string, x *known.Second) {
 	names := [2]string{html.EscapeString(first), html.EscapeString(x.Name)}
 	switch d := x.Comparison; {
 	case x.Failed != "":
-		fmt.Fprintf(b, `<p data-testid="second-say">%s</p>`, fmt.Sprintf(wordsSecondFailed, names[1], html.EscapeString(format.Sentence(x.Failed))))
+		fmt.Fprintf(b, `<p data-testid="second-say">%s</p>`, fmt.Sprintf(wordsSecondFailed, names[1],
+			html.EscapeString(format.Sentence(x.Failed))))
 	case d == nil:
-		fmt.Fprintf(b, `<p data-testid="second-say"><span class="working"><span class="spinner" aria-hidden="true"></span>%s</span></p>`, fmt.Sprintf(wordsSecondRead, names[1]))
+		fmt.Fprintf(b,
+			`<p data-testid="second-say"><span class="working"><span class="spinner" aria-hidden="true"></span>%s</span></p>`, fmt.Sprintf(wordsSecondRead, names[1]))
 	default:
 		fmt.Fprintf(b, `<p data-testid="second-say" aria-live="polite">%s</p>`, moreIn(d, names))
 		curves(b, d, names)
@@ -319,14 +322,17 @@ func curves(b *strings.Builder, d *doctor.Comparison, names [2]string) {
 	if to == 0 {
 		area = ""
 	}
-	legend := [2]string{fmt.Sprintf(wordsInUse, names[0], format.Bytes(d.First.Peak)), fmt.Sprintf(wordsInUse, names[1], format.Bytes(d.Second.Peak))}
+	legend := [2]string{fmt.Sprintf(wordsInUse, names[0], format.Bytes(d.First.Peak)), fmt.Sprintf(wordsInUse,
+		names[1], format.Bytes(d.Second.Peak))}
 	axis, last := wordsAxisEvent, format.Count(int(d.End))
 	if d.Axis == doctor.ByTime {
 		axis, last = wordsAxisTime, format.Duration(time.Duration(d.End)*time.Microsecond)
 	}
-	fmt.Fprintf(b, `<svg class="curves" data-testid="second-curves" viewBox="0 0 %.0f %.0f" preserveAspectRatio="none" role="img" aria-label="%s; %s"><path class="one" d="%s"/><path class="two" d="%s"/></svg>`,
+	fmt.Fprintf(b,
+		`<svg class="curves" data-testid="second-curves" viewBox="0 0 %.0f %.0f" preserveAspectRatio="none" role="img" aria-label="%s; %s"><path class="one" d="%s"/><path class="two" d="%s"/></svg>`,
 		width, height, legend[0], legend[1], area, second)
-	fmt.Fprintf(b, `<p class="curves-axis"><span>0</span><span>%s</span><span>%s</span></p><ul class="curves-key"><li><i class="one"></i>%s</li><li><i class="two"></i>%s</li></ul>`,
+	fmt.Fprintf(b,
+		`<p class="curves-axis"><span>0</span><span>%s</span><span>%s</span></p><ul class="curves-key"><li><i class="one"></i>%s</li><li><i class="two"></i>%s</li></ul>`,
 		axis, last, legend[0], legend[1])
 }
 

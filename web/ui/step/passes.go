@@ -35,7 +35,8 @@ func (c *Page) passesView() []*vugu.VGNode {
 		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
 		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
-	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp), element("p", attr("class", "note"), made), why,
+	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
+		element("p", attr("class", "note"), made), why,
 		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable), element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
@@ -100,7 +101,8 @@ func (c *Page) passesTable() string {
 		if slices.Contains(x.Path, n) {
 			path = "yes"
 		}
-		row(p.Micro, p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End), format.Duration(max(0, w.To-w.From)), path)
+		row(p.Micro, p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End),
+			format.Duration(max(0, w.To-w.From)), path)
 	}
 	return text + "</tbody></table>"
 }
@@ -114,7 +116,8 @@ func PassesFile(s *state.State) (export.File, bool) {
 	r := s.Step.Shown
 	var scene, whole draw.Scene
 	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth, Cursor: draw.NoCursor, Selected: s.View.Selected})
-	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card), Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
+	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card),
+		Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
 	theme := display.Light
 	var b bytes.Buffer
 	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {

@@ -155,7 +155,8 @@ func (c *Page) Policies() (out []Row) {
 // HTML returns what stands in a row.
 func (o Row) HTML() vugu.HTML {
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
-		html.EscapeString(o.title), html.EscapeString(o.about), o.lanes+o.bar(), o.fit, html.EscapeString(o.bytes), html.EscapeString(o.time)))
+		html.EscapeString(o.title), html.EscapeString(o.about), o.lanes+o.bar(), o.fit, html.EscapeString(o.bytes),
+		html.EscapeString(o.time)))
 }
 
 // bar returns the bytes with the line of what a card has.

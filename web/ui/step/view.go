@@ -105,7 +105,8 @@ func (c *Page) ordersView() *vugu.VGNode {
 			refused += "<li>" + html.EscapeString(why) + "</li>"
 		}
 	}
-	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p", attr("class", "note"), wordsTurned+" "+wordsLanes),
+	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p",
+		attr("class", "note"), wordsTurned+" "+wordsLanes),
 		element("div", attr("data-testid", "step-orders"), turns(rows)), element("ul", attr("class", "note"), vugu.HTML(refused)))
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }

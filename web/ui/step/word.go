@@ -23,7 +23,8 @@ type Word struct {
 // said are the options that stand in the sentence of the case, with the words before
 // them and behind them, the last ones behind a 1; the others are assumptions.
 var said = []struct{ name, before, after, one string }{
-	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"}, {"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
+	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"},
+	{"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
 	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
 	{"swap-blocks", "with", "swapped blocks", "swapped block"},
 	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
@@ -31,7 +32,8 @@ var said = []struct{ name, before, after, one string }{
 }
 
 // sentenceIf are options that stand in the sentence only where another one is not as usual.
-var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp", "lora": "lora", "base": "base", "swap-blocks": "swap-blocks"}
+var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp",
+	"lora": "lora", "base": "base", "swap-blocks": "swap-blocks"}
 
 // inSentence reports whether an option stands in the sentence.
 func inSentence(args engine.Args, name string) bool {
@@ -93,7 +95,8 @@ func stepWord(s *state.State, name string) Word {
 func (c *Page) Assumed() (out []Word) {
 	for i := range ask.Options {
 		switch name := ask.Options[i].Name; {
-		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) && !ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
+		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) &&
+			!ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
 		case !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name):
 			out = append(out, stepWord(c.S, name))
 		}

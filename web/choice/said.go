@@ -196,10 +196,28 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	if _, err := ask.Parse(s.StepArgs); err != nil {
 		return &Problem{Key: "step.", Err: err}
 	}
-	for name, value := range s.StepArgs {
-		c.StepArgs = ask.With(c.StepArgs, name, value)
-	}
+	c.StepArgs = stepArgs(s.StepArgs)
 	return nil
+}
+
+// stepArgs returns what is said about a step with what some options bring along. Options are taken in their order,
+// since one that means nothing beside those that were taken before it is left out; what means something beside all
+// that is said holds in the end.
+func stepArgs(said engine.Args) engine.Args {
+	var brought engine.Args
+	for i := range ask.Options {
+		if value, is := said[ask.Options[i].Name]; is {
+			brought = ask.With(brought, ask.Options[i].Name, value)
+		}
+	}
+	out := maps.Clone(said)
+	maps.DeleteFunc(out, func(name, _ string) bool { return !ask.Matters(said, name) })
+	for name, value := range brought {
+		if _, is := out[name]; !is {
+			out[name] = value
+		}
+	}
+	return ask.Plain(out)
 }
 
 // Diff returns what has to be said of c so that it is resolved from base; all says what

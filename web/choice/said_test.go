@@ -1,6 +1,7 @@
 package choice
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -160,5 +161,24 @@ func TestKindOfPreset(t *testing.T) {
 	said := Said{Preset: "lemma3-b1", Kind: "graph"}
 	if c, _ := said.Resolve(said.Base()); c.Source.Preset != "lemma3-b1" || !c.Graph {
 		t.Errorf("what has no operators stays: got %+v", c.Source)
+	}
+}
+
+// What a link says of a step holds in whatever order it is taken, with what it brings along.
+func TestStepSaid(t *testing.T) {
+	for _, c := range []struct{ said, want engine.Args }{
+		{engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes", "height": "480", "width": "832", "batch": "2"},
+			engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes", "height": "480", "width": "832", "batch": "2"}},
+		{engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"}, engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"}},
+		{engine.Args{"offload": "yes", "batch": "2"}, engine.Args{"offload": "yes", "ckpt": "full", "batch": "2"}},
+		{engine.Args{"base": "nf4", "batch": "2"}, engine.Args{"base": "nf4", "lora": "16", "batch": "2"}},
+		{engine.Args{"swap-blocks": "30"}, engine.Args{"swap-blocks": "30"}}, // refused when it is asked: there are no adapters
+	} {
+		for range 40 { // maps are taken in any order
+			got, p := (&Said{Step: "wan2.1-14b", StepArgs: c.said}).Resolve(Default())
+			if p != nil || !maps.Equal(got.StepArgs, c.want) {
+				t.Fatalf("%v: %v, problem %v; want %v", c.said, got.StepArgs, p, c.want)
+			}
+		}
 	}
 }

@@ -8,11 +8,16 @@ func adapter(name string, n int64) weight {
 }
 
 // adapt adds the low-rank product beside a frozen one. An adapter in fp32 widens its
-// input and its sum [PEFT lora/layer.py]; a dropout keeps its result and a mask.
+// input and its sum [PEFT lora/layer.py], but not of a product in 4 bits under autocast, whose
+// result is copied [lora/bnb.py]; a dropout keeps its result and a mask.
 func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	l := b.s.LoRA
 	at := func(n int64) engine.Bytes { return size(b.inner*n, l.Bytes) }
 	switch {
+	case b.s.fourBits():
+		wide := b.values[y].wide
+		y = b.add(op{in: []valueID{y}, byRef: true}, name+".clone", b.values[y].bytes)
+		b.values[y].wide = wide
 	case l.Bytes != b.e:
 		x = b.add(op{in: []valueID{x}}, name+".x", at(in))
 	case b.s.autocast() && l.Stored > b.e: // widened to the type of the adapter, then narrowed by autocast
@@ -26,6 +31,9 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter(name+".B", out*l.Rank)}}, name+".B", at(out))
 	if l.Scale {
 		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
+	}
+	if b.values[y].wide {
+		return b.sum(y, b.add(op{in: []valueID{high}}, name+".wide", 0)) // whose gradient is narrowed
 	}
 	sum := b.add(op{in: []valueID{y, high}, byRef: l.Bytes == b.e}, name+".sum", at(out))
 	if l.Bytes != b.e {

@@ -45,7 +45,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) && o.Name != "swap-blocks" { // which says more itself
-			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), ask.Value(a.Args, "pp"))
+			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"))
 		}
 	}
 	a.Setup.choose(p)
@@ -113,6 +113,9 @@ func (s *Setup) choose(p engine.Parsed) {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
+		if p.Is("kbit", "yes") {
+			s.Weight = 4
+		}
 	}
 }
 

@@ -107,6 +107,7 @@ func (s *Setup) defaults() {
 // do by itself.
 func (s *Setup) checkParts() {
 	s.checkFamily()
+	s.checkWidened()
 	if s.Base != BaseSame && s.LoRA == nil {
 		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
@@ -171,6 +172,28 @@ func (s *Setup) autocast() bool {
 		return false
 	}
 	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
+}
+
+// fourBits reports whether frozen products are those of bitsandbytes, which return the type of their
+// input, under autocast [bitsandbytes: nn/modules.py, Linear4bit].
+func (s *Setup) fourBits() bool {
+	return s.autocast() && (s.Base == BaseNF4 || s.Base == BaseNF4Double)
+}
+
+// widened reports whether frozen weights that are no products' are in fp32 beside narrow ones.
+func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s.Weight > s.Compute }
+
+// checkWidened ends with weights that prepare_model_for_kbit_training of PEFT widens where it is not
+// known what that does.
+func (s *Setup) checkWidened() {
+	if !s.widened() {
+		return
+	}
+	if !s.fourBits() || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
+		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil || k.AltUp != nil || k.PerLayer != nil
+	}) {
+		refuse("%s: weights widened for training in k bits are known beside products in 4 bits, of dense decoders as Transformers writes them with a product for each of queries, keys, values, gate and up: leave -kbit out", s.Model.Name)
+	}
 }
 
 // wideStream reports whether the residual stream has the 4 bytes of its weights under autocast.

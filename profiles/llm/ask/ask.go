@@ -87,6 +87,7 @@ var Options = []engine.Param{
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
 	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "nf4", "nf4-double"}},
+	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
@@ -173,8 +174,16 @@ func With(args engine.Args, name, value string) engine.Args {
 		out["compile"] = "yes"
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
 		out["lora"] = "16"
+	case name == "kbit" && value == "yes":
+		if !fourBits(out) {
+			out["base"] = "nf4"
+		}
+		if Value(out, "lora") == "0" {
+			out["lora"] = "16"
+		}
 	case name == "lora" && value == "0":
 		delete(out, "base")
+		delete(out, "kbit")
 		delete(out, "swap-blocks")
 	}
 	return Plain(out)
@@ -203,6 +212,8 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
+	case "kbit":
+		return fourBits(args)
 	case "swap-blocks":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
@@ -212,6 +223,9 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	}
 	return true
 }
+
+// fourBits reports whether frozen products have 4 bits.
+func fourBits(args engine.Args) bool { return strings.HasPrefix(Value(args, "base"), "nf4") }
 
 // Matters reports whether an option means something beside the others.
 func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

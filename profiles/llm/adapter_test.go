@@ -34,10 +34,7 @@ func TestAdaptersKeep(t *testing.T) {
 	file := measuredAdapters(t)
 	m := &Model{Name: "small", Layers: 2, Hidden: file.Hidden, Words: 256, Block: Block{Heads: file.Heads, Keys: file.Keys, Head: file.Head, Wide: file.Wide, Gated: true}}
 	for _, r := range file.Rows {
-		if r.Dora {
-			continue
-		}
-		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq}, LoRA: &LoRA{Rank: file.Rank, On: everyProduct}}
+		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq}, LoRA: &LoRA{Rank: file.Rank, On: everyProduct, Dora: r.Dora}}
 		FindProgram("hf").Apply(&s)
 		s.Weight, s.Moments = 2, 0
 		if r.Four {

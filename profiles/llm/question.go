@@ -111,7 +111,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
-		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
+		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 		if p.Is("kbit", "yes") {
 			s.Weight = 4

@@ -34,6 +34,7 @@ type LoRA struct {
 	Bytes   int64    // of a number of what the adapters compute
 	On      []string // q, k, v, o, gate, up, down; none: only norms train
 	Dropout bool     // their input goes through a dropout
+	Dora    bool     // they are DoRA's, as PEFT computes them
 	Scale   bool     // their output is scaled by an operator of its own
 	Params  int64    // all numbers of the adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
@@ -186,18 +187,29 @@ func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s
 // checkWidened ends with weights that prepare_model_for_kbit_training of PEFT widens where it is not
 // known what that does.
 func (s *Setup) checkWidened() {
-	if !s.widened() {
+	dora := s.LoRA != nil && s.LoRA.Dora
+	if dora && !s.autocast() {
+		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
+	}
+	if !s.widened() && !dora {
 		return
 	}
-	if !s.fourBits() || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
+	if !s.fourBits() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
 		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil || k.AltUp != nil || k.PerLayer != nil
 	}) {
-		refuse("%s: weights widened for training in k bits are known beside products in 4 bits, of dense decoders as Transformers writes them with a product for each of queries, keys, values, gate and up: leave -kbit out", s.Model.Name)
+		refuse("%s: training in k bits (beside products in 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
 	}
 }
 
-// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast.
-func (s *Setup) wideStream() bool { return s.autocast() && s.Weight > s.Compute }
+// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast, or
+// of what DoRA adds to products in 4 bits.
+func (s *Setup) wideStream() bool {
+	return s.autocast() && s.Weight > s.Compute || s.wideDora()
+}
+
+// wideDora reports whether DoRA's sums stay in 4 bytes: beside products in 4 bits they are not
+// narrowed under autocast [PEFT: lora/bnb.py].
+func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.fourBits() }
 
 // gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

@@ -86,6 +86,7 @@ var Options = []engine.Param{
 	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "nf4", "nf4-double"}},
 	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
@@ -174,8 +175,8 @@ func With(args engine.Args, name, value string) engine.Args {
 		out["compile"] = "yes"
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
 		out["lora"] = "16"
-	case name == "kbit" && value == "yes":
-		if !fourBits(out) {
+	case (name == "kbit" || name == "dora") && value == "yes":
+		if name == "kbit" && !fourBits(out) {
 			out["base"] = "nf4"
 		}
 		if Value(out, "lora") == "0" {
@@ -184,6 +185,7 @@ func With(args engine.Args, name, value string) engine.Args {
 	case name == "lora" && value == "0":
 		delete(out, "base")
 		delete(out, "kbit")
+		delete(out, "dora")
 		delete(out, "swap-blocks")
 	}
 	return Plain(out)
@@ -214,7 +216,7 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "kbit":
 		return fourBits(args)
-	case "swap-blocks":
+	case "swap-blocks", "dora":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"

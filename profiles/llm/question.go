@@ -45,7 +45,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) && o.Name != "swap-blocks" { // which says more itself
-			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), ask.Value(a.Args, "pp"))
+			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"))
 		}
 	}
 	a.Setup.choose(p)
@@ -111,8 +111,11 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
-		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments}
+		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
+		if p.Is("kbit", "yes") {
+			s.Weight = 4
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ func newProgram(s *Setup, of share) *program {
 		return blocks[k]
 	}
 	for i, layer := range of.layers {
-		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first, mode: s.modeOf(int64(i))}
+		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.modeOf(int64(i))}
 		light := k
 		if s.Group > 1 {
 			k.mode = CheckpointNone

@@ -19,7 +19,7 @@ const policiesLimit = 30 * time.Second
 // false if it is no step of a language model, or one whose times or precision no option of package
 // ask says.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
-	if s.Network == nil || s.Memory != nil {
+	if s.Network == nil || s.Memory != nil || s.View.Frame.Embed { // a view tries no other plans
 		return q, false
 	}
 	q = proto.Step{Policies: true, Limit: policiesLimit}

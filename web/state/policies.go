@@ -25,10 +25,10 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	q = proto.Step{Policies: true, Limit: policiesLimit}
 	if text := s.Config(); text != "" {
 		d := card.Find(s.Network.Profile.Source.Device)
-		if d == nil {
+		if d == nil || s.Network.Step == nil {
 			return q, false
 		}
-		q.Model, q.Args = text, ask.With(nil, "device", d.ID)
+		q.Model, q.Args = text, ask.With(s.Network.Step, "device", d.ID)
 		return q, true
 	}
 	base, o := s.Choice.Source.Variant()

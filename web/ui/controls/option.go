@@ -37,17 +37,22 @@ var offered = []struct{ name, before string }{
 }
 
 // amounts are the usual values of options that are numbers.
-var amounts = map[string][]int{"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
+var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072}, "lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
 
 // options returns those of the network that is open: what the sentence says, or what it could.
 func options(s *state.State, said bool) (out []Word) {
 	base, o := source(s).Variant()
-	if base == nil {
+	config := s.Config() != "" && s.Network.Step != nil
+	if base == nil && !config {
 		return nil
 	}
 	var all []Word
-	if base.Model() != nil {
+	if config || base.Model() != nil {
 		args := preset.StepArgs(o.Step)
+		if config {
+			args = s.Network.Step
+			all = []Word{stepWord(args, "batch", "at"), stepWord(args, "seq", "of")}
+		}
 		for _, x := range offered {
 			w := stepWord(args, x.name, x.before)
 			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") { // few models have linear attention
@@ -62,7 +67,7 @@ func options(s *state.State, said bool) (out []Word) {
 			continue
 		}
 		if said {
-			w.Before = joined(w.Before, len(out) == 0)
+			w.Before = joined(w.Before, len(out) == 0 || config && w.Name == "optimizer")
 		}
 		out = append(out, w)
 	}
@@ -78,7 +83,7 @@ func joined(before string, first bool) string {
 	switch before {
 	case "train", "with", "on":
 		return word
-	case "in":
+	case "in", "at", "of":
 		return before
 	}
 	return word + " " + before
@@ -87,7 +92,7 @@ func joined(before string, first bool) string {
 // stepWord returns an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
-	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "optimizer" && ask.Value(args, "lora") == "0"}
+	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" || name == "seq" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values := slices.Clone(o.Choices)
 	if list, ok := amounts[name]; ok {
 		n, _ := strconv.Atoi(now)
@@ -102,6 +107,13 @@ func stepWord(args map[string]string, name, before string) Word {
 			title = "all weights"
 		case name == "lora":
 			title = "LoRA, rank " + v
+		case name == "batch" && v == "1":
+			title = "1 sequence"
+		case name == "batch":
+			title = v + " sequences"
+		case name == "seq":
+			n, _ := strconv.Atoi(v)
+			title = format.Count(n) + " tokens"
 		case name == "accumulate" && v == "1":
 			title = "one micro batch"
 		case name == "accumulate":

@@ -52,6 +52,7 @@ func TestStepOfFile(t *testing.T) {
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)
 	}
+	s.Update(state.ToggleMore{})
 	page := pageOf(t, s)
 	for _, want := range []string{wordsAskStep, `data-testid="option-batch"`, `data-testid="option-seq"`, `data-testid="option-optimizer"`, `data-testid="option-program"`} {
 		if !strings.Contains(page, want) {

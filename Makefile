@@ -65,6 +65,7 @@ test-torch: torch ## run the tests of the collector and of plans with PyTorch (P
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_plans.py
 	PYTHON=$(PYTHON) MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_steps.py
 	$(PYTHON) -B profiles/torchtest/test_malformed.py
+	MEMTIDE=$(abspath bin/memtide) $(PYTHON) -B profiles/torchtest/test_export.py
 
 # What runs beside something else. The detector needs a C compiler.
 CONCURRENT = ./wasm/pool ./wasm/serve ./web/jobs ./web/state ./web/fileserver ./cmd/memtide ./engine

@@ -217,17 +217,12 @@ const fewCollections = 400
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays leave much behind, and hold little
-	a, poll := p.ask(ctx, e, args), engine.NewPoll(ctx, nil)
-	found, err := a.Until(poll).Answer()
-	cli.Check(poll.Err())
-	if p.settings {
+	a := p.ask(ctx, e, args)
+	if p.settings || p.chain {
+		poll := engine.NewPoll(ctx, nil)
+		found, err := a.Until(poll).Answer()
+		cli.Check(poll.Err())
 		p.write(e, a, valid(found, err))
-		return
-	}
-	if valid(a, err); p.chain {
-		var text bytes.Buffer
-		cli.Check(native.Encode(&text, valid(a.Profile())))
-		e.write(p.file, text.Bytes())
 		return
 	}
 	r, stopped := p.answer(ctx, e, a)
@@ -240,13 +235,19 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// write writes the layout as flags of Megatron-LM, with the order of passes that was taken.
+// write writes the step as a profile, or the layout as flags of Megatron-LM, with the order of passes that was taken.
 func (p *planFlags) write(e *env, a llm.Ask, found *llm.Answer) {
-	schedule := ""
-	if found.Ranks != nil {
-		schedule = found.Ranks.Schedule.Name
+	var text bytes.Buffer
+	if p.settings {
+		schedule := ""
+		if found.Ranks != nil {
+			schedule = found.Ranks.Schedule.Name
+		}
+		text.WriteString(valid(megatron.Flags(a.Args, schedule, int(a.Setup.Model.Layers))) + "\n")
+	} else {
+		cli.Check(native.Encode(&text, valid(a.Profile())))
 	}
-	e.write(p.file, []byte(valid(megatron.Flags(a.Args, schedule, int(a.Setup.Model.Layers)))+"\n"))
+	e.write(p.file, text.Bytes())
 }
 
 // answer finds the answer and what would change it, as far as the limit allows, and writes
@@ -266,8 +267,10 @@ func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planRepor
 	})
 	r.Plan = plan
 	switch limited := ctx.Err() == nil && within.Err() != nil; {
-	case err != nil && !limited:
+	case ctx.Err() != nil:
 		cli.Check(err)
+	case !limited:
+		valid(plan, err)
 	case plan.Answer == nil:
 		cli.Fail("nothing is known after %v; a longer -limit may be enough", p.limit)
 	}

@@ -63,6 +63,7 @@ type pool struct {
 	poolKey
 	free     []freeBlock // by size, then by address
 	growing  int32       // the expandable segment; none if there is none yet
+	lowest   int32       // of its blocks the first unmapped one; none if all are mapped
 	pageSize engine.Bytes
 }
 
@@ -230,7 +231,12 @@ func (c *Cache) put(b int32) {
 
 func (c *Cache) drop(b int32) {
 	p, f := c.of(b), c.free(b)
-	if i := p.from(f.size, f.addr); i < len(p.free) && p.free[i].block == b {
+	switch i := p.from(f.size, f.addr); {
+	case i == len(p.free) || p.free[i].block != b:
+	case i < len(p.free)/2: // fewer are before it than behind it
+		copy(p.free[1:], p.free[:i])
+		p.free = p.free[1:]
+	default:
 		p.free = slices.Delete(p.free, i, i+1)
 	}
 }

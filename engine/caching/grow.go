@@ -128,13 +128,13 @@ func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
 	if c.lists[p].growing == none {
 		addr := roundUp(c.end, growingSize)
 		first := c.insert(len(c.byAddr), segment{addr: addr, size: growingSize, pool: p}, block{addr: addr, size: growingSize, unmapped: true})
-		c.end, c.lists[p].growing = addr+growingSize, c.blocks[first].segment
+		c.end, c.lists[p].growing, c.lists[p].lowest = addr+growingSize, c.blocks[first].segment, first
 	}
 	page := c.lists[p].pageSize
-	for at := c.segments[c.lists[p].growing].first; at != none; at = c.blocks[at].next {
-		b := &c.blocks[at]
-		if b.used || !b.unmapped && (b.next == none || !c.blocks[b.next].unmapped) {
-			continue
+	for first := c.lists[p].lowest; first != none; first = c.unmapped(c.blocks[first].next) {
+		at := first
+		if before := c.blocks[at].prev; before != none && !c.blocks[before].used {
+			at = before
 		}
 		var have, need engine.Bytes
 		for i := at; i != none && !c.blocks[i].used && have < n; i = c.blocks[i].next {
@@ -153,6 +153,14 @@ func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
 		return c.mapAt(at, n, page)
 	}
 	return none
+}
+
+// unmapped returns the first unmapped block from one on.
+func (c *Cache) unmapped(at int32) int32 {
+	for at != none && !c.blocks[at].unmapped {
+		at = c.blocks[at].next
+	}
+	return at
 }
 
 // mapAt maps pages of a stretch that begins with b, so that it has n bytes.
@@ -175,6 +183,9 @@ func (c *Cache) mapBlock(b int32, n, page engine.Bytes) int32 {
 	x := &c.blocks[b]
 	c.reserved += x.size
 	x.unmapped, x.freed = false, c.clock
+	if p := c.of(b); p.lowest == b {
+		p.lowest = c.unmapped(b)
+	}
 	b = c.join(b)
 	c.put(b)
 	return b
@@ -203,4 +214,5 @@ func (c *Cache) unmapFree(segment int32) {
 		c.blocks[b].unmapped = true
 		c.join(b)
 	}
+	c.lists[s.pool].lowest = c.unmapped(s.first)
 }

@@ -14,21 +14,19 @@ func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Byt
 	for i := range caches {
 		caches[i] = caching.NewWith(engine.NoLimit, rules)
 	}
-	addr := make([]engine.Bytes, len(l.storages))
+	blocks := make([]caching.Block, len(l.storages))
 	for _, e := range l.events {
 		profiles.End(poll.Err())
 		if e < 0 {
-			if err := caches[l.storages[-e-1].pool].Free(addr[-e-1]); err != nil {
-				panic(err)
-			}
+			caches[l.storages[-e-1].pool].Give(blocks[-e-1])
 			continue
 		}
 		s := &l.storages[e-1]
-		a, _, ok := caches[s.pool].Alloc(s.bytes)
+		b, ok := caches[s.pool].Take(0, s.bytes)
 		if !ok {
 			return engine.NoLimit
 		}
-		addr[e-1] = a
+		blocks[e-1] = b
 		var sum engine.Bytes
 		for _, c := range caches {
 			sum += c.Reserved()

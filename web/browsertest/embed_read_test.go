@@ -206,7 +206,7 @@ func TestEmbedAnswersErrors(t *testing.T) {
 	} {
 		Eval[bool](p, `all.length = 0, say(`+c.message+`), true`)
 		p.Wait(`last("error")`)
-		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != c.code || !strings.Contains(got[1], c.text) || got[1] == "" || strings.Contains(got[1], "left out") || strings.Contains(got[1], "example is shown") {
+		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != c.code || !strings.Contains(got[1], c.text) || got[1] == "" || strings.Contains(got[1], "left out") || strings.Contains(got[1], "is shown instead") {
 			t.Errorf("%s is answered by %q; want the code %s and words about %q", c.message, got, c.code, c.text)
 		}
 		Eval[bool](p, `say({type: "get"}), true`)
@@ -229,7 +229,7 @@ func TestEmbedOfBadLink(t *testing.T) {
 	} {
 		openHost(p, site, `<iframe width="700" height="600" src="SITE/#`+fragment+`"></iframe>`)
 		p.Wait(`last("ready") && last("error")`)
-		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != "open" || !strings.Contains(got[1], want) || strings.Contains(got[1], "example is shown") {
+		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != "open" || !strings.Contains(got[1], want) || strings.Contains(got[1], "is shown instead") {
 			t.Errorf("%s: the view says %q; want words about %q", fragment, got, want)
 		}
 		if got := Eval[int](p, `all.filter((m) => m.type === "state").length`); got != 0 {

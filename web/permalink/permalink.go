@@ -70,7 +70,7 @@ func knownLines(lines []string) []string {
 func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, m, notes = Read(fragment)
 	if !l.Named() && len(notes) > 0 {
-		notes[0] += " The example is shown."
+		notes[0] += " ResNet-101 is shown instead."
 	}
 	return l, m, notes
 }

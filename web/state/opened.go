@@ -206,14 +206,12 @@ func (m OpenFailed) apply(s *State) []Effect {
 	case next != nil && next.file != nil: // the second of two files may be a good one
 		out = PickFile(*next.file).apply(s)
 	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
-		c, about := s.Choice, "The example is shown."
-		if !c.Roomy() {
+		about := "The example is shown."
+		if !s.Choice.Roomy() {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."
 		}
 		a.Lines = append(a.Lines, about)
-		c.Source = Source{Preset: choice.DefaultPreset}
-		c.Budget = c.Room()
-		out = s.open(c, nil, Leave)
+		out = s.open(choice.Example(), nil, Leave)
 	}
 	s.Alert = a
 	return out

@@ -114,10 +114,14 @@ func TestIdleQuestion(t *testing.T) {
 		t.Errorf("another budget: effects %s; want the question ended", names(p.effects))
 	}
 	for name, change := range map[string]func(*State){
-		"a view in another page": func(s *State) { s.View.Frame.Embed = true },
-		"somebody is typing":     func(s *State) { s.Draft.Field = "budget-text" },
-		"a curve at work":        func(s *State) { s.Curve.Done-- },
-		"a large network":        func(s *State) { s.Network.Graph = &engine.Graph{Ops: make([]engine.Op, idleOps+1)} },
+		"a view of chosen parts": func(s *State) { s.View.Frame.Embed, s.View.Frame.Show = true, []string{"time"} },
+		"a view that loses no time": func(s *State) {
+			s.View.Frame.Embed = true
+			s.Shown.Solved.Trace.Makespan = s.Shown.Solved.KeepAll.StepTime
+		},
+		"somebody is typing": func(s *State) { s.Draft.Field = "budget-text" },
+		"a curve at work":    func(s *State) { s.Curve.Done-- },
+		"a large network":    func(s *State) { s.Network.Graph = &engine.Graph{Ops: make([]engine.Op, idleOps+1)} },
 	} {
 		p, _ := swept(t, func(m, i int) int { return 20 })
 		p.answers = nil
@@ -125,6 +129,19 @@ func TestIdleQuestion(t *testing.T) {
 		if got := p.followIdle(); got != nil {
 			t.Errorf("%s: asks %s; want nothing", name, names(got))
 		}
+	}
+}
+
+// A view whose step is slower asks for changes of it, and for no other plans.
+func TestIdleQuestionOfView(t *testing.T) {
+	p, _ := swept(t, func(m, i int) int { return 20 })
+	p.answers, p.View.Frame.Embed, p.Curve = nil, true, nil
+	got := p.followIdle()
+	if len(got) != 1 {
+		t.Fatalf("a view that is slower asks %s; want what would help", names(got))
+	}
+	if q, ok := got[0].(Question); !ok || !q.Idle || q.Request.Name != HelpName || len(q.Request.Methods) != 0 {
+		t.Errorf("it asks %+v; want what would help, and no other plans", got[0])
 	}
 }
 

@@ -83,13 +83,18 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 const idleOps = 10_000
 
 // rests reports whether nothing is under way but what nobody waits for: there is an answer to the choice,
-// and the curve is complete.
+// and the curve is complete. A view in another page rests where its line says what would help: its link
+// does not choose its parts, and the answer does not fit or is slower than if everything fitted.
 func (s *State) rests() bool {
-	if s.View.Frame.Embed || s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
+	if s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
 		return false
 	}
+	shown := s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
+	if s.View.Frame.Embed {
+		return s.View.Frame.Show == nil && (s.OverBudget != nil || shown && s.Shown.Solved.Trace.Makespan > s.Shown.Solved.KeepAll.StepTime)
+	}
 	c := s.Curve
-	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || s.Shown != nil && s.Shown.Choice.Equal(s.Choice))
+	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || shown)
 }
 
 // followIdle asks, once nothing else is to be done, the next question that is
@@ -132,7 +137,7 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	subject := s.Subject()
 	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
 		Name: q.Name, Limit: q.Limit}
-	if q.Methods != nil {
+	if q.Methods != nil && !s.View.Frame.Embed { // a view tries no other plans
 		req.Methods = q.Methods(subject)
 	}
 	if idle && !subject.Graph && !elsewhere(subject.Method) { // nobody has asked for the other program

@@ -419,8 +419,8 @@ func TestUnknownPreset(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("nonsense")})
 	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
-	if got := last[Open](t, p).Request.Preset; got != choice.DefaultPreset {
-		t.Errorf("opens %q instead; want %q", got, choice.DefaultPreset)
+	if got := last[Open](t, p).Request.Preset; got != choice.ExamplePreset {
+		t.Errorf("opens %q instead; want %q", got, choice.ExamplePreset)
 	}
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {

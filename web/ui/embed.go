@@ -8,6 +8,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
+	"memtide/web/ui/questions"
 )
 
 // Embed is the caption of a view in another page.
@@ -54,4 +55,12 @@ func (c *Embed) Address() string {
 		return c.Page.Base
 	}
 	return c.Page.Address(c.S, true)
+}
+
+// Helps returns what would help, in a view that looks for it.
+func (c *Embed) Helps() string {
+	if !c.S.View.Frame.Embed {
+		return ""
+	}
+	return (&questions.Better{S: c.S}).Line()
 }

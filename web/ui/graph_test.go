@@ -87,22 +87,22 @@ func TestGraphInLink(t *testing.T) {
 		t.Errorf("without the graph the link is %q; want %q", got, want)
 	}
 	_, m, notes := permalink.Follow(l.String())
-	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || !strings.HasSuffix(notes[0], "The example is shown.") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || !strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
 		t.Errorf("notes %q; want that the graph is too long, and what is shown", notes)
 	}
 	if want, _ := (choice.Source{Preset: choice.DefaultPreset}).OfKind(true); m.Choice.Source.Preset != want.Preset {
-		t.Errorf("the link shows %+v; want the operations of the example", m.Choice.Source)
+		t.Errorf("the link shows %+v; want the operations of ResNet-101", m.Choice.Source)
 	}
 }
 
 // What was cut from a link is said, and what is shown in its place.
 func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
-		if _, _, notes := permalink.Follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "The example is shown.") {
-			t.Errorf("%s: notes %q; want that the example is shown", text, notes)
+		if _, _, notes := permalink.Follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
+			t.Errorf("%s: notes %q; want what is shown instead", text, notes)
 		}
 	}
-	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "example is shown") {
+	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "is shown instead") {
 		t.Errorf("notes %q; want one, about the bandwidth only", notes)
 	}
 }

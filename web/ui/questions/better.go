@@ -113,6 +113,15 @@ func (c *Better) Rows() (out []Gain) {
 	return out
 }
 
+// Line returns the rows as a sentence, or the empty string if there are none.
+func (c *Better) Line() string {
+	var list []string
+	for _, o := range c.Rows() {
+		list = append(list, question.ChangeName(&c.answers().List[o.Answer])+" ("+o.words+")")
+	}
+	return after(strings.TrimSuffix(c.Title(), "?")+": ", strings.Join(list, ", "))
+}
+
 // more returns a row about the largest batch for which there is room, if it is larger than the present
 // one.
 func (c *Better) more(a *state.Answers) []Gain {

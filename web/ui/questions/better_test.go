@@ -65,6 +65,9 @@ func TestTriedWithoutGain(t *testing.T) {
 	if len(rows) != 1 || rows[0].title != "Loss in chunks of tokens" || rows[0].words != "100 % faster" {
 		t.Errorf("the rows are %+v; want one, 100 %% faster", rows)
 	}
+	if got, want := c.Line(), "What would help: loss in chunks of tokens (100 % faster)"; got != want {
+		t.Errorf("as a sentence it is %q; want %q", got, want)
+	}
 	if got, want := c.Note(), "Tried, no gain: fused norm, 8-bit moments."; got != want {
 		t.Errorf("below them stands %q; want %q", got, want)
 	}

@@ -30,7 +30,7 @@ type Word struct {
 // in the order of the sentence, with what stands before each. The others share the step
 // among cards, or choose what is kept, which a plan does.
 var offered = []struct{ name, before string }{
-	{"lora", "train"}, {"optimizer", "with"}, {"states", "on"}, {"base", "frozen products"}, {"program", "in"}, {"accumulate", "in"}, {"loss", "loss"},
+	{"lora", "train"}, {"optimizer", "with"}, {"states", "on"}, {"base", "frozen products"}, {"kbit", "the rest in fp32"}, {"dora", "DoRA"}, {"program", "in"}, {"accumulate", "in"}, {"loss", "loss"},
 	{"logits", "logits in the backward"}, {"norm", "norm"}, {"autocast", "autocast"}, {"attention", "with"},
 	{"compile", "torch.compile of the blocks"}, {"host", "optimizer in host memory"},
 	{"kernel", "optimizer’s kernel"}, {"kernels", "kernels for linear attention"},
@@ -50,7 +50,7 @@ func options(s *state.State, said bool) (out []Word) {
 		args := preset.StepArgs(o.Step)
 		for _, x := range offered {
 			w := stepWord(args, x.name, x.before)
-			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") { // few models have linear attention
+			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") && ask.Matters(args, x.name) { // few models have linear attention
 				all = append(all, w)
 			}
 		}

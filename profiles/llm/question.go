@@ -119,14 +119,14 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 }
 
-// with returns the same question with some options changed.
+// with returns the same question with some options changed. Of a pipeline it asks for the fullest rank alone.
 func (a Ask) with(changes engine.Args) (Ask, error) {
 	args := a.Args
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		args = ask.With(args, name, changes[name])
 	}
 	b, err := New(a.Setup.Model, args)
-	b.Setup.tally, b.Setup.poll, b.known = a.Setup.tally, a.Setup.poll, a.known
+	b.Setup.tally, b.Setup.poll, b.known, b.fullest = a.Setup.tally, a.Setup.poll, a.known, true
 	if b.Setup.Schedule == ScheduleAuto {
 		b.order = a.order
 	}

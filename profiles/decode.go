@@ -215,7 +215,7 @@ func tooLarge(most int) error {
 // plainName returns the base of a file name without known extensions.
 func plainName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle", ".pkl", ".log", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle", ".pkl", ".log", ".trace", ".pt2", ".pt"} {
 		if len(name) > len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
 			name = name[:len(name)-len(end)]
 		}

@@ -14,6 +14,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/wasm/serve"
+	_ "memtide/wasm/serve/step" // what a training step takes, for its picture
 	"memtide/web/jobs"
 )
 
@@ -100,7 +101,7 @@ func (p *posters) make(fragment string) (made poster) {
 var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html .Fragment}}"><a href="../#{{html .Fragment}}">` +
 	`<picture><source media="(max-width: 540px)" srcset="{{.Small}}" width="` + fmt.Sprint(posterSmall) + `" height="{{.SmallHeight}}">` +
 	`<img src="{{.Wide}}" width="` + fmt.Sprint(posterWidth) + `" height="{{.WideHeight}}" loading="lazy" alt="{{html .Alt}}"></picture>` +
-	`<span class="live">Start the live view</span></a></memtide-view>`))
+	`<span class="seen" aria-hidden="true">{{html .Alt}}</span><span class="live">Start the live view</span></a></memtide-view>`))
 
 // replace puts a live view in the place of an image.
 func (p *posters) replace(n *ast.Image, src []byte) {

@@ -9,7 +9,8 @@ import (
 )
 
 // findEnds finds the nodes that end a stage: no edge of the path jumps over
-// them, and no reader overwrites or renames their output.
+// them, no reader overwrites or renames their output, and it is not the input
+// under another name, which is there anyway.
 func (l *linearizer) findEnds() {
 	core := func(i int) bool { return l.role[i] == onPath && !l.ops[i].Is(IsShape) }
 	var cuts []int
@@ -33,7 +34,8 @@ func (l *linearizer) findEnds() {
 		}
 	}
 	for k, i := range cuts {
-		if k == len(cuts)-1 || !l.overwritten(i) && !l.ops[i].Is(Inside) {
+		input := l.role[l.root[i]] == dataIn
+		if k == len(cuts)-1 || !l.overwritten(i) && !l.ops[i].Is(Inside) && !input {
 			l.ends = append(l.ends, i)
 		}
 	}

@@ -2,17 +2,22 @@ package llm
 
 import "memtide/engine"
 
-// adapter returns a weight of LoRA.
-func adapter(name string, n int64) weight {
-	return weight{name: name, n: n, trained: true, adapter: true}
+// adapter returns a weight of LoRA with rows of some numbers; 0: it is a vector.
+func adapter(name string, n, row int64) weight {
+	return weight{name: name, n: n, trained: true, adapter: true, row: row}
 }
 
 // adapt adds the low-rank product beside a frozen one. An adapter in fp32 widens its
-// input and its sum [PEFT lora/layer.py]; a dropout keeps its result and a mask.
+// input and its sum [PEFT lora/layer.py], but not of a product in 4 bits under autocast, whose
+// result is copied [lora/bnb.py]; a dropout keeps its result and a mask.
 func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	l := b.s.LoRA
 	at := func(n int64) engine.Bytes { return size(b.inner*n, l.Bytes) }
 	switch {
+	case b.s.fourBits():
+		wide := b.values[y].wide
+		y = b.add(op{in: []valueID{y}, byRef: true}, name+".clone", b.values[y].bytes)
+		b.values[y].wide = wide
 	case l.Bytes != b.e:
 		x = b.add(op{in: []valueID{x}}, name+".x", at(in))
 	case b.s.autocast() && l.Stored > b.e: // widened to the type of the adapter, then narrowed by autocast
@@ -22,16 +27,58 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", at(in))
 		b.aside(name+".mask", size(b.inner*in, 1))
 	}
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter(name+".A", in*l.Rank)}}, name+".A", at(l.Rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter(name+".B", out*l.Rank)}}, name+".B", at(out))
+	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter(name+".A", in*l.Rank, in)}}, name+".A", at(l.Rank))
+	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter(name+".B", out*l.Rank, l.Rank)}}, name+".B", at(out))
 	if l.Scale {
 		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
+	}
+	if l.Dora {
+		return b.dora(y, high, name, in, out)
+	}
+	if b.values[y].wide {
+		return b.sum(y, b.promoted(high))
 	}
 	sum := b.add(op{in: []valueID{y, high}, byRef: l.Bytes == b.e}, name+".sum", at(out))
 	if l.Bytes != b.e {
 		sum = b.add(op{in: []valueID{sum}}, name+".narrow", b.act(out))
 	}
 	return sum
+}
+
+// promoted returns x as a wide sum reads it: without a copy, but with one of its gradient, which is
+// narrowed.
+func (b *builder) promoted(x valueID) valueID {
+	if b.values[x].wide {
+		return x
+	}
+	return b.add(op{in: []valueID{x}}, "promoted", 0)
+}
+
+// dora adds to a product's result what DoRA does: the result times a number of each output less one,
+// and the adapters' times that number, in 4 bytes. The numbers are learned ones over norms of the
+// weights, for which the adapters are multiplied out [PEFT: tuners/lora/dora.py, where dropout is 0].
+func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
+	wide := size(b.inner*out, 4)
+	matrix, eye, norms := size(in*out, 4), size(in*in, 4), size(out, 4)
+	if b.s.fourBits() && !b.values[y].wide { // in the type of the input
+		matrix, norms = matrix/2, norms/2
+	}
+	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)}, back: 2 * wide}
+	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e)) // the weights, the adapters' product, that scaled, and the sum
+	if !b.s.fourBits() {
+		o.temp += size(b.inner*in, 4) // the input as the adapters have it
+	}
+	o.flops = 2 * float64(b.s.LoRA.Rank) * float64(in) * float64(in+out)
+	base := b.add(o, name+".base", wide)
+	b.aside(name+".magnitudes", norms+size(2*out, 4))
+	b.values[base].wide = true
+	part := b.add(op{in: []valueID{high}, keeps: []valueID{high}, back: 2 * wide}, name+".direction", wide)
+	part = b.add(op{in: []valueID{part}}, name+".scaled", wide)
+	sum := b.sum(b.promoted(y), b.sum(base, part))
+	if b.s.fourBits() {
+		return sum
+	}
+	return b.cast(sum)
 }
 
 // adaptQKV is litgpt's adapter of the fused product: the parts that are adapted are
@@ -52,8 +99,8 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	}
 	rank := parts * l.Rank
 	all := b.act(wide + 2*keys)
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter("qkv.A", b.m.Hidden*rank)}}, "qkv.A", b.act(rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter("qkv.B", out*l.Rank)}}, "qkv.B", b.act(out))
+	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter("qkv.A", b.m.Hidden*rank, b.m.Hidden)}}, "qkv.A", b.act(rank))
+	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter("qkv.B", out*l.Rank, l.Rank)}}, "qkv.B", b.act(out))
 	padded := b.add(op{in: []valueID{high}, keeps: []valueID{high}, temp: all}, "qkv.padded", all)
 	scaled := b.add(op{in: []valueID{padded}}, "qkv.scaled", all)
 	return b.add(op{in: []valueID{qkv, scaled}, byRef: true}, "qkv.sum", all)

@@ -180,7 +180,9 @@ func (b *builder) sum(x, y valueID) valueID {
 
 // point returns an operator element by element that keeps some values.
 func (b *builder) point(name string, bytes engine.Bytes, in []valueID, keeps ...valueID) valueID {
-	return b.add(op{in: in, keeps: keeps}, name, bytes)
+	y := b.add(op{in: in, keeps: keeps}, name, bytes)
+	b.values[y].wide = b.values[in[0]].wide && b.s.fourBits()
+	return y
 }
 
 // collect gathers what the ranks of a tensor-parallel group hold of the tokens; the
@@ -202,15 +204,22 @@ func (b *builder) scatter(x valueID) valueID {
 
 // linear returns a product from in to out numbers a token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
-	x = b.cast(x)
 	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
+	wide := b.values[x].wide && b.s.fourBits() // returned in the type of the input
+	bytes := b.act(out)
+	x = b.cast(x)
 	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w}, flops: 2 * float64(b.inner) * float64(in) * float64(out)}
 	o.temp, o.back = b.narrowed(w, b.inner)
 	o.narrow = b.s.Float8
 	if w.trained {
 		o.keeps = []valueID{x}
 	}
-	y := b.add(o, name, b.act(out))
+	if wide {
+		o.temp, o.back = max(o.temp, bytes), o.back+bytes
+		bytes = size(b.inner*out, 4)
+	}
+	y := b.add(o, name, bytes)
+	b.values[y].wide = wide
 	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || b.k.Dit != nil && b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)
 	}
@@ -235,7 +244,8 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		return 0
 	}
 	if !b.k.Gated {
-		return b.linear(b.droppedNet(b.activation(b.linear(n, "up", h, wide, bias(wide)), "gelu", b.act(wide))), "down", wide, h, bias(h))
+		up := b.linear(n, "up", h, wide, bias(wide))
+		return b.linear(b.droppedNet(b.activation(up, "gelu", b.values[up].bytes)), "down", wide, h, bias(h))
 	}
 	if b.k.GateUp {
 		n = b.cast(n)
@@ -247,7 +257,7 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		gate = kept
 	}
 	up := b.linear(n, "up", h, wide, bias(wide))
-	return b.linear(b.droppedNet(b.gated(gate, up, b.act(wide))), "down", wide, h, bias(h))
+	return b.linear(b.droppedNet(b.gated(gate, up, b.values[up].bytes)), "down", wide, h, bias(h))
 }
 
 // droppedNet returns the dropout in front of a net's last product, if there is one.
@@ -273,7 +283,7 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate), b.point("up.clipped", bytes, []valueID{up}, up)
 	}
 	silu := b.activation(gate, "silu", bytes)
-	return b.add(op{in: []valueID{silu, up}, keeps: []valueID{silu, up}}, "gated", bytes)
+	return b.point("gated", bytes, []valueID{silu, up}, silu, up)
 }
 
 // clamped is gpt-oss's activation, which keeps five more tensors than its inputs.

@@ -34,6 +34,7 @@ type LoRA struct {
 	Bytes   int64    // of a number of what the adapters compute
 	On      []string // q, k, v, o, gate, up, down; none: only norms train
 	Dropout bool     // their input goes through a dropout
+	Dora    bool     // they are DoRA's, as PEFT computes them
 	Scale   bool     // their output is scaled by an operator of its own
 	Params  int64    // all numbers of the adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
@@ -107,6 +108,7 @@ func (s *Setup) defaults() {
 // do by itself.
 func (s *Setup) checkParts() {
 	s.checkFamily()
+	s.checkWidened()
 	if s.Base != BaseSame && s.LoRA == nil {
 		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	}
@@ -118,6 +120,12 @@ func (s *Setup) checkParts() {
 		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
 	}
 	s.Stepping.check()
+	switch o := s.Optimizer; {
+	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
+		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
+	case o == StepGaLore && s.LoRA != nil:
+		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
+	}
 	s.Precision.check()
 	s.Checkpointing.check()
 	s.Layout.check(s.Model)
@@ -173,8 +181,41 @@ func (s *Setup) autocast() bool {
 	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
 }
 
-// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast.
-func (s *Setup) wideStream() bool { return s.autocast() && s.Weight > s.Compute }
+// fourBits reports whether frozen products are those of bitsandbytes, which return the type of their
+// input, under autocast [bitsandbytes: nn/modules.py, Linear4bit].
+func (s *Setup) fourBits() bool {
+	return s.autocast() && (s.Base == BaseNF4 || s.Base == BaseNF4Double)
+}
+
+// widened reports whether frozen weights that are no products' are in fp32 beside narrow ones.
+func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s.Weight > s.Compute }
+
+// checkWidened ends with weights that prepare_model_for_kbit_training of PEFT widens where it is not
+// known what that does.
+func (s *Setup) checkWidened() {
+	dora := s.LoRA != nil && s.LoRA.Dora
+	if dora && !s.autocast() {
+		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
+	}
+	if !s.widened() && !dora {
+		return
+	}
+	if !s.fourBits() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
+		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil || k.AltUp != nil || k.PerLayer != nil
+	}) {
+		refuse("%s: training in k bits (beside products in 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
+	}
+}
+
+// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast, or
+// of what DoRA adds to products in 4 bits.
+func (s *Setup) wideStream() bool {
+	return s.autocast() && s.Weight > s.Compute || s.wideDora()
+}
+
+// wideDora reports whether DoRA's sums stay in 4 bytes: beside products in 4 bits they are not
+// narrowed under autocast [PEFT: lora/bnb.py].
+func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.fourBits() }
 
 // gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

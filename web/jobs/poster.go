@@ -25,6 +25,9 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	if notes = append(notes, more...); len(notes) > 0 {
 		return 0, fmt.Errorf("the link %s: %s", fragment, strings.Join(notes, " "))
 	}
+	if choice.Step != "" {
+		return stepPoster(ctx, pool, w, fragment, choice, width)
+	}
 	s, err := First(ctx, pool, choice)
 	if err != nil {
 		return 0, fmt.Errorf("the link %s: %w", fragment, err)

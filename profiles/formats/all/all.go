@@ -15,4 +15,5 @@ import (
 	_ "memtide/profiles/formats/pipedream"
 	_ "memtide/profiles/formats/rotorlist"
 	_ "memtide/profiles/formats/snapshot"
+	_ "memtide/profiles/formats/torchexport"
 )

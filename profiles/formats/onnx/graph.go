@@ -35,6 +35,7 @@ type onnxValue struct {
 	turned bool      // a transposed view: reshaping it copies
 	root   *onnxValue
 	used   bool // of a root: its bytes are counted as weights
+	fixed  bool // of a root: it is not trained
 }
 
 func (v *onnxValue) bytes() engine.Bytes {
@@ -131,7 +132,11 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	}
 	for i := range m.weights {
 		t := &m.weights[i]
-		g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1})
+		fixed := m.traced && i >= m.fixed
+		v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1, fixed: fixed})
+		if fixed {
+			g.buffers += v.bytes()
+		}
 	}
 	g.choosePrecision()
 	for i := range m.inputs {
@@ -142,7 +147,7 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	for i := range m.nodes {
 		profiles.End(poll.Err())
 		if _, err := profiles.Try(func() *call { return g.node(&m.nodes[i]) }); err != nil {
-			profiles.End(nodeError(i, &m.nodes[i], err))
+			profiles.End(g.nodeError(i, &m.nodes[i], err))
 		}
 		if len(g.ops) > engine.MaxStages {
 			tooMany("operators", engine.MaxStages)
@@ -153,12 +158,15 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 }
 
 // nodeError names the node.
-func nodeError(i int, n *onnxNode, err error) error {
+func (g *onnxGraph) nodeError(i int, n *onnxNode, err error) error {
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		e.Found = nodeLabel(i, n) + e.Found
 		return e
 	}
 	remedy := "Check the model with onnx.checker, or export it again."
+	if g.m.traced {
+		remedy = "Export the program again, or measure the network with the collector."
+	}
 	if err == errOnnxDynamic {
 		remedy = "Export the model with fixed shapes, or simplify it with onnx-simplifier."
 	}
@@ -307,9 +315,9 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 	for i := range c.outs {
 		c.outs[i].op = -1
 	}
-	done := c.source()
+	done := !g.m.traced && c.source()
 	if !done {
-		g.infer(c)
+		g.infer(c, constant)
 	}
 	for i := range c.outs {
 		o := &c.outs[i]
@@ -317,7 +325,7 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 			wrongShape("its result would have the shape %s", shapeText(o.dims))
 		}
 	}
-	if !done {
+	if !done && !g.m.traced {
 		c.fold()
 	}
 	if !done && !constant {
@@ -327,7 +335,7 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 	}
 	for i, name := range n.out {
 		if name != "" {
-			c.outs[i].name = name
+			c.outs[i].name, c.outs[i].fixed = name, g.m.traced && c.outs[i].op < 0
 			g.define(c.outs[i])
 		}
 	}
@@ -339,11 +347,15 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 
 // infer finds the rule and the shapes. An operator without a rule is taken as it
 // is where the file states the shapes of its results.
-func (g *onnxGraph) infer(c *call) {
+func (g *onnxGraph) infer(c *call, constant bool) {
 	n := c.node
 	rule, ok := onnxRules[n.op]
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
 		c.rule = rule
+		if g.m.traced {
+			g.stated(c)
+			return
+		}
 		g.plain = g.plain && rule.plain
 		x := c.need(0)
 		rule.shape(c, x)
@@ -371,6 +383,9 @@ func (g *onnxGraph) infer(c *call) {
 			}
 		}
 		c.set(i, t.dtype, dims)
+	}
+	if constant && g.m.traced {
+		return
 	}
 	g.plain = false
 	c.rule = onnxRule{traits: chainify.SavesIn | chainify.SavesOut, cost: costElement, trains: true}

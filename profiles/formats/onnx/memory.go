@@ -28,6 +28,9 @@ func (g *onnxGraph) operators(c *call) {
 	biased := g.moveBiases(c, &o)
 	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
 	g.describe(c, &o)
+	if c.node.inPlace && o.Is(chainify.SavesIn) && c.node.op != "LeakyRelu" && c.node.op != "Elu" { // autograd keeps a copy of what is lost
+		o.Traits, o.Aux = o.Traits&^chainify.SavesIn, o.Aux+o.Out
+	}
 	if !first.learns { // autograd does not record it
 		o.Traits &^= chainify.SavesIn | chainify.SavesOut
 		o.Aux = 0
@@ -53,7 +56,7 @@ func (g *onnxGraph) operators(c *call) {
 	}
 	inPlace := c.rule.cost == costClip || c.rule.cost == costAdd || c.rule.cost == costScale && len(o.Preds) == 1
 	g.add(o)
-	g.clip[len(g.ops)-1] = inPlace
+	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.inPlace)
 }
 
 // joinPad lets a mean pool read what was padded for it: exporters write its padding
@@ -97,7 +100,7 @@ func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
 		return 0
 	}
 	for i, v := range c.ins {
-		if v == nil || v.op >= 0 || !isFloat(v.dtype) || elementCount(v.dims) < 2 {
+		if v == nil || v.op >= 0 || v.root.fixed || !isFloat(v.dtype) || elementCount(v.dims) < 2 {
 			continue
 		}
 		if c.node.op == "BatchNormalization" && i > 2 { // running averages
@@ -147,6 +150,8 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 		default:
 			o.Traits, o.Family = 0, ""
 		}
+	case costAttention: // the logarithm of each row's sum
+		o.Aux = engine.Bytes(4 * count / max(1, out.dims[len(out.dims)-1]))
 	case costElement:
 		if c.node.op == "Where" && c.in(0).op >= 0 {
 			o.Aux = engine.Bytes(elementCount(c.in(0).dims))
@@ -209,6 +214,9 @@ func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 			weights = float64(v.bytes())
 		}
 		return g.time.Product(float64(elementCount(c.outs[0].dims))*float64(c.inner), weights)
+	case costAttention:
+		k := c.in(1)
+		return g.time.Product(2*float64(elementCount(c.in(0).dims))*float64(k.dims[len(k.dims)-2]), 0)
 	case costMaxPool:
 		return g.time.MaxPool(in, out)
 	case costMeanPool:

@@ -31,6 +31,9 @@ type onnxModel struct {
 	outputs  []string
 	known    []onnxTensor // shapes that the file states of values inside
 	hasGraph bool
+	traced   bool   // see Traced
+	fixed    int    // of a traced model: the weights from this one on are not trained
+	tool     string // what such files are called
 	budget   *profiles.Budget
 }
 
@@ -39,6 +42,7 @@ type onnxNode struct {
 	name, op, domain string
 	in, out          []string
 	attrs            []attr
+	inPlace          bool // of a traced model: it overwrites its input
 }
 
 // attr is an attribute of a node.
@@ -107,7 +111,7 @@ const (
 // readOnnx reads a model.
 func readOnnx(data []byte, poll *engine.Poll) *onnxModel {
 	r := &reader{poll: poll, budget: profiles.FileBudget(len(data))}
-	r.m.budget = r.budget
+	r.m.budget, r.m.tool = r.budget, "ONNX model"
 	r.each("the model", data, func(f wireField) {
 		switch f.number {
 		case 2: // producer_name

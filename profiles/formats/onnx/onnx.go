@@ -72,6 +72,11 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	}
 	m.findWeights()
 	m.fuse()
+	return m.profile(name, errs, poll)
+}
+
+// profile makes the operators of the model, and of these a chain and a graph.
+func (m *onnxModel) profile(name string, errs *parse.Errors, poll *engine.Poll) *profiles.Profile {
 	g := buildOnnx(m, poll)
 	if !slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return !o.Is(chainify.IsInput) }) {
 		errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input", Expected: "A network that turns data into results is expected.",
@@ -101,9 +106,9 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 	l.Graph.Fixed = g.buffers
 	errs.CheckGraph(l.Graph)
 	p := &profiles.Profile{Name: name, Batch: batch, DType: g.dtype, Chain: c, Graph: l.Graph, Warnings: g.assumed,
-		Source: profiles.Source{Tool: "ONNX model", Times: profiles.Analytic, Sizes: profiles.Exact, Device: "Tesla V100, 32-bit"}}
+		Source: profiles.Source{Tool: g.m.tool, Times: profiles.Analytic, Sizes: profiles.Exact, Device: "Tesla V100, 32-bit"}}
 	if g.m.producer != "" {
-		p.Source.Tool = "ONNX model by " + profiles.Clip(g.m.producer)
+		p.Source.Tool += " by " + profiles.Clip(g.m.producer)
 	}
 	if g.half {
 		p.Source.Times, p.Source.Device = profiles.Estimated, "Tesla V100, 16-bit"
@@ -121,8 +126,12 @@ func (g *onnxGraph) notes() []string {
 	if g.half {
 		times = "Times: an estimate for a V100 in 16 bits: products at 45 % of the peak, everything else at 86 % of the memory bandwidth."
 	}
-	sizes := "Sizes: from the shapes, as PyTorch keeps what the same operators need; activations, sums and constant factors work in place where nothing else reads their input. Workspaces of libraries and the allocator's rounding are not included."
-	if !g.plain {
+	inPlace := "activations, sums and constant factors work in place where nothing else reads their input"
+	if g.m.traced {
+		inPlace = "operators work in place where the program says so"
+	}
+	sizes := "Sizes: from the shapes, as PyTorch keeps what the same operators need; " + inPlace + ". Workspaces of libraries and the allocator's rounding are not included."
+	if !g.plain && !g.m.traced {
 		sizes += " A normalisation or an activation that the file spells out in single operators keeps more than a fused one."
 	}
 	notes := []string{times, sizes,
@@ -135,7 +144,7 @@ func (g *onnxGraph) notes() []string {
 	for i := range g.ops {
 		convs = convs || g.ops[i].Family == "conv"
 	}
-	if convs && g.norms == 0 {
+	if convs && g.norms == 0 && !g.m.traced {
 		notes = append(notes, "There is no batch normalisation: exporters fold it into the convolutions for inference. If the network has it, training keeps more; export for training.")
 	}
 	return notes

@@ -20,21 +20,22 @@ type onnxRule struct {
 type cost uint8
 
 const (
-	costNothing  cost = iota // renames its input
-	costCopy                 // moves numbers
-	costElement              // an activation, or arithmetic on two
-	costAdd                  // hands gradients on
-	costScale                // keeps the other factor, which may be a constant
-	costClip                 // an activation that may work in place, and keeps its result then
-	costNorm                 // keeps statistics
-	costConv                 //
-	costProduct              // of matrices
-	costMaxPool              // keeps indices
-	costMeanPool             //
-	costDropout              // keeps a mask
-	costLookUp               // rows of a table
-	costCompare              // has no gradient
-	costSplit                // several outputs, each a part of the input
+	costNothing   cost = iota // renames its input
+	costCopy                  // moves numbers
+	costElement               // an activation, or arithmetic on two
+	costAdd                   // hands gradients on
+	costScale                 // keeps the other factor, which may be a constant
+	costClip                  // an activation that may work in place, and keeps its result then
+	costNorm                  // keeps statistics
+	costConv                  //
+	costProduct               // of matrices
+	costMaxPool               // keeps indices
+	costMeanPool              //
+	costDropout               // keeps a mask
+	costLookUp                // rows of a table
+	costCompare               // has no gradient
+	costSplit                 // several outputs, each a part of the input
+	costAttention             // two products, of which what is between them is not kept
 )
 
 // onnxRules are the operators that are read. What each keeps is what PyTorch's
@@ -111,6 +112,9 @@ func ownRules() map[string]onnxRule {
 		"Identity":       {sameShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
 		"ArgMax":         {reduceShape, "", 0, costCompare, false, true},
 		"ArgMin":         {reduceShape, "", 0, costCompare, false, true},
+
+		// This is no operator of ONNX: traced programs have it.
+		"FusedAttention": {sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
 	}
 }
 

@@ -72,7 +72,7 @@ var Options = []engine.Param{
 	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
 	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd",
-		"sgd-momentum", "muon"}},
+		"sgd-momentum", "muon", "adafactor", "galore"}},
 	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "autocast", Title: "autocast", Default: Auto, Choices: []string{Auto, "yes"}},
 	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots",
@@ -86,7 +86,9 @@ var Options = []engine.Param{
 	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "nf4", "nf4-double"}},
+	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
@@ -173,8 +175,17 @@ func With(args engine.Args, name, value string) engine.Args {
 		out["compile"] = "yes"
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
 		out["lora"] = "16"
+	case (name == "kbit" || name == "dora") && value == "yes":
+		if name == "kbit" && !fourBits(out) {
+			out["base"] = "nf4"
+		}
+		if Value(out, "lora") == "0" {
+			out["lora"] = "16"
+		}
 	case name == "lora" && value == "0":
 		delete(out, "base")
+		delete(out, "kbit")
+		delete(out, "dora")
 		delete(out, "swap-blocks")
 	}
 	return Plain(out)
@@ -203,7 +214,9 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
-	case "swap-blocks":
+	case "kbit":
+		return fourBits(args)
+	case "swap-blocks", "dora":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"
@@ -212,6 +225,9 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	}
 	return true
 }
+
+// fourBits reports whether frozen products have 4 bits.
+func fourBits(args engine.Args) bool { return strings.HasPrefix(Value(args, "base"), "nf4") }
 
 // Matters reports whether an option means something beside the others.
 func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

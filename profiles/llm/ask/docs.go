@@ -14,7 +14,7 @@ accumulate <N> micro batches of a step
 program <NAME> of what runs the step
 attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)
 kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code
-optimizer <NAME> of the optimizer
+optimizer <NAME> of the optimizer (adafactor: Transformers', without a first moment; galore: of rank 128)
 states <TYPE> of weights, gradients and moments
 autocast <WHEN> Transformers' modules run under torch.autocast (auto: with fp32 weights, or beside adapters; yes: with bf16 weights, too, as with the Trainer's bf16=True)
 ckpt <POLICY> of checkpointing (sac_op: every second product kept)
@@ -26,7 +26,9 @@ logits <WHAT> of the logits a variable keeps through the backward (kept: a loop 
 norm <NAME> of the norm's kernel
 kernel <NAME> of the optimizer's kernel
 lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything
+dora adapters have a learned magnitude for each output, too (PEFT's use_dora); needs -lora
 base <TYPE> of frozen weights of products under adapters (nf4-double: its scales quantised too)
+kbit what is frozen beside products in 4 bits is in fp32: norms, embedding and head, as PEFT's prepare_model_for_kbit_training leaves them; it turns checkpointing on, too, which -ckpt full says
 fp8 <WHAT> of the blocks' products is in 8 bits
 compile blocks go through torch.compile
 every each <N>-th block alone is checkpointed

@@ -35,7 +35,8 @@ type Word struct {
 // among cards, or choose what is kept, which a plan does.
 var offered = []struct{ name, before, does string }{
 	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"}, {"states", "on", "half the bytes of states"},
-	{"base", "frozen products", "fewer bytes of weights"}, {"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
+	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"}, {"dora", "DoRA", "scaled adapters: keep more, slower"},
+	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
 	{"loss", "loss", "in chunks or fused: fewer logits"}, {"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
 	{"autocast", "autocast", "fp32 weights beside bf16 products"}, {"attention", "with", "without a kernel scores are kept"},
 	{"compile", "torch.compile of the blocks", "keeps less, faster"}, {"host", "optimizer in host memory", "no states on the card, slower"},
@@ -62,7 +63,7 @@ func options(s *state.State, said bool) (out []Word) {
 		for _, x := range offered {
 			w := stepWord(args, x.name, x.before)
 			w.Note = cmp.Or(gain(s, x.name), x.does)
-			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") { // few models have linear attention
+			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") && ask.Matters(args, x.name) { // few models have linear attention
 				all = append(all, w)
 			}
 		}

@@ -1,0 +1,3 @@
+package torchexport_test
+
+import _ "memtide/profiles/formats/all" // content is tried on every format

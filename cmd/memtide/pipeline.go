@@ -234,14 +234,25 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 	}
 	p := f.plan.Problem(shapes[f.shape])
 	p.Cost, p.Fused = nil, f.whole
-	allowed := pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}
-	found, err := pipeline.Search(p, pipeline.Options{Seed: f.seed, Allowed: allowed}, engine.NewPoll(searching, nil))
-	r.problem, r.order = p, cli.Must(found, err).Order
-	r.title = "found by search, from " + found.From
+	o := pipeline.Options{Seed: f.seed, Allowed: pipeline.Allowed{Recompute: f.recompute, Offload: f.host > 0}}
+	find := func() {
+		found, err := pipeline.Search(p, o, engine.NewPoll(searching, nil))
+		r.problem, r.order = p, cli.Must(found, err).Order
+		r.title, r.trace = "found by search, from "+found.From, found.Trace
+	}
 	if f.schedule == "exact" {
-		f.prove(proving, r, allowed, found)
+		o.Effort = effortBeforeProof
+	}
+	find()
+	if f.schedule == "exact" && !f.prove(proving, r, o.Allowed) {
+		o.Effort = 0
+		find()
 	}
 }
+
+// effortBeforeProof is the effort of the search that the exact one begins with: it needs a step to
+// beat, and any near the optimum does.
+const effortBeforeProof = 2_000_000
 
 // searchTime returns how much of -time the search has: a quarter where a proof comes behind it.
 func (f *pipelineFlags) searchTime() time.Duration {
@@ -255,15 +266,16 @@ func (f *pipelineFlags) searchTime() time.Duration {
 const exactStates = 2_000_000
 
 // prove replaces the step that search found by the fastest one, or proves that it is the fastest.
-func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline.Allowed, found *pipeline.Found) {
-	faster, err := pipeline.Exact(r.problem, a, found.Trace.Makespan, exactStates, engine.NewPoll(ctx, nil))
+// It reports false if the step is too large for that.
+func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline.Allowed) bool {
+	faster, err := pipeline.Exact(r.problem, a, r.trace.Makespan, exactStates, engine.NewPoll(ctx, nil))
 	switch {
 	case errors.Is(err, pipeline.ErrTooLarge):
 		r.notes = append(r.notes, fmt.Sprintf("not proven: the exact search ended after %d states", exactStates))
-		return
+		return false
 	case errors.Is(err, context.DeadlineExceeded):
 		r.notes = append(r.notes, "not proven: the time of -time was over; give it more")
-		return
+		return true
 	case errors.Is(err, engine.ErrUnsupported):
 		fail("%v; -schedule search takes it", err)
 	case err != nil:
@@ -272,6 +284,7 @@ func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline
 		r.order, r.title = faster.Order, "found by exact search"
 	}
 	r.exact = true
+	return true
 }
 
 // pipelineReport is a step that was played.

@@ -4,13 +4,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
 	"memtide/web/format"
 )
 
@@ -24,9 +28,12 @@ predicts each from its configuration alone, and tells how far off that is. What
 a row has that is not understood, a field, a model, a kind, is a refusal with
 its reason. Allocated peaks are compared with allocated ones, reserved with
 reserved. How a run's allocator was set up is not in the rows: both its default
-and expandable segments are replayed, the prediction is the middle, and low and
-high are the two with the model's margin. Rows with guessed inputs count only
-as inside low to high or not.`,
+and expandable segments are replayed; low and high are the two with a margin with
+which nine of ten published figures lie between them, and the point is the middle.
+Rows with guessed inputs count only as inside low to high or not. A row names its
+model, or a config.json as config_json: its name, beside the rows, or what stands
+in it. With schedule, vpp, grad_accum and rank a pipeline is played and that rank
+told; opt_on_host is an optimizer in host memory.`,
 		examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
 		flags: func(fs *flag.FlagSet) action {
 			asJSON := fs.Bool("json", false, "write the report as JSON")
@@ -44,7 +51,23 @@ as inside low to high or not.`,
 func score(ctx context.Context, e *env, name string, asJSON bool) {
 	rows, err := llm.ReadRows(contents(ctx, e, name))
 	failAt(name, err)
-	report, err := llm.Score(rows, engine.NewPoll(ctx, nil))
+	report, err := llm.Score(rows, func(config json.RawMessage) (*llm.Model, error) {
+		var file string
+		if json.Unmarshal(config, &file) == nil {
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(filepath.Dir(name), file)
+			}
+			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+				return nil, fmt.Errorf("%s: it is no file that can be read; want a config.json beside the rows", file)
+			}
+			config = contents(ctx, e, file)
+		}
+		m, err := family.Read(config)
+		if err != nil {
+			return nil, err
+		}
+		return m.Model, nil
+	}, engine.NewPoll(ctx, nil))
 	e.tell(asJSON, func() any { return report }, func() string { return scoreTable(report) })
 	cli.Check(err)
 }
@@ -52,10 +75,10 @@ func score(ctx context.Context, e *env, name string, asJSON bool) {
 // scoreTable returns the report for people: the rows, what was refused, the summary.
 func scoreTable(r *llm.Report) string {
 	rows := cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "row\tkind\tpredicted\tlow\thigh\tmeasured\terror\tphase\n")
+		fmt.Fprint(w, "row\tkind\tlow\thigh\tpredicted\tmeasured\terror\tphase\n")
 		for _, s := range r.Rows {
 			if s.Refused == "" {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%s\n", cli.Printable(s.ID), s.Set, amount(s, s.Predicted), amount(s, s.Low), amount(s, s.High), amount(s, s.Measured), s.Error, s.Phase)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%s\n", cli.Printable(s.ID), s.Set, amount(s, s.Low), amount(s, s.High), amount(s, s.Predicted), amount(s, s.Measured), s.Error, s.Phase)
 			}
 		}
 	})

@@ -18,6 +18,7 @@ type Ask struct {
 	NoCurve bool         // Plan finds no curves
 
 	altered bool               // Card is another than Args say
+	fullest bool               // of a pipeline's ranks only the fullest is asked for, see ranker
 	order   string             // the one order that is tried where the fastest is asked for; empty: all are
 	known   map[string]*Answer // by Args: what was answered about the model; nil: nothing is remembered
 }

@@ -116,13 +116,17 @@ type Stepping struct {
 type StepKind string
 
 // The kinds of Optimizer: lists of tensors, one kernel, a loop over tensors, Muon's
-// orthogonal updates of matrices, and no step at all.
+// orthogonal updates of matrices, Adafactor's rows and columns of second moments, GaLore's projected
+// gradients, and no step at all.
 const (
 	StepForeach StepKind = "foreach"
 	StepFused   StepKind = "fused"
 	StepForLoop StepKind = "for-loop"
 	StepMuon    StepKind = "muon"
 	StepNone    StepKind = "none"
+
+	StepAdafactor StepKind = "adafactor"
+	StepGaLore    StepKind = "galore"
 )
 
 // HeadLoss says how head and loss are written.
@@ -266,8 +270,8 @@ func (o *Stepping) defaults() {
 }
 
 func (o *Stepping) check() {
-	if o.HostStep && o.Optimizer == StepMuon {
-		refuse("products of Muon on the host are not known")
+	if o.HostStep && slices.Contains([]StepKind{StepMuon, StepAdafactor, StepGaLore}, o.Optimizer) {
+		refuse("a step of %s on the host is not known", o.Optimizer)
 	}
 }
 
@@ -319,7 +323,7 @@ var (
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
 	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots, CheckpointModules, CheckpointBudget}
-	stepKinds       = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepNone}
+	stepKinds       = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
 	lossKinds       = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossInPlace, LossFused}
 )
 

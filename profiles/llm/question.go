@@ -73,7 +73,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	switch p.Word("optimizer") {
 	case "adamw-8bit":
 		s.Moments = 2
-	case "sgd":
+	case "sgd", "adafactor":
 		s.Moments = 0
 	case "sgd-momentum":
 		s.Moments = s.Weight
@@ -96,8 +96,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	if optimizer := p.Word("optimizer"); strings.HasPrefix(optimizer, "sgd") {
 		s.Optimizer = StepFused // it has no temporaries in any kernel [torch/optim/sgd.py]
-	} else if optimizer == string(StepMuon) {
-		s.Optimizer = StepMuon
+	} else if slices.Contains(stepKinds, StepKind(optimizer)) {
+		s.Optimizer = StepKind(optimizer)
 	}
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
 		s.Gather = 1
@@ -110,7 +110,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	if rank := p.Int("lora"); rank > 0 {
-		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "sgd-momentum": 4}[p.Word("optimizer")]
+		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 		if p.Is("kbit", "yes") {
@@ -119,14 +119,14 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 }
 
-// with returns the same question with some options changed.
+// with returns the same question with some options changed. Of a pipeline it asks for the fullest rank alone.
 func (a Ask) with(changes engine.Args) (Ask, error) {
 	args := a.Args
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		args = ask.With(args, name, changes[name])
 	}
 	b, err := New(a.Setup.Model, args)
-	b.Setup.tally, b.Setup.poll, b.known = a.Setup.tally, a.Setup.poll, a.known
+	b.Setup.tally, b.Setup.poll, b.known, b.fullest = a.Setup.tally, a.Setup.poll, a.known, true
 	if b.Setup.Schedule == ScheduleAuto {
 		b.order = a.order
 	}

@@ -54,12 +54,15 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
 	return k.fill(k.order(s.Schedule), limit)
 }
 
-// ranker plays pipelines of one setup whose orders differ. Equal ranks are played once.
+// ranker plays pipelines of one setup whose orders differ. Equal ranks are played once. With fullest
+// set, ranks that differ only in how much their passes hold count as that one of them which holds
+// most, which is enough to say what the fullest rank needs: 64 ranks are three plays then.
 type ranker struct {
-	s      *Setup // normal
-	c      *Card  // nil: every layer takes as long
-	lays   map[string]*lay
-	played map[string]*Result
+	s       *Setup // normal
+	c       *Card  // nil: every layer takes as long
+	fullest bool
+	lays    map[string]*lay
+	played  map[string]*Result
 }
 
 func newRanker(s *Setup, c *Card) *ranker {
@@ -69,18 +72,27 @@ func newRanker(s *Setup, c *Card) *ranker {
 // fill plays the step of every rank for an order of passes, which gives the bytes that each rank holds.
 func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	l := out.lay
-	at, keys, held := make([]*Setup, len(l.shares)), make([]string, len(l.shares)), map[string]int64{}
+	at, like, held := make([]*Setup, len(l.shares)), make([]string, len(l.shares)), map[string]int64{}
+	most := map[string]int{} // of the ranks that are alike, the one that holds most
 	for r, of := range l.shares {
 		at[r] = k.onRank(out, r)
-		keys[r] = fmt.Sprint(of.first, of.last, at[r].InFlight, at[r].more, at[r].lateLoss, at[r].Checkpoint, limit, k.s.kinds(of.layers))
-		held[keys[r]] = at[r].InFlight * int64(len(of.layers))
+		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit, k.s.kinds(of.layers))
+		if !k.fullest {
+			like[r] += fmt.Sprint(at[r].InFlight, " ", at[r].more)
+		}
+		if old, ok := most[like[r]]; !ok || cmp.Or(cmp.Compare(at[r].InFlight, at[old].InFlight), cmp.Compare(at[r].more, at[old].more)) > 0 {
+			most[like[r]] = r
+		}
+		held[like[r]] = max(held[like[r]], at[r].InFlight*int64(len(of.layers)))
 	}
 	k.s.checkHeld(slices.Collect(maps.Values(held)))
 	for r, of := range l.shares {
-		if k.played[keys[r]] == nil {
-			k.played[keys[r]] = runStage(at[r], of, limit)
+		full := at[most[like[r]]]
+		key := fmt.Sprint(like[r], full.InFlight, " ", full.more)
+		if k.played[key] == nil {
+			k.played[key] = runStage(full, of, limit)
 		}
-		own := *k.played[keys[r]]
+		own := *k.played[key]
 		own.Stage, own.program = int64(r), nil
 		inFlight := ceil(int64(out.Trace.Held[r]), int64(l.chunks[r]))
 		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: inFlight, Busy: out.Trace.Busy[r]})

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,30 @@ func TestFullestReserves(t *testing.T) {
 	last := got.Ranks.List[7]
 	if got.Ranks.Full != 7 || got.High != last.most() || got.Ranks.List[0].Allocated < last.Allocated {
 		t.Errorf("rank %d is told with %d bytes; want the last with %d, though rank 0 has %d allocated and it %d", got.Ranks.Full, got.High, last.most(), got.Ranks.List[0].Allocated, last.Allocated)
+	}
+}
+
+// Asked for the fullest rank alone, a question plays few ranks and finds what it finds when it
+// plays all.
+func TestFullestAlone(t *testing.T) {
+	for _, name := range pipeline.Names() {
+		for _, args := range []engine.Args{{"ckpt": "full"}, {"gpus": "8", "pp": "8", "accumulate": "16"}} {
+			args = maps.Clone(args)
+			args["schedule"] = name
+			a := pipedAsk(t, args)
+			all, err := a.Answer()
+			if err != nil {
+				continue // TestOrders has the refusals
+			}
+			a.fullest, a.Setup.tally = true, &tally{}
+			few := answer(t, a)
+			if few.High != all.High || few.Low != all.Low || few.Allocated != all.Allocated || few.Time != all.Time || few.Verdict != all.Verdict {
+				t.Errorf("%v: the fullest alone reserves %d to %d bytes, allocated %d; of all ranks %d to %d, %d", args, few.Low, few.High, few.Allocated, all.Low, all.High, all.Allocated)
+			}
+			if a.Setup.tally.plays > 6 {
+				t.Errorf("%v: %d plays for the fullest; want at most 6", args, a.Setup.tally.plays)
+			}
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type Order struct {
 func (a Ask) ordered(limit engine.Bytes) *Answer {
 	s := a.Setup.normal()
 	k := newRanker(&s, a.Card)
+	k.fullest = a.fullest
 	if name := a.order; name != "" || s.Schedule != ScheduleAuto {
 		return a.onRanks(k.fill(k.order(cmp.Or(name, s.Schedule)), limit))
 	}
@@ -107,6 +108,7 @@ func (a Ask) Orders(poll *engine.Poll) ([]Order, error) {
 		a.Setup.Workspace = a.Card.Workspace
 		s := a.Setup.normal()
 		k := newRanker(&s, a.Card)
+		k.fullest = true
 		played, refused := k.timed(pipeline.Names())
 		var out []Order
 		for _, ranks := range played {
@@ -157,6 +159,7 @@ func (a *Ask) lacking() (n int64) {
 	if err != nil {
 		return 0
 	}
+	b.fullest, b.known = false, nil // every rank is asked for
 	answer, err := b.answer(probed)
 	if err != nil {
 		return 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/engine/pipeline"
 	"memtide/profiles"
 )
 
@@ -31,8 +32,11 @@ type Measured struct {
 
 // rowConfig are the fields of a step's configuration.
 type rowConfig struct {
-	Model      string  `json:"model"`
-	Compute    string  `json:"compute"`
+	Model   string `json:"model"`
+	Compute string `json:"compute"`
+
+	JSON json.RawMessage `json:"config_json"` // instead of Model: the name of a config.json, or what stands in it
+
 	ParamBytes float64 `json:"param_bytes"`
 	GradBytes  int64   `json:"grad_bytes"`
 	OptBytes   int64   `json:"opt_bytes"`
@@ -52,6 +56,7 @@ type rowConfig struct {
 	StepInBack bool           `json:"opt_in_bwd"`
 	Optimizer  string         `json:"optimizer"`
 	OptImpl    StepKind       `json:"opt_impl"`
+	OnHost     bool           `json:"opt_on_host"`
 	Attention  string         `json:"attention"`
 
 	Loss       LossKind `json:"loss"`
@@ -76,6 +81,8 @@ type rowConfig struct {
 	PP          int64  `json:"pp"`
 	InFlight    int64  `json:"in_flight"`
 	Schedule    string `json:"schedule"`
+	Rank        *int64 `json:"rank"` // of the pipeline, counted from 0, whose peak it is: all ranks are played
+	Chunks      int64  `json:"vpp"`
 	Buckets     bool   `json:"ddp_buckets"`
 	HW          string `json:"hw"`
 	Delta       bool   `json:"delta"`
@@ -108,20 +115,49 @@ func strict(data []byte, into any) {
 // was then in a stream of its own, until 2024-06-27 [pytorch#129721].
 const heldPred = "pred is fp32 and still referenced in the backward"
 
-// setup returns the Setup of a row.
-func (c *rowConfig) setup() Setup {
-	m := Lookup(c.Model)
-	if m == nil {
+// model returns the model of a row.
+func (c *rowConfig) model(read ReadModel) *Model {
+	switch m := Lookup(c.Model); {
+	case c.JSON == nil && m == nil:
 		refuse("model %q is not known", c.Model)
+	case c.JSON == nil:
+		return m
+	case c.Model != "":
+		refuse("the model is %q and a config.json; want one of them", c.Model)
+	case read == nil:
+		refuse("no config.json is read here")
 	}
+	m, err := read(c.JSON)
+	profiles.End(err)
+	return m
+}
+
+// play plays a row's step: of its rank, if it names one, or of the fullest one.
+func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
+	if c.Rank == nil {
+		return Run(s)
+	}
+	if *c.Rank < 0 || *c.Rank >= s.Stages {
+		refuse("rank %d of a pipeline of %d; want 0 to %d", *c.Rank, s.Stages, s.Stages-1)
+	}
+	ranks, err := PlayRanks(s, card)
+	if err != nil {
+		return nil, err
+	}
+	return ranks.List[*c.Rank].Result, nil
+}
+
+// setup returns the Setup of a row.
+func (c *rowConfig) setup(read ReadModel) Setup {
+	m := c.model(read)
 	if c.Compute != "" && c.Compute != "bf16" {
 		refuse("compute type %q is not known", c.Compute)
 	}
 	s := Setup{Model: m, Work: Work{Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate},
 		Precision:     Precision{Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce},
-		Code:          Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile},
+		Code:          Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile, Written: m.Written},
 		Checkpointing: Checkpointing{Checkpoint: c.Checkpoint, OffloadX: c.OffloadX},
-		Stepping:      Stepping{Optimizer: c.OptImpl, StepInBack: c.StepInBack},
+		Stepping:      Stepping{Optimizer: c.OptImpl, StepInBack: c.StepInBack, HostStep: c.OnHost},
 		HeadLoss:      HeadLoss{Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld},
 		Layout:        Layout{Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
 	s.ReduceAside = c.LossImpl == heldPred
@@ -186,7 +222,8 @@ func (c *rowConfig) narrow(s *Setup) {
 }
 
 // ranks checks the cards, and sets the micro batches in flight of a
-// pipeline that tells its order alone: that of its first rank [zero-bubble#36].
+// pipeline that tells its order alone: that of its first rank [zero-bubble#36]. Of one whose rank is
+// told, and of orders that are not GPipe's or 1F1B, all ranks are played.
 func (c *rowConfig) ranks(s *Setup) {
 	if c.GPUs < 0 {
 		refuse("gpus is %d; want at least 1", c.GPUs)
@@ -194,7 +231,12 @@ func (c *rowConfig) ranks(s *Setup) {
 	if c.PP < 2 || c.InFlight != 0 {
 		return
 	}
-	switch strings.ToLower(c.Schedule) {
+	name := strings.ToLower(c.Schedule)
+	if c.Rank != nil || name != "gpipe" && name != "1f1b" && slices.Contains(pipeline.Names(), name) {
+		s.Schedule, s.Chunks = name, c.Chunks
+		return
+	}
+	switch name {
 	case "gpipe":
 		s.InFlight = orOne(c.Accumulate)
 	case "1f1b":

@@ -120,6 +120,12 @@ func (s *Setup) checkParts() {
 		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
 	}
 	s.Stepping.check()
+	switch o := s.Optimizer; {
+	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
+		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
+	case o == StepGaLore && s.LoRA != nil:
+		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
+	}
 	s.Precision.check()
 	s.Checkpointing.check()
 	s.Layout.check(s.Model)

@@ -27,23 +27,6 @@ func (s *Setup) storedBytes(w weight, model int64) int64 {
 	return model
 }
 
-// momentBytes returns those of all moments of a number; Muon has half of them of a matrix, and
-// leaves the rest to AdamW.
-func (s *Setup) momentBytes(w weight) int64 {
-	if w.adapter {
-		return max(0, s.LoRA.Moments)
-	}
-	if s.orthogonal(w) {
-		return s.Moments / 2
-	}
-	return s.Moments
-}
-
-// stateBytes returns a rank's share of what the optimizer keeps of a weight.
-func (s *Setup) stateBytes(w weight) engine.Bytes {
-	return s.at(w, 1, s.Master) + s.at(w, 1, s.momentBytes(w))
-}
-
 // Numbers of weights in 4 bits.
 const (
 	scaled = 64  // numbers that share a scale
@@ -112,26 +95,4 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 		return in + weights, back
 	}
 	return 0, 0
-}
-
-// muonSteps is how often Muon's iteration runs [torch/optim/_muon.py: DEFAULT_NS_STEPS].
-const muonSteps = 5
-
-// orthogonal reports whether Muon steps on a weight.
-func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == StepMuon && w.rows > 0 && w.trained }
-
-// muonTemps returns those of Muon for one weight: its update in the type of the gradient, and in
-// bf16 the iteration's matrix, its Gram matrix, the polynomial in that, and the next matrix
-// [torch/optim/_muon.py]. Of a weight that is shared it is all of it: ranks orthogonalise
-// whole matrices [arXiv:2502.16982, algorithm 1].
-func (s *Setup) muonTemps(w weight) []engine.Bytes {
-	side := min(w.rows, w.cols)
-	gram := size(w.matrices()*side*side, 2)
-	return []engine.Bytes{size(w.n, s.Grad), size(w.n, 2), gram, gram, size(w.n, 2)}
-}
-
-// muonFlops returns the operations of its iteration for one weight.
-func muonFlops(w weight) float64 {
-	side := float64(min(w.rows, w.cols))
-	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)
 }

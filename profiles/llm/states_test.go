@@ -146,7 +146,7 @@ func TestReducedAside(t *testing.T) {
 func TestMomentsOfAdapters(t *testing.T) {
 	for optimizer, want := range map[string]int64{"adamw": 8, "adamw-8bit": 2, "sgd": 0, "sgd-momentum": 4} {
 		s := normal(t, asked(map[string]string{"lora": "8", "optimizer": optimizer}).Setup)
-		if got := s.momentBytes(adapter("A", 1)); got != want {
+		if got := s.momentBytes(adapter("A", 1, 1)); got != want {
 			t.Errorf("%s: %d bytes of moments of a number, want %d", optimizer, got, want)
 		}
 	}

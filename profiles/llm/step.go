@@ -110,7 +110,7 @@ func (p *program) ends() *unit {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root []weight
 	if p.first {
-		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained})
+		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained, row: m.Hidden})
 	}
 	if p.last {
 		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
@@ -119,7 +119,7 @@ func (p *program) ends() *unit {
 			root = append(root, o.weights...)
 		}
 		if n := m.head() - m.finalParams(); n > 0 {
-			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained})
+			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden})
 		}
 	}
 	u := newUnit(root, nil)
@@ -411,15 +411,10 @@ func (p *program) optimize() {
 		p.moments = []handle{}
 		for _, u := range p.all() {
 			for _, w := range u.weights {
-				n := p.s.momentBytes(w)
-				if !w.trained || n == 0 {
-					continue
+				if w.trained {
+					n := s.moments(w)
+					p.moments = append(p.moments, p.take(n[0], Moments), p.take(n[1], Moments))
 				}
-				first := (n + 1) / 2
-				if s.orthogonal(w) {
-					first = n
-				}
-				p.moments = append(p.moments, p.take(s.at(w, 1, first), Moments), p.take(s.at(w, 1, n-first), Moments))
 			}
 		}
 	}
@@ -429,34 +424,27 @@ func (p *program) optimize() {
 	p.drop()
 }
 
-// stepTemps are the optimizer's temporaries: foreach has one number for every weight, the
-// loop over weights two for the one it is at [torch/optim/adamw.py]; Muon goes from matrix to
-// matrix.
+// stepTemps takes the optimizer's temporaries.
 func (p *program) stepTemps() {
-	var temps []handle
+	var all []handle
 	for _, u := range p.all() {
 		for _, w := range u.weights {
-			n := p.s.at(w, 1, (p.s.momentBytes(w)+1)/2)
-			switch {
-			case !w.trained:
-			case p.s.orthogonal(w):
-				var of []handle
-				for _, bytes := range p.s.muonTemps(w) {
-					of = append(of, p.take(bytes, StepTemps))
-				}
+			if !w.trained {
+				continue
+			}
+			var of []handle
+			temps, together := p.s.stepTemps(w)
+			for _, bytes := range temps {
+				of = append(of, p.take(bytes, StepTemps))
+			}
+			if together {
+				all = append(all, of...)
+			} else {
 				p.giveAll(of)
-			case p.s.Optimizer == StepForeach, p.s.Optimizer == StepMuon:
-				temps = append(temps, p.take(n, StepTemps))
-			case p.s.Optimizer == StepForLoop:
-				a := p.take(n, StepTemps)
-				p.give(p.take(n, StepTemps))
-				p.give(a)
 			}
 		}
 	}
-	for _, h := range temps {
-		p.give(h)
-	}
+	p.giveAll(all)
 }
 
 // drop sets gradients to none.

@@ -56,7 +56,7 @@ func timed(row *Row) (low, high, measured time.Duration) {
 	_, _ = profiles.Try(func() *Row {
 		var c rowConfig
 		strict(row.Config, &c)
-		s, card := c.setup(), CardOf(c.HW)
+		s, card := c.setup(nil), CardOf(c.HW)
 		if card == nil {
 			return nil
 		}

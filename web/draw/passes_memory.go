@@ -32,7 +32,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	}
 	most += most / 8
 	y := func(n engine.Bytes) float64 { return bottom - (bottom-top)*float64(n)/float64(most) }
-	s.AddText(display.Ink, 0, top-6, display.Text{S: "Memory of each rank", Bold: true})
+	title := display.Text{S: "Memory of each rank", Bold: true}
+	s.AddText(display.Ink, 0, top-6, title)
 	for _, k := range format.ByteTicks(most, 4) {
 		at := y(k.At)
 		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(at), float32(f.right), float32(at))
@@ -66,6 +67,10 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		highest = reserved
 	}
 	name := display.Text{S: words, Bold: true}
+	if name.Width() > room/2 { // it would lie over half of the line that it names
+		s.AddText(line.Stroke, title.Width()+12, top-6, name)
+		return
+	}
 	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle}, spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
 }
 

@@ -72,7 +72,7 @@ var Options = []engine.Param{
 	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
 	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd",
-		"sgd-momentum", "muon"}},
+		"sgd-momentum", "muon", "adafactor", "galore"}},
 	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "autocast", Title: "autocast", Default: Auto, Choices: []string{Auto, "yes"}},
 	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots",

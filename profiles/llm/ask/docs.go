@@ -14,7 +14,7 @@ accumulate <N> micro batches of a step
 program <NAME> of what runs the step
 attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)
 kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code
-optimizer <NAME> of the optimizer
+optimizer <NAME> of the optimizer (adafactor: Transformers', without a first moment; galore: of rank 128)
 states <TYPE> of weights, gradients and moments
 autocast <WHEN> Transformers' modules run under torch.autocast (auto: with fp32 weights, or beside adapters; yes: with bf16 weights, too, as with the Trainer's bf16=True)
 ckpt <POLICY> of checkpointing (sac_op: every second product kept)

@@ -1,0 +1,83 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+)
+
+// Adafactor keeps 4 bytes for each row and each column of a matrix, and for each number of a vector; its
+// step has two copies of the largest weight in fp32, and of one in bf16 two more.
+func TestAdafactor(t *testing.T) {
+	for _, bytes := range []int64{2, 4} {
+		s := one() // products 64 x 64 four times and 64 x 128 three times, an embedding of 256 x 64, three norms
+		s.Weight, s.Grad, s.Optimizer = bytes, bytes, "adafactor"
+		r := run(t, s)
+		if got, want := partOf(r, Step, Moments), engine.Bytes(4*(4*(64+64)+3*(64+128)+256+64+3*64)); got != want {
+			t.Errorf("weights of %d bytes: %d bytes of moments, want %d", bytes, got, want)
+		}
+		want := engine.Bytes(2 * 4 * 256 * 64)
+		if bytes == 2 {
+			want *= 2
+		}
+		if got := partOf(r, Step, StepTemps); got != want {
+			t.Errorf("weights of %d bytes: %d bytes of temporaries, want %d", bytes, got, want)
+		}
+	}
+}
+
+// Adapters have rows and columns, too: an input's and a rank's, an output's and a rank's.
+func TestAdafactorOfAdapters(t *testing.T) {
+	a := asked(map[string]string{"lora": "8", "optimizer": "adafactor"})
+	s := normal(t, a.Setup)
+	for _, c := range []struct {
+		w    weight
+		want engine.Bytes
+	}{{adapter("A", 64*8, 64), 4 * (8 + 64)}, {adapter("B", 128*8, 8), 4 * (128 + 8)}, {adapter("magnitude", 128, 0), 4 * 128}} {
+		if got := s.moments(c.w); got[0]+got[1] != c.want {
+			t.Errorf("%s: %d bytes of moments, want %d", c.w.name, got, c.want)
+		}
+	}
+}
+
+// GaLore keeps both moments of what a matrix' gradient is projected to, and the projection: of gradients
+// in bf16 as many rows as its rank, in fp32 a square matrix, of which the rows are a part.
+func TestGaLore(t *testing.T) {
+	for _, c := range []struct {
+		grad int64
+		want engine.Bytes
+	}{
+		{2, 2 * (128*256 + 2*128*1024)},
+		{4, 4 * (256*256 + 2*128*1024)},
+	} {
+		s := one()
+		s.Weight, s.Grad, s.Moments, s.Optimizer = c.grad, c.grad, 2*c.grad, "galore"
+		s = normal(t, s)
+		for _, w := range []weight{{n: 256 * 1024, rows: 256, cols: 1024, trained: true}, {n: 1024 * 256, rows: 1024, cols: 256, trained: true}} {
+			if got := s.stateBytes(w); got != c.want {
+				t.Errorf("gradients of %d bytes, %d x %d: %d bytes, want %d", c.grad, w.rows, w.cols, got, c.want)
+			}
+		}
+		if got, want := s.stateBytes(weight{n: 64, trained: true}), engine.Bytes(64*2*c.grad); got != want {
+			t.Errorf("gradients of %d bytes, a vector: %d bytes, want %d as of AdamW", c.grad, got, want)
+		}
+	}
+}
+
+// What works on whole matrices is refused where ranks share them, beside adapters and on the host.
+func TestOptimizersRefuse(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{engine.Args{"optimizer": "adafactor", "gpus": "8"}, "-shard none"},
+		{engine.Args{"optimizer": "galore", "lora": "8"}, "adapters"},
+		{engine.Args{"optimizer": "galore", "host": "yes"}, "host"},
+	} {
+		a := asked(c.args)
+		if _, err := Run(a.Setup); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}

@@ -91,6 +91,10 @@ type Profile struct {
 	// empty for other files, and if it would be too large.
 	Packed string
 
+	// Step are the options of package ask under which memtide plan plays the step of a config.json on
+	// one card. It is nil for other files, and where the file chooses what no option says.
+	Step map[string]string
+
 	// Warnings are findings that do not prevent use. They are shown beside the profile.
 	Warnings []string
 }

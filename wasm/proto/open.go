@@ -41,14 +41,15 @@ type Opened struct {
 	Decoded *profiles.Profile `json:"-"` // the same, if it was opened without a worker
 	// GraphTotals are the sums over the operations of a profile that has both a chain and
 	// operations. Network.Graph chooses the operations.
-	GraphTotals Totals   `json:"graph_totals,omitzero"`
-	Preset      string   `json:"preset,omitempty"`
-	Format      string   `json:"format"`             // what it was read from
-	Lint        []string `json:"lint,omitempty"`     // findings, for people
-	Totals      Totals   `json:"totals"`             // of the chain, or of the operations if there is none
-	NoChain     string   `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
-	Packed      string   `json:"packed,omitempty"`   // see profiles.Profile.Packed
-	Memory      *Memory  `json:"memory,omitempty"`   // of a file about addresses; then only Format and Lint are set too
+	GraphTotals Totals      `json:"graph_totals,omitzero"`
+	Preset      string      `json:"preset,omitempty"`
+	Format      string      `json:"format"`             // what it was read from
+	Lint        []string    `json:"lint,omitempty"`     // findings, for people
+	Totals      Totals      `json:"totals"`             // of the chain, or of the operations if there is none
+	NoChain     string      `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
+	Packed      string      `json:"packed,omitempty"`   // see profiles.Profile.Packed
+	Step        engine.Args `json:"step,omitempty"`     // see profiles.Profile.Step
+	Memory      *Memory     `json:"memory,omitempty"`   // of a file about addresses; then only Format and Lint are set too
 }
 
 func (o *Opened) columns(c *codec) {

@@ -16,7 +16,7 @@ type Step struct {
 	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
 	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
-	// strategies find. Of a config.json without Args it is the step that the file is opened as.
+	// strategies find.
 	Policies bool `json:"policies,omitempty"`
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.

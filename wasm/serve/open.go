@@ -52,6 +52,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
 		Packed:  p.Packed,
+		Step:    p.Step,
 	}
 	if p.Chain != nil {
 		out.Totals = totals(p)

@@ -20,7 +20,8 @@ type Network struct {
 	Chain   *engine.ChainGraph // nil if it is a graph
 	Lint    []string
 	Totals  proto.Totals
-	Config  string // the text of the config.json that it was read from; empty if it is long, or of something else
+	Config  string      // the text of the config.json that it was read from; empty if it is long, or of something else
+	Step    engine.Args // with Config: see profiles.Profile.Step
 
 	linked *profiles.Profile // see Linked; nil until it is needed
 	other  *Network          // the same profile the other way; nil if it has only one
@@ -37,7 +38,7 @@ const (
 func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text []byte) *Network {
 	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
 	if r.Format == configFormat && len(text) <= longestConfig {
-		n.Config = string(text)
+		n.Config, n.Step = string(text), r.Step
 	}
 	if p.Chain == nil {
 		n.Graph = p.Graph

@@ -49,7 +49,12 @@ func init() {
 				return err
 			}
 			w.Total += len(last)
-			_, err = w.try(ctx, last)
+			if fits, err = w.try(ctx, last); fits || err != nil || ctx.Err() != nil {
+				return err
+			}
+			pairs := w.pairs(append(changes, last...))
+			w.Total += len(pairs)
+			_, err = w.try(ctx, pairs)
 			return err
 		},
 	})
@@ -59,13 +64,15 @@ func init() {
 type change struct {
 	whatif.Change
 	preset string // that the network is then
+	lever  ask.Lever
 	build  func() (*engine.Problem, error)
 }
 
 // try measures changes and gives an answer about each that the step has. It reports whether
 // one of them has a schedule.
 func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
-	for _, c := range changes {
+	for i := range changes {
+		c := &changes[i]
 		a := proto.Answer{Name: c.Name, Preset: c.preset}
 		if c.build != nil {
 			p, err := c.build()
@@ -135,14 +142,15 @@ func (w *Work) levers() (out []change, err error) {
 	if p == nil || err != nil {
 		return nil, err
 	}
+	args := preset.StepArgs(p.Options().Step)
 	for _, l := range ask.Levers {
-		if !l.Trains(preset.StepArgs(p.Options().Step)) {
-			out = w.lever(out, p, batch, l)
+		if !l.Trains(args) {
+			out = w.lever(out, p, batch, args, l)
 		}
 	}
 	if o := p.Options(); o.Tokens >= 2*shortest && 2*batch <= p.Largest() {
 		o.Tokens, o.Batch = o.Tokens/2, 2*batch
-		out = w.variant(out, p, batch, fmt.Sprintf("%d sequences of %s tokens", o.Batch, format.Count(o.Tokens)), o)
+		out = w.variant(out, p, batch, ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", o.Batch, format.Count(o.Tokens))}, o)
 	}
 	return out, nil
 }
@@ -161,38 +169,76 @@ func (w *Work) lastLevers() (out []change, err error) {
 	}
 	for _, times := range []int{2, 4, 8} {
 		more := strconv.Itoa(cards * times)
-		out = w.lever(out, p, batch, ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
+		out = w.lever(out, p, batch, args, ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
 	}
 	for _, l := range ask.Levers {
 		if l.Trains(args) {
 			if l.Option != "lora" {
 				l.Name = ask.LeverOf("lora", "16").Name + ", " + l.Name
 			}
-			out = w.lever(out, p, batch, l)
+			out = w.lever(out, p, batch, args, l)
 		}
 	}
 	return out, nil
 }
 
+// mostPairs is how many pairs of changes are built where no single one has a schedule.
+const mostPairs = 24
+
+// pairs returns pairs of changes of a step that were tried by themselves, the first in their order first: those
+// of which what no plan does without may be small enough and is smaller than with either. Which to build is
+// told by what each makes of it, as if both did their share.
+func (w *Work) pairs(tried []change) (out []change) {
+	p, batch, err := w.step()
+	if p == nil || err != nil {
+		return nil
+	}
+	least := func(q *engine.Problem) float64 {
+		if w.Method.Strategy.Name == engine.KeepAll {
+			return float64(q.Chain.Chain.KeepAllPeak())
+		}
+		return float64(q.Chain.Chain.Resident.Total())
+	}
+	tried = slices.DeleteFunc(tried, func(c change) bool { return c.lever.Option == "" || c.Problem == nil })
+	now, room, args, built := least(w.Problem), float64(w.Problem.Budget), preset.StepArgs(p.Options().Step), 0
+	for sum := 1; sum < 2*len(tried); sum++ {
+		for i := max(0, sum-len(tried)+1); 2*i < sum && built < mostPairs; i++ {
+			a, b := &tried[i], &tried[sum-i]
+			if a.lever.Option == b.lever.Option || least(a.Problem)*least(b.Problem) > now*room {
+				continue
+			}
+			l := ask.Lever{Name: a.Name + " + " + b.Name, Option: b.lever.Option, Value: b.lever.Value}
+			for _, c := range w.lever(nil, p, batch, ask.With(args, a.lever.Option, a.lever.Value), l) {
+				built++
+				if c.Problem, err = c.build(); err == nil && least(c.Problem) < min(room, least(a.Problem), least(b.Problem)) {
+					c.build = nil
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // lever adds the step with one other option to a list of changes, unless that gives the same step.
-func (w *Work) lever(list []change, p *preset.Preset, batch int, l ask.Lever) []change {
+func (w *Work) lever(list []change, p *preset.Preset, batch int, args engine.Args, l ask.Lever) []change {
 	o := p.Options()
 	o.Batch = batch
-	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), l.Option, l.Value))
+	text, err := preset.StepText(ask.With(args, l.Option, l.Value))
 	if err != nil { // a choice that strategies make
 		return list
 	}
 	o.Step = text
-	return w.variant(list, p, batch, l.Name, o)
+	return w.variant(list, p, batch, l, o)
 }
 
 // variant adds the step with other options to a list of changes, unless they give the same step.
-func (w *Work) variant(list []change, p *preset.Preset, batch int, name string, o preset.Options) []change {
+func (w *Work) variant(list []change, p *preset.Preset, batch int, l ask.Lever, o preset.Options) []change {
 	v, err := p.Base().With(o)
 	if err != nil || v == p && o.Batch == batch {
 		return list
 	}
-	return append(list, change{whatif.Change{Name: name, Method: w.Method}, preset.Ref(v.ID, o.Batch), func() (*engine.Problem, error) {
+	return append(list, change{whatif.Change{Name: l.Name, Method: w.Method}, preset.Ref(v.ID, o.Batch), l, func() (*engine.Problem, error) {
 		q, err := v.Problem(o.Batch)
 		if err != nil {
 			return nil, err

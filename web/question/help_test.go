@@ -97,3 +97,22 @@ func TestLeversOfAdapters(t *testing.T) {
 		t.Errorf("%+v: want weights in 4 bits among them", list)
 	}
 }
+
+// Where no single change has a schedule, pairs are tried, and where one has, none.
+func TestPairs(t *testing.T) {
+	for budget, want := range map[engine.Bytes]string{2304 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
+		var got []string
+		for _, a := range tried(t, "llama3.2-1b-step-512tok-b1", budget) {
+			if !strings.Contains(a.Name, " + ") {
+				continue
+			}
+			if a.StepTime <= 0 || a.Peak > budget {
+				t.Errorf("in %d bytes %s takes %v and %d bytes; want a schedule", budget, a.Name, a.StepTime, a.Peak)
+			}
+			got = append(got, a.Name)
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("in %d bytes the pairs are %q; want %q", budget, got, want)
+		}
+	}
+}

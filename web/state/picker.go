@@ -74,15 +74,19 @@ func (m SetSeparate) apply(s *State) []Effect {
 }
 
 // SetOption chooses an option of the open preset: one of a language model's step by its name
-// in package ask, or the optimizer of another network.
+// in package ask, or the optimizer of another network. Of a config.json it opens the step that has it.
 type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
 	base, o := s.Choice.Source.Variant()
-	if base == nil {
+	switch {
+	case base == nil && s.Config() != "":
+		c := s.configStep()
+		c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value)
+		return s.openStep(c, Push)
+	case base == nil:
 		return nil
-	}
-	if base.Model() == nil {
+	case base.Model() == nil:
 		o.Optimizer = m.Value
 		return s.openVariant(base, o)
 	}

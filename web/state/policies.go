@@ -19,16 +19,16 @@ const policiesLimit = 30 * time.Second
 // false if it is no step of a language model, or one whose times or precision no option of package
 // ask says.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
-	if s.Network == nil || s.Memory != nil {
+	if s.Network == nil || s.Memory != nil || s.View.Frame.Embed { // a view tries no other plans
 		return q, false
 	}
 	q = proto.Step{Policies: true, Limit: policiesLimit}
 	if text := s.Config(); text != "" {
 		d := card.Find(s.Network.Profile.Source.Device)
-		if d == nil {
+		if d == nil || s.Network.Step == nil {
 			return q, false
 		}
-		q.Model, q.Args = text, ask.With(nil, "device", d.ID)
+		q.Model, q.Args = text, ask.With(s.Network.Step, "device", d.ID)
 		return q, true
 	}
 	base, o := s.Choice.Source.Variant()

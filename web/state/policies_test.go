@@ -49,6 +49,10 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if !asks(p) {
 		t.Fatalf("effects %s; want that policies are asked for", names(p.effects))
 	}
+	view := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
+	if view.View.Frame.Embed = true; len(view.followPolicies()) != 1 { // the question under way ends, and none follows
+		t.Error("a view goes on asking for policies")
+	}
 	e := last[AskStep](t, p)
 	want := engine.Args{"batch": "2", "seq": "4096", "lora": "8", "device": "rtx-4090"}
 	if got := e.Request; choice.MethodKey(got.Model, got.Args) != choice.MethodKey("llama3.2-1b", want) || got.Limit <= 0 {

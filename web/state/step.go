@@ -90,6 +90,16 @@ func (GoOn) apply(s *State) []Effect {
 	return s.askStep(0)
 }
 
+// configStep returns the choice of the step that the open config.json is shown as, on the card of the sentence.
+func (s *State) configStep() Choice {
+	c := s.Choice
+	c.Step, c.StepArgs = s.Config(), ask.Plain(s.Network.Step)
+	if d := c.GPU(); d != nil {
+		c.StepArgs = ask.With(c.StepArgs, "device", d.ID)
+	}
+	return c
+}
+
 // PickStep asks about the training step of a model, or of the text of a config.json. What
 // was chosen about another step stays, and so does the device that is about the reader's
 // machine.
@@ -97,6 +107,9 @@ type PickStep struct{ Model string }
 
 func (m PickStep) apply(s *State) []Effect {
 	s.View.Picker = view.Picker{}
+	if m.Model == s.Config() && m.Model != "" {
+		return s.openStep(s.configStep(), Push)
+	}
 	c := s.Choice
 	if c.Step == "" && c.Device != card.DefaultID && card.Lookup(c.Device) != nil {
 		c.StepArgs = ask.With(nil, "device", c.Device)

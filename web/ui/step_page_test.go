@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,18 +40,27 @@ func TestStepPage(t *testing.T) {
 	}
 }
 
-// A config.json that was opened offers its whole step.
+// A config.json that was opened offers its whole step, and has the words of a language model of the list;
+// choosing one opens the step that has it.
 func TestStepOfFile(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
 		t.Error("a network of the list has findings; want none")
 	}
-	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`)})
+	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"max_position_embeddings":4096}`)})
 	m := input.Command{Do: "step-config", Settled: true}.Message(s)
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)
 	}
-	if page := pageOf(t, s); !strings.Contains(page, wordsAskStep) {
-		t.Errorf("the page does not offer %q", wordsAskStep)
+	s.Update(state.ToggleMore{})
+	page := pageOf(t, s)
+	for _, want := range []string{wordsAskStep, `data-testid="option-batch"`, `data-testid="option-seq"`, `data-testid="option-optimizer"`, `data-testid="option-program"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not offer %s", want)
+		}
+	}
+	pagetest.Do(t, s, state.SetOption{Name: "optimizer", Value: "adamw-8bit"})
+	if got, want := fmt.Sprint(s.Choice.StepArgs), "map[device:"+ask.Value(s.Choice.StepArgs, "device")+" optimizer:adamw-8bit seq:4096]"; got != want || s.Step == nil || !ask.IsConfig(s.Choice.Step) {
+		t.Errorf("8-bit AdamW opens %s; want %s of the file", got, want)
 	}
 }

@@ -4,7 +4,6 @@ package hf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"memtide/profiles/formats/native"
 	"memtide/profiles/jsonfile"
 	"memtide/profiles/llm"
-	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 	"memtide/profiles/parse"
 )
@@ -121,6 +119,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 			Remedy: `Change the sizes, or batch and seq of "memtide".`})
 	}
 	p.Name, p.Chain.Name, p.DType, p.Warnings = name, name, c.precision, append(warnings, m.Notes...)
+	p.Step = c.options()
 	if c.perSBH > 0 {
 		c.override(p, m.Hidden)
 	}
@@ -135,24 +134,17 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	return p
 }
 
-// Asked returns the options of package ask under which memtide plan plays the step that a file is
-// opened as. The error says that the file chooses what no option says, or that it is not understood.
-func Asked(data []byte) (engine.Args, error) {
-	return profiles.Try(func() engine.Args {
-		m, err := family.Read(data)
-		profiles.End(err)
-		errs := parse.NewErrors(family.FormatName, len(data))
-		c, _ := readChoices(jsonfile.Open(family.Plain(data), errs), m)
-		errs.End()
-		if c.tp > 1 || c.precision != "bf16" || c.mfu > 0 || c.tflops > 0 || c.perSBH > 0 {
-			profiles.End(errors.New("the file chooses a precision, a card or a split that no option of memtide plan says"))
-		}
-		args := engine.Args{"batch": strconv.FormatInt(c.batch, 10), "seq": strconv.FormatInt(c.seq, 10)}
-		if !c.flash {
-			args["attention"] = string(llm.AttentionEager)
-		}
-		return ask.Plain(args)
-	})
+// options returns the options of package ask under which memtide plan plays the step, or nil if the
+// file chooses what no option says.
+func (c *choices) options() engine.Args {
+	if c.tp > 1 || c.precision != "bf16" || c.mfu > 0 || c.tflops > 0 || c.perSBH > 0 {
+		return nil
+	}
+	args := engine.Args{"batch": strconv.FormatInt(c.batch, 10), "seq": strconv.FormatInt(c.seq, 10)}
+	if !c.flash {
+		args["attention"] = string(llm.AttentionEager)
+	}
+	return args
 }
 
 // readChoices reads what is added for memtide.

@@ -11,7 +11,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/formats/hf"
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
@@ -28,14 +27,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	args := q.Args
-	if q.Policies && config != "" {
-		args, err = opened(q)
-	}
-	if err != nil {
-		return nil, proto.Fail(proto.Unsupported, "%v", err)
-	}
-	a, err := llm.New(m, args)
+	a, err := llm.New(m, q.Args)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
@@ -72,15 +64,6 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 		}
 	})
 	return ended(out, err, poll)
-}
-
-// opened returns the options of the step that a config.json is opened as on a card.
-func opened(q *proto.Step) (engine.Args, error) {
-	args, err := hf.Asked([]byte(q.Model))
-	if err != nil {
-		return nil, err
-	}
-	return ask.With(args, "device", ask.Value(q.Args, "device")), nil
 }
 
 // ended returns the answer, or why there is none, or not all of it.

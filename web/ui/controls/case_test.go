@@ -10,8 +10,10 @@ import (
 	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
+	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
+	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
@@ -98,11 +100,35 @@ func TestOptionsOfVariant(t *testing.T) {
 		if text := strings.Join(got, " "); text != c.want || (&Case{S: s}).Optimizer() != "" {
 			t.Errorf("%s: %q and %q; want %q", c.ref, text, (&Case{S: s}).Optimizer(), c.want)
 		}
+		for _, w := range offered {
+			if w.Note == "" {
+				t.Errorf("%s: it is not said what %s does", c.ref, w.Name)
+			}
+		}
 		for _, w := range append(said, offered...) {
 			if w.Label == "" || w.Before == "" || panel.Selected(w.Options) == "" {
 				t.Errorf("%s: %+v; want a label, a word before it, and what is chosen", c.ref, w)
 			}
 		}
+	}
+}
+
+// Where what would help was tried, what is offered says what it does here.
+func TestGainOfOption(t *testing.T) {
+	s := pagetest.Small(t)
+	if got := gain(s, "norm"); got != "" {
+		t.Errorf("before anything was tried: %q; want nothing", got)
+	}
+	s.Update(state.StartQuestion{Name: state.HelpName})
+	a := s.Answers(question.Lookup(state.HelpName))
+	a.List = []proto.Answer{{Name: "8-bit moments", StepTime: a.Base}, {Name: "fused norm", StepTime: a.Base / 2}}
+	for option, want := range map[string]string{"norm": "fused norm: 100 % faster", "optimizer": "", "loss": ""} {
+		if got := gain(s, option); got != want {
+			t.Errorf("%s: %q; want %q", option, got, want)
+		}
+	}
+	if a.Base = 0; gain(s, "norm") != "fused norm: fits" {
+		t.Errorf("where nothing fitted: %q; want that it fits", gain(s, "norm"))
 	}
 }
 

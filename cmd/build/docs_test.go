@@ -76,7 +76,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 		} else if _, err := jobs.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
 			t.Errorf("%s links to ../#%s, which shows nothing: %v", page, anchor, err)
 		}
-	case to == "../" || to == "../docs.css" || to == "../icon.svg" || to == "../view.js":
+	case to == "../" || to == "../puzzle.html" || to == "../docs.css" || to == "../icon.svg" || to == "../view.js":
 	default:
 		if to == "./" {
 			to = "index.html"

@@ -157,6 +157,7 @@ func (s *site) build(release bool) {
 		{"filling in the page", s.page},
 		{"putting the page into one file", s.single},
 		{"making the documentation", s.docs},
+		{"filling in the puzzle", s.puzzle},
 		{"listing what is kept offline", s.offline},
 		{"removing what is out of date", s.sweep},
 		{"compressing", func() {

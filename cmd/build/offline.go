@@ -60,8 +60,8 @@ func (s *site) offline() {
 	var files []string
 	sum := sha256.New()
 	for _, a := range s.written {
-		if strings.HasPrefix(path.Base(a.name), ".") || a.name == singleName {
-			continue
+		if strings.HasPrefix(path.Base(a.name), ".") || strings.HasPrefix(a.name, "puzzle") || a.name == singleName {
+			continue // the puzzle has a program of its own, which a visit of the page does not load
 		}
 		name := strings.TrimSuffix(a.name, "index.html")
 		name = cmp.Or(name, "./")

@@ -112,9 +112,9 @@ var inlining = []string{
 // program is one of those that are in the site.
 type program struct{ name, pkg string }
 
-// programs are ./wasm/page, one binary for the page and its workers, and what most
-// visits never need, which is loaded when it is asked for.
-var programs = [2]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}}
+// programs are ./wasm/page, one binary for the page and its workers, what most visits
+// never need, which is loaded when it is asked for, and the program of puzzle.html.
+var programs = [3]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}, {"puzzle", "./wasm/puzzle"}}
 
 // program compiles the programs.
 func (s *site) program() {
@@ -129,7 +129,7 @@ func (s *site) program() {
 		}
 		names[i] = s.putHashed(p.name, ".wasm", data)
 	}
-	s.Wasm, s.Second = names[0], names[1]
+	s.Wasm, s.Second, s.Puzzle = names[0], names[1], names[2]
 }
 
 // compile makes a program for the browser, in a file, and returns it.

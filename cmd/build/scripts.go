@@ -31,6 +31,7 @@ func (s *site) scripts() {
 	}
 	page := slices.Concat([][]byte{wasmExec}, s.static(pageScripts...), s.extra)
 	s.Script = s.putHashed("page", ".js", small("page.js", joinScripts(page)))
+	s.PuzzleScript = s.putHashed("puzzle", ".js", small("puzzle.js", joinScripts([][]byte{wasmExec, s.static("puzzle.js")[0]})))
 	workers := s.static("worker.js", "start.js")
 	s.Worker = s.putHashed("worker", ".js", small("worker.js", joinScripts([][]byte{wasmExec, workers[0]})))
 	s.Start = string(bytes.TrimSpace(small("start.js", workers[1])))

@@ -30,6 +30,7 @@ type site struct {
 
 	// Names in dir, for the template.
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
+	Puzzle, PuzzleScript                                   string
 	WasmSize                                               int
 	Start                                                  string // a script that stands in the page
 	First                                                  string // #app, as cmd/build/first prints it
@@ -169,6 +170,16 @@ func (s *site) page() {
 	// Without this file GitHub Pages would run the site through Jekyll.
 	s.put(".nojekyll", nil)
 	s.put("index.html", out.Bytes())
+}
+
+// puzzle fills in web/puzzle/puzzle.html, a page with a program of its own.
+func (s *site) puzzle() {
+	var out bytes.Buffer
+	cli.Check(s.template("web", "puzzle", "puzzle.html").Execute(&out, struct {
+		*site
+		Policy string
+	}{s, policy}))
+	s.put("puzzle.html", out.Bytes())
 }
 
 // sourceHash names a script or a style sheet that stands in a page, for the policy.

@@ -194,6 +194,18 @@ func (b *builder) collect(x valueID) valueID {
 	return b.add(op{kind: opCollect, in: []valueID{x}}, "gathered", size(b.inner*b.m.Hidden, b.e))
 }
 
+// share returns what a product keeps of its input: in Megatron and Transformer Engine the rank's share of
+// what was gathered, which they gather once more in the backward [arXiv:2205.05198, section 4.2.2;
+// Megatron-LM: core/tensor_parallel/layers.py].
+func (b *builder) share(x valueID) valueID {
+	for i := range b.ops {
+		if o := &b.ops[i]; b.s.Static && o.kind == opCollect && o.out[0] == x {
+			return o.in[0]
+		}
+	}
+	return x
+}
+
 // scatter adds up the partial results of a tensor-parallel group.
 func (b *builder) scatter(x valueID) valueID {
 	if b.inner == b.outer {
@@ -212,7 +224,10 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	o.temp, o.back = b.narrowed(w, b.inner)
 	o.narrow = b.s.Float8
 	if w.trained {
-		o.keeps = []valueID{x}
+		o.keeps = []valueID{b.share(x)}
+		if o.keeps[0] != x {
+			o.back += b.values[x].bytes
+		}
 	}
 	if wide {
 		o.temp, o.back = max(o.temp, bytes), o.back+bytes

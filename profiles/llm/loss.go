@@ -45,12 +45,16 @@ func (p *program) lossForward(w *pass, x handle) {
 		p.give(x)
 	}
 	inner, _ := p.s.tail().tokens()
+	var all handle
 	if inner != outer { // the head reads the tokens of the whole group
-		all := p.take(size(inner*h, p.s.Compute), Working)
-		p.give(w.loss.hidden)
-		w.loss.hidden = all
+		all = p.take(size(inner*h, p.s.Compute), Working)
+		if !p.s.Static { // else the share is kept, see share
+			p.give(w.loss.hidden)
+			w.loss.hidden, all = all, 0
+		}
 	}
 	p.lossKept(&w.loss)
+	p.give(all)
 	p.uncast()
 }
 
@@ -140,12 +144,17 @@ func (p *program) lossBackward(w *pass) handle {
 	}
 	p.phase = LossBackward
 	l := &w.loss
+	inner, _ := p.s.tail().tokens()
+	var all handle // gathered once more
+	if inner != outer && p.s.Static {
+		all = p.take(size(inner*h, p.s.Compute), Backwards)
+	}
 	g := p.lossGradient(l)
+	p.give(all)
 	p.give(l.hidden)
 	if !p.s.gathers() {
 		p.reshard(p.root)
 	}
-	inner, _ := p.s.tail().tokens()
 	if inner != outer {
 		part := p.take(size(outer*h, p.s.Compute), Backwards)
 		p.give(g)

@@ -156,7 +156,7 @@ func TestFirstRanksCheckpoint(t *testing.T) {
 // shortPipeline is a question about a pipeline whose first three ranks lack room.
 func shortPipeline(t *testing.T) Ask {
 	t.Helper()
-	a, err := New(Lookup("llama3-70b"), engine.Args{"gpus": "32", "pp": "8", "tp": "4", "accumulate": "24", "program": "megatron", "schedule": "1f1b"})
+	a, err := New(Lookup("llama3-70b"), engine.Args{"seq": "10240", "gpus": "32", "pp": "8", "tp": "4", "accumulate": "24", "program": "megatron", "schedule": "1f1b"})
 	if err != nil {
 		t.Fatal(err)
 	}

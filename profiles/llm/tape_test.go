@@ -110,3 +110,25 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 		}
 	}
 }
+
+// Megatron's products keep their share of what was gathered: GPT 22B on eight tensor parallel ranks keeps
+// 32 bytes of a number of the stream, shared by all, which are the 34 of arXiv:2205.05198 (table 2, with
+// attention computed again) without its masks of dropout, and statistics of rows.
+func TestMegatronKeepsShares(t *testing.T) {
+	m := *Lookup("gpt2-xl")
+	m.Layers, m.Hidden, m.Heads, m.Keys, m.Head, m.Wide = 48, 6144, 64, 64, 96, 4*6144
+	s := Setup{Model: &m, Work: Work{Seq: 2048, Batch: 4}, Layout: Layout{Tensor: 8}}
+	FindProgram("megatron").Apply(&s)
+	keeps := func() engine.Bytes { // with the block's input
+		s := normal(t, s)
+		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone).keeps()
+	}
+	want := engine.Bytes(32 * 2048 * 4 * 6144 / 8)
+	if got := keeps(); got < want || got > want+want/500 {
+		t.Errorf("a block keeps %d bytes, want %d and statistics", got, want)
+	}
+	s.Static = false // as torchtitan, which keeps what was gathered
+	if got, whole := keeps(), want+2*2*(8-1)*want/32; got < whole || got > whole+whole/500 {
+		t.Errorf("with all that was gathered a block keeps %d bytes, want %d and statistics", got, whole)
+	}
+}

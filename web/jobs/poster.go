@@ -11,6 +11,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/display"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 )
@@ -25,15 +26,21 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	if notes = append(notes, more...); len(notes) > 0 {
 		return 0, fmt.Errorf("the link %s: %s", fragment, strings.Join(notes, " "))
 	}
-	if choice.Step != "" {
-		return stepPoster(ctx, pool, w, fragment, choice, width)
+	var scene draw.Scene
+	svg := display.SVGOptions{Standalone: true, Link: "#" + fragment}
+	if choice.Step != "" { // the second program has to be linked
+		r, err := proto.Do(ctx, pool.Do, &proto.Step{Model: choice.Step, Args: choice.StepArgs, Brief: true}, nil)
+		if err != nil {
+			return 0, fmt.Errorf("the link %s: %w", fragment, err)
+		}
+		known.StepPoster(&scene, r, choice.Step, width)
+		return scene.Height, scene.WriteSVG(w, svg)
 	}
 	s, err := First(ctx, pool, choice)
 	if err != nil {
 		return 0, fmt.Errorf("the link %s: %w", fragment, err)
 	}
-	var scene draw.Scene
 	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Look.From, To: l.To}
 	s.Visible().Model().Figure(&scene, view)
-	return scene.Height, scene.WriteSVG(w, display.SVGOptions{Standalone: true, Link: "#" + fragment})
+	return scene.Height, scene.WriteSVG(w, svg)
 }

@@ -1,11 +1,9 @@
 //go:build !js
 
-package jobs
+package known
 
 import (
-	"context"
 	"fmt"
-	"io"
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
@@ -13,8 +11,6 @@ import (
 	"memtide/web/display"
 	"memtide/web/draw"
 	"memtide/web/format"
-	"memtide/web/known"
-	"memtide/web/state"
 )
 
 // Measures of the picture of a training step, in CSS pixels.
@@ -38,67 +34,71 @@ var partStyles = map[proto.PartKind]display.Style{
 // verdicts are the words of the picture's second line.
 var verdicts = map[proto.Fit]string{proto.Fits: "It fits", proto.FitsNot: "It does not fit", proto.Unsure: "It may fit"}
 
-// stepPoster draws what a card holds in each phase of a training step, against what it has. The
-// second program has to be linked: it answers what a step takes.
-func stepPoster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, c state.Choice, width float64) (height float64, err error) {
-	s, err := proto.Do(ctx, pool.Do, &proto.Step{Model: c.Step, Args: c.StepArgs, Brief: true}, nil)
-	if err != nil {
-		return 0, fmt.Errorf("the link %s: %w", fragment, err)
-	}
-	if x := known.PassesOf(s); x != nil {
-		var scene draw.Scene
-		x.Title = fmt.Sprintf("%s on %d × %s", ask.Title(c.Step), s.GPUs, s.Card)
-		x.Draw(&scene, 0, draw.View{Width: width, To: x.End(), Cursor: draw.NoCursor})
-		return scene.Height, scene.WriteSVG(w, display.SVGOptions{Standalone: true, Link: "#" + fragment})
-	}
-	var l display.List
-	rows := float64(len(s.Phases) + 1)
-	l.Reset(width, 0)
-	l.Title = ask.Title(c.Step) + " on " + s.Card
+// StepPoster draws what a card holds in each phase of a training step, against what it has, or the
+// ranks of a pipeline: what stands in a document until the live view is asked for. model is what the
+// step was asked about.
+func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64) {
+	title := ask.Title(model) + " on " + s.Card
 	if s.GPUs > 1 {
-		l.Title = fmt.Sprintf("%s on %d × %s", ask.Title(c.Step), s.GPUs, s.Card)
+		title = fmt.Sprintf("%s on %d × %s", ask.Title(model), s.GPUs, s.Card)
 	}
-	room := s.Memory - s.Context
-	l.Desc = fmt.Sprintf("%s: %s of %s", verdicts[s.Fit], format.Range(s.Low, s.High), format.Bytes(room))
+	if x := PassesOf(s); x != nil {
+		x.Title = title
+		x.Draw(scene, 0, draw.View{Width: width, To: x.End(), Cursor: draw.NoCursor})
+		return
+	}
+	room, l := s.Memory-s.Context, &scene.List
+	l.Reset(width, 0)
+	l.Title, l.Desc = title, fmt.Sprintf("%s: %s of %s", verdicts[s.Fit], format.Range(s.Low, s.High), format.Bytes(room))
 	l.AddText(display.Ink, 0, 14, display.Text{S: l.Title, Large: true, Bold: true})
 	ink := display.Ink
 	if s.Fit != proto.Fits {
 		ink = display.Over
 	}
 	l.AddText(ink, 0, 32, display.Text{S: l.Desc, Bold: true})
+	drawPhases(l, s, width, room)
+	drawKey(l, s, width)
+}
+
+// drawPhases draws a bar for each phase, one for what is reserved, and the line of the card.
+func drawPhases(l *display.List, s *proto.Stepped, width float64, room engine.Bytes) {
 	names := 118.0
 	if width < 500 {
 		names = 100
 	}
-	bar := width - names - stepSide
-	at := func(b engine.Bytes) float64 { return names + bar*float64(b)/float64(max(room, s.High, 1)) }
-	row := func(i int, name string, size string) float64 {
+	at := func(b engine.Bytes) float64 {
+		return names + (width-names-stepSide)*float64(b)/float64(max(room, s.High, 1))
+	}
+	row := func(i int, name string, size engine.Bytes) float64 {
 		y := stepHead + stepRow*float64(i)
 		l.Text(display.Ink, 0, y+13, display.Start, display.Fit(name, names-6))
-		l.Text(display.Muted, width, y+13, display.End, size)
+		l.Text(display.Muted, width, y+13, display.End, format.Bytes(size))
 		return y
 	}
 	for i, p := range s.Phases {
-		y, from := row(i, p.Name, format.Bytes(p.Bytes)), engine.Bytes(0)
+		y, from := row(i, p.Name, p.Bytes), engine.Bytes(0)
 		for _, part := range p.Parts {
 			l.Rect(partStyles[part.Kind], at(from), y, max(at(from+part.Bytes)-at(from)-1, 0.5), stepBar)
 			from += part.Bytes
 		}
 	}
-	y := row(len(s.Phases), "reserved", format.Bytes(s.High))
+	y := row(len(s.Phases), "reserved", s.High)
 	l.Outline(display.StrokeOf(display.Muted, 1), names, y, at(s.Low)-names, stepBar)
 	l.Rect(partStyles[proto.PartScratch], at(s.Low), y, max(at(s.High)-at(s.Low), 1), stepBar)
-	bottom := stepHead + stepRow*rows
 	for _, line := range []display.Style{display.StrokeOf(display.Surface, 5), display.StrokeOf(display.Ink, 2)} {
-		l.Line(line, float32(at(room)), stepHead-8, float32(at(room)), float32(bottom-4))
+		l.Line(line, float32(at(room)), stepHead-8, float32(at(room)), float32(y+stepRow-4))
 	}
 	anchor, edge := display.End, at(room)+4
 	if at(room) < width/2 {
 		anchor, edge = display.Start, at(room)-4
 	}
 	l.Text(display.Ink, edge, stepHead-12, anchor, "a card has "+format.Bytes(room)+" for the program")
-	l.Text(display.Muted, 0, bottom+12, display.Start, "at the peak, in "+s.Phases[s.Phase].Name+":")
-	x, y := 0.0, bottom+22
+}
+
+// drawKey says what lies there at the peak, and gives the picture its height.
+func drawKey(l *display.List, s *proto.Stepped, width float64) {
+	x, y := 0.0, stepHead+stepRow*float64(len(s.Phases)+1)+22
+	l.Text(display.Muted, 0, y-10, display.Start, "at the peak, in "+s.Phases[s.Phase].Name+":")
 	for _, p := range s.Phases[s.Phase].Parts {
 		label := p.Name + " " + format.Bytes(p.Bytes)
 		if long := 18 + display.TextWidth(label); x > 0 && x+long > width {
@@ -110,5 +110,4 @@ func stepPoster(ctx context.Context, pool proto.Pool, w io.Writer, fragment stri
 		x += 30 + display.TextWidth(label)
 	}
 	l.Height = y + 22
-	return l.Height, l.WriteSVG(w, display.SVGOptions{Standalone: true, Link: "#" + fragment})
 }

@@ -1,0 +1,125 @@
+package puzzle
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/check"
+	"memtide/engine/sim"
+)
+
+// TestBest proves the best plan of each level: of all plans, none that fits is faster. Not
+// everything fits, and the best is not below the bound that holds for every schedule.
+func TestBest(t *testing.T) {
+	for i := range Levels {
+		l := &Levels[i]
+		t.Run(l.Name, func(t *testing.T) {
+			best, fits := l.Search()
+			stated, ok := ParsePlan(l.Best, len(l.Layers))
+			if !ok {
+				t.Fatalf("the best plan is %q; want a letter for each of %d layers", l.Best, len(l.Layers))
+			}
+			got, err := l.Play(stated)
+			want, err2 := l.Play(best)
+			if err != nil || err2 != nil || !got.Fits || got.Time != want.Time {
+				t.Errorf("%s takes %v (fits: %v; %v), and %s %v (%v); want the same", stated, got.Time, got.Fits, err, best, want.Time, err2)
+			}
+			if all, err := l.Play(Plan(strings.Repeat("k", len(l.Layers)))); err != nil || all.Fits {
+				t.Errorf("keeping everything fits (%v): there is nothing to do", err)
+			}
+			if b := l.Bound(); b > got.Time || b <= 0 {
+				t.Errorf("the lower bound is %v, and a plan takes %v", b, got.Time)
+			}
+			t.Logf("%d layers, %d of %d plans fit, best %s, %v", len(l.Layers), fits, l.Plans(), best, got.Time)
+		})
+	}
+}
+
+// TestSchedule plays single choices by hand: two layers of 10 ms and 20 ms with 4 MiB, and a link
+// of a MiB in a millisecond.
+func TestSchedule(t *testing.T) {
+	l := Level{Name: "two", Layers: []Layer{layer("a", 10, 20, 2, 4), layer("b", 10, 20, 2, 4)}, Link: perMilli(1), Budget: 100 * engine.MiB}
+	for plan, want := range map[string]time.Duration{
+		"kk": 60 * time.Millisecond,
+		"rk": 70 * time.Millisecond, // a again
+		"kr": 70 * time.Millisecond,
+		"rr": 80 * time.Millisecond, // both again, in a row
+		"ok": 64 * time.Millisecond, // 4 ms out beside b; back before b's backward, which reads a's output
+		"ko": 68 * time.Millisecond, // nothing runs beside the copies of the last layer
+	} {
+		out, err := l.Play(Plan(plan))
+		if err != nil || !out.Fits || out.Time != want {
+			t.Errorf("plan %s takes %v (fits: %v, %v); want %v", plan, out.Time, out.Fits, err, want)
+		}
+	}
+}
+
+// TestPlans: every plan of a level without a limit is a schedule that the player plays and the
+// checker accepts, and recomputing or moving saves no time.
+func TestPlans(t *testing.T) {
+	l := Levels[2]
+	p := l.Problem().WithBudget(engine.NoLimit)
+	kept := l.Problem().Chain.Chain
+	least := kept.ForwardTime() + kept.BackTime()
+	plan := make(Plan, len(l.Layers))
+	for n := range l.Plans() {
+		for k := range plan {
+			plan[k] = choices[n%3].choice
+			n /= 3
+		}
+		for _, ahead := range []int{0, 1} {
+			s := schedule(p.Chain, plan, ahead)
+			trace, err := sim.Play(p, s)
+			if err != nil {
+				t.Fatalf("plan %s, %d ahead: %v", plan, ahead, err)
+			}
+			if err := check.Trace(p, s, trace); err != nil || trace.Makespan < least {
+				t.Fatalf("plan %s, %d ahead takes %v: %v", plan, ahead, trace.Makespan, err)
+			}
+		}
+	}
+}
+
+// TestGame: choices, stars, addresses and words.
+func TestGame(t *testing.T) {
+	g := NewGame("")
+	if g.Fragment() != "#1-kkkkk" || g.Solved() || !strings.HasPrefix(g.Verdict(), "It does not fit: ") {
+		t.Errorf("it begins with %s, %q; want everything kept, which does not fit", g.Fragment(), g.Verdict())
+	}
+	g.Choose(1, "r")
+	if g.Fragment() != "#1-krkkk" || !g.Solved() || !strings.HasPrefix(g.Verdict(), "Solved: ") || !strings.Contains(g.LevelsHTML(), "3 of 3 stars") {
+		t.Errorf("after recomputing relu1: %s, %q, %s; want it solved with three stars", g.Fragment(), g.Verdict(), g.LevelsHTML())
+	}
+	for _, wrong := range []struct {
+		layer  int
+		choice string
+	}{{-1, "r"}, {5, "r"}, {0, "x"}, {0, ""}} {
+		if g.Choose(wrong.layer, wrong.choice); g.Fragment() != "#1-krkkk" {
+			t.Errorf("choosing %q for layer %d makes %s; want it left out", wrong.choice, wrong.layer, g.Fragment())
+		}
+	}
+	g.Choose(0, "o")
+	if g.out.Fits && g.earned() == 3 || g.stars[0] != 3 {
+		t.Errorf("a slower plan earns %d stars, and the level has %d; want fewer than three, and three kept", g.earned(), g.stars[0])
+	}
+	g.Open(1)
+	if g.ShowBest(); !g.Solved() || g.stars[1] != 0 {
+		t.Errorf("the best plan that is shown earns %d stars; want none", g.stars[1])
+	}
+	for fragment, want := range map[string]string{"#3-rokrkkk": "#3-rokrkkk", "#3-rok": "#3-kkkkkkk", "#9-k": "#1-kkkkk", "nonsense": "#1-kkkkk", "#2": "#2-kkkkkk"} {
+		if got := NewGame(fragment).Fragment(); got != want {
+			t.Errorf("%s opens %s; want %s", fragment, got, want)
+		}
+	}
+	board := NewGame("#2-rokkkk").BoardHTML()
+	for _, want := range []string{`name="layer0" value="r" checked`, `name="layer1" value="o" checked`, "<legend>embed</legend>", "Budget 432 MiB"} {
+		if !strings.Contains(board, want) {
+			t.Errorf("the board lacks %s", want)
+		}
+	}
+	if svg := g.PictureHTML(360); !strings.Contains(svg, "<svg") {
+		t.Errorf("the picture is %.100s; want SVG", svg)
+	}
+}

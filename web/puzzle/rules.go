@@ -1,0 +1,160 @@
+package puzzle
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/bound"
+	"memtide/engine/check"
+	"memtide/engine/sim"
+)
+
+// Choice is what is done with the saved activations of a layer.
+type Choice byte
+
+// The choices, as they are written in a plan.
+const (
+	Keep      Choice = 'k'
+	Recompute Choice = 'r'
+	Offload   Choice = 'o'
+)
+
+// Plan is a choice for each layer, written as one letter each.
+type Plan []Choice
+
+// ParsePlan reads a plan of so many layers. ok is false if text is none.
+func ParsePlan(text string, layers int) (plan Plan, ok bool) {
+	for _, c := range []byte(text) {
+		if c != byte(Keep) && c != byte(Recompute) && c != byte(Offload) {
+			return nil, false
+		}
+		plan = append(plan, Choice(c))
+	}
+	return plan, len(plan) == layers
+}
+
+// String returns the letters.
+func (p Plan) String() string { return string(p) }
+
+// at returns the choice for stage k, counted from 1; what is no layer is kept.
+func (p Plan) at(k int) Choice {
+	if k < 1 || k > len(p) {
+		return Keep
+	}
+	return p[k-1]
+}
+
+// Outcome is what a plan comes to.
+type Outcome struct {
+	Fits    bool
+	Time    time.Duration // of the step; without a limit of memory if it does not fit
+	Peak    engine.Bytes  // likewise
+	Problem *engine.Problem
+	Trace   *sim.Trace
+}
+
+// Play plays a plan on a level. The error says that the player and the checker disagree.
+func (l *Level) Play(plan Plan) (Outcome, error) {
+	p := l.Problem()
+	out, s := fitted(p, plan)
+	if !out.Fits {
+		p = p.WithBudget(engine.NoLimit)
+		out, s = fitted(p, plan)
+		out.Fits = false
+	}
+	out.Problem = p
+	if err := check.Trace(p, s, out.Trace); err != nil {
+		return out, fmt.Errorf("plan %s of level %s: %w", plan, l.Name, err)
+	}
+	return out, nil
+}
+
+// fitted plays both ways to fetch, and returns the faster with its schedule.
+func fitted(p *engine.Problem, plan Plan) (out Outcome, faster engine.Schedule) {
+	for _, ahead := range []int{1, 0} {
+		s := schedule(p.Chain, plan, ahead)
+		t, err := sim.Play(p, s)
+		if err == nil && (!out.Fits || t.Makespan < out.Time) { // an error: it is stuck for lack of room
+			out, faster = Outcome{Fits: true, Time: t.Makespan, Peak: t.Peak, Trace: t}, s
+		}
+	}
+	return out, faster
+}
+
+// schedule writes a plan down. Offloaded layers are asked for ahead layers before they are needed.
+func schedule(g *engine.ChainGraph, plan Plan, ahead int) (s engine.Schedule) {
+	last := g.Chain.Len()
+	there := make([]bool, last+1) // saved activations are on the device, or on their way
+	for k := 1; k <= last; k++ {
+		if plan.at(k) == Recompute {
+			s = append(s, engine.RunOutputOnly(g.Fwd(k)))
+		} else {
+			s, there[k] = append(s, engine.Run(g.Fwd(k))), true
+		}
+		if plan.at(k) == Offload {
+			s = append(s, engine.Offload(g.Saved(k)))
+		}
+		switch {
+		case plan.at(k-1) == Offload:
+			s, there[k-1] = append(s, engine.Free(g.Saved(k-1))), false
+		case plan.at(k-1) == Recompute && k < last: // the backward of the loss reads the last output
+			s = append(s, engine.Free(g.Act(k-1)))
+		}
+	}
+	var need func(k int)
+	need = func(k int) { // has the saved activations of a stage on the device
+		if k < 1 || there[k] {
+			return
+		}
+		there[k] = true
+		if plan.at(k) == Offload {
+			s = append(s, engine.Fetch(g.Saved(k), 0))
+			return
+		}
+		need(k - 1)
+		s = append(s, engine.Run(g.Fwd(k)))
+	}
+	for k := last; k >= 1; k-- {
+		need(k)
+		if k < last || plan.at(k-1) != Recompute {
+			need(k - 1)
+		}
+		if next := k - 1 - ahead; next >= 1 && plan.at(next) == Offload {
+			need(next)
+		}
+		s = append(s, engine.Run(g.Bwd(k)), engine.Free(g.Saved(k)), engine.Free(g.Grad(k)))
+	}
+	return s
+}
+
+// Bound returns a time below which no schedule is, whatever it does with the layers.
+func (l *Level) Bound() time.Duration {
+	t, _ := bound.Of(l.Problem(), engine.MayRecompute|engine.MayOffload)
+	return t
+}
+
+// Search tries every plan and returns the fastest that fits, the first of those that are equal,
+// and how many fit. It is what a level's Best is proven with.
+func (l *Level) Search() (best Plan, fits int) {
+	plan, p := make(Plan, len(l.Layers)), l.Problem()
+	fastest := time.Duration(0)
+	var try func(k int)
+	try = func(k int) {
+		if k < len(plan) {
+			for _, plan[k] = range []Choice{Keep, Recompute, Offload} {
+				try(k + 1)
+			}
+			return
+		}
+		out, _ := fitted(p, plan)
+		if !out.Fits {
+			return
+		}
+		if fits++; best == nil || out.Time < fastest {
+			best, fastest = append(Plan{}, plan...), out.Time
+		}
+	}
+	try(0)
+	return best, fits
+}

@@ -150,6 +150,20 @@ func TestStepRanks(t *testing.T) {
 	t.Error("the sentence has no order of passes")
 }
 
+// Of many ranks the middle ones are folded, but for the one that is chosen.
+func TestStepManyRanks(t *testing.T) {
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "32", "pp": "32", "accumulate": "32", "ckpt": "full", "schedule": "1f1b"})
+	c := &Page{S: s}
+	s.Update(state.PickRank{Rank: 9})
+	got := string(c.Ranks())
+	if rows, folds := strings.Count(got, "<button"), strings.Count(got, "<summary>"); rows != 32 || folds != 2 || !strings.Contains(got, "Ranks 4 to 8: ") || !strings.Contains(got, "Ranks 10 to 27: ") {
+		t.Errorf("%d rows and %d folds; want 32 and those of 4 to 8 and 10 to 27:\n%s", rows, folds, got)
+	}
+	if inside, _, _ := strings.Cut(got[strings.Index(got, "<details>"):], "</details>"); strings.Contains(inside, "Rank 9<") || strings.Count(inside, "<button") != 5 {
+		t.Errorf("the first fold has\n%s\nwant ranks 4 to 8", inside)
+	}
+}
+
 // The passes of a pipeline are drawn; what is selected is said under the picture, with the cause to
 // follow, and all is in a table.
 func TestStepPasses(t *testing.T) {

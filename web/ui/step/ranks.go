@@ -24,22 +24,61 @@ func (c *Page) Ranks() vugu.HTML {
 	room := r.Memory - r.Context
 	whole := max(room, r.Ranks[r.Full].High)
 	var b strings.Builder
-	for i := range r.Ranks {
-		rank, class := &r.Ranks[i], ""
-		if i == r.Full {
-			class = "most"
+	for i := 0; i < len(r.Ranks); i++ {
+		end := i
+		for c.folded(end) {
+			end++
 		}
-		fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
-			class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
-		at := engine.Bytes(0)
-		for _, p := range rank.Phases[rank.Phase].Parts {
-			b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
-			at += p.Bytes
+		if end > i {
+			b.WriteString(c.foldedRanks(i, end, whole))
+			i = end
 		}
-		b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(room, whole), "", ""))
-		fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
+		b.WriteString(c.rankRow(i, whole))
 	}
 	return vugu.HTML(b.String())
+}
+
+// Of more than mostRankRows ranks all but the first and last few, the fullest and the chosen one are folded.
+const (
+	mostRankRows = 16
+	rankRows     = 4
+)
+
+// folded reports whether a rank is one of those that are folded.
+func (c *Page) folded(i int) bool {
+	r := c.reply()
+	return len(r.Ranks) > mostRankRows && i >= rankRows && i < len(r.Ranks)-rankRows && i != r.Full && i != c.S.Step.Rank()
+}
+
+// foldedRanks returns the rows of the ranks from i up to end behind a line that says how much they need.
+func (c *Page) foldedRanks(i, end int, whole engine.Bytes) string {
+	least, most := engine.NoLimit, engine.Bytes(0)
+	var rows strings.Builder
+	for n := i; n < end; n++ {
+		least, most = min(least, c.reply().Ranks[n].High), max(most, c.reply().Ranks[n].High)
+		rows.WriteString(c.rankRow(n, whole))
+	}
+	return fmt.Sprintf("<li><details><summary>"+wordsFoldedRanks+"</summary><ol>%s</ol></details></li>", i, end-1, format.Bytes(least), format.Bytes(most), rows.String())
+}
+
+// rankRow returns the row of a rank; the bar has the given bytes from end to end.
+func (c *Page) rankRow(i int, whole engine.Bytes) string {
+	r := c.reply()
+	rank, class := &r.Ranks[i], ""
+	if i == r.Full {
+		class = "most"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
+		class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
+	at := engine.Bytes(0)
+	for _, p := range rank.Phases[rank.Phase].Parts {
+		b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
+		at += p.Bytes
+	}
+	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(r.Memory-r.Context, whole), "", ""))
+	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
+	return b.String()
 }
 
 // rankWords say what a rank has and holds.

@@ -26,11 +26,12 @@ const (
 	wordsPhaseNote     = "The most that is allocated in each phase."
 	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
 
-	wordsRanks     = "Every rank at its peak"
-	wordsRanksWait = "On average a rank waits %s of the passes' time. A click on a rank shows its pictures."
-	wordsPasses    = "Ranks of the pipeline"
-	wordsRank      = "Rank %d"
-	wordsInFlight  = "%d in flight"
+	wordsRanks       = "Every rank at its peak"
+	wordsRanksWait   = "On average a rank waits %s of the passes' time. A click on a rank shows its pictures."
+	wordsPasses      = "Ranks of the pipeline"
+	wordsRank        = "Rank %d"
+	wordsInFlight    = "%d in flight"
+	wordsFoldedRanks = "Ranks %d to %d: %s to %s"
 
 	wordsEqualWork  = "time for equal work"
 	wordsOrders     = "Schedules of the pipeline"

@@ -109,6 +109,7 @@ const (
 type Stepping struct {
 	Optimizer  StepKind // [StepForeach]
 	HostStep   bool     // moments, masters and the optimizer's step are the host's
+	HostPart   int64    // per cent of each weight for which they are [100]
 	StepInBack bool     // the optimizer steps on each gradient as it appears
 }
 
@@ -267,6 +268,11 @@ func (c *Checkpointing) check() {
 
 func (o *Stepping) defaults() {
 	mode(&o.Optimizer, stepKinds, StepForeach)
+	o.HostPart = cmp.Or(o.HostPart, 100)
+}
+
+func (o *Stepping) bounds() []bound {
+	return []bound{{"per cent of the optimizer in host memory", o.HostPart, 100}}
 }
 
 func (o *Stepping) check() {

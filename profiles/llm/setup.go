@@ -60,7 +60,7 @@ func (s *Setup) checkNumbers() {
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
-	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
+	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Stepping.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
 		for _, v := range part {
 			if v.n < 0 || v.n > v.most {
 				refuse("%s: %d; want up to %d", v.name, v.n, v.most)

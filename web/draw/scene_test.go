@@ -135,6 +135,20 @@ func TestNothingIsClipped(t *testing.T) {
 	}
 }
 
+// Where a band has less than the values in it, as in a merged column, the lines between them end at its top.
+func TestSeamsStayInTheirBand(t *testing.T) {
+	p := tracetest.Problem()
+	trace := tracetest.Trace(p)
+	for i := range trace.Memory {
+		for c := range trace.Memory[i].Used {
+			trace.Memory[i].Used[c] /= 20
+		}
+	}
+	trace.Peak /= 20
+	m := NewModel(p, trace)
+	checkInside(t, m, Memory, View{To: m.Makespan(), Width: 640})
+}
+
 func checkInside(t *testing.T, m *Model, pic Picture, v View) {
 	t.Helper()
 	var s, over Scene

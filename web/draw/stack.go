@@ -203,7 +203,7 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 				}
 				continue
 			}
-			foot := float32(sc.foot(base[0]))
+			foot := float32(sc.foot(min(base[0], l.sum[b])))
 			for side, x := range [2]float64{l.x, r.x} {
 				base[side] += p.Bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.From), p.To))
 			}

@@ -12,6 +12,7 @@ func (ToggleCompare) apply(s *State) []Effect {
 			return nil
 		}
 		s.unpreview()
+		s.View.Help = false // which has a button for it
 		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
 		out := append(s.setOther(s.Choice, nil, Replace), WriteURL{Push})
 		s.touch()

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strconv"
 	"time"
 
 	"memtide/profiles/card"
@@ -120,6 +121,10 @@ func (m PickStep) apply(s *State) []Effect {
 		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq")) // without what another model's pictures were
 	case c.StepArgs["height"] == "":
 		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
+	}
+	if known := ask.Lookup(m.Model); known != nil && known.Positions() > 0 {
+		tokens, _ := strconv.Atoi(ask.Value(c.StepArgs, "seq"))
+		c.StepArgs = ask.With(c.StepArgs, "seq", strconv.Itoa(min(tokens, known.Positions())))
 	}
 	return s.openStep(c, Push)
 }

@@ -91,10 +91,10 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// A diffusion model is asked about by a side, and a language model by tokens.
+// A diffusion model is asked about by a side, and a language model by tokens, no more than it has positions for.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
-	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""}, {"gpt2", "", ""}} {
+	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""}, {"gpt2", "", "1024"}} {
 		if p.play(PickStep{c.model}); p.Choice.Step != c.model || p.Choice.StepArgs["height"] != c.height || p.Choice.StepArgs["width"] != c.height || p.Choice.StepArgs["seq"] != c.seq {
 			t.Errorf("%q with %v; want %s with sides of %q and %q tokens", p.Choice.Step, p.Choice.StepArgs, c.model, c.height, c.seq)
 		}

@@ -102,6 +102,7 @@ var Options = []engine.Param{
 	{Name: "offload", Title: "block inputs in host memory", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "swap-blocks", Title: "blocks swapped with the host", Default: "0", Max: 1 << 10},
 	{Name: "host", Title: "optimizer in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "host-part", Title: "per cent of the optimizer there", Default: "100", Min: 1, Max: 100},
 	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
@@ -216,6 +217,8 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "kbit":
 		return fourBits(args)
+	case "host-part":
+		return Value(args, "host") == "yes"
 	case "swap-blocks", "dora":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":

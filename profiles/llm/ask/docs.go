@@ -41,6 +41,7 @@ stash all that blocks keep waits in host memory; needs -ckpt none
 offload block inputs wait in host memory; needs -ckpt full
 swap-blocks the frozen weights of <N> blocks wait in host memory (block swap); needs -lora; auto: of as few as fit
 host moments and the optimizer's step are the host's
+host-part <PERCENT> of the optimizer are the host's, with -host (Megatron's optimizer-offload-fraction, DeepSpeed's ratio)
 tp <N> ranks that share each product
 cp <N> ranks that share each sequence
 ep <N> ranks that share the experts of a block

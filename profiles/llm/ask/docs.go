@@ -27,7 +27,7 @@ norm <NAME> of the norm's kernel
 kernel <NAME> of the optimizer's kernel
 lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything
 dora adapters have a learned magnitude for each output, too (PEFT's use_dora); needs -lora
-base <TYPE> of frozen weights of products under adapters (nf4-double: its scales quantised too)
+base <TYPE> of frozen weights of products under adapters (int8: bitsandbytes' LLM.int8; nf4-double: its scales quantised too)
 kbit what is frozen beside products in 4 bits is in fp32: norms, embedding and head, as PEFT's prepare_model_for_kbit_training leaves them; it turns checkpointing on, too, which -ckpt full says
 fp8 <WHAT> of the blocks' products is in 8 bits
 compile blocks go through torch.compile

@@ -14,7 +14,8 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	l := b.s.LoRA
 	at := func(n int64) engine.Bytes { return size(b.inner*n, l.Bytes) }
 	switch {
-	case b.s.fourBits():
+	case b.s.bitsandbytes() && b.s.Base == BaseInt8:
+	case b.s.bitsandbytes():
 		wide := b.values[y].wide
 		y = b.add(op{in: []valueID{y}, byRef: true}, name+".clone", b.values[y].bytes)
 		b.values[y].wide = wide
@@ -60,12 +61,12 @@ func (b *builder) promoted(x valueID) valueID {
 func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	wide := size(b.inner*out, 4)
 	matrix, eye, norms := size(in*out, 4), size(in*in, 4), size(out, 4)
-	if b.s.fourBits() && !b.values[y].wide { // in the type of the input
+	if b.s.bitsandbytes() && !b.values[y].wide { // in the type of the input
 		matrix, norms = matrix/2, norms/2
 	}
 	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)}, back: 2 * wide}
 	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e)) // the weights, the adapters' product, that scaled, and the sum
-	if !b.s.fourBits() {
+	if !b.s.bitsandbytes() {
 		o.temp += size(b.inner*in, 4) // the input as the adapters have it
 	}
 	o.flops = 2 * float64(b.s.LoRA.Rank) * float64(in) * float64(in+out)
@@ -75,7 +76,7 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	part := b.add(op{in: []valueID{high}, keeps: []valueID{high}, back: 2 * wide}, name+".direction", wide)
 	part = b.add(op{in: []valueID{part}}, name+".scaled", wide)
 	sum := b.sum(b.promoted(y), b.sum(base, part))
-	if b.s.fourBits() {
+	if b.s.bitsandbytes() {
 		return sum
 	}
 	return b.cast(sum)

@@ -3,14 +3,17 @@ package llm
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
+
+	"memtide/engine"
 )
 
 // measuredAdapters are what profiles/torchtest/write_adapters.py measured.
 func measuredAdapters(t *testing.T) (file struct {
 	Batch, Seq, Hidden, Heads, Keys, Head, Wide, Rank int64
 	Rows                                              []struct {
-		Four     bool `json:"four_bits"`
+		Bits     int
 		Dora     bool
 		KBit     bool
 		Kept     int64
@@ -37,9 +40,7 @@ func TestAdaptersKeep(t *testing.T) {
 		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq}, LoRA: &LoRA{Rank: file.Rank, On: everyProduct, Dora: r.Dora}}
 		FindProgram("hf").Apply(&s)
 		s.Weight, s.Moments = 2, 0
-		if r.Four {
-			s.Base = BaseNF4
-		}
+		s.Base = map[int]BaseKind{16: BaseSame, 8: BaseInt8, 4: BaseNF4}[r.Bits]
 		if r.KBit {
 			s.Weight = 4
 		}
@@ -54,7 +55,21 @@ func TestAdaptersKeep(t *testing.T) {
 			}
 		}
 		if got := int64(b.keeps()); got != r.Kept || adapters != r.Adapters {
-			t.Errorf("4 bits %t, DoRA %t, k-bit %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Four, r.Dora, r.KBit, got, adapters, r.Kept, r.Adapters)
+			t.Errorf("%d bits, DoRA %t, k-bit %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Bits, r.Dora, r.KBit, got, adapters, r.Kept, r.Adapters)
+		}
+	}
+}
+
+// A product in INT8 has a byte for each number and 4 for each output, and is known of Transformers alone.
+func TestProductsInINT8(t *testing.T) {
+	a := asked(map[string]string{"lora": "8", "base": "int8"})
+	s := normal(t, a.Setup)
+	if got, want := s.weightBytes(weight{n: 64 * 128, rows: 64, cols: 128}), engine.Bytes(64*128+4*128); got != want {
+		t.Errorf("64 x 128 numbers have %d bytes, want %d", got, want)
+	}
+	for _, args := range []engine.Args{{"lora": "8", "base": "int8", "program": "torchtune"}, {"lora": "8", "base": "int8", "gpus": "8"}} {
+		if _, err := Run(asked(args).Setup); err == nil || !strings.Contains(err.Error(), "INT8") {
+			t.Errorf("%v: error %v, want one about INT8", args, err)
 		}
 	}
 }

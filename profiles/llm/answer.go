@@ -158,9 +158,7 @@ func (p *program) states() (n engine.Bytes) {
 			if !w.trained {
 				continue
 			}
-			if !s.HostStep {
-				n += s.stateBytes(w)
-			}
+			n += s.stays(s.stateBytes(w))
 		}
 	}
 	for _, r := range p.swaps {

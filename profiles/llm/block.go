@@ -181,7 +181,7 @@ func (b *builder) sum(x, y valueID) valueID {
 // point returns an operator element by element that keeps some values.
 func (b *builder) point(name string, bytes engine.Bytes, in []valueID, keeps ...valueID) valueID {
 	y := b.add(op{in: in, keeps: keeps}, name, bytes)
-	b.values[y].wide = b.values[in[0]].wide && b.s.fourBits()
+	b.values[y].wide = b.values[in[0]].wide && b.s.bitsandbytes()
 	return y
 }
 
@@ -217,8 +217,9 @@ func (b *builder) scatter(x valueID) valueID {
 // linear returns a product from in to out numbers a token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
-	wide := b.values[x].wide && b.s.fourBits() // returned in the type of the input
+	wide := b.values[x].wide && b.s.bitsandbytes() // returned in the type of the input
 	bytes := b.act(out)
+	whole := x
 	x = b.cast(x)
 	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w}, flops: 2 * float64(b.inner) * float64(in) * float64(out)}
 	o.temp, o.back = b.narrowed(w, b.inner)
@@ -228,6 +229,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		if o.keeps[0] != x {
 			o.back += b.values[x].bytes
 		}
+	}
+	if b.s.bitsandbytes() && b.s.Base == BaseInt8 { // it keeps its input as it is
+		o.in, o.keeps = []valueID{whole}, []valueID{whole}
 	}
 	if wide {
 		o.temp, o.back = max(o.temp, bytes), o.back+bytes

@@ -69,6 +69,9 @@ type outline struct {
 
 // newOutline plays a step that keeps everything.
 func newOutline(s *Setup) *outline {
+	if s.HostStep && s.HostPart < 100 {
+		refuse("a part of the optimizer in host memory is not known as a schedule; want all of it or none")
+	}
 	o := &outline{program: newProgram(s, s.end(true, true)), n: int(s.Model.Layers) + 2}
 	l := ledgers.Get().(*ledger)
 	o.ledger, l.record = l, []moment{}
@@ -120,8 +123,8 @@ func (o *outline) chain(c *Card) *engine.Chain {
 			if w.trained && o.accumulated() {
 				r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
 			}
-			if w.trained && !s.HostStep {
-				r.Optimizer += s.stateBytes(w)
+			if w.trained {
+				r.Optimizer += s.stays(s.stateBytes(w))
 			}
 		}
 		r.Pinned += o.casted(u) + o.pinned(u)

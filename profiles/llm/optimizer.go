@@ -26,6 +26,14 @@ func (s *Setup) moments(w weight) [2]engine.Bytes {
 	return [2]engine.Bytes{s.at(w, 1, first), s.at(w, 1, n-first)}
 }
 
+// stays returns what is not in host memory of an optimizer's bytes.
+func (s *Setup) stays(n engine.Bytes) engine.Bytes {
+	if !s.HostStep {
+		return n
+	}
+	return n - n*engine.Bytes(s.HostPart)/100
+}
+
 // stateBytes returns a rank's share of what the optimizer keeps of a weight.
 func (s *Setup) stateBytes(w weight) engine.Bytes {
 	m := s.moments(w)

@@ -81,3 +81,21 @@ func TestOptimizersRefuse(t *testing.T) {
 		}
 	}
 }
+
+// A part of the optimizer in host memory leaves the rest of moments and masters on the card.
+func TestPartOnHost(t *testing.T) {
+	s := one()
+	s.Moments, s.Master, s.Grad = 8, 4, 2
+	n := engine.Bytes(s.Model.Params())
+	for _, part := range []engine.Bytes{100, 25, 50} {
+		s.HostStep, s.HostPart = true, int64(part)
+		r := run(t, s)
+		card, host := n*12*(100-part)/100, n*14*part/100 // there gradients, too
+		if got := partOf(r, Step, Moments) + partOf(r, Step, Masters); got < card || got > card+64 {
+			t.Errorf("%d per cent: %d bytes on the card, want %d", part, got, card)
+		}
+		if r.Host < host-64 || r.Host > host {
+			t.Errorf("%d per cent: %d bytes on the host, want %d", part, r.Host, host)
+		}
+	}
+}

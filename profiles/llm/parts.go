@@ -36,13 +36,15 @@ type Precision struct {
 // BaseKind is how frozen weights of products are stored.
 type BaseKind string
 
-// The kinds of Base: as the other weights, in 8 bits, or in 4. What is in 8 bits is widened for each
-// pass [musubi-tuner: --fp8_base; diffusion-pipe: transformer_dtype float8]. bitsandbytes has half a byte of a
+// The kinds of Base: as the other weights, in 8 bits, or in 4. What is in FP8 is widened for each
+// pass [musubi-tuner: --fp8_base; diffusion-pipe: transformer_dtype float8]. bitsandbytes has, in INT8, a
+// scale of 4 bytes for each output, or half a byte of a
 // number and a scale for each 64; the scales are 4 bytes, or, quantised themselves, one byte
 // and 4 for each 256 of them [bitsandbytes: functional.py, quantize_4bit].
 const (
 	BaseSame      BaseKind = "same"
 	BaseFP8       BaseKind = "fp8"
+	BaseInt8      BaseKind = "int8"
 	BaseNF4       BaseKind = "nf4"
 	BaseNF4Double BaseKind = "nf4-double"
 )
@@ -109,6 +111,7 @@ const (
 type Stepping struct {
 	Optimizer  StepKind // [StepForeach]
 	HostStep   bool     // moments, masters and the optimizer's step are the host's
+	HostPart   int64    // per cent of each weight for which they are [100]
 	StepInBack bool     // the optimizer steps on each gradient as it appears
 }
 
@@ -267,6 +270,11 @@ func (c *Checkpointing) check() {
 
 func (o *Stepping) defaults() {
 	mode(&o.Optimizer, stepKinds, StepForeach)
+	o.HostPart = cmp.Or(o.HostPart, 100)
+}
+
+func (o *Stepping) bounds() []bound {
+	return []bound{{"per cent of the optimizer in host memory", o.HostPart, 100}}
 }
 
 func (o *Stepping) check() {
@@ -319,7 +327,7 @@ func (y *Layout) check(m *Model) {
 
 // Kinds of the modes, in the order in which messages name them.
 var (
-	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseNF4, BaseNF4Double}
+	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseInt8, BaseNF4, BaseNF4Double}
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
 	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots, CheckpointModules, CheckpointBudget}

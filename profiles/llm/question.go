@@ -109,6 +109,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
+	s.HostPart = int64(p.Int("host-part"))
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}

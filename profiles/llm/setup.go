@@ -60,7 +60,7 @@ func (s *Setup) checkNumbers() {
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
-	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
+	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Stepping.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
 		for _, v := range part {
 			if v.n < 0 || v.n > v.most {
 				refuse("%s: %d; want up to %d", v.name, v.n, v.most)
@@ -183,8 +183,8 @@ func (s *Setup) autocast() bool {
 
 // fourBits reports whether frozen products are those of bitsandbytes, which return the type of their
 // input, under autocast [bitsandbytes: nn/modules.py, Linear4bit].
-func (s *Setup) fourBits() bool {
-	return s.autocast() && (s.Base == BaseNF4 || s.Base == BaseNF4Double)
+func (s *Setup) bitsandbytes() bool {
+	return s.autocast() && (s.Base == BaseInt8 || s.Base == BaseNF4 || s.Base == BaseNF4Double)
 }
 
 // widened reports whether frozen weights that are no products' are in fp32 beside narrow ones.
@@ -197,13 +197,16 @@ func (s *Setup) checkWidened() {
 	if dora && !s.autocast() {
 		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
 	}
+	if s.Base == BaseInt8 && !s.bitsandbytes() {
+		refuse("%s: products in INT8 are known beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
+	}
 	if !s.widened() && !dora {
 		return
 	}
-	if !s.fourBits() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
+	if !s.bitsandbytes() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
 		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil || k.AltUp != nil || k.PerLayer != nil
 	}) {
-		refuse("%s: training in k bits (beside products in 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
+		refuse("%s: training in k bits (beside products in INT8 or 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
 	}
 }
 
@@ -215,7 +218,7 @@ func (s *Setup) wideStream() bool {
 
 // wideDora reports whether DoRA's sums stay in 4 bytes: beside products in 4 bits they are not
 // narrowed under autocast [PEFT: lora/bnb.py].
-func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.fourBits() }
+func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes() }
 
 // gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

@@ -38,10 +38,13 @@ func (s *Setup) quantised(w weight) bool {
 	return s.Base != BaseSame && w.rows > 0 && !w.trained
 }
 
-// packed returns the bytes of n numbers in 8 bits, or in 4 with their scales.
-func (s *Setup) packed(n int64) engine.Bytes {
-	if s.Base == BaseFP8 {
+// packed returns the bytes of n numbers of a weight in 8 bits, or in 4 with their scales.
+func (s *Setup) packed(w weight, n int64) engine.Bytes {
+	switch s.Base {
+	case BaseFP8:
 		return size(n, 1)
+	case BaseInt8:
+		return size(n+4*ceil(n, w.rows), 1)
 	}
 	scales := ceil(n, scaled)
 	if s.Base == BaseNF4Double {
@@ -57,7 +60,7 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 		if s.Zero >= 3 {
 			n = ceil(n, s.split(w))
 		}
-		return s.packed(n)
+		return s.packed(w, n)
 	}
 	return s.at(w, 3, s.storedBytes(w, s.Weight))
 }
@@ -66,7 +69,7 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	switch {
 	case s.quantised(w):
-		return s.packed(n)
+		return s.packed(w, n)
 	case w.rows > 0 && s.Float8:
 		return size(n, s.Gather)
 	}
@@ -80,6 +83,8 @@ func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 // matmul_with_hp_or_float8_args; float8_ops.py].
 func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) {
 	switch s := b.s; {
+	case s.quantised(w) && s.Base == BaseInt8: // the input in fp16 and INT8; in the backward the weight [bitsandbytes: MatMul8bitLt]
+		return size(tokens*w.rows, 3), size(w.n, b.e)
 	case s.quantised(w):
 		return size(w.n, b.e), size(w.n, b.e)
 	case s.Float8:

@@ -403,7 +403,7 @@ func (p *program) embeddingBackward() {
 // optimize steps on all gradients and gives them back.
 func (p *program) optimize() {
 	s := p.s
-	if s.Optimizer == StepNone || s.HostStep {
+	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 {
 		p.drop()
 		return
 	}
@@ -413,7 +413,7 @@ func (p *program) optimize() {
 			for _, w := range u.weights {
 				if w.trained {
 					n := s.moments(w)
-					p.moments = append(p.moments, p.take(n[0], Moments), p.take(n[1], Moments))
+					p.moments = append(p.moments, p.take(s.stays(n[0]), Moments), p.take(s.stays(n[1]), Moments))
 				}
 			}
 		}
@@ -435,7 +435,7 @@ func (p *program) stepTemps() {
 			var of []handle
 			temps, together := p.s.stepTemps(w)
 			for _, bytes := range temps {
-				of = append(of, p.take(bytes, StepTemps))
+				of = append(of, p.take(p.s.stays(bytes), StepTemps))
 			}
 			if together {
 				all = append(all, of...)

@@ -205,7 +205,9 @@ func (p *program) stepSeconds(c *Card) float64 {
 		}
 	}
 	if p.s.HostStep {
-		return trained*stepTraffic/hostMemory + trained*float64(p.s.Grad)/c.Link + trained*float64(p.s.Compute)/c.back()
+		there := float64(p.s.HostPart) / 100 * trained
+		trained -= there
+		return trained*stepTraffic/c.Bandwidth + there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.back())
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }

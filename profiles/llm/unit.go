@@ -45,10 +45,11 @@ func (p *program) load(u *unit) {
 		}
 		if w.trained && p.s.HostStep { // the weights that it steps on, moments and gradients
 			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
-			p.toHost(p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad)))
+			n := p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad))
+			p.toHost(n - p.s.stays(n))
 		}
-		if w.trained && p.s.Master > 0 && !p.s.HostStep {
-			u.master = append(u.master, p.take(p.s.at(w, 1, p.s.Master), Masters))
+		if w.trained {
+			u.master = append(u.master, p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters))
 		}
 		if w.trained && p.s.Static {
 			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)

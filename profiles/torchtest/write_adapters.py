@@ -38,24 +38,38 @@ class FourBits(torch.autograd.Function):  # bitsandbytes: autograd/_functions.py
         return g @ ctx.weight, None
 
 
+class EightBits(torch.autograd.Function):  # MatMul8bitLt, which keeps its input
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x)
+        ctx.weight = weight
+        return (x.to(half) @ weight.t()).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, g):
+        return (g.to(half) @ ctx.weight).to(g.dtype), None
+
+
 class Adapted(torch.nn.Module):
     """A frozen product with an adapter: peft/tuners/lora/layer.py, bnb.py and dora.py."""
 
-    def __init__(self, n_in, n_out, four, dora):
+    def __init__(self, n_in, n_out, bits, dora):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.randn(n_out, n_in, dtype=half) / 8, requires_grad=False)
         self.A = torch.nn.Linear(n_in, R, bias=False)
         self.B = torch.nn.Linear(R, n_out, bias=False)
         self.magnitude = torch.nn.Parameter(torch.ones(n_out)) if dora else None
-        self.four = four
+        self.bits = bits
 
     def forward(self, x):
-        if self.four:  # nn/modules.py, Linear4bit: computed in bf16, returned in the type of the input
+        if self.bits == 8:
+            result = EightBits.apply(x, self.weight)
+        elif self.bits == 4:  # nn/modules.py, Linear4bit: computed in bf16, returned in the type of the input
             result = FourBits.apply(x.to(half), self.weight).to(x.dtype).clone()
         else:
             result = F.linear(x, self.weight)
         kind = result.dtype
-        if not self.four:
+        if self.bits == 16:
             x = x.to(self.A.weight.dtype)
         if self.magnitude is None:
             result = result + self.B(self.A(x)) * 2.0
@@ -64,7 +78,7 @@ class Adapted(torch.nn.Module):
             norm = torch.linalg.norm(self.weight.to(x.dtype) + 2.0 * delta.detach(), dim=1).detach()
             scale = (self.magnitude / norm).view(1, -1)
             result = result + ((scale - 1) * result + scale * self.B(self.A(x)) * 2.0)
-        return result if self.four else result.to(kind)
+        return result.to(kind) if self.bits == 16 else result
 
 
 class Norm(torch.nn.Module):
@@ -80,11 +94,11 @@ class Norm(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    def __init__(self, four, dora, kbit):
+    def __init__(self, bits, dora, kbit):
         super().__init__()
         self.kind = torch.float32 if kbit else half
         self.n1, self.n2 = Norm(self.kind), Norm(self.kind)
-        new = lambda a, b: Adapted(a, b, four, dora)  # noqa: E731
+        new = lambda a, b: Adapted(a, b, bits, dora)  # noqa: E731
         self.q, self.k, self.v, self.o = new(H, HEADS * D), new(H, KEYS * D), new(H, KEYS * D), new(HEADS * D, H)
         self.gate, self.up, self.down = new(H, WIDE), new(H, WIDE), new(WIDE, H)
 
@@ -98,11 +112,11 @@ class Block(torch.nn.Module):
         return x + self.down(F.silu(self.gate(n)) * self.up(n))
 
 
-def kept(four, dora, kbit):
+def kept(bits, dora, kbit):
     torch.manual_seed(0)
-    block = Block(four, dora, kbit)
+    block = Block(bits, dora, kbit)
     cos, sin = torch.randn(2, S, D).to(block.kind)
-    wide = kbit or four and dora  # what leaves a block goes into the next one
+    wide = kbit or bits < 16 and dora  # what leaves a block goes into the next one
     x = torch.randn(B, S, H).to(torch.float32 if wide else half).requires_grad_()
     weights = {w.data_ptr() for w in block.parameters()} | {cos.data_ptr(), sin.data_ptr()}
     shapes = {tuple(w.shape) for w in block.parameters() if w.dim() > 1}  # copies that autocast makes of them
@@ -129,10 +143,10 @@ def kept(four, dora, kbit):
     total = sum(n for n, _ in alive.values())
     y.float().sum().backward()
     adapters = sum(w.numel() for w in block.parameters() if w.requires_grad)
-    return {"four_bits": four, "dora": dora, "kbit": kbit, "kept": total, "adapters": adapters}
+    return {"bits": bits, "dora": dora, "kbit": kbit, "kept": total, "adapters": adapters}
 
 
-rows = [kept(four, dora, kbit) for four, kbit in ((False, False), (True, False), (True, True)) for dora in (False, True)]
+rows = [kept(bits, dora, kbit) for bits, kbit in ((16, False), (8, False), (8, True), (4, False), (4, True)) for dora in (False, True)]
 with open(sys.argv[1], "w") as f:
     json.dump({"doc": "Measured by profiles/torchtest/write_adapters.py: what autograd keeps of a block, its input included, and the numbers of its adapters.",
                "torch": torch.__version__, "batch": B, "seq": S, "hidden": H, "heads": HEADS, "keys": KEYS, "head": D, "wide": WIDE, "rank": R, "rows": rows}, f, indent=1)

@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
+
+	"memtide/web/display"
 )
 
 // snippet is a block of code of docs/embedding.md.
@@ -81,9 +83,122 @@ func asHTML(t *testing.T, s snippet) string {
 		};
 		document.body.append(` + strings.TrimSuffix(strings.TrimSpace(string(js.Code)), ";") + `);</script>`
 	case "python":
+		if strings.Contains(s.code, "anywidget") {
+			return widget(t, s.code)
+		}
 		return notebook(t, s.code)
+	case "js": // a template of Observable's, which makes an element
+		return `<body><script>const html = ([text]) => {
+			const t = document.createElement("template");
+			t.innerHTML = text.trim();
+			return t.content.firstElementChild;
+		};
+		document.body.append(` + strings.TrimSpace(s.code) + `);</script>`
+	case "qmd":
+		_, raw, _ := strings.Cut(s.code, "```{=html}\n")
+		raw, _, ok := strings.Cut(raw, "```")
+		if !ok {
+			t.Fatalf("the snippet has no block of HTML:\n%s", s.code)
+		}
+		return raw
 	}
 	return ""
+}
+
+// widget runs a cell with a widget and returns a page that does what anywidget does with it: it
+// imports the module and has it render a model. The time of the step has to come back.
+func widget(t *testing.T, cell string) string {
+	t.Helper()
+	const shim = `
+import json, sys, types
+class Trait:
+    def __init__(self, value=""): self.value = value
+    def tag(self, sync): return self
+class AnyWidget:
+    def __init__(self, **values): self.values = values
+anywidget, traitlets = types.ModuleType("anywidget"), types.ModuleType("traitlets")
+anywidget.AnyWidget, traitlets.Unicode, traitlets.Float = AnyWidget, Trait, Trait
+sys.modules.update(anywidget=anywidget, traitlets=traitlets)
+first, last = sys.stdin.read().strip().rsplit("\n\n", 1)
+exec(first)
+shown = eval(last)
+state = {k: v.value for k, v in vars(type(shown)).items() if isinstance(v, Trait)} | shown.values
+print(type(shown)._esm.replace("export default", "const widget ="))
+print("const state = " + json.dumps(state) + ";")
+`
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	cmd := exec.Command(python, "-c", shim)
+	cmd.Stdin = strings.NewReader(cell)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, cell)
+	}
+	return `<body><output id="step"></output><script type="module">` + string(out) + `
+		const model = {
+			get: (key) => state[key], set: (key, value) => state[key] = value, on: () => {},
+			save_changes: () => document.getElementById("step").textContent = Math.round(state.step_ms) + " ms",
+		};
+		widget.render({ model, el: document.body });</script>`
+}
+
+// TestPrintSnippets has the tools that read documents for print read those of docs/embedding.md,
+// with a picture that memtide has written. What is not installed is left out.
+func TestPrintSnippets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(t *testing.T, name string, args ...string) {
+		t.Helper()
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Skip(name + " is not installed")
+		}
+		cmd := exec.Command(path, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s %q: %v\n%s", name, args, err, out)
+		}
+	}
+	var picture display.List
+	picture.Reset(200, 100)
+	picture.Rect(display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch, Lines: display.LineRecompute}, 10, 10, 180, 60)
+	picture.Text(display.Ink, 10, 90, display.Start, "VGG-16")
+	var svg bytes.Buffer
+	theme := display.Light
+	if err := picture.WriteSVG(&svg, display.SVGOptions{Standalone: true, Theme: &theme}); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("vgg16.svg", svg.String())
+	for _, s := range snippets(t, "embedding.md") {
+		switch s.language {
+		case "latex":
+			t.Run(s.language, func(t *testing.T) {
+				put("page.tex", s.code)
+				run(t, "rsvg-convert", "-f", "pdf", "-o", "vgg16.pdf", "vgg16.svg")
+				run(t, "pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex")
+			})
+		case "typst":
+			t.Run(s.language, func(t *testing.T) {
+				put("page.typ", s.code)
+				run(t, "typst", "compile", "page.typ")
+			})
+		case "qmd":
+			t.Run(s.language, func(t *testing.T) {
+				put("page.qmd", s.code)
+				run(t, "pandoc", "-f", "markdown", "-o", "page.html", "page.qmd")
+				if page, err := os.ReadFile(filepath.Join(dir, "page.html")); err != nil || !strings.Contains(string(page), "<memtide-view link=") {
+					t.Errorf("pandoc makes %s (%v); want the element", page, err)
+				}
+			})
+		}
+	}
 }
 
 // notebook runs a cell beside a picture and returns what a notebook shows. The
@@ -137,6 +252,9 @@ func TestEmbeddingSnippets(t *testing.T) {
 	site := p.URL
 	tried := map[string]int{}
 	for _, s := range snippets(t, "embedding.md") {
+		if s.language == "typst" || s.language == "latex" { // TestPrintSnippets
+			continue
+		}
 		if s.language == "yaml" {
 			if !strings.Contains(s.code, "- "+documented+"view.js") {
 				t.Errorf("%s: the script is not in\n%s", s.heading, s.code)
@@ -157,7 +275,7 @@ func TestEmbeddingSnippets(t *testing.T) {
 			tried[s.language]++
 			p.For(t)
 			openHost(p, site, strings.ReplaceAll(page, documented, "SITE/"))
-			if !strings.Contains(page, "<iframe") && !strings.Contains(page, "<memtide-view") && s.language != "jsx" {
+			if !strings.Contains(page, "<iframe") && !strings.Contains(page, "memtide-view") && s.language != "jsx" {
 				checkPictureLink(t, p)
 				return
 			}
@@ -167,12 +285,15 @@ func TestEmbeddingSnippets(t *testing.T) {
 			}
 			Eval[bool](p, `document.querySelector("iframe, memtide-view").scrollIntoView(), true`)
 			p.Wait(`last("ready") && last("state")?.stepMs > 1 && document.querySelector("iframe").offsetHeight > 300`)
+			if strings.Contains(page, `id="step"`) { // what a widget tells its notebook
+				p.Wait(`/^\d+ ms$/.test(document.getElementById("step").textContent)`)
+			}
 			if strings.Contains(page, `getElementById("time")`) {
 				p.Wait(`last("state").link.includes("m=90%25") && /^\d+ ms$/.test(document.getElementById("time").textContent)`)
 			}
 		})
 	}
-	for _, language := range []string{"html", "markdown", "rst", "jsx", "python"} {
+	for _, language := range []string{"html", "markdown", "rst", "jsx", "python", "js", "qmd"} {
 		if tried[language] == 0 {
 			t.Errorf("no snippet in %s was tried", language)
 		}

@@ -87,7 +87,7 @@ var Options = []engine.Param{
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
 	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "nf4", "nf4-double"}},
+	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
 	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
@@ -102,6 +102,7 @@ var Options = []engine.Param{
 	{Name: "offload", Title: "block inputs in host memory", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "swap-blocks", Title: "blocks swapped with the host", Default: "0", Max: 1 << 10},
 	{Name: "host", Title: "optimizer in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "host-part", Title: "per cent of the optimizer there", Default: "100", Min: 1, Max: 100},
 	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
@@ -176,7 +177,7 @@ func With(args engine.Args, name, value string) engine.Args {
 	case name == "base" && value != "same" && Value(out, "lora") == "0":
 		out["lora"] = "16"
 	case (name == "kbit" || name == "dora") && value == "yes":
-		if name == "kbit" && !fourBits(out) {
+		if name == "kbit" && !quantised(out) {
 			out["base"] = "nf4"
 		}
 		if Value(out, "lora") == "0" {
@@ -215,7 +216,9 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "kbit":
-		return fourBits(args)
+		return quantised(args)
+	case "host-part":
+		return Value(args, "host") == "yes"
 	case "swap-blocks", "dora":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
@@ -226,8 +229,10 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	return true
 }
 
-// fourBits reports whether frozen products have 4 bits.
-func fourBits(args engine.Args) bool { return strings.HasPrefix(Value(args, "base"), "nf4") }
+// quantised reports whether frozen products are those of bitsandbytes.
+func quantised(args engine.Args) bool {
+	return Value(args, "base") != "same" && Value(args, "base") != "fp8"
+}
 
 // Matters reports whether an option means something beside the others.
 func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

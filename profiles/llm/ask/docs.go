@@ -27,7 +27,7 @@ norm <NAME> of the norm's kernel
 kernel <NAME> of the optimizer's kernel
 lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything
 dora adapters have a learned magnitude for each output, too (PEFT's use_dora); needs -lora
-base <TYPE> of frozen weights of products under adapters (nf4-double: its scales quantised too)
+base <TYPE> of frozen weights of products under adapters (int8: bitsandbytes' LLM.int8; nf4-double: its scales quantised too)
 kbit what is frozen beside products in 4 bits is in fp32: norms, embedding and head, as PEFT's prepare_model_for_kbit_training leaves them; it turns checkpointing on, too, which -ckpt full says
 fp8 <WHAT> of the blocks' products is in 8 bits
 compile blocks go through torch.compile
@@ -41,6 +41,7 @@ stash all that blocks keep waits in host memory; needs -ckpt none
 offload block inputs wait in host memory; needs -ckpt full
 swap-blocks the frozen weights of <N> blocks wait in host memory (block swap); needs -lora; auto: of as few as fit
 host moments and the optimizer's step are the host's
+host-part <PERCENT> of the optimizer are the host's, with -host (Megatron's optimizer-offload-fraction, DeepSpeed's ratio)
 tp <N> ranks that share each product
 cp <N> ranks that share each sequence
 ep <N> ranks that share the experts of a block

@@ -12,7 +12,7 @@ var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune", "program megatron": "Megatron",
 	"attention flash": "flash attention", "attention sdpa": "scaled_dot_product_attention", "attention eager": "attention operator by operator",
 	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD", "optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon", "optimizer adafactor": "Adafactor", "optimizer galore": "GaLore",
-	"base same": "in bf16", "base fp8": "in 8 bits (FP8)", "base nf4": "in 4 bits (NF4)",
+	"base same": "in bf16", "base int8": "in 8 bits (LLM.int8)", "base fp8": "in 8 bits (FP8)", "base nf4": "in 4 bits (NF4)",
 	"base nf4-double": "in 4 bits, scales in 8",
 	"fp8 none":        "none", "fp8 products": "the products", "fp8 gathered": "the products, gathered so",
 	"states fp32": "fp32 states", "states bf16": "bf16 states",

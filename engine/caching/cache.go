@@ -140,15 +140,6 @@ func place[T any](list *[]T, spare *[]int32, v T) int32 {
 	return int32(len(*list) - 1)
 }
 
-// AddSegment reserves a wholly free segment at a given address, as recorded in
-// a snapshot. A segment of 2 MiB belongs to the small pool.
-func (c *Cache) AddSegment(addr, size engine.Bytes) error {
-	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
-	// the size tells the pools apart.
-	_, err := c.addSegment(addr, size, c.pool(poolKey{small: size == smallSegment}))
-	return err
-}
-
 // addSegment reserves a segment and returns its block.
 func (c *Cache) addSegment(addr, size engine.Bytes, p int) (int32, error) {
 	i := c.behind(addr)
@@ -334,21 +325,6 @@ func (c *Cache) cut(b int32, n engine.Bytes) int32 {
 	}
 	c.blocks[b].size, c.blocks[b].next = n, at
 	return at
-}
-
-// Mark makes n bytes at addr used, wherever best fit would put them: it brings a
-// cache into a recorded state.
-func (c *Cache) Mark(addr, n engine.Bytes) error {
-	n = max(roundUp(n, roundTo), roundTo)
-	if i := c.behind(addr) - 1; i >= 0 {
-		for at := c.at(i).first; at != none; at = c.blocks[at].next {
-			if b := &c.blocks[at]; !b.used && !b.unmapped && b.addr <= addr && addr+n <= b.addr+b.size {
-				c.used[addr] = c.use(at, addr, n)
-				return nil
-			}
-		}
-	}
-	return fmt.Errorf("%d bytes at %d are not free", n, addr)
 }
 
 // Free releases the block at addr, which joins with free neighbours.

@@ -133,28 +133,3 @@ func (l *Level) Bound() time.Duration {
 	t, _ := bound.Of(l.Problem(), engine.MayRecompute|engine.MayOffload)
 	return t
 }
-
-// Search tries every plan and returns the fastest that fits, the first of those that are equal,
-// and how many fit. It is what a level's Best is proven with.
-func (l *Level) Search() (best Plan, fits int) {
-	plan, p := make(Plan, len(l.Layers)), l.Problem()
-	fastest := time.Duration(0)
-	var try func(k int)
-	try = func(k int) {
-		if k < len(plan) {
-			for _, plan[k] = range []Choice{Keep, Recompute, Offload} {
-				try(k + 1)
-			}
-			return
-		}
-		out, _ := fitted(p, plan)
-		if !out.Fits {
-			return
-		}
-		if fits++; best == nil || out.Time < fastest {
-			best, fastest = append(Plan{}, plan...), out.Time
-		}
-	}
-	try(0)
-	return best, fits
-}

@@ -1,6 +1,7 @@
 package torchexport
 
 import (
+	_ "embed" // operators.txt
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -36,87 +37,15 @@ func (s scope) name(name string) string {
 	return s.prefix + name
 }
 
+//go:embed operators.txt
+var operatorsText string
+
 // operators are those of ATen that are one of ONNX, by names without namespace, overload and the
 // mark of working in place.
 var operators = func() map[string]string {
 	byName := map[string]string{}
-	for line := range strings.Lines(`
-		Conv: conv1d conv2d conv3d convolution _convolution cudnn_convolution mkldnn_convolution
-		ConvTranspose: conv_transpose1d conv_transpose2d conv_transpose3d
-		Gemm: linear addmm
-		MatMul: matmul mm bmm baddbmm mv dot
-		FusedAttention: scaled_dot_product_attention _scaled_dot_product_flash_attention _scaled_dot_product_efficient_attention
-		FusedAttention: _scaled_dot_product_cudnn_attention _scaled_dot_product_flash_attention_for_cpu
-		BatchNormalization: batch_norm native_batch_norm cudnn_batch_norm _native_batch_norm_legit _native_batch_norm_legit_functional
-		BatchNormalization: _native_batch_norm_legit_no_training _batch_norm_with_update
-		InstanceNormalization: instance_norm
-		LayerNormalization: layer_norm native_layer_norm
-		GroupNormalization: group_norm native_group_norm
-		RMSNormalization: rms_norm _fused_rms_norm
-		MaxPool: max_pool1d max_pool2d max_pool3d max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d
-		AveragePool: avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d _adaptive_avg_pool2d adaptive_avg_pool3d
-		Relu: relu
-		LeakyRelu: leaky_relu
-		Clip: hardtanh relu6 clamp clamp_min clamp_max
-		PRelu: prelu
-		Gelu: gelu
-		HardSigmoid: hardsigmoid
-		HardSwish: hardswish
-		Elu: elu selu celu
-		Softplus: softplus log_sigmoid
-		Mish: mish
-		Swish: silu
-		Sigmoid: sigmoid
-		Tanh: tanh
-		Softmax: softmax _softmax _safe_softmax
-		LogSoftmax: log_softmax _log_softmax
-		CrossEntropy: cross_entropy_loss
-		Dropout: dropout native_dropout feature_dropout
-		Add: add
-		Sub: sub rsub
-		Mul: mul
-		Div: div
-		Pow: pow square
-		Max: maximum
-		Min: minimum
-		Where: where masked_fill
-		Exp: exp expm1
-		Sqrt: sqrt rsqrt
-		Reciprocal: reciprocal
-		Erf: erf
-		Log: log log1p log2
-		Abs: abs
-		Sin: sin
-		Cos: cos
-		Neg: neg
-		Floor: floor ceil round sign logical_not bitwise_not isnan isinf
-		Equal: eq ne lt le gt ge logical_and logical_or bitwise_and bitwise_or
-		ReduceMean: mean nll_loss nll_loss_forward nll_loss2d nll_loss2d_forward
-		ReduceSum: sum
-		ReduceMax: amax amin max min prod norm linalg_vector_norm
-		ArgMax: argmax argmin
-		Concat: cat stack
-		Split: split split_with_sizes chunk unbind tensor_split
-		Slice: slice select narrow diagonal
-		Gather: embedding
-		GatherElements: index gather index_select
-		Pad: pad constant_pad_nd clone tril triu cumsum roll flip
-		Tile: repeat repeat_interleave
-		Resize: upsample_nearest2d upsample_bilinear2d upsample_bicubic2d upsample_nearest1d upsample_nearest3d _upsample_bilinear2d_aa
-		DepthToSpace: pixel_shuffle pixel_unshuffle
-		Cast: to _to_copy type_as
-		Expand: expand expand_as broadcast_to
-		Reshape: reshape flatten contiguous unflatten
-		Squeeze: view _unsafe_view view_as _reshape_alias squeeze unsqueeze
-		Transpose: t transpose permute swapaxes numpy_T movedim
-		Identity: alias detach lift_fresh_copy identity
-		LSTM: lstm
-		GRU: gru
-		RNN: rnn_tanh rnn_relu
-		If: cond
-		Loop: while_loop map_impl
-		NonZero: nonzero`) {
-		op, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	for line := range strings.Lines(operatorsText) {
+		op, names, _ := strings.Cut(line, ": ")
 		for name := range strings.FieldsSeq(names) {
 			byName[name] = op
 		}

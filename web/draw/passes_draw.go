@@ -134,7 +134,10 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels 
 		}
 		x1 -= math.Min(1, x1-x0)
 		all[p.Kind] = append(all[p.Kind], float32(x0), float32(top), float32(x1-x0), float32(high))
-		if text := fmt.Sprint(p.Micro); x1-x0 >= 14 && high >= 11 && display.TextWidth(text) <= x1-x0-2 {
+		if x1-x0 < 14 || high < 11 {
+			continue
+		}
+		if text := fmt.Sprint(p.Micro); display.TextWidth(text) <= x1-x0-2 {
 			*labels = append(*labels, passLabel{(x0 + x1) / 2, top + high/2 + 4, passStyles[p.Kind].Fill.On(), text, p.Kind == PassWeights})
 		}
 	}

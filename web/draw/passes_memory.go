@@ -39,12 +39,13 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(at), float32(f.right), float32(at))
 		s.Text(display.Muted, f.left-8, at+4, display.End, k.Label)
 	}
-	x.drawOthers(s, f, y)
+	edges := edgesOf(f)
+	x.drawOthers(s, f, edges, y)
 	line := display.StrokeOf(display.Ink, 2.5)
 	if max(x.most[x.full], reserved) > x.room {
 		line = display.StrokeOf(display.Over, 2.5)
 	}
-	highest, at := x.drawLine(s, f, x.full, line, y)
+	highest, at := x.drawLine(s, f, edges, x.full, line, y)
 	limit := top + 9
 	if shown {
 		limit = y(x.room)
@@ -75,11 +76,11 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 }
 
 // drawOthers draws the ranks beside the fullest one: lines, or of many a band between the least and the most.
-func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
+func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(engine.Bytes) float64) {
 	if len(x.ranks) <= mostLines {
 		for r := range x.ranks {
 			if r != x.full {
-				x.drawLine(s, f, r, display.StrokeOf(display.Muted, 1), y)
+				x.drawLine(s, f, edges, r, display.StrokeOf(display.Muted, 1), y)
 			}
 		}
 		return
@@ -89,13 +90,11 @@ func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 		if r == x.full {
 			continue
 		}
-		i := 0
-		x.columns(f, r, func(_ float64, least, most engine.Bytes) {
+		x.columns(edges, r, func(i int, least, most engine.Bytes) {
 			if i == len(low) {
 				low, high = append(low, least), append(high, most)
 			}
 			low[i], high[i] = min(low[i], least), max(high[i], most)
-			i++
 		})
 	}
 	area := make([]float32, 0, 4*len(low))
@@ -114,9 +113,10 @@ func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 }
 
 // drawLine draws the memory of a rank, and returns its most in view and where that is.
-func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
+func (x *Passes) drawLine(s *Scene, f *frame, edges []time.Duration, r int, st display.Style, y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
 	var xy []float32
-	x.columns(f, r, func(px float64, least, most engine.Bytes) {
+	x.columns(edges, r, func(i int, least, most engine.Bytes) {
+		px := math.Floor(f.left + float64(i))
 		if most > highest {
 			highest, at = most, px
 		}
@@ -137,12 +137,20 @@ func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(en
 	return highest, at
 }
 
-// columns tells of each pixel the least and the most that a rank holds.
-func (x *Passes) columns(f *frame, r int, emit func(px float64, least, most engine.Bytes)) {
+// edgesOf returns the moments at which the columns of pixels begin, and where the last one ends.
+func edgesOf(f *frame) (edges []time.Duration) {
+	for px := f.left; px < f.right+1; px++ {
+		edges = append(edges, f.time(px))
+	}
+	return edges
+}
+
+// columns tells of each column of pixels the least and the most that a rank holds.
+func (x *Passes) columns(edges []time.Duration, r int, emit func(i int, least, most engine.Bytes)) {
 	list := x.level[r]
-	i := lastAt(list, f.From)
-	for px := f.left; px < f.right; px++ {
-		from, end := f.time(px), f.time(px+1)
+	i := lastAt(list, edges[0])
+	for n, end := range edges[1:] {
+		from := edges[n]
 		if from >= x.end {
 			return
 		}
@@ -153,6 +161,6 @@ func (x *Passes) columns(f *frame, r int, emit func(px float64, least, most engi
 		for k := i + 1; k < len(list) && list[k].at < end; k++ {
 			least, most = min(least, list[k].bytes), max(most, list[k].bytes)
 		}
-		emit(math.Floor(px), least, most)
+		emit(n, least, most)
 	}
 }

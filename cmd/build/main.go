@@ -52,7 +52,8 @@
 // the registries here: the endings that its file picker offers are put in by the linker,
 // the strategies and allocators that it can name as a file that describes them
 // (strategies.go). Must not
-// be linked into either: net/http, log/slog and protobuf.
+// be linked into either: net/http, log/slog and protobuf. A third program, wasm/puzzle, is
+// that of puzzle.html alone: no visit of the page loads it, and it is not kept offline.
 //
 // # Offline
 //

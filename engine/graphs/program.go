@@ -74,16 +74,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	if err != nil {
 		return nil
 	}
-	at := make([]*sim.Span, len(steps))
-	var begins, ends []time.Duration // of runs
-	for i := range trace.Spans {
-		at[trace.Spans[i].Step] = &trace.Spans[i]
-	}
-	for i, st := range steps {
-		if st.Kind == engine.StepRun {
-			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
-		}
-	}
+	at, begins, ends := spansOf(trace, steps)
 	during := func(t time.Duration) int { // the first run that is not over
 		n, _ := slices.BinarySearchFunc(ends, t, func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
 		return n
@@ -135,6 +126,20 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		return nil
 	}
 	return seq
+}
+
+// spansOf returns the span of each step of a schedule, and when its runs begin and end, in their order.
+func spansOf(trace *sim.Trace, steps engine.Schedule) (at []*sim.Span, begins, ends []time.Duration) {
+	at = make([]*sim.Span, len(steps))
+	for i := range trace.Spans {
+		at[trace.Spans[i].Step] = &trace.Spans[i]
+	}
+	for i, st := range steps {
+		if st.Kind == engine.StepRun {
+			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
+		}
+	}
+	return at, begins, ends
 }
 
 // versions are schedules of a sequence: as it is, and without its waits, so that

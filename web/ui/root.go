@@ -45,9 +45,6 @@ func (c *Root) Kind() string {
 	return "network"
 }
 
-// Embed is the caption of a view.
-func (c *Root) Embed() *Embed { return &Embed{S: c.S, Page: c.Page} }
-
 // Refused reports whether the last file was not opened, which is said above the answer. What was assumed about a
 // file that is open stands below it.
 func (c *Root) Refused() bool { return (&Findings{S: c.S}).Refused() }

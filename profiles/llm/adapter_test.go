@@ -16,6 +16,7 @@ func measuredAdapters(t *testing.T) (file struct {
 		Bits     int
 		Dora     bool
 		KBit     bool
+		Narrow   bool // adapters in bf16
 		Kept     int64
 		Adapters int64
 	}
@@ -44,6 +45,9 @@ func TestAdaptersKeep(t *testing.T) {
 		if r.KBit {
 			s.Weight = 4
 		}
+		if r.Narrow {
+			s.LoRA.Stored = 2
+		}
 		s = normal(t, s)
 		b := newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone)
 		adapters := int64(0)
@@ -55,7 +59,7 @@ func TestAdaptersKeep(t *testing.T) {
 			}
 		}
 		if got := int64(b.keeps()); got != r.Kept || adapters != r.Adapters {
-			t.Errorf("%d bits, DoRA %t, k-bit %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Bits, r.Dora, r.KBit, got, adapters, r.Kept, r.Adapters)
+			t.Errorf("%d bits, DoRA %t, k-bit %t, adapters in bf16 %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Bits, r.Dora, r.KBit, r.Narrow, got, adapters, r.Kept, r.Adapters)
 		}
 	}
 }

@@ -113,6 +113,9 @@ func (s *Setup) choose(p engine.Parsed) {
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
 		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
+		if p.Is("adapters", "bf16") {
+			s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
+		}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 		if p.Is("kbit", "yes") {
 			s.Weight = 4

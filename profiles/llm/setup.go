@@ -194,8 +194,8 @@ func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s
 // known what that does.
 func (s *Setup) checkWidened() {
 	dora := s.LoRA != nil && s.LoRA.Dora
-	if dora && !s.autocast() {
-		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
+	if dora && (!s.autocast() || s.LoRA.Stored < 4) {
+		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, adapters in fp32, no shared states and no -compile", s.Model.Name)
 	}
 	if s.Base == BaseInt8 && !s.bitsandbytes() {
 		refuse("%s: products in INT8 are known beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)

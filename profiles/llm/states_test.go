@@ -142,12 +142,14 @@ func TestReducedAside(t *testing.T) {
 	}
 }
 
-// Adapters have the moments of the optimizer that was chosen: of 4 bytes each, or of 1.
+// Adapters have the moments of the optimizer that was chosen: of 4 bytes each, of 2, or of 1.
 func TestMomentsOfAdapters(t *testing.T) {
-	for optimizer, want := range map[string]int64{"adamw": 8, "adamw-8bit": 2, "sgd": 0, "sgd-momentum": 4} {
-		s := normal(t, asked(map[string]string{"lora": "8", "optimizer": optimizer}).Setup)
-		if got := s.momentBytes(adapter("A", 1, 1)); got != want {
-			t.Errorf("%s: %d bytes of moments of a number, want %d", optimizer, got, want)
+	for optimizer, want := range map[string][2]int64{"adamw": {8, 4}, "adamw-8bit": {2, 2}, "sgd": {0, 0}, "sgd-momentum": {4, 2}} {
+		for i, kind := range []string{"fp32", "bf16"} {
+			s := normal(t, asked(map[string]string{"lora": "8", "optimizer": optimizer, "adapters": kind}).Setup)
+			if got := s.momentBytes(adapter("A", 1, 1)); got != want[i] {
+				t.Errorf("%s, adapters in %s: %d bytes of moments of a number, want %d", optimizer, kind, got, want[i])
+			}
 		}
 	}
 }

@@ -53,11 +53,11 @@ class EightBits(torch.autograd.Function):  # MatMul8bitLt, which keeps its input
 class Adapted(torch.nn.Module):
     """A frozen product with an adapter: peft/tuners/lora/layer.py, bnb.py and dora.py."""
 
-    def __init__(self, n_in, n_out, bits, dora):
+    def __init__(self, n_in, n_out, bits, dora, kind):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.randn(n_out, n_in, dtype=half) / 8, requires_grad=False)
-        self.A = torch.nn.Linear(n_in, R, bias=False)
-        self.B = torch.nn.Linear(R, n_out, bias=False)
+        self.A = torch.nn.Linear(n_in, R, bias=False, dtype=kind)
+        self.B = torch.nn.Linear(R, n_out, bias=False, dtype=kind)
         self.magnitude = torch.nn.Parameter(torch.ones(n_out)) if dora else None
         self.bits = bits
 
@@ -94,11 +94,11 @@ class Norm(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    def __init__(self, bits, dora, kbit):
+    def __init__(self, bits, dora, kbit, narrow):
         super().__init__()
         self.kind = torch.float32 if kbit else half
         self.n1, self.n2 = Norm(self.kind), Norm(self.kind)
-        new = lambda a, b: Adapted(a, b, bits, dora)  # noqa: E731
+        new = lambda a, b: Adapted(a, b, bits, dora, half if narrow else torch.float32)  # noqa: E731
         self.q, self.k, self.v, self.o = new(H, HEADS * D), new(H, KEYS * D), new(H, KEYS * D), new(HEADS * D, H)
         self.gate, self.up, self.down = new(H, WIDE), new(H, WIDE), new(WIDE, H)
 
@@ -112,9 +112,9 @@ class Block(torch.nn.Module):
         return x + self.down(F.silu(self.gate(n)) * self.up(n))
 
 
-def kept(bits, dora, kbit):
+def kept(bits, dora, kbit, narrow=False):
     torch.manual_seed(0)
-    block = Block(bits, dora, kbit)
+    block = Block(bits, dora, kbit, narrow)
     cos, sin = torch.randn(2, S, D).to(block.kind)
     wide = kbit or bits < 16 and dora  # what leaves a block goes into the next one
     x = torch.randn(B, S, H).to(torch.float32 if wide else half).requires_grad_()
@@ -143,10 +143,11 @@ def kept(bits, dora, kbit):
     total = sum(n for n, _ in alive.values())
     y.float().sum().backward()
     adapters = sum(w.numel() for w in block.parameters() if w.requires_grad)
-    return {"bits": bits, "dora": dora, "kbit": kbit, "kept": total, "adapters": adapters}
+    return {"bits": bits, "dora": dora, "kbit": kbit, "narrow": narrow, "kept": total, "adapters": adapters}
 
 
 rows = [kept(bits, dora, kbit) for bits, kbit in ((16, False), (8, False), (8, True), (4, False), (4, True)) for dora in (False, True)]
+rows += [kept(bits, False, False, True) for bits in (16, 4)]
 with open(sys.argv[1], "w") as f:
     json.dump({"doc": "Measured by profiles/torchtest/write_adapters.py: what autograd keeps of a block, its input included, and the numbers of its adapters.",
                "torch": torch.__version__, "batch": B, "seq": S, "hidden": H, "heads": HEADS, "keys": KEYS, "head": D, "wide": WIDE, "rank": R, "rows": rows}, f, indent=1)

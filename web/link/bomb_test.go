@@ -141,6 +141,7 @@ var leftOut = map[string]string{
 	"Profile.Memory":  "the page and the commands say that no link holds files about addresses",
 	"Profile.History": "it is told beside Memory",
 	"Profile.Packed":  "the key ops holds it, which no blob needs",
+	"Profile.Step":    "it is told where a config.json is read, and a link that has the schedule does not offer the step",
 	"Chain.Batch":     "it is that of the profile",
 	"Chain.Name":      "compared below",
 }

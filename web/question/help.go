@@ -182,8 +182,8 @@ func (w *Work) lastLevers() (out []change, err error) {
 	return out, nil
 }
 
-// mostPairs is how many pairs of changes are built where no single one has a schedule.
-const mostPairs = 24
+// MostPairs is how many pairs of changes are built where no single one has a schedule.
+const MostPairs = 24
 
 // pairs returns pairs of changes of a step that were tried by themselves, the first in their order first: those
 // of which what no plan does without may be small enough and is smaller than with either. Which to build is
@@ -202,7 +202,7 @@ func (w *Work) pairs(tried []change) (out []change) {
 	tried = slices.DeleteFunc(tried, func(c change) bool { return c.lever.Option == "" || c.Problem == nil })
 	now, room, args, built := least(w.Problem), float64(w.Problem.Budget), preset.StepArgs(p.Options().Step), 0
 	for sum := 1; sum < 2*len(tried); sum++ {
-		for i := max(0, sum-len(tried)+1); 2*i < sum && built < mostPairs; i++ {
+		for i := max(0, sum-len(tried)+1); 2*i < sum && built < MostPairs; i++ {
 			a, b := &tried[i], &tried[sum-i]
 			if a.lever.Option == b.lever.Option || least(a.Problem)*least(b.Problem) > now*room {
 				continue

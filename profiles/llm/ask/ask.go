@@ -86,6 +86,7 @@ var Options = []engine.Param{
 	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
 	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
+	{Name: "adapters", Title: "adapters", Default: "fp32", Choices: []string{"fp32", "bf16"}},
 	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
 	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
@@ -187,6 +188,7 @@ func With(args engine.Args, name, value string) engine.Args {
 		delete(out, "base")
 		delete(out, "kbit")
 		delete(out, "dora")
+		delete(out, "adapters")
 		delete(out, "swap-blocks")
 	}
 	return Plain(out)
@@ -219,7 +221,7 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 		return quantised(args)
 	case "host-part":
 		return Value(args, "host") == "yes"
-	case "swap-blocks", "dora":
+	case "swap-blocks", "dora", "adapters":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"

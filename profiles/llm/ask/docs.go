@@ -26,6 +26,7 @@ logits <WHAT> of the logits a variable keeps through the backward (kept: a loop 
 norm <NAME> of the norm's kernel
 kernel <NAME> of the optimizer's kernel
 lora <RANK> of adapters beside frozen bf16 weights; 0 trains everything
+adapters <TYPE> of adapters, their gradients and moments (bf16: TRL's on frozen products in 8 or 4 bits)
 dora adapters have a learned magnitude for each output, too (PEFT's use_dora); needs -lora
 base <TYPE> of frozen weights of products under adapters (int8: bitsandbytes' LLM.int8; nf4-double: its scales quantised too)
 kbit what is frozen beside products in 4 bits is in fp32: norms, embedding and head, as PEFT's prepare_model_for_kbit_training leaves them; it turns checkpointing on, too, which -ckpt full says

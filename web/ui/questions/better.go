@@ -212,11 +212,17 @@ func (c *Better) Note() string {
 	best, none := a.Helps(c.unfit(), c.fitsIn())
 	var names []string
 	for _, i := range none {
-		names = append(names, question.ChangeName(&a.List[i]))
+		if name := question.ChangeName(&a.List[i]); !strings.Contains(name, " + ") {
+			names = append(names, name)
+		}
 	}
 	switch list := strings.Join(names, ", "); {
 	case c.unfit() && len(best) == 0:
-		return "Nothing that was tried makes it fit" + after(": ", list) + "."
+		of := "Nothing that was tried makes it fit"
+		if slices.ContainsFunc(a.List, func(x proto.Answer) bool { return x.Preset != "" }) {
+			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried", question.MostPairs)
+		}
+		return of + after(": ", list) + "."
 	case len(names) > 0 && c.unfit():
 		return "Tried, not enough: " + list + "."
 	case len(names) > 0:

@@ -104,6 +104,21 @@ func TestBetterThatFits(t *testing.T) {
 	}
 }
 
+// Where no change of a step makes it fit, that is said with how many pairs were looked at, which are not named.
+func TestNothingFits(t *testing.T) {
+	s := pagetest.Small(t)
+	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
+	c, a := helped(t, s)
+	a.Base, a.Total = 0, 2
+	step := proto.Answer{Name: "8-bit moments", Strategy: a.Strategy, Preset: "llama3-8b-step-b1"}
+	pair := step
+	pair.Name = "8-bit moments + fused norm"
+	a.List = []proto.Answer{step, pair}
+	if got, want := c.Note(), "No change makes it fit, nor does a pair of them, of which at most 24 are tried: 8-bit moments."; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
 // A schedule that needs more than the device has is no reason to look for speed: the
 // question is asked about what the device is likely to serve, all plans among it.
 func TestBetterForTheDevice(t *testing.T) {

@@ -37,11 +37,12 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 			}
 		case near:
 			set(s, "right", "markLine", "label", "align")
-			set(s, []float64{-apart, 0}, "markLine", "label", "offset")
+			away := math.Round(min(apart, p.Width-x-width)) // into the picture at its edge
+			set(s, []float64{math.Round(min(x+away-p.X(p.Budget), 0)) - apart, 0}, "markLine", "label", "offset")
+			label["offset"] = []float64{away, 0}
 			if p.X(p.Budget) < 1.4*markWidth {
 				set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
 			}
-			label["offset"] = []float64{math.Round(min(apart, p.Width-x-width)), 0}
 		case p.Width-x < width:
 			label["align"] = "right"
 		}

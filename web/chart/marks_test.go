@@ -70,6 +70,7 @@ func TestNamesAtUprights(t *testing.T) {
 		{1000, 60, 62, "left", "right"},
 		{356, 73, 79, "left", "right"},
 		{356, 90, 102, "left", "right"}, // pushed back into the picture
+		{1000, 103, 104, "left", "right"}, // and the budget's name out of its way
 		{1000, 80, 76, "right", "left"},
 	} {
 		p := example()
@@ -94,6 +95,9 @@ func TestNamesAtUprights(t *testing.T) {
 		width := named{name: p.Name}.width()
 		if label["align"] == "right" {
 			at -= width
+		}
+		if off, ok := line["label"].(node)["offset"].([]any); ok && other == "right" && p.X(p.Budget)+off[0].(float64) >= at {
+			t.Errorf("%.0f wide, budget %d, device %d: the budget's name ends at %.0f, the device's begins at %.0f", c.width, c.budget, c.device, p.X(p.Budget)+off[0].(float64), at)
 		}
 		if label["align"] != c.aligned || other != c.other || at < 0 || at+width > p.Width+1 {
 			t.Errorf("%.0f wide, budget %d, device %d: aligned %v and %q, from %.0f to %.0f; want %q and %q, within the picture", c.width, c.budget, c.device, label["align"], other, at, at+width, c.aligned, c.other)

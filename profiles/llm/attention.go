@@ -67,6 +67,13 @@ func (b *builder) tables() {
 		b.ditTables(first)
 		return
 	}
+	if u := k.Unet; u != nil && u.Part == UnetResNet {
+		bytes := size(s.Batch*u.Time, b.e)
+		if s.trains() { // all that stands before the first block, too
+			bytes += size(b.outer*u.Latent+s.Batch*u.Each, b.e)
+		}
+		first("time", bytes, s.trains())
+	}
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
@@ -384,6 +391,9 @@ func (b *builder) attentionFlops(widths int64) float64 {
 	seen := float64(b.s.Seq)
 	if b.k.Both {
 		seen *= 2
+	}
+	if b.crossing {
+		seen = 2 * float64(b.keys)
 	}
 	if w := b.k.Window; w > 0 {
 		seen = min(seen, 2*float64(w))

@@ -68,11 +68,7 @@ func (b *builder) tables() {
 		return
 	}
 	if u := k.Unet; u != nil && u.Part == UnetResNet {
-		bytes := size(s.Batch*u.Time, b.e)
-		if s.trains() { // all that stands before the first block, too
-			bytes += size(b.outer*u.Latent+s.Batch*u.Each, b.e)
-		}
-		first("time", bytes, s.trains())
+		first("time", b.unetFront(), s.trains())
 	}
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)

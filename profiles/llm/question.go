@@ -112,12 +112,9 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.HostPart = int64(p.Int("host-part"))
 	if rank := p.Int("lora"); rank > 0 {
 		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
-		s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
+		s.LoRA = &LoRA{Rank: int64(rank), On: s.Model.adapted(), Moments: moments, Dora: p.Is("dora", "yes")}
 		if p.Is("adapters", "bf16") {
 			s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
-		}
-		if s.Model.At(0).Unet != nil { // as diffusers' trainer has it
-			s.LoRA.On = everyProduct[:4]
 		}
 		s.Weight, s.Master, s.Moments = 2, 0, 0
 		if p.Is("kbit", "yes") {

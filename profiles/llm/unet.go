@@ -36,6 +36,23 @@ type Unet struct {
 	Each   int64 // and of a picture
 }
 
+// unetFront returns the bytes of the embedding of the time and, where weights train, of all else before the first block.
+func (b *builder) unetFront() engine.Bytes {
+	u, n := b.k.Unet, b.s.Batch*b.k.Unet.Time
+	if b.s.trains() {
+		n += b.outer*u.Latent + b.s.Batch*u.Each
+	}
+	return size(n, b.e)
+}
+
+// adapted returns the products that adapters stand beside: of a UNet those of attention, as diffusers' trainer has it.
+func (m *Model) adapted() []string {
+	if m.At(0).Unet != nil {
+		return everyProduct[:4]
+	}
+	return everyProduct
+}
+
 // unet returns a module's output.
 func (b *builder) unet(x valueID) valueID {
 	u, h, t := b.k.Unet, b.m.Hidden, b.outer

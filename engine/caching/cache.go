@@ -232,6 +232,20 @@ func (c *Cache) drop(b int32) {
 	}
 }
 
+// move puts a free block where its pool has one that it was, or was a part of: fewer lie between
+// the two places than behind either.
+func (c *Cache) move(was freeBlock, b int32) {
+	p, f := c.of(b), c.free(b)
+	from, to := p.from(was.size, was.addr), p.from(f.size, f.addr)
+	if from < to {
+		to--
+		copy(p.free[from:to], p.free[from+1:])
+	} else {
+		copy(p.free[to+1:from+1], p.free[to:])
+	}
+	p.free[to] = f
+}
+
 // Round returns the size of the block that a request for n bytes asks for.
 func (r *Rules) Round(n engine.Bytes) engine.Bytes {
 	d := engine.Bytes(r.Divisions)
@@ -302,14 +316,17 @@ func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
 // use marks n bytes at addr in a free block as used and returns their block: what is
 // left behind them is split off if it is large enough.
 func (c *Cache) use(b int32, addr, n engine.Bytes) int32 {
-	c.drop(b)
-	if before := addr - c.blocks[b].addr; before > 0 {
+	was := c.free(b)
+	if before := addr - was.addr; before > 0 {
 		rest := c.cut(b, before)
-		c.put(b)
-		b = rest
+		c.move(was, b)
+		c.put(rest)
+		b, was = rest, c.free(rest)
 	}
-	if c.splits(c.of(b), n, c.blocks[b].size-n) {
-		c.put(c.cut(b, n))
+	if c.splits(c.of(b), n, was.size-n) {
+		c.move(was, c.cut(b, n))
+	} else {
+		c.drop(b)
 	}
 	c.blocks[b].used = true
 	return b
@@ -341,16 +358,22 @@ func (c *Cache) Free(addr engine.Bytes) error {
 // Give is Free of a block of Take.
 func (c *Cache) Give(b Block) {
 	c.blocks[b].used, c.blocks[b].freed = false, c.clock
-	c.put(c.join(int32(b)))
+	c.join(int32(b))
 }
 
-// join makes one block of a free one, which is in no pool, and its free neighbours.
+// join makes one block of a free one, which is in no pool, and its free neighbours, and puts it into
+// its pool if it is mapped.
 func (c *Cache) join(b int32) int32 {
+	was := freeBlock{block: none} // a neighbour that stays in the pool until the block takes its place
 	for _, n := range [2]int32{c.blocks[b].prev, c.blocks[b].next} {
 		if n == none || c.blocks[n].used || c.blocks[n].unmapped != c.blocks[b].unmapped {
 			continue
 		}
-		if !c.blocks[n].unmapped {
+		switch {
+		case c.blocks[n].unmapped:
+		case was.block == none:
+			was = c.free(n)
+		default:
 			c.drop(n)
 		}
 		first, second := b, n
@@ -364,6 +387,13 @@ func (c *Cache) join(b int32) int32 {
 		}
 		c.spare = append(c.spare, second)
 		b = first
+	}
+	switch {
+	case c.blocks[b].unmapped:
+	case was.block == none:
+		c.put(b)
+	default:
+		c.move(was, b)
 	}
 	return b
 }

@@ -186,9 +186,7 @@ func (c *Cache) mapBlock(b int32, n, page engine.Bytes) int32 {
 	if p := c.of(b); p.lowest == b {
 		p.lowest = c.unmapped(b)
 	}
-	b = c.join(b)
-	c.put(b)
-	return b
+	return c.join(b)
 }
 
 // unmapFree gives back all pages of an expandable segment that are wholly free.

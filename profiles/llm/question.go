@@ -110,16 +110,26 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
 	s.HostPart = int64(p.Int("host-part"))
-	if rank := p.Int("lora"); rank > 0 {
-		moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
-		s.LoRA = &LoRA{Rank: int64(rank), On: s.Model.adapted(), Moments: moments, Dora: p.Is("dora", "yes")}
-		if p.Is("adapters", "bf16") {
-			s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
-		}
-		s.Weight, s.Master, s.Moments = 2, 0, 0
-		if p.Is("kbit", "yes") {
-			s.Weight = 4
-		}
+	s.adapt(p)
+}
+
+// adapt gives the setup the adapters that are asked for.
+func (s *Setup) adapt(p engine.Parsed) {
+	rank := p.Int("lora")
+	if rank == 0 {
+		return
+	}
+	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
+	s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
+	if p.Is("adapters", "bf16") {
+		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
+	}
+	if s.Model.At(0).Unet != nil { // as diffusers' trainer has it
+		s.LoRA.On = everyProduct[:4]
+	}
+	s.Weight, s.Master, s.Moments = 2, 0, 0
+	if p.Is("kbit", "yes") {
+		s.Weight = 4
 	}
 }
 

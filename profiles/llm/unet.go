@@ -45,14 +45,6 @@ func (b *builder) unetFront() engine.Bytes {
 	return size(n, b.e)
 }
 
-// adapted returns the products that adapters stand beside: of a UNet those of attention, as diffusers' trainer has it.
-func (m *Model) adapted() []string {
-	if m.At(0).Unet != nil {
-		return everyProduct[:4]
-	}
-	return everyProduct
-}
-
 // unet returns a module's output.
 func (b *builder) unet(x valueID) valueID {
 	u, h, t := b.k.Unet, b.m.Hidden, b.outer

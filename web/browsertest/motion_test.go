@@ -34,19 +34,27 @@ func TestFades(t *testing.T) {
 	}
 }
 
-// Nothing on the page jumps while it starts and while it finds out what would help.
+// shifts adds up how far what is seen is moved, as the browser counts it, from the start on.
+const shifts = `window.jumps = []; new PerformanceObserver((list) => { for (const e of list.getEntries()) jumps.push(...e.sources.map((s) => e.value.toFixed(4) + " " + (s.node?.className || s.node?.nodeName))); window.jumped = (window.jumped || 0) + list.getEntries().reduce((sum, e) => sum + e.value, 0) }).observe({type: "layout-shift", buffered: true});`
+
+// Nothing on the page jumps while it starts and while it finds out what would help, nor where a
+// link asks for a step on several cards.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int64{1440, 390} {
-		p := New(t)
-		p.Viewport(width, 900)
-		p.Before(`window.jumps = []; new PerformanceObserver((list) => { for (const e of list.getEntries()) jumps.push(...e.sources.map((s) => e.value.toFixed(4) + " " + (s.node?.className || s.node?.nodeName))); window.jumped = (window.jumped || 0) + list.getEntries().reduce((sum, e) => sum + e.value, 0) }).observe({type: "layout-shift", buffered: true})`)
-		p.Navigate("")
-		p.Wait(untilReady)
-		Eval[bool](p, hands)
-		p.Wait(`document.querySelectorAll(".gain").length > 0 && !byID("better").parentElement.textContent.includes("…")`)
-		if got := Eval[float64](p, `window.jumped || 0`); got > 0.02 {
-			t.Errorf("%d wide: a layout shift of %.4f; want 0.02 at most: %q", width, got, Eval[[]string](p, `jumps`))
+	helped := func(p *Page) {
+		p.Wait(untilReady + ` && document.querySelectorAll(".gain").length > 0 && !byID("better").parentElement.textContent.includes("…")`)
+	}
+	known := func(p *Page) { whole(p, "GiB") }
+	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known, pipelined: known} {
+		for _, width := range []int64{1440, 390} {
+			p := New(t)
+			p.Viewport(width, 900)
+			p.Before(shifts + hands)
+			p.Navigate(link)
+			wait(p)
+			if got := Eval[float64](p, `window.jumped || 0`); got > 0.02 {
+				t.Errorf("%q, %d wide: a layout shift of %.4f; want 0.02 at most: %q", link, width, got, Eval[[]string](p, `jumps`))
+			}
 		}
 	}
 }

@@ -15,28 +15,50 @@ import (
 // run, and above them arcs from values to their last forward readers. It stands
 // where the strip of layers stands, which has no room for arcs in a comparison.
 
-// Sizes in CSS pixels, from the bottom up. GraphHeight is that of the whole strip.
+// Sizes in CSS pixels, from the bottom up.
 const (
-	GraphHeight = 156.0
 	graphWords  = 16.0 // where arcs begin and end, in words
 	graphLetter = 12.0 // what becomes of what an operation makes
 	graphMark   = 14.0
+	graphArcs   = 90.0 // most that an arc rises
+	graphTop    = 24.0 // how many arcs there are, in words
 	arcReach    = 5.0 // how far beside an arc a point still means it
 	arcSteps    = 20  // lines of which an arc consists
 )
 
 // arcGeometry is where the marks and the arcs of a frame are.
 type arcGeometry struct {
-	base  float64 // y of the upper edge of the marks
-	left  float64
-	step  float64 // between operations
-	width float64 // of the plot
+	base    float64 // y of the upper edge of the marks
+	left    float64
+	step    float64 // between operations
+	longest float64 // width of an arc that rises as far as there is room
 }
 
 func geometry(st *lookup.Structure, f *frame) arcGeometry {
-	width := f.right - f.left
-	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, width / float64(max(len(st.Ops), 1)), width}
+	step := (f.right - f.left) / float64(max(len(st.Ops), 1))
+	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, step, step * longestArc(st)}
 }
+
+// longestArc returns how many operations are under the longest arc that no block folds, or 1.
+func longestArc(st *lookup.Structure) float64 {
+	longest := int32(1)
+	for i := range st.Arcs {
+		if a := &st.Arcs[i]; a.Block == 0 {
+			longest = max(longest, a.To-a.From)
+		}
+	}
+	return float64(longest)
+}
+
+// GraphHeight returns the height of the strip of a graph that is so wide: as much as its longest arc needs.
+func (m *Model) GraphHeight(width float64) float64 {
+	st := m.Structure()
+	wide := (width - SlimGutter) / float64(max(len(st.Ops), 1)) * longestArc(st)
+	return graphTop + rise(wide, graphArcs) + graphMark + graphLetter + graphWords
+}
+
+// rise returns how far the longest arc rises.
+func rise(wide, room float64) float64 { return math.Min(math.Max(1.1*wide, 16), room) }
 
 // x returns the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
@@ -44,8 +66,8 @@ func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0
 // curve appends the points of an arc: an upright cubic curve, the higher the longer.
 func (g *arcGeometry) curve(xy []float32, a *lookup.Arc) []float32 {
 	x0, x1, y := g.x(a.From), g.x(a.To), g.base-1
-	room := g.base - 24
-	rise := math.Min(math.Max(1.1*(x1-x0), 16), room*(0.2+0.8*math.Sqrt((x1-x0)/g.width))) * 4 / 3
+	room := (g.base - graphTop) * (0.2 + 0.8*math.Sqrt(math.Min((x1-x0)/g.longest, 1)))
+	rise := rise(x1-x0, room) * 4 / 3
 	for i := 0; i <= arcSteps; i++ {
 		u := (1 - math.Cos(math.Pi*float64(i)/arcSteps)) / 2 // it bends most at its ends
 		v := 1 - u

@@ -26,7 +26,7 @@ func init() {
 		hit: (*Model).hitStrip,
 		height: func(m *Model, width float64) float64 {
 			if m.IsGraph() {
-				return GraphHeight
+				return m.GraphHeight(width)
 			}
 			return Strip.HeightAt(width)
 		},

@@ -24,7 +24,7 @@ import (
 var posters = []struct {
 	class string
 	width float64
-}{{"wide", 984}, {"slim", 358}}
+}{{"wide", mount.Wide}, {"slim", mount.Slim}}
 
 // StaticPage writes the page's root element as HTML, the pictures as inline SVG
 // in their hosts: what stands in index.html until the program runs, which then
@@ -68,9 +68,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		var scene draw.Scene
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
 		mount.ByName[name].Around(s, &v)
-		if v.Height = mount.ByName[name].Height(s); size.class == "slim" {
-			v.Height = mount.ByName[name].SlimHeight(s)
-		}
+		v.Height = mount.ByName[name].Height(s, size.width)
 		p.Model().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
 		if err := scene.WriteSVG(&svg, display.SVGOptions{ID: name + "-" + size.class}); err != nil {

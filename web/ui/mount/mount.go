@@ -36,8 +36,14 @@ func init() {
 // Timed reports whether the place is on the time axis, and not in the address view.
 func (m Mount) Timed() bool { return m.Picture < draw.NumPictures }
 
-// Height returns the height of the picture in CSS pixels.
-func (m Mount) Height(s *state.State) float64 {
+// Widths of pictures on a screen and on a telephone, in CSS pixels.
+const (
+	Wide = 984.0
+	Slim = 358.0
+)
+
+// Height returns the height of the picture on a screen about so wide, in CSS pixels.
+func (m Mount) Height(s *state.State, width float64) float64 {
 	switch {
 	case !m.Timed():
 		return m.Picture.Height()
@@ -49,17 +55,9 @@ func (m Mount) Height(s *state.State) float64 {
 		return m.Picture.EmbeddedHeight()
 	}
 	if p := m.Shown(s); m.Picture == draw.Strip && p != nil && p.Model().IsGraph() {
-		return draw.GraphHeight
+		return p.Model().GraphHeight(width)
 	}
-	return m.Picture.Height()
-}
-
-// SlimHeight is its height where there is little width.
-func (m Mount) SlimHeight(s *state.State) float64 {
-	if h := m.Height(s); h != m.Picture.Height() {
-		return h
-	}
-	return m.Picture.HeightAt(0)
+	return m.Picture.HeightAt(width)
 }
 
 // Shown returns the picture of the side that the place is of, or nil if there is none.

@@ -24,7 +24,7 @@ type Pictures struct {
 // below them jumps.
 func (c *Pictures) Height(name string) string {
 	m := mount.ByName[name]
-	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S), m.SlimHeight(c.S))
+	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S, mount.Wide), m.Height(c.S, mount.Slim))
 }
 
 // Key says what the colours mean, as items of a list.

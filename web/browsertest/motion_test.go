@@ -44,8 +44,13 @@ func TestNothingJumps(t *testing.T) {
 	helped := func(p *Page) {
 		p.Wait(untilReady + ` && document.querySelectorAll(".gain").length > 0 && !byID("better").parentElement.textContent.includes("…")`)
 	}
-	known := func(p *Page) { whole(p, "GiB") }
-	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known, pipelined: known} {
+	known := func(p *Page) {
+		whole(p, "GiB")
+		if hidden := Eval[string](p, `[".gauge", ".numbers", ".asks", ".turns"].filter((s) => getComputedStyle(document.querySelector(s)).visibility !== "visible").join(" ")`); hidden != "" {
+			t.Errorf("hidden when the answer is there: %s", hidden)
+		}
+	}
+	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known, "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
 		for _, width := range []int64{1440, 390} {
 			p := New(t)
 			p.Viewport(width, 900)

@@ -67,6 +67,9 @@ func (b *builder) tables() {
 		b.ditTables(first)
 		return
 	}
+	if u := k.Unet; u != nil && u.Part == UnetResNet {
+		first("time", b.unetFront(), s.trains())
+	}
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
@@ -384,6 +387,9 @@ func (b *builder) attentionFlops(widths int64) float64 {
 	seen := float64(b.s.Seq)
 	if b.k.Both {
 		seen *= 2
+	}
+	if b.crossing {
+		seen = 2 * float64(b.keys)
 	}
 	if w := b.k.Window; w > 0 {
 		seen = min(seen, 2*float64(w))

@@ -34,6 +34,9 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	if k.Cross {
 		own := *s
 		own.encoder = all.of(all.Model.At(0))
+		if k.Unet != nil { // the tokens of CLIP
+			own.encoder = all.of(&Block{Own: Own{Hidden: k.Unet.Text, Fixed: 77}})
+		}
 		s = &own
 	}
 	_, outer := s.tokens()
@@ -92,6 +95,10 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 	if b.k.Dit != nil {
 		b.output = b.dit(x)
+		return
+	}
+	if b.k.Unet != nil && b.k.Unet.Part != UnetBlock {
+		b.output = b.unet(x)
 		return
 	}
 	in := x
@@ -239,7 +246,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	}
 	y := b.add(o, name, bytes)
 	b.values[y].wide = wide
-	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || b.k.Dit != nil && b.s.LoRA.has(part) {
+	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) && b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)
 	}
 	return y

@@ -129,7 +129,7 @@ func (o *outline) chain(c *Card) *engine.Chain {
 		}
 		r.Pinned += o.casted(u) + o.pinned(u)
 	}
-	r.Pinned += max(0, o.record[0].live-r.Weights-r.Grads-r.Optimizer)
+	r.Pinned += max(0, o.record[0].live-r.Weights-r.Grads-r.Optimizer) + o.skips()
 	held := r.Total()
 	for k := 1; k <= chain.Len(); k++ {
 		st := &chain.Stages[k-1]

@@ -163,7 +163,7 @@ func (b *builder) cross(n valueID) valueID {
 	b.inner, b.keys, b.crossing = inner, enc.Seq, true
 	a := b.attend(q, key, v, wide, wide, wide)
 	b.keys, b.crossing = keys, false
-	return b.linear(a, "cross.o", wide, h, bias(h, k.Bias))
+	return b.linear(a, "cross.o", wide, h, bias(h, k.Bias || k.OutBias))
 }
 
 // positionBias is what T5's biases of positions keep: where they are made, the buckets; under

@@ -24,7 +24,7 @@ func (o *outline) graph(c *Card) *engine.Graph {
 		w.units = append(w.units, w.states(u, i))
 		w.numbers += w.trained(w.units[i])
 	}
-	w.g.Fixed = o.record[0].live
+	w.g.Fixed = o.record[0].live + o.skips()
 	for i := range w.g.Values {
 		if v := &w.g.Values[i]; v.Initial&engine.OnDevice != 0 {
 			w.g.Fixed -= v.Size

@@ -12,6 +12,7 @@ import (
 type Latents struct {
 	Frames int64 // that make one latent frame behind the first one; 0: the network makes pictures alone
 	Side   int64 // pixels on each side
+	Step   int64 // tokens on a side that are one of the coarsest level of a UNet; 0: 1
 }
 
 // Said returns the number of tokens as a formula.
@@ -40,9 +41,10 @@ func (s *Setup) pictured(counted bool) error {
 	}
 	s.Width = cmp.Or(s.Width, s.Height)
 	for _, side := range []int64{s.Height, s.Width} {
-		if low := side - side%l.Side; low != side || low == 0 {
-			return fmt.Errorf("a side is %d pixels; %s makes tokens of %d, so want %d or %d", side, s.Model.Name, l.Side,
-				max(low, l.Side), max(low, l.Side)+l.Side)
+		step := l.Side * orOne(l.Step)
+		if low := side - side%step; low != side || low == 0 {
+			return fmt.Errorf("a side is %d pixels; %s makes tokens of %d, so want %d or %d", side, s.Model.Name, step,
+				max(low, step), max(low, step)+step)
 		}
 	}
 	s.Seq = s.Height / l.Side * (s.Width / l.Side)

@@ -79,6 +79,7 @@ type Block struct {
 
 	PerLayer   *PerLayer
 	Dit        *Dit
+	Unet       *Unet
 	Hybrid     *Hybrid
 	Hyper      *Hyper
 	Compressed *Compressed

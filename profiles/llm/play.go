@@ -78,7 +78,7 @@ func (b *block) demand(alone bool) {
 		missing[root] = n > 0 && !b.cached[root]
 	}
 	b.rerun = make([]bool, len(b.ops))
-	b.input = b.keepers[0] > 0 || b.mode != CheckpointNone && !alone
+	b.input = b.keepers[0] > 0 || b.mode != CheckpointNone && !alone && b.stop > 0
 	for i, o := range slices.Backward(b.ops[:b.stop]) {
 		for _, v := range o.out {
 			root := b.values[v].root

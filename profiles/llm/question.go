@@ -124,6 +124,9 @@ func (s *Setup) adapt(p engine.Parsed) {
 	if p.Is("adapters", "bf16") {
 		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
 	}
+	if s.Model.At(0).Unet != nil { // as diffusers' trainer has it
+		s.LoRA.On = everyProduct[:4]
+	}
 	s.Weight, s.Master, s.Moments = 2, 0, 0
 	if p.Is("kbit", "yes") {
 		s.Weight = 4

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"maps"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -84,6 +85,12 @@ func newProgram(s *Setup, of share) *program {
 	}
 	for i, layer := range of.layers {
 		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.modeOf(int64(i))}
+		if k.made.Unet != nil {
+			k.needs = trained || slices.ContainsFunc(p.units, func(u *unit) bool { return u.block.adapts })
+			if k.made.Unet.Plain {
+				k.mode = CheckpointNone
+			}
+		}
 		light := k
 		if s.Group > 1 {
 			k.mode = CheckpointNone
@@ -189,8 +196,9 @@ type pass struct {
 	kept   []*kept
 	again  handle // what the blocks of one checkpoint wrote once more, while their backward runs
 	loss   lossState
-	front  handle // what is kept before the first block
-	out    handle // of the last block, while the loss waits
+	front  handle   // what is kept before the first block
+	beside []handle // by block of a UNet: its input for who reads it again, then the gradient of that
+	out    handle   // of the last block, while the loss waits
 }
 
 // step is all micro batches, and the optimizer.
@@ -222,7 +230,7 @@ func (p *program) step() {
 // forwardPass runs a micro batch up to its loss.
 func (p *program) forwardPass() *pass {
 	p.phase = Forward
-	w := &pass{}
+	w := &pass{beside: make([]handle, len(p.units))}
 	p.unshard(p.root)
 	p.receive(p.root, true)
 	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)
@@ -237,6 +245,7 @@ func (p *program) forwardPass() *pass {
 		b := u.front()
 		y, k := b.forward(p.ledger, x)
 		p.turn(y, Saved)
+		p.join(w, i, x)
 		if !u.stays && p.s.gathers() {
 			p.reshard(u)
 		}
@@ -346,7 +355,9 @@ func (p *program) backwardPass(w *pass) {
 			fetch(i - i%int(p.s.Group))
 			p.again(w, i)
 		}
+		p.part(w, i, g)
 		g = p.unitBackward(u, w.inputs[i], g, w.kept[i])
+		p.give(w.beside[i])
 		p.give(w.inputs[i])
 		if i%int(p.s.Group) == 0 {
 			p.give(w.again)

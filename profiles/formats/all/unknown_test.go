@@ -51,7 +51,7 @@ func TestUnknownContent(t *testing.T) {
 		{`{"segments":[],"device_traces":[[]]}`, "This looks like a memory snapshot written as JSON"},
 		{`{"metadata":{},"weight_map":{"lm_head.weight":"a.safetensors"}}`, "This looks like the index of a checkpoint: names of weights"},
 		{`{"peft_type":"LORA","r":8}`, "This looks like the config of an adapter (PEFT): it names only what it adds to a model"},
-		{`{"_class_name":"UNet2DConditionModel","_diffusers_version":"0.6.0"}`, "This looks like the config of a Diffusers model, which is no transformer alone"},
+		{`{"_class_name":"AutoencoderKL","_diffusers_version":"0.6.0"}`, "This looks like the config of a Diffusers model, which is no transformer alone"},
 		{`{"train_batch_size":32,"zero_optimization":{"stage":3}}`, "This looks like settings of DeepSpeed"},
 		{`{"epoch":1,"log_history":[{"hidden_size":1}]}`, "This looks like the log of a Hugging Face Trainer"},
 		{`{"version":"1.0","added_tokens":[]}`, "This looks like a tokenizer"},

@@ -55,7 +55,7 @@ var (
 )
 
 // denoisers are how the classes of diffusers' transformers end, whose config.json has no model_type.
-var denoisers = []string{"Transformer2DModel\"", "Transformer3DModel\""}
+var denoisers = []string{"Transformer2DModel\"", "Transformer3DModel\"", "UNet2DConditionModel\""}
 
 // matchHFConfig claims an object that has a model_type, the class of a transformer of diffusers, or
 // the sizes of a transformer, and is neither a profile nor a trace.

@@ -5,6 +5,8 @@ var Diffusers = []Model{
 	{"flux1-dev", "Flux.1 dev", true},
 	{"hunyuanvideo", "HunyuanVideo", false},
 	{"qwen-image", "Qwen-Image", false},
+	{"sd-1.5", "Stable Diffusion 1.5", false},
+	{"sdxl-base-1.0", "SDXL base 1.0", true},
 	{"wan2.1-1.3b", "Wan 2.1 1.3B", false},
 	{"wan2.1-14b", "Wan 2.1 14B", true},
 }

@@ -33,6 +33,8 @@ var (
 	smallTowers = object{"text_config": smallTower, "vision_config": smallTower, "hidden_size": nil}
 	smallTower  = object{"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 64, "max_position_embeddings": 16,
 		"image_size": 32, "patch_size": 8}
+	smallUnet = object{"block_out_channels": []int{8, 16}, "down_block_types": []string{"DownBlock2D", "CrossAttnDownBlock2D"}, "up_block_types": []string{"CrossAttnUpBlock2D", "UpBlock2D"},
+		"layers_per_block": 1, "attention_head_dim": 1, "cross_attention_dim": 8, "norm_num_groups": 4, "in_channels": 4, "out_channels": 4, "num_attention_heads": nil}
 	smallZ   = object{"dim": 32, "n_heads": 2, "n_layers": 1, "n_refiner_layers": 1, "in_channels": 4, "cap_feat_dim": 16, "all_patch_size": []int{2}, "all_f_patch_size": []int{1}}
 	smallDit = object{"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "num_layers": 2, "num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
 		"text_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16, "num_cross_attention_heads": 4, "cross_attention_head_dim": 8}
@@ -77,7 +79,7 @@ var smallConfigs = map[string]object{
 		"max_source_positions": 32, "max_target_positions": 64},
 	"clip": smallTowers, "siglip": smallTowers,
 	"FluxTransformer2DModel": smallDit, "ChromaTransformer2DModel": smallDit, "SD3Transformer2DModel": smallDit, "QwenImageTransformer2DModel": smallDit,
-	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "CogVideoXTransformer3DModel": smallDit, "ZImageTransformer2DModel": smallZ, "SanaTransformer2DModel": smallDit, "LTXVideoTransformer3DModel": smallDit,
+	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "CogVideoXTransformer3DModel": smallDit, "ZImageTransformer2DModel": smallZ, "SanaTransformer2DModel": smallDit, "UNet2DConditionModel": smallUnet, "LTXVideoTransformer3DModel": smallDit,
 	"HunyuanVideoTransformer3DModel": smallDit, "WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64, "num_layers": 2,
 		"text_dim": 16, "patch_size": []int{1, 2, 2}},
 	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},

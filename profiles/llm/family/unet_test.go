@@ -1,0 +1,126 @@
+package family_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
+)
+
+// measuredUnets are what profiles/torchtest/write_unet.py measured.
+func measuredUnets(t *testing.T) (rows []struct {
+	Config                   json.RawMessage
+	Bytes, Batch, Side, Rank int64
+	Full                     bool
+	Parameters, Kept         int64
+}) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/unet.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := struct{ Rows any }{&rows}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// A UNet keeps what PyTorch keeps of one that is built as diffusers builds it, to the byte: all weights or
+// adapters, all or checkpoints, in two types.
+func TestUnetKeeps(t *testing.T) {
+	for _, r := range measuredUnets(t) {
+		m, err := family.Read(r.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := llm.Setup{Model: m.Model}
+		llm.FindProgram("hf").Apply(&s)
+		s.Batch, s.Height, s.Width = r.Batch, r.Side, r.Side
+		s.Seq = r.Side / 8 * (r.Side / 8)
+		s.Weight, s.Compute, s.Moments = r.Bytes, r.Bytes, 0
+		if r.Rank > 0 {
+			s.LoRA = &llm.LoRA{Rank: r.Rank, On: []string{"q", "k", "v", "o"}}
+		}
+		if r.Full {
+			s.Checkpoint = llm.CheckpointFull
+		}
+		kept, err := s.Kept()
+		got := int64(kept.Outside)
+		for _, b := range kept.Blocks {
+			got += b[0] * b[1]
+		}
+		if err != nil || got != r.Kept || m.Params() != r.Parameters {
+			t.Errorf("%d levels, %d bytes a number, batch %d, rank %d, checkpoints %t: %d bytes are kept and %d parameters (%v), measured %d and %d", m.Latents.Step, r.Bytes, r.Batch, r.Rank, r.Full,
+				got, m.Params(), err, r.Kept, r.Parameters)
+		}
+	}
+}
+
+// A UNet that is built otherwise is refused by the key that says so.
+func TestUnetRefused(t *testing.T) {
+	row := string(measuredUnets(t)[0].Config)
+	for _, c := range [][3]string{
+		{`"layers_per_block": 2`, `"layers_per_block": 0`, "layers_per_block"},
+		{`"layers_per_block": 2`, `"layers_per_block": 9000`, "layers_per_block"},
+		{`"UpBlock2D"`, `"AttnUpBlock2D"`, "down_block_types"},
+		{`"norm_num_groups": 4`, `"norm_num_groups": 5`, "down_block_types"},
+		{`"in_channels": 4`, `"in_channels": 4, "dual_cross_attention": true`, "dual_cross_attention"},
+		{`"in_channels": 4`, `"in_channels": 4, "time_cond_proj_dim": 256`, "time_cond_proj_dim"},
+	} {
+		text := strings.Replace(compact(row), strings.ReplaceAll(c[0], ": ", ":"), c[1], 1)
+		if _, err := family.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%s: error %v, want one about %s", c[1], err, c[2])
+		}
+	}
+}
+
+func compact(text string) string { return strings.NewReplacer("\n", "", ": ", ":").Replace(text) }
+
+// What a skip reads again is held through the first half, also where nothing before the first adapter
+// keeps it for a backward.
+func TestUnetHoldsSkips(t *testing.T) {
+	m, err := family.Read(measuredUnets(t)[0].Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := llm.New(m.Model, engine.Args{"height": "128", "lora": "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const skip = 16 * 16 * 16 * 2 // latents, channels, bytes
+	for i, want := range []engine.Bytes{skip, skip, skip, skip / 4} {
+		if st := p.Chain.Stages[2+i]; st.Saved != want {
+			t.Errorf("%s keeps %d bytes, want the %d of the skip that it reads", st.Name, st.Saved, want)
+		}
+	}
+}
+
+// Modules of a UNet that are not known with skips are refused, and sides that its levels do not halve.
+func TestUnetOptions(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{engine.Args{"height": "1000"}, "want 992 or 1024"},
+		{engine.Args{"height": "512", "group": "2", "ckpt": "full"}, "skips"},
+		{engine.Args{"height": "512", "pp": "2", "gpus": "2"}, "skips"},
+		{engine.Args{"height": "512", "lora": "4", "swap-blocks": "2"}, "skips"},
+	} {
+		a, err := llm.New(family.Diffuser("sdxl-base-1.0"), c.args)
+		if err == nil {
+			_, err = llm.Run(a.Setup)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}

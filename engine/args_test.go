@@ -69,10 +69,11 @@ func TestParsedPanics(t *testing.T) {
 // arguments that are refused. Without a Sweeper every budget is solved by itself.
 func TestSolveParses(t *testing.T) {
 	var calls []int // the number, by call
-	s := &Strategy{Name: "x", Graphs: true, Params: testParams, Solver: func(p *Problem, args Parsed, _ *Poll) (*Solution, error) {
-		calls = append(calls, args.Int("segments"))
-		return &Solution{Peak: p.Budget}, nil
-	}}
+	s := &Strategy{Name: "x", Graphs: true, Params: testParams,
+		Solver: func(p *Problem, args Parsed, _ *Poll) (*Solution, error) {
+			calls = append(calls, args.Int("segments"))
+			return &Solution{Peak: p.Budget}, nil
+		}}
 	p := &Problem{Budget: 5}
 	if sol, err := s.Solve(p, Args{"segments": "3"}, nil); err != nil || sol.Peak != 5 {
 		t.Errorf("Solve: got %+v, %v; want what the solver returns", sol, err)
@@ -99,6 +100,7 @@ func TestSolveParses(t *testing.T) {
 		}
 	})
 	if want := []int{3, 0, 0}; !slices.Equal(calls, want) || !slices.Equal(peaks, []Bytes{7, 8}) || refused != 2 {
-		t.Errorf("the solver saw %v, the budgets of the sweep gave %v, %d of 2 were refused; want %v and [7 8]", calls, peaks, refused, want)
+		t.Errorf("the solver saw %v, the budgets of the sweep gave %v, %d of 2 were refused; want %v and [7 8]",
+			calls, peaks, refused, want)
 	}
 }

@@ -26,7 +26,8 @@ type Stage struct {
 	Saved   Bytes         // [abar] saved activations, for the backward: Out (unless Unsaved) and more, not the input
 	Grad    Bytes         // [|delta|] gradient of Out
 	FwdTemp Bytes         // [oF] used only while the forward runs, besides its input, Out and Saved
-	BwdTemp Bytes         // [oB] used only while the backward runs, besides what it reads and the gradient that it writes
+	// [oB] used only while the backward runs, besides what it reads and the gradient that it writes
+	BwdTemp Bytes
 
 	// Unsaved says that no backward reads Out, neither the stage's own nor the next one's. Autograd does not save
 	// such an output, and plain training frees it once the next forward has read it. It is stored beside Saved, not
@@ -209,7 +210,8 @@ func (c *Chain) Validate() error {
 		s := &c.Stages[i]
 		switch {
 		case s.Forward < 0 || s.Back < 0:
-			return fmt.Errorf("stage %d (%s): forward %v, backward %v; times cannot be negative", i+1, s.Name, s.Forward, s.Back)
+			return fmt.Errorf("stage %d (%s): forward %v, backward %v; times cannot be negative", i+1, s.Name,
+				s.Forward, s.Back)
 		case s.Out < 0 || s.Saved < 0 || s.Grad < 0 || s.FwdTemp < 0 || s.BwdTemp < 0:
 			return fmt.Errorf("stage %d (%s): a size is negative; sizes cannot be negative", i+1, s.Name)
 		case s.Fast != nil && (s.Fast.Forward < 0 || s.Fast.Back < 0 || s.Fast.FwdTemp < 0 || s.Fast.BwdTemp < 0):
@@ -217,7 +219,8 @@ func (c *Chain) Validate() error {
 		case s.Unsaved && i == len(c.Stages)-1:
 			return fmt.Errorf("stage %d (%s): the output of the last stage is marked as unsaved; it is the result of the step and has to stay", i+1, s.Name)
 		case s.Saved < s.Out && !s.Unsaved:
-			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1, s.Name, s.Saved, s.Out)
+			return fmt.Errorf("stage %d (%s): the saved set is %d bytes but contains the output of %d bytes", i+1,
+				s.Name, s.Saved, s.Out)
 		}
 	}
 	return c.extent().check()

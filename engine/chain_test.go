@@ -45,7 +45,8 @@ func TestValidateChain(t *testing.T) {
 		{"time", func(c *Chain) { c.Stages[1].Back = -1 }, "stage 2 (two)"},
 		{"size", func(c *Chain) { c.Stages[0].FwdTemp = -1 }, "stage 1 (one)"},
 		{"saved", func(c *Chain) { c.Stages[0].Saved = 3 }, "contains the output"},
-		{"huge", func(c *Chain) { c.Stages[0].FwdTemp = 1 << 62; c.Stages[1].FwdTemp = 1 << 62 }, "8 EiB, the largest is the forward workspace of stage 1 (one) with 4 EiB; at most 64 PiB"},
+		{"huge", func(c *Chain) { c.Stages[0].FwdTemp = 1 << 62; c.Stages[1].FwdTemp = 1 << 62 },
+			"8 EiB, the largest is the forward workspace of stage 1 (one) with 4 EiB; at most 64 PiB"},
 	} {
 		c := small()
 		tc.change(c)
@@ -78,7 +79,8 @@ func TestExpandChain(t *testing.T) {
 		t.Errorf("%d values, want 8 outputs and gradients and 3 saved sets", len(g.Values))
 	}
 	for k := 1; k <= 3; k++ {
-		if f, b := g.Ops[g.Fwd(k)], g.Ops[g.Bwd(k)]; f.Stage != k || b.Stage != k || f.Pass != Forward || b.Pass != Backward {
+		if f, b := g.Ops[g.Fwd(k)], g.Ops[g.Bwd(k)]; f.Stage != k || b.Stage != k || f.Pass != Forward ||
+			b.Pass != Backward {
 			t.Errorf("stage %d: got %+v and %+v", k, f, b)
 		}
 	}

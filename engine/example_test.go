@@ -82,7 +82,8 @@ func ExampleStrategy_Sweep() {
 
 // Arguments come from links and flags as texts. A solver gets them parsed, with defaults filled in.
 func ExampleParseArgs() {
-	params := []engine.Param{{Name: "slots", Default: "50", Min: 1, Max: 1000}, {Name: "drop", Default: "no", Choices: []string{"no", "yes"}}}
+	params := []engine.Param{{Name: "slots", Default: "50", Min: 1, Max: 1000},
+		{Name: "drop", Default: "no", Choices: []string{"no", "yes"}}}
 	args, err := engine.ParseArgs("rotor", params, engine.Args{"slots": "20"})
 	fmt.Println(args.Int("slots"), args.Is("drop", "no"), err)
 	_, err = engine.ParseArgs("rotor", params, engine.Args{"slots": "none"})
@@ -108,7 +109,8 @@ func ExampleLimitCalls() {
 func ExampleChainGraph_CompileSequence() {
 	g := engine.NewChainProblem(threeStages(), engine.Device{}, engine.Whole, engine.NoLimit).Chain
 	steps, _, err := g.CompileSequence([]engine.ChainOp{
-		{Kind: engine.FCk, Stage: 1}, {Kind: engine.FAll, Stage: 2}, {Kind: engine.FAll, Stage: 3}, {Kind: engine.BStep, Stage: 3}, {Kind: engine.BStep, Stage: 2},
+		{Kind: engine.FCk, Stage: 1}, {Kind: engine.FAll, Stage: 2}, {Kind: engine.FAll, Stage: 3},
+		{Kind: engine.BStep, Stage: 3}, {Kind: engine.BStep, Stage: 2},
 		{Kind: engine.FAll, Stage: 1}, {Kind: engine.BStep, Stage: 1}})
 	for _, s := range steps {
 		fmt.Println(s.Describe(&g.Graph))

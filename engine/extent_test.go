@@ -18,7 +18,8 @@ func TestRange(t *testing.T) {
 		return NewChainProblem(c, Device{}, Whole, NoLimit)
 	}
 	graph := func(change func(g *Graph)) *Problem {
-		g := &Graph{Done: NoValue, Values: []Value{{Name: "x", PartOf: NoValue}}, Ops: []Op{{Name: "f", Out: []ValueID{0}}, {Name: "g", In: []ValueID{0}}}}
+		g := &Graph{Done: NoValue, Values: []Value{{Name: "x", PartOf: NoValue}},
+			Ops: []Op{{Name: "f", Out: []ValueID{0}}, {Name: "g", In: []ValueID{0}}}}
 		change(g)
 		return &Problem{Graph: g}
 	}
@@ -30,19 +31,25 @@ func TestRange(t *testing.T) {
 		want    string // of the refusal of problem
 	}{
 		{"sizes of a chain", chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes - 1 }),
-			chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes }), "the sizes add up to 64 PiB, the largest is the gradient of stage 2 (two) with 64 PiB; at most 64 PiB"},
+			chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes }),
+			"the sizes add up to 64 PiB, the largest is the gradient of stage 2 (two) with 64 PiB; at most 64 PiB"},
 		{"many sizes", chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = MaxBytes/2, MaxBytes/2-1 }),
-			chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = NoLimit, NoLimit }), "the sizes add up to 16 EiB, the largest is the optimizer with 8 EiB"},
+			chain(func(c *Chain) { c.Stages[0].FwdTemp, c.Resident.Optimizer = NoLimit, NoLimit }),
+			"the sizes add up to 16 EiB, the largest is the optimizer with 8 EiB"},
 		{"the fast way", chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes - 1} }),
-			chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes} }), "the workspace of the second backward algorithm of stage 1 (one)"},
+			chain(func(c *Chain) { c.Stages[0].Fast = &Algorithm{BwdTemp: MaxBytes} }),
+			"the workspace of the second backward algorithm of stage 1 (one)"},
 		{"times of a chain", chain(func(c *Chain) { c.Stages[0].Forward, c.Stages[1].Back = MaxTime/2, MaxTime/2 }),
-			chain(func(c *Chain) { c.Stages[0].Forward, c.Stages[1].Back = math.MaxInt64, math.MaxInt64 }), "the times add up to 585 years, the longest is the forward of stage 1 (one) with 292 years; at most 104 days"},
+			chain(func(c *Chain) { c.Stages[0].Forward, c.Stages[1].Back = math.MaxInt64, math.MaxInt64 }),
+			"the times add up to 585 years, the longest is the forward of stage 1 (one) with 292 years; at most 104 days"},
 		{"sizes of a graph", graph(func(g *Graph) { g.Values[0].Size = MaxBytes }),
 			graph(func(g *Graph) { g.Values[0].Size, g.Fixed = MaxBytes, 1 }), "the largest is value 0 (x)"},
 		{"times of a graph", graph(func(g *Graph) { g.Ops[1].Time = MaxTime }),
-			graph(func(g *Graph) { g.Ops[1].Alt = &Alt{Time: MaxTime + 1} }), "the longest is the second algorithm of operation 1 (g)"},
+			graph(func(g *Graph) { g.Ops[1].Alt = &Alt{Time: MaxTime + 1} }),
+			"the longest is the second algorithm of operation 1 (g)"},
 		{"what is read", graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(7) }),
-			graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(8) }), "read and write adds up to 576 PiB; at most 512 PiB"},
+			graph(func(g *Graph) { g.Values[0].Size, g.Ops[1].In = MaxBytes, reads(8) }),
+			"read and write adds up to 576 PiB; at most 512 PiB"},
 	} {
 		if err := tc.most.Validate(); err != nil {
 			t.Errorf("%s, just within the range: got %v", tc.name, err)
@@ -73,10 +80,12 @@ func TestLinked(t *testing.T) {
 		{Device{ToHost: 1 << 20, ToDev: 1 << 20}, ""},
 		{Device{ToHost: 1 << 20}, "no link"},
 		{Device{ToDev: 1 << 20}, "no link"},
-		{Device{ToHost: 100, ToDev: 12_500_000_000}, "at 100 B/s to the host and 12.5 GB/s back the transfers of a step could take 1.05e+03 years; at most 73 years are supported"},
+		{Device{ToHost: 100, ToDev: 12_500_000_000},
+			"at 100 B/s to the host and 12.5 GB/s back the transfers of a step could take 1.05e+03 years; at most 73 years are supported"},
 	} {
 		err := NewChainProblem(c, tc.d, Whole, NoLimit).Linked()
-		if tc.want == "" && err != nil || tc.want != "" && (!errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && err != nil || tc.want != "" &&
+			(!errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%+v: got %v, want %q", tc.d, err, tc.want)
 		}
 	}
@@ -107,7 +116,8 @@ func TestWithinItself(t *testing.T) {
 func TestInt64(t *testing.T) {
 	for f, want := range map[float64]int64{
 		0: 0, 1.9: 1, -1.9: -1, 1 << 62: 1 << 62, 1<<63 - 1024: 1<<63 - 1024, -1 << 63: math.MinInt64,
-		1 << 63: math.MaxInt64, 1e300: math.MaxInt64, -1e300: math.MinInt64, math.Inf(1): math.MaxInt64, math.Inf(-1): math.MinInt64,
+		1 << 63: math.MaxInt64, 1e300: math.MaxInt64, -1e300: math.MinInt64, math.Inf(1): math.MaxInt64,
+		math.Inf(-1): math.MinInt64,
 	} {
 		if got := Int64(f); got != want {
 			t.Errorf("%g: got %d, want %d", f, got, want)
@@ -119,17 +129,20 @@ func TestInt64(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for b, want := range map[Bytes]string{0: "0 bytes", 1<<20 - 1: "1048575 bytes", 1 << 20: "1 MiB", 3 << 29: "1.5 GiB", MaxBytes: "64 PiB", NoLimit: "8 EiB", -GiB: "-1 GiB"} {
+	for b, want := range map[Bytes]string{0: "0 bytes", 1<<20 - 1: "1048575 bytes", 1 << 20: "1 MiB",
+		3 << 29: "1.5 GiB", MaxBytes: "64 PiB", NoLimit: "8 EiB", -GiB: "-1 GiB"} {
 		if got := b.Text(); got != want {
 			t.Errorf("%d: got %q, want %q", int64(b), got, want)
 		}
 	}
-	for r, want := range map[Rate]string{0: "0 B/s", 999: "999 B/s", 12_345_000: "12.35 MB/s", 68_676_861_465: "68.68 GB/s", math.MaxInt64: "9.223 EB/s"} {
+	for r, want := range map[Rate]string{0: "0 B/s", 999: "999 B/s", 12_345_000: "12.35 MB/s",
+		68_676_861_465: "68.68 GB/s", math.MaxInt64: "9.223 EB/s"} {
 		if got := r.Text(); got != want {
 			t.Errorf("%d: got %q, want %q", int64(r), got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{time.Second: "1s", 50 * time.Hour: "2 days", MaxTime: "104 days", math.MaxInt64: "292 years"} {
+	for d, want := range map[time.Duration]string{time.Second: "1s", 50 * time.Hour: "2 days", MaxTime: "104 days",
+		math.MaxInt64: "292 years"} {
 		if got := days(float64(d)); got != want {
 			t.Errorf("%d: got %q, want %q", int64(d), got, want)
 		}

@@ -232,8 +232,10 @@ func ExpandChain(c *Chain) *ChainGraph {
 		if k > 0 && !c.Unsaved(k) {
 			within = g.Saved(k)
 		}
-		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k, PartOf: within}
-		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k, PartOf: NoValue}
+		g.Values[g.Act(k)] = Value{Name: "a" + strconv.Itoa(k), Kind: KindActivation, Size: c.Act(k), Stage: k,
+			PartOf: within}
+		g.Values[g.Grad(k)] = Value{Name: "d" + strconv.Itoa(k), Kind: KindGradient, Size: c.Grad(k), Stage: k,
+			PartOf: NoValue}
 	}
 	g.Values[g.Act(0)].Initial = OnDevice
 	if !c.LossGradAllocated {
@@ -243,7 +245,8 @@ func ExpandChain(c *Chain) *ChainGraph {
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
 		number := strconv.Itoa(k)
-		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k, PartOf: NoValue}
+		g.Values[g.Saved(k)] = Value{Name: "s" + number, Kind: KindActivation, Size: st.Saved, Stage: k,
+			PartOf: NoValue}
 		g.Ops[g.Fwd(k)] = Op{Name: "F" + number, Pass: Forward, Stage: k, Time: st.Forward, Temp: st.FwdTemp,
 			In: []ValueID{g.Act(k - 1)}, Out: []ValueID{g.Saved(k)}, OutputOnly: []ValueID{g.Act(k)}}
 		back := Op{Name: "B" + number, Pass: Backward, Stage: k, Time: st.Back, Temp: st.BwdTemp,
@@ -296,7 +299,8 @@ func (g *ChainGraph) Needs(op ChainOp, total Bytes) string {
 	parts := []part{{c.Resident.Total(), "resident memory"}, {c.Act(k - 1), "its input"}}
 	switch op.Kind {
 	case FAll:
-		parts = append(parts, part{st.Saved, "its saved set"}, part{c.Beside(k), "its output"}, part{st.FwdTemp, "its workspace"})
+		parts = append(parts, part{st.Saved, "its saved set"}, part{c.Beside(k), "its output"},
+			part{st.FwdTemp, "its workspace"})
 	case BStep:
 		pass = "backward"
 		if c.Unsaved(k - 1) {

@@ -8,10 +8,11 @@ import (
 
 // TestNeeds: every operation of a sequence names its values, the largest first.
 func TestNeeds(t *testing.T) {
-	g := engine.ExpandChain(&engine.Chain{Input: 7, InputGrad: 3, Resident: engine.Resident{Weights: 100}, Stages: []engine.Stage{
-		{Name: "one", Out: 20, Saved: 30, Grad: 20, FwdTemp: 9, BwdTemp: 8},
-		{Name: "two", Out: 5, Saved: 6, Grad: 4, Unsaved: true},
-		{Out: 50, Saved: 60, Grad: 40}}})
+	g := engine.ExpandChain(&engine.Chain{Input: 7, InputGrad: 3, Resident: engine.Resident{Weights: 100},
+		Stages: []engine.Stage{
+			{Name: "one", Out: 20, Saved: 30, Grad: 20, FwdTemp: 9, BwdTemp: 8},
+			{Name: "two", Out: 5, Saved: 6, Grad: 4, Unsaved: true},
+			{Out: 50, Saved: 60, Grad: 40}}})
 	for _, tc := range []struct {
 		op    engine.ChainOp
 		total engine.Bytes

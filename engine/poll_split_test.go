@@ -18,10 +18,12 @@ func TestSplit(t *testing.T) {
 		wants  []time.Duration // what each would like to take
 		takes  []time.Duration // what it gets
 	}{
-		{"one that never ends", 0, []time.Duration{time.Hour, 5 * ms, time.Hour, 5 * ms}, []time.Duration{10 * ms, 5 * ms, 15 * ms, 5 * ms}},
+		{"one that never ends", 0, []time.Duration{time.Hour, 5 * ms, time.Hour, 5 * ms},
+			[]time.Duration{10 * ms, 5 * ms, 15 * ms, 5 * ms}},
 		{"only the first", 0, []time.Duration{time.Hour, ms, ms, ms}, []time.Duration{10 * ms, ms, ms, ms}},
 		{"the last has what is left", 0, []time.Duration{ms, ms, ms, time.Hour}, []time.Duration{ms, ms, ms, 37 * ms}},
-		{"shared work", 20 * ms, []time.Duration{time.Hour, time.Hour, ms, time.Hour}, []time.Duration{5 * ms, 5 * ms, ms, 9 * ms}},
+		{"shared work", 20 * ms, []time.Duration{time.Hour, time.Hour, ms, time.Hour},
+			[]time.Duration{5 * ms, 5 * ms, ms, 9 * ms}},
 		{"nothing is left", 40 * ms, []time.Duration{time.Hour, ms}, []time.Duration{0, 0}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -42,7 +42,8 @@ func TestLimitCalls(t *testing.T) {
 			ctx, cancel := context.WithTimeout(LimitCalls(t.Context(), n), time.Hour)
 			p := NewPoll(ctx, nil)
 			if got := untilStop(p); got != n || !errors.Is(p.Err(), context.DeadlineExceeded) {
-				t.Errorf("a limit of %d calls: stopped after %d by %v; want %v after %d", n, got, p.Err(), context.DeadlineExceeded, n)
+				t.Errorf("a limit of %d calls: stopped after %d by %v; want %v after %d", n, got, p.Err(),
+					context.DeadlineExceeded, n)
 			}
 			if ctx.Err() != nil {
 				t.Errorf("a limit of %d calls ends its context: %v", n, ctx.Err())

@@ -186,7 +186,8 @@ func (s *Strategy) accept(p *Problem, args Args) (func(*Problem, Parsed, *Poll) 
 	case !beside:
 		return s.Solver, parsed, nil
 	}
-	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) }, parsed, nil
+	return func(p *Problem, args Parsed, poll *Poll) (*Solution, error) { return planLanes(s, p, args, poll) },
+		parsed, nil
 }
 
 // beside reports whether p has operations of lanes that the strategy does not plan.
@@ -194,7 +195,8 @@ func (s *Strategy) beside(p *Problem) bool { return !s.Lanes && p.Graph != nil &
 
 // Sweep parses the arguments and runs the Sweeper, or the Solver for one budget after the other if there is no
 // Sweeper. If the arguments are not accepted, every budget gets that error.
-func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll,
+	yield func(i int, s *Solution, err error)) {
 	solve, parsed, err := s.accept(p, args)
 	switch {
 	case err != nil:
@@ -210,7 +212,8 @@ func (s *Strategy) Sweep(p *Problem, args Args, budgets []Bytes, poll *Poll, yie
 
 // SolveEach is a Sweeper that shares no work. Sweepers use it for arguments and problems where there is nothing to
 // share.
-func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error)) {
+func SolveEach(solve func(*Problem, Parsed, *Poll) (*Solution, error), p *Problem, args Parsed, budgets []Bytes,
+	poll *Poll, yield func(i int, s *Solution, err error)) {
 	for i, b := range budgets {
 		poll.Next()
 		if err := poll.Err(); err != nil {
@@ -292,7 +295,8 @@ type Answers struct {
 
 // NewAnswers returns the Answers of a sweep over budgets that calls yield.
 func NewAnswers(budgets []Bytes, yield func(i int, s *Solution, err error)) *Answers {
-	return &Answers{budgets: budgets, yield: yield, given: make([]*Solution, len(budgets)), closed: make([]bool, len(budgets))}
+	return &Answers{budgets: budgets, yield: yield, given: make([]*Solution, len(budgets)),
+		closed: make([]bool, len(budgets))}
 }
 
 // Tell passes on the result for budget i and remembers it.

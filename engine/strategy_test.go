@@ -70,7 +70,8 @@ func TestPollStops(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if n := untilStop(p); n > 256 || !errors.Is(p.Err(), context.DeadlineExceeded) {
-			t.Errorf("after the deadline: %v after %d calls; want %v after at most 256", p.Err(), n, context.DeadlineExceeded)
+			t.Errorf("after the deadline: %v after %d calls; want %v after at most 256", p.Err(), n,
+				context.DeadlineExceeded)
 		}
 	})
 }

@@ -42,7 +42,8 @@ func TestTimeAndMovedAgree(t *testing.T) {
 		for _, n := range []Bytes{1, 2, 1000, MiB, 3*GiB + 1} {
 			d := rate.Time(n)
 			if rate.Moved(d) < n || rate.Moved(d-1) >= n {
-				t.Errorf("%d bytes at %d/s take %d ns, in which %d move, and %d in one less", n, rate, d, rate.Moved(d), rate.Moved(d-1))
+				t.Errorf("%d bytes at %d/s take %d ns, in which %d move, and %d in one less", n, rate, d,
+					rate.Moved(d), rate.Moved(d-1))
 			}
 		}
 	}

@@ -78,7 +78,8 @@ func TestValidateUnsaved(t *testing.T) {
 		t.Errorf("got %v, want no error", err)
 	}
 	c.Stages[3].Unsaved = true
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "stage 4 (loss): the output of the last stage") {
+	if err := c.Validate(); err == nil ||
+		!strings.Contains(err.Error(), "stage 4 (loss): the output of the last stage") {
 		t.Errorf("got %v, want an error about the last stage", err)
 	}
 	c = batchNorm()

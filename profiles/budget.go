@@ -55,8 +55,10 @@ func (b *Budget) take(what string, n, most int) *FormatError {
 	}
 	if b.text -= n; b.text < 0 {
 		b.text = 0
-		return &FormatError{Found: fmt.Sprintf("The names and texts up to %s are more than %s", what, megabytes(b.allText)),
-			Expected: fmt.Sprintf("At most %s of names and texts are read.", megabytes(b.allText)), Remedy: "Shorten the names."}
+		return &FormatError{Found: fmt.Sprintf("The names and texts up to %s are more than %s", what,
+			megabytes(b.allText)),
+			Expected: fmt.Sprintf("At most %s of names and texts are read.", megabytes(b.allText)),
+			Remedy:   "Shorten the names."}
 	}
 	return nil
 }
@@ -66,8 +68,10 @@ func (b *Budget) take(what string, n, most int) *FormatError {
 func (b *Budget) Memory(what string, n int) *FormatError {
 	if b.memory -= n; b.memory < 0 {
 		b.memory = 0
-		return &FormatError{Found: fmt.Sprintf("With %s, reading takes more than %s of memory", what, megabytes(b.allMemory)),
-			Expected: fmt.Sprintf("At most %s are used for this content.", megabytes(b.allMemory)), Remedy: "Keep less: fewer rows, or one training step."}
+		return &FormatError{Found: fmt.Sprintf("With %s, reading takes more than %s of memory", what,
+			megabytes(b.allMemory)),
+			Expected: fmt.Sprintf("At most %s are used for this content.", megabytes(b.allMemory)),
+			Remedy:   "Keep less: fewer rows, or one training step."}
 	}
 	return nil
 }
@@ -95,7 +99,8 @@ func cleanRune(r rune) rune {
 	case r == '\t' || r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029:
 		return ' '
 	case r < ' ', r >= 0x7f && r < 0xa0, // C0, DEL, C1
-		r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // direction
+		// direction
+		r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
 		return utf8.RuneError
 	}
 	return r
@@ -113,7 +118,8 @@ func Admit(p *Profile) *FormatError {
 	for _, s := range []struct {
 		what string
 		text *string
-	}{{"name", &p.Name}, {"dtype", &p.DType}, {"the tool", &p.Source.Tool}, {"the device of the times", &p.Source.Device}} {
+	}{{"name", &p.Name}, {"dtype", &p.DType}, {"the tool", &p.Source.Tool},
+		{"the device of the times", &p.Source.Device}} {
 		d.name(s.what, 0, s.text)
 	}
 	if p.Device != nil {
@@ -156,7 +162,8 @@ type door struct {
 
 func (d *door) chain(c *engine.Chain) {
 	d.name("the name of the chain", 0, &c.Name)
-	for _, size := range []engine.Bytes{c.Input, c.InputGrad, c.Resident.Weights, c.Resident.Grads, c.Resident.Optimizer, c.Resident.Pinned} {
+	for _, size := range []engine.Bytes{c.Input, c.InputGrad, c.Resident.Weights, c.Resident.Grads,
+		c.Resident.Optimizer, c.Resident.Pinned} {
 		d.size("What is there before the step", 0, size)
 	}
 	for i := range c.Stages {
@@ -212,5 +219,6 @@ func (d *door) texts(what string, list []string) {
 // TooManyNotes returns the error for n notes or warnings where MaxNotes are allowed; what is
 // "notes" or "warnings".
 func TooManyNotes(what string, n int) *FormatError {
-	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what), Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
+	return &FormatError{Found: fmt.Sprintf("There are %d %s", n, what),
+		Expected: fmt.Sprintf("At most %d are read.", MaxNotes), Remedy: "Remove some."}
 }

@@ -209,13 +209,15 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func tooLarge(most int) error {
 	return &FormatError{Found: fmt.Sprintf("The content is larger than %d MiB, unpacked", most>>20),
-		Expected: fmt.Sprintf("At most %d MiB are read.", most>>20), Remedy: "Save fewer steps, only the stages, or a model without its weights."}
+		Expected: fmt.Sprintf("At most %d MiB are read.", most>>20),
+		Remedy:   "Save fewer steps, only the stages, or a model without its weights."}
 }
 
 // plainName returns the base of a file name without known extensions.
 func plainName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle", ".pkl", ".log", ".trace", ".pt2", ".pt"} {
+	for _, end := range []string{".gz", ".json", ".csv", ".tsv", ".txt", ".graph", ".chain", ".onnx", ".pickle",
+		".pkl", ".log", ".trace", ".pt2", ".pt"} {
 		if len(name) > len(end) && strings.EqualFold(name[len(name)-len(end):], end) {
 			name = name[:len(name)-len(end)]
 		}

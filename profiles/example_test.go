@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleDecode() {
-	p, err := profiles.Decode("net.csv", profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,0.002,0.004,1048576,2097152\nfc,0.001,0.002,65536,65536\n"), nil)
+	p, err := profiles.Decode("net.csv",
+		profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,0.002,0.004,1048576,2097152\nfc,0.001,0.002,65536,65536\n"), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

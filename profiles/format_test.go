@@ -15,7 +15,8 @@ func toys(t *testing.T) {
 	list, explain := formats, diagnose
 	t.Cleanup(func() { formats, diagnose = list, explain })
 	formats, diagnose = engine.Registry[Format]{Kind: list.Kind, Name: list.Name}, nil
-	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize}, {Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
+	for _, f := range []Format{{Name: "toylarge", Extensions: []string{".toy", ".z"}, MaxSize: MaxSize},
+		{Name: "toyhuge", MaxSize: 2 * MaxSize}, {Name: "toyusual"},
 		{Name: "toystream", Stream: func(string, io.Reader, int, int, *engine.Poll) *Profile { return nil }}} {
 		f.Match = func(head []byte) bool { return bytes.HasPrefix(head, []byte(f.Name)) }
 		Register(&f)
@@ -45,7 +46,8 @@ func TestSizeLimits(t *testing.T) {
 // with and without a byte order mark.
 func TestStreamer(t *testing.T) {
 	toys(t)
-	for content, want := range map[string]string{"toystream": "toystream", "\xef\xbb\xbftoystream": "toystream", "toyusual": ""} {
+	for content, want := range map[string]string{"toystream": "toystream", "\xef\xbb\xbftoystream": "toystream",
+		"toyusual": ""} {
 		packed := gzipped(t, []byte(content))
 		got := ""
 		if f, _ := streamed(bytes.NewReader(packed), int64(len(packed))); f != nil {
@@ -62,7 +64,8 @@ func TestStreamer(t *testing.T) {
 func TestUnknownHere(t *testing.T) {
 	toys(t)
 	_, err := Decode("x", Bytes("\x89PNG\r\n"), nil)
-	if want := "The content is not in memtide's own format. Only that is read here."; err == nil || err.Error() != want {
+	if want := "The content is not in memtide's own format. Only that is read here."; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

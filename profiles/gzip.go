@@ -148,7 +148,8 @@ func tooLargeUnpacked(most, packed, size int) error {
 		return tooLarge(most)
 	}
 	return &FormatError{Found: fmt.Sprintf("The file unpacks to more than %s, from %d bytes", megabytes(packed), size),
-		Expected: "A packed file may unpack to 64 MiB and 40 times its size.", Remedy: "If it is what it should be, unpack it first and open that."}
+		Expected: "A packed file may unpack to 64 MiB and 40 times its size.",
+		Remedy:   "If it is what it should be, unpack it first and open that."}
 }
 
 // unpackedSize returns the content size in the trailer end of a gzip file of packed bytes, or 0

@@ -15,7 +15,8 @@ func TestGzip(t *testing.T) {
 		t.Errorf("gunzip at the limit: %d bytes, %v; want 1 MiB", len(out), err)
 	}
 	_, err := gunzip(packed, most(1<<20-1), nil)
-	if want := "The content is larger than 0 MiB, unpacked. At most 0 MiB are read."; err == nil || err.Error() != want {
+	if want := "The content is larger than 0 MiB, unpacked. At most 0 MiB are read."; err == nil ||
+		err.Error() != want {
 		t.Errorf("gunzip above the limit: %v, want %v", err, want)
 	}
 	_, err = Decode("x.gz", Bytes(packed[:len(packed)/2]), nil)

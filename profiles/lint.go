@@ -19,7 +19,8 @@ func Lint(p *Profile) []string {
 		return nil
 	}
 	var list []string
-	for _, rule := range []func(*Profile) string{lintRatio, lintFloor, lintSaved, lintFast, lintLinear, lintTimeUnit, lintSizeUnit} {
+	for _, rule := range []func(*Profile) string{lintRatio, lintFloor, lintSaved, lintFast, lintLinear, lintTimeUnit,
+		lintSizeUnit} {
 		if w := rule(p); w != "" {
 			list = append(list, w)
 		}
@@ -102,7 +103,8 @@ func lintSaved(p *Profile) string {
 func lintFast(p *Profile) string {
 	n := p.stagesThat(func(s *engine.Stage) bool {
 		f := s.Fast
-		return f != nil && f.Forward >= s.Forward && f.Back >= s.Back && f.FwdTemp >= s.FwdTemp && f.BwdTemp >= s.BwdTemp
+		return f != nil && f.Forward >= s.Forward && f.Back >= s.Back && f.FwdTemp >= s.FwdTemp &&
+			f.BwdTemp >= s.BwdTemp
 	})
 	if n == 0 {
 		return ""
@@ -127,7 +129,8 @@ func lintTimeUnit(p *Profile) string {
 	step := p.Chain.ForwardTime() + p.Chain.BackTime()
 	switch {
 	case step > 10*time.Minute:
-		return fmt.Sprintf("One step takes %v: the times may be 1000 times too large."+readAs+"%s.", step.Round(time.Second), timeUnit(p))
+		return fmt.Sprintf("One step takes %v: the times may be 1000 times too large."+readAs+"%s.",
+			step.Round(time.Second), timeUnit(p))
 	case step > 0 && step < 10*time.Microsecond:
 		return fmt.Sprintf("One step takes %v: the times may be 1000 times too small."+readAs+"%s.", step, timeUnit(p))
 	}
@@ -148,7 +151,8 @@ func lintSizeUnit(p *Profile) string {
 	}
 	switch {
 	case most > 4<<40:
-		return fmt.Sprintf("One stage saves %d GiB: the sizes may be 1000 times too large. They are read as bytes.", most/engine.GiB)
+		return fmt.Sprintf("One stage saves %d GiB: the sizes may be 1000 times too large. They are read as bytes.",
+			most/engine.GiB)
 	case most < 64*engine.KiB:
 		return fmt.Sprintf("No stage saves more than %d bytes: the sizes may be 1000 times too small. They are read as bytes.", most)
 	}

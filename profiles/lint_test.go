@@ -13,8 +13,10 @@ import (
 func plain() *Profile {
 	c := &engine.Chain{Input: engine.MiB}
 	for i := range 6 {
-		c.Stages = append(c.Stages, engine.Stage{Name: StageName("", i+1), Forward: time.Duration(i+1) * 100 * time.Microsecond,
-			Back: time.Duration(i+1) * 200 * time.Microsecond, Out: engine.MiB, Saved: 2 * engine.MiB, Grad: engine.MiB})
+		c.Stages = append(c.Stages, engine.Stage{Name: StageName("", i+1),
+			Forward: time.Duration(i+1) * 100 * time.Microsecond,
+			Back:    time.Duration(i+1) * 200 * time.Microsecond, Out: engine.MiB, Saved: 2 * engine.MiB,
+			Grad: engine.MiB})
 	}
 	c.Stages = append(c.Stages, engine.Stage{Name: "loss"})
 	return &Profile{Name: "plain", Batch: 4, Chain: c}
@@ -28,7 +30,8 @@ func TestLint(t *testing.T) {
 		want   []string // the beginnings of the warnings
 	}{
 		{"nothing", func(*Profile, []engine.Stage) {}, nil},
-		{"a slow backward", func(_ *Profile, s []engine.Stage) { s[5].Back = 20 * time.Millisecond }, []string{"The backward takes 10.95 times"}},
+		{"a slow backward", func(_ *Profile, s []engine.Stage) { s[5].Back = 20 * time.Millisecond },
+			[]string{"The backward takes 10.95 times"}},
 		{"a fast backward", func(_ *Profile, s []engine.Stage) {
 			for i := range s {
 				s[i].Back /= 4
@@ -55,7 +58,8 @@ func TestLint(t *testing.T) {
 			floorTimes(p, s)
 			p.Source.Times = Analytic
 		}, nil},
-		{"no output in the saved set", func(_ *Profile, s []engine.Stage) { s[2].Saved = 7 }, []string{"In 1 stage, the saved set is smaller"}},
+		{"no output in the saved set", func(_ *Profile, s []engine.Stage) { s[2].Saved = 7 },
+			[]string{"In 1 stage, the saved set is smaller"}},
 		{"a fast algorithm that is not", func(_ *Profile, s []engine.Stage) {
 			s[1].Fast = &engine.Algorithm{Forward: s[1].Forward, Back: s[1].Back, BwdTemp: 5}
 			s[2].Fast = &engine.Algorithm{Forward: s[2].Forward, Back: s[2].Back - 1, BwdTemp: 5}

@@ -113,7 +113,8 @@ func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.B
 	}
 	ours, others := make([]bool, len(list)), make([]bool, len(list))
 	for i, b := range m.Requests.Buffers {
-		k, exact := slices.BinarySearchFunc(list, layout.Addr[i], func(s Segment, at engine.Bytes) int { return cmp.Compare(s.Addr, at) })
+		k, exact := slices.BinarySearchFunc(list, layout.Addr[i],
+			func(s Segment, at engine.Bytes) int { return cmp.Compare(s.Addr, at) })
 		if !exact {
 			k--
 		}

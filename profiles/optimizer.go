@@ -63,7 +63,8 @@ func (p *Profile) Trained(o *Optimizer, memory engine.Rate) (*Profile, error) {
 		chain := *c
 		r := &chain.Resident
 		r.Grads, r.Optimizer = max(r.Grads, r.Weights), o.States(r.Weights, p.DType)
-		chain.Stages = append([]engine.Stage{{Name: "optimizer", Kind: engine.OptimizerKind, Back: step(r.Weights).Time}}, c.Stages...)
+		chain.Stages = append([]engine.Stage{{Name: "optimizer", Kind: engine.OptimizerKind,
+			Back: step(r.Weights).Time}}, c.Stages...)
 		out.Chain = &chain
 	}
 	if g := p.Graph; g != nil {

@@ -19,9 +19,10 @@ type Totals struct {
 	Out     engine.Bytes  // sum of a, without the input
 	Saved   engine.Bytes  // sum of abar; in a graph, sum of all activations
 
-	Resident      engine.Resident // what stays for the whole step
-	KeepAllPeak   engine.Bytes    // peak of the schedule that keeps everything, resident memory included; 0 without a chain
-	SamplesPerSec float64         // batch over forward and backward time; 0 if either is unknown
+	Resident engine.Resident // what stays for the whole step
+	// peak of the schedule that keeps everything, resident memory included; 0 without a chain
+	KeepAllPeak   engine.Bytes
+	SamplesPerSec float64 // batch over forward and backward time; 0 if either is unknown
 }
 
 // Totals returns the sums of the chain, or of the graph if there is no chain.
@@ -73,7 +74,10 @@ func replacements(g *engine.Graph) []bool {
 	out := make([]bool, len(g.Values))
 	for i := range g.Ops {
 		op := &g.Ops[i]
-		if slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return g.Values[v].Kind == engine.KindState && g.Values[v].Initial != 0 }) {
+		if slices.ContainsFunc(op.In, func(v engine.ValueID) bool {
+			return g.Values[v].Kind == engine.KindState &&
+				g.Values[v].Initial != 0
+		}) {
 			for _, v := range op.Out {
 				out[v] = g.Values[v].Kind == engine.KindWeight
 			}
@@ -112,5 +116,6 @@ func (p *Profile) NotLinear() string {
 	if float64(most) <= sum/2 {
 		return ""
 	}
-	return fmt.Sprintf("one stage holds %.0f %% of all memory (stage %d, %s)", 100*float64(most)/sum, at+1, Clip(p.Chain.Stages[at].Name))
+	return fmt.Sprintf("one stage holds %.0f %% of all memory (stage %d, %s)", 100*float64(most)/sum, at+1,
+		Clip(p.Chain.Stages[at].Name))
 }

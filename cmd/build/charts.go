@@ -37,15 +37,16 @@ var stubs = map[string]string{
 // several at once.
 func leaveOut(used *sync.Map) api.Plugin {
 	return api.Plugin{Name: "stubs", Setup: func(b api.PluginBuild) {
-		b.OnLoad(api.OnLoadOptions{Filter: `[\\/]node_modules[\\/].*\.js$`}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			_, name, _ := strings.Cut(filepath.ToSlash(a.Path), "/node_modules/")
-			text, ok := stubs[name]
-			if !ok {
-				return api.OnLoadResult{}, nil
-			}
-			used.Store(name, true)
-			return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path)}, nil
-		})
+		b.OnLoad(api.OnLoadOptions{Filter: `[\\/]node_modules[\\/].*\.js$`},
+			func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+				_, name, _ := strings.Cut(filepath.ToSlash(a.Path), "/node_modules/")
+				text, ok := stubs[name]
+				if !ok {
+					return api.OnLoadResult{}, nil
+				}
+				used.Store(name, true)
+				return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path)}, nil
+			})
 	}}
 }
 

@@ -42,7 +42,8 @@ type document struct {
 func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe(), renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
+		goldmark.WithRendererOptions(html.WithUnsafe(),
+			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
 }
 
 // docs makes docs/ of the site from the Markdown files of docs/: the same text
@@ -70,7 +71,8 @@ func (s *site) docs() {
 
 // downloads are files of the repository that documents link to, by their path
 // from docs/, and their names beside the pages.
-var downloads = map[string]string{"../profiles/collect.py": "collect.py", "../profiles/memtide_torch.py": "memtide_torch.py"}
+var downloads = map[string]string{"../profiles/collect.py": "collect.py",
+	"../profiles/memtide_torch.py": "memtide_torch.py"}
 
 // download puts such a file beside the pages.
 func (s *site) download(file string) {

@@ -99,8 +99,10 @@ func (p *posters) make(fragment string) (made poster) {
 // view is the element of a live view: its picture is a link to the page, and
 // with view.js it starts the view in its place.
 var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html .Fragment}}"><a href="../#{{html .Fragment}}">` +
-	`<picture><source media="(max-width: 540px)" srcset="{{.Small}}" width="` + fmt.Sprint(posterSmall) + `" height="{{.SmallHeight}}">` +
-	`<img src="{{.Wide}}" width="` + fmt.Sprint(posterWidth) + `" height="{{.WideHeight}}" loading="lazy" alt="{{html .Alt}}"></picture>` +
+	`<picture><source media="(max-width: 540px)" srcset="{{.Small}}" width="` + fmt.Sprint(posterSmall) +
+	`" height="{{.SmallHeight}}">` +
+	`<img src="{{.Wide}}" width="` + fmt.Sprint(posterWidth) +
+	`" height="{{.WideHeight}}" loading="lazy" alt="{{html .Alt}}"></picture>` +
 	`<span class="seen" aria-hidden="true">{{html .Alt}}</span><span class="live">Start the live view</span></a></memtide-view>`))
 
 // replace puts a live view in the place of an image.

@@ -51,7 +51,8 @@ func TestDocs(t *testing.T) {
 		if !strings.HasSuffix(name, ".html") {
 			continue
 		}
-		for _, to := range slices.Concat(attributes(page, "href"), attributes(page, "src"), attributes(page, "srcset")) {
+		for _, to := range slices.Concat(attributes(page, "href"), attributes(page, "src"),
+			attributes(page, "srcset")) {
 			checkReference(t, name, to, pages)
 		}
 		views += len(attributes(page, "link"))
@@ -70,7 +71,8 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 	case to == "../" && anchor != "":
 		l, notes := link.Parse(anchor)
 		if len(notes) > 0 {
-			t.Errorf("%s links to ../#%s, which the page does not understand: %s", page, anchor, strings.Join(notes, " "))
+			t.Errorf("%s links to ../#%s, which the page does not understand: %s", page, anchor,
+				strings.Join(notes, " "))
 		} else if got := l.String(); got != anchor {
 			t.Errorf("%s: link\n  got  %s\n  want %s, as the page writes it", page, anchor, got)
 		} else if _, err := jobs.Poster(t.Context(), new(serve.Local), io.Discard, anchor, posterWidth); err != nil {
@@ -114,7 +116,8 @@ func TestDocsSayWhatIsWrong(t *testing.T) {
 			if err := os.Mkdir(docs, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			for name, text := range map[string]string{"page.html": string(shell), docsIndex: index, "a.md": "# A\n", c.file: c.text} {
+			for name, text := range map[string]string{"page.html": string(shell), docsIndex: index, "a.md": "# A\n",
+				c.file: c.text} {
 				if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -31,7 +31,8 @@ func TestFormatExamples(t *testing.T) {
 			case err != nil:
 				t.Errorf("the example of %s is not read: %v\n%s", title, err, m[2])
 			case p.Format != want[title] || p.Chain == nil:
-				t.Errorf("the example of %s is read as %s (chain: %v); want %s, a chain", title, p.Format, p.Chain != nil, want[title])
+				t.Errorf("the example of %s is read as %s (chain: %v); want %s, a chain", title, p.Format,
+					p.Chain != nil, want[title])
 			}
 		}
 	}

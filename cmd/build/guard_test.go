@@ -48,7 +48,8 @@ func TestImports(t *testing.T) {
 		if instead, ok := banned[dep]; ok {
 			t.Errorf("the program imports %s; use %s", dep, instead)
 		}
-		if strings.HasPrefix(dep, "google.golang.org/protobuf") || strings.HasPrefix(dep, "github.com/go-echarts") || strings.HasPrefix(dep, "memtide/cmd") {
+		if strings.HasPrefix(dep, "google.golang.org/protobuf") || strings.HasPrefix(dep, "github.com/go-echarts") ||
+			strings.HasPrefix(dep, "memtide/cmd") {
 			t.Errorf("the program imports %s, which does not belong into it", dep)
 		}
 	}
@@ -62,7 +63,8 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const folder, writer, graphs, allocators = "memtide/profiles/formats/", "memtide/wasm/serve/export", "memtide/engine/graphs", "memtide/engine/allocators"
+	const folder, writer, graphs, allocators = "memtide/profiles/formats/", "memtide/wasm/serve/export",
+		"memtide/engine/graphs", "memtide/engine/allocators"
 	folders, err := os.ReadDir(filepath.Join(root, "profiles", "formats"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,17 +104,20 @@ func TestPure(t *testing.T) {
 		"./engine/...":   {"memtide/engine"},
 		"./profiles/...": {"memtide/engine", "memtide/profiles"},
 	} {
-		list, err := run(root, nil, "go", "list", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}{{"\n"}}{{end}}`, pattern)
+		list, err := run(root, nil, "go", "list", "-f",
+			`{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}{{"\n"}}{{end}}`, pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(list) {
 			pkg, dep, ok := strings.Cut(strings.TrimSpace(line), " ")
-			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") || pkg == "memtide/profiles/formats/formattest" { // for tests, and a command
+			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") ||
+				pkg == "memtide/profiles/formats/formattest" { // for tests, and a command
 				continue
 			}
 			own := strings.HasPrefix(dep, "memtide/")
-			inside := slices.ContainsFunc(allowed, func(a string) bool { return dep == a || strings.HasPrefix(dep, a+"/") })
+			inside := slices.ContainsFunc(allowed,
+				func(a string) bool { return dep == a || strings.HasPrefix(dep, a+"/") })
 			foreign := !own && strings.Contains(strings.SplitN(dep, "/", 2)[0], ".")
 			if own && !inside || foreign || dep == "syscall/js" || dep == "net/http" || dep == "os" || dep == "log" {
 				t.Errorf("%s imports %s; packages of %s may not", pkg, dep, pattern)
@@ -167,7 +172,8 @@ func TestSize(t *testing.T) {
 		return len(small)
 	}
 	weigh(s.Wasm, "gzip", squeezeGzip, maxWasmGzip)
-	all := weigh(s.Charts, "brotli", squeezeBrotli, maxChartsBrotli) + weigh(s.Wasm, "brotli", squeezeBrotli, maxWasmBrotli)
+	all := weigh(s.Charts, "brotli", squeezeBrotli, maxChartsBrotli) + weigh(s.Wasm, "brotli", squeezeBrotli,
+		maxWasmBrotli)
 	for _, name := range []string{"index.html", s.Script, s.Worker, s.Style} {
 		all += weigh(name, "brotli", squeezeBrotli, maxChartsBrotli)
 	}
@@ -191,7 +197,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := 0
-	for _, part := range []string{"this.argv=", "globalThis.memtideDOM=", "globalThis.memtidePaint", "globalThis.memtide="} {
+	for _, part := range []string{"this.argv=", "globalThis.memtideDOM=", "globalThis.memtidePaint",
+		"globalThis.memtide="} {
 		i := bytes.Index(page[at:], []byte(part))
 		if i < 0 {
 			t.Fatalf("%s: %q is missing, or not after the part before it", s.Script, part)

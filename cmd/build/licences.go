@@ -64,7 +64,8 @@ func (s *site) npmPackages() []source {
 	var out []source
 	for path, p := range lock.Packages {
 		if path != "" && !p.Dev {
-			out = append(out, source{strings.TrimPrefix(path, "node_modules/") + " " + p.Version, filepath.Join(s.root, path)})
+			out = append(out, source{strings.TrimPrefix(path, "node_modules/") + " " + p.Version,
+				filepath.Join(s.root, path)})
 		}
 	}
 	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.name, b.name) })
@@ -79,7 +80,8 @@ func licenceTexts(dir string) (out [][]byte) {
 		if e.IsDir() && name == "LICENSES" {
 			out = append(out, licenceTexts(filepath.Join(dir, e.Name()))...)
 		}
-		if e.IsDir() || !(strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYRIGHT")) {
+		if e.IsDir() || !(strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") ||
+			strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYRIGHT")) {
 			continue
 		}
 		out = append(out, cli.Must(os.ReadFile(filepath.Join(dir, e.Name()))))

@@ -36,7 +36,8 @@ func TestLicences(t *testing.T) {
 	}
 	want := map[string]bool{"The Go standard library and runtime": true}
 	for _, p := range programs {
-		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", p.pkg)
+		list, err := run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", "-f",
+			"{{with .Module}}{{.Path}} {{.Version}}{{end}}", p.pkg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,17 +51,20 @@ func TestLicences(t *testing.T) {
 		want[name] = true
 	}
 	if len(want) < 8 {
-		t.Fatalf("only %d pieces of software by others were found, %v: the test looks in the wrong place", len(want), want)
+		t.Fatalf("only %d pieces of software by others were found, %v: the test looks in the wrong place",
+			len(want), want)
 	}
 	for name := range want {
 		text, ok := texts[name]
 		lower := strings.ToLower(text)
-		if !ok || !strings.Contains(lower, "copyright") || !strings.Contains(lower, "permission") && !strings.Contains(lower, "redistribution") {
+		if !ok || !strings.Contains(lower, "copyright") || !strings.Contains(lower, "permission") &&
+			!strings.Contains(lower, "redistribution") {
 			t.Errorf("THIRD-PARTY.txt has no licence of %s; got %.200q", name, text)
 		}
 	}
 	for name, text := range texts {
-		if strings.HasPrefix(name, "echarts ") && !strings.Contains(text, "Mike Bostock") { // it refers to the licence of D3
+		if strings.HasPrefix(name, "echarts ") &&
+			!strings.Contains(text, "Mike Bostock") { // it refers to the licence of D3
 			t.Errorf("the licence of %s lacks that of what it contains itself", name)
 		}
 		if !want[name] {

@@ -97,9 +97,11 @@ func main() {
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components and memtide_torch.py are up to date")
 	generate := flag.Bool("generate", false, "only bring the generated components and memtide_torch.py up to date")
-	watched := flag.String("watch", "", "serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
+	watched := flag.String("watch", "",
+		"serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
 	address := flag.String("site", "", "`URL` where the site will be, for the documents and packages")
-	packages := flag.String("packages", "", "`DIR` also write what people install: command, Python wheels, npm package, the site as an archive")
+	packages := flag.String("packages", "",
+		"`DIR` also write what people install: command, Python wheels, npm package, the site as an archive")
 	flag.Parse()
 	start := time.Now()
 	err := cli.Try(func() {
@@ -116,7 +118,8 @@ func main() {
 		stale, stalePython := s.generate(), s.singlePython()
 		switch {
 		case stale && *check:
-			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s", components)
+			cli.Fail("the components have been regenerated: they were not up to date; commit *_gen.go in %s",
+				components)
 		case stalePython && *check:
 			cli.Fail("%s has been regenerated from %s: it was not up to date; commit it", pythonFile, pythonPackage)
 		case *generate, *check:

@@ -61,7 +61,8 @@ func (s *site) packages(out string) {
 		fmt.Printf("%10d  %s\n", len(data), name)
 	}
 	version := engine.Version
-	licences := []file{{name: "LICENSE", data: s.read("LICENSE")}, {name: "LICENSE-GO", data: bytes.Join(licenceTexts(goroot()), nil)}}
+	licences := []file{{name: "LICENSE", data: s.read("LICENSE")},
+		{name: "LICENSE-GO", data: bytes.Join(licenceTexts(goroot()), nil)}}
 	python := s.pythonFiles()
 	for _, t := range targets {
 		program := s.compileCommand(t)
@@ -106,7 +107,8 @@ func (s *site) npmFiles() (out []file) {
 	for _, e := range cli.Must(os.ReadDir(filepath.Join(s.root, dir))) {
 		out = append(out, file{name: "package/" + e.Name(), data: s.filledIn(dir, e.Name())})
 	}
-	return append(out, file{name: "package/view.js", data: s.static("view.js")[0]}, file{name: "package/LICENSE", data: s.read("LICENSE")})
+	return append(out, file{name: "package/view.js", data: s.static("view.js")[0]},
+		file{name: "package/LICENSE", data: s.read("LICENSE")})
 }
 
 // filledIn returns a file of the module in which {{.Version}} and {{.Site}} are filled in; Site
@@ -123,20 +125,23 @@ func (s *site) pythonFiles() (out []file) {
 	for _, name := range cli.Must(filepath.Glob(filepath.Join(s.root, pythonPackage, "*.py"))) {
 		out = append(out, file{name: "memtide/" + filepath.Base(name), data: cli.Must(os.ReadFile(name))})
 	}
-	return append(out, file{name: "memtide/" + singleName, data: cli.Must(os.ReadFile(filepath.Join(s.dir, singleName)))})
+	return append(out, file{name: "memtide/" + singleName,
+		data: cli.Must(os.ReadFile(filepath.Join(s.dir, singleName)))})
 }
 
 // wheel returns the name and the content of a Python wheel for platforms (PEP 427).
 func (s *site) wheel(platforms []string, files []file) (name string, data []byte) {
 	const tag = "py3-none-"
 	info := "memtide-" + engine.Version + ".dist-info/"
-	about := fmt.Sprintf("Wheel-Version: 1.0\nGenerator: memtide %s\nRoot-Is-Purelib: %v\n", engine.Version, platforms[0] == "any")
+	about := fmt.Sprintf("Wheel-Version: 1.0\nGenerator: memtide %s\nRoot-Is-Purelib: %v\n", engine.Version,
+		platforms[0] == "any")
 	for _, p := range platforms {
 		about += "Tag: " + tag + p + "\n"
 	}
 	files = append(slices.Clone(files),
 		file{name: info + "licenses/LICENSE", data: s.read("LICENSE")},
-		file{name: info + "licenses/THIRD-PARTY.txt", data: cli.Must(os.ReadFile(filepath.Join(s.dir, "THIRD-PARTY.txt")))},
+		file{name: info + "licenses/THIRD-PARTY.txt",
+			data: cli.Must(os.ReadFile(filepath.Join(s.dir, "THIRD-PARTY.txt")))},
 		file{name: info + "METADATA", data: s.filledIn("profiles", "python", "METADATA")},
 		file{name: info + "WHEEL", data: []byte(about)})
 	var record strings.Builder
@@ -174,8 +179,9 @@ func tarball(files []file) []byte {
 	z := cli.Must(gzip.NewWriterLevel(&b, gzip.BestCompression))
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		cli.Check(w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.data)), ModTime: archiveTime,
-			Format: tar.FormatUSTAR}))
+		cli.Check(w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.data)),
+			ModTime: archiveTime,
+			Format:  tar.FormatUSTAR}))
 		cli.Must(w.Write(f.data))
 	}
 	cli.Check(w.Close())
@@ -191,7 +197,8 @@ func zipped(files []file) []byte {
 		return flate.NewWriter(out, flate.BestCompression)
 	})
 	for _, f := range files {
-		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: archiveTime, CreatorVersion: 3 << 8} // of Unix, for the mode
+		// of Unix, for the mode
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: archiveTime, CreatorVersion: 3 << 8}
 		h.ExternalAttrs = uint32(0o100000|f.mode()) << 16
 		cli.Must(cli.Must(w.CreateHeader(h)).Write(f.data))
 	}

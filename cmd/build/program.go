@@ -48,7 +48,8 @@ func (s *site) generateIn(dir string) (stale bool) {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-ui-"))
 	defer os.RemoveAll(tmp)
 	for _, e := range cli.Must(os.ReadDir(dir)) {
-		if name := e.Name(); !strings.HasSuffix(name, generatedEnd) && !strings.HasSuffix(name, "_test.go") && !e.IsDir() {
+		if name := e.Name(); !strings.HasSuffix(name, generatedEnd) && !strings.HasSuffix(name, "_test.go") &&
+			!e.IsDir() {
 			cli.Check(os.WriteFile(filepath.Join(tmp, name), cli.Must(os.ReadFile(filepath.Join(dir, name))), 0o644))
 		}
 	}
@@ -153,7 +154,8 @@ func (s *site) rewrite(name string, data []byte) []byte {
 	said := ""
 	for _, step := range report.LeftOut() {
 		if step.LeftOut != said {
-			s.say("%s is larger and slower than it could be from the pass %s of cmd/wasmopt on: %s", name, step.Pass, step.LeftOut)
+			s.say("%s is larger and slower than it could be from the pass %s of cmd/wasmopt on: %s", name, step.Pass,
+				step.LeftOut)
 		}
 		said = step.LeftOut
 	}

@@ -17,13 +17,15 @@ import (
 // build says what it has left out; of today's version there is nothing to say.
 func TestRewriteOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": "package main\n\nfunc main() { println(\"runs\") }\n", "go.mod": "module program\n\ngo 1.26\n"} {
+	for name, text := range map[string]string{"main.go": "package main\n\nfunc main() { println(\"runs\") }\n",
+		"go.mod": "module program\n\ngo 1.26\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	file := filepath.Join(dir, "program.wasm")
-	if _, err := run(dir, []string{"GOOS=js", "GOARCH=wasm", "GOFLAGS=-mod=mod"}, "go", "build", "-o", file, "."); err != nil {
+	if _, err := run(dir, []string{"GOOS=js", "GOARCH=wasm", "GOFLAGS=-mod=mod"}, "go", "build", "-o", file,
+		"."); err != nil {
 		t.Fatal(err)
 	}
 	program, err := os.ReadFile(file)
@@ -37,7 +39,8 @@ func TestRewriteOfAnotherVersion(t *testing.T) {
 		want    string
 	}{
 		{version, ""},
-		{other, "app is larger and slower than it could be from the pass jumps of cmd/wasmopt on: the layout of " + string(other)},
+		{other, "app is larger and slower than it could be from the pass jumps of cmd/wasmopt on: the layout of " +
+			string(other)},
 	} {
 		var said bytes.Buffer
 		s := &site{complaints: &said}
@@ -52,7 +55,8 @@ func TestRewriteOfAnotherVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := exec.CommandContext(t.Context(), "node", filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
+		text, err := exec.CommandContext(t.Context(), "node",
+			filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
 		if err != nil || strings.TrimSpace(string(text)) != "runs" {
 			t.Errorf("%s: the program writes %q (%v), want %q", c.version, text, err, "runs")
 		}

@@ -74,7 +74,8 @@ func onePython(dir readFileFS) []byte {
 	add("__init__")
 	add("__main__")
 	slices.Sort(imports)
-	doc = strings.NewReplacer("python -m memtide", "python memtide_torch.py", "import memtide as", "import memtide_torch as").Replace(doc)
+	doc = strings.NewReplacer("python -m memtide", "python memtide_torch.py",
+		"import memtide as", "import memtide_torch as").Replace(doc)
 	head := "#!/usr/bin/env python3\n# Code generated from " + pythonPackage + " by make generate; DO NOT EDIT.\n"
 	return []byte(head + `"""` + doc + "\"\"\"\n" + strings.Join(slices.Compact(imports), "") + body.String())
 }

@@ -31,7 +31,8 @@ func (s *site) scripts() {
 	}
 	page := slices.Concat([][]byte{wasmExec}, s.static(pageScripts...), s.extra)
 	s.Script = s.putHashed("page", ".js", small("page.js", joinScripts(page)))
-	s.PuzzleScript = s.putHashed("puzzle", ".js", small("puzzle.js", joinScripts([][]byte{wasmExec, s.static("puzzle.js")[0]})))
+	s.PuzzleScript = s.putHashed("puzzle", ".js",
+		small("puzzle.js", joinScripts([][]byte{wasmExec, s.static("puzzle.js")[0]})))
 	workers := s.static("worker.js", "start.js")
 	s.Worker = s.putHashed("worker", ".js", small("worker.js", joinScripts([][]byte{wasmExec, workers[0]})))
 	s.Start = string(bytes.TrimSpace(small("start.js", workers[1])))
@@ -41,7 +42,8 @@ func (s *site) scripts() {
 	s.put("view.js", small("view.js", s.static("view.js")[0]))
 	// The documentation looks like the page. It has no script that makes it light
 	// before it is printed, so its dark colours are for screens alone.
-	colours := strings.ReplaceAll(display.CSS(), "@media (prefers-color-scheme:dark)", "@media screen and (prefers-color-scheme:dark)")
+	colours := strings.ReplaceAll(display.CSS(), "@media (prefers-color-scheme:dark)",
+		"@media screen and (prefers-color-scheme:dark)")
 	sheets = append(s.static("style.css", "docs.css"), []byte(colours))
 	s.DocsStyle = s.putHashed("docs", ".css", bytes.Join(sheets, []byte("\n")))
 }
@@ -60,7 +62,8 @@ func small(name string, text []byte) []byte {
 	if filepath.Ext(name) == ".css" {
 		loader = api.LoaderCSS
 	}
-	out := api.Transform(string(text), api.TransformOptions{Loader: loader, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true})
+	out := api.Transform(string(text), api.TransformOptions{Loader: loader, MinifyWhitespace: true,
+		MinifySyntax: true, MinifyIdentifiers: true})
 	if len(out.Errors) > 0 {
 		cli.Fail("%s: %s", name, out.Errors[0].Text)
 	}

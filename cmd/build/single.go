@@ -34,7 +34,8 @@ func (s *site) single() {
 	var b strings.Builder
 	for _, cut := range []struct{ from, to, put string }{
 		{`content="`, `"`, singlePolicy(style, script)},
-		{`<link rel="icon"`, ">", `<link rel="icon" href="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(icon[0]) + `">`},
+		{`<link rel="icon"`, ">", `<link rel="icon" href="data:image/svg+xml;base64,` +
+			base64.StdEncoding.EncodeToString(icon[0]) + `">`},
 		{`<link rel="apple-touch-icon"`, ">", ""},
 		{`<link rel="manifest"`, ">", ""},
 		{`<script data-wasm`, "</script>", ""}, // there is nothing to load

@@ -33,7 +33,8 @@ func described(root, dir string) (list string) {
 // link, as the text of a file of it: what forms, links and lists need of them is taken
 // from the registries, so that nothing has to be said twice.
 func descriptions(root string) string {
-	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps", programs[0].pkg)))
+	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
+		programs[0].pkg)))
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n\t\"memtide/engine\"\n\t\"memtide/engine/alloc\"\n)\n\nfunc init() {\n")
 	for _, s := range engine.Strategies() {

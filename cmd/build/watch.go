@@ -94,7 +94,8 @@ func (w *watcher) run(ctx context.Context) {
 				fmt.Fprintln(os.Stderr, "build:", err)
 			} else {
 				built = now
-				fmt.Printf("%d files, the first %s: built after %v\n", len(changed), changed[0], time.Since(start).Round(10*time.Millisecond))
+				fmt.Printf("%d files, the first %s: built after %v\n", len(changed), changed[0],
+					time.Since(start).Round(10*time.Millisecond))
 				w.tell(start.UnixNano())
 			}
 		}

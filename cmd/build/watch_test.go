@@ -31,12 +31,14 @@ func TestSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"engine/a.go", "profiles/b.go", "wasm/page/c.go", "web/ui/d.vugu", "web/static/e.css", "web/static/f.js", "index.html"} {
+	for _, name := range []string{"engine/a.go", "profiles/b.go", "wasm/page/c.go", "web/ui/d.vugu",
+		"web/static/e.css", "web/static/f.js", "index.html"} {
 		write(name, 1)
 	}
 	s := &site{root: root}
 	old := s.sources()
-	for _, name := range []string{"web/ui/d_gen.go", "engine/a_test.go", "engine/testdata/x", "web/browsertest/y.go", "cmd/z.go"} {
+	for _, name := range []string{"web/ui/d_gen.go", "engine/a_test.go", "engine/testdata/x", "web/browsertest/y.go",
+		"cmd/z.go"} {
 		write(name, 2)
 	}
 	write("web/static/e.css", 2)

@@ -75,7 +75,8 @@ func barText(done, total int, text string) string {
 	if total > 0 {
 		done = min(max(done, 0), total)
 		full := int(int64(done) * barWidth / int64(total))
-		text = fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done, total, text)
+		text = fmt.Sprintf("[%s%s] %d of %d  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done,
+			total, text)
 	}
 	if utf8.RuneCountInString(text) > barLine {
 		text = string([]rune(text)[:barLine])

@@ -48,7 +48,8 @@ func TestMainEnds(t *testing.T) {
 		}
 		_ = c.Wait()
 		if code := c.ProcessState.ExitCode(); code != No || said.String() != "interrupted\n" {
-			t.Errorf("after %v: exit status %d, %q; want %d and that it was interrupted", signal, code, said.String(), No)
+			t.Errorf("after %v: exit status %d, %q; want %d and that it was interrupted", signal, code,
+				said.String(), No)
 		}
 	}
 }

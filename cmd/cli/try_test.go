@@ -16,9 +16,13 @@ func TestTry(t *testing.T) {
 	}{
 		"nothing": {func() { Check(nil); Must(1, nil) }, ""},
 		"Check":   {func() { Check(wrong); panic("went on") }, "wrong"},
-		"Must":    {func() { Must(io.ReadAll(io.MultiReader(strings.NewReader("x"), failing{wrong}))); panic("went on") }, "wrong"},
-		"Fail":    {func() { Fail("it is %w", wrong); panic("went on") }, "it is wrong"},
-		"within":  {func() { Check(Try(func() { Check(wrong) })) }, "wrong"},
+		"Must": {func() {
+			Must(io.ReadAll(io.MultiReader(strings.NewReader("x"),
+				failing{wrong})))
+			panic("went on")
+		}, "wrong"},
+		"Fail":   {func() { Fail("it is %w", wrong); panic("went on") }, "it is wrong"},
+		"within": {func() { Check(Try(func() { Check(wrong) })) }, "wrong"},
 	} {
 		err := Try(c.do)
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, wrong) || err.Error() != c.want) {

@@ -45,8 +45,10 @@ train are sampled, and what contradicts the assumption is told.`,
 			c.define(fs)
 			o.define(fs, sweepLimit)
 			c.flag(fs, "m", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)")
-			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
-			fs.StringVar(&o.batches, "batches", "", "`LIST` batches with commas between them, solved besides the largest")
+			fs.StringVar(&o.strategies, "strategy", "",
+				"`NAMES` strategies, with commas between them (default all that apply)")
+			fs.StringVar(&o.batches, "batches", "",
+				"`LIST` batches with commas between them, solved besides the largest")
 			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
 			return func(ctx context.Context, e *env, args []string) {
 				batch(ctx, e, &c, o, args)
@@ -172,8 +174,9 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		if _, err := s.Parse(m.Args); err != nil {
 			return bad("%v", err)
 		}
-		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device, Transfers: g.in.choice.Transfers,
-			Budget: g.budget, Most: g.most, Limit: o.limit}
+		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device,
+			Transfers: g.in.choice.Transfers,
+			Budget:    g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p whatif.BatchProgress) {
 			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
@@ -190,7 +193,8 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	return nil
 }
 
-func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(whatif.BatchProgress)) (row batchRow, err error) {
+func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(whatif.BatchProgress)) (row batchRow,
+	err error) {
 	if row.largest, err = whatif.LargestBatch(ctx, q, report); err == nil {
 		err = whatif.BatchCurve(ctx, q, g.batches, func(p whatif.BatchPoint) { row.points = append(row.points, p) })
 	}

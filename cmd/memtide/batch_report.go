@@ -119,14 +119,17 @@ type batchPointReport struct {
 }
 
 func (g *grown) json() *batchReport {
-	out := &batchReport{Schema: batchSchema, Question: g.in.question(), BudgetBytes: g.budget, Most: g.most, Model: g.model,
+	out := &batchReport{Schema: batchSchema, Question: g.in.question(), BudgetBytes: g.budget, Most: g.most,
+		Model:    g.model,
 		Complete: g.complete, Strategies: []batchRowReport{}}
 	for i, r := range g.rows {
-		row := batchRowReport{Strategy: g.methods[i].Strategy, Args: g.methods[i].Args, Undecided: []int{}, Points: []batchPointReport{}}
+		row := batchRowReport{Strategy: g.methods[i].Strategy, Args: g.methods[i].Args, Undecided: []int{},
+			Points: []batchPointReport{}}
 		if r.err != nil {
 			row.Problem = r.err.Error()
 		} else {
-			row.Fails, row.Gaps, row.Undecided = r.largest.Fails, r.largest.Gaps, append(row.Undecided, r.largest.Undecided...)
+			row.Fails, row.Gaps, row.Undecided = r.largest.Fails, r.largest.Gaps,
+				append(row.Undecided, r.largest.Undecided...)
 			if r.largest.Batch > 0 {
 				point := pointOf(r.largest.BatchPoint)
 				row.Largest = &point
@@ -141,6 +144,7 @@ func (g *grown) json() *batchReport {
 }
 
 func pointOf(p whatif.BatchPoint) batchPointReport {
-	return batchPointReport{Batch: p.Batch, costReport: costReport{int64(p.StepTime), p.Peak}, SamplesPerS: p.Throughput(),
+	return batchPointReport{Batch: p.Batch, costReport: costReport{int64(p.StepTime), p.Peak},
+		SamplesPerS:   p.Throughput(),
 		SmallestBytes: p.Smallest, Complete: !p.Partial}
 }

@@ -22,7 +22,8 @@ func TestBatchCells(t *testing.T) {
 		want string
 	}{
 		{batchRow{err: engine.ErrNeedsLink}, "–|–|–|–|does not apply: the device has no link to the host"},
-		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: whatif.BatchPoint{Smallest: engine.GiB}, Fails: 1}}, "none|–|–|–|one sample needs 1 GiB"},
+		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: whatif.BatchPoint{Smallest: engine.GiB}, Fails: 1}},
+			"none|–|–|–|one sample needs 1 GiB"},
 		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point, Fails: 8}}, "7|2 s|3.5|1 GiB|"},
 		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point}}, "7|2 s|3.5|1 GiB|no more than 9 are looked at"},
 		{batchRow{largest: &whatif.LargestAnswer{BatchPoint: point, Fails: 8, Gaps: true, Undecided: []int{8, 9}}},
@@ -39,7 +40,8 @@ func TestBatchStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := memtide(t, ctx, "batch", "-preset", "vgg16", "-strategy", "keepall,greedy")
-	if o.code != cli.No || !strings.Contains(o.stderr, "stopped after 0 of 2") || !strings.Contains(o.stdout, "largest batch") {
+	if o.code != cli.No || !strings.Contains(o.stderr, "stopped after 0 of 2") ||
+		!strings.Contains(o.stdout, "largest batch") {
 		t.Errorf("exit status %d, %q, %q; want %d and that it was stopped", o.code, o.stdout, o.stderr, cli.No)
 	}
 }
@@ -50,14 +52,18 @@ func TestBatchGraph(t *testing.T) {
  "values":[{"id":0,"name":"x","bytes":%d,"role":"input"},{"id":1,"name":"y","bytes":%d}],
  "ops":[{"name":"f","time_s":0.001,"in":[0],"out":[1]}]}`, engine.MiB, engine.MiB)
 	var out, complaints strings.Builder
-	code := run(t.Context(), []string{"batch", "-budget", "10MiB", "-strategy", "keepall", "-"}, strings.NewReader(text), &out, &complaints)
+	code := run(t.Context(), []string{"batch", "-budget", "10MiB", "-strategy", "keepall", "-"},
+		strings.NewReader(text), &out, &complaints)
 	// A sample is half a MiB of each value: 10 MiB hold 10 of them.
-	if code != cli.OK || !strings.Contains(out.String(), "keepall   10 ") || !strings.Contains(out.String(), "scaled from batch 2") {
+	if code != cli.OK || !strings.Contains(out.String(), "keepall   10 ") ||
+		!strings.Contains(out.String(), "scaled from batch 2") {
 		t.Errorf("exit status %d, %q\n%s\nwant a largest batch of 10", code, complaints.String(), out.String())
 	}
-	o := memtide(t, t.Context(), "batch", "-preset", "resnet50-graph", "-device", "v100-sxm2-16gb-nvlink2", "-strategy", "keepall")
+	o := memtide(t, t.Context(), "batch", "-preset", "resnet50-graph", "-device", "v100-sxm2-16gb-nvlink2",
+		"-strategy", "keepall")
 	if o.code != cli.OK || !strings.Contains(o.stdout, "keepall   190 ") {
-		t.Errorf("exit status %d, %q\n%s\nwant a largest batch of 190, as in table 1 of arXiv:2010.14109", o.code, o.stderr, o.stdout)
+		t.Errorf("exit status %d, %q\n%s\nwant a largest batch of 190, as in table 1 of arXiv:2010.14109", o.code,
+			o.stderr, o.stdout)
 	}
 	if o := memtide(t, t.Context(), "batch", "-preset", "resnet50-graph", "-budget", "50%"); o.code != cli.Usage {
 		t.Errorf("a share of a graph: exit status %d; want %d", o.code, cli.Usage)

@@ -36,7 +36,8 @@ type asked struct {
 // of a choice that is not the command's own.
 func (c *asked) define(fs *flag.FlagSet) {
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
-	fs.StringVar(&c.from, "from", "", "`LINK` start from a permalink: the address of the page, or what stands behind its #")
+	fs.StringVar(&c.from, "from", "",
+		"`LINK` start from a permalink: the address of the page, or what stands behind its #")
 	fs.Func("side", "`a|b` what is taken of a link that compares two (default a)", oneOf(&c.side, "a", "b"))
 	for _, f := range choice.Fields(&c.flags) {
 		if w := choice.FieldWords[f.Key]; w.Flag != "" && !w.Own {
@@ -114,7 +115,8 @@ func parseLink(e *env, s string) link.Link {
 	_, fragment, ok := strings.Cut(s, "#")
 	if !ok {
 		if fragment = s; !strings.Contains(s, "=") || strings.Contains(s, "://") {
-			fail("-from %q has no # and so is no permalink; expected something like #v=1&p=resnet101-b32&m=60%%25", clip(s))
+			fail("-from %q has no # and so is no permalink; expected something like #v=1&p=resnet101-b32&m=60%%25",
+				clip(s))
 		}
 	}
 	l, notes := link.Parse(fragment)
@@ -153,11 +155,13 @@ func (o *ownCard) define(fs *flag.FlagSet) {
 			return err
 		}
 	}
-	add("memory", "`SIZE` of a card that is in no list, such as 24GiB; instead of -device", func(value string) (err error) {
-		o.Memory, err = format.ParseBytes(value)
-		return err
-	})
-	add("link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)", rate(&o.Link))
+	add("memory", "`SIZE` of a card that is in no list, such as 24GiB; instead of -device",
+		func(value string) (err error) {
+			o.Memory, err = format.ParseBytes(value)
+			return err
+		})
+	add("link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)",
+		rate(&o.Link))
 	add("rate", "`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it",
 		func(value string) error {
 			n, err := format.ParseFlops(value)

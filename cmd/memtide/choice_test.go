@@ -38,8 +38,10 @@ func TestKind(t *testing.T) {
 
 // A picture leads to a page, and to nothing that a click would run.
 func TestBase(t *testing.T) {
-	for base, ok := range map[string]bool{"": true, "https://example.org/memtide/": true, "http://localhost:8080/": true, "../memtide/": true, "/x": true, "//example.org/": true,
-		"javascript:alert(1)//": false, "JavaScript:alert(1)": false, " javascript:alert(1)": false, "data:text/html,x": false, "file:///etc/": false, "https://a\x1b[2J": false, "java\nscript:x": false} {
+	for base, ok := range map[string]bool{"": true, "https://example.org/memtide/": true,
+		"http://localhost:8080/": true, "../memtide/": true, "/x": true, "//example.org/": true,
+		"javascript:alert(1)//": false, "JavaScript:alert(1)": false, " javascript:alert(1)": false,
+		"data:text/html,x": false, "file:///etc/": false, "https://a\x1b[2J": false, "java\nscript:x": false} {
 		if err := checkBase(base); (err == nil) != ok {
 			t.Errorf("-base %q: %v; accepted: want %t", base, err, ok)
 		}
@@ -55,10 +57,12 @@ func TestNewField(t *testing.T) {
 	}
 	choice.FieldWords = maps.Clone(words)
 	choice.FieldWords["zz"] = choice.Words{Flag: "zeds", Help: "`ZZ` what a test adds"}
-	if o := memtide(t, t.Context(), "link", "-zeds", "Streamed", "testdata/net.csv"); o.code != cli.OK || !strings.Contains(o.stdout, "&xfer=streamed&") {
+	if o := memtide(t, t.Context(), "link", "-zeds", "Streamed", "testdata/net.csv"); o.code != cli.OK ||
+		!strings.Contains(o.stdout, "&xfer=streamed&") {
 		t.Errorf("exit status %d; want 0 and what the flag says in\n%s%s", o.code, o.stdout, o.stderr)
 	}
-	if o := memtide(t, t.Context(), "link", "-h"); !strings.Contains(o.stdout, "-zeds ZZ") || !strings.Contains(o.stdout, "what a test adds") {
+	if o := memtide(t, t.Context(), "link", "-h"); !strings.Contains(o.stdout, "-zeds ZZ") ||
+		!strings.Contains(o.stdout, "what a test adds") {
 		t.Errorf("the help has no such flag:\n%s", o.stdout)
 	}
 }
@@ -69,7 +73,8 @@ func TestShareOnThePage(t *testing.T) {
 		fragment := "v=1&p=vgg16-b32&s=keepall&m=" + strings.ReplaceAll(share, "%", "%25")
 		_, m, notes := permalink.Read(fragment)
 		var bytes []engine.Bytes
-		for _, args := range [][]string{{"-preset", "vgg16-b32", "-strategy", "rotor", "-budget", share}, {"-from", fragment, "-strategy", "rotor"}} {
+		for _, args := range [][]string{{"-preset", "vgg16-b32", "-strategy", "rotor", "-budget", share},
+			{"-from", fragment, "-strategy", "rotor"}} {
 			var got struct {
 				Budget  engine.Bytes `json:"budget_bytes"`
 				KeepAll struct {

@@ -33,7 +33,8 @@ estimate does. The exit status is 1 where the peak has grown by more than -most.
 		flags: func(fs *flag.FlagSet) action {
 			o := diffOptions{optimizer: "adamw", most: engine.NoLimit}
 			fs.StringVar(&o.card, "card", "", "`NAME` of a card: also say what a whole step takes on it")
-			fs.Func("optimizer", "`adamw|momentum|sgd` of that step (default adamw)", oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
+			fs.Func("optimizer", "`adamw|momentum|sgd` of that step (default adamw)",
+				oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
 			fs.Func("most", "`SIZE` by which the peak may grow", func(text string) (err error) {
 				o.most, err = format.ParseBytes(text)
 				return err
@@ -86,7 +87,8 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 			held[name].Bytes[i] += h.Bytes
 		}
 		if o.card != "" {
-			r.Estimate[i] = newEstimate(newSteps(trace, roles(file, data, poll), o.optimizer, nil), cardOf(o.card), poll)
+			r.Estimate[i] = newEstimate(newSteps(trace, roles(file, data, poll), o.optimizer, nil),
+				cardOf(o.card), poll)
 		}
 	}
 	for _, m := range held {
@@ -119,13 +121,15 @@ func (r *diffReport) text(on string) string {
 	case change == 0 && len(r.Modules) == 0:
 		fmt.Fprintf(&b, "peak unchanged, %s\n", format.Bytes(r.Peaks[0]))
 	default:
-		fmt.Fprintf(&b, "peak %s, from %s to %s\n", difference(change), format.Bytes(r.Peaks[0]), format.Bytes(r.Peaks[1]))
+		fmt.Fprintf(&b, "peak %s, from %s to %s\n", difference(change), format.Bytes(r.Peaks[0]),
+			format.Bytes(r.Peaks[1]))
 	}
 	for _, m := range r.Modules[:min(len(r.Modules), 2*mostHolders)] {
 		fmt.Fprintf(&b, "  %s\t%s\n", difference(m.delta()), m.Name)
 	}
 	if before := max(r.TimesNS[0], 1); r.TimesNS[0] != r.TimesNS[1] {
-		fmt.Fprintf(&b, "time of the operators %s, by the times of the files\n", format.Percent(float64(r.TimesNS[1]-r.TimesNS[0])/float64(before)))
+		fmt.Fprintf(&b, "time of the operators %s, by the times of the files\n",
+			format.Percent(float64(r.TimesNS[1]-r.TimesNS[0])/float64(before)))
 	}
 	if on != "" {
 		c := cardOf(on)

@@ -44,13 +44,17 @@ func TestDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := memtide(t, t.Context(), "diff", before, after)
-	if first, _, _ := strings.Cut(got.stdout, "\n"); got.code != cli.OK || !strings.HasPrefix(first, "peak +1 MiB, from ") || !strings.Contains(got.stdout, "  +1 MiB\t") {
-		t.Errorf("exit status %d:\n%s%s\nwant a peak that is 1 MiB higher, and a module that makes it", got.code, got.stdout, got.stderr)
+	if first, _, _ := strings.Cut(got.stdout, "\n"); got.code != cli.OK ||
+		!strings.HasPrefix(first, "peak +1 MiB, from ") || !strings.Contains(got.stdout, "  +1 MiB\t") {
+		t.Errorf("exit status %d:\n%s%s\nwant a peak that is 1 MiB higher, and a module that makes it", got.code,
+			got.stdout, got.stderr)
 	}
-	if back := memtide(t, t.Context(), "diff", after, before); back.code != cli.OK || !strings.HasPrefix(back.stdout, "peak -1 MiB") {
+	if back := memtide(t, t.Context(), "diff", after, before); back.code != cli.OK ||
+		!strings.HasPrefix(back.stdout, "peak -1 MiB") {
 		t.Errorf("exit status %d: %s%s\nwant a peak that is 1 MiB lower", back.code, back.stdout, back.stderr)
 	}
-	if got := memtide(t, t.Context(), "diff", "-most", "512KiB", before, after); got.code != cli.No || !strings.Contains(got.stderr, "grown by 1 MiB, more than 512 KiB") {
+	if got := memtide(t, t.Context(), "diff", "-most", "512KiB", before, after); got.code != cli.No ||
+		!strings.Contains(got.stderr, "grown by 1 MiB, more than 512 KiB") {
 		t.Errorf("exit status %d, %q; want %d and that it has grown by more", got.code, got.stderr, cli.No)
 	}
 }

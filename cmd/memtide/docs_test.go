@@ -26,7 +26,8 @@ func docsFile(t *testing.T, name string) string {
 }
 
 // placeholder names that stand in the documents for a file of the reader's.
-var stands = strings.NewReplacer("net.json", "testdata/owndevice.json", "net.csv", "testdata/net.csv", "operators.json", "testdata/operators.json", "measured.csv", "testdata/measured.csv")
+var stands = strings.NewReplacer("net.json", "testdata/owndevice.json", "net.csv", "testdata/net.csv",
+	"operators.json", "testdata/operators.json", "measured.csv", "testdata/measured.csv")
 
 // Every command line of the documentation does what it says, in a folder of its
 // own; but for those that serve.
@@ -52,7 +53,8 @@ func TestDocsCommands(t *testing.T) {
 				}
 			}
 			if got := memtide(t, t.Context(), args...); got.code != cli.OK {
-				t.Errorf("docs/%s: memtide %s\nexit status %d, want 0: %s", page, strings.TrimSpace(command), got.code, got.stderr)
+				t.Errorf("docs/%s: memtide %s\nexit status %d, want 0: %s", page, strings.TrimSpace(command),
+					got.code, got.stderr)
 			}
 			ran++
 		}
@@ -88,7 +90,8 @@ func TestDocsCounterexamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(p.Chain.Stages)
-		if want := fmt.Sprintf(c.says, map[int]string{3: "three", 4: "four", 5: "five"}[n]); !strings.Contains(docsFile(t, c.page), want) {
+		if want := fmt.Sprintf(c.says, map[int]string{3: "three", 4: "four",
+			5: "five"}[n]); !strings.Contains(docsFile(t, c.page), want) {
 			t.Errorf("docs/%s does not say %q; %s has %d stages", c.page, want, c.id, n)
 		}
 	}

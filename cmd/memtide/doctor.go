@@ -30,8 +30,10 @@ carry a recording: send the file.`,
 		},
 		flags: func(fs *flag.FlagSet) action {
 			json := fs.Bool("json", false, "write JSON instead of a table")
-			device := fs.Int("gpu", profiles.AnyDevice, "`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
-			at := fs.Int("at", doctor.Decisive, "`EVENT` after which memory is told (default: the request that found no room, or the peak)")
+			device := fs.Int("gpu", profiles.AnyDevice,
+				"`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
+			at := fs.Int("at", doctor.Decisive,
+				"`EVENT` after which memory is told (default: the request that found no room, or the peak)")
 			return func(ctx context.Context, e *env, args []string) {
 				if len(args) < 1 || len(args) > 2 {
 					fail("one snapshot, or two to compare; got %d files", len(args))
@@ -62,7 +64,8 @@ func examine(ctx context.Context, e *env, files []string, device, at int, asJSON
 	}
 	r := cli.Must(doctor.Examine(read[0], at, poll))
 	e.tell(asJSON, func() any {
-		return &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read), Notes: read[0].Source.Notes, Report: r}
+		return &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read),
+			Notes: read[0].Source.Notes, Report: r}
 	}, func() string { return doctorText(read[0], r) })
 }
 

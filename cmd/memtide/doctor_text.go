@@ -35,7 +35,8 @@ func doctorText(p *profiles.Profile, r *doctor.Report) string {
 }
 
 func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
-	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)), profiles.Count(r.Recorded, "event"))
+	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)),
+		profiles.Count(r.Recorded, "event"))
 	for _, text := range p.Warnings {
 		fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
 	}
@@ -51,7 +52,8 @@ func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
 }
 
 func failureText(w *tabwriter.Writer, f *doctor.Failure) {
-	fmt.Fprintf(w, "\nOut of memory: %s asked for %s. In use %s, reserved %s, left on the device %s.\n", cli.Printable(f.Site), format.BytesUp(f.Bytes),
+	fmt.Fprintf(w, "\nOut of memory: %s asked for %s. In use %s, reserved %s, left on the device %s.\n",
+		cli.Printable(f.Site), format.BytesUp(f.Bytes),
 		format.Bytes(f.InUse), format.Bytes(f.Reserved), format.Bytes(f.DeviceFree))
 	if len(f.Holes) == 0 {
 		fmt.Fprint(w, "Nothing was free in segments that it could use.\n")
@@ -59,7 +61,8 @@ func failureText(w *tabwriter.Writer, f *doctor.Failure) {
 		fmt.Fprintf(w, "Free in segments that it could use: %s. The largest holes:\n", format.Bytes(f.Free))
 	}
 	for _, h := range f.Holes {
-		fmt.Fprintf(w, "  %s\t%s too small\tbetween %s\tand %s\n", format.Bytes(h.Bytes), format.BytesUp(h.Missing), neighbourText(&h.Below), neighbourText(&h.Above))
+		fmt.Fprintf(w, "  %s\t%s too small\tbetween %s\tand %s\n", format.Bytes(h.Bytes), format.BytesUp(h.Missing),
+			neighbourText(&h.Below), neighbourText(&h.Above))
 	}
 	if f.Unmapped > 0 {
 		fmt.Fprintf(w, "Address space that is not mapped: %s. No memory is behind it: it is neither free nor a hole.\n", format.Bytes(f.Unmapped))
@@ -84,7 +87,8 @@ func adviceText(r *doctor.Report) string {
 		if r.Failure != nil {
 			return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
 		}
-		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line, format.Bytes(a.Saves))
+		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line,
+			format.Bytes(a.Saves))
 	case doctor.TooMuch:
 		return fmt.Sprintf("Remedy: no setting of the allocator helps, %s too much is in use at once. Use a smaller batch, or recompute: memtide solve.", format.BytesUp(a.Lacks))
 	case doctor.Fragments:
@@ -104,7 +108,8 @@ func adviceText(r *doctor.Report) string {
 func inexactText(r *doctor.Report) string {
 	a := &r.Advice
 	if a.Replayed == 0 {
-		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", cli.Printable(r.Settings))
+		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.",
+			cli.Printable(r.Settings))
 	}
 	if r.PeakReserved < r.Peak {
 		return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
@@ -127,11 +132,13 @@ func aliveText(w *tabwriter.Writer, r *doctor.Report) {
 		if s.Guessed > 0 {
 			guess = fmt.Sprintf("%s of it guessed by how long it lives", format.Bytes(s.Guessed))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", s.Category, format.Bytes(s.Bytes), share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), guess)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", s.Category, format.Bytes(s.Bytes), share(s.Bytes, a.Bytes),
+			profiles.Count(s.Count, "buffer"), guess)
 	}
 	fmt.Fprint(w, "By place in the program\n")
 	for _, s := range a.Sites[:min(len(a.Sites), mostLines)] {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", cli.Printable(s.Site), format.Bytes(s.Bytes), share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), s.Category)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", cli.Printable(s.Site), format.Bytes(s.Bytes),
+			share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), s.Category)
 	}
 }
 
@@ -169,7 +176,8 @@ func growthText(w *tabwriter.Writer, r *doctor.Report) {
 	default:
 		fmt.Fprintf(w, "\nGrowth over %d steps: %s more with each\n", g.Steps, format.Bytes(g.PerStep))
 		for _, l := range g.Leaks {
-			fmt.Fprintf(w, "  %s\t%s per step\t%s kept\n", cli.Printable(l.Site), format.Bytes(l.PerStep), profiles.Count(l.Count, "buffer"))
+			fmt.Fprintf(w, "  %s\t%s per step\t%s kept\n", cli.Printable(l.Site), format.Bytes(l.PerStep),
+				profiles.Count(l.Count, "buffer"))
 		}
 	}
 }
@@ -182,7 +190,8 @@ func comparisonText(read []*profiles.Profile, c *doctor.Comparison) string {
 		lines := func(title string, list []doctor.Difference) {
 			fmt.Fprintf(w, "\n%s\tfirst\tsecond\tmore\n", title)
 			for _, d := range list[:min(len(list), mostLines)] {
-				fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", cli.Printable(d.Name), format.Bytes(d.First), format.Bytes(d.Second), format.BytesChange(d.More()))
+				fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", cli.Printable(d.Name), format.Bytes(d.First),
+					format.Bytes(d.Second), format.BytesChange(d.More()))
 			}
 		}
 		lines("By category", c.Categories)

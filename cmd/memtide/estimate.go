@@ -73,7 +73,8 @@ type estimate struct {
 
 func (o *estimateOptions) run(ctx context.Context, e *env, args []string) {
 	if len(args) == 1 && strings.Contains(args[0], ":") && !strings.Contains(args[0], ".json") {
-		fail("%s is a factory in Python: python -m memtide estimate %s collects its step and estimates it", args[0], args[0])
+		fail("%s is a factory in Python: python -m memtide estimate %s collects its step and estimates it", args[0],
+			args[0])
 	}
 	if len(args) != 1 {
 		fail("estimate takes one file of kind operators; got %d", len(args))
@@ -124,8 +125,10 @@ func cardOf(name string) *card.Card {
 func (est *estimate) text(c *card.Card) string {
 	return fmt.Sprintf("%s on %s: %s. The driver would show %s to %s of %s.\n"+
 		"At most %s are allocated, in the %s; states, weights, gradients and optimizer, are %s. PyTorch reserves %s, or %s with expandable segments.\n",
-		cli.Printable(est.Name), c.Name, est.Verdict, format.Bytes(est.LowBytes), format.Bytes(est.HighBytes), format.Bytes(est.CardBytes),
-		format.Bytes(est.Allocated), est.PeakStep, format.Bytes(est.StatesBytes), format.Bytes(est.Reserved), format.Bytes(est.Expandable))
+		cli.Printable(est.Name), c.Name, est.Verdict, format.Bytes(est.LowBytes), format.Bytes(est.HighBytes),
+		format.Bytes(est.CardBytes),
+		format.Bytes(est.Allocated), est.PeakStep, format.Bytes(est.StatesBytes), format.Bytes(est.Reserved),
+		format.Bytes(est.Expandable))
 }
 
 // roles says what each storage is that is there before the step: weight, buffer, grad or input.

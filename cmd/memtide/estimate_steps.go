@@ -85,7 +85,8 @@ func (s *steps) step() {
 			}
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.there), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+	for _, key := range slices.SortedFunc(maps.Keys(s.there),
+		func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
 		if s.roles[key[0]] == "" { // what a step leaves in attributes of modules goes with the next one
 			s.give(key)
 		}

@@ -57,7 +57,8 @@ func help(e *env, args []string) error {
 		}
 		names = append(names, t.name)
 	}
-	return bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "), strings.Join(names, ", "))
+	return bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "),
+		strings.Join(names, ", "))
 }
 
 // overview returns the text of help without arguments.
@@ -180,7 +181,8 @@ func devicesHelp() string {
 				rates += ", to host " + format.Rate(d.ToHost)
 			}
 			peaks := fmt.Sprintf("%.4g and %.4g TFLOP/s", float64(d.Peak("f32"))/1e12, float64(d.Peak("f16"))/1e12)
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\t%s\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates, d.Duplex, peaks, format.Rate(d.MemoryRate), mark)
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\t%s\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates,
+				d.Duplex, peaks, format.Rate(d.MemoryRate), mark)
 		}
 	})
 }

@@ -297,7 +297,8 @@ func (in *input) resolve() {
 	if said.Budget == (choice.Budget{}) && own != nil && own.Memory > 0 && choice.Usable(own.Memory) > 0 {
 		in.choice.Budget = choice.Budget{Bytes: choice.Usable(own.Memory)}
 	}
-	if said.Strategy == "" && said.Budget == (choice.Budget{}) && in.choice.Budget.Bytes >= in.profile.Totals().KeepAllPeak && base.Source.Suggestion() == nil {
+	if said.Strategy == "" && said.Budget == (choice.Budget{}) &&
+		in.choice.Budget.Bytes >= in.profile.Totals().KeepAllPeak && base.Source.Suggestion() == nil {
 		in.choice.Strategy = engine.KeepAll
 	}
 	in.problems = problems
@@ -314,7 +315,8 @@ func (in *input) resolve() {
 func refuse(p choice.Problem) {
 	switch p.Key {
 	case "dev":
-		fail("there is no device %q; known are %s, and others by -memory, -link and -rate", p.Name, strings.Join(card.IDs(), ", "))
+		fail("there is no device %q; known are %s, and others by -memory, -link and -rate", p.Name,
+			strings.Join(card.IDs(), ", "))
 	case "s":
 		strategy(p.Name)
 	case "s.":

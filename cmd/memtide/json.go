@@ -27,21 +27,23 @@ type solveReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
 
-	BudgetBytes engine.Bytes  `json:"budget_bytes"` // resolved
-	Complete    bool          `json:"complete"`     // false: the best so far of a search that was stopped, by -limit or by limits of its own
-	Verified    bool          `json:"verified"`     // the checker agreed on step time and peak, and claimed equals measured
-	Problem     string        `json:"problem,omitempty"`
-	Optimal     bool          `json:"optimal"`
-	Within      string        `json:"within,omitempty"` // what optimal ranges over
-	Claimed     costReport    `json:"claimed"`
-	Measured    *measured     `json:"measured"` // null if the schedule cannot be played
-	KeepAll     costReport    `json:"keep_all"` // keeping everything, without any limit
-	Slowdown    float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
-	Bounds      []boundReport `json:"lower_bounds"`
-	Notes       []string      `json:"notes"`
-	Link        string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
-	Help        []leverReport `json:"help"`           // what would help, best first
-	NoGain      []string      `json:"no_gain"`        // what was tried and would not
+	BudgetBytes engine.Bytes `json:"budget_bytes"` // resolved
+	// false: the best so far of a search that was stopped, by -limit or by limits of its own
+	Complete bool `json:"complete"`
+	// the checker agreed on step time and peak, and claimed equals measured
+	Verified bool          `json:"verified"`
+	Problem  string        `json:"problem,omitempty"`
+	Optimal  bool          `json:"optimal"`
+	Within   string        `json:"within,omitempty"` // what optimal ranges over
+	Claimed  costReport    `json:"claimed"`
+	Measured *measured     `json:"measured"` // null if the schedule cannot be played
+	KeepAll  costReport    `json:"keep_all"` // keeping everything, without any limit
+	Slowdown float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
+	Bounds   []boundReport `json:"lower_bounds"`
+	Notes    []string      `json:"notes"`
+	Link     string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
+	Help     []leverReport `json:"help"`           // what would help, best first
+	NoGain   []string      `json:"no_gain"`        // what was tried and would not
 }
 
 // questionReport is what was asked for.
@@ -107,10 +109,11 @@ type failureReport struct {
 
 // errorReport says why there is no schedule.
 type errorReport struct {
-	Kind          proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
-	Text          string            `json:"text"`
-	BudgetBytes   engine.Bytes      `json:"budget_bytes,omitempty"`   // of infeasible: the budget, resolved
-	SmallestBytes engine.Bytes      `json:"smallest_bytes,omitempty"` // of infeasible: the smallest budget that would do
+	Kind        proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
+	Text        string            `json:"text"`
+	BudgetBytes engine.Bytes      `json:"budget_bytes,omitempty"` // of infeasible: the budget, resolved
+	// of infeasible: the smallest budget that would do
+	SmallestBytes engine.Bytes `json:"smallest_bytes,omitempty"`
 }
 
 // sweepReport is what sweep -json writes.

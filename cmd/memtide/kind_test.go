@@ -21,7 +21,8 @@ func TestKindOfPreset(t *testing.T) {
 		in := &input{}
 		in.link.Said = choice.Said{Preset: tc.preset, Kind: tc.kind}
 		if err := cli.Try(in.open); (err == nil) != tc.ok || in.link.Preset != tc.want {
-			t.Errorf("%s as %q: got %s, %v; want %s, no error: %v", tc.preset, tc.kind, in.link.Preset, err, tc.want, tc.ok)
+			t.Errorf("%s as %q: got %s, %v; want %s, no error: %v", tc.preset, tc.kind, in.link.Preset, err, tc.want,
+				tc.ok)
 		}
 	}
 }

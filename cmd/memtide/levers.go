@@ -17,12 +17,13 @@ const leverLimit = 1500 * time.Millisecond
 
 // leverReport is a change that helps: it makes the same work faster, or gives a schedule to a step that has none.
 type leverReport struct {
-	Change   string        `json:"change"`
-	Preset   string        `json:"preset,omitempty"`       // the network with it; empty: it is the same
-	Budget   engine.Bytes  `json:"budget_bytes,omitempty"` // if it is another one
-	Link     *deviceReport `json:"device,omitempty"`       // if its link is another one
-	Faster   float64       `json:"faster"`                 // work per second over that now, less 1; 0 where there is no schedule now
-	Complete bool          `json:"complete"`
+	Change string        `json:"change"`
+	Preset string        `json:"preset,omitempty"`       // the network with it; empty: it is the same
+	Budget engine.Bytes  `json:"budget_bytes,omitempty"` // if it is another one
+	Link   *deviceReport `json:"device,omitempty"`       // if its link is another one
+	// work per second over that now, less 1; 0 where there is no schedule now
+	Faster   float64 `json:"faster"`
+	Complete bool    `json:"complete"`
 	costReport
 }
 
@@ -43,7 +44,8 @@ func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []
 	best, rest := a.Helps(base <= 0, engine.NoLimit)
 	for _, i := range best {
 		x := &a.List[i]
-		r := leverReport{Change: question.ChangeName(x), Preset: x.Preset, Faster: a.Gain(i), Complete: !x.Partial, costReport: costReport{int64(x.StepTime), x.Peak}}
+		r := leverReport{Change: question.ChangeName(x), Preset: x.Preset, Faster: a.Gain(i), Complete: !x.Partial,
+			costReport: costReport{int64(x.StepTime), x.Peak}}
 		if x.Preset == "" && x.Device == nil { // more memory
 			r.Budget = x.Budget
 		}

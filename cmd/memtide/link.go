@@ -88,7 +88,8 @@ func (in *input) permalink() (string, error) {
 	}
 	fragment := l.Sealed()
 	if len(fragment) > link.Longest {
-		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself", len(fragment), link.Longest)
+		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself",
+			len(fragment), link.Longest)
 	}
 	back, notes := link.Parse(fragment)
 	same := sameProfile(l.Profile, back.Profile) && l.Ops == back.Ops

@@ -110,7 +110,9 @@ type command struct {
 
 // commands returns the subcommands in the order of the help text.
 func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(), svgCommand(), exportCommand(), torchCommand(), estimateCommand(), diffCommand(), planCommand(), pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
+	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(),
+		svgCommand(), exportCommand(), torchCommand(), estimateCommand(), diffCommand(), planCommand(),
+		pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
 }
 
 // run returns the whole program: it returns the exit status.
@@ -133,9 +135,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			return cli.Finish(stderr, "memtide", bad("reproduce is a command of its own now: go run ./cmd/reproduce"))
 		}
 		if strings.Contains(name, ":") {
-			return cli.Finish(stderr, "memtide", bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))
+			return cli.Finish(stderr, "memtide",
+				bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))
 		}
-		return cli.Finish(stderr, "memtide", bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
+		return cli.Finish(stderr, "memtide",
+			bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
 	}
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // cli.Finish tells the errors, usage the rest

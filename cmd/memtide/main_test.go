@@ -222,7 +222,8 @@ func TestGolden(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir("testdata")
 			o := memtide(t, t.Context(), words(c.line)...)
-			got := fmt.Sprintf("$ memtide %s\nexit %d\n--- stdout\n%s--- stderr\n%s", c.line, o.code, o.stdout, o.stderr)
+			got := fmt.Sprintf("$ memtide %s\nexit %d\n--- stdout\n%s--- stderr\n%s", c.line, o.code, o.stdout,
+				o.stderr)
 			file := filepath.Join("golden", c.name+".txt")
 			golden.File(t, file, got)
 			if wrong := strings.HasPrefix(c.name, "error-"); wrong != (o.code != cli.OK) {
@@ -380,7 +381,8 @@ func TestJSONIsDocumented(t *testing.T) {
 			check(f.Type)
 		}
 	}
-	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{}, llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}, estimate{}, diffReport{}} {
+	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{},
+		llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}, estimate{}, diffReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {
@@ -396,7 +398,8 @@ func buildSite(t *testing.T, dir string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html><title>page</title>"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html><title>page</title>"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 }

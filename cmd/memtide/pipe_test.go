@@ -32,8 +32,10 @@ func TestPipe(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var stdout, stderr bytes.Buffer
-	if code := run(ctx, []string{"solve", pipe}, nil, &stdout, &stderr); code != cli.No || !strings.Contains(stderr.String(), "interrupted") {
-		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code, stderr.String(), cli.No)
+	if code := run(ctx, []string{"solve", pipe}, nil, &stdout, &stderr); code != cli.No ||
+		!strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code,
+			stderr.String(), cli.No)
 	}
 	// Who still waits for a writer gets one, that is gone at once.
 	if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {

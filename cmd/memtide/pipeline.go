@@ -50,7 +50,8 @@ the medians of each stage and kind in it; and without -schedule its own order is
 			"memtide pipeline -measured measured.csv -svg -o beside.svg",
 		},
 		flags: func(fs *flag.FlagSet) action {
-			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit, given: map[string]bool{}}
+			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit,
+				given: map[string]bool{}}
 			f.define(fs)
 			return func(ctx context.Context, e *env, args []string) {
 				fs.Visit(func(x *flag.Flag) { f.given[x.Name] = true })
@@ -79,8 +80,10 @@ type pipelineFlags struct {
 	file                     string
 }
 
-var shapes = map[string]pipeline.Shape{"straight": pipeline.Straight, "wrapped": pipeline.Wrapped, "v": pipeline.Vee, "both-ways": pipeline.BothWays}
-var messageMeanings = map[string]pipeline.Messages{"latency": pipeline.Latency, "queued": pipeline.Queued, "blocking": pipeline.Blocking, "included": pipeline.Included}
+var shapes = map[string]pipeline.Shape{"straight": pipeline.Straight, "wrapped": pipeline.Wrapped, "v": pipeline.Vee,
+	"both-ways": pipeline.BothWays}
+var messageMeanings = map[string]pipeline.Messages{"latency": pipeline.Latency, "queued": pipeline.Queued,
+	"blocking": pipeline.Blocking, "included": pipeline.Included}
 
 func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	size := func(name, doc string, to *engine.Bytes) {
@@ -93,14 +96,19 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	fs.IntVar(&f.plan.Micro, "micro", 8, "`N` micro batches of a step, of both directions together")
 	fs.IntVar(&f.plan.Chunks, "stages", 2, "`N` stages a rank, where the schedule leaves that open")
 	fs.IntVar(&f.plan.Group, "group", 0, "`N` micro batches of a round of interleaved and bf-pp; 0 is as many as ranks")
-	fs.Func("schedule", "`NAME` of the order: "+strings.Join(pipeline.Names(), ", ")+", search, or exact for small steps (default 1f1b)",
+	fs.Func("schedule", "`NAME` of the order: "+strings.Join(pipeline.Names(),
+		", ")+", search, or exact for small steps (default 1f1b)",
 		oneOf(&f.schedule, append(pipeline.Names(), "search", "exact")...))
-	fs.Func("shape", "`"+strings.Join(slices.Sorted(maps.Keys(shapes)), "|")+"` of stages on ranks, for search (default straight)", oneOf(&f.shape, slices.Sorted(maps.Keys(shapes))...))
+	fs.Func("shape", "`"+strings.Join(slices.Sorted(maps.Keys(shapes)),
+		"|")+"` of stages on ranks, for search (default straight)",
+		oneOf(&f.shape, slices.Sorted(maps.Keys(shapes))...))
 	fs.DurationVar(&f.forward, "forward", time.Millisecond, "`TIME` of a stage's forward")
 	fs.DurationVar(&f.inputs, "inputs", time.Millisecond, "`TIME` of its backward of the inputs")
 	fs.DurationVar(&f.weights, "weights", time.Millisecond, "`TIME` of its backward of the weights")
 	fs.DurationVar(&f.plan.Send, "send", 0, "`TIME` of a message between ranks")
-	fs.Func("messages", "`"+strings.Join(slices.Sorted(maps.Keys(messageMeanings)), "|")+"` what messages take beside their time (default latency)", oneOf(&f.messages, slices.Sorted(maps.Keys(messageMeanings))...))
+	fs.Func("messages", "`"+strings.Join(slices.Sorted(maps.Keys(messageMeanings)),
+		"|")+"` what messages take beside their time (default latency)",
+		oneOf(&f.messages, slices.Sorted(maps.Keys(messageMeanings))...))
 	size("act", "`SIZE` that a forward keeps for its backward", &f.act)
 	size("rest", "`SIZE` of it that stays between the two backwards (default all of it)", &f.rest)
 	size("input", "`SIZE` that stays of a forward which runs again (default 0)", &f.input)
@@ -113,7 +121,8 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 		return err
 	})
 	fs.Uint64Var(&f.seed, "seed", 1, "`N` chance of the search: the same number finds the same")
-	fs.DurationVar(&f.within, "time", 0, "`TIME` most that the search may take; 0 is until it has done its work, some seconds")
+	fs.DurationVar(&f.within, "time", 0,
+		"`TIME` most that the search may take; 0 is until it has done its work, some seconds")
 	fs.Func("measured", "`FILE` of a step that ran, shown beside the played one; again for each further file",
 		func(name string) error {
 			f.measured = append(f.measured, name)
@@ -306,7 +315,8 @@ type pipelineReport struct {
 func (r *pipelineReport) text() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		t := r.trace
-		fmt.Fprintf(w, "%s: %d ranks, %d stages, %s micro batches\n\n", cli.Printable(r.title), r.problem.Ranks, len(r.problem.Stages),
+		fmt.Fprintf(w, "%s: %d ranks, %d stages, %s micro batches\n\n", cli.Printable(r.title), r.problem.Ranks,
+			len(r.problem.Stages),
 			strings.ReplaceAll(strings.Trim(fmt.Sprint(r.problem.Micro), "[]"), " ", " + "))
 		fmt.Fprintf(w, "step\t%v\t%s\n", t.Makespan, r.verdict())
 		fmt.Fprintf(w, "longest rank\t%v\tfrom its own first pass to its last\n", t.Longest())
@@ -314,7 +324,8 @@ func (r *pipelineReport) text() string {
 		if t.Makespan == r.bound {
 			fmt.Fprintf(w, "bound\t%v\tproven: no order within the limits is faster\n", r.bound)
 		} else {
-			fmt.Fprintf(w, "bound\t%v\tno order is faster: at most %.1f %% could be gained\n", r.bound, 100*(1-float64(r.bound)/float64(max(t.Makespan, 1))))
+			fmt.Fprintf(w, "bound\t%v\tno order is faster: at most %.1f %% could be gained\n", r.bound,
+				100*(1-float64(r.bound)/float64(max(t.Makespan, 1))))
 		}
 		if again := t.Twice(); again > 0 {
 			fmt.Fprintf(w, "computed twice\t%v\tof all ranks\n", again)
@@ -384,8 +395,9 @@ func newSpan(x pipeline.Span) pipelineSpan {
 func (r *pipelineReport) json() *pipelineJSON {
 	t := r.trace
 	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Verdict: r.verdict(),
-		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(), Twice: int64(t.Twice()),
-		Path: newPathJSON(t, r.path), Ranks: ranksJSON(t), Notes: r.notes}
+		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(),
+		Twice: int64(t.Twice()),
+		Path:  newPathJSON(t, r.path), Ranks: ranksJSON(t), Notes: r.notes}
 	if r.measured != nil {
 		out.Measured = r.measured.json(r)
 	}
@@ -401,7 +413,8 @@ func ranksJSON(t *pipeline.Trace) (out []pipelineRankJSON) {
 		return out
 	}
 	for i := range t.Ranks {
-		out = append(out, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]), spans(t.Copies[i])})
+		out = append(out, pipelineRankJSON{int64(t.Busy[i]), t.Held[i], t.Peak[i], spans(t.Ranks[i]),
+			spans(t.Copies[i])})
 	}
 	return out
 }

@@ -93,12 +93,14 @@ func slowed(measured, played time.Duration) string {
 // text is the measured step beside the played one for people.
 func (m *measuredReport) text(w io.Writer, r *pipelineReport) {
 	t, played := m.Trace, r.trace
-	fmt.Fprintf(w, "\n\tmeasured\tplayed\nstep\t%v\t%v\t%s\n", t.Makespan, played.Makespan, slowed(t.Makespan, played.Makespan))
+	fmt.Fprintf(w, "\n\tmeasured\tplayed\nstep\t%v\t%v\t%s\n", t.Makespan, played.Makespan,
+		slowed(t.Makespan, played.Makespan))
 	fmt.Fprintf(w, "longest rank\t%v\t%v\t%s\n", t.Longest(), played.Longest(), slowed(t.Longest(), played.Longest()))
 	fmt.Fprintf(w, "idle\t%.1f %%\t%.1f %%\n", 100*t.Idle(), 100*played.Idle())
 	fmt.Fprint(w, "\nrank\tbusy, measured\tplayed\tidle, measured\tplayed\n")
 	for i := range t.Ranks {
-		fmt.Fprintf(w, "%d\t%v\t%v\t%v\t%v\n", i, t.Busy[i], played.Busy[i], t.Makespan-t.Busy[i], played.Makespan-played.Busy[i])
+		fmt.Fprintf(w, "%d\t%v\t%v\t%v\t%v\n", i, t.Busy[i], played.Busy[i], t.Makespan-t.Busy[i],
+			played.Makespan-played.Busy[i])
 	}
 	fmt.Fprintf(w, "\ncritical path, measured\t%s\n", pathWords(t, m.path))
 	slower := played.Slower(t)

@@ -40,7 +40,8 @@ schedule: its buffers are placed in -budget, or in the pool that it names, by
 			"memtide place -limit 30s buffers.8192.csv",
 		},
 		flags: about(asked{addresses: true}, func(fs *flag.FlagSet, c *asked) doing {
-			limit := fs.Duration("limit", 0, "`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
+			limit := fs.Duration("limit", 0,
+				"`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")
 			c.flag(fs, "alloc", choice.FieldWords["alloc"].Help)
 			c.flag(fs, "alloc.", choice.FieldWords["alloc."].Help)
 			return func(ctx context.Context, e *env, in *input) {
@@ -133,10 +134,12 @@ type placement struct {
 func (r *placement) table() string {
 	return r.in.header() + cli.Table(func(w *tabwriter.Writer) {
 		s, p := r.solved, r.placed
-		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title(), methodText(r.in.method()), format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
+		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title(), methodText(r.in.method()),
+			format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
 		a := alloc.Lookup(p.Allocator)
 		fmt.Fprintf(w, "%s (%s), pool %s beside %s resident\n\n", a.Title,
-			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool), format.Bytes(p.Resident))
+			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool),
+			format.Bytes(p.Resident))
 		r.numbers(w)
 		fmt.Fprintf(w, "\n%s\n%s\n", r.outcome(), r.verdict())
 	})
@@ -159,7 +162,8 @@ func (r *placement) numbers(w *tabwriter.Writer) {
 	}
 	fmt.Fprintf(w, "%s\t%s\n", peak, format.Bytes(p.Peak))
 	if needs > 0 && p.Peak > 0 {
-		fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs), format.Percent(float64(needs)/float64(p.Peak)-1))
+		fmt.Fprintf(w, "needed\t%s\t%s over the peak\n", format.BytesUp(needs),
+			format.Percent(float64(needs)/float64(p.Peak)-1))
 	}
 	if p.Waste > 0 {
 		fmt.Fprintf(w, "lost inside blocks\t%s\n", format.Bytes(p.Waste))
@@ -244,7 +248,8 @@ func (r *placement) fileTable() string {
 		if p.Fixed {
 			pool = "pool " + format.Bytes(p.Pool)
 		}
-		fmt.Fprintf(w, "%s (%s), %s\n\n", a.Title, methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), pool)
+		fmt.Fprintf(w, "%s (%s), %s\n\n", a.Title,
+			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), pool)
 		r.numbers(w)
 		if l := profile.Memory.Recorded; l != nil {
 			fmt.Fprintf(w, "recorded\t%s reserved\n", format.Bytes(max(l.PeakReserved(), 0)))

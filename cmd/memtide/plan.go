@@ -75,7 +75,8 @@ type planFlags struct {
 // define adds a flag for each option of package ask.
 func (p *planFlags) define(fs *flag.FlagSet) {
 	p.args = engine.Args{}
-	fs.StringVar(&p.model, "model", "", "`NAME` of a known model instead of a config.json; memtide help models lists them")
+	fs.StringVar(&p.model, "model", "",
+		"`NAME` of a known model instead of a config.json; memtide help models lists them")
 	for _, o := range ask.Options {
 		set := func(value string) error {
 			p.args[o.Name] = value
@@ -111,11 +112,14 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 		}
 	}
 	p.own.define(fs)
-	fs.StringVar(&p.megatron, "megatron", "", "`FLAGS` of Megatron-LM's command line, or a file that contains them, that say the layout; flags beside them go before")
+	fs.StringVar(&p.megatron, "megatron", "",
+		"`FLAGS` of Megatron-LM's command line, or a file that contains them, that say the layout; flags beside them go before")
 	fs.BoolVar(&p.settings, "settings", false, "write Megatron-LM's flags of the layout instead of an answer")
-	fs.BoolVar(&p.chain, "chain", false, "write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
+	fs.BoolVar(&p.chain, "chain", false,
+		"write the step as a chain of blocks and as operations with those of the network and the host (-as graph), a profile for solve, sweep and the page, which choose checkpointing and offloading")
 	fs.StringVar(&p.file, "o", "", "`FILE` that -chain writes to instead of the standard output")
-	fs.DurationVar(&p.limit, "limit", 0, "`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
+	fs.DurationVar(&p.limit, "limit", 0,
+		"`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
 
@@ -144,7 +148,8 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 		p.args["device"] = id
 	}
 	m := p.network(ctx, e, args)
-	if usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64); m.Positions > 0 && m.Positions < usual && p.args["seq"] == "" {
+	if usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64); m.Positions > 0 && m.Positions < usual &&
+		p.args["seq"] == "" {
 		p.args["seq"] = strconv.FormatInt(m.Positions, 10)
 	}
 	if p.megatron != "" {
@@ -174,7 +179,8 @@ func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
 	gpus, _ := strconv.Atoi(p.args["gpus"]) // what is no number is refused below
 	read := valid(megatron.Read(text, layers, gpus))
 	if len(read.Left) > 0 {
-		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: left out, for no option says it: %s\n", strings.Join(read.Left, " ")))
+		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: left out, for no option says it: %s\n",
+			strings.Join(read.Left, " ")))
 	}
 	maps.Copy(read.Args, p.args)
 	p.args = read.Args
@@ -231,7 +237,9 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	r, stopped := p.answer(ctx, e, a)
 	e.tell(p.asJSON, func() any { return r.json() }, r.text)
 	if stopped {
-		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: stopped after %v with %d of %d parts; a longer -limit looks at the rest\n", p.limit, r.Done, llm.PlanStages))
+		cli.Must(fmt.Fprintf(e.stderr,
+			"memtide plan: stopped after %v with %d of %d parts; a longer -limit looks at the rest\n", p.limit,
+			r.Done, llm.PlanStages))
 	}
 	if r.Answer.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")

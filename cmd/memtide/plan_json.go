@@ -24,23 +24,24 @@ type planJSON struct {
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
 	Host       engine.Bytes `json:"host_bytes"`
 	StepTime   int64        `json:"step_time_ns"`
-	StepLow    int64        `json:"step_time_low_ns"`  // with the next: where nine of ten published runs of its kind lie
-	StepHigh   int64        `json:"step_time_high_ns"` // 0: too few are known
-	Phase      string       `json:"phase"`
-	Parts      []planPart   `json:"parts"`
-	Phases     []planPart   `json:"phases"`
-	Ranks      []planRank   `json:"ranks,omitempty"`
-	Schedules  []planOrder  `json:"schedules,omitempty"`
-	Longest    int64        `json:"longest_sequence_tokens"`
-	Batch      int64        `json:"largest_batch"`
-	Fewest     int64        `json:"fewest_gpus"`
-	Changes    []planChange `json:"changes"`
-	Fixes      []planChange `json:"fixes"`
-	Policies   []planPolicy `json:"policies"`
-	Curves     []planCurve  `json:"curves"`
-	Nearest    planNearest  `json:"nearest_published"`
-	Saved      *planSaved   `json:"saved,omitempty"`
-	Notes      []string     `json:"notes"`
+	// with the next: where nine of ten published runs of its kind lie
+	StepLow   int64        `json:"step_time_low_ns"`
+	StepHigh  int64        `json:"step_time_high_ns"` // 0: too few are known
+	Phase     string       `json:"phase"`
+	Parts     []planPart   `json:"parts"`
+	Phases    []planPart   `json:"phases"`
+	Ranks     []planRank   `json:"ranks,omitempty"`
+	Schedules []planOrder  `json:"schedules,omitempty"`
+	Longest   int64        `json:"longest_sequence_tokens"`
+	Batch     int64        `json:"largest_batch"`
+	Fewest    int64        `json:"fewest_gpus"`
+	Changes   []planChange `json:"changes"`
+	Fixes     []planChange `json:"fixes"`
+	Policies  []planPolicy `json:"policies"`
+	Curves    []planCurve  `json:"curves"`
+	Nearest   planNearest  `json:"nearest_published"`
+	Saved     *planSaved   `json:"saved,omitempty"`
+	Notes     []string     `json:"notes"`
 }
 
 // planSaved is what autograd keeps of one micro batch: how many blocks in a row keep how many
@@ -79,7 +80,8 @@ func (r *planReport) ordersJSON() (out []planOrder) {
 	for _, o := range r.Orders {
 		p := planOrder{Name: o.Name, Refused: o.Reason}
 		if a := o.Answer; a != nil {
-			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Ranks.Schedule.Name, Verdict: a.Verdict, StepTime: a.Time.Nanoseconds(), Idle: a.Ranks.Trace.Idle(),
+			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Ranks.Schedule.Name, Verdict: a.Verdict,
+				StepTime: a.Time.Nanoseconds(), Idle: a.Ranks.Trace.Idle(),
 				Full: a.Ranks.Full, Allocated: a.Allocated, Reserved: a.High, Margin: a.Margin(), Twice: o.Twice()}
 		}
 		out = append(out, p)
@@ -136,7 +138,8 @@ func (r *planReport) json() planJSON {
 	a := r.Answer
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
 		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
-		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
+		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated,
+		Reserved:   a.Reserved,
 		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
 		Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
@@ -147,7 +150,9 @@ func (r *planReport) json() planJSON {
 	}
 	if a.Ranks != nil {
 		for _, rank := range a.Ranks.List {
-			out.Ranks = append(out.Ranks, planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable, rank.Busy.Nanoseconds()})
+			out.Ranks = append(out.Ranks,
+				planRank{rank.Layers, rank.InFlight, rank.Allocated, rank.Reserved, rank.Expandable,
+					rank.Busy.Nanoseconds()})
 		}
 	}
 	out.Schedules = r.ordersJSON()
@@ -175,7 +180,8 @@ func (r *planReport) json() planJSON {
 		out.Curves = append(out.Curves, planCurve{c.Method, spots})
 	}
 	if n := r.Nearest; n != nil {
-		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High, n.Percent, n.Differs}
+		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High,
+			n.Percent, n.Differs}
 	}
 	return out
 }

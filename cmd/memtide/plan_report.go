@@ -62,11 +62,14 @@ func (r *planReport) ranks() string {
 		return ""
 	}
 	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprintf(w, "\nRanks, %s; they wait %.0f %% of the passes' time\n", pipeline.Title(ranks.Schedule.Name), 100*ranks.Trace.Idle())
+		fmt.Fprintf(w, "\nRanks, %s; they wait %.0f %% of the passes' time\n", pipeline.Title(ranks.Schedule.Name),
+			100*ranks.Trace.Idle())
 		fmt.Fprint(w, "  rank\tlayers\tin flight\tallocated\treserved\n")
 		most := ranks.List[ranks.Full]
 		for i, rank := range ranks.List {
-			fmt.Fprintf(w, "  %d\t%d\t%d\t%s\t%s\t%s\n", i, len(rank.Layers), rank.InFlight, format.Bytes(rank.Allocated), format.Bytes(max(rank.Reserved, rank.Expandable)), bar(rank.Allocated, most.Allocated))
+			fmt.Fprintf(w, "  %d\t%d\t%d\t%s\t%s\t%s\n", i, len(rank.Layers), rank.InFlight,
+				format.Bytes(rank.Allocated), format.Bytes(max(rank.Reserved, rank.Expandable)),
+				bar(rank.Allocated, most.Allocated))
 		}
 	})
 }
@@ -84,7 +87,8 @@ func (r *planReport) orders() string {
 				continue
 			}
 			a := o.Answer
-			fmt.Fprintf(w, "  %s\t%s\t%.0f %%\trank %d\t%s\t%s\t%s\n", o.Name, format.Duration(a.Time), 100*a.Ranks.Trace.Idle(), a.Ranks.Full, format.Bytes(a.Allocated), format.Bytes(a.High), r.said(&o))
+			fmt.Fprintf(w, "  %s\t%s\t%.0f %%\trank %d\t%s\t%s\t%s\n", o.Name, format.Duration(a.Time),
+				100*a.Ranks.Trace.Idle(), a.Ranks.Full, format.Bytes(a.Allocated), format.Bytes(a.High), r.said(&o))
 		}
 	})
 }
@@ -123,9 +127,11 @@ func (r *planReport) sentence() string {
 	case a.Verdict == llm.FitsNot:
 		fmt.Fprintf(&b, "does not fit. PyTorch would reserve %s of %s.", reserved, format.Bytes(a.Capacity))
 	case a.Verdict == llm.Uncertain:
-		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved, format.Bytes(a.Capacity))
+		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved,
+			format.Bytes(a.Capacity))
 	default:
-		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved, format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, at least %s (%.0f %%) is free.", reserved,
+			format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
 	if a.Host > 0 {
 		fmt.Fprintf(&b, " Up to %s wait in host memory", format.Bytes(a.Host))
@@ -148,11 +154,13 @@ func (r *planReport) time() string {
 	if text := s.Within(r.Longest); text != "" {
 		longest = " Up to %d tokens fit, " + text + "."
 	}
-	fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.", format.Duration(r.Answer.Time), r.between(), r.Rate())
+	fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.",
+		format.Duration(r.Answer.Time), r.between(), r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
-	}{{longest, r.Longest}, {" Up to %d sequences at once fit.", r.Batch}, {" The fewest cards on which it fits: %d.", r.Fewest}} {
+	}{{longest, r.Longest}, {" Up to %d sequences at once fit.", r.Batch},
+		{" The fewest cards on which it fits: %d.", r.Fewest}} {
 		if m.n > 0 {
 			fmt.Fprintf(&b, m.words, m.n)
 		}
@@ -175,7 +183,8 @@ func (r *planReport) between() string {
 	if high == 0 {
 		return "; how far off is not known for want of published runs"
 	}
-	return fmt.Sprintf("; nine of ten published runs of its kind would take %s to %s", format.Duration(low), format.Duration(high))
+	return fmt.Sprintf("; nine of ten published runs of its kind would take %s to %s", format.Duration(low),
+		format.Duration(high))
 }
 
 // counted returns a number of cards in words.
@@ -201,7 +210,9 @@ func (r *planReport) changes() string {
 			of = max(of, c.Answer.High)
 		}
 		for _, c := range r.Changes {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High), signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict, bar(c.Answer.High, of))
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High),
+				signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
+				bar(c.Answer.High, of))
 		}
 	})
 }
@@ -217,7 +228,8 @@ func (r *planReport) ways() string {
 	var b strings.Builder
 	b.WriteString("\nIt fits with\n")
 	for _, c := range r.Fixes {
-		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "), format.Bytes(c.Answer.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Answer.Time))
+		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "),
+			format.Bytes(c.Answer.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Answer.Time))
 	}
 	return b.String()
 }
@@ -231,7 +243,8 @@ func (r *planReport) policies() string {
 			if ranks := c.Answer.Ranks; ranks != nil {
 				words = ranks.Schedule.Name + ", " + words
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated), format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated),
+				format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)
 		}
 	})
 }
@@ -243,11 +256,13 @@ func (r *planReport) nearest() string {
 	if n == nil {
 		return ""
 	}
-	text := fmt.Sprintf("\nThe nearest published run, %s, %s\n  published %s reserved", n.Model, n.Where, format.Bytes(n.Bytes))
+	text := fmt.Sprintf("\nThe nearest published run, %s, %s\n  published %s reserved", n.Model, n.Where,
+		format.Bytes(n.Bytes))
 	if n.Rate > 0 {
 		text += fmt.Sprintf(", %.0f tokens/s on each card", n.Rate)
 	}
-	text += fmt.Sprintf("\n  played    %s to %s, %+.1f %%\n  %s\n", format.Bytes(n.Answer.Low), format.Bytes(n.Answer.High), n.Percent, n.URL)
+	text += fmt.Sprintf("\n  played    %s to %s, %+.1f %%\n  %s\n", format.Bytes(n.Answer.Low),
+		format.Bytes(n.Answer.High), n.Percent, n.URL)
 	if len(n.Differs) > 0 {
 		text += "  differs from the question in " + strings.Join(n.Differs, ", ") + "\n"
 	}

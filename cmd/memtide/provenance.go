@@ -59,7 +59,8 @@ func (in *input) otherDevice() string {
 // V100 or H200: letters, then digits.
 func sameModel(a, b string) bool {
 	words := modelWords(b)
-	return strings.EqualFold(a, b) || slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
+	return strings.EqualFold(a, b) ||
+		slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
 }
 
 // modelWords returns the words of a name that can be a model: with digits, and no number of

@@ -36,8 +36,13 @@ func TestFindingsWithoutAnswer(t *testing.T) {
 		line string
 		want []string
 	}{
-		{"solve -budget 1B -device h100-sxm-80gb -preset vgg16-on-a100-sxm-40gb-b32", []string{"times estimated on A100", "The times are of A100-SXM-40GB, 32-bit and the link is of H100-SXM-80GB", "The loss has no cost."}},
-		{"solve -json -budget 1B -device h100-sxm-80gb -preset vgg16-on-a100-sxm-40gb-b32", []string{`"device": "A100-SXM-40GB, 32-bit"`, "The times are of A100-SXM-40GB, 32-bit and the link is of H100-SXM-80GB", "The loss has no cost.", `"kind": "infeasible"`}},
+		{"solve -budget 1B -device h100-sxm-80gb -preset vgg16-on-a100-sxm-40gb-b32",
+			[]string{"times estimated on A100",
+				"The times are of A100-SXM-40GB, 32-bit and the link is of H100-SXM-80GB", "The loss has no cost."}},
+		{"solve -json -budget 1B -device h100-sxm-80gb -preset vgg16-on-a100-sxm-40gb-b32",
+			[]string{`"device": "A100-SXM-40GB, 32-bit"`,
+				"The times are of A100-SXM-40GB, 32-bit and the link is of H100-SXM-80GB", "The loss has no cost.",
+				`"kind": "infeasible"`}},
 	} {
 		o := memtide(t, t.Context(), words(c.line)...)
 		for _, want := range c.want {

@@ -15,7 +15,8 @@ import (
 // The picture of the README is what the command in the README's source draws.
 func TestReadmePicture(t *testing.T) {
 	const file = "../../web/static/example.svg"
-	got := memtide(t, t.Context(), "svg", "-preset", choice.ExamplePreset, "-device", choice.ExampleDevice, "-strategy", "pofo", "-width", "1000")
+	got := memtide(t, t.Context(), "svg", "-preset", choice.ExamplePreset, "-device", choice.ExampleDevice,
+		"-strategy", "pofo", "-width", "1000")
 	if got.code != 0 {
 		t.Fatal(got.stderr)
 	}

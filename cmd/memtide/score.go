@@ -78,7 +78,8 @@ func scoreTable(r *llm.Report) string {
 		fmt.Fprint(w, "row\tkind\tlow\thigh\tpredicted\tmeasured\terror\tphase\n")
 		for _, s := range r.Rows {
 			if s.Refused == "" {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%s\n", cli.Printable(s.ID), s.Set, amount(s, s.Low), amount(s, s.High), amount(s, s.Predicted), amount(s, s.Measured), s.Error, s.Phase)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%s\n", cli.Printable(s.ID), s.Set, amount(s, s.Low),
+					amount(s, s.High), amount(s, s.Predicted), amount(s, s.Measured), s.Error, s.Phase)
 			}
 		}
 	})
@@ -86,7 +87,8 @@ func scoreTable(r *llm.Report) string {
 		first := "\nrefused\tkind\twhy\n"
 		for _, s := range r.Rows {
 			if s.Refused != "" {
-				fmt.Fprintf(w, "%s%s\t%s\t%s\n", first, cli.Printable(s.ID), cli.Printable(s.Kind), cli.Printable(s.Refused))
+				fmt.Fprintf(w, "%s%s\t%s\t%s\n", first, cli.Printable(s.ID), cli.Printable(s.Kind),
+					cli.Printable(s.Refused))
 				first = ""
 			}
 		}

@@ -47,7 +47,8 @@ type solveOptions struct {
 // define adds the flags; limit is the default of -limit.
 func (o *solveOptions) define(fs *flag.FlagSet, limit time.Duration) {
 	fs.BoolVar(&o.json, "json", false, "write JSON instead of a table")
-	fs.DurationVar(&o.limit, "limit", limit, "`TIME` most that each solve may take, such as 30s; 0 is as long as it needs")
+	fs.DurationVar(&o.limit, "limit", limit,
+		"`TIME` most that each solve may take, such as 30s; 0 is as long as it needs")
 }
 
 func solve(ctx context.Context, e *env, in *input, o solveOptions) {
@@ -129,11 +130,13 @@ func (in *input) reason(f *proto.Failure) string {
 		}
 		text += "."
 		if f.Smallest > 0 {
-			text += fmt.Sprintf(" The smallest budget that would do is %s: -budget %dB", format.BytesUp(f.Smallest), f.Smallest)
+			text += fmt.Sprintf(" The smallest budget that would do is %s: -budget %dB", format.BytesUp(f.Smallest),
+				f.Smallest)
 		}
 		return text
 	case proto.Unsupported:
-		return fmt.Sprintf("%s cannot be used here: %s", in.title(), strings.TrimPrefix(f.Text, engine.ErrUnsupported.Error()+": "))
+		return fmt.Sprintf("%s cannot be used here: %s", in.title(),
+			strings.TrimPrefix(f.Text, engine.ErrUnsupported.Error()+": "))
 	case proto.Crash:
 		return f.Text + "\n" + f.Detail
 	}

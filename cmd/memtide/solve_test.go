@@ -53,7 +53,8 @@ func TestSolveAddsUp(t *testing.T) {
 			sum += d
 		}
 		if sum != r.Measured.StepTimeNS {
-			t.Errorf("%s: compute, recompute and waiting add up to %d ns; the step takes %d", line, sum, r.Measured.StepTimeNS)
+			t.Errorf("%s: compute, recompute and waiting add up to %d ns; the step takes %d", line, sum,
+				r.Measured.StepTimeNS)
 		}
 		if !r.Verified || !r.Complete || r.Claimed != r.Measured.costReport || r.Measured.PeakBytes > r.BudgetBytes {
 			t.Errorf("%s: verified %v, complete %v, claimed %+v, measured %+v in %d bytes; want equal, verified and within the budget",
@@ -61,7 +62,8 @@ func TestSolveAddsUp(t *testing.T) {
 		}
 		for _, b := range r.Bounds {
 			if b.StepTimeNS > r.Measured.StepTimeNS {
-				t.Errorf("%s: the lower bound %d ns (%s) is above the step time %d ns", line, b.StepTimeNS, b.Name, r.Measured.StepTimeNS)
+				t.Errorf("%s: the lower bound %d ns (%s) is above the step time %d ns", line, b.StepTimeNS, b.Name,
+					r.Measured.StepTimeNS)
 			}
 		}
 		if len(r.Measured.Decisions) < r.Question.Network.Stages {
@@ -76,10 +78,13 @@ func TestSolveAddsUp(t *testing.T) {
 func TestStoppedByItself(t *testing.T) {
 	args := words("-preset resnet1001-b16 -strategy dynprog -budget 50%")
 	r := solved(t, args...)
-	if notes := strings.Join(r.Notes, " "); r.Complete || r.Optimal || !r.Verified || !strings.Contains(notes, "stopped") {
-		t.Errorf("got complete %v, optimal %v, verified %v, %q; want the best so far", r.Complete, r.Optimal, r.Verified, notes)
+	if notes := strings.Join(r.Notes, " "); r.Complete || r.Optimal || !r.Verified ||
+		!strings.Contains(notes, "stopped") {
+		t.Errorf("got complete %v, optimal %v, verified %v, %q; want the best so far", r.Complete, r.Optimal,
+			r.Verified, notes)
 	}
-	if o := memtide(t, t.Context(), append([]string{"solve"}, args...)...); o.code != cli.OK || !strings.Contains(o.stdout, "the best so far, since the search was stopped") {
+	if o := memtide(t, t.Context(), append([]string{"solve"}, args...)...); o.code != cli.OK ||
+		!strings.Contains(o.stdout, "the best so far, since the search was stopped") {
 		t.Errorf("exit status %d\n%s\nwant 0 and the best so far", o.code, o.stdout)
 	}
 }
@@ -98,9 +103,11 @@ func TestSmallestBudgetWorks(t *testing.T) {
 		if fmt.Sprint(r.BudgetBytes) != m[1] || !r.Verified {
 			t.Errorf("%s in %s bytes: budget %d, verified %v", strategy, m[1], r.BudgetBytes, r.Verified)
 		}
-		less := memtide(t, t.Context(), "solve", "-budget", fmt.Sprint(r.BudgetBytes-1)+"B", "-strategy", strategy, "testdata/net.csv")
+		less := memtide(t, t.Context(), "solve", "-budget", fmt.Sprint(r.BudgetBytes-1)+"B", "-strategy", strategy,
+			"testdata/net.csv")
 		if less.code != cli.No {
-			t.Errorf("%s in %d bytes: exit status %d; want 1, since %s is the smallest", strategy, r.BudgetBytes-1, less.code, m[1])
+			t.Errorf("%s in %d bytes: exit status %d; want 1, since %s is the smallest", strategy, r.BudgetBytes-1,
+				less.code, m[1])
 		}
 	}
 }
@@ -139,14 +146,17 @@ func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 	direct := memtide(t, t.Context(), "link", "testdata/seeded.json")
 	if direct.code == cli.OK {
 		a, b := solved(t, "testdata/seeded.json"), solved(t, "-from", strings.TrimSpace(direct.stdout))
-		if a.Question.Network.Stages != b.Question.Network.Stages || len(a.Measured.Decisions) != len(b.Measured.Decisions) {
-			t.Errorf("a chain without a loss has %d stages; after the link it has %d", a.Question.Network.Stages, b.Question.Network.Stages)
+		if a.Question.Network.Stages != b.Question.Network.Stages ||
+			len(a.Measured.Decisions) != len(b.Measured.Decisions) {
+			t.Errorf("a chain without a loss has %d stages; after the link it has %d", a.Question.Network.Stages,
+				b.Question.Network.Stages)
 		}
 	} else if !strings.Contains(direct.stderr, "send the file itself") {
 		t.Errorf("link of a chain without a loss: %q; want the way on", direct.stderr)
 	}
 	file := longNet(t, 5000)
-	if o := memtide(t, t.Context(), "link", file); o.code != cli.No || !strings.Contains(o.stderr, "end the file itself") {
+	if o := memtide(t, t.Context(), "link", file); o.code != cli.No ||
+		!strings.Contains(o.stderr, "end the file itself") {
 		t.Errorf("link of 5000 stages: exit status %d, %q; want 1 and the way on", o.code, o.stderr)
 	}
 }
@@ -202,7 +212,8 @@ func TestSVG(t *testing.T) {
 	if err != nil || dark.code != cli.OK || dark.stdout != "" {
 		t.Fatalf("svg -o: exit status %d, %v, %q on the standard output", dark.code, err, dark.stdout)
 	}
-	if root, _ := wellFormed(t, string(data)); root["width"] != "500" || bytes.Contains(data, []byte("prefers-color-scheme")) {
+	if root, _ := wellFormed(t, string(data)); root["width"] != "500" ||
+		bytes.Contains(data, []byte("prefers-color-scheme")) {
 		t.Errorf("svg -theme dark -width 500: width %s; want 500 and fixed colours", root["width"])
 	}
 	// A theme in a link does the same, and a flag overrides it.
@@ -211,10 +222,12 @@ func TestSVG(t *testing.T) {
 	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment); o.stdout != string(data) {
 		t.Error("theme=dark in a link: the picture differs from that of -theme dark")
 	}
-	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment, "-theme", "light"); o.stdout == string(data) || o.code != cli.OK {
+	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment, "-theme",
+		"light"); o.stdout == string(data) || o.code != cli.OK {
 		t.Errorf("-theme light over theme=dark in a link: exit status %d, or still dark", o.code)
 	}
-	if o := memtide(t, t.Context(), "svg", "-budget", "100MiB", "-o", file, "testdata/net.csv"); o.code != cli.No || !strings.Contains(o.stderr, "smallest budget") {
+	if o := memtide(t, t.Context(), "svg", "-budget", "100MiB", "-o", file, "testdata/net.csv"); o.code != cli.No ||
+		!strings.Contains(o.stderr, "smallest budget") {
 		t.Errorf("svg in too small a budget: exit status %d, %q", o.code, o.stderr)
 	}
 	if again, _ := os.ReadFile(file); !bytes.Equal(again, data) {
@@ -225,18 +238,22 @@ func TestSVG(t *testing.T) {
 // A picture carries the link to what it shows, as those of the page do, and with
 // -base it is one; what no link can hold is drawn without.
 func TestSVGLink(t *testing.T) {
-	for _, line := range []string{"-preset vgg16-b64 -budget 80% -strategy greedy", "-budget 900MiB -strategy rotor testdata/net.csv", "-theme dark -preset resnet50-b32"} {
+	for _, line := range []string{"-preset vgg16-b64 -budget 80% -strategy greedy",
+		"-budget 900MiB -strategy rotor testdata/net.csv", "-theme dark -preset resnet50-b32"} {
 		plain := memtide(t, t.Context(), append([]string{"svg"}, words(line)...)...)
 		wellFormed(t, plain.stdout)
-		want := memtide(t, t.Context(), append([]string{"link"}, words(strings.TrimPrefix(line, "-theme dark "))...)...).stdout
+		want := memtide(t, t.Context(), append([]string{"link"},
+			words(strings.TrimPrefix(line, "-theme dark "))...)...).stdout
 		_, want, _ = strings.Cut(strings.TrimSpace(want), "#")
 		if strings.HasPrefix(line, "-theme") {
 			want += "&theme=dark"
 		}
 		if got, ok := link.In([]byte(plain.stdout)); !ok || got != want || strings.Contains(plain.stdout, "<a ") {
-			t.Errorf("svg %s (%s): the file carries %q, and perhaps an <a>; want %q and none", line, plain.stderr, got, want)
+			t.Errorf("svg %s (%s): the file carries %q, and perhaps an <a>; want %q and none", line, plain.stderr,
+				got, want)
 		}
-		based := memtide(t, t.Context(), append([]string{"svg", "-base", "https://example.org/memtide/"}, words(line)...)...)
+		based := memtide(t, t.Context(),
+			append([]string{"svg", "-base", "https://example.org/memtide/"}, words(line)...)...)
 		wellFormed(t, based.stdout)
 		if got, _ := link.In([]byte(based.stdout)); got != want {
 			t.Errorf("svg -base %s: the file carries %q, want %q", line, got, want)
@@ -246,16 +263,21 @@ func TestSVGLink(t *testing.T) {
 			t.Errorf("svg -base %s: the picture is no link; want %s around it", line, anchor)
 		}
 	}
-	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != cli.OK || !strings.Contains(o.stdout, "<metadata") {
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "testdata/graph.json"); o.code != cli.OK ||
+		!strings.Contains(o.stdout, "<metadata") {
 		t.Errorf("svg of a graph: exit status %d, %q; want a picture with the link to it", o.code, o.stderr)
 	}
 	long := longNet(t, 5000)
-	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "-strategy", "keepall", long); o.code != cli.OK || !strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
-		t.Errorf("svg of 5000 stages: exit status %d, %q; want a picture without a link, and a line about it", o.code, o.stderr)
+	if o := memtide(t, t.Context(), "svg", "-budget", "100%", "-strategy", "keepall", long); o.code != cli.OK ||
+		!strings.Contains(o.stderr, "carries no link") || strings.Contains(o.stdout, "<metadata") {
+		t.Errorf("svg of 5000 stages: exit status %d, %q; want a picture without a link, and a line about it", o.code,
+			o.stderr)
 	}
 	for _, base := range []string{"https://example.org/#x", "https://example.org/"} {
-		if o := memtide(t, t.Context(), "svg", "-base", base, "-strategy", "keepall", long); o.code == cli.OK || o.stdout != "" {
-			t.Errorf("svg -base %s of 5000 stages: exit status %d, wrote %d bytes; want an error", base, o.code, len(o.stdout))
+		if o := memtide(t, t.Context(), "svg", "-base", base, "-strategy", "keepall", long); o.code == cli.OK ||
+			o.stdout != "" {
+			t.Errorf("svg -base %s of 5000 stages: exit status %d, wrote %d bytes; want an error", base, o.code,
+				len(o.stdout))
 		}
 	}
 }
@@ -267,7 +289,8 @@ func longNet(t *testing.T, n int) string {
 	var b strings.Builder
 	b.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
 	for i := range n {
-		fmt.Fprintf(&b, "s%d,%.6f,%.6f,%d,%d\n", i, 1e-3+r.Float64()*1e-3, 2e-3+2e-3*r.Float64(), 1<<20+r.IntN(1<<20), 1<<22+r.IntN(1<<22))
+		fmt.Fprintf(&b, "s%d,%.6f,%.6f,%d,%d\n", i, 1e-3+r.Float64()*1e-3, 2e-3+2e-3*r.Float64(), 1<<20+r.IntN(1<<20),
+			1<<22+r.IntN(1<<22))
 	}
 	file := filepath.Join(t.TempDir(), "long.csv")
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
@@ -296,16 +319,19 @@ func TestStop(t *testing.T) {
 		o := memtide(t, stopped(t, breaths), "sweep", "-strategy", "sequential,rotor", "-budget", "50%,60%,70%", file)
 		said := fmt.Sprintf("stopped after %d of 6 points", want)
 		if o.code != cli.No || !strings.Contains(o.stderr, said) || strings.Count(o.stdout, "checked") != want {
-			t.Errorf("sweep stopped after %d breaths: exit status %d, %q; want 1, %q, and as many points in\n%s", breaths, o.code, o.stderr, said, o.stdout)
+			t.Errorf("sweep stopped after %d breaths: exit status %d, %q; want 1, %q, and as many points in\n%s",
+				breaths, o.code, o.stderr, said, o.stdout)
 		}
 	}
 	o := memtide(t, stopped(t, 50), "solve", "-budget", "50%", file)
 	if o.code != cli.No || !strings.Contains(o.stderr, "was stopped before it was done") {
 		t.Errorf("stopped solve: exit status %d, %q", o.code, o.stderr)
 	}
-	o = memtide(t, stopped(t, 50), "solve", "-json", "-preset", "resnet101-b32", "-budget", "70%", "-strategy", "offloadsearch", "-arg", "evaluations=100000000")
+	o = memtide(t, stopped(t, 50), "solve", "-json", "-preset", "resnet101-b32", "-budget", "70%", "-strategy",
+		"offloadsearch", "-arg", "evaluations=100000000")
 	var best solveReport
-	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != cli.No || best.Complete || !best.Verified || best.Measured.StepTimeNS <= 0 {
+	if err := json.Unmarshal([]byte(o.stdout), &best); err != nil || o.code != cli.No || best.Complete ||
+		!best.Verified || best.Measured.StepTimeNS <= 0 {
 		t.Errorf("stopped search: exit status %d, %v, complete %v, verified %v; want 1 and a verified schedule, the best so far", o.code, err, best.Complete, best.Verified)
 	}
 	atOnce, cancel := context.WithCancel(t.Context())
@@ -326,15 +352,18 @@ func TestSolveLimit(t *testing.T) {
 		var out bytes.Buffer
 		code := run(ticking, []string{"solve", "-limit", "1ns", "-json", "-budget", "50%", file}, nil, &out, io.Discard)
 		var f failureReport
-		if err := json.Unmarshal(out.Bytes(), &f); err != nil || code != cli.No || f.Error == nil || f.Error.Kind != "deadline" {
-			t.Errorf("solve -limit 1ns -json: exit status %d, %v, %.500s; want 1 and an error of kind deadline", code, err, &out)
+		if err := json.Unmarshal(out.Bytes(), &f); err != nil || code != cli.No || f.Error == nil ||
+			f.Error.Kind != "deadline" {
+			t.Errorf("solve -limit 1ns -json: exit status %d, %v, %.500s; want 1 and an error of kind deadline", code,
+				err, &out)
 		}
 	})
 }
 
 // Every point of a sweep is what solve says there.
 func TestSweepAgreesWithSolve(t *testing.T) {
-	o := memtide(t, t.Context(), "sweep", "-json", "-strategy", "rotor,sequential,greedy", "-budget", "500MiB..900MiB", "-points", "3", "testdata/net.csv")
+	o := memtide(t, t.Context(), "sweep", "-json", "-strategy", "rotor,sequential,greedy", "-budget",
+		"500MiB..900MiB", "-points", "3", "testdata/net.csv")
 	var r sweepReport
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != cli.OK {
 		t.Fatalf("sweep: exit status %d, %v\n%s", o.code, err, o.stderr)
@@ -345,7 +374,8 @@ func TestSweepAgreesWithSolve(t *testing.T) {
 	for _, p := range r.Points {
 		one := solved(t, "-strategy", p.Strategy, "-budget", fmt.Sprintf("%dB", p.Budget), "testdata/net.csv")
 		if p.costReport != one.Measured.costReport || p.Verified != one.Verified || r.KeepAll != one.KeepAll {
-			t.Errorf("%s in %d bytes: sweep says %+v, solve %+v", p.Strategy, p.Budget, p.costReport, one.Measured.costReport)
+			t.Errorf("%s in %d bytes: sweep says %+v, solve %+v", p.Strategy, p.Budget, p.costReport,
+				one.Measured.costReport)
 		}
 	}
 }
@@ -376,8 +406,10 @@ func TestServe(t *testing.T) {
 	// The address is taken now.
 	var complaints bytes.Buffer
 	taken := strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/")
-	if got := run(t.Context(), []string{"serve", "-dir", dir, "-addr", taken}, nil, io.Discard, &complaints); got != cli.No || !strings.Contains(complaints.String(), "-addr") {
-		t.Errorf("serve on a taken address: exit status %d, %q; want 1 and the flag to change", got, complaints.String())
+	if got := run(t.Context(), []string{"serve", "-dir", dir, "-addr", taken}, nil, io.Discard,
+		&complaints); got != cli.No || !strings.Contains(complaints.String(), "-addr") {
+		t.Errorf("serve on a taken address: exit status %d, %q; want 1 and the flag to change", got,
+			complaints.String())
 	}
 	cancel()
 	if got := <-code; got != cli.OK {

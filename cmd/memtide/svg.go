@@ -96,7 +96,8 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 // others.
 func checkBase(base string) error {
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" || strings.IndexFunc(base, unicode.IsControl) >= 0 {
+	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" ||
+		strings.IndexFunc(base, unicode.IsControl) >= 0 {
 		return bad("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
 	}
 	return nil

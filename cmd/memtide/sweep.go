@@ -38,8 +38,10 @@ takes longer than -limit has the best schedule found until then, if any.`,
 			var o sweepOptions
 			c.define(fs)
 			o.define(fs, sweepLimit)
-			fs.StringVar(&o.strategies, "strategy", "", "`NAMES` strategies, with commas between them (default all that apply)")
-			fs.StringVar(&o.budgets, "budget", "20%..100%", "`LIST` sizes or shares with commas between them, or FROM..TO")
+			fs.StringVar(&o.strategies, "strategy", "",
+				"`NAMES` strategies, with commas between them (default all that apply)")
+			fs.StringVar(&o.budgets, "budget", "20%..100%",
+				"`LIST` sizes or shares with commas between them, or FROM..TO")
 			fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
 			return func(ctx context.Context, e *env, args []string) {
 				sweep(ctx, e, &c, o, args)
@@ -66,7 +68,8 @@ func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string)
 	given := c.flags.Args
 	c.flags.Args = nil // they need not belong to the link's strategy
 	in := c.read(ctx, e, args)
-	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points), complete: true}
+	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points),
+		complete: true}
 	cli.Check(s.run(ctx, e, o.limit))
 	e.tell(o.json, func() any { return s.json() }, s.table)
 	cli.Check(s.outcome())
@@ -174,7 +177,8 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	pool := new(serve.Local)
 	// The reference first: a sweep that is stopped would not tell it.
 	all, err := proto.Do(ctx, pool.Do, &proto.Solve{
-		Setting: s.in.setting(), Method: proto.Method{Strategy: engine.KeepAll}, Budget: choice.Budget{Bytes: engine.NoLimit},
+		Setting: s.in.setting(), Method: proto.Method{Strategy: engine.KeepAll},
+		Budget: choice.Budget{Bytes: engine.NoLimit},
 	}, nil)
 	if errors.Is(err, context.Canceled) {
 		s.complete = false
@@ -240,7 +244,8 @@ func (s *swept) table() string {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", methodText(s.methods[i/len(s.budgets)]), format.Bytes(p.Budget),
 				format.Share(float64(p.Budget)/float64(max(s.keepAll.Peak, 1))), s.cells(p))
 		}
-		fmt.Fprintf(w, "\nno limit: step time %s, peak %s\n", format.Duration(s.keepAll.StepTime), format.Bytes(s.keepAll.Peak))
+		fmt.Fprintf(w, "\nno limit: step time %s, peak %s\n", format.Duration(s.keepAll.StepTime),
+			format.Bytes(s.keepAll.Peak))
 	}) + s.in.findingsText()
 }
 
@@ -292,7 +297,8 @@ func (s *swept) json() *sweepReport {
 		r := pointReport{
 			Strategy: p.Strategy, Args: s.methods[i/len(s.budgets)].Args, Budget: p.Budget,
 			costReport: costReport{int64(p.StepTime), p.Peak},
-			Verified:   p.Verdict.Verified, Problem: p.Verdict.Problem, Optimal: p.Optimal, LowerBoundNS: int64(p.Bound),
+			Verified:   p.Verdict.Verified, Problem: p.Verdict.Problem, Optimal: p.Optimal,
+			LowerBoundNS: int64(p.Bound),
 		}
 		if p.Failure != nil {
 			r.Error = failureOf(p.Failure)

@@ -30,7 +30,8 @@ func (r *result) table() string {
 		if s.KeepAll.Peak > 0 {
 			share = fmt.Sprintf(", %s of keeping everything", format.Share(float64(s.Budget)/float64(s.KeepAll.Peak)))
 		}
-		fmt.Fprintf(w, "%s (%s), budget %s%s\n\n", r.in.title(), methodText(r.in.method()), format.Bytes(s.Budget), share)
+		fmt.Fprintf(w, "%s (%s), budget %s%s\n\n", r.in.title(), methodText(r.in.method()), format.Bytes(s.Budget),
+			share)
 		if s.Trace == nil {
 			fmt.Fprintf(w, "\tclaimed\nstep time\t%s\npeak\t%s\n\n%s\n",
 				format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), r.verdict())
@@ -55,7 +56,8 @@ func (r *result) costs(w *tabwriter.Writer) {
 	for _, b := range s.Bounds {
 		if b.StepTime > told { // the strategy's own bound only if it is better
 			told = b.StepTime
-			fmt.Fprintf(w, "above bound\t%s\tlower bound %s: %s\n", change(t.Makespan, b.StepTime), format.Duration(b.StepTime), b.Name)
+			fmt.Fprintf(w, "above bound\t%s\tlower bound %s: %s\n", change(t.Makespan, b.StepTime),
+				format.Duration(b.StepTime), b.Name)
 		}
 	}
 	fmt.Fprintf(w, "compute\t%s\n", format.Duration(t.ComputeTime))
@@ -161,7 +163,8 @@ func (in *input) header() string {
 		what += " and the loss"
 	}
 	fmt.Fprintf(&b, "%s: forward %s, backward %s, saved %s, weights and other resident memory %s\n",
-		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved), format.Bytes(t.Resident.Total()))
+		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved),
+		format.Bytes(t.Resident.Total()))
 	fmt.Fprintf(&b, "%s\n", in.provenance())
 	name := in.device.Name
 	name = cmp.Or(name, "device without a name")

@@ -44,16 +44,21 @@ schedule that it finds for the chain of the file is written as a plan instead.`,
 			for _, c := range play.Classes() {
 				names = append(names, string(c))
 			}
-			fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)", oneOf(&o.class, names...))
+			fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)",
+				oneOf(&o.class, names...))
 			fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a permalink holds")
-			fs.StringVar(&o.strategy, "strategy", "", "`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
-			fs.StringVar(&o.budget, "budget", o.budget, "`SIZE` memory of a step above what is there before it: 10GiB, 60%")
-			fs.Func("link", "`RATE` of copies to the host and back, of class offload (default 12GB/s)", func(text string) (err error) {
-				o.link, err = format.ParseRate(text)
-				return err
-			})
+			fs.StringVar(&o.strategy, "strategy", "",
+				"`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
+			fs.StringVar(&o.budget, "budget", o.budget,
+				"`SIZE` memory of a step above what is there before it: 10GiB, 60%")
+			fs.Func("link", "`RATE` of copies to the host and back, of class offload (default 12GB/s)",
+				func(text string) (err error) {
+					o.link, err = format.ParseRate(text)
+					return err
+				})
 			fs.StringVar(&o.file, "o", "", "`FILE` write the plan to it instead of the standard output")
-			fs.BoolVar(&o.settings, "settings", false, "write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
+			fs.BoolVar(&o.settings, "settings", false,
+				"write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
 			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
 		},
 	}
@@ -106,23 +111,27 @@ func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engin
 }
 
 // writeSettings writes what frameworks can be told, a paragraph each.
-func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes, poll *engine.Poll) {
+func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes,
+	poll *engine.Poll) {
 	settings := cli.Must(player.Settings(budget, poll))
 	more := func(r play.Result) string {
 		return format.Percent((r.Time-whole.Time).Seconds()/max(whole.Time.Seconds(), 1e-9)) + " more time"
 	}
-	fmt.Fprintf(e.stdout, "Budget %s, keeping everything %s. A plan of class %s: peak %s, %s.\n", format.Bytes(budget), format.Bytes(whole.Peak), o.class, format.Bytes(plan.Peak), more(plan))
+	fmt.Fprintf(e.stdout, "Budget %s, keeping everything %s. A plan of class %s: peak %s, %s.\n",
+		format.Bytes(budget), format.Bytes(whole.Peak), o.class, format.Bytes(plan.Peak), more(plan))
 	for _, s := range settings {
 		if s.Code == "" {
 			fmt.Fprintf(e.stdout, "\n%s\n  -: %s\n", s.Framework, s.Why)
 			continue
 		}
-		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak), more(s.Result))
+		fmt.Fprintf(e.stdout, "\n%s\n  %s\n  peak %s, %s\n", s.Framework, s.Code, format.Bytes(s.Result.Peak),
+			more(s.Result))
 		if s.Note != "" {
 			fmt.Fprintf(e.stdout, "  %s\n", s.Note)
 		}
 	}
-	cli.Must(fmt.Fprint(e.stdout, "\ntorch.compile's activation_memory_budget (torchtitan's MemoryBudgetAC) is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
+	cli.Must(fmt.Fprint(e.stdout,
+		"\ntorch.compile's activation_memory_budget (torchtitan's MemoryBudgetAC) is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
 }
 
 // size returns the budget in bytes, rounded down; per cent are of keeping everything.

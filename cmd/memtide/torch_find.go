@@ -19,11 +19,13 @@ import (
 
 // findPlan returns the fastest plan of the class or strategy that was asked for whose peak is
 // within limit. Where no plan fits it ends the command with who holds the bytes and what helps.
-func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes, poll *engine.Poll) *play.Found {
+func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes,
+	poll *engine.Poll) *play.Found {
 	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
 		fail("there is no strategy %q; memtide help strategies lists them", o.strategy)
 	}
-	found, err := play.Find(c, t, p, play.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit, Link: o.link}, poll)
+	found, err := play.Find(c, t, p, play.Query{Class: play.Class(o.class), Strategy: o.strategy, Limit: limit,
+		Link: o.link}, poll)
 	which := "of class " + o.class
 	short, ok := errors.AsType[*engine.InfeasibleError](err)
 	switch {
@@ -68,11 +70,14 @@ func holdersText(list []play.Holder, peak engine.Bytes) string {
 	}
 	text := "At that peak: " + strings.Join(parts, ", ") + ".\nA smaller batch takes less."
 	for _, h := range list {
-		switch recurrent := slices.ContainsFunc([]string{"RNN", "LSTM", "GRU"}, func(kind string) bool { return strings.Contains(h.Class, kind) }); {
+		switch recurrent := slices.ContainsFunc([]string{"RNN", "LSTM", "GRU"},
+			func(kind string) bool { return strings.Contains(h.Class, kind) }); {
 		case recurrent:
-			return text + " " + cli.Printable(h.Path) + " works on its whole sequence in one call, which no plan divides: run the sequence in parts and detach the state between them (truncated backpropagation through time)."
+			return text + " " + cli.Printable(h.Path) +
+				" works on its whole sequence in one call, which no plan divides: run the sequence in parts and detach the state between them (truncated backpropagation through time)."
 		case h.Outer:
-			return text + " No plan divides what " + holderName(&h) + " does between its modules: put parts of it into modules of their own."
+			return text + " No plan divides what " + holderName(&h) +
+				" does between its modules: put parts of it into modules of their own."
 		}
 	}
 	return text
@@ -91,12 +96,15 @@ func holderName(h *play.Holder) string {
 }
 
 // told says what was found, in a line, and in another what a strategy's schedule loses.
-func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes, whole play.Result) string {
+func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes,
+	whole play.Result) string {
 	base := max(whole.Time.Seconds(), 1e-9)
 	text := fmt.Sprintf("%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again",
-		f.Class, format.Bytes(f.Result.Peak), format.Bytes(limit), format.Bytes(whole.Peak), format.Percent((f.Result.Time-whole.Time).Seconds()/base), count(f.Segments), len(t.Units))
+		f.Class, format.Bytes(f.Result.Peak), format.Bytes(limit), format.Bytes(whole.Peak),
+		format.Percent((f.Result.Time-whole.Time).Seconds()/base), count(f.Segments), len(t.Units))
 	if f.Result.Sent > 0 {
-		text += fmt.Sprintf("; %s go to the host and back at %s, %s of that time if no copy runs beside an operator", format.Bytes(f.Result.Sent), o.link.Text(), format.Percent(f.Result.Copies.Seconds()/base))
+		text += fmt.Sprintf("; %s go to the host and back at %s, %s of that time if no copy runs beside an operator",
+			format.Bytes(f.Result.Sent), o.link.Text(), format.Percent(f.Result.Copies.Seconds()/base))
 	}
 	if f.Solution == nil {
 		return text
@@ -110,7 +118,8 @@ func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit 
 	case f.Best != nil:
 		return text + ", and the optimum of all that recompute " + more(f.Best) + "."
 	case f.Solution.Optimal:
-		return text + ", the optimum of " + f.Solution.OptimalAmong + "; what dropping and making again in any order would gain is not known for so long a chain."
+		return text + ", the optimum of " + f.Solution.OptimalAmong +
+			"; what dropping and making again in any order would gain is not known for so long a chain."
 	}
 	return text + "; how far that is from the optimum is not known."
 }

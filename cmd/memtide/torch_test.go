@@ -18,7 +18,8 @@ func TestOperatorsInLinks(t *testing.T) {
 	made := memtide(t, t.Context(), "link", file)
 	_, fragment, _ := strings.Cut(strings.TrimSpace(made.stdout), "#")
 	if made.code != cli.OK || !strings.Contains(fragment, "&ops=1.") || strings.Contains(made.stderr, "left out") {
-		t.Fatalf("link of %s: exit status %d, %s%s; want a link with operators", file, made.code, made.stdout, made.stderr)
+		t.Fatalf("link of %s: exit status %d, %s%s; want a link with operators", file, made.code, made.stdout,
+			made.stderr)
 	}
 	want := memtide(t, t.Context(), "torch", "-class", "nested", "-budget", "95%", file)
 	got := memtide(t, t.Context(), "torch", "-class", "nested", "-budget", "95%", "-from", "#"+fragment)
@@ -51,9 +52,11 @@ func TestOperatorsInLinks(t *testing.T) {
 	for _, c := range []struct{ args, words string }{
 		{"torch -from #v=1&p=vgg16-b32", "the link holds no operators of a step"},
 		{"torch -from #v=1&p=vgg16-b32 " + file, "there is more than one step"},
-		{"torch -from #" + strings.Replace(strings.Replace(fragment, "sum=", "was=", 1), ops, ops[:30]+"AAAA"+ops[34:], 1), "The packed operators are damaged"},
+		{"torch -from #" + strings.Replace(strings.Replace(fragment, "sum=", "was=", 1), ops,
+			ops[:30]+"AAAA"+ops[34:], 1), "The packed operators are damaged"},
 	} {
-		if o := memtide(t, t.Context(), strings.Fields(c.args)...); o.code != cli.Usage || !strings.Contains(o.stderr, c.words) {
+		if o := memtide(t, t.Context(), strings.Fields(c.args)...); o.code != cli.Usage ||
+			!strings.Contains(o.stderr, c.words) {
 			t.Errorf("%.60s: exit status %d, %s; want %q", c.args, o.code, o.stderr, c.words)
 		}
 	}
@@ -68,11 +71,15 @@ func TestHoldersText(t *testing.T) {
 		list []play.Holder
 		want string
 	}{
-		{"recurrent", []play.Holder{{Call: 1, Path: "r", Class: "LSTM", Bytes: 9 * mib}, {Call: play.ByBackward, Bytes: mib}, {Call: play.ByNone, Bytes: 8}},
+		{"recurrent", []play.Holder{{Call: 1, Path: "r", Class: "LSTM", Bytes: 9 * mib},
+			{Call: play.ByBackward, Bytes: mib}, {Call: play.ByNone, Bytes: 8}},
 			"At that peak: r (LSTM) 9 MiB, the backward 1 MiB.\nA smaller batch takes less. r works on its whole sequence in one call, which no plan divides: run the sequence in parts and detach the state between them (truncated backpropagation through time)."},
-		{"operators between modules", []play.Holder{{Call: 0, Class: "Net", Outer: true, Bytes: 6 * mib}, {Call: 1, Path: "a", Class: "Linear", Bytes: 4 * mib}},
+		{"operators between modules", []play.Holder{{Call: 0, Class: "Net", Outer: true, Bytes: 6 * mib},
+			{Call: 1, Path: "a", Class: "Linear", Bytes: 4 * mib}},
 			"At that peak: the model itself (Net) 6 MiB, a (Linear) 4 MiB.\nA smaller batch takes less. No plan divides what the model itself (Net) does between its modules: put parts of it into modules of their own."},
-		{"modules alone", []play.Holder{{Call: 1, Path: "a", Class: "Linear", Bytes: 3 * mib}, {Call: 2, Path: "b", Class: "Linear", Bytes: 2 * mib}, {Call: 3, Path: "c", Class: "Linear", Bytes: 2 * mib},
+		{"modules alone", []play.Holder{{Call: 1, Path: "a", Class: "Linear", Bytes: 3 * mib},
+			{Call: 2, Path: "b", Class: "Linear", Bytes: 2 * mib},
+			{Call: 3, Path: "c", Class: "Linear", Bytes: 2 * mib},
 			{Call: 4, Path: "d", Class: "Linear", Bytes: 2 * mib}, {Call: 5, Path: "e", Class: "Linear", Bytes: mib}},
 			"At that peak: a (Linear) 3 MiB, b (Linear) 2 MiB, c (Linear) 2 MiB, d (Linear) 2 MiB, others 1 MiB.\nA smaller batch takes less."},
 	} {

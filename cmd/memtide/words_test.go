@@ -23,11 +23,15 @@ func TestMessagesArePlainText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{evil}, {"help", evil}, {"help", "a", evil}, {"solve", evil}, {"solve", odd}, {"solve", "a", evil}, {"solve", "-" + evil}, {"solve", "-budget", evil, "x"},
-		{"solve", "-preset", evil}, {"solve", "-from", evil}, {"solve", "-from", "#v=1&p=" + evil}, {"solve", "-from", "#v=1&p=lemma3&m=" + evil}, {"solve", "-preset", "lemma3-b1", "-strategy", evil},
-		{"solve", "-preset", "lemma3-b1", "-device", evil}, {"solve", "-preset", "lemma3-b1", "-arg", evil}, {"place", "-preset", "lemma3-b1", "-alloc", evil},
+		{evil}, {"help", evil}, {"help", "a", evil}, {"solve", evil}, {"solve", odd}, {"solve", "a", evil},
+		{"solve", "-" + evil}, {"solve", "-budget", evil, "x"},
+		{"solve", "-preset", evil}, {"solve", "-from", evil}, {"solve", "-from", "#v=1&p=" + evil},
+		{"solve", "-from", "#v=1&p=lemma3&m=" + evil}, {"solve", "-preset", "lemma3-b1", "-strategy", evil},
+		{"solve", "-preset", "lemma3-b1", "-device", evil}, {"solve", "-preset", "lemma3-b1", "-arg", evil},
+		{"place", "-preset", "lemma3-b1", "-alloc", evil},
 		{"sweep", "-preset", "lemma3-b1", "-arg", evil + "=1"}, {"serve", evil}, {"serve", "-dir", evil},
-		{"link", "-base", "#" + evil, "x"}, {"svg", "-preset", "lemma3-b1", "-o", odd + "/x.svg"}, {"batch", "-preset", evil},
+		{"link", "-base", "#" + evil, "x"}, {"svg", "-preset", "lemma3-b1", "-o", odd + "/x.svg"},
+		{"batch", "-preset", evil},
 	} {
 		o := memtide(t, t.Context(), args...)
 		if o.code == cli.OK && args[0] != "solve" {
@@ -43,15 +47,18 @@ func TestMessagesArePlainText(t *testing.T) {
 
 // Ctrl-C ends the command while it waits for an input that does not come.
 func TestInterruptEndsReading(t *testing.T) {
-	for _, c := range []struct{ command, names string }{{"solve -", "standard input"}, {"sweep -json -", "standard input"}, {"link -", "standard input"},
-		{"doctor -", "standard input"}, {"torch -", "standard input"}, {"plan -", "standard input"}, {"score -", "standard input"}} {
+	for _, c := range []struct{ command, names string }{{"solve -", "standard input"},
+		{"sweep -json -", "standard input"}, {"link -", "standard input"},
+		{"doctor -", "standard input"}, {"torch -", "standard input"}, {"plan -", "standard input"},
+		{"score -", "standard input"}} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		in := &waits{asked: make(chan bool), end: make(chan bool)}
 		go func() { <-in.asked; interrupt() }()
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, strings.Fields(c.command), in, &stdout, &stderr)
 		close(in.end)
-		if got := stderr.String(); code != cli.No || !strings.Contains(got, c.names) || !strings.Contains(got, "interrupted") {
+		if got := stderr.String(); code != cli.No || !strings.Contains(got, c.names) ||
+			!strings.Contains(got, "interrupted") {
 			t.Errorf("memtide %s, interrupted while it reads: exit status %d, %q; want %d and that reading was interrupted", c.command, code, got, cli.No)
 		}
 	}
@@ -72,8 +79,10 @@ func TestEndlessInput(t *testing.T) {
 		var in endless
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), strings.Fields(command), &in, &stdout, &stderr)
-		if want := "standard input: it is larger than 128 MiB"; code != cli.Usage || !strings.Contains(stderr.String(), want) || in > 129<<20 {
-			t.Errorf("memtide %s, without an end: exit status %d, %q after %d bytes; want %d, %q", command, code, stderr.String(), in, cli.Usage, want)
+		if want := "standard input: it is larger than 128 MiB"; code != cli.Usage ||
+			!strings.Contains(stderr.String(), want) || in > 129<<20 {
+			t.Errorf("memtide %s, without an end: exit status %d, %q after %d bytes; want %d, %q", command, code,
+				stderr.String(), in, cli.Usage, want)
 		}
 	}
 }

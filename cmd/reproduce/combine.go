@@ -102,7 +102,8 @@ func (s *trio) section() string {
 				part = format.Share(x)
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.net.memoryCells(budget), cli.Number(s.factor(b), 1),
-				s.overheadCell(s.rotor[b].StepTime), s.overheadCell(s.offload[b]), s.overheadCell(s.pofo[b].StepTime), part, s.overheadCell(s.model[b].StepTime))
+				s.overheadCell(s.rotor[b].StepTime), s.overheadCell(s.offload[b]), s.overheadCell(s.pofo[b].StepTime),
+				part, s.overheadCell(s.model[b].StepTime))
 		}
 	})
 }
@@ -149,7 +150,8 @@ func factorClaim(all []*trio) claim {
 		if best >= 4 {
 			within++
 		}
-		parts = append(parts, fmt.Sprintf("%s %s (streamed %s)", s.net.ref, cli.Number(best, 1), cli.Number(s.largestFactor(s.model), 1)))
+		parts = append(parts, fmt.Sprintf("%s %s (streamed %s)", s.net.ref, cli.Number(best, 1),
+			cli.Number(s.largestFactor(s.model), 1)))
 	}
 	return claim{
 		says:    `"[...] together they can reduce the memory used for activations by a factor 4 to 6, with an overhead below 20%" (abstract).`,
@@ -177,7 +179,8 @@ func neverWorseClaim(all []*trio) claim {
 			}
 		}
 	}
-	here := fmt.Sprintf("no slower than rotor at %d of %d budgets, no slower than the fastest offloading at %d", rotor, points, offload)
+	here := fmt.Sprintf("no slower than rotor at %d of %d budgets, no slower than the fastest offloading at %d",
+		rotor, points, offload)
 	if worst > 0 {
 		here += fmt.Sprintf("; where it is slower, by %s at most", perCent(worst))
 	}

@@ -119,8 +119,10 @@ func TestVerdictsAreDefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"docs/reproductions.md": docsFile(t, "reproductions.md"), "REPRODUCTIONS.md": string(report)} {
-		wants := []string{fmt.Sprintf("within %g %% of the paper's", publishedWithin*100), fmt.Sprintf("factor of %g", partlyWithin),
+	for name, text := range map[string]string{"docs/reproductions.md": docsFile(t, "reproductions.md"),
+		"REPRODUCTIONS.md": string(report)} {
+		wants := []string{fmt.Sprintf("within %g %% of the paper's", publishedWithin*100),
+			fmt.Sprintf("factor of %g", partlyWithin),
 			map[float64]string{0.02: "within two points"}[near], "**agrees**", "in part**", "**does not agree**"}
 		for _, want := range wants {
 			if want == "" || !strings.Contains(text, want) {

@@ -74,7 +74,8 @@ func (x *experiment) report(f *findings) string {
 	}
 	b.WriteString("\nClaims of the paper, and what comes out here\n")
 	for i, c := range f.claims {
-		fmt.Fprintf(&b, "%d. %s%s   It %s.\n", i+1, strings.TrimLeft(wrap(c.says, 3), " "), wrap("Here: "+c.here, 3), c.verdict)
+		fmt.Fprintf(&b, "%d. %s%s   It %s.\n", i+1, strings.TrimLeft(wrap(c.says, 3), " "), wrap("Here: "+c.here, 3),
+			c.verdict)
 	}
 	return b.String()
 }

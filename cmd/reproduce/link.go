@@ -178,7 +178,8 @@ func slowLinkClaim(all []*race) claim {
 			text += fmt.Sprintf(", at %d only offloading fits", alone)
 		}
 		if from < contested {
-			text += ", offloading wins from " + format.Share(float64(r.budgets[from])/float64(r.net.keepAll.Peak)) + " on"
+			text += ", offloading wins from " +
+				format.Share(float64(r.budgets[from])/float64(r.net.keepAll.Peak)) + " on"
 		}
 		parts = append(parts, text)
 	}
@@ -212,7 +213,8 @@ func fastLinkClaim(all []*race) claim {
 		if 2*optimal[thrice] >= fits {
 			wide++
 		}
-		parts = append(parts, fmt.Sprintf("%s %d, %d, %d and %d of %d", r.net.ref, optimal[once], optimal[twice], optimal[thrice], optimal[8], fits))
+		parts = append(parts, fmt.Sprintf("%s %d, %d, %d and %d of %d", r.net.ref, optimal[once], optimal[twice],
+			optimal[thrice], optimal[8], fits))
 	}
 	return claim{
 		says: `"[...] if the bandwidth is two or three times larger, the interest of offloading becomes significant, allowing to perform at optimal throughput over a wide range of memory limits" (section 6).`,

@@ -88,7 +88,8 @@ func reproduce(ctx context.Context, stdout, stderr io.Writer, args []string, pre
 
 // experiments returns what can be reproduced, in the order of the papers.
 func experiments() []*experiment {
-	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(), swapBatches()}
+	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(),
+		swapBatches()}
 }
 
 func experimentList() string {

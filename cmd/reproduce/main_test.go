@@ -125,14 +125,16 @@ func TestReproduceErrors(t *testing.T) {
 		"pofo -preset resnet99":           "known are resnet50",
 		"pofo -preset vgg16-b32,vgg16-b0": "batch size",
 	} {
-		if o := reproduced(t, t.Context(), strings.Fields(line)...); o.code != cli.Usage || !strings.Contains(o.stderr, want) || o.stdout != "" {
+		if o := reproduced(t, t.Context(), strings.Fields(line)...); o.code != cli.Usage ||
+			!strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%s: exit status %d, %q; want %d and %q", line, o.code, o.stderr, cli.Usage, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if o := reproduced(t, ctx, "pofo"); o.code != cli.No || !strings.Contains(o.stderr, "stopped") || o.stdout != "" {
-		t.Errorf("stopped: exit status %d, %q, wrote %q; want %d, that it was stopped, and nothing", o.code, o.stderr, o.stdout, cli.No)
+		t.Errorf("stopped: exit status %d, %q, wrote %q; want %d, that it was stopped, and nothing", o.code, o.stderr,
+			o.stdout, cli.No)
 	}
 }
 
@@ -190,8 +192,10 @@ func TestConfirmed(t *testing.T) {
 func TestAverageGain(t *testing.T) {
 	point := func(d time.Duration) *proto.Point { return &proto.Point{StepTime: d} }
 	all := []*segments{
-		{counts: []int{2, 3}, points: []*proto.Point{point(120), point(150)}, rotor: []*proto.Point{point(100), point(50)}},
-		{counts: []int{2, 3, 4}, points: []*proto.Point{point(170), point(150), point(150)}, rotor: []*proto.Point{point(10), point(100), point(75)}},
+		{counts: []int{2, 3}, points: []*proto.Point{point(120), point(150)},
+			rotor: []*proto.Point{point(100), point(50)}},
+		{counts: []int{2, 3, 4}, points: []*proto.Point{point(170), point(150), point(150)},
+			rotor: []*proto.Point{point(10), point(100), point(75)}},
 	}
 	if got, want := averageGain(all), (0.2+0.5)/2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("got %v, want %v", got, want)

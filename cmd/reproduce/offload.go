@@ -132,7 +132,8 @@ func (r *ratios) crossing() (at int, ok bool) {
 }
 
 func ratioSummary(all []*ratios) string {
-	return section(fmt.Sprintf("Over all %d budgets: the largest ratio, and in how many a schedule fits\n", ratioBudgets), func(w *tabwriter.Writer) {
+	return section(fmt.Sprintf("Over all %d budgets: the largest ratio, and in how many a schedule fits\n",
+		ratioBudgets), func(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "network\t%s\n", strings.Join(paperOffload, "\t"))
 		for _, r := range all {
 			fmt.Fprint(w, r.net.ref)
@@ -163,8 +164,10 @@ const (
 func ratioClaims(all []*ratios) []claim {
 	return []claim{
 		belowClaim(all),
-		compareRatios(all, dynprogRow, greedyRow, `"The DYNPROG approach obtains significantly better performance than GREEDY. The difference is small in many cases [...]" (section 6).`),
-		compareRatios(all, greedyRow, vdnnRow, `"[...] both GREEDY and DYNPROG outperform the VDNN heuristic in all cases" (section 6); GREEDY:`),
+		compareRatios(all, dynprogRow, greedyRow,
+			`"The DYNPROG approach obtains significantly better performance than GREEDY. The difference is small in many cases [...]" (section 6).`),
+		compareRatios(all, greedyRow, vdnnRow,
+			`"[...] both GREEDY and DYNPROG outperform the VDNN heuristic in all cases" (section 6); GREEDY:`),
 		compareRatios(all, dynprogRow, vdnnRow, `The same; DYNPROG:`),
 		tflmsClaim(all),
 		autoswapClaim(all),
@@ -195,7 +198,8 @@ func belowClaim(all []*ratios) claim {
 		}
 		above += len(r.above)
 		worst, at := r.worst(dynprogRow)
-		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, cli.Number(worst, 3), format.Bytes(r.budgets[at]), len(r.above)))
+		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, cli.Number(worst, 3),
+			format.Bytes(r.budgets[at]), len(r.above)))
 	}
 	return claim{
 		says: `"DYNPROG is able to consistently achieve a ratio below 1.2" (section 6).`,
@@ -241,7 +245,8 @@ func compareRatios(all []*ratios, better, worse int, says string) claim {
 	return claim{
 		says: says,
 		here: fmt.Sprintf("%s is faster than %s at %d, as fast at %d, slower at %d of %d budgets; %s takes %s on average.",
-			paperOffload[better], paperOffload[worse], faster, equal, points-faster-equal, points, paperOffload[worse], perCent(gain.value())),
+			paperOffload[better], paperOffload[worse], faster, equal, points-faster-equal, points,
+			paperOffload[worse], perCent(gain.value())),
 		verdict: v,
 	}
 }

@@ -62,7 +62,8 @@ func measureRecompute(l *lab, refs []string) *findings {
 		all = append(all, l.segments(ref))
 	}
 	f.sections = append(f.sections, gainSection(all))
-	f.claims = []claim{gainClaim(all), twoSegmentsClaim(all), samePeakClaim(all), revolveClaim(main), memoryClaim(limited)}
+	f.claims = []claim{gainClaim(all), twoSegmentsClaim(all), samePeakClaim(all), revolveClaim(main),
+		memoryClaim(limited)}
 	return &f
 }
 
@@ -124,7 +125,9 @@ func (s *segments) samples(p *proto.Point) string {
 }
 
 func (s *segments) section() string {
-	heading := s.net.heading() + fmt.Sprintf("keepall: %s samples/s. Sequential, and the others in the same memory:\n", cli.Number(s.net.throughput(s.net.keepAll.StepTime), 1))
+	heading := s.net.heading() +
+		fmt.Sprintf("keepall: %s samples/s. Sequential, and the others in the same memory:\n",
+			cli.Number(s.net.throughput(s.net.keepAll.StepTime), 1))
 	return section(heading, func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "segments\tpeak\tshare\tsequential\trotor\tgain\trevolve\n")
 		for i, k := range s.counts {
@@ -180,15 +183,16 @@ func averageGain(all []*segments) float64 {
 }
 
 func gainSection(all []*segments) string {
-	return section("All settings of the average: the fastest segmentation, and rotor in its memory\n", func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "setting\tsegments\tpeak\tshare\tsequential\trotor\tgain\n")
-		for _, s := range all {
-			i := s.best()
-			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.net.ref, s.counts[i], s.net.memoryCells(s.points[i].Peak),
-				s.samples(s.points[i]), s.samples(s.rotor[i]), perCent(s.gain(i)))
-		}
-		fmt.Fprintf(w, "mean\t\t\t\t\t\t%s\n", perCent(averageGain(all)))
-	})
+	return section("All settings of the average: the fastest segmentation, and rotor in its memory\n",
+		func(w *tabwriter.Writer) {
+			fmt.Fprint(w, "setting\tsegments\tpeak\tshare\tsequential\trotor\tgain\n")
+			for _, s := range all {
+				i := s.best()
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.net.ref, s.counts[i], s.net.memoryCells(s.points[i].Peak),
+					s.samples(s.points[i]), s.samples(s.rotor[i]), perCent(s.gain(i)))
+			}
+			fmt.Fprintf(w, "mean\t\t\t\t\t\t%s\n", perCent(averageGain(all)))
+		})
 }
 
 func gainClaim(all []*segments) claim {
@@ -264,12 +268,14 @@ func revolveClaim(all []*segments) claim {
 		}
 		if x.StepTime > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s against sequential, %s against rotor", s.net.ref,
-				perCent(float64(s.points[i].StepTime)/float64(x.StepTime)-1), perCent(float64(s.rotor[i].StepTime)/float64(x.StepTime)-1)))
+				perCent(float64(s.points[i].StepTime)/float64(x.StepTime)-1),
+				perCent(float64(s.rotor[i].StepTime)/float64(x.StepTime)-1)))
 		}
 	}
 	return claim{
-		says:    `Revolve "requires to compute each forward operation at least twice [...], which incurs a much lower throughput than both other solutions" (section 5.4).`,
-		here:    fmt.Sprintf("in the memory of the fastest segmentation revolve's throughput is: %s.", strings.Join(parts, "; ")),
+		says: `Revolve "requires to compute each forward operation at least twice [...], which incurs a much lower throughput than both other solutions" (section 5.4).`,
+		here: fmt.Sprintf("in the memory of the fastest segmentation revolve's throughput is: %s.",
+			strings.Join(parts, "; ")),
 		verdict: mostly(lower, len(all)),
 	}
 }
@@ -287,8 +293,9 @@ func memoryClaim(all []*limits) claim {
 		parts = append(parts, fmt.Sprintf("%s %s of %s", s.net.ref, format.Bytes(peak), format.Bytes(s.budgets[last])))
 	}
 	return claim{
-		says:    `Revolve "is unable to make use of larger memory sizes" (section 5.4).`,
-		here:    fmt.Sprintf("with the memory of keeping everything, revolve's peak is: %s.", strings.Join(parts, "; ")),
+		says: `Revolve "is unable to make use of larger memory sizes" (section 5.4).`,
+		here: fmt.Sprintf("with the memory of keeping everything, revolve's peak is: %s.",
+			strings.Join(parts, "; ")),
 		verdict: mostly(below, len(all)),
 	}
 }

@@ -141,7 +141,8 @@ func (l *lab) swap(ref string) *swapped {
 		{name: "window, best fit", strategy: engine.Lookup("window"), allocator: "best-fit"},
 		{name: "window, VA", strategy: engine.Lookup("window"), allocator: "va"},
 		{name: "window, VA 2 MiB", strategy: engine.Lookup("window"), allocator: "va", args: engine.Args{"chunk": "2"}},
-		{name: "window, VA + pieces", strategy: engine.Lookup("window"), allocator: "va", args: engine.Args{"small": "pieces"}},
+		{name: "window, VA + pieces", strategy: engine.Lookup("window"), allocator: "va",
+			args: engine.Args{"small": "pieces"}},
 	}
 	for _, r := range s.rows {
 		cli.Within(r.name+" on "+ref, func() { s.fill(l, r) })
@@ -173,7 +174,8 @@ func (s *swapped) fill(l *lab, r *swapRow) {
 }
 
 func (s *swapped) question(r *swapRow) *whatif.BatchQuestion {
-	return &whatif.BatchQuestion{Build: s.build, Strategy: r.strategy, Device: s.device, Budget: s.device.Memory, Most: s.most}
+	return &whatif.BatchQuestion{Build: s.build, Strategy: r.strategy, Device: s.device, Budget: s.device.Memory,
+		Most: s.most}
 }
 
 // tight says what does not fit at a batch.

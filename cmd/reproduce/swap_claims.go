@@ -32,8 +32,10 @@ func swapClaims(all []*swapped) []claim {
 	return []claim{
 		plainClaim(own),
 		reachClaim(own, lmsRow, `LMS "successfully train[s] ResNet50 with 4.9 times larger batch-size": 928 (section 2 and table 1).`, 928),
-		reachClaim(own, bestFitRow, `"scheduling alone cannot train larger model than 928 batch size as well as Le's method", for fragmentation (section 5.1).`, 928),
-		separately(separate, reachClaim(own, virtualRow, `"[...] we successfully train ResNet-50 with 1440 batch-size [...], which is 7.5x larger than the upper bound of physical memory" (abstract).`, 1440)),
+		reachClaim(own, bestFitRow,
+			`"scheduling alone cannot train larger model than 928 batch size as well as Le's method", for fragmentation (section 5.1).`, 928),
+		separately(separate, reachClaim(own, virtualRow,
+			`"[...] we successfully train ResNet-50 with 1440 batch-size [...], which is 7.5x larger than the upper bound of physical memory" (abstract).`, 1440)),
 		beyondClaim(all),
 		fasterClaim(all),
 		keptClaim(own),
@@ -75,7 +77,8 @@ func reachClaim(own []*swapped, row int, says string, paper int) claim {
 		here += fmt.Sprintf(" In chunks of 2 MiB it trains %d, and %d if nothing were lost at the ends of chunks: with one more, %s.",
 			s.rows[smallRow].largest, s.rows[windowRow].largest, s.rows[windowRow].tightest)
 	}
-	return claim{says: says, here: here, verdict: closeTo(float64(got)/float64(max(plain, 1)), float64(paper)/paperPlain)}
+	return claim{says: says, here: here,
+		verdict: closeTo(float64(got)/float64(max(plain, 1)), float64(paper)/paperPlain)}
 }
 
 // beyondClaim: virtual addresses reach further than one pool.
@@ -83,7 +86,8 @@ func beyondClaim(all []*swapped) claim {
 	further, finer := 0, 0
 	var parts []string
 	for _, s := range all {
-		fit, va, small, exact := s.rows[bestFitRow].largest, s.rows[virtualRow].largest, s.rows[smallRow].largest, s.rows[windowRow].largest
+		fit, va, small, exact := s.rows[bestFitRow].largest, s.rows[virtualRow].largest, s.rows[smallRow].largest,
+			s.rows[windowRow].largest
 		if va > fit {
 			further++
 		}
@@ -157,7 +161,8 @@ func keptClaim(own []*swapped) claim {
 		for _, row := range []int{lmsRow, windowRow, bestFitRow, virtualRow} {
 			parts = append(parts, s.rows[row].name+" "+s.keptCell(row, at))
 		}
-		here += fmt.Sprintf(" At %d, the largest batch of the table that all of them train: %s.", s.batches[at], strings.Join(parts, ", "))
+		here += fmt.Sprintf(" At %d, the largest batch of the table that all of them train: %s.", s.batches[at],
+			strings.Join(parts, ", "))
 	}
 	return claim{
 		says:    `"Our schedule can keep training speed at 68% at 928 batch size, while Le's method performs at 53%"; 55 % with VA at 1440 (section 5.1, abstract).`,

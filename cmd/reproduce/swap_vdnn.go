@@ -47,7 +47,8 @@ Budget: the %s of the card. Improvement is the part of vDNN's extra time that vD
 var paperPeaks = []struct {
 	ref, set, algo string
 	peak           float64
-	pools          [4]float64 // best fit prefetch-first, derivative-first, high-end prefetch-first, derivative-first; 0: table II
+	// best fit prefetch-first, derivative-first, high-end prefetch-first, derivative-first; 0: table II
+	pools [4]float64
 }{
 	{"alexnet-2012-b256", "conv", "m", 1184, [4]float64{1452, 1476, 1427, 1465}},
 	{"alexnet-2012-b256", "all", "m", 1100, [4]float64{1375, 1361, 1570, 1362}},
@@ -106,12 +107,15 @@ func measureSwapLayers(l *lab, refs []string) *findings {
 
 // paperLayers returns a chain in the layers of the paper.
 func paperLayers(full *engine.Chain) *engine.Chain {
-	c := &engine.Chain{Name: full.Name, Batch: full.Batch, Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
+	c := &engine.Chain{Name: full.Name, Batch: full.Batch, Input: full.Input, LossGradAllocated: true,
+		Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
-			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Out, Grad: s.Grad}
+			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out,
+				Saved: s.Out, Grad: s.Grad}
 			if f := s.Fast; f != nil { // whose workspaces are all the temporaries
-				layer.Fast = &engine.Algorithm{Forward: f.Forward, Back: f.Back, FwdTemp: f.FwdTemp - s.FwdTemp, BwdTemp: f.BwdTemp - s.BwdTemp}
+				layer.Fast = &engine.Algorithm{Forward: f.Forward, Back: f.Back, FwdTemp: f.FwdTemp - s.FwdTemp,
+					BwdTemp: f.BwdTemp - s.BwdTemp}
 			}
 			c.Stages = append(c.Stages, layer)
 		}
@@ -192,7 +196,8 @@ func peaks() (rows []peakRow) {
 	for _, x := range paperPeaks {
 		p := onCard(x.ref, true)
 		t := tightest(p, x.set, x.algo)
-		row := peakRow{beside: beside{x.ref + " " + x.set + "(" + x.algo + ")", x.peak, inMiB(t.Peak)}, algo: x.algo, paper: x.pools}
+		row := peakRow{beside: beside{x.ref + " " + x.set + "(" + x.algo + ")", x.peak, inMiB(t.Peak)}, algo: x.algo,
+			paper: x.pools}
 		for i, name := range []string{"best-fit", "best-fit", "high-end", "high-end"} {
 			order := []alloc.Order{alloc.PrefetchFirst, alloc.DerivativeFirst}[i%2]
 			layout := cli.Must(alloc.Lookup(name).Place(alloc.FromTrace(t, order), engine.NoLimit, nil, nil))
@@ -256,7 +261,10 @@ func (l *lab) layerRace(ref string, layers bool) *layerRace {
 
 // cardStep returns the step time on the card; 0: it does not fit.
 func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration) {
-	err := cli.Try(func() { step = proven(p, strategy, engine.Args{"set": set, "algo": algo, "ahead": "conv"}).Makespan })
+	err := cli.Try(func() {
+		step = proven(p, strategy,
+			engine.Args{"set": set, "algo": algo, "ahead": "conv"}).Makespan
+	})
 	if _, small := errors.AsType[*engine.InfeasibleError](err); !small {
 		cli.Check(err)
 	}
@@ -283,7 +291,8 @@ func (r *layerRace) section() string {
 				part = format.Share(x)
 			}
 			paper := paperTimes[r.ref][set]
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", set, stepTime(r.step[k][0]), stepTime(r.step[k][1]), part,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", set, stepTime(r.step[k][0]),
+				stepTime(r.step[k][1]), part,
 				stepTime(r.fast[k][0]), stepTime(r.fast[k][1]), cli.Number(paper[0], 0), cli.Number(paper[1], 0))
 		}
 	})

@@ -73,7 +73,8 @@ func poolsClaim(rows []peakRow) claim {
 
 // heuristicClaim: none of the four ways is always the best.
 func heuristicClaim(rows []peakRow) claim {
-	names := []string{"best fit, prefetch first", "best fit, derivative first", "high-end, prefetch first", "high-end, derivative first"}
+	names := []string{"best fit, prefetch first", "best fit, derivative first", "high-end, prefetch first",
+		"high-end, derivative first"}
 	best := make([]int, len(names))
 	for _, r := range rows {
 		least := math.Inf(1)
@@ -95,8 +96,9 @@ func heuristicClaim(rows []peakRow) claim {
 		parts = append(parts, fmt.Sprintf("%s %d", names[i], n))
 	}
 	return claim{
-		says:    `"[...] it cannot be concluded that any one ordering or heuristic is better than the other" (section V-B).`,
-		here:    fmt.Sprintf("smallest pool of the four, of %d modes: %s; %d of them always.", len(rows), strings.Join(parts, ", "), always),
+		says: `"[...] it cannot be concluded that any one ordering or heuristic is better than the other" (section V-B).`,
+		here: fmt.Sprintf("smallest pool of the four, of %d modes: %s; %d of them always.", len(rows),
+			strings.Join(parts, ", "), always),
 		verdict: holds(always == 0),
 	}
 }
@@ -165,7 +167,8 @@ func tableClaim(all []*layerRace) claim {
 		case !fits && aconv == 0 || fits && aconv > 0 && aconv < conv:
 			fastest++
 		}
-		parts = append(parts, fmt.Sprintf("%s %s ms, conv %s ms, all %s ms", r.ref, stepTime(aconv), stepTime(conv), stepTime(r.fast[0][1])))
+		parts = append(parts, fmt.Sprintf("%s %s ms, conv %s ms, all %s ms", r.ref, stepTime(aconv), stepTime(conv),
+			stepTime(r.fast[0][1])))
 	}
 	return claim{
 		says:    `Offloading every second convolution is the fastest on VGG-116(32), and does not fit on VGG-191(32) (table IV, vDNN++).`,

@@ -33,7 +33,9 @@ func TestFloatsBecomeIntegersInOneWay(t *testing.T) {
 	}
 	packages := map[string][]*file{}
 	for _, f := range sources(t) {
-		if d := f.dir(); !f.test() && !f.js() && (d == "engine" || strings.HasPrefix(d, "engine/") || d == "profiles" || strings.HasPrefix(d, "profiles/")) &&
+		if d := f.dir(); !f.test() && !f.js() &&
+			(d == "engine" || strings.HasPrefix(d, "engine/") || d == "profiles" ||
+				strings.HasPrefix(d, "profiles/")) &&
 			!bytes.Contains(f.src, []byte("//go:build lean")) {
 			packages[d] = append(packages[d], f)
 		}
@@ -42,12 +44,14 @@ func TestFloatsBecomeIntegersInOneWay(t *testing.T) {
 	var found []string
 	for dir, files := range packages {
 		fset := token.NewFileSet()
-		imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+		imports := importer.ForCompiler(fset, "gc",
+			func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 		found = append(found, conversions(t, dir, files, fset, imports)...)
 	}
 	slices.Sort(found)
 	if !slices.Equal(found, converts) {
-		t.Errorf("floating-point numbers become integers at\n%s\nwant\n%s\nUse engine.Int64", strings.Join(found, "\n"), strings.Join(converts, "\n"))
+		t.Errorf("floating-point numbers become integers at\n%s\nwant\n%s\nUse engine.Int64",
+			strings.Join(found, "\n"), strings.Join(converts, "\n"))
 	}
 }
 
@@ -55,7 +59,8 @@ func TestFloatsBecomeIntegersInOneWay(t *testing.T) {
 // formats use, from the build cache.
 func exportData(t *testing.T) map[string]string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./engine/...", "./profiles/...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./engine/...",
+		"./profiles/...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
@@ -71,7 +76,8 @@ func exportData(t *testing.T) map[string]string {
 }
 
 // conversions lists the conversions of one package, "file: expression".
-func conversions(t *testing.T, dir string, files []*file, fset *token.FileSet, imports types.Importer) (found []string) {
+func conversions(t *testing.T, dir string, files []*file, fset *token.FileSet,
+	imports types.Importer) (found []string) {
 	t.Helper()
 	parsed := make([]*ast.File, len(files))
 	for i, f := range files {

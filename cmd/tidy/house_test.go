@@ -55,7 +55,8 @@ func TestHouse(t *testing.T) {
 		for _, spec := range f.ast.Imports {
 			path, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "memtide/")
 			if to, known := rowOf(rows, path); own && known && to <= from {
-				t.Errorf("%s imports %s, which stands in row %d of ARCHITECTURE.md; want it below row %d", f.path, path, to, from)
+				t.Errorf("%s imports %s, which stands in row %d of ARCHITECTURE.md; want it below row %d", f.path,
+					path, to, from)
 			}
 		}
 	}

@@ -61,7 +61,8 @@ func TestPhrases(t *testing.T) {
 		})
 	}
 	walk(t, func(p string, src []byte) {
-		readable := slices.Contains([]string{".vugu", ".html", ".py"}, path.Ext(p)) || path.Ext(p) == ".js" && strings.HasPrefix(p, "web/static/") ||
+		readable := slices.Contains([]string{".vugu", ".html", ".py"}, path.Ext(p)) || path.Ext(p) == ".js" &&
+			strings.HasPrefix(p, "web/static/") ||
 			path.Ext(p) == ".md" && (strings.HasPrefix(p, "docs/") || p == "README.md")
 		if readable && !strings.Contains(p, "/testdata/") {
 			tell(p, string(src))
@@ -99,7 +100,8 @@ func TestCommentPhrases(t *testing.T) {
 		for _, c := range f.ast.Comments {
 			read++
 			for _, phrase := range oddInComment(c.Text()) {
-				t.Errorf("%s:%d: the comment says %q; write %s", f.path, f.fset.Position(c.Pos()).Line, phrase, oddComments[phrase])
+				t.Errorf("%s:%d: the comment says %q; write %s", f.path, f.fset.Position(c.Pos()).Line, phrase,
+					oddComments[phrase])
 			}
 		}
 	}

@@ -67,8 +67,10 @@ func TestPackagesArePinned(t *testing.T) {
 	}
 	read("package.json", &manifest)
 	read("package-lock.json", &lock)
-	if own := lock.Packages[""].wants; !maps.Equal(own.Dependencies, manifest.Dependencies) || !maps.Equal(own.DevDependencies, manifest.DevDependencies) {
-		t.Errorf("package-lock.json is for %+v and package.json says %+v: npm install --package-lock-only", own, manifest)
+	if own := lock.Packages[""].wants; !maps.Equal(own.Dependencies, manifest.Dependencies) ||
+		!maps.Equal(own.DevDependencies, manifest.DevDependencies) {
+		t.Errorf("package-lock.json is for %+v and package.json says %+v: npm install --package-lock-only", own,
+			manifest)
 	}
 	exact := regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 	for name, version := range manifest.Dependencies {
@@ -83,12 +85,15 @@ func TestPackagesArePinned(t *testing.T) {
 	}
 	hash := regexp.MustCompile(`^sha512-[A-Za-z0-9+/]{86}==$`)
 	for _, path := range slices.Sorted(maps.Keys(lock.Packages)) {
-		if p := lock.Packages[path]; path != "" && (!exact.MatchString(p.Version) || !hash.MatchString(p.Integrity) || p.Link) {
-			t.Errorf("package-lock.json has %s at %q with the hash %q; want one version and a sha512", path, p.Version, p.Integrity)
+		if p := lock.Packages[path]; path != "" &&
+			(!exact.MatchString(p.Version) || !hash.MatchString(p.Integrity) || p.Link) {
+			t.Errorf("package-lock.json has %s at %q with the hash %q; want one version and a sha512", path,
+				p.Version, p.Integrity)
 		}
 	}
 	if len(lock.Packages) < 4 || lock.LockfileVersion < 3 {
-		t.Errorf("package-lock.json has version %d and %d packages: the test looks in the wrong place", lock.LockfileVersion, len(lock.Packages))
+		t.Errorf("package-lock.json has version %d and %d packages: the test looks in the wrong place",
+			lock.LockfileVersion, len(lock.Packages))
 	}
 }
 
@@ -118,7 +123,8 @@ func TestModulesArePinned(t *testing.T) {
 		}
 	}
 	if len(mod.Require) == 0 || len(mod.Replace) != 0 {
-		t.Errorf("go.mod names %d modules and replaces %d; want some, and none replaced", len(mod.Require), len(mod.Replace))
+		t.Errorf("go.mod names %d modules and replaces %d; want some, and none replaced", len(mod.Require),
+			len(mod.Replace))
 	}
 	cmd := exec.Command("go", "mod", "tidy", "-diff")
 	cmd.Dir = root

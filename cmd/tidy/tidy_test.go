@@ -93,7 +93,8 @@ func TestOnePackageComment(t *testing.T) {
 		comments[f.dir()] += 0
 		if f.ast.Doc != nil {
 			comments[f.dir()]++
-			if want := "Package " + f.ast.Name.Name + " "; f.ast.Name.Name != "main" && !strings.HasPrefix(f.ast.Doc.Text(), want) {
+			if want := "Package " + f.ast.Name.Name + " "; f.ast.Name.Name != "main" &&
+				!strings.HasPrefix(f.ast.Doc.Text(), want) {
 				t.Errorf("%s: the package comment begins %.40q, want %q", f.path, f.ast.Doc.Text(), want)
 			}
 		}
@@ -120,7 +121,8 @@ func TestImports(t *testing.T) {
 func forbidden(f *file, path string) string {
 	top, _, _ := strings.Cut(f.path, "/")
 	browser := path == "syscall/js" || strings.HasPrefix(path, "github.com/hack-pad/safejs")
-	if browser && !(f.js() && (strings.HasPrefix(f.path, "wasm/") || strings.HasPrefix(f.path, "web/app/") || strings.HasPrefix(f.path, "web/browsertest/"))) {
+	if browser && !(f.js() && (strings.HasPrefix(f.path, "wasm/") || strings.HasPrefix(f.path, "web/app/") ||
+		strings.HasPrefix(f.path, "web/browsertest/"))) {
 		return "only *_js.go under wasm/ and web/app/ know a browser"
 	}
 	if f.test() {
@@ -138,15 +140,19 @@ func forbidden(f *file, path string) string {
 		return "profiles import the engine only"
 	case f.dir() == "engine/sim" && path == "memtide/engine/check":
 		return "the simulator and its checker share nothing"
-	case slices.Contains([]string{"web/choice", "web/draw", "web/display", "web/lookup", "web/tell", "web/format", "web/link", "web/state", "web/chart", "web/question", "web/tradeoff", "web/known", "web/view", "web/permalink", "web/jobs"}, f.dir()) && strings.Contains(path, "vugu"):
+	case slices.Contains([]string{"web/choice", "web/draw", "web/display", "web/lookup", "web/tell", "web/format",
+		"web/link", "web/state", "web/chart", "web/question", "web/tradeoff", "web/known", "web/view",
+		"web/permalink", "web/jobs"}, f.dir()) && strings.Contains(path, "vugu"):
 		return "only web/ui and web/app know how pictures and state get to the screen"
 	case path == "memtide/web/app" && f.dir() != "wasm/page":
 		return "the page's program is for its main alone"
-	case components(f) && (path == "memtide/web/jobs" || strings.HasPrefix(path, "memtide/wasm/pool") || path == "memtide/wasm/serve" || path == "context"):
+	case components(f) && (path == "memtide/web/jobs" || strings.HasPrefix(path, "memtide/wasm/pool") ||
+		path == "memtide/wasm/serve" || path == "context"):
 		return "components hold no jobs"
 	case f.dir() == "web/jobs" && (strings.HasPrefix(path, "memtide/web/ui") || path == "memtide/web/format"):
 		return "jobs hold no words"
-	case slices.Contains([]string{"web/choice", "web/format", "web/link", "web/draw", "web/display", "web/lookup", "web/tell", "web/question"}, f.dir()) && pageOnly(path):
+	case slices.Contains([]string{"web/choice", "web/format", "web/link", "web/draw", "web/display", "web/lookup",
+		"web/tell", "web/question"}, f.dir()) && pageOnly(path):
 		return "what the command line needs too stands apart from the page"
 	case top == "cmd" && !strings.HasPrefix(f.dir(), "cmd/build") && pageOnly(path):
 		return "commands need no page"
@@ -161,7 +167,9 @@ func components(f *file) bool {
 
 // pageOnly says that a package is of use to the page alone.
 func pageOnly(path string) bool {
-	return strings.HasPrefix(path, "memtide/web/ui/") || slices.Contains([]string{"memtide/web/state", "memtide/web/view", "memtide/web/known", "memtide/web/tradeoff", "memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
+	return strings.HasPrefix(path, "memtide/web/ui/") ||
+		slices.Contains([]string{"memtide/web/state", "memtide/web/view", "memtide/web/known", "memtide/web/tradeoff",
+			"memtide/web/permalink", "memtide/web/jobs", "memtide/web/ui", "memtide/web/app", "memtide/web/dom"}, path)
 }
 
 func TestNames(t *testing.T) {
@@ -230,7 +238,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 }
 
 // wellKnown methods mean what their interface says.
-var wellKnown = map[string]bool{"Error": true, "String": true, "Len": true, "Less": true, "Swap": true, "Push": true, "Pop": true, "Unwrap": true}
+var wellKnown = map[string]bool{"Error": true, "String": true, "Len": true, "Less": true, "Swap": true, "Push": true,
+	"Pop": true, "Unwrap": true}
 
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
@@ -268,7 +277,8 @@ func TestWords(t *testing.T) {
 		"FIX" + "ME": "fix it, or write it into an issue",
 	}
 	walk(t, func(path string, src []byte) {
-		if path == "cmd/tidy/tidy_test.go" || path == "package-lock.json" || strings.Contains(path, "testdata/") || bytes.IndexByte(src, 0) >= 0 {
+		if path == "cmd/tidy/tidy_test.go" || path == "package-lock.json" || strings.Contains(path, "testdata/") ||
+			bytes.IndexByte(src, 0) >= 0 {
 			return
 		}
 		for _, word := range slices.Sorted(maps.Keys(banned)) {

@@ -14,7 +14,8 @@ import (
 // of Go has made.
 var small = module.Write([]module.Section{
 	{ID: module.Memory, Body: []byte{1, 0, 1}},
-	{ID: module.Data, Body: []byte{2, 0, module.OpI32Const, 8, module.OpEnd, 1, 'a', 0, module.OpI32Const, 16, module.OpEnd, 1, 'b'}},
+	{ID: module.Data, Body: []byte{2, 0, module.OpI32Const, 8, module.OpEnd, 1, 'a', 0, module.OpI32Const, 16,
+		module.OpEnd, 1, 'b'}},
 })
 
 // What the command says and writes, by its arguments.
@@ -36,8 +37,10 @@ func TestRewrite(t *testing.T) {
 		}},
 		{"-plain", small, []string{"\n  segments  left out: not asked for\n"}},
 		{"-segments=false", small, []string{"\n  segments  left out: not asked for\n"}},
-		{"-go go1.2", joined, []string{"made by go1.2;", "the layout of go1.2 has not been verified, only that of [\""}},
-		{"-go go1.26.8", joined, []string{"made by go1.26.8;", "lines     left out: the head of the tables of functions (f1 ff ff ff 00 00 01 08) stands in the memory 0 times, want once"}},
+		{"-go go1.2", joined, []string{"made by go1.2;",
+			"the layout of go1.2 has not been verified, only that of [\""}},
+		{"-go go1.26.8", joined, []string{"made by go1.26.8;",
+			"lines     left out: the head of the tables of functions (f1 ff ff ff 00 00 01 08) stands in the memory 0 times, want once"}},
 	} {
 		in, out := filepath.Join(t.TempDir(), "in.wasm"), filepath.Join(t.TempDir(), "out.wasm")
 		if err := os.WriteFile(in, small, 0o644); err != nil {

@@ -133,7 +133,8 @@ func TestContract(t *testing.T) {
 							continue // the default on all networks, the others in turn
 						}
 						for _, budget := range in.budgets {
-							p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers, budget)
+							p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers,
+								budget)
 							if holds(t, describe(in, p, args), s, p, args) {
 								solved++
 							} else {
@@ -183,7 +184,8 @@ func holds(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, ar
 
 // refuses checks an InfeasibleError: its smallest budget would do, and one byte
 // less would not.
-func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, e *engine.InfeasibleError) {
+func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args,
+	e *engine.InfeasibleError) {
 	t.Helper()
 	if e.Budget != p.Budget || e.Smallest <= p.Budget {
 		t.Errorf("%s%s: refused with %v", input, s.Name, e)
@@ -197,8 +199,10 @@ func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, 
 	}
 	keepsClaims(t, input+fmt.Sprintf("(at its smallest budget %d) ", e.Smallest), s, least, sol)
 	var again *engine.InfeasibleError
-	if _, err := s.Solve(p.WithBudget(e.Smallest-1), args, nil); !errors.As(err, &again) || again.Smallest != e.Smallest {
-		t.Errorf("%s%s: one byte less than the smallest budget %d: got %v, want the same refusal", input, s.Name, e.Smallest, err)
+	if _, err := s.Solve(p.WithBudget(e.Smallest-1), args, nil); !errors.As(err, &again) ||
+		again.Smallest != e.Smallest {
+		t.Errorf("%s%s: one byte less than the smallest budget %d: got %v, want the same refusal", input, s.Name,
+			e.Smallest, err)
 	}
 }
 
@@ -214,7 +218,8 @@ func keepsClaims(t *testing.T, input string, s *engine.Strategy, p *engine.Probl
 		t.Errorf("%s%s: the check refutes the trace: %v", input, s.Name, err)
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
-		t.Errorf("%s%s: claims step time %d and peak %d, plays %d and %d", input, s.Name, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+		t.Errorf("%s%s: claims step time %d and peak %d, plays %d and %d", input, s.Name, sol.Makespan, sol.Peak,
+			trace.Makespan, trace.Peak)
 	}
 	if trace.Peak > p.Budget {
 		t.Errorf("%s%s: peak %d is above the budget", input, s.Name, trace.Peak)

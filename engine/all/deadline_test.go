@@ -16,9 +16,11 @@ import (
 // keeping everything takes.
 func longProblems() (list []*engine.Problem) {
 	for _, n := range []int{800, 100, 12} {
-		c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 28, MaxTime: 1e8})
+		c := enginetest.RandomChain(enginetest.Rand(contractSeed),
+			enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 28, MaxTime: 1e8})
 		for _, percent := range []engine.Bytes{10, 50, 90} {
-			list = append(list, engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, c.KeepAllPeak()/100*percent))
+			list = append(list, engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole,
+				c.KeepAllPeak()/100*percent))
 		}
 	}
 	return list
@@ -75,7 +77,8 @@ func solveLimited(t *testing.T, s *engine.Strategy, p *engine.Problem, ctx conte
 	}
 	if err != nil && sol != nil {
 		if _, err := sim.Play(p, sol.Schedule); err != nil {
-			t.Errorf("%s within %d bytes: what it has when its time is over cannot be played: %v", s.Name, p.Budget, err)
+			t.Errorf("%s within %d bytes: what it has when its time is over cannot be played: %v", s.Name,
+				p.Budget, err)
 		}
 	}
 	return ended
@@ -125,8 +128,10 @@ func TestNoChain(t *testing.T) {
 	}
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: 10}
 	for _, s := range engine.Strategies() {
-		if sol, err := s.Solve(p, nil, nil); err != nil && !errors.Is(err, engine.ErrUnsupported) || err == nil && sol == nil {
-			t.Errorf("%s: got %v, %v; want a solution or an error that wraps %v", s.Name, sol, err, engine.ErrUnsupported)
+		if sol, err := s.Solve(p, nil, nil); err != nil && !errors.Is(err, engine.ErrUnsupported) || err == nil &&
+			sol == nil {
+			t.Errorf("%s: got %v, %v; want a solution or an error that wraps %v", s.Name, sol, err,
+				engine.ErrUnsupported)
 		}
 	}
 }

@@ -51,7 +51,8 @@ func TestExtreme(t *testing.T) {
 	}
 	for _, s := range engine.Strategies() {
 		if solved[s.Name] < cases/20 || refused[s.Name] < cases/20 {
-			t.Errorf("%s solves %d problems and refuses %d of %d: the generator is off", s.Name, solved[s.Name], refused[s.Name], cases)
+			t.Errorf("%s solves %d problems and refuses %d of %d: the generator is off", s.Name, solved[s.Name],
+				refused[s.Name], cases)
 		}
 	}
 	path := filepath.Join("testdata", "extreme.txt")
@@ -272,7 +273,8 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 				continue
 			}
 			input := fmt.Sprintf("seed %d, a chain: %v, budget %d, link %d and %d, %v duplex, %v transfers, arguments %v\n%s", e.seed, q == p, p.Budget,
-				p.Device.ToHost, p.Device.ToDev, p.Device.Duplex, p.Transfers, e.args[s.Name], enginetest.Dump(p.Chain.Chain))
+				p.Device.ToHost, p.Device.ToDev, p.Device.Duplex, p.Transfers, e.args[s.Name],
+				enginetest.Dump(p.Chain.Chain))
 			if holds(t, input, s, q, e.args[s.Name]) {
 				solved[s.Name]++
 			} else {

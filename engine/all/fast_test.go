@@ -31,7 +31,8 @@ func TestFast(t *testing.T) {
 			budget, mode := enginetest.RandomBudget(r, c), modes[r.IntN(len(modes))]
 			p := engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, budget)
 			q := engine.NewChainProblem(&plain, p.Device, mode.transfers, budget)
-			input := fmt.Sprintf("seed %d chain %d, budget %d, %v duplex, %v transfers\n%s", seed, i, budget, mode.duplex, mode.transfers, enginetest.Dump(c))
+			input := fmt.Sprintf("seed %d chain %d, budget %d, %v duplex, %v transfers\n%s", seed, i, budget,
+				mode.duplex, mode.transfers, enginetest.Dump(c))
 			for _, s := range engine.Strategies() {
 				holds(t, input, s, p, nil)
 				sol, err := s.Solve(p, nil, nil)
@@ -43,8 +44,10 @@ func TestFast(t *testing.T) {
 				if takesAlgo(s) {
 					continue
 				}
-				if strings.ReplaceAll(fmt.Sprint(err), firstWays, "") != fmt.Sprint(errWithout) || sol != nil && !reflect.DeepEqual(sol.Schedule, without.Schedule) {
-					t.Errorf("%s%s: the second algorithm changes the schedule, or the refusal %v, %v", input, s.Name, err, errWithout)
+				if strings.ReplaceAll(fmt.Sprint(err), firstWays, "") != fmt.Sprint(errWithout) || sol != nil &&
+					!reflect.DeepEqual(sol.Schedule, without.Schedule) {
+					t.Errorf("%s%s: the second algorithm changes the schedule, or the refusal %v, %v", input, s.Name,
+						err, errWithout)
 				}
 			}
 			if t.Failed() {
@@ -79,7 +82,8 @@ func TestFastClaims(t *testing.T) {
 		}
 		mode := modes[r.IntN(len(modes))]
 		p := engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, enginetest.RandomBudget(r, c))
-		input := fmt.Sprintf("seed %d, budget %d, %v duplex, %v transfers\n%s", seed, p.Budget, mode.duplex, mode.transfers, enginetest.Dump(c))
+		input := fmt.Sprintf("seed %d, budget %d, %v duplex, %v transfers\n%s", seed, p.Budget, mode.duplex,
+			mode.transfers, enginetest.Dump(c))
 		own := answers(t, input, p, argSets)
 		all := slices.Concat(own, chosenWays(t, input, p))
 		for k := range own {
@@ -90,7 +94,10 @@ func TestFastClaims(t *testing.T) {
 			}
 			first++
 			in := members[strings.TrimSuffix(a.sol.OptimalAmong, firstWays)]
-			if slices.ContainsFunc(all, func(o answer) bool { return in(o.played) && o.trace.Makespan < a.sol.Makespan }) {
+			if slices.ContainsFunc(all, func(o answer) bool {
+				return in(o.played) &&
+					o.trace.Makespan < a.sol.Makespan
+			}) {
 				faster++
 			}
 		}
@@ -99,7 +106,8 @@ func TestFastClaims(t *testing.T) {
 		}
 	}
 	if first < count || faster < count/2 {
-		t.Errorf("%d optima of first algorithms, and a second one is faster in %d cases: the generator is off", first, faster)
+		t.Errorf("%d optima of first algorithms, and a second one is faster in %d cases: the generator is off", first,
+			faster)
 	}
 }
 

@@ -27,13 +27,17 @@ var held = sync.OnceValue(func() []*engine.Strategy {
 	if err != nil {
 		panic(err)
 	}
-	return slices.DeleteFunc(all, func(s *engine.Strategy) bool { return !bytes.Contains(table, []byte(" "+s.Name+" ")) })
+	return slices.DeleteFunc(all, func(s *engine.Strategy) bool {
+		return !bytes.Contains(table,
+			[]byte(" "+s.Name+" "))
+	})
 })
 
 var goldenTable = filepath.Join("testdata", "golden.txt")
 
 // TestGolden compares the table of presets, strategies and budgets with the one
-// that is stored; of a new strategy nothing is, until it is written anew. A change of a number is a change of what people see: look at
+// that is stored; of a new strategy nothing is, until it is written anew. A change of a number is a change of what
+// people see: look at
 // it, and then run go test ./engine/all -run Golden -update.
 func TestGolden(t *testing.T) {
 	var got bytes.Buffer
@@ -47,7 +51,8 @@ func TestGolden(t *testing.T) {
 			for _, percent := range []engine.Bytes{40, 60, 80, 100} {
 				budget := profile.Chain.KeepAllPeak() * percent / 100
 				p := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, budget)
-				fmt.Fprintf(&got, "%s %s %d | %s\n", preset.Ref(ps.ID, ps.DefaultBatch), s.Name, percent, goldenRow(t, s, p))
+				fmt.Fprintf(&got, "%s %s %d | %s\n", preset.Ref(ps.ID, ps.DefaultBatch), s.Name, percent,
+					goldenRow(t, s, p))
 			}
 		}
 	}
@@ -70,5 +75,6 @@ func goldenRow(t *testing.T, s *engine.Strategy, p *engine.Problem) string {
 		t.Errorf("%s: %v", s.Name, err)
 		return err.Error()
 	}
-	return fmt.Sprintf("%d %d %d %d %v", trace.Makespan, trace.RecomputeTime, trace.WaitingTotal(), trace.Peak, sol.Optimal)
+	return fmt.Sprintf("%d %d %d %d %v", trace.Makespan, trace.RecomputeTime, trace.WaitingTotal(), trace.Peak,
+		sol.Optimal)
 }

@@ -25,11 +25,13 @@ func TestMetadata(t *testing.T) {
 	for _, s := range engine.Strategies() {
 		summary, _, _ := strings.Cut(s.Doc, "\n\n")
 		summary = strings.TrimSpace(summary)
-		if !strings.HasSuffix(summary, ".") || strings.Contains(summary, "\n") || strings.Contains(strings.TrimSuffix(summary, "."), ". ") {
+		if !strings.HasSuffix(summary, ".") || strings.Contains(summary, "\n") ||
+			strings.Contains(strings.TrimSuffix(summary, "."), ". ") {
 			t.Errorf("%s: the summary is %q, want one sentence on one line", s.Name, summary)
 		}
 		if s.Title == "" || s.Solver == nil || len(s.Cites) == 0 {
-			t.Errorf("%s: title %q, %d sources, Solver is nil: %v; all of them are needed", s.Name, s.Title, len(s.Cites), s.Solver == nil)
+			t.Errorf("%s: title %q, %d sources, Solver is nil: %v; all of them are needed", s.Name, s.Title,
+				len(s.Cites), s.Solver == nil)
 		}
 		for _, c := range s.Cites {
 			if c.Text == "" || c.Section == "" || !id.MatchString(c.ID) {
@@ -64,7 +66,8 @@ func TestMarks(t *testing.T) {
 		}
 		if other, ok := of[s.Mark]; ok || s.Mark < 0 || s.Mark >= engine.Marks {
 			free := 0
-			for slices.ContainsFunc(engine.Strategies(), func(o *engine.Strategy) bool { return o.Class == s.Class && o.Mark == free }) {
+			for slices.ContainsFunc(engine.Strategies(),
+				func(o *engine.Strategy) bool { return o.Class == s.Class && o.Mark == free }) {
 				free++
 			}
 			t.Errorf("%s has the mark %d (%q has the same); want one from 0 to %d that is free in its class, such as %d", s.Name, s.Mark, other, engine.Marks-1, free)

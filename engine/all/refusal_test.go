@@ -34,7 +34,8 @@ func TestContractUnlinked(t *testing.T) {
 							continue // the default on all networks, the others in turn
 						}
 						p := engine.NewChainProblem(c, d, modes[(i+k)/len(links)%len(modes)].transfers, budget)
-						input := fmt.Sprintf("link %d and %d, %s", d.ToHost, d.ToDev, describe(instance{name: in.name, chain: c}, p, args))
+						input := fmt.Sprintf("link %d and %d, %s", d.ToHost, d.ToDev,
+							describe(instance{name: in.name, chain: c}, p, args))
 						if holds(t, input, s, p, args) {
 							solved++
 						} else {
@@ -61,7 +62,8 @@ const giant = 1 << 40
 func large(c *engine.Chain) *engine.Chain {
 	d := *c
 	d.Stages = append([]engine.Stage(nil), c.Stages...)
-	sizes := []*engine.Bytes{&d.Input, &d.InputGrad, &d.Resident.Weights, &d.Resident.Grads, &d.Resident.Optimizer, &d.Resident.Pinned}
+	sizes := []*engine.Bytes{&d.Input, &d.InputGrad, &d.Resident.Weights, &d.Resident.Grads, &d.Resident.Optimizer,
+		&d.Resident.Pinned}
 	for i := range d.Stages {
 		s := &d.Stages[i]
 		sizes = append(sizes, &s.Out, &s.Saved, &s.Grad, &s.FwdTemp, &s.BwdTemp)
@@ -119,8 +121,10 @@ func TestStopped(t *testing.T) {
 // field and in a note, and without a claim to be optimal.
 func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution) {
 	t.Helper()
-	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped && sol.Optimal {
-		t.Errorf("%s%s: stopped %v, optimal %v, notes %q; want them to agree", input, s.Name, sol.Stopped, sol.Optimal, sol.Notes)
+	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped &&
+		sol.Optimal {
+		t.Errorf("%s%s: stopped %v, optimal %v, notes %q; want them to agree", input, s.Name, sol.Stopped,
+			sol.Optimal, sol.Notes)
 	}
 }
 
@@ -157,12 +161,14 @@ func TestNeedsAddUp(t *testing.T) {
 					sum += engine.Bytes(n)
 				}
 				if sum != small.Smallest {
-					t.Errorf("seed %d %s %v: got %q, which adds up to %d; want %d\n%s", seed, s.Name, args, small.Why, sum, small.Smallest, enginetest.Dump(c))
+					t.Errorf("seed %d %s %v: got %q, which adds up to %d; want %d\n%s", seed, s.Name, args, small.Why,
+						sum, small.Smallest, enginetest.Dump(c))
 				}
 			}
 		}
 	}
-	for _, name := range []string{"keepall", "layerwise", "nonpersistent", "offloadexact", "greedy", "pofo", "revolve", "rotor", "sequential", "wrappable"} {
+	for _, name := range []string{"keepall", "layerwise", "nonpersistent", "offloadexact", "greedy", "pofo",
+		"revolve", "rotor", "sequential", "wrappable"} {
 		if told[name] < count/4 {
 			t.Errorf("%s names the values of %d refusals, want %d", name, told[name], count/4)
 		}

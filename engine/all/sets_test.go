@@ -262,9 +262,12 @@ func TestMembers(t *testing.T) {
 	out := func(v engine.ValueID) engine.Step { return engine.Offload(v) }
 	in := func(v engine.ValueID) engine.Step { return engine.Fetch(v, 0) }
 	const (
-		again, keptOrder                      = "schedules that recompute in any order and do not offload", "schedules that recompute with the order kept and do not offload"
-		any, keep, noRecompute, drops, table1 = "all schedules", "schedules that keep everything", "schedules that offload and do not recompute",
-			"all sequences of Table 1 with drops at any time", "sequences of Table 1 that run no stage forward while its saved set is there"
+		again, keptOrder = "schedules that recompute in any order and do not offload",
+			"schedules that recompute with the order kept and do not offload"
+		any, keep, noRecompute, drops, table1 = "all schedules", "schedules that keep everything",
+			"schedules that offload and do not recompute",
+			"all sequences of Table 1 with drops at any time",
+			"sequences of Table 1 that run no stage forward while its saved set is there"
 		persistent, outputs = "persistent recomputation", "persistent recomputation that keeps outputs only"
 		ordered             = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 		later               = persistent + ", segment by segment"
@@ -280,34 +283,49 @@ func TestMembers(t *testing.T) {
 		in    []string
 	}{
 		{"keep all", p, engine.Schedule{f1, f2, f3, b3, b2, b1},
-			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart, whole}},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held,
+				segments, apart, whole}},
 		{"outputs only", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f2, b2, f1, b1},
 			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart, whole}},
 		{"beside what is held", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, f1, f2, b2, b1},
 			[]string{any, again, keptOrder, drops, table1, persistent}},
-		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, again, keptOrder, drops}},
-		{"nothing is kept", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2, b2, f1, b1},
+		{"a drop", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, free(a1), b3, lean(g.Fwd(1)), f2, b2, f1,
+			b1}, []string{any, again, keptOrder, drops}},
+		{"nothing is kept", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), f3, b3, lean(g.Fwd(1)), f2,
+			b2, f1, b1},
 			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart}},
-		{"a checkpoint is used and dropped", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1), free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
+		{"a checkpoint is used and dropped", p,
+			engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Act(2)), lean(g.Fwd(2)), free(a1),
+				free(g.Act(2)), lean(g.Fwd(1)), f2, b2, f1, b1},
 			[]string{any, again, keptOrder, drops, table1}},
-		{"ordered", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1), in(a0), b2, b1},
+		{"ordered", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, engine.Wait(s1), b3, in(s1),
+			in(a0), b2, b1},
 			[]string{any, noRecompute, ordered, held, segments, apart}},
-		{"passes overlap", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3, b2, b1},
+		{"passes overlap", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, in(s1), in(a0), b3,
+			b2, b1},
 			[]string{any, noRecompute, ordered, held, segments}},
-		{"an input leaves while its segment runs again", p, engine.Schedule{out(a0), lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), engine.Wait(a0), f3, b3,
-			lean(g.Fwd(1)), free(a0), f2, b2, in(a0), f1, b1}, []string{any}},
-		{"an input leaves before its segment runs again", p, engine.Schedule{out(a0), lean(g.Fwd(1)), free(a0), lean(g.Fwd(2)), free(a1), f3, b3,
-			in(a0), lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, segments, apart}},
-		{"fetches in the order of the layers", p, engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
+		{"an input leaves while its segment runs again", p,
+			engine.Schedule{out(a0), lean(g.Fwd(1)), lean(g.Fwd(2)), free(a1), engine.Wait(a0), f3, b3,
+				lean(g.Fwd(1)), free(a0), f2, b2, in(a0), f1, b1}, []string{any}},
+		{"an input leaves before its segment runs again", p,
+			engine.Schedule{out(a0), lean(g.Fwd(1)), free(a0), lean(g.Fwd(2)), free(a1), f3, b3,
+				in(a0), lean(g.Fwd(1)), f2, b2, f1, b1}, []string{any, segments, apart}},
+		{"fetches in the order of the layers", p,
+			engine.Schedule{out(a0), f1, free(a0), out(s1), f2, free(s1), f3, b3, in(a0), in(s1), b2, b1},
 			[]string{any, noRecompute}},
-		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2, free(g.Saved(2)), f1, b1},
+		{"saved sets go", p, engine.Schedule{lean(g.Fwd(1)), lean(g.Fwd(2)), f3, b3, free(g.Saved(3)), f2, b2,
+			free(g.Saved(2)), f1, b1},
 			[]string{any, again, keptOrder, drops, table1, persistent, later, outputs, segments, apart, whole}},
-		{"a gradient leaves", p, engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)), b2, b1},
+		{"a gradient leaves", p, engine.Schedule{f1, f2, f3, b3, out(g.Grad(2)), free(g.Grad(2)), in(g.Grad(2)),
+			b2, b1},
 			[]string{any, noRecompute}},
 		{"an output that nobody saves goes", unsaved, engine.Schedule{f1, f2, free(a1), f3, b3, b2, b1},
-			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held, segments, apart, whole}},
-		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1}, []string{any, again, keptOrder, keep, noRecompute, drops, ordered, held}},
-		{"the saved set leaves before", unsaved, engine.Schedule{f1, out(s1), free(s1), f2, free(a1), f3, b3, b2, in(s1), b1},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, table1, persistent, later, ordered, held,
+				segments, apart, whole}},
+		{"it goes too soon", unsaved, engine.Schedule{f1, f2, f3, free(a1), b3, b2, b1},
+			[]string{any, again, keptOrder, keep, noRecompute, drops, ordered, held}},
+		{"the saved set leaves before", unsaved,
+			engine.Schedule{f1, out(s1), free(s1), f2, free(a1), f3, b3, b2, in(s1), b1},
 			[]string{any, noRecompute, ordered, segments, apart}},
 	} {
 		f, err := play(tc.p, tc.steps)

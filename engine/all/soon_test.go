@@ -40,7 +40,8 @@ func TestStopsSoon(t *testing.T) {
 		stopSoon(t)
 		return
 	}
-	cmd := exec.Command("go", "test", "-vet=off", "-v", "-timeout=30m", "-run=^TestStopsSoon$", "-overlay="+counting(t), "memtide/engine/all")
+	cmd := exec.Command("go", "test", "-vet=off", "-v", "-timeout=30m", "-run=^TestStopsSoon$",
+		"-overlay="+counting(t), "memtide/engine/all")
 	cmd.Env = append(os.Environ(), "MEMTIDE_COUNTED=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -63,7 +64,8 @@ func stopSoon(t *testing.T) {
 		see := func(what string, do func(context.Context)) int64 {
 			late := overrun(t, given, do)
 			if late > mostLate {
-				t.Errorf("%s with %d units of work: returned after %d more; want at most %d", what, given, late, mostLate)
+				t.Errorf("%s with %d units of work: returned after %d more; want at most %d", what, given, late,
+					mostLate)
 			}
 			return late
 		}
@@ -76,8 +78,10 @@ func stopSoon(t *testing.T) {
 			t.Logf("%s with %d units of work: returned after %d more at the latest", s.Name, given, latest)
 		}
 		late := see("optimal placement", func(ctx context.Context) {
-			if l, err := alloc.Lookup("optimal").Place(requests, engine.NoLimit, nil, engine.NewPoll(ctx, nil)); !errors.Is(err, context.DeadlineExceeded) || l == nil {
-				t.Errorf("optimal placement with %d units of work: got %v, %v; want a layout and %v", given, l, err, context.DeadlineExceeded)
+			if l, err := alloc.Lookup("optimal").Place(requests, engine.NoLimit, nil,
+				engine.NewPoll(ctx, nil)); !errors.Is(err, context.DeadlineExceeded) || l == nil {
+				t.Errorf("optimal placement with %d units of work: got %v, %v; want a layout and %v", given, l, err,
+					context.DeadlineExceeded)
 			}
 		})
 		t.Logf("optimal placement with %d units of work: returned after %d more", given, late)

@@ -51,13 +51,15 @@ type stepBuilder struct {
 func (b *stepBuilder) value(kind engine.ValueKind, at engine.Place) engine.ValueID {
 	size := engine.Bytes(b.r.IntN(9))
 	id := engine.ValueID(len(b.g.Values))
-	b.g.Values = append(b.g.Values, engine.Value{Name: fmt.Sprintf("v%d", id), Kind: kind, Size: size, Initial: at, PartOf: engine.NoValue})
+	b.g.Values = append(b.g.Values, engine.Value{Name: fmt.Sprintf("v%d", id), Kind: kind, Size: size, Initial: at,
+		PartOf: engine.NoValue})
 	return id
 }
 
 // add adds an operation, which reads some of what is there and mostly the newest of it.
 func (b *stepBuilder) add(pass engine.Pass) {
-	op := engine.Op{Name: fmt.Sprintf("op%d", len(b.g.Ops)), Pass: pass, Time: time.Duration(b.r.IntN(9)), Once: b.r.IntN(10) == 0}
+	op := engine.Op{Name: fmt.Sprintf("op%d", len(b.g.Ops)), Pass: pass, Time: time.Duration(b.r.IntN(9)),
+		Once: b.r.IntN(10) == 0}
 	for _, v := range b.inputs(pass) {
 		if !slices.Contains(op.In, v) {
 			op.In = append(op.In, v)

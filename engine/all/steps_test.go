@@ -83,7 +83,8 @@ func TestSmallSteps(t *testing.T) {
 	for seed := range graphs {
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := randomStep(r, 6, seed%2 == 0)
-		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))), Budget: engine.Bytes(8 + r.IntN(40))}
+		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))),
+			Budget: engine.Bytes(8 + r.IntN(40))}
 		for _, s := range engine.Strategies() {
 			if s.Graphs {
 				planned(t, fmt.Sprintf("seed %d", seed), s, p, nil, 50)
@@ -123,9 +124,11 @@ func stepProblem(seed uint64) *engine.Problem {
 // planned is what sim makes of the schedule of a strategy, which has to fit, to be
 // accepted by check, and to be what is claimed; nil if the problem is refused. The strategy is
 // stopped after that many calls of its poll.
-func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, calls int) *sim.Trace {
+func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args,
+	calls int) *sim.Trace {
 	t.Helper()
-	input = fmt.Sprintf("%s, %s %v, budget %d, %+v, %v\n%s", input, s.Name, args, p.Budget, p.Device, p.Transfers, enginetest.DumpGraph(p.Graph))
+	input = fmt.Sprintf("%s, %s %v, budget %d, %+v, %v\n%s", input, s.Name, args, p.Budget, p.Device, p.Transfers,
+		enginetest.DumpGraph(p.Graph))
 	defer func() {
 		if what := recover(); what != nil {
 			t.Errorf("%spanics: %v\n%s", input, what, debug.Stack())
@@ -133,7 +136,8 @@ func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, 
 	}()
 	sol, err := s.Solve(p, args, engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil))
 	var small *engine.InfeasibleError
-	if err != nil && !errors.Is(err, engine.ErrUnsupported) && !errors.As(err, &small) && !errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && !errors.Is(err, engine.ErrUnsupported) && !errors.As(err, &small) &&
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%sgot %v; want a schedule, or that it does not fit or is not supported", input, err)
 	}
 	if sol == nil {
@@ -148,7 +152,8 @@ func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, 
 		t.Errorf("%scheck refutes what sim plays: %v\n%v", input, err, described(p.Graph, sol.Schedule))
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > p.Budget {
-		t.Errorf("%sclaims %v and %d bytes; played %v and %d", input, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+		t.Errorf("%sclaims %v and %d bytes; played %v and %d", input, sol.Makespan, sol.Peak, trace.Makespan,
+			trace.Peak)
 	}
 	return trace
 }

@@ -42,7 +42,8 @@ func TestSweep(t *testing.T) {
 			mode := modes[i%len(modes)]
 			p := engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, 0)
 			for _, args := range argSets(s) {
-				sweeps(t, fmt.Sprintf("chain %d, %v duplex, %v transfers, arguments %v\n%s%s", i, mode.duplex, mode.transfers, args, enginetest.Dump(c), s.Name), s, p, args, budgets)
+				sweeps(t, fmt.Sprintf("chain %d, %v duplex, %v transfers, arguments %v\n%s%s", i, mode.duplex,
+					mode.transfers, args, enginetest.Dump(c), s.Name), s, p, args, budgets)
 				if t.Failed() {
 					return
 				}
@@ -54,7 +55,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-func sweeps(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args, budgets []engine.Bytes) {
+func sweeps(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args,
+	budgets []engine.Bytes) {
 	t.Helper()
 	seen := make([]int, len(budgets))
 	s.Sweep(p, args, budgets, nil, func(i int, sol *engine.Solution, err error) {
@@ -97,7 +99,8 @@ func TestSweepCancelled(t *testing.T) {
 			})
 			cancel()
 			if answers != len(budgets) || after == 0 && stopped != len(budgets) {
-				t.Errorf("%s, stopped after %d: %d answers of %d, %d of them say that it was stopped", s.Name, after, answers, len(budgets), stopped)
+				t.Errorf("%s, stopped after %d: %d answers of %d, %d of them say that it was stopped", s.Name, after,
+					answers, len(budgets), stopped)
 			}
 		}
 	}
@@ -109,7 +112,8 @@ func TestSweepNeedsAChain(t *testing.T) {
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}
 	for _, s := range sweepers() {
 		s.Sweep(p, nil, []engine.Bytes{1, 2}, nil, func(i int, sol *engine.Solution, err error) {
-			if want, wantErr := s.Solve(p, nil, nil); !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
+			if want, wantErr := s.Solve(p, nil, nil); !reflect.DeepEqual(sol, want) ||
+				!reflect.DeepEqual(err, wantErr) {
 				t.Errorf("%s: got %v, %v; want %v, %v", s.Name, sol, err, want, wantErr)
 			}
 		})
@@ -144,8 +148,10 @@ func TestSweepShares(t *testing.T) {
 					if stopped > 0 {
 						after++
 					}
-					if want, wantErr := s.Solve(p.WithBudget(budgets[i]), nil, nil); !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
-						t.Errorf("%s, budget %d, after %d were stopped:\n got %+v, %v\nwant %+v, %v", s.Name, budgets[i], stopped, sol, err, want, wantErr)
+					if want, wantErr := s.Solve(p.WithBudget(budgets[i]), nil, nil); !reflect.DeepEqual(sol, want) ||
+						!reflect.DeepEqual(err, wantErr) {
+						t.Errorf("%s, budget %d, after %d were stopped:\n got %+v, %v\nwant %+v, %v", s.Name,
+							budgets[i], stopped, sol, err, want, wantErr)
 					}
 				}
 				time.Sleep(share * 2 / 3)
@@ -155,7 +161,8 @@ func TestSweepShares(t *testing.T) {
 			})
 		})
 		if answers != len(budgets) || stopped == 0 || after == 0 {
-			t.Errorf("%s: %d of %d answers, %d stopped and %d solved after that; want all, and some of both", s.Name, answers, len(budgets), stopped, after)
+			t.Errorf("%s: %d of %d answers, %d stopped and %d solved after that; want all, and some of both", s.Name,
+				answers, len(budgets), stopped, after)
 		}
 	}
 }

@@ -214,7 +214,8 @@ func TestTableOne(t *testing.T) {
 		default:
 			optima++
 			if best, ok := fastest(p, sol.Makespan); ok || !sol.Optimal {
-				t.Errorf("seed %d budget %d: got %d, optimal %v; want %d\n%s", seed, budget, sol.Makespan, sol.Optimal, best, enginetest.Dump(c))
+				t.Errorf("seed %d budget %d: got %d, optimal %v; want %d\n%s", seed, budget, sol.Makespan,
+					sol.Optimal, best, enginetest.Dump(c))
 			}
 		}
 	}
@@ -228,13 +229,17 @@ func TestTableOne(t *testing.T) {
 // says so.
 func TestForgetting(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, saved, grad, fwdTemp, bwdTemp engine.Bytes) engine.Stage {
-		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: saved, Grad: grad, FwdTemp: fwdTemp, BwdTemp: bwdTemp}
+		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: saved, Grad: grad, FwdTemp: fwdTemp,
+			BwdTemp: bwdTemp}
 	}
-	one := &engine.Chain{Input: 3, InputGrad: 6, Stages: []engine.Stage{stage(5, 0, 2, 2, 6, 0, 8), stage(11, 4, 8, 8, 0, 0, 0),
-		stage(0, 5, 3, 3, 8, 0, 0), stage(0, 0, 0, 0, 0, 0, 4)}}
+	one := &engine.Chain{Input: 3, InputGrad: 6,
+		Stages: []engine.Stage{stage(5, 0, 2, 2, 6, 0, 8), stage(11, 4, 8, 8, 0, 0, 0),
+			stage(0, 5, 3, 3, 8, 0, 0), stage(0, 0, 0, 0, 0, 0, 4)}}
 	one.Stages[2].Unsaved = true
-	two := &engine.Chain{Input: 4, InputGrad: 7, LossGradAllocated: true, Resident: engine.Resident{Weights: 2}, Stages: []engine.Stage{
-		stage(2, 4, 0, 0, 0, 0, 0), stage(9, 0, 6, 6, 6, 4, 0), stage(5, 6, 0, 0, 7, 10, 0), stage(0, 0, 2, 7, 0, 0, 0)}}
+	two := &engine.Chain{Input: 4, InputGrad: 7, LossGradAllocated: true, Resident: engine.Resident{Weights: 2},
+		Stages: []engine.Stage{
+			stage(2, 4, 0, 0, 0, 0, 0), stage(9, 0, 6, 6, 6, 4, 0), stage(5, 6, 0, 0, 7, 10, 0),
+			stage(0, 0, 2, 7, 0, 0, 0)}}
 	for _, tc := range []struct {
 		chain    *engine.Chain
 		takes    time.Duration // by forgetting
@@ -243,14 +248,17 @@ func TestForgetting(t *testing.T) {
 	}{{one, 36, 41, 0}, {two, 40, 0, 26}} {
 		p := engine.NewChainProblem(tc.chain, engine.Device{}, engine.Whole, 25)
 		g := p.Chain
-		run, lean, free := func(k int) engine.Step { return engine.Run(g.Fwd(k)) }, func(k int) engine.Step { return engine.RunOutputOnly(g.Fwd(k)) }, engine.Free
+		run, lean, free := func(k int) engine.Step { return engine.Run(g.Fwd(k)) },
+			func(k int) engine.Step { return engine.RunOutputOnly(g.Fwd(k)) }, engine.Free
 		back := func(k int) engine.Schedule {
 			return engine.Schedule{engine.Run(g.Bwd(k)), free(g.Grad(k)), free(g.Saved(k))}
 		}
-		steps := slices.Concat(engine.Schedule{run(1), lean(2), run(3), lean(3), free(g.Act(2)), run(4)}, back(4), engine.Schedule{free(g.Act(3)), run(2)}, back(3), back(2), back(1))
+		steps := slices.Concat(engine.Schedule{run(1), lean(2), run(3), lean(3), free(g.Act(2)), run(4)}, back(4),
+			engine.Schedule{free(g.Act(3)), run(2)}, back(3), back(2), back(1))
 		f, err := play(p, steps)
 		if err != nil || f.trace.Makespan != tc.takes || !f.table1 {
-			t.Errorf("%d bytes at the start: got %+v, %v; want a sequence of Table 1 of %d", tc.chain.Input, f, err, tc.takes)
+			t.Errorf("%d bytes at the start: got %+v, %v; want a sequence of Table 1 of %d", tc.chain.Input, f, err,
+				tc.takes)
 			continue
 		}
 		sol, err := engine.Lookup("nonpersistent").Solve(p, nil, nil)
@@ -263,8 +271,10 @@ func TestForgetting(t *testing.T) {
 		}
 		const set = "sequences of Table 1 that run no stage forward while its saved set is there"
 		small, _ := errors.AsType[*engine.InfeasibleError](err)
-		if small == nil || small.Smallest != tc.smallest || !strings.HasPrefix(small.Why, "nothing needs less within "+set+": ") || members[set](f) {
-			t.Errorf("got %v; want that %d bytes are needed within a set without the sequence that fits", err, tc.smallest)
+		if small == nil || small.Smallest != tc.smallest ||
+			!strings.HasPrefix(small.Why, "nothing needs less within "+set+": ") || members[set](f) {
+			t.Errorf("got %v; want that %d bytes are needed within a set without the sequence that fits", err,
+				tc.smallest)
 		}
 	}
 }

@@ -94,7 +94,8 @@ func inSet(t *testing.T, p *engine.Problem, steps engine.Schedule, set string) b
 // layers are worth moving where little is above the budget. The first is a graph of which a plan
 // that fits is found sooner with the order kept than in any.
 func widerProblems() (list []*engine.Problem) {
-	list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(8), 40), Device: enginetest.Device(engine.HalfDuplex)})
+	list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(8), 40),
+		Device: enginetest.Device(engine.HalfDuplex)})
 	r := enginetest.Rand(61)
 	for i := range max(9/fewer(), 3) {
 		mode := modes[i%len(modes)]
@@ -107,11 +108,13 @@ func widerProblems() (list []*engine.Problem) {
 			}
 			list = append(list, engine.NewChainProblem(c, device, mode.transfers, 0))
 		case 1:
-			list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(r, 8+2*i), Device: device, Transfers: mode.transfers})
+			list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(r, 8+2*i), Device: device,
+				Transfers: mode.transfers})
 		case 2:
 			c := &engine.Chain{Input: 1, Stages: make([]engine.Stage, 6+i)}
 			for k := range c.Stages {
-				c.Stages[k] = engine.Stage{Forward: 20, Back: 40, Out: 6, Saved: engine.Bytes(120 + i), Grad: 6, Unsaved: k < len(c.Stages)-1}
+				c.Stages[k] = engine.Stage{Forward: 20, Back: 40, Out: 6, Saved: engine.Bytes(120 + i), Grad: 6,
+					Unsaved: k < len(c.Stages)-1}
 			}
 			list = append(list, engine.NewChainProblem(c, device, mode.transfers, 0))
 		}
@@ -146,15 +149,18 @@ func TestWiderIsNoSlower(t *testing.T) {
 				continue
 			}
 			for i, b := range budgets {
-				for how, answers := range map[string]map[string][]*engine.Solution{"by itself": alone, "in a sweep": swept} {
+				for how, answers := range map[string]map[string][]*engine.Solution{"by itself": alone,
+					"in a sweep": swept} {
 					got := answers[name][i]
 					for _, m := range slices.Sorted(maps.Keys(answers)) {
 						other := answers[m][i]
 						if other == nil || got != nil && got.Makespan <= other.Makespan {
 							continue
 						}
-						if slices.ContainsFunc(w.sets, func(set string) bool { return inSet(t, p.WithBudget(b), other.Schedule, set) }) {
-							t.Errorf("problem %d within %d, %s: %s gives %v, %s %d\n%s", n, b, how, name, claimOf(got), m, other.Makespan, enginetest.DumpGraph(p.Graph))
+						if slices.ContainsFunc(w.sets,
+							func(set string) bool { return inSet(t, p.WithBudget(b), other.Schedule, set) }) {
+							t.Errorf("problem %d within %d, %s: %s gives %v, %s %d\n%s", n, b, how, name,
+								claimOf(got), m, other.Makespan, enginetest.DumpGraph(p.Graph))
 						}
 					}
 					if got != nil {
@@ -162,13 +168,17 @@ func TestWiderIsNoSlower(t *testing.T) {
 					}
 				}
 				for k, other := range swept[name] {
-					if got := swept[name][i]; w.name != "offloadsearch" && other != nil && other.Peak <= b && (got == nil || got.Makespan > other.Makespan) {
-						t.Errorf("problem %d: within %d %s gives %v in a sweep; that for %d takes %d in %d", n, b, name, claimOf(got), budgets[k], other.Makespan, other.Peak)
+					if got := swept[name][i]; w.name != "offloadsearch" && other != nil && other.Peak <= b &&
+						(got == nil || got.Makespan > other.Makespan) {
+						t.Errorf("problem %d: within %d %s gives %v in a sweep; that for %d takes %d in %d", n, b,
+							name, claimOf(got), budgets[k], other.Makespan, other.Peak)
 					}
 				}
 				if sol := swept[name][i]; sol != nil {
-					if trace, err := sim.Play(p.WithBudget(b), sol.Schedule); err != nil || trace.Makespan != sol.Makespan || sol.Bound > sol.Makespan {
-						t.Errorf("problem %d: within %d %s claims %v in a sweep, bound %d: %v", n, b, name, claimOf(sol), sol.Bound, err)
+					if trace, err := sim.Play(p.WithBudget(b), sol.Schedule); err != nil ||
+						trace.Makespan != sol.Makespan || sol.Bound > sol.Makespan {
+						t.Errorf("problem %d: within %d %s claims %v in a sweep, bound %d: %v", n, b, name,
+							claimOf(sol), sol.Bound, err)
 					}
 				}
 			}

@@ -63,7 +63,8 @@ func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 			continue
 		}
 		if took := o.trace.Makespan; took < a.sol.Bound || a.sol.Optimal && took < a.sol.Makespan {
-			t.Errorf("%s%v: takes %d (optimal %v, bound %d) within %q, where %v takes %d", input, a, a.sol.Makespan, a.sol.Optimal, a.sol.Bound, a.sol.OptimalAmong, o, took)
+			t.Errorf("%s%v: takes %d (optimal %v, bound %d) within %q, where %v takes %d", input, a, a.sol.Makespan,
+				a.sol.Optimal, a.sol.Bound, a.sol.OptimalAmong, o, took)
 		}
 	}
 }
@@ -84,7 +85,8 @@ func TestWithin(t *testing.T) {
 		if p == nil {
 			continue
 		}
-		input := fmt.Sprintf("seed %d %v, %v transfers, budget %d\n%s", seed, p.Device, p.Transfers, p.Budget, enginetest.Dump(p.Chain.Chain))
+		input := fmt.Sprintf("seed %d %v, %v transfers, budget %d\n%s", seed, p.Device, p.Transfers, p.Budget,
+			enginetest.Dump(p.Chain.Chain))
 		all := answers(t, input, p, argSets)
 		for k := range all {
 			a := &all[k]
@@ -140,7 +142,8 @@ func TestWithinKnown(t *testing.T) {
 	last.FwdTemp, last.BwdTemp = 16, 12
 	for _, p := range []*engine.Problem{
 		engine.NewChainProblem(&engine.Chain{Input: 2, InputGrad: 2, LossGradAllocated: true,
-			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}}, enginetest.Device(engine.HalfDuplex), engine.Whole, 5),
+			Stages: []engine.Stage{stage(0, 2, 1, 0), stage(0, 2, 2, 0), stage(0, 3, 0, 1)}},
+			enginetest.Device(engine.HalfDuplex), engine.Whole, 5),
 		engine.NewChainProblem(&engine.Chain{Input: 4, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 12, 0), stage(0, 0, 6, 0), last}}, faster, engine.Whole, 24),
 	} {

@@ -38,7 +38,8 @@ type Allocator struct {
 	Placer func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error)
 }
 
-var allocators = engine.Registry[Allocator]{Kind: "alloc: allocator", Name: func(a *Allocator) string { return a.Name }, Runes: "-"}
+var allocators = engine.Registry[Allocator]{Kind: "alloc: allocator",
+	Name: func(a *Allocator) string { return a.Name }, Runes: "-"}
 
 // Register adds an allocator, for init functions: see engine.Registry.
 func Register(a *Allocator) { allocators.Register(a) }

@@ -45,8 +45,11 @@ func (v Violation) String() string {
 // wrong with a layout, buffer by buffer; nil if nothing is. It
 // knows nothing of how layouts are made.
 func Check(r *Requests, l *Layout) (bad []Violation) {
-	if len(l.Addr) != len(r.Buffers) || l.Took != nil && len(l.Took) != len(r.Buffers) || l.Chunk > 0 && len(l.Chunks) != len(r.Buffers) {
-		return []Violation{{BadShape, -1, -1, fmt.Sprintf("%d addresses, %d sizes, %d lists of chunks for %d buffers", len(l.Addr), len(l.Took), len(l.Chunks), len(r.Buffers))}}
+	if len(l.Addr) != len(r.Buffers) || l.Took != nil && len(l.Took) != len(r.Buffers) || l.Chunk > 0 &&
+		len(l.Chunks) != len(r.Buffers) {
+		return []Violation{{BadShape, -1, -1,
+			fmt.Sprintf("%d addresses, %d sizes, %d lists of chunks for %d buffers", len(l.Addr), len(l.Took),
+				len(l.Chunks), len(r.Buffers))}}
 	}
 	for i := range r.Buffers {
 		bad = append(bad, l.alone(r, i)...)
@@ -83,7 +86,8 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 		if group := engine.Bytes(l.Group) * l.Chunk; bytes > group && group > 0 {
 			step = group
 		}
-		if took := engine.Bytes(len(l.Chunks[i])) * l.Chunk; took < bytes || took%step != 0 || took-step >= bytes && took > 0 {
+		if took := engine.Bytes(len(l.Chunks[i])) * l.Chunk; took < bytes || took%step != 0 || took-step >= bytes &&
+			took > 0 {
 			add(BadChunks, "%d chunks of %d bytes for %d bytes", len(l.Chunks[i]), l.Chunk, bytes)
 		}
 		for _, c := range l.Chunks[i] {
@@ -148,7 +152,8 @@ func (l *Layout) levels(r *Requests) []Violation {
 			used += l.extent(r, e.Buffer)
 		}
 		if used > reserved {
-			return []Violation{{BadReserved, e.Buffer, -1, fmt.Sprintf("after event %d %d bytes are in use, %d reserved", i, used, reserved)}}
+			return []Violation{{BadReserved, e.Buffer, -1,
+				fmt.Sprintf("after event %d %d bytes are in use, %d reserved", i, used, reserved)}}
 		}
 	}
 	return nil

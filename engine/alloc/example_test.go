@@ -12,7 +12,8 @@ import (
 // found no room.
 func ExampleAllocator_Place() {
 	r, err := alloc.FromEvents([]alloc.Entry{
-		{Name: "a", Bytes: 2 * engine.KiB}, {Name: "b", Bytes: engine.KiB}, {Name: "a", Free: true}, {Name: "c", Bytes: 2 * engine.KiB}, {Name: "d", Bytes: engine.KiB},
+		{Name: "a", Bytes: 2 * engine.KiB}, {Name: "b", Bytes: engine.KiB}, {Name: "a", Free: true},
+		{Name: "c", Bytes: 2 * engine.KiB}, {Name: "d", Bytes: engine.KiB},
 	})
 	if err != nil {
 		fmt.Println(err)

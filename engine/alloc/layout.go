@@ -51,7 +51,8 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	msg := fmt.Sprintf("event %d: no room for %s: %s is free, the largest hole has %s", f.Event, f.Bytes.Text(), f.Free.Text(), f.Largest.Text())
+	msg := fmt.Sprintf("event %d: no room for %s: %s is free, the largest hole has %s", f.Event, f.Bytes.Text(),
+		f.Free.Text(), f.Largest.Text())
 	if f.Unreserved > 0 {
 		msg += "; the device has " + f.Unreserved.Text() + " more, not enough for a segment"
 	}

@@ -138,7 +138,8 @@ func (w *watch) occupy(addr, n engine.Bytes) {
 
 // at returns the hole that holds an address, -1 if it is in none.
 func (h Holes) at(addr engine.Bytes) int {
-	i, _ := slices.BinarySearchFunc(h, addr, func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.end, a), -1) })
+	i, _ := slices.BinarySearchFunc(h, addr,
+		func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.end, a), -1) })
 	if i == len(h) || h[i].addr > addr {
 		return -1
 	}
@@ -223,7 +224,8 @@ func (h *Holes) drop(i int) {
 
 // Give makes [addr, addr+n) free and joins it with its neighbours.
 func (h *Holes) Give(addr, n engine.Bytes) {
-	i, _ := slices.BinarySearchFunc(*h, addr, func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.addr, a), 1) })
+	i, _ := slices.BinarySearchFunc(*h, addr,
+		func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.addr, a), 1) })
 	*h = slices.Insert(*h, i, hole{addr, addr + n})
 	if i+1 < len(*h) && (*h)[i+1].addr == addr+n {
 		(*h)[i].end = (*h)[i+1].end

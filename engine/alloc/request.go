@@ -62,7 +62,8 @@ func FromEvents(list []Entry) (*Requests, error) {
 		default:
 			at = len(r.Buffers)
 			live[e.Name] = at
-			r.Buffers = append(r.Buffers, Buffer{Name: e.Name, Bytes: e.Bytes, Start: i, End: len(list), High: e.High, Kind: e.Kind})
+			r.Buffers = append(r.Buffers,
+				Buffer{Name: e.Name, Bytes: e.Bytes, Start: i, End: len(list), High: e.High, Kind: e.Kind})
 		}
 		r.Events = append(r.Events, Event{at, e.Free})
 	}

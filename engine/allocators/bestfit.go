@@ -28,7 +28,8 @@ func lowest(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool) { return h.Low
 // inPool serves requests in order from one pool with the given choice of holes.
 // With engine.NoLimit it searches for a pool: on failure it grows by what the
 // largest hole lacks.
-func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll, choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
+func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll,
+	choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	size := pool
 	if pool == engine.NoLimit {
 		size = r.AggregatePeak()
@@ -45,7 +46,8 @@ func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll, choose func
 }
 
 // fill is one run over the requests, up to the first that fails.
-func fill(r *alloc.Requests, size engine.Bytes, poll *engine.Poll, choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
+func fill(r *alloc.Requests, size engine.Bytes, poll *engine.Poll,
+	choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	l := alloc.NewLayout(r)
 	l.Pool = size
 	l.Reserve(0, size)

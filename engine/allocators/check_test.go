@@ -10,7 +10,8 @@ import (
 
 // TestCheckFindsEveryReason breaks a sound layout in one way after the other.
 func TestCheckFindsEveryReason(t *testing.T) {
-	r, err := alloc.FromLives([]alloc.Buffer{{Start: 0, End: 4, Bytes: 5}, {Start: 1, End: 3, Bytes: 2}, {Start: 3, End: 6, Bytes: 2}})
+	r, err := alloc.FromLives([]alloc.Buffer{{Start: 0, End: 4, Bytes: 5}, {Start: 1, End: 3, Bytes: 2},
+		{Start: 3, End: 6, Bytes: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ func TestMiniMalloc(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := readLives(t, path)
-			l, err := alloc.Lookup("optimal").Place(r, engine.Bytes(capacity), nil, engine.NewPoll(engine.LimitCalls(t.Context(), mostNodes), nil))
+			l, err := alloc.Lookup("optimal").Place(r, engine.Bytes(capacity), nil,
+				engine.NewPoll(engine.LimitCalls(t.Context(), mostNodes), nil))
 			if err != nil {
 				t.Fatalf("%s: no placement in %d within %d nodes: %v", path, capacity, mostNodes, err)
 			}

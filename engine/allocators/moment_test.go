@@ -76,7 +76,8 @@ func TestMomentsBySlowSearch(t *testing.T) {
 		for i, m := range moments {
 			used, largest := slowMoment(r, l, i, pool)
 			if m.Used != used || m.Largest != largest || m.Reserved != pool || m.Event != i {
-				t.Errorf("round %d, event %d: got %+v, want %d used, largest hole %d of %d", round, i, m, used, largest, pool)
+				t.Errorf("round %d, event %d: got %+v, want %d used, largest hole %d of %d", round, i, m, used,
+					largest, pool)
 			}
 		}
 	}
@@ -85,7 +86,8 @@ func TestMomentsBySlowSearch(t *testing.T) {
 // What PyTorch reserves grows by segments, and what it rounds up is not asked for.
 func TestMomentsOfSegments(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{
-		{Name: "a", Bytes: 3 * engine.MiB}, {Name: "b", Bytes: 100}, {Name: "a", Free: true}, {Name: "c", Bytes: 4 * engine.MiB},
+		{Name: "a", Bytes: 3 * engine.MiB}, {Name: "b", Bytes: 100}, {Name: "a", Free: true},
+		{Name: "c", Bytes: 4 * engine.MiB},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,8 @@ func TestMomentsOfSegments(t *testing.T) {
 
 // In layouts by virtual addressing no free chunk is lost to holes.
 func TestMomentsOfChunks(t *testing.T) {
-	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 5}, {Name: "b", Bytes: 5}, {Name: "c", Bytes: 5}, {Name: "b", Free: true}, {Name: "a", Free: true}})
+	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 5}, {Name: "b", Bytes: 5}, {Name: "c", Bytes: 5},
+		{Name: "b", Free: true}, {Name: "a", Free: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,8 @@ func TestMomentsOfChunks(t *testing.T) {
 
 // Holes end at the ends of segments, which come and go.
 func TestMomentsWithinSegments(t *testing.T) {
-	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 6}, {Name: "a", Free: true}, {Name: "b", Free: true}, {Name: "c", Bytes: 1}})
+	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 6}, {Name: "a", Free: true},
+		{Name: "b", Free: true}, {Name: "c", Bytes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,9 +79,11 @@ func placeWithoutLoss(t *testing.T, p *engine.Problem) {
 	}
 	r := alloc.FromTrace(trace, alloc.AsPlayed)
 	if want := trace.Peak - p.Graph.Fixed; r.AggregatePeak() != want {
-		t.Errorf("in %d: %d bytes live at a moment, the trace's peak less what is resident is %d", p.Budget, r.AggregatePeak(), want)
+		t.Errorf("in %d: %d bytes live at a moment, the trace's peak less what is resident is %d", p.Budget,
+			r.AggregatePeak(), want)
 	}
-	l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil, engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
+	l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil,
+		engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
 	if err != nil {
 		t.Fatalf("in %d: within %d polls: %v", p.Budget, mostPolls, err)
 	}
@@ -154,7 +156,8 @@ func TestOrderMatters(t *testing.T) {
 	a := alloc.Lookup("high-end")
 	pools := map[string]engine.Bytes{}
 	for _, word := range a.Params[0].Choices {
-		pools[word] = place(t, "high-end", alloc.FromTrace(trace, a.Order(engine.Args{a.Params[0].Name: word})), engine.NoLimit).Pool
+		pools[word] = place(t, "high-end", alloc.FromTrace(trace, a.Order(engine.Args{a.Params[0].Name: word})),
+			engine.NoLimit).Pool
 	}
 	if pools["as-played"] != pools["derivative-first"] || pools["prefetch-first"] == pools["derivative-first"] {
 		t.Errorf("got pools %v; want gradients first as it is played, and another pool the other way round", pools)

@@ -38,7 +38,8 @@ func placePyTorch(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *e
 		default:
 			addr, took, ok := c.Alloc(b.Bytes)
 			if !ok {
-				l.Failed = &alloc.Failure{Event: i, Buffer: e.Buffer, Bytes: (&caching.Rules{}).Round(b.Bytes), Unreserved: pool - c.Reserved()}
+				l.Failed = &alloc.Failure{Event: i, Buffer: e.Buffer, Bytes: (&caching.Rules{}).Round(b.Bytes),
+					Unreserved: pool - c.Reserved()}
 				l.Failed.Largest, l.Failed.Free = c.Room(b.Bytes)
 				return l, nil
 			}

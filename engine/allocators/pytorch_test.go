@@ -50,7 +50,8 @@ func TestPyTorchRules(t *testing.T) {
 func TestPyTorchGivesBack(t *testing.T) {
 	const mib = engine.MiB
 	r, err := alloc.FromEvents([]alloc.Entry{
-		{Name: "a", Bytes: 12 * mib}, {Name: "a", Free: true}, {Name: "b", Bytes: 16 * mib}, {Name: "c", Bytes: 2 * mib},
+		{Name: "a", Bytes: 12 * mib}, {Name: "a", Free: true}, {Name: "b", Bytes: 16 * mib},
+		{Name: "c", Bytes: 2 * mib},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -209,13 +209,16 @@ func TestDeadlineIsNotInfeasible(t *testing.T) {
 	for _, pool := range []engine.Bytes{engine.NoLimit, r.AggregatePeak()} {
 		best := engine.NoLimit
 		for _, calls := range []int{0, 1, 100, 10_000, 400_000} {
-			l, err := alloc.Lookup("optimal").Place(r, pool, nil, engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil))
+			l, err := alloc.Lookup("optimal").Place(r, pool, nil,
+				engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil))
 			if !errors.Is(err, context.DeadlineExceeded) || l == nil || l.Optimal {
-				t.Fatalf("in %d, stopped after %d polls: got %+v, %v; want the best so far and the deadline", pool, calls, l, err)
+				t.Fatalf("in %d, stopped after %d polls: got %+v, %v; want the best so far and the deadline", pool,
+					calls, l, err)
 			}
 			sound(t, "optimal", r, l)
 			if l.Pool > best {
-				t.Errorf("in %d, stopped after %d polls: a pool of %d, but after fewer polls there was one of %d", pool, calls, l.Pool, best)
+				t.Errorf("in %d, stopped after %d polls: a pool of %d, but after fewer polls there was one of %d",
+					pool, calls, l.Pool, best)
 			}
 			best = l.Pool
 		}
@@ -229,7 +232,8 @@ func hard(t *testing.T) *alloc.Requests {
 	var buffers []alloc.Buffer
 	for range 400 {
 		start := rnd.IntN(300)
-		buffers = append(buffers, alloc.Buffer{Start: start, End: start + 1 + rnd.IntN(60), Bytes: engine.Bytes(10_000 + rnd.IntN(90_000))})
+		buffers = append(buffers, alloc.Buffer{Start: start, End: start + 1 + rnd.IntN(60),
+			Bytes: engine.Bytes(10_000 + rnd.IntN(90_000))})
 	}
 	r, err := alloc.FromLives(buffers)
 	if err != nil {
@@ -251,7 +255,8 @@ func TestFromTrace(t *testing.T) {
 		},
 	}
 	for order, want := range map[alloc.Order][]int{
-		alloc.AsPlayed: {0, 0, 1, 2, 3, 3, 1, 2}, alloc.DerivativeFirst: {0, 0, 1, 2, 3, 3, 1, 2}, alloc.PrefetchFirst: {0, 0, 2, 1, 3, 3, 1, 2},
+		alloc.AsPlayed: {0, 0, 1, 2, 3, 3, 1, 2}, alloc.DerivativeFirst: {0, 0, 1, 2, 3, 3, 1, 2},
+		alloc.PrefetchFirst: {0, 0, 2, 1, 3, 3, 1, 2},
 	} {
 		r := alloc.FromTrace(trace, order)
 		for i, e := range r.Events {
@@ -260,7 +265,8 @@ func TestFromTrace(t *testing.T) {
 				break
 			}
 		}
-		if !r.Buffers[0].High || r.Buffers[2].High || r.Buffers[3].Start != 4 || r.Buffers[3].End != 5 || r.AggregatePeak() != 9 {
+		if !r.Buffers[0].High || r.Buffers[2].High || r.Buffers[3].Start != 4 || r.Buffers[3].End != 5 ||
+			r.AggregatePeak() != 9 {
 			t.Errorf("order %d: got %+v and a peak of %d", order, r.Buffers, r.AggregatePeak())
 		}
 	}
@@ -272,7 +278,8 @@ func TestPieces(t *testing.T) {
 	va := alloc.Lookup("va")
 	args := engine.Args{"chunk": "7", "small": "pieces"} // 7 MiB become 8
 	const mib = engine.MiB
-	whole := map[engine.Bytes]engine.Bytes{0: 0, 1: 2 * mib, 2 * mib: 2 * mib, 2*mib + 1: 4 * mib, 8 * mib: 8 * mib, 8*mib + 1: 16 * mib, 16*mib + 1: 24 * mib}
+	whole := map[engine.Bytes]engine.Bytes{0: 0, 1: 2 * mib, 2 * mib: 2 * mib, 2*mib + 1: 4 * mib, 8 * mib: 8 * mib,
+		8*mib + 1: 16 * mib, 16*mib + 1: 24 * mib}
 	for seed := range uint64(100) {
 		r := randomRequests(t, enginetest.Rand(seed), 30, 30)
 		for i := range r.Buffers {

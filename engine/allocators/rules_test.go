@@ -17,7 +17,8 @@ func TestRulesOnlyPrune(t *testing.T) {
 		var buffers []alloc.Buffer
 		for range 2 + r.IntN(5) {
 			start := r.IntN(6)
-			buffers = append(buffers, alloc.Buffer{Start: start, End: start + 1 + r.IntN(5), Bytes: engine.Bytes(1 + r.IntN(4))})
+			buffers = append(buffers, alloc.Buffer{Start: start, End: start + 1 + r.IntN(5),
+				Bytes: engine.Bytes(1 + r.IntN(4))})
 		}
 		q, err := alloc.FromLives(buffers)
 		if err != nil {
@@ -31,7 +32,8 @@ func TestRulesOnlyPrune(t *testing.T) {
 			}
 			for without := rule(1); without <= allRules; without++ {
 				if got := newSearch(q, without).solveUnits(capacity); got != want {
-					t.Errorf("seed %d, capacity %d, without rules %04b: got outcome %d, want %d\n%+v", seed, capacity, without, got, want, buffers)
+					t.Errorf("seed %d, capacity %d, without rules %04b: got outcome %d, want %d\n%+v", seed, capacity,
+						without, got, want, buffers)
 				}
 			}
 		}

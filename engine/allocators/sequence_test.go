@@ -24,7 +24,8 @@ func nineEleven(t *testing.T) *alloc.Requests {
 // not in 10 to 13; the paper names 9 and 11.
 func TestLargerPoolFails(t *testing.T) {
 	r := nineEleven(t)
-	for pool, served := range map[engine.Bytes]bool{8: false, 9: true, 10: false, 11: false, 12: false, 13: false, 14: true, 15: true} {
+	for pool, served := range map[engine.Bytes]bool{8: false, 9: true, 10: false, 11: false, 12: false, 13: false,
+		14: true, 15: true} {
 		if l := place(t, "best-fit", r, pool); (l.Failed == nil) != served {
 			t.Errorf("in %d: got failure %v, want served %v", pool, l.Failed, served)
 		}
@@ -33,7 +34,8 @@ func TestLargerPoolFails(t *testing.T) {
 		t.Errorf("search: got %d after %d runs, want 9 after 1", l.Pool, l.Runs)
 	}
 	l := place(t, "best-fit", r, 11)
-	if want := (alloc.Failure{Event: 7, Buffer: 4, Bytes: 8, Largest: 5, Free: 10}); l.Failed == nil || *l.Failed != want {
+	if want := (alloc.Failure{Event: 7, Buffer: 4, Bytes: 8, Largest: 5, Free: 10}); l.Failed == nil ||
+		*l.Failed != want {
 		t.Errorf("in 11: got %+v, want %+v", l.Failed, want)
 	}
 }

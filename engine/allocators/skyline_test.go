@@ -72,7 +72,8 @@ func TestGeometryByDefinition(t *testing.T) {
 			entries += len(in)
 		}
 		if entries != g.entries || len(g.sections) != int(g.count) {
-			t.Errorf("seed %d: %d entries in %d sections, announced were %d in %d", seed, entries, len(g.sections), g.entries, g.count)
+			t.Errorf("seed %d: %d entries in %d sections, announced were %d in %d", seed, entries, len(g.sections),
+				g.entries, g.count)
 		}
 	}
 }

@@ -23,10 +23,12 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
 			Default: "40", Min: 2, Max: 4096,
 		}, {
-			Name: "small", Title: "Small buffers", Doc: "What a buffer no larger than a chunk gets: a chunk of its own, or pieces of 2 MiB.",
+			Name: "small", Title: "Small buffers",
+			Doc:     "What a buffer no larger than a chunk gets: a chunk of its own, or pieces of 2 MiB.",
 			Default: "chunk", Choices: []string{"chunk", "pieces"},
 		}},
-		Placer: func(r *alloc.Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
+		Placer: func(r *alloc.Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*alloc.Layout,
+			error) {
 			chunk := engine.Bytes(args.Int("chunk")) * engine.MiB
 			if args.Is("small", "pieces") {
 				return virtual(r, pool, leastChunk, int((chunk+leastChunk-1)/leastChunk), poll)

@@ -62,7 +62,8 @@ func TestVectors(t *testing.T) {
 		}
 		optimal := place(t, "optimal", r, engine.NoLimit)
 		if !optimal.Optimal || optimal.Pool < r.AggregatePeak() {
-			t.Errorf("%s: optimal: got %d, proven %v, for %d bytes", v.ID, optimal.Pool, optimal.Optimal, r.AggregatePeak())
+			t.Errorf("%s: optimal: got %d, proven %v, for %d bytes", v.ID, optimal.Pool, optimal.Optimal,
+				r.AggregatePeak())
 		}
 		for _, name := range []string{"best-fit", "high-end"} {
 			var want pooled
@@ -71,7 +72,8 @@ func TestVectors(t *testing.T) {
 			}
 			comparePooled(t, v.ID, name, r, &want)
 			if optimal.Pool > want.SearchPool {
-				t.Errorf("%s: the optimal pool of %d is larger than the %d of %s", v.ID, optimal.Pool, want.SearchPool, name)
+				t.Errorf("%s: the optimal pool of %d is larger than the %d of %s", v.ID, optimal.Pool,
+					want.SearchPool, name)
 			}
 		}
 		compareVirtual(t, v, r)
@@ -85,7 +87,8 @@ func comparePooled(t *testing.T, id, name string, r *alloc.Requests, want *poole
 	t.Helper()
 	l := place(t, name, r, engine.NoLimit)
 	if l.Pool != want.SearchPool || l.Runs != want.SearchRuns {
-		t.Errorf("%s: %s: got a pool of %d after %d runs, want %d after %d", id, name, l.Pool, l.Runs, want.SearchPool, want.SearchRuns)
+		t.Errorf("%s: %s: got a pool of %d after %d runs, want %d after %d", id, name, l.Pool, l.Runs,
+			want.SearchPool, want.SearchRuns)
 	}
 	for i, b := range r.Buffers {
 		if addr, ok := want.Addresses[b.Name]; !ok || l.Addr[i] != addr {
@@ -106,7 +109,8 @@ func comparePooled(t *testing.T, id, name string, r *alloc.Requests, want *poole
 		}
 		same := (event == nil) == (outcome[1] == nil) && (event == nil || string(*event) == string(*outcome[1]))
 		if served != string(*outcome[0]) || !same {
-			t.Errorf("%s: %s in %d: got served %s, failure %v; want %s, %s", id, name, pool, served, l.Failed, *outcome[0], size)
+			t.Errorf("%s: %s in %d: got served %s, failure %v; want %s, %s", id, name, pool, served, l.Failed,
+				*outcome[0], size)
 		}
 	}
 }
@@ -127,7 +131,8 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 	}
 	sound(t, "va", r, l)
 	if l.PeakChunks() != want.PeakChunks || l.PeakWaste(r) != want.Waste || mostLive(r) != want.MaxLive {
-		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r), mostLive(r), want)
+		t.Errorf("%s: va: got %d chunks, %d lost, %d live; want %+v", v.ID, l.PeakChunks(), l.PeakWaste(r),
+			mostLive(r), want)
 	}
 	exact := engine.Bytes(want.PeakChunks) * l.Chunk
 	if l, _ := allocators.Virtual(r, exact, l.Chunk, nil); l.Failed != nil {

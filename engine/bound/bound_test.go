@@ -158,17 +158,22 @@ func TestInterleaved(t *testing.T) {
 		"p000-lemma3": func(g *engine.ChainGraph) engine.Schedule {
 			x0, x3 := g.Act(0), g.Saved(3)
 			return engine.Schedule{
-				engine.Offload(x0), engine.Run(g.Fwd(1)), engine.Free(x0), engine.Run(g.Fwd(2)), engine.Fetch(x0, 0), engine.Run(g.Fwd(3)),
+				engine.Offload(x0), engine.Run(g.Fwd(1)), engine.Free(x0), engine.Run(g.Fwd(2)), engine.Fetch(x0, 0),
+				engine.Run(g.Fwd(3)),
 				engine.Offload(x3), engine.Run(g.Fwd(4)), engine.Free(x3), engine.Run(g.Fwd(5)), engine.Fetch(x3, 0),
-				engine.Run(g.Bwd(5)), engine.Run(g.Bwd(4)), engine.Run(g.Bwd(3)), engine.Run(g.Bwd(2)), engine.Run(g.Bwd(1)),
+				engine.Run(g.Bwd(5)), engine.Run(g.Bwd(4)), engine.Run(g.Bwd(3)), engine.Run(g.Bwd(2)),
+				engine.Run(g.Bwd(1)),
 			}
 		},
 		"p000-lemma3-mirror": func(g *engine.ChainGraph) engine.Schedule {
 			x0, x4 := g.Act(0), g.Saved(4)
 			return engine.Schedule{
-				engine.Run(g.Fwd(1)), engine.Run(g.Fwd(2)), engine.Run(g.Fwd(3)), engine.Run(g.Fwd(4)), engine.Offload(x4), engine.Run(g.Fwd(5)),
-				engine.Free(x4), engine.Run(g.Fwd(6)), engine.Fetch(x4, 0), engine.Run(g.Bwd(6)), engine.Offload(x0), engine.Free(x0), engine.Run(g.Bwd(5)),
-				engine.Run(g.Bwd(4)), engine.Free(x4), engine.Run(g.Bwd(3)), engine.Fetch(x0, 0), engine.Run(g.Bwd(2)), engine.Run(g.Bwd(1)),
+				engine.Run(g.Fwd(1)), engine.Run(g.Fwd(2)), engine.Run(g.Fwd(3)), engine.Run(g.Fwd(4)),
+				engine.Offload(x4), engine.Run(g.Fwd(5)),
+				engine.Free(x4), engine.Run(g.Fwd(6)), engine.Fetch(x4, 0), engine.Run(g.Bwd(6)), engine.Offload(x0),
+				engine.Free(x0), engine.Run(g.Bwd(5)),
+				engine.Run(g.Bwd(4)), engine.Free(x4), engine.Run(g.Bwd(3)), engine.Fetch(x0, 0),
+				engine.Run(g.Bwd(2)), engine.Run(g.Bwd(1)),
 			}
 		},
 	}
@@ -219,7 +224,8 @@ func TestNoScheduleIsFaster(t *testing.T) {
 			played++
 			lower, name := Of(p, engine.MayOffload)
 			if tr.Makespan < lower {
-				t.Fatalf("seed %d: %v %v: a schedule takes %d, %s is %d\nbudget %d, rates %d and %d\n%s%v", seed, p.Transfers, dev.Duplex,
+				t.Fatalf("seed %d: %v %v: a schedule takes %d, %s is %d\nbudget %d, rates %d and %d\n%s%v", seed,
+					p.Transfers, dev.Duplex,
 					tr.Makespan, name, lower, p.Budget, dev.ToHost, dev.ToDev, enginetest.Dump(c), describe(p, sched))
 			}
 			if name != NameCompute && tr.Makespan == lower {
@@ -229,7 +235,8 @@ func TestNoScheduleIsFaster(t *testing.T) {
 	}
 	t.Logf("%d schedules played, %d reach a bound above the compute time", played, tight)
 	if played < 5000 || tight < 20 {
-		t.Errorf("%d schedules played, %d reach a bound above the compute time; expected at least 5000 and 20", played, tight)
+		t.Errorf("%d schedules played, %d reach a bound above the compute time; expected at least 5000 and 20",
+			played, tight)
 	}
 }
 

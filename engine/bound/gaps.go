@@ -37,7 +37,8 @@ type Recomputed struct {
 // then, or are made again between two readers of the chain. These times are disjoint
 // for the gaps of one chain. So what is above the budget at x has to be covered by
 // gaps whose values are made again, each at the price of its operation in its fastest way, shared by
-// its outputs; what an operation uses besides is that of its leanest way. The bound is the relaxation of that covering, by ascent on its dual.
+// its outputs; what an operation uses besides is that of its leanest way. The bound is the relaxation of that
+// covering, by ascent on its dual.
 func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	trivial := Recomputed{Time: compute(p.Graph), Fits: true, At: engine.NoOp}
 	c, ok := newCover(p, kept)
@@ -101,8 +102,9 @@ type share struct {
 // newCover reads the graph; ok is false if its values are not made once.
 func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	g := p.Graph
-	c = &cover{p: p, kept: kept, in: make([][]int32, len(g.Ops)), maker: make([]int32, len(g.Values)), users: make([][]int32, len(g.Values)),
-		need: make([]engine.Bytes, len(g.Ops)), at: make([][]absent, len(g.Ops))}
+	c = &cover{p: p, kept: kept, in: make([][]int32, len(g.Ops)), maker: make([]int32, len(g.Values)),
+		users: make([][]int32, len(g.Values)),
+		need:  make([]engine.Bytes, len(g.Ops)), at: make([][]absent, len(g.Ops))}
 	for v := range g.Values {
 		c.maker[v] = -1
 		if g.Values[v].Initial == engine.OnHost || g.Values[v].PartOf != engine.NoValue {

@@ -21,7 +21,8 @@ import (
 // differ; those made again are counted of both, which makes V no larger for either. With P
 // for the sum of the prices, the step takes no less than all times and P, and no less than x with, before it,
 // the longer of what has to run before and of V bytes out, and, after it, the longer of what
-// has to run after with P and of V bytes back. The bound is the largest of these, at the division of the D bytes that makes
+// has to run after with P and of V bytes back. The bound is the largest of these, at the division of the D bytes that
+// makes
 // it least. Fractions of values make it no larger, so the cheapest are made again first.
 func Joint(p *engine.Problem, kept bool, poll *engine.Poll) time.Duration {
 	all := compute(p.Graph)

@@ -118,7 +118,8 @@ func newStep(p *engine.Problem, compute time.Duration) *step {
 	n := c.Len()
 	bytes, times := make([]engine.Bytes, 3*n), make([]time.Duration, 2*n)
 	s := &step{seed: c.HeldGrad(n), excess: math.MinInt64, compute: compute,
-		idle: make([]bool, n), size: bytes[:n], overF: bytes[n : 2*n], overB: bytes[2*n:], timeF: times[:n], timeB: times[n:]}
+		idle: make([]bool, n), size: bytes[:n], overF: bytes[n : 2*n], overB: bytes[2*n:], timeF: times[:n],
+		timeB: times[n:]}
 	held, room := c.Input, p.Room()
 	for i := range n {
 		st := least(c.Stages[i])
@@ -171,7 +172,8 @@ type flow struct {
 // flows returns the flows of the two directions, with room for values values.
 func flows(p *engine.Problem, values int) (out, back flow) {
 	streamed := p.Transfers == engine.Streamed
-	return flow{p.Device.ToHost, streamed, make([]run, 0, values)}, flow{p.Device.ToDev, streamed, make([]run, 0, values)}
+	return flow{p.Device.ToHost, streamed, make([]run, 0, values)},
+		flow{p.Device.ToDev, streamed, make([]run, 0, values)}
 }
 
 // run is a value on the link.

@@ -31,7 +31,8 @@ func play(t *testing.T, title string, c *caching.Cache, list []request) {
 			at[r.name], _, ok = c.Alloc(r.bytes)
 		}
 		if ok != r.ok || c.Reserved() != r.held {
-			t.Fatalf("%s, request %d (%s, %d bytes): served %v, %d MiB reserved; want %v, %d MiB", title, i, r.name, r.bytes, ok, c.Reserved()/mib, r.ok, r.held/mib)
+			t.Fatalf("%s, request %d (%s, %d bytes): served %v, %d MiB reserved; want %v, %d MiB", title, i, r.name,
+				r.bytes, ok, c.Reserved()/mib, r.ok, r.held/mib)
 		}
 	}
 }
@@ -40,31 +41,43 @@ func play(t *testing.T, title string, c *caching.Cache, list []request) {
 // CUDACachingAllocator.cpp.
 func TestCacheRules(t *testing.T) {
 	fragments := func(last bool, held engine.Bytes) []request { // 40 MiB free in two holes of 20
-		return []request{{"a", 20 * mib, true, 20 * mib}, {"b", 20 * mib, true, 40 * mib}, {"c", 20 * mib, true, 60 * mib}, {"d", 20 * mib, true, 80 * mib},
+		return []request{{"a", 20 * mib, true, 20 * mib}, {"b", 20 * mib, true, 40 * mib},
+			{"c", 20 * mib, true, 60 * mib}, {"d", 20 * mib, true, 80 * mib},
 			{"a", 0, true, 80 * mib}, {"c", 0, true, 80 * mib}, {"d", 0, true, 80 * mib}, {"x", 60 * mib, last, held}}
 	}
 	// Whole segments are given back, and a new one is taken.
 	play(t, "default", caching.New(100*mib), fragments(true, 80*mib))
-	play(t, "default, less", caching.New(90*mib), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
-		{"c", 60 * mib, false, 40 * mib}}) // the rest of 28 MiB stays behind b
-	play(t, "expandable", caching.NewWith(90*mib, caching.Rules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
-		{"b", 12 * mib, true, 40 * mib}, {"c", 60 * mib, true, 80 * mib}}) // grows from 40 to 80: 28 are free behind b, and pages have 20
-	play(t, "expandable, pages given back", caching.NewWith(100*mib, caching.Rules{Expandable: true}), []request{{"a", 40 * mib, true, 40 * mib},
-		{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib}, {"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
+	play(t, "default, less", caching.New(90*mib),
+		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
+			{"c", 60 * mib, false, 40 * mib}}) // the rest of 28 MiB stays behind b
+	play(t, "expandable", caching.NewWith(90*mib, caching.Rules{Expandable: true}),
+		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
+			{"b", 12 * mib, true, 40 * mib},
+			{"c", 60 * mib, true, 80 * mib}}) // grows from 40 to 80: 28 are free behind b, and pages have 20
+	play(t, "expandable, pages given back", caching.NewWith(100*mib, caching.Rules{Expandable: true}),
+		[]request{{"a", 40 * mib, true, 40 * mib},
+			{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib},
+			{"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
 	// A block of 64 MiB or more is not split: the small request gets a segment of its own.
-	play(t, "max split", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
-		{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
-	play(t, "max split, too large a block", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
-		{"b", 70 * mib, true, 170 * mib}})
-	play(t, "max split under pressure", caching.NewWith(110*mib, caching.Rules{MaxSplit: 64 * mib}), []request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
-		{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
+	play(t, "max split", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
+		[]request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
+			{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
+	play(t, "max split, too large a block", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
+		[]request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+			{"b", 70 * mib, true, 170 * mib}})
+	play(t, "max split under pressure", caching.NewWith(110*mib, caching.Rules{MaxSplit: 64 * mib}),
+		[]request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
+			{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
 	// From 80 of 100 MiB on, what has been free for longest is given back before more is reserved.
-	play(t, "collect", caching.NewWith(100*mib, caching.Rules{Collect: 50}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
-		{"c", 32 * mib, true, 62 * mib}})
-	play(t, "nothing collected", caching.NewWith(100*mib, caching.Rules{Collect: 80}), []request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
-		{"c", 32 * mib, true, 92 * mib}})
+	play(t, "collect", caching.NewWith(100*mib, caching.Rules{Collect: 50}),
+		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+			{"c", 32 * mib, true, 62 * mib}})
+	play(t, "nothing collected", caching.NewWith(100*mib, caching.Rules{Collect: 80}),
+		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
+			{"c", 32 * mib, true, 92 * mib}})
 	// 1025 MiB and 1100 MiB become 1152 MiB: the block serves again.
-	play(t, "divisions", caching.NewWith(engine.NoLimit, caching.Rules{Divisions: 8}), []request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
+	play(t, "divisions", caching.NewWith(engine.NoLimit, caching.Rules{Divisions: 8}),
+		[]request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
 }
 
 // TestCacheStreams: a stream does not use what another one has free.
@@ -75,7 +88,8 @@ func TestCacheStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b, _, _ := c.AllocOn(1, 30*mib); b == a || c.Reserved() != 60*mib {
-		t.Errorf("the other stream gets %d after %d, %d MiB reserved; want another place and 60 MiB", b, a, c.Reserved()/mib)
+		t.Errorf("the other stream gets %d after %d, %d MiB reserved; want another place and 60 MiB", b, a,
+			c.Reserved()/mib)
 	}
 	if b, _, _ := c.AllocOn(0, 30*mib); b != a {
 		t.Errorf("the same stream gets %d, want %d again", b, a)
@@ -88,7 +102,8 @@ func TestCacheRandom(t *testing.T) {
 	const limit = 400 * mib
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		rules := caching.Rules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib, Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
+		rules := caching.Rules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib,
+			Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
 		c := caching.NewWith(limit, rules)
 		type piece struct{ at, took engine.Bytes }
 		var live []piece

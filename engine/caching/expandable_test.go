@@ -49,7 +49,8 @@ func TestExpandableLimit(t *testing.T) {
 	for _, r := range []struct {
 		n    engine.Bytes
 		want bool
-	}{{15 * engine.MiB, true}, {6 * engine.MiB, false}, {1000, true}, {4 * engine.MiB, true}, {20 * engine.MiB, false}} {
+	}{{15 * engine.MiB, true}, {6 * engine.MiB, false}, {1000, true}, {4 * engine.MiB, true},
+		{20 * engine.MiB, false}} {
 		if _, _, ok := c.Alloc(r.n); ok != r.want {
 			t.Errorf("a request for %d bytes: served %v, want %v", r.n, ok, r.want)
 		}

@@ -127,7 +127,8 @@ func (c *Cache) room(at int32) engine.Bytes {
 func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
 	if c.lists[p].growing == none {
 		addr := roundUp(c.end, growingSize)
-		first := c.insert(len(c.byAddr), segment{addr: addr, size: growingSize, pool: p}, block{addr: addr, size: growingSize, unmapped: true})
+		first := c.insert(len(c.byAddr), segment{addr: addr, size: growingSize, pool: p},
+			block{addr: addr, size: growingSize, unmapped: true})
 		c.end, c.lists[p].growing, c.lists[p].lowest = addr+growingSize, c.blocks[first].segment, first
 	}
 	page := c.lists[p].pageSize

@@ -21,7 +21,8 @@ func TestReplay(t *testing.T) {
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("../shared/data/memory_events is not there")
 	}
-	events, segments := table(t, filepath.Join(dir, "magma.events.csv.gz")), table(t, filepath.Join(dir, "magma.segments.csv.gz"))
+	events, segments := table(t, filepath.Join(dir, "magma.events.csv.gz")),
+		table(t, filepath.Join(dir, "magma.segments.csv.gz"))
 	c := caching.New(engine.NoLimit)
 	reserved := map[string]bool{}
 	for _, row := range segments {

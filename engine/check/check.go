@@ -82,7 +82,8 @@ func (c *checker) checkProblem() *Refutation {
 		return c.refute(BadProblem, -1, sim.NoSpan, 0, err.Error(), "a valid problem")
 	}
 	if d := c.g.Done; d < engine.NoValue || int(d) >= len(c.g.Values) || c.g.Stages < 0 {
-		return c.refute(BadProblem, -1, sim.NoSpan, 0, fmt.Sprintf("%d stages, complete with value %d", c.g.Stages, d), "stages and a value that exist")
+		return c.refute(BadProblem, -1, sim.NoSpan, 0,
+			fmt.Sprintf("%d stages, complete with value %d", c.g.Stages, d), "stages and a value that exist")
 	}
 	for i := range c.s {
 		st, what := &c.s[i], ""
@@ -107,7 +108,8 @@ func (c *checker) checkProblem() *Refutation {
 
 // hostUse returns the pinned memory that the transfers need: a value takes its room
 // on the host when an offload of it starts, or an operation of the host that makes it,
-// and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step begins is the caller's.
+// and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step
+// begins is the caller's.
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1; 0 for a value that is not fetched
 	for i := range c.s {
@@ -177,7 +179,8 @@ func (c *checker) checkHost() *Refutation {
 	}
 	for _, p := range c.t.Host {
 		if p.Used < 0 || p.Used > c.t.HostPeak {
-			return c.refute(WrongHostPeak, -1, sim.NoSpan, p.At, count(p.Used), "at most the peak, "+count(c.t.HostPeak))
+			return c.refute(WrongHostPeak, -1, sim.NoSpan, p.At, count(p.Used),
+				"at most the peak, "+count(c.t.HostPeak))
 		}
 	}
 	return nil

@@ -12,7 +12,8 @@ import (
 
 // Trace is the second opinion: it knows nothing of the simulator, and finds what is wrong in a trace that was changed.
 func ExampleTrace() {
-	c := &engine.Chain{Stages: []engine.Stage{{Name: "conv", Forward: 2 * time.Millisecond, Back: 4 * time.Millisecond, Out: 4 * engine.KiB, Saved: 8 * engine.KiB}}}
+	c := &engine.Chain{Stages: []engine.Stage{{Name: "conv", Forward: 2 * time.Millisecond,
+		Back: 4 * time.Millisecond, Out: 4 * engine.KiB, Saved: 8 * engine.KiB}}}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit)
 	schedule := engine.Schedule{engine.Run(p.Chain.Fwd(1)), engine.Run(p.Chain.Bwd(1))}
 	t, err := sim.Play(p, schedule)

@@ -146,11 +146,14 @@ func (r *replayer) flow() *Refutation {
 	}
 	switch {
 	case !a.held && ends && late:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)), fmt.Sprintf("%v: there was room all the time", work))
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)),
+			fmt.Sprintf("%v: there was room all the time", work))
 	case ends && got+a.slack < cp.size:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("a later end: at most %d of %s had arrived", got+a.slack, count(cp.size)))
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
+			fmt.Sprintf("a later end: at most %d of %s had arrived", got+a.slack, count(cp.size)))
 	case got > cp.size+a.slack+tick:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End), fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
+		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
+			fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
 	}
 	r.set(a.id, min(got, cp.size))
 	return nil

@@ -17,7 +17,8 @@ func (c *checker) checkGaps() *Refutation {
 	next := 0
 	gapsUntil := func(end time.Duration) *Refutation {
 		for ; at < end; next++ {
-			if next >= len(c.t.Gaps) || c.t.Gaps[next].Start != at || c.t.Gaps[next].End > end || c.t.Gaps[next].End <= at {
+			if next >= len(c.t.Gaps) || c.t.Gaps[next].Start != at || c.t.Gaps[next].End > end ||
+				c.t.Gaps[next].End <= at {
 				found := "no gap"
 				if next < len(c.t.Gaps) {
 					found = fmt.Sprintf("a gap from %v to %v", c.t.Gaps[next].Start, c.t.Gaps[next].End)
@@ -45,7 +46,8 @@ func (c *checker) checkGaps() *Refutation {
 	}
 	if next < len(c.t.Gaps) {
 		g := &c.t.Gaps[next]
-		return c.refute(GapMissing, -1, sim.NoSpan, g.Start, fmt.Sprintf("one more gap from %v to %v", g.Start, g.End), "no other gaps")
+		return c.refute(GapMissing, -1, sim.NoSpan, g.Start,
+			fmt.Sprintf("one more gap from %v to %v", g.Start, g.End), "no other gaps")
 	}
 	return nil
 }
@@ -66,7 +68,8 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 		return c.refute(r, g.Step, sim.NoSpan, g.Start, found, want)
 	}
 	if g.Step < 0 || g.Step > len(c.s) || g.Start < c.reach[g.Step] || g.End > c.heldUntil(g.Step) {
-		return wrong(GapReason, fmt.Sprintf("a gap until %v at step %d", g.End, g.Step), "the step that held the counter")
+		return wrong(GapReason, fmt.Sprintf("a gap until %v at step %d", g.End, g.Step),
+			"the step that held the counter")
 	}
 	if g.Cause < 0 || int(g.Cause) >= len(c.t.Spans) || c.span(g.Cause).Lane == sim.Compute {
 		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), "the transfer that ended the gap")
@@ -83,7 +86,8 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 		return c.checkRoomGap(g, wrong)
 	}
 	if cause.End != g.End {
-		return wrong(GapCause, fmt.Sprintf("span %d, which ends at %v", g.Cause, cause.End), fmt.Sprintf("a transfer that ends at %v", g.End))
+		return wrong(GapCause, fmt.Sprintf("span %d, which ends at %v", g.Cause, cause.End),
+			fmt.Sprintf("a transfer that ends at %v", g.End))
 	}
 	if g.Step == len(c.s) {
 		if g.Reason != sim.Drain || g.Value != cause.Value && g.Value != engine.NoValue {
@@ -99,7 +103,8 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), "a transfer that "+c.name(g.Step)+" is for")
 	}
 	if g.Value != c.s[g.Step].Value || g.Reason != want {
-		return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value), fmt.Sprintf("%v of value %d", want, c.s[g.Step].Value))
+		return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value),
+			fmt.Sprintf("%v of value %d", want, c.s[g.Step].Value))
 	}
 	return nil
 }
@@ -122,14 +127,16 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 			continue
 		}
 		if ready := c.readyAt(ids); ready < g.End {
-			return wrong(GapReason, found, fmt.Sprintf("a reason why it stood still after %v, when that value was there", ready))
+			return wrong(GapReason, found,
+				fmt.Sprintf("a reason why it stood still after %v, when that value was there", ready))
 		}
 		for _, id := range c.lists.serving(ids) {
 			if c.copies[id].from == g.Cause && c.span(g.Cause).End == g.End {
 				return nil
 			}
 		}
-		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("the fetch that brought it at %v", c.readyAt(ids)))
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause),
+			fmt.Sprintf("the fetch that brought it at %v", c.readyAt(ids)))
 	}
 	return wrong(GapReason, found, "an input of "+c.name(g.Step))
 }
@@ -143,25 +150,29 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	}
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {
-			return wrong(GapReason, "missing room", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
+			return wrong(GapReason, "missing room",
+				fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}
 	}
 	for _, id := range c.lists.afterOf(&c.plan[g.Step]) {
 		if end := c.span(id).End; run && end > g.Start {
-			return wrong(GapReason, "missing room", fmt.Sprintf("waiting for %s, which ends at %v", c.name(c.span(id).Step), end))
+			return wrong(GapReason, "missing room",
+				fmt.Sprintf("waiting for %s, which ends at %v", c.name(c.span(id).Step), end))
 		}
 	}
 	if g.Value != engine.NoValue {
 		return wrong(GapReason, fmt.Sprintf("missing room and value %d", g.Value), "no value")
 	}
-	i, ok := slices.BinarySearchFunc(c.waits, g.Start, func(w waited, at time.Duration) int { return cmp.Compare(w.at, at) })
+	i, ok := slices.BinarySearchFunc(c.waits, g.Start,
+		func(w waited, at time.Duration) int { return cmp.Compare(w.at, at) })
 	if !ok || c.waits[i].step != g.Step {
 		return wrong(GapReason, "missing room", "a moment at which there was none")
 	}
 	if w := c.waits[i]; g.Need > w.missing+w.slack || g.Need < w.missing-w.slack {
 		return wrong(GapReason, count(g.Need)+" missing", count(w.missing))
 	}
-	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload && cause.Kind != sim.SpanNetwork || !c.letsGo(g.Cause, g.End) {
+	if cause := c.span(g.Cause); cause.Kind != sim.SpanOffload && cause.Kind != sim.SpanNetwork ||
+		!c.letsGo(g.Cause, g.End) {
 		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("what makes room at %v", g.End))
 	}
 	return nil
@@ -175,7 +186,8 @@ func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 		return sp.End == at && lanes.endsUse(c, sp)
 	}
 	src := &c.copies[c.plan[sp.Step].source]
-	if c.readAfter(src, at) || !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at && c.s[src.freedBy].Kind == engine.StepFree {
+	if c.readAfter(src, at) || !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at &&
+		c.s[src.freedBy].Kind == engine.StepFree {
 		return false
 	}
 	if c.streamed() {

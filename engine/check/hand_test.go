@@ -38,13 +38,18 @@ func newExample(duplex engine.Duplex, transfers engine.Transfers) *example {
 	e := &example{p: engine.NewChainProblem(chain, engine.Device{ToHost: 2, ToDev: 2, Duplex: duplex}, transfers, 12)}
 	e.s = engine.Schedule{
 		engine.Run(f1), engine.Offload(s1), engine.Run(f2), engine.Free(s1), engine.Fetch(s1, 7*sec),
-		engine.Run(b2), engine.Free(d2), engine.Free(s2), engine.Run(b1), engine.Free(d1), engine.Free(s1), engine.Free(a0),
+		engine.Run(b2), engine.Free(d2), engine.Free(s2), engine.Run(b1), engine.Free(d1), engine.Free(s1),
+		engine.Free(a0),
 	}
-	run := func(step int, op engine.OpID, kind sim.SpanKind, start, end time.Duration, why sim.Reason, cause sim.SpanID) sim.Span {
-		return sim.Span{Kind: kind, Step: step, Op: op, Value: engine.NoValue, Start: start, End: end, Why: why, Cause: cause}
+	run := func(step int, op engine.OpID, kind sim.SpanKind, start, end time.Duration, why sim.Reason,
+		cause sim.SpanID) sim.Span {
+		return sim.Span{Kind: kind, Step: step, Op: op, Value: engine.NoValue, Start: start, End: end, Why: why,
+			Cause: cause}
 	}
-	move := func(step int, lane sim.Lane, kind sim.SpanKind, start, end time.Duration, why sim.Reason, cause sim.SpanID) sim.Span {
-		return sim.Span{Lane: lane, Kind: kind, Step: step, Op: engine.NoOp, Value: s1, Start: start, End: end, Why: why, Cause: cause}
+	move := func(step int, lane sim.Lane, kind sim.SpanKind, start, end time.Duration, why sim.Reason,
+		cause sim.SpanID) sim.Span {
+		return sim.Span{Lane: lane, Kind: kind, Step: step, Op: engine.NoOp, Value: s1, Start: start, End: end,
+			Why: why, Cause: cause}
 	}
 	e.t = &sim.Trace{
 		Makespan: 14 * sec, Peak: 12, PeakAt: 9 * sec, HostPeak: 4, ComputeTime: 11 * sec,
@@ -89,8 +94,10 @@ func exampleMemory(transfers engine.Transfers) []sim.Sample {
 }
 
 func exampleLives() []sim.Life {
-	life := func(v engine.ValueID, cat sim.Category, bytes engine.Bytes, from sim.SpanID, start, end time.Duration, startSeq, endSeq int) sim.Life {
-		return sim.Life{Value: v, Op: engine.NoOp, Category: cat, Bytes: bytes, From: from, Start: start, End: end, StartSeq: startSeq, EndSeq: endSeq}
+	life := func(v engine.ValueID, cat sim.Category, bytes engine.Bytes, from sim.SpanID, start, end time.Duration,
+		startSeq, endSeq int) sim.Life {
+		return sim.Life{Value: v, Op: engine.NoOp, Category: cat, Bytes: bytes, From: from, Start: start, End: end,
+			StartSeq: startSeq, EndSeq: endSeq}
 	}
 	gone := life(s1, sim.Activation, 4, 0, 0, 6*sec, 2, 4)
 	gone.Offloaded = true

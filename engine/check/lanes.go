@@ -43,7 +43,8 @@ func (w *walker) runIn(i int) *Refutation {
 	var after []sim.SpanID
 	for _, a := range op.After {
 		if w.lastRun[a] == sim.NoSpan {
-			return w.atStep(NotAfter, i, w.span(id).Start, w.name(i)+" without "+w.g.Ops[a].Name, "a run of that before")
+			return w.atStep(NotAfter, i, w.span(id).Start, w.name(i)+" without "+w.g.Ops[a].Name,
+				"a run of that before")
 		}
 		after = append(after, w.lastRun[a])
 	}
@@ -58,7 +59,8 @@ func (w *walker) runIn(i int) *Refutation {
 	if op.Lane == engine.LaneCPU {
 		for _, v := range op.In {
 			if w.lastOut[v] == sim.NoSpan && w.g.Values[v].Initial&engine.OnHost == 0 {
-				return w.atStep(NoHostCopy, i, w.span(id).Start, w.name(i)+" reads "+w.g.Values[v].Name, "a value that the host has")
+				return w.atStep(NoHostCopy, i, w.span(id).Start, w.name(i)+" reads "+w.g.Values[v].Name,
+					"a value that the host has")
 			}
 			after = append(after, w.lastOut[v])
 		}
@@ -88,7 +90,8 @@ func (w *walker) absent(i int, op *engine.Op) *Refutation {
 	for _, v := range op.Out {
 		onHost := w.lastOut[v] != sim.NoSpan || w.g.Values[v].Initial&engine.OnHost != 0
 		if w.own[v] != noCopy || op.Lane == engine.LaneCPU && onHost {
-			return w.atStep(OutputThere, i, w.at(i).Start, w.g.Values[v].Name+" there before "+w.name(i), "a value that is not there")
+			return w.atStep(OutputThere, i, w.at(i).Start, w.g.Values[v].Name+" there before "+w.name(i),
+				"a value that is not there")
 		}
 	}
 	return nil
@@ -145,7 +148,8 @@ func (c *checker) endsUse(sp *sim.Span) bool {
 func (r *replayer) nextHead(behind int) int {
 	best := -1
 	for q, steps := range r.queues {
-		if k := r.head[q]; k < len(steps) && steps[k] > behind && (best < 0 || steps[k] < r.queues[best][r.head[best]]) {
+		if k := r.head[q]; k < len(steps) && steps[k] > behind &&
+			(best < 0 || steps[k] < r.queues[best][r.head[best]]) {
 			best = q
 		}
 	}
@@ -159,7 +163,8 @@ func (r *replayer) startQueued(q, i int) *Refutation {
 		return nil
 	}
 	if sp := r.at(i); sp.Start > r.now {
-		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
+		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+			fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
 	for id := copyID(plan.makes.from); id < copyID(plan.makes.to); id++ {
 		r.appear(id, r.copies[id].size)
@@ -192,7 +197,8 @@ func (r *replayer) endQueued(i int) {
 func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {
-			return wrong(GapReason, "waiting for no value", fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
+			return wrong(GapReason, "waiting for no value",
+				fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}
 	}
 	var last time.Duration
@@ -200,7 +206,8 @@ func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *
 		last = max(last, c.span(id).End)
 	}
 	if last != g.End || c.span(g.Cause).End != last || !slices.Contains(c.lists.afterOf(&c.plan[g.Step]), g.Cause) {
-		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause), fmt.Sprintf("the last that %s comes after, which ends at %v", c.name(g.Step), last))
+		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause),
+			fmt.Sprintf("the last that %s comes after, which ends at %v", c.name(g.Step), last))
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func lanesPlayed(t *testing.T, seed uint64) *played {
 
 func lanesText(c *played) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v, budget %d, fixed %d, link %d\n", c.p.Device.Duplex, c.p.Budget, c.p.Graph.Fixed, c.p.Device.ToDev)
+	fmt.Fprintf(&b, "%v, budget %d, fixed %d, link %d\n", c.p.Device.Duplex, c.p.Budget, c.p.Graph.Fixed,
+		c.p.Device.ToDev)
 	for i, v := range c.p.Graph.Values {
 		fmt.Fprintf(&b, "value %d %+v\n", i, v)
 	}
@@ -87,7 +88,8 @@ func TestLanesAreAccepted(t *testing.T) {
 		}
 	}
 	t.Logf("%d accepted, spans by lane %v, waits by reason %v", accepted, ran, waited)
-	if accepted < 4000 || slices.Min(ran[:]) < 500 || min(waited[sim.NeedsData], waited[sim.NeedsRoom], waited[sim.CopyOut], waited[sim.Drain]) < 50 {
+	if accepted < 4000 || slices.Min(ran[:]) < 500 ||
+		min(waited[sim.NeedsData], waited[sim.NeedsRoom], waited[sim.CopyOut], waited[sim.Drain]) < 50 {
 		t.Errorf("%d accepted, spans by lane %v, waits by reason %v; expected at least 4000, 500 of each, 50 for data, room, copies and the end", accepted, ran, waited)
 	}
 }
@@ -95,14 +97,21 @@ func TestLanesAreAccepted(t *testing.T) {
 // noStep tells whether a trace was refuted because its schedule is no training step.
 func noStep(err error) bool {
 	var ref *check.Refutation
-	return errors.As(err, &ref) && (ref.Reason == check.BackwardTwice || ref.Reason == check.OnceTwice || ref.Reason == check.Incomplete)
+	return errors.As(err, &ref) &&
+		(ref.Reason == check.BackwardTwice || ref.Reason == check.OnceTwice || ref.Reason == check.Incomplete)
 }
 
 // A trace in which one time or one copy is changed is refuted.
 func TestLanesBrokenAreRefuted(t *testing.T) {
 	breaks := map[string]func(r *rand.Rand, c *played) bool{
-		"an operation of another lane starts and ends earlier": func(r *rand.Rand, c *played) bool { return shift(r, c, -time.Nanosecond) },
-		"an operation of another lane starts and ends later":   func(r *rand.Rand, c *played) bool { return shift(r, c, time.Nanosecond) },
+		"an operation of another lane starts and ends earlier": func(r *rand.Rand,
+			c *played) bool {
+			return shift(r, c, -time.Nanosecond)
+		},
+		"an operation of another lane starts and ends later": func(r *rand.Rand,
+			c *played) bool {
+			return shift(r, c, time.Nanosecond)
+		},
 		"another lane": func(r *rand.Rand, c *played) bool {
 			sp := queued(r, c)
 			if sp != nil {
@@ -121,7 +130,8 @@ func TestLanesBrokenAreRefuted(t *testing.T) {
 		"a copy of the network stays for longer": func(r *rand.Rand, c *played) bool {
 			for i := range c.t.Lives {
 				l := &c.t.Lives[i]
-				if l.Bytes > 0 && l.From != sim.NoSpan && c.t.Spans[l.From].Lane == sim.Network && l.End < c.t.Makespan {
+				if l.Bytes > 0 && l.From != sim.NoSpan && c.t.Spans[l.From].Lane == sim.Network &&
+					l.End < c.t.Makespan {
 					l.End++
 					return true
 				}

@@ -78,7 +78,8 @@ func (c *checker) showLife(l *sim.Life) string {
 	case l.Op >= 0 && int(l.Op) < len(c.g.Ops):
 		what += " of " + c.g.Ops[l.Op].Name
 	}
-	return fmt.Sprintf("%s of %s (%v, from span %d, offloaded %v) from %v to %v", what, count(l.Bytes), l.Category, l.From, l.Offloaded, l.Start, l.End)
+	return fmt.Sprintf("%s of %s (%v, from span %d, offloaded %v) from %v to %v", what, count(l.Bytes), l.Category,
+		l.From, l.Offloaded, l.Start, l.End)
 }
 
 // checkSequence adds the lives up in the order of their sequence numbers: that
@@ -98,14 +99,16 @@ func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 			at = e.life.End
 		}
 		if at < last {
-			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, at, last), "events in the order of time")
+			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, at, last),
+				"events in the order of time")
 		}
 		last = at
 		sum += e.bytes
 		most = max(most, sum)
 	}
 	if !c.streamed() && most != c.t.Peak {
-		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, "lives of at most "+count(most)+" at once", count(c.t.Peak))
+		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, "lives of at most "+count(most)+" at once",
+			count(c.t.Peak))
 	}
 	return nil
 }
@@ -126,7 +129,10 @@ func (c *checker) eventsOf(lives []*sim.Life) []event {
 	if sorted, ok := numbered(events, 2*len(c.t.Lives)); ok {
 		return sorted
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.bytes, b.bytes)) })
+	slices.SortStableFunc(events, func(a,
+		b event) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.bytes, b.bytes))
+	})
 	return events
 }
 

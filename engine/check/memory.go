@@ -52,7 +52,8 @@ func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes
 func (c *checker) checkMemory() *Refutation {
 	m := c.t.Memory
 	if len(m) == 0 || m[0].At != 0 {
-		return c.refute(WrongMemory, -1, sim.NoSpan, 0, fmt.Sprintf("%d samples, none at the start", len(m)), "samples from 0 on")
+		return c.refute(WrongMemory, -1, sim.NoSpan, 0, fmt.Sprintf("%d samples, none at the start", len(m)),
+			"samples from 0 on")
 	}
 	for i := range m {
 		if total := m[i].Total(); total > c.p.Budget {
@@ -64,7 +65,8 @@ func (c *checker) checkMemory() *Refutation {
 		in := &c.instants[k]
 		for ; next < len(m) && m[next].At < in.at; next++ {
 			if next > 0 && m[next].At < m[next-1].At || k == 0 {
-				return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample before the one before it", "samples in the order of time")
+				return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample before the one before it",
+					"samples in the order of time")
 			}
 			before := level(c.levels[c.instants[k-1].hi-1])
 			got := level(m[next].Used) // between two instants of whole transfers nothing changes
@@ -88,7 +90,8 @@ func (c *checker) checkMemory() *Refutation {
 		next = end
 	}
 	if next < len(m) {
-		return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample after the end or out of order", "samples until the step ends")
+		return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample after the end or out of order",
+			"samples until the step ends")
 	}
 	return nil
 }
@@ -185,14 +188,17 @@ func (c *checker) checkPeak() *Refutation {
 	}
 	for i := range c.t.Memory {
 		if total := c.t.Memory[i].Total(); total > c.t.Peak {
-			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, "a peak of "+count(c.t.Peak), count(total)+" in a sample")
+			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, "a peak of "+count(c.t.Peak),
+				count(total)+" in a sample")
 		}
 	}
-	i, _ := slices.BinarySearchFunc(c.t.Memory, c.t.PeakAt, func(s sim.Sample, at time.Duration) int { return cmp.Compare(s.At, at) })
+	i, _ := slices.BinarySearchFunc(c.t.Memory, c.t.PeakAt,
+		func(s sim.Sample, at time.Duration) int { return cmp.Compare(s.At, at) })
 	for ; i < len(c.t.Memory) && c.t.Memory[i].At == c.t.PeakAt; i++ {
 		if c.t.Memory[i].Total() == c.t.Peak {
 			return nil
 		}
 	}
-	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, "a peak of "+count(c.t.Peak), "a sample of that size at that moment")
+	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, "a peak of "+count(c.t.Peak),
+		"a sample of that size at that moment")
 }

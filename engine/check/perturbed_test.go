@@ -30,7 +30,8 @@ func perturb(r *rand.Rand, c *played) engine.Schedule {
 		default:
 			v := engine.ValueID(r.IntN(len(c.p.Graph.Values)))
 			at := time.Duration(r.Int64N(int64(c.t.Makespan) + 1))
-			s = slices.Insert(s, i, []engine.Step{engine.Offload(v), engine.Fetch(v, at), engine.Wait(v), engine.Free(v)}[r.IntN(4)])
+			s = slices.Insert(s, i, []engine.Step{engine.Offload(v), engine.Fetch(v, at), engine.Wait(v),
+				engine.Free(v)}[r.IntN(4)])
 		}
 	}
 	return s
@@ -79,13 +80,15 @@ func TestPerturbedSchedules(t *testing.T) {
 				case errors.As(err, &ref) && (ref.Reason == check.BackwardTwice || ref.Reason == check.Incomplete):
 					noStep++
 				default:
-					t.Fatalf("%v %v, seed %d: %v; expected no refutation\n%v", m.transfers, m.duplex, seed, err, &played{p, s, tr})
+					t.Fatalf("%v %v, seed %d: %v; expected no refutation\n%v", m.transfers, m.duplex, seed, err,
+						&played{p, s, tr})
 				}
 			}
 		}
 		t.Logf("%v %v: %d accepted, %d that are no training step", m.transfers, m.duplex, accepted, noStep)
 		if accepted < 100 || noStep < 1 {
-			t.Errorf("%v %v: %d accepted, %d that are no training step; expected at least 100 and 1", m.transfers, m.duplex, accepted, noStep)
+			t.Errorf("%v %v: %d accepted, %d that are no training step; expected at least 100 and 1", m.transfers,
+				m.duplex, accepted, noStep)
 		}
 	}
 }
@@ -134,7 +137,9 @@ func TestExtremeNumbers(t *testing.T) {
 			case 11:
 				b.t.Peak, b.t.PeakAt = engine.Bytes(n), time.Duration(n)
 			case 12:
-				b.t.Gaps = append(b.t.Gaps, sim.Gap{Start: time.Duration(n), End: time.Duration(n), Step: int(n), Reason: sim.Reason(n), Cause: sim.SpanID(n)})
+				b.t.Gaps = append(b.t.Gaps,
+					sim.Gap{Start: time.Duration(n), End: time.Duration(n), Step: int(n), Reason: sim.Reason(n),
+						Cause: sim.SpanID(n)})
 			case 13:
 				b.t.Host = append(b.t.Host, sim.Point{At: time.Duration(n), Used: engine.Bytes(n)})
 			case 14:

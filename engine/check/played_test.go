@@ -40,13 +40,15 @@ func TestPlayedTracesAreAccepted(t *testing.T) {
 					moved++
 				}
 				for _, sp := range c.t.Spans {
-					if sp.Kind == sim.SpanFetch && sp.End-sp.Start > c.p.Device.ToDev.Time(c.p.Graph.Values[sp.Value].Size) {
+					if sp.Kind == sim.SpanFetch &&
+						sp.End-sp.Start > c.p.Device.ToDev.Time(c.p.Graph.Values[sp.Value].Size) {
 						held++
 						break
 					}
 				}
 			}
-			t.Logf("%d accepted, %d with transfers, %d that wait for room, %d with a fetch that stood still", accepted, moved, waited, held)
+			t.Logf("%d accepted, %d with transfers, %d that wait for room, %d with a fetch that stood still",
+				accepted, moved, waited, held)
 			if accepted < 500 || moved < 200 || waited < 20 || m.transfers == engine.Streamed && held < 5 {
 				t.Errorf("%d accepted, %d with transfers, %d that wait for room, %d held; expected at least 500, 200, 20 and, streamed, 5", accepted, moved, waited, held)
 			}
@@ -188,7 +190,8 @@ var mutations = []mutation{
 	func(r *rand.Rand, c *played) string {
 		i, s := pick(r, c.t.Memory)
 		from, to := r.IntN(int(sim.NumCategories)), r.IntN(int(sim.NumCategories))
-		if from == to || s.Used[from] == 0 || c.p.Transfers == engine.Streamed && s.Used[from] < 1000 || !lasting(c, i) {
+		if from == to || s.Used[from] == 0 || c.p.Transfers == engine.Streamed && s.Used[from] < 1000 ||
+			!lasting(c, i) {
 			return ""
 		}
 		s.Used[to], s.Used[from] = s.Used[to]+s.Used[from], 0
@@ -238,7 +241,8 @@ var mutations = []mutation{
 // clone copies what mutations change.
 func (c *played) clone() *played {
 	t := *c.t
-	t.Spans, t.Gaps, t.Memory, t.Host = slices.Clone(t.Spans), slices.Clone(t.Gaps), slices.Clone(t.Memory), slices.Clone(t.Host)
+	t.Spans, t.Gaps, t.Memory, t.Host = slices.Clone(t.Spans), slices.Clone(t.Gaps), slices.Clone(t.Memory),
+		slices.Clone(t.Host)
 	t.Lives, t.Decisions = slices.Clone(t.Lives), slices.Clone(t.Decisions)
 	return &played{c.p, c.s, &t}
 }
@@ -299,7 +303,9 @@ func longTrace(tb testing.TB, stages int, transfers engine.Transfers, duplex eng
 	chain := &engine.Chain{Input: 1000}
 	var seq []engine.ChainOp
 	for k := 1; k <= stages; k++ {
-		chain.Stages = append(chain.Stages, engine.Stage{Forward: 1000, Back: 2000, Out: 1000, Saved: engine.Bytes(3000 + k%7), Grad: 1000, FwdTemp: 10})
+		chain.Stages = append(chain.Stages,
+			engine.Stage{Forward: 1000, Back: 2000, Out: 1000, Saved: engine.Bytes(3000 + k%7), Grad: 1000,
+				FwdTemp: 10})
 		seq = append(seq, engine.ChainOp{Kind: engine.FAll, Stage: k})
 	}
 	for k := stages; k >= 1; k-- {

@@ -44,7 +44,8 @@ func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 func secondWays(r *rand.Rand, c *engine.Chain, sc scale) {
 	for i := range c.Stages {
 		if r.IntN(3) == 0 {
-			c.Stages[i].Fast = &engine.Algorithm{Forward: time.Duration(r.IntN(6)) * sc.time, Back: time.Duration(r.IntN(8)) * sc.time,
+			c.Stages[i].Fast = &engine.Algorithm{Forward: time.Duration(r.IntN(6)) * sc.time,
+				Back:    time.Duration(r.IntN(8)) * sc.time,
 				FwdTemp: engine.Bytes(r.IntN(8)) * sc.bytes, BwdTemp: engine.Bytes(r.IntN(8)) * sc.bytes}
 		}
 	}
@@ -173,7 +174,8 @@ type played struct {
 
 func (c *played) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v %v budget %d, link %d/%d\nchain %+v\n", c.p.Transfers, c.p.Device.Duplex, c.p.Budget, c.p.Device.ToHost, c.p.Device.ToDev, *c.p.Chain.Chain)
+	fmt.Fprintf(&b, "%v %v budget %d, link %d/%d\nchain %+v\n", c.p.Transfers, c.p.Device.Duplex, c.p.Budget,
+		c.p.Device.ToHost, c.p.Device.ToDev, *c.p.Chain.Chain)
 	for i, st := range c.s {
 		fmt.Fprintf(&b, "  %d %s, not before %v\n", i, st.Describe(c.p.Graph), st.NotBefore)
 	}
@@ -182,7 +184,8 @@ func (c *played) String() string {
 	}
 	fmt.Fprintf(&b, "step time %v, peak %d at %v\n", c.t.Makespan, c.t.Peak, c.t.PeakAt)
 	for i, sp := range c.t.Spans {
-		fmt.Fprintf(&b, "span %d: %s %v-%v, %v, cause %d\n", i, c.s[sp.Step].Describe(c.p.Graph), sp.Start, sp.End, sp.Why, sp.Cause)
+		fmt.Fprintf(&b, "span %d: %s %v-%v, %v, cause %d\n", i, c.s[sp.Step].Describe(c.p.Graph), sp.Start, sp.End,
+			sp.Why, sp.Cause)
 	}
 	for _, g := range c.t.Gaps {
 		fmt.Fprintf(&b, "gap %+v\n", g)

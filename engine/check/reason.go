@@ -58,9 +58,11 @@ const (
 
 var reasonNames = [NumReasons]string{
 	"bad problem", "bad span", "missing step", "repeated step", "spans out of order", "wrong duration",
-	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "output there", "no host copy",
+	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "output there",
+	"no host copy",
 	"no link", "backward twice", "once twice", "incomplete", "steps out of order", "lane overlap", "half duplex broken",
-	"input not ready", "not after", "host copy not ready", "before its earliest start", "wrong step time", "over budget",
+	"input not ready", "not after", "host copy not ready", "before its earliest start", "wrong step time",
+	"over budget",
 	"run late", "transfer late", "wrong memory", "wrong category", "wrong peak", "wrong host memory",
 	"wrong host peak", "wrong lives", "gap missing", "wrong gap", "wrong gap cause", "wrong cause", "wrong totals",
 	"wrong decisions",

@@ -110,7 +110,8 @@ func (r *replayer) start() {
 	r.taken = map[sim.SpanID]time.Duration{}
 	for i := range r.t.Lives {
 		l := &r.t.Lives[i]
-		if id := l.From; id >= 0 && int(id) < len(r.t.Spans) && r.s[r.span(id).Step].Reserve && l.Start <= r.t.Makespan {
+		if id := l.From; id >= 0 && int(id) < len(r.t.Spans) && r.s[r.span(id).Step].Reserve &&
+			l.Start <= r.t.Makespan {
 			r.taken[id] = l.Start
 		}
 	}
@@ -195,7 +196,9 @@ func (r *replayer) ends() *Refutation {
 				r.endMoves() // an older copy may arrive at the moment at which it leaves
 			}
 			if cp := &r.copies[id]; !cp.whole {
-				return r.atStep(FreeAbsent, r.pc, r.now, "a new "+r.g.Values[cp.value].Name+" while an older copy is still arriving", "copies that have arrived")
+				return r.atStep(FreeAbsent, r.pc, r.now,
+					"a new "+r.g.Values[cp.value].Name+" while an older copy is still arriving",
+					"copies that have arrived")
 			}
 			r.giveUp(id)
 		}
@@ -250,7 +253,8 @@ func (r *replayer) count() *Refutation {
 		case engine.StepFree:
 			id := r.lists.dropsOf(plan)[0]
 			if !r.copies[id].whole {
-				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
+				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving",
+					"a value that is on the device")
 			}
 			r.giveUp(id)
 			r.event()
@@ -267,7 +271,8 @@ func (r *replayer) count() *Refutation {
 			}
 		case engine.StepOffload:
 			if !r.copies[plan.source].whole {
-				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving", "a value that is on the device")
+				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving",
+					"a value that is on the device")
 			}
 		}
 		r.goOn()
@@ -333,7 +338,8 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 		if r.tooClose(missing, sp.Start) {
 			return false, nil
 		}
-		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: data and room are there", r.now))
+		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+			fmt.Sprintf("a start at %v: data and room are there", r.now))
 	}
 	for id, end := copyID(r.plan[i].makes.from), copyID(r.plan[i].makes.to); id < end; id++ {
 		r.appear(id, r.copies[id].size)
@@ -385,7 +391,8 @@ func (r *replayer) startHead(q int) *Refutation {
 		if asks && r.streamed() && r.missing(min(size, 1)) > 0 {
 			return nil // standing still at its start, or not started: the same
 		}
-		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start), fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
+		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+			fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
 	if asks {
 		r.depart(copyID(r.plan[i].makes.from))
@@ -417,7 +424,8 @@ func (r *replayer) closeInstant() *Refutation {
 			need = r.g.Values[r.s[i].Value].Size
 		}
 		if missing := r.missing(need); missing > 0 && i <= r.pc {
-			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %s too few", r.name(i), count(missing)), fmt.Sprintf("room for %s", count(need)))
+			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %s too few", r.name(i), count(missing)),
+				fmt.Sprintf("room for %s", count(need)))
 		}
 		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}

@@ -61,19 +61,22 @@ func TestReserveHolds(t *testing.T) {
 	}{
 		{what: "nothing changed", do: func(*sim.Trace) {}},
 		{"more bytes missing", func(t *sim.Trace) { t.Gaps[0].Need++ }, check.GapReason},
-		{"data instead of room", func(t *sim.Trace) { t.Gaps[0].Reason, t.Gaps[0].Need = sim.NeedsData, 0 }, check.GapReason},
+		{"data instead of room", func(t *sim.Trace) { t.Gaps[0].Reason, t.Gaps[0].Need = sim.NeedsData, 0 },
+			check.GapReason},
 		{"room and a value", func(t *sim.Trace) { t.Gaps[0].Value = x }, check.GapReason},
 		{"the step after it", func(t *sim.Trace) { t.Gaps[0].Step++ }, check.GapReason},
 		{"the fetch as its own cause", func(t *sim.Trace) { t.Gaps[0].Cause = 1 }, check.GapCause},
 		{"a gap that lasts longer", func(t *sim.Trace) { t.Gaps[0].End++; t.Gaps[1].Start++ }, check.GapReason},
-		{"a fetch that was not held", func(t *sim.Trace) { t.Spans[1].Why, t.Spans[1].Cause = sim.None, sim.NoSpan }, check.WrongCause},
+		{"a fetch that was not held", func(t *sim.Trace) { t.Spans[1].Why, t.Spans[1].Cause = sim.None, sim.NoSpan },
+			check.WrongCause},
 		{"room before there is any", func(t *sim.Trace) { t.Lives[1].Start-- }, check.WrongLives},
 	} {
 		trace, err := sim.Play(p, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []sim.Gap{{End: 6, Reason: sim.NeedsRoom, Step: 2, Value: engine.NoValue, Need: 2, Cause: 0}, {Start: 6, End: 10, Reason: sim.NeedsData, Step: 3, Value: x, Cause: 1}}
+		want := []sim.Gap{{End: 6, Reason: sim.NeedsRoom, Step: 2, Value: engine.NoValue, Need: 2, Cause: 0},
+			{Start: 6, End: 10, Reason: sim.NeedsData, Step: 3, Value: x, Cause: 1}}
 		if !slices.Equal(trace.Gaps, want) {
 			t.Fatalf("gaps %+v; want %+v", trace.Gaps, want)
 		}

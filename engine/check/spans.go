@@ -17,17 +17,22 @@ func (c *checker) checkSpans() *Refutation {
 	for i := range c.t.Spans {
 		sp, id := &c.t.Spans[i], sim.SpanID(i)
 		if sp.Step < 0 || sp.Step >= len(c.s) || !hasSpan(c.s[sp.Step].Kind) {
-			return c.refute(BadSpan, -1, id, sp.Start, fmt.Sprintf("a span of step %d", sp.Step), "a run, an offload or a fetch of the schedule")
+			return c.refute(BadSpan, -1, id, sp.Start, fmt.Sprintf("a span of step %d", sp.Step),
+				"a run, an offload or a fetch of the schedule")
 		}
 		if other := c.spanOf[sp.Step]; other != sim.NoSpan {
-			return c.refute(RepeatedStep, sp.Step, id, sp.Start, fmt.Sprintf("spans %d and %d for %s", other, i, c.name(sp.Step)), "one span")
+			return c.refute(RepeatedStep, sp.Step, id, sp.Start,
+				fmt.Sprintf("spans %d and %d for %s", other, i, c.name(sp.Step)), "one span")
 		}
 		c.spanOf[sp.Step] = id
 		if sp.Start < 0 || sp.End < sp.Start {
-			return c.refute(BadSpan, sp.Step, id, sp.Start, fmt.Sprintf("a span from %v to %v", sp.Start, sp.End), "a start from 0 on and an end after it")
+			return c.refute(BadSpan, sp.Step, id, sp.Start, fmt.Sprintf("a span from %v to %v", sp.Start, sp.End),
+				"a start from 0 on and an end after it")
 		}
 		if i > 0 && c.t.Spans[i-1].Start > sp.Start {
-			return c.refute(SpanOrder, sp.Step, id, sp.Start, fmt.Sprintf("a start after that of the span before it, at %v", c.t.Spans[i-1].Start), "spans in the order of their start")
+			return c.refute(SpanOrder, sp.Step, id, sp.Start,
+				fmt.Sprintf("a start after that of the span before it, at %v", c.t.Spans[i-1].Start),
+				"spans in the order of their start")
 		}
 	}
 	ran := make([]bool, len(c.g.Ops))
@@ -88,7 +93,8 @@ type identity struct {
 }
 
 func (d identity) String() string {
-	text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, output only %v", d.lane, d.kind, d.op, d.value, d.lean)
+	text := fmt.Sprintf("lane %d, kind %d, operation %d, value %d, output only %v", d.lane, d.kind, d.op, d.value,
+		d.lean)
 	if d.alt {
 		text += ", by the second algorithm"
 	}
@@ -115,7 +121,8 @@ func (c *checker) workOf(i int) time.Duration {
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
 	if st := &c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
-		return c.atStep(NoLink, i, sp.Start, c.name(i), "no transfer: the device has no link to the host in that direction")
+		return c.atStep(NoLink, i, sp.Start, c.name(i),
+			"no transfer: the device has no link to the host in that direction")
 	}
 	long := sp.End - sp.Start
 	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && !c.s[i].Reserve && work > 0 {
@@ -153,7 +160,8 @@ func (c *checker) checkComplete() *Refutation {
 		}
 	}
 	if !done {
-		return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run that writes "+c.g.Values[c.g.Done].Name, "a complete step")
+		return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run that writes "+c.g.Values[c.g.Done].Name,
+			"a complete step")
 	}
 	for i, n := range runs {
 		if op := &c.g.Ops[i]; n == 0 && c.g.Done == engine.NoValue {

@@ -37,8 +37,10 @@ func throttled() *example {
 			Makespan: 11 * sec, Peak: 8, PeakAt: sec, HostPeak: 6, ComputeTime: 11 * sec,
 			Spans: []sim.Span{
 				{Step: 3, Op: 0, Value: engine.NoValue, End: 10 * sec, Cause: sim.NoSpan},
-				{Lane: sim.ToHost, Kind: sim.SpanOffload, Step: 0, Op: engine.NoOp, Value: y, End: 6 * sec, Cause: sim.NoSpan},
-				{Lane: sim.ToDev, Kind: sim.SpanFetch, Step: 2, Op: engine.NoOp, Value: x, End: 3 * sec, Cause: sim.NoSpan},
+				{Lane: sim.ToHost, Kind: sim.SpanOffload, Step: 0, Op: engine.NoOp, Value: y, End: 6 * sec,
+					Cause: sim.NoSpan},
+				{Lane: sim.ToDev, Kind: sim.SpanFetch, Step: 2, Op: engine.NoOp, Value: x, End: 3 * sec,
+					Cause: sim.NoSpan},
 				{Step: 4, Op: 1, Value: engine.NoValue, Start: 10 * sec, End: 11 * sec, Why: sim.Dependency},
 			},
 			Memory: []sim.Sample{
@@ -51,10 +53,14 @@ func throttled() *example {
 			},
 			Host: []sim.Point{{Used: 6}},
 			Lives: []sim.Life{
-				{Value: y, Op: engine.NoOp, Category: sim.Activation, Bytes: 6, End: 6 * sec, EndSeq: 3, From: sim.NoSpan, Offloaded: true},
-				{Value: z, Op: engine.NoOp, Category: sim.Activation, Bytes: 1, End: 11 * sec, StartSeq: 1, EndSeq: 5, From: 0},
-				{Value: x, Op: engine.NoOp, Category: sim.Activation, Bytes: 4, End: 11 * sec, StartSeq: 2, EndSeq: 6, From: 2},
-				{Value: w, Op: engine.NoOp, Category: sim.Activation, Bytes: 1, Start: 10 * sec, End: 11 * sec, StartSeq: 4, EndSeq: 7, From: 3},
+				{Value: y, Op: engine.NoOp, Category: sim.Activation, Bytes: 6, End: 6 * sec, EndSeq: 3,
+					From: sim.NoSpan, Offloaded: true},
+				{Value: z, Op: engine.NoOp, Category: sim.Activation, Bytes: 1, End: 11 * sec, StartSeq: 1, EndSeq: 5,
+					From: 0},
+				{Value: x, Op: engine.NoOp, Category: sim.Activation, Bytes: 4, End: 11 * sec, StartSeq: 2, EndSeq: 6,
+					From: 2},
+				{Value: w, Op: engine.NoOp, Category: sim.Activation, Bytes: 1, Start: 10 * sec, End: 11 * sec,
+					StartSeq: 4, EndSeq: 7, From: 3},
 			},
 		},
 	}

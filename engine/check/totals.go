@@ -28,7 +28,8 @@ func (c *checker) checkCauses() *Refutation {
 		}
 		sp := c.at(i)
 		if sp.Cause != sim.NoSpan && (sp.Cause < 0 || int(sp.Cause) >= len(c.t.Spans)) || sp.Why >= sim.NumReasons {
-			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause), "a reason and a span that exist")
+			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause),
+				"a reason and a span that exist")
 		}
 		queue := sp.Lane
 		if queue == sim.ToDev && c.p.Device.Duplex == engine.HalfDuplex {
@@ -44,7 +45,8 @@ func (c *checker) checkCauses() *Refutation {
 			lastMove[queue] = c.spanOf[i]
 		}
 		if !good {
-			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%v, span %d", sp.Why, sp.Cause), "what ended when it started")
+			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%v, span %d", sp.Why, sp.Cause),
+				"what ended when it started")
 		}
 	}
 	return nil
@@ -72,7 +74,8 @@ func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 
 // gapUntil finds the gap that ends at a moment; false if none does.
 func (c *checker) gapUntil(at time.Duration) (int, bool) {
-	return slices.BinarySearchFunc(c.t.Gaps, at, func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
+	return slices.BinarySearchFunc(c.t.Gaps, at,
+		func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
 }
 
 // runCause: the run before it, or the gap before it.
@@ -95,18 +98,21 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	if sp.Why == sim.Window {
 		return sp.Start == c.s[i].NotBefore && sp.Cause == sim.NoSpan
 	}
-	if sp.Cause == sim.NoSpan || c.span(sp.Cause).Step >= i && c.p.Device.Duplex == engine.HalfDuplex && copies(sp.Lane) && copies(c.span(sp.Cause).Lane) {
+	if sp.Cause == sim.NoSpan || c.span(sp.Cause).Step >= i && c.p.Device.Duplex == engine.HalfDuplex &&
+		copies(sp.Lane) && copies(c.span(sp.Cause).Lane) {
 		return false
 	}
 	cause := c.span(sp.Cause)
 	onTime := cause.End == sp.Start
 	switch sp.Why {
 	case sim.Dependency: // what made room for a fetch that reserved it, byte by byte, may go on
-		return (onTime || c.streamed() && cause.End > sp.Start && sp.Start == c.reach[i+1]) && slices.Contains(before, sp.Cause)
+		return (onTime || c.streamed() && cause.End > sp.Start && sp.Start == c.reach[i+1]) &&
+			slices.Contains(before, sp.Cause)
 	case sim.CopyOut:
 		return onTime && cause.Kind == sim.SpanOffload
 	case sim.NeedsRoom:
-		return (sp.Kind == sim.SpanFetch || sp.Kind == sim.SpanNetwork) && (onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
+		return (sp.Kind == sim.SpanFetch || sp.Kind == sim.SpanNetwork) &&
+			(onTime || c.streamed() && cause.Start <= sp.Start && sp.Start <= cause.End)
 	}
 	return onTime && sp.Why == sim.NeedsData && (copies(sp.Lane) || lanes.needs(c, i, sp.Cause))
 }
@@ -130,7 +136,8 @@ func (c *checker) checkTotals() *Refutation {
 	}
 	t := c.t
 	if t.ComputeTime != first || t.RecomputeTime != again || t.Waiting != waiting {
-		return c.refute(WrongTotals, -1, sim.NoSpan, 0, fmt.Sprintf("compute %v, recompute %v, waiting %v", t.ComputeTime, t.RecomputeTime, t.Waiting),
+		return c.refute(WrongTotals, -1, sim.NoSpan, 0,
+			fmt.Sprintf("compute %v, recompute %v, waiting %v", t.ComputeTime, t.RecomputeTime, t.Waiting),
 			fmt.Sprintf("compute %v, recompute %v, waiting %v", first, again, waiting))
 	}
 	return nil
@@ -156,11 +163,13 @@ func (c *checker) checkDecisions() *Refutation {
 		}
 	}
 	if len(c.t.Decisions) != len(want) {
-		return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("%d decisions", len(c.t.Decisions)), fmt.Sprint(len(want)))
+		return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("%d decisions", len(c.t.Decisions)),
+			fmt.Sprint(len(want)))
 	}
 	for k, d := range c.t.Decisions {
 		if d != want[k] {
-			return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("decision %d for stage %d", d, k+1), fmt.Sprint(want[k]))
+			return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("decision %d for stage %d", d, k+1),
+				fmt.Sprint(want[k]))
 		}
 	}
 	return nil

@@ -35,10 +35,12 @@ type devCopy struct {
 // stepPlan is what a step means for the copies: it follows from the order of
 // the schedule alone.
 type stepPlan struct {
-	inputs part         // of a run: lists.inputs
-	makes  part         // copies: outputs of a run, its temporaries first; what a fetch brings
-	drops  part         // lists.drops: given up by a free, or at the end of a run
-	after  part         // lists.after: what must have ended: of a wait; of a fetch or of an operation of the host, the copies to the host; of a run, what it comes after
+	inputs part // of a run: lists.inputs
+	makes  part // copies: outputs of a run, its temporaries first; what a fetch brings
+	drops  part // lists.drops: given up by a free, or at the end of a run
+	// lists.after: what must have ended: of a wait; of a fetch or of an operation of the host, the copies to the
+	// host; of a run, what it comes after
+	after  part
 	source copyID       // what an offload copies
 	need   engine.Bytes // room that a run takes: its outputs and temporaries
 }
@@ -79,7 +81,8 @@ type walker struct {
 func (c *checker) walk() *Refutation {
 	n := len(c.g.Values)
 	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
-		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n), lastRun: slices.Repeat([]sim.SpanID{sim.NoSpan}, len(c.g.Ops)), contained: make([][]engine.ValueID, n)}
+		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n),
+		lastRun: slices.Repeat([]sim.SpanID{sim.NoSpan}, len(c.g.Ops)), contained: make([][]engine.ValueID, n)}
 	c.plan = make([]stepPlan, len(c.s))
 	c.copies = make([]devCopy, 0, n+3*len(c.t.Spans))
 	c.lists.serve = make([]copyID, 0, 4*len(c.t.Spans))
@@ -154,7 +157,8 @@ func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 
 func (w *walker) add(v engine.ValueID, cat sim.Category, from sim.SpanID) copyID {
 	id := copyID(len(w.copies))
-	w.copies = append(w.copies, devCopy{value: v, op: engine.NoOp, size: w.g.Values[v].Size, cat: cat, from: from, offload: sim.NoSpan, freedBy: -1})
+	w.copies = append(w.copies, devCopy{value: v, op: engine.NoOp, size: w.g.Values[v].Size, cat: cat, from: from,
+		offload: sim.NoSpan, freedBy: -1})
 	w.own[v] = id
 	return id
 }
@@ -198,7 +202,8 @@ func (w *walker) run(i int) *Refutation {
 	}
 	plan.inputs.to = int32(len(l.inputs))
 	work := workspace(op, w.s[i].Alt)
-	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace, from: id, offload: sim.NoSpan, freedBy: i})
+	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace,
+		from: id, offload: sim.NoSpan, freedBy: i})
 	temp := len(w.copies) - 1
 	plan.makes.from, plan.drops.from, plan.need = int32(temp), int32(len(l.drops)), work
 	l.drops = append(l.drops, copyID(temp))
@@ -309,7 +314,8 @@ func (c *checker) checkTimes() *Refutation {
 func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	sp, st := c.at(i), &c.s[i]
 	late := func(r Reason, until time.Duration, why string) *Refutation {
-		return c.atStep(r, i, sp.Start, fmt.Sprintf("%s at %v", c.name(i), sp.Start), fmt.Sprintf("no start before %v, %s", until, why))
+		return c.atStep(r, i, sp.Start, fmt.Sprintf("%s at %v", c.name(i), sp.Start),
+			fmt.Sprintf("no start before %v, %s", until, why))
 	}
 	if sp.Start < c.reach[i] {
 		return late(StepOrder, c.reach[i], "when the schedule gets there")

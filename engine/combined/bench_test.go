@@ -80,7 +80,8 @@ func benchChain(tb testing.TB, name string, n int) *engine.Chain {
 // BenchmarkPofo reports, beside the time: the step time over the sum of all times,
 // that of recomputation alone, and the proven gap in percent.
 func BenchmarkPofo(b *testing.B) {
-	for _, name := range []string{"resnet50", "resnet101", "resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50"} {
+	for _, name := range []string{"resnet50", "resnet101", "resnet_L20", "lognormal_L20", "resnet_L50",
+		"lognormal_L50"} {
 		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {
 			for _, percent := range []engine.Bytes{30, 40, 50, 60, 70, 80} {
 				b.Run(fmt.Sprintf("chain=%s/transfers=%v/budget=%d", name, mode, percent), func(b *testing.B) {

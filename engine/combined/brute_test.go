@@ -36,7 +36,8 @@ func bruteMakespan(p *engine.Problem) (ticks int64, plans int) {
 func (b *brute) cut(i int, z engine.Bytes, segs []bruteSegment) {
 	n := b.c.Len()
 	segs = segs[:len(segs):len(segs)]
-	keep := bruteSegment{[]engine.ChainOp{{Kind: engine.FAll, Stage: i}}, []engine.ChainOp{{Kind: engine.BStep, Stage: i}}, z}
+	keep := bruteSegment{[]engine.ChainOp{{Kind: engine.FAll, Stage: i}},
+		[]engine.ChainOp{{Kind: engine.BStep, Stage: i}}, z}
 	if i == n {
 		b.offloads(append(segs, keep))
 		return
@@ -251,13 +252,15 @@ func TestAllPlans(t *testing.T) {
 		plans += tried
 		got, ok := plainMakespan(mustTerms(t, p))
 		if ok != (want < never) || ok && got != want {
-			t.Fatalf("seed %d, budget %d: the recursion says %d, %v; all plans %d\n%s", seed, p.Budget, got, ok, want, enginetest.Dump(p.Chain.Chain))
+			t.Fatalf("seed %d, budget %d: the recursion says %d, %v; all plans %d\n%s", seed, p.Budget, got, ok, want,
+				enginetest.Dump(p.Chain.Chain))
 		}
 		for _, duplex := range duplexes {
 			p := bruteProblem(seed, duplex, engine.Streamed)
 			sol := planHolds(t, p)
 			if (sol != nil) != ok || ok && (int64(sol.Makespan) != want || !sol.Optimal) {
-				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want,
+					enginetest.Dump(p.Chain.Chain))
 			}
 			if sol == nil {
 				continue
@@ -285,8 +288,10 @@ func TestAllPlansWhole(t *testing.T) {
 		for _, duplex := range duplexes {
 			p := bruteProblem(seed, duplex, engine.Whole)
 			sol := planHolds(t, p)
-			if sol == nil && want < never || sol != nil && (int64(sol.Makespan) < want || int64(sol.Bound) > want || sol.Optimal && int64(sol.Makespan) != want) {
-				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want, enginetest.Dump(p.Chain.Chain))
+			if sol == nil && want < never || sol != nil &&
+				(int64(sol.Makespan) < want || int64(sol.Bound) > want || sol.Optimal && int64(sol.Makespan) != want) {
+				t.Fatalf("seed %d, budget %d, %v: got %+v, all plans %d\n%s", seed, p.Budget, duplex, sol, want,
+					enginetest.Dump(p.Chain.Chain))
 			}
 			if sol == nil {
 				continue
@@ -300,8 +305,10 @@ func TestAllPlansWhole(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible, exact, slower)
+	t.Logf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible, exact,
+		slower)
 	if feasible < cases(1000) || exact < feasible*9/10 || slower < cases(30) {
-		t.Errorf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible, exact, slower)
+		t.Errorf("%d feasible cases, %d of them as fast as the best plan, %d slower than byte by byte", feasible,
+			exact, slower)
 	}
 }

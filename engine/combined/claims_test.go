@@ -27,7 +27,8 @@ func TestClaims(t *testing.T) {
 						p := engine.NewChainProblem(c, d, mode, budget)
 						sol := holds(t, p, engine.Args{"overlap": overlap})
 						if t.Failed() {
-							t.Fatalf("seed %d, rates %v, %v, %v, overlap %s, budget %d\n%s", seed, rate, mode, duplex, overlap, budget, enginetest.Dump(c))
+							t.Fatalf("seed %d, rates %v, %v, %v, overlap %s, budget %d\n%s", seed, rate, mode, duplex,
+								overlap, budget, enginetest.Dump(c))
 						}
 						if sol == nil {
 							continue
@@ -35,7 +36,8 @@ func TestClaims(t *testing.T) {
 						if sol.Optimal {
 							optimal++
 						}
-						if rotor, err := engine.Lookup("rotor").Solve(p, nil, nil); err == nil && sol.Makespan < rotor.Makespan {
+						if rotor, err := engine.Lookup("rotor").Solve(p, nil, nil); err == nil &&
+							sol.Makespan < rotor.Makespan {
 							below++
 						}
 					}
@@ -108,7 +110,8 @@ func TestExactRates(t *testing.T) {
 	for seed := range uint64(400) {
 		r := enginetest.Rand(1000 + seed)
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6})
-		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed, enginetest.RandomBudget(r, c))
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Streamed,
+			enginetest.RandomBudget(r, c))
 		tm, err := newTerms(p)
 		if err != nil {
 			t.Fatal(err)

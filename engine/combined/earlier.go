@@ -163,7 +163,8 @@ func (h *hurry) before(i int) int {
 			continue
 		}
 		op := &g.Ops[st.Op]
-		if slices.ContainsFunc(op.In, same) || slices.ContainsFunc(op.Out, same) || slices.ContainsFunc(op.OutputOnly, same) {
+		if slices.ContainsFunc(op.In, same) || slices.ContainsFunc(op.Out, same) ||
+			slices.ContainsFunc(op.OutputOnly, same) {
 			return j + 1
 		}
 	}

@@ -44,8 +44,10 @@ func TestEffort(t *testing.T) {
 			_, tm, _ := someTerms(t, seed)
 			tm.effort.left = 0
 			o, err := solve(tm, limit, allTricks, widths, nil)
-			if err != nil || o.cost < full.cost || o.cost > limit || o.bound > full.cost || len(o.plans) == 0 && o.cost < limit {
-				t.Errorf("seed %d: got %v, cost %d, bound %d and %d plans; the optimum is %d", seed, err, o.cost, o.bound, len(o.plans), full.cost)
+			if err != nil || o.cost < full.cost || o.cost > limit || o.bound > full.cost || len(o.plans) == 0 &&
+				o.cost < limit {
+				t.Errorf("seed %d: got %v, cost %d, bound %d and %d plans; the optimum is %d", seed, err, o.cost,
+					o.bound, len(o.plans), full.cost)
 			}
 			if first != nil && !reflect.DeepEqual(first, o) {
 				t.Errorf("seed %d: the search stopped at %d and at %d", seed, first.bound, o.bound)
@@ -79,8 +81,10 @@ func TestEffortIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			sol, err := choose(p, tm, o, rotor, false)
-			if err != nil || sol.Stopped != (o.note != "") || sol.Stopped && (sol.Optimal || !slices.Contains(sol.Notes, o.note)) {
-				t.Errorf("seed %d, work %d: got %v, stopped %v, optimal %v, notes %q; want what the search says: %q", seed, left, err, sol.Stopped, sol.Optimal, sol.Notes, o.note)
+			if err != nil || sol.Stopped != (o.note != "") || sol.Stopped &&
+				(sol.Optimal || !slices.Contains(sol.Notes, o.note)) {
+				t.Errorf("seed %d, work %d: got %v, stopped %v, optimal %v, notes %q; want what the search says: %q",
+					seed, left, err, sol.Stopped, sol.Optimal, sol.Notes, o.note)
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func (s *sweep) run() error {
 			}
 			for y := range ls {
 				err := s.err
-				if err == nil && (s.count > maxLabels || len(s.links) > maxLinks || s.f.thin == 0 && s.effort.left < 0) {
+				if err == nil && (s.count > maxLabels || len(s.links) > maxLinks || s.f.thin == 0 &&
+					s.effort.left < 0) {
 					err = errTooMany
 				}
 				if err != nil {
@@ -222,7 +223,8 @@ func (s *sweep) note(i int, l *label) {
 	if len(s.open[x]) > 4*s.cleaned[x]+1<<13 {
 		s.count -= len(s.open[x])
 		kept := s.undominated(s.open[x])
-		s.open[x] = append(make([]label, 0, 2*len(kept)), kept...) // or hundreds of lists would keep the room of what was dropped
+		// or hundreds of lists would keep the room of what was dropped
+		s.open[x] = append(make([]label, 0, 2*len(kept)), kept...)
 		s.count += len(kept)
 		s.cleaned[x] = len(kept)
 	}
@@ -304,7 +306,8 @@ func (f *filter) add(l *label) {
 		*shelf = append(*shelf, block{least: d})
 	}
 	b := &(*shelf)[len(*shelf)-1]
-	b.least = dominant{min(b.least.held, d.held), min(b.least.both, d.both), min(b.least.out, d.out), min(b.least.in, d.in)}
+	b.least = dominant{min(b.least.held, d.held), min(b.least.both, d.both), min(b.least.out, d.out),
+		min(b.least.in, d.in)}
 	b.of[b.count] = d
 	b.count++
 }

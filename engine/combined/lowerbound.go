@@ -47,7 +47,8 @@ type bottleneck struct {
 type breakpoint struct{ r, cost float64 }
 
 func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
-	r := &lowerBound{terms: t, slack: unreachable, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2), bottlenecks: make([][]bottleneck, t.n+1), probes: make([]int, t.n+1)}
+	r := &lowerBound{terms: t, slack: unreachable, fwdLeft: make([]float64, t.n+2), bwdLeft: make([]float64, t.n+2),
+		bottlenecks: make([][]bottleneck, t.n+1), probes: make([]int, t.n+1)}
 	for i := t.n; i >= 1; i-- {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
@@ -128,7 +129,8 @@ func (r *lowerBound) addBottlenecks(poll *engine.Poll) error {
 func (r *lowerBound) hulls(k int, prices []float64) [][]breakpoint {
 	gains := make([]float64, (k+1)*len(prices))
 	for x, price := range prices {
-		open, closed := -price*float64(r.act[k-1]), 0.0 // best of stages i..k-1, when i-1 is in a segment, and when it is not
+		// best of stages i..k-1, when i-1 is in a segment, and when it is not
+		open, closed := -price*float64(r.act[k-1]), 0.0
 		for i := k - 1; i >= 1; i-- {
 			in := price*float64(r.saved[i]) - float64(r.fwd[i]) + open
 			end := -price * float64(r.act[i-1])

@@ -105,7 +105,8 @@ func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.So
 // sweepPofo shares between budgets what rotor shares, and what does not depend
 // on them. Budgets come in rotor's order. A plan for one budget counts for every other
 // that it fits into.
-func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
 	defer answers.Settle()
 	if applies(p) != nil || p.Chain.Chain.HasUnsaved() {
@@ -128,7 +129,8 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 
 // better returns the answer of the plans, or what offloading alone does better, with fetches as soon as there
 // is room where runs wait for them.
-func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error, poll *engine.Poll) (*engine.Solution, error) {
+func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error,
+	poll *engine.Poll) (*engine.Solution, error) {
 	var refused, other *engine.InfeasibleError
 	if poll.Err() != nil || err != nil && !errors.As(err, &refused) {
 		return sol, err
@@ -170,7 +172,8 @@ func applies(p *engine.Problem) error {
 }
 
 // solveFrom goes on from what recomputation alone takes.
-func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, err error, common *shared, poll *engine.Poll) (*engine.Solution, error) {
+func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, err error, common *shared,
+	poll *engine.Poll) (*engine.Solution, error) {
 	t, problem := newTerms(p)
 	if problem != nil {
 		return nil, problem
@@ -179,7 +182,8 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		if rotor != nil {
-			rotor.OptimalAmong, rotor.Bound = p.Graph.FirstWays(within), p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+			rotor.OptimalAmong, rotor.Bound = p.Graph.FirstWays(within),
+				p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 		}
 		return rotor, err
 	}
@@ -299,13 +303,17 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	}
 	switch {
 	case overlap:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, which keeps the two passes apart, takes %s%v.", atLeast, model))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, which keeps the two passes apart, takes %s%v.",
+			atLeast, model))
 	case p.Transfers == engine.Whole && sol.Makespan > model:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model sends byte by byte and takes %s%v; whole transfers take the rest.", atLeast, model))
+		sol.Notes = append(sol.Notes,
+			fmt.Sprintf("The paper's model sends byte by byte and takes %s%v; whole transfers take the rest.",
+				atLeast, model))
 	case sol.Makespan == sol.Bound:
 		sol.Notes = append(sol.Notes, "No plan of the paper's model is faster.")
 	default:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("Proven to be within %v of the best of its kind.", sol.Makespan-sol.Bound))
+		sol.Notes = append(sol.Notes, fmt.Sprintf("Proven to be within %v of the best of its kind.",
+			sol.Makespan-sol.Bound))
 	}
 }
 

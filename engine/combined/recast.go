@@ -57,7 +57,8 @@ func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.
 }
 
 // solve plans for the other chain. Plans that are no faster than best are not told.
-func (r *recast) solve(p *engine.Problem, args engine.Parsed, best *engine.Solution, poll *engine.Poll) (*engine.Solution, error) {
+func (r *recast) solve(p *engine.Problem, args engine.Parsed, best *engine.Solution,
+	poll *engine.Poll) (*engine.Solution, error) {
 	var rotor *engine.Solution
 	var err error
 	poll.Aside(func() { rotor, err = remat.Rotor.Solve(r.q, nil, poll) })
@@ -92,7 +93,8 @@ func triesFor(n int) int {
 // other chain needs more memory than this one, so a plan for it leaves part of the budget
 // unused, and a plan for that much more may still fit. A try that does not fit, or is no
 // faster, halves what the next one adds.
-func (r *recast) roomier(p *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int, poll *engine.Poll) *engine.Solution {
+func (r *recast) roomier(p *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int,
+	poll *engine.Poll) *engine.Solution {
 	within := r.q
 	defer func() { r.q = within }()
 	more := p.Budget - sol.Peak
@@ -116,7 +118,8 @@ func (r *recast) solution(p *engine.Problem, sol *engine.Solution) (*engine.Solu
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
-	own.Notes = []string{fmt.Sprintf("No backward reads the outputs of %d stages: %s.", p.Chain.Chain.CountUnsaved(), r.note)}
+	own.Notes = []string{fmt.Sprintf("No backward reads the outputs of %d stages: %s.", p.Chain.Chain.CountUnsaved(),
+		r.note)}
 	return own, nil
 }
 
@@ -357,7 +360,8 @@ func (j *joined) schedule(s engine.Schedule) (sched engine.Schedule) {
 		a, b := j.first[op.Stage-1], j.last[op.Stage-1]
 		if op.Pass == engine.Forward {
 			for k := a; k <= b; k++ {
-				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue, OutputOnly: st.OutputOnly})
+				sched = append(sched, engine.Step{Kind: engine.StepRun, Op: g.Fwd(k), Value: engine.NoValue,
+					OutputOnly: st.OutputOnly})
 				if k > a {
 					sched = append(sched, engine.Free(g.Act(k-1)))
 				}

@@ -23,7 +23,8 @@ func TestRecastPlays(t *testing.T) {
 		budget := enginetest.RandomBudget(r, c)
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), transfers, budget)
-			input := fmt.Sprintf("seed 61 chain %d, budget %d, %v transfers\n%s", i, budget, transfers, enginetest.Dump(c))
+			input := fmt.Sprintf("seed 61 chain %d, budget %d, %v transfers\n%s", i, budget, transfers,
+				enginetest.Dump(c))
 			sol, err := Pofo.Solve(p, nil, nil)
 			rotor, errRotor := engine.Lookup("rotor").Solve(p, nil, nil)
 			var none *engine.InfeasibleError
@@ -44,7 +45,8 @@ func TestRecastPlays(t *testing.T) {
 				t.Fatalf("%s%v", input, err)
 			}
 			if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > budget {
-				t.Fatalf("%sclaims %d and %d, plays %d and %d", input, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+				t.Fatalf("%sclaims %d and %d, plays %d and %d", input, sol.Makespan, sol.Peak, trace.Makespan,
+					trace.Peak)
 			}
 			solved++
 			for _, st := range sol.Schedule {
@@ -67,7 +69,8 @@ func TestRecastPlays(t *testing.T) {
 func TestApartOffloads(t *testing.T) {
 	c := &engine.Chain{Name: "blocks", Batch: 1, Input: 1}
 	for i := range 12 {
-		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprint("block ", i), Forward: 100, Back: 200, Out: 4, Saved: 96, Grad: 4, Unsaved: true})
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprint("block ", i), Forward: 100, Back: 200, Out: 4,
+			Saved: 96, Grad: 4, Unsaved: true})
 	}
 	c.Stages = append(c.Stages, engine.Stage{Name: "loss", Forward: 10, Back: 10})
 	d := enginetest.Device(engine.FullDuplex)
@@ -87,7 +90,8 @@ func TestApartOffloads(t *testing.T) {
 		}
 	}
 	if saved == 0 || sol.Makespan >= rotor.Makespan {
-		t.Errorf("pofo takes %d with %d saved sets on the host, recomputation alone %d\n%s", sol.Makespan, saved, rotor.Makespan, enginetest.Dump(c))
+		t.Errorf("pofo takes %d with %d saved sets on the host, recomputation alone %d\n%s", sol.Makespan, saved,
+			rotor.Makespan, enginetest.Dump(c))
 	}
 }
 
@@ -101,7 +105,8 @@ func TestRoomierFillsTheBudget(t *testing.T) {
 	for i := range 60 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 6, MaxStages: 12, MaxSize: 30})
 		enginetest.GiveUnsaved(r, c)
-		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, enginetest.RandomBudget(r, c))
+		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole,
+			enginetest.RandomBudget(r, c))
 		input := fmt.Sprintf("seed 62 chain %d, budget %d\n%s", i, p.Budget, enginetest.Dump(c))
 		first, err := solveRecast(p, args, 0, nil)
 		var none *engine.InfeasibleError
@@ -113,7 +118,8 @@ func TestRoomierFillsTheBudget(t *testing.T) {
 			t.Fatalf("%s%v, %v", input, err, errMore)
 		}
 		if more.Makespan > first.Makespan || more.Peak > p.Budget {
-			t.Errorf("%stakes %v with a peak of %d, without further plans %v", input, more.Makespan, more.Peak, first.Makespan)
+			t.Errorf("%stakes %v with a peak of %d, without further plans %v", input, more.Makespan, more.Peak,
+				first.Makespan)
 		}
 		if more.Makespan < first.Makespan {
 			faster++

@@ -28,7 +28,8 @@ func (r *lowerBound) addSequences(slack int64, poll *engine.Poll) error {
 		r.rematOnly, r.sharp = k.rematOnly, true
 		return nil
 	}
-	f := curves{terms: r.terms, slack: slack, most: 8 * max(24, maxPoints/(r.n*r.n)), rows: make([][]point, (r.n+2)*(r.n+1)), poll: poll}
+	f := curves{terms: r.terms, slack: slack, most: 8 * max(24, maxPoints/(r.n*r.n)),
+		rows: make([][]point, (r.n+2)*(r.n+1)), poll: poll}
 	err := f.fill()
 	if f.coarse || err != nil {
 		r.effort.spend(int64(f.work * perPoint))

@@ -21,7 +21,8 @@ func TestCoarser(t *testing.T) {
 		most := 2 + r.IntN(40)
 		few := coarser(slices.Clone(w), most)
 		if len(few) > most || len(w) > most && len(few) != most || few[0] != w[0] {
-			t.Fatalf("seed %d: %d points became %d of %d allowed, the first is %v, want %v", seed, len(w), len(few), most, few[0], w[0])
+			t.Fatalf("seed %d: %d points became %d of %d allowed, the first is %v, want %v", seed, len(w), len(few),
+				most, few[0], w[0])
 		}
 		for x, c := range w {
 			at := below(few, c.peak)

@@ -19,7 +19,8 @@ func everyPlan(t *testing.T, p *engine.Problem) time.Duration {
 			var segs []segment
 			for x, s := range all {
 				ops := s.forward
-				segs = append(segs, segment{first: ops[0].Stage, last: ops[len(ops)-1].Stage, saved: ops[0].Kind == engine.FAll,
+				segs = append(segs, segment{first: ops[0].Stage, last: ops[len(ops)-1].Stage,
+					saved:      ops[0].Kind == engine.FAll,
 					afterSaved: x > 0 && segs[x-1].saved, offload: set>>x&1 == 1, backward: s.backward})
 			}
 			if line, err := newTimeline(p, segs, false); err == nil {
@@ -45,8 +46,10 @@ func TestRounded(t *testing.T) {
 		p := engine.NewChainProblem(c, d, engine.Streamed, enginetest.RandomBudget(r, c))
 		sol := planHolds(t, p)
 		want := everyPlan(t, p)
-		if (sol != nil) != (want < never) || sol != nil && (sol.Makespan < want || sol.Bound > want || sol.Optimal && sol.Makespan != want) {
-			t.Fatalf("seed %d, budget %d, rates %v: got %+v, all plans %d\n%s", seed, p.Budget, rate, sol, want, enginetest.Dump(c))
+		if (sol != nil) != (want < never) || sol != nil &&
+			(sol.Makespan < want || sol.Bound > want || sol.Optimal && sol.Makespan != want) {
+			t.Fatalf("seed %d, budget %d, rates %v: got %+v, all plans %d\n%s", seed, p.Budget, rate, sol, want,
+				enginetest.Dump(c))
 		}
 		if sol == nil {
 			continue

@@ -122,7 +122,8 @@ func TestLonger(t *testing.T) {
 		}
 		for _, limit := range limits {
 			if got, ok := solved(t, tm, limit, allTricks); ok != fits || ok && got != want {
-				t.Fatalf("seed %d, limit %d, room %d: got %d, %v; want %d, %v\n%s", seed, limit, tm.room, got, ok, want, fits, enginetest.Dump(c))
+				t.Fatalf("seed %d, limit %d, room %d: got %d, %v; want %d, %v\n%s", seed, limit, tm.room, got, ok,
+					want, fits, enginetest.Dump(c))
 			}
 		}
 	}
@@ -150,10 +151,12 @@ func TestSmallest(t *testing.T) {
 		for budget := max(refused.Smallest-3, c.Resident.Total()); budget <= refused.Smallest; budget++ {
 			_, fits := plainMakespan(mustTerms(t, p.WithBudget(budget)))
 			if fits != (budget >= refused.Smallest) {
-				t.Errorf("seed %d: the recursion fits into %d: %v; the smallest budget is said to be %d\n%s", seed, budget, fits, refused.Smallest, enginetest.Dump(c))
+				t.Errorf("seed %d: the recursion fits into %d: %v; the smallest budget is said to be %d\n%s", seed,
+					budget, fits, refused.Smallest, enginetest.Dump(c))
 			}
 		}
-		if _, err := engine.Lookup("rotor").Solve(p, nil, nil); !errors.As(err, &rotor) || rotor.Smallest < refused.Smallest {
+		if _, err := engine.Lookup("rotor").Solve(p, nil, nil); !errors.As(err, &rotor) ||
+			rotor.Smallest < refused.Smallest {
 			t.Errorf("seed %d: rotor is refused with %v, pofo with %v", seed, err, refused)
 		} else if rotor.Smallest > refused.Smallest {
 			lower++
@@ -205,8 +208,10 @@ func TestRefuses(t *testing.T) {
 	}
 	long := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 800, MaxStages: 800})
 	p = engine.NewChainProblem(long, enginetest.Device(engine.HalfDuplex), engine.Streamed, engine.NoLimit)
-	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) || !strings.Contains(err.Error(), fmt.Sprintf("%d MB", tables(800)/1_000_000)) {
-		t.Errorf("800 stages: got %v, want an error that wraps %v and says what the tables take", err, engine.ErrUnsupported)
+	if _, err := pofo.Solve(p, nil, nil); !errors.Is(err, engine.ErrUnsupported) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("%d MB", tables(800)/1_000_000)) {
+		t.Errorf("800 stages: got %v, want an error that wraps %v and says what the tables take", err,
+			engine.ErrUnsupported)
 	}
 	if got := tables(430); got > maxTables {
 		t.Errorf("430 stages are said to take %d bytes, want no more than %d", got, maxTables)
@@ -223,7 +228,8 @@ func TestRefuses(t *testing.T) {
 // is no slower than rotor's, which is found in the first 8,000 polls, and a bound,
 // which gets no worse with more of them.
 func TestGap(t *testing.T) {
-	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 60, MaxStages: 60, MaxSize: 1 << 30, MaxTime: 1e7})
+	c := enginetest.RandomChain(enginetest.Rand(3),
+		enginetest.Shape{MinStages: 60, MaxStages: 60, MaxSize: 1 << 30, MaxTime: 1e7})
 	p := engine.NewChainProblem(c, engine.Device{ToHost: 12e9, ToDev: 12e9}, engine.Streamed, c.KeepAllPeak()*45/100)
 	rotor, err := engine.Lookup("rotor").Solve(p, nil, nil)
 	if err != nil {
@@ -233,7 +239,8 @@ func TestGap(t *testing.T) {
 	for _, calls := range []int{10_000, 20_000, 100_000} {
 		sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil))
 		if !errors.Is(err, context.DeadlineExceeded) || sol == nil {
-			t.Fatalf("stopped after %d polls: got %v, %v; want a schedule and %v", calls, sol, err, context.DeadlineExceeded)
+			t.Fatalf("stopped after %d polls: got %v, %v; want a schedule and %v", calls, sol, err,
+				context.DeadlineExceeded)
 		}
 		if sol.Makespan > rotor.Makespan || sol.Bound > sol.Makespan || sol.Bound < bound || sol.Optimal {
 			t.Errorf("stopped after %d polls: step time %v, bound %v, optimal %v; want at most the %v of rotor, at least %v, not said to be optimal", calls, sol.Makespan, sol.Bound, sol.Optimal, rotor.Makespan, bound)
@@ -246,12 +253,16 @@ func TestGap(t *testing.T) {
 // claims to be, and is no worse than what was reported before.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
-		c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
-		unsaved := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 300, MaxStages: 300, MaxSize: 1 << 30, MaxTime: 1e7})
+		// all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
+		c := enginetest.RandomChain(enginetest.Rand(5),
+			enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})
+		unsaved := enginetest.RandomChain(enginetest.Rand(5),
+			enginetest.Shape{MinStages: 300, MaxStages: 300, MaxSize: 1 << 30, MaxTime: 1e7})
 		enginetest.GiveUnsaved(enginetest.Rand(5), unsaved)
 		for i, c := range []*engine.Chain{c, c, unsaved} {
-			mode, share := []engine.Transfers{engine.Streamed, engine.Whole, engine.Streamed}[i], []engine.Bytes{30, 30, 60}[i]
+			mode, share := []engine.Transfers{engine.Streamed, engine.Whole, engine.Streamed}[i],
+				[]engine.Bytes{30, 30, 60}[i]
 			p := engine.NewChainProblem(c, engine.Device{ToHost: 100e9, ToDev: 100e9}, mode, c.KeepAllPeak()*share/100)
 			reports, before := 0, time.Duration(math.MaxInt64)
 			sol, err := engine.Lookup("pofo").Solve(p, nil, engine.NewPoll(ticking, func(pr engine.Progress) {
@@ -261,7 +272,8 @@ func TestReports(t *testing.T) {
 				reports++
 				tr, err := sim.Play(p, pr.Best.Schedule)
 				if err != nil || tr.Makespan != pr.Best.Makespan || tr.Peak != pr.Best.Peak || tr.Makespan > before {
-					t.Errorf("case %d: %v; played %v and %d, claimed %v and %d, before it %v", i, err, tr.Makespan, tr.Peak, pr.Best.Makespan, pr.Best.Peak, before)
+					t.Errorf("case %d: %v; played %v and %d, claimed %v and %d, before it %v", i, err, tr.Makespan,
+						tr.Peak, pr.Best.Makespan, pr.Best.Peak, before)
 				}
 				before = pr.Best.Makespan
 			}))

@@ -60,9 +60,11 @@ func sweepIsSolve(t *testing.T, input string, p *engine.Problem, budgets []engin
 		if (sol == nil) != (want == nil) || sol != nil && (sol.Makespan != want.Makespan || sol.Bound != want.Bound) {
 			t.Errorf("%s, budget %d: the sweep gives %+v, want %+v", input, budgets[i], sol, want)
 		} else if !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {
-			t.Errorf("%s, budget %d: the same step time in another way, or %v instead of %v", input, budgets[i], err, wantErr)
+			t.Errorf("%s, budget %d: the same step time in another way, or %v instead of %v", input, budgets[i], err,
+				wantErr)
 		}
-		if sol != nil && slices.ContainsFunc(sol.Schedule, func(s engine.Step) bool { return s.Kind == engine.StepOffload }) {
+		if sol != nil && slices.ContainsFunc(sol.Schedule,
+			func(s engine.Step) bool { return s.Kind == engine.StepOffload }) {
 			offloads++
 		}
 	})

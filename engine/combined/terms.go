@@ -42,14 +42,17 @@ const tooLong = 1 << 59
 func newTerms(p *engine.Problem) (*terms, error) {
 	c := p.Chain.Chain
 	n := c.Len()
-	t := &terms{chain: c, n: n, effort: &effort{modelEffort}, shared: &shared{}, room: int64(min(p.Budget, c.KeepAllPeak()) - c.Resident.Total())}
-	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until, &t.base} {
+	t := &terms{chain: c, n: n, effort: &effort{modelEffort}, shared: &shared{},
+		room: int64(min(p.Budget, c.KeepAllPeak()) - c.Resident.Total())}
+	for _, v := range []*[]int64{&t.fwd, &t.bwd, &t.act, &t.saved, &t.fwdT, &t.bwdT, &t.grad, &t.held, &t.until,
+		&t.base} {
 		*v = make([]int64, n+2)
 	}
 	t.act[0], t.saved[0], t.grad[0] = int64(c.Input), int64(c.Input), int64(c.InputGrad)
 	for k := 1; k <= n; k++ {
 		st := &c.Stages[k-1]
-		t.act[k], t.saved[k], t.grad[k], t.held[k] = int64(st.Out), int64(st.Saved), int64(st.Grad), int64(c.HeldGrad(k))
+		t.act[k], t.saved[k], t.grad[k], t.held[k] = int64(st.Out), int64(st.Saved), int64(st.Grad),
+			int64(c.HeldGrad(k))
 		t.fwdT[k], t.bwdT[k] = int64(st.FwdTemp), int64(st.BwdTemp)
 		t.everySize += t.act[k] + t.saved[k] + t.grad[k] + t.fwdT[k] + t.bwdT[k]
 	}

@@ -13,12 +13,16 @@ import (
 // slowChain is a step of more than three weeks whose values travel in a moment: no
 // tick is short enough for a byte to take one.
 func slowChain() *engine.Chain {
-	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737, Stages: []engine.Stage{
-		{Name: "a", Forward: 404372172561793, Back: 59154480237323, Out: 2648018, Saved: 4247198, Grad: 2648018, FwdTemp: 4491670},
-		{Name: "b", Forward: 0, Back: 78175934567529, Out: 6490268, Saved: 6837793, Grad: 6490268, FwdTemp: 8113223},
-		{Name: "c", Forward: 462211810934837, Back: 150744736096446, Out: 8164752, Saved: 8164752, Grad: 7500600, FwdTemp: 826898},
-		{Name: "d", Forward: 347664992333080, Back: 550683385920726, Out: 387412, Saved: 6654999, Grad: 387412, FwdTemp: 1939430, BwdTemp: 5764454},
-	}}
+	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737,
+		Stages: []engine.Stage{
+			{Name: "a", Forward: 404372172561793, Back: 59154480237323, Out: 2648018, Saved: 4247198, Grad: 2648018,
+				FwdTemp: 4491670},
+			{Name: "b", Forward: 0, Back: 78175934567529, Out: 6490268, Saved: 6837793, Grad: 6490268, FwdTemp: 8113223},
+			{Name: "c", Forward: 462211810934837, Back: 150744736096446, Out: 8164752, Saved: 8164752, Grad: 7500600,
+				FwdTemp: 826898},
+			{Name: "d", Forward: 347664992333080, Back: 550683385920726, Out: 387412, Saved: 6654999, Grad: 387412,
+				FwdTemp: 1939430, BwdTemp: 5764454},
+		}}
 }
 
 // Bounds divide by the ticks of a byte: where there are none, what came out was no
@@ -31,7 +35,8 @@ func TestBytesOfNoTicks(t *testing.T) {
 			p := engine.NewChainProblem(c, link, transfers, budget)
 			terms, err := newTerms(p)
 			if err != nil || terms.out != 0 || terms.exact {
-				t.Fatalf("%d bytes, %v: a byte takes %d ticks, exactly: %v, %v; want none and not exactly", budget, transfers, terms.out, terms.exact, err)
+				t.Fatalf("%d bytes, %v: a byte takes %d ticks, exactly: %v, %v; want none and not exactly", budget,
+					transfers, terms.out, terms.exact, err)
 			}
 			sol, err := Pofo.Solve(p, nil, nil)
 			if err != nil {
@@ -43,7 +48,8 @@ func TestBytesOfNoTicks(t *testing.T) {
 				err = check.Trace(p, sol.Schedule, trace)
 			}
 			if err != nil || trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || sol.Bound > sol.Makespan {
-				t.Errorf("%d bytes, %v: claims %v and %d bytes with a bound of %v, plays %+v, %v", budget, transfers, sol.Makespan, sol.Peak, sol.Bound, trace, err)
+				t.Errorf("%d bytes, %v: claims %v and %d bytes with a bound of %v, plays %+v, %v", budget, transfers,
+					sol.Makespan, sol.Peak, sol.Bound, trace, err)
 			}
 		}
 	}
@@ -53,26 +59,33 @@ func TestBytesOfNoTicks(t *testing.T) {
 // or are refused.
 func TestTicksOfExtremes(t *testing.T) {
 	const most = engine.MaxRate
-	for _, rates := range [][2]engine.Rate{{1, 1}, {1, most}, {most, most - 1}, {most - 1, 3}, {999_999_937, 1_000_000_007}, {68676861465, 12_500_000_000}} {
+	for _, rates := range [][2]engine.Rate{{1, 1}, {1, most}, {most, most - 1}, {most - 1, 3},
+		{999_999_937, 1_000_000_007}, {68676861465, 12_500_000_000}} {
 		for _, size := range []engine.Bytes{0, 1, 1 << 20, 1 << 50} {
 			for _, d := range []time.Duration{0, 1, time.Second, 1 << 50} {
-				c := &engine.Chain{Input: size, Stages: []engine.Stage{{Forward: d, Back: d, Out: size, Saved: size, Grad: size}, {Back: d}}}
-				p := engine.NewChainProblem(c, engine.Device{ToHost: rates[0], ToDev: rates[1]}, engine.Whole, engine.NoLimit)
+				c := &engine.Chain{Input: size,
+					Stages: []engine.Stage{{Forward: d, Back: d, Out: size, Saved: size, Grad: size}, {Back: d}}}
+				p := engine.NewChainProblem(c, engine.Device{ToHost: rates[0], ToDev: rates[1]}, engine.Whole,
+					engine.NoLimit)
 				terms, err := newTerms(p)
 				if err != nil {
 					continue
 				}
-				ticks := (float64(terms.out)+float64(terms.in))*2*float64(terms.everySize) + float64(terms.q)*float64(c.ForwardTime()*2+c.BackTime())
+				ticks := (float64(terms.out)+float64(terms.in))*2*float64(terms.everySize) +
+					float64(terms.q)*float64(c.ForwardTime()*2+c.BackTime())
 				if terms.q < 1 || terms.out < 0 || terms.in < 0 || ticks > tooLong {
-					t.Errorf("rates %v, %d bytes, %v: %d ticks, %d and %d of a byte", rates, size, d, terms.q, terms.out, terms.in)
+					t.Errorf("rates %v, %d bytes, %v: %d ticks, %d and %d of a byte", rates, size, d, terms.q,
+						terms.out, terms.in)
 				}
 				for _, one := range []struct {
 					rate  engine.Rate
 					ticks int64
 				}{{rates[0], terms.out}, {rates[1], terms.in}} {
 					takes := float64(terms.q) * 1e9 / float64(one.rate)
-					if float64(one.ticks) > takes*(1+1e-15) || float64(one.ticks) < takes-1-takes*1e-11 || terms.exact && math.Abs(float64(one.ticks)-takes) > takes*1e-15 {
-						t.Errorf("rates %v, %d bytes, %v: a byte at %d takes %d ticks, want %g, exactly: %v", rates, size, d, one.rate, one.ticks, takes, terms.exact)
+					if float64(one.ticks) > takes*(1+1e-15) || float64(one.ticks) < takes-1-takes*1e-11 ||
+						terms.exact && math.Abs(float64(one.ticks)-takes) > takes*1e-15 {
+						t.Errorf("rates %v, %d bytes, %v: a byte at %d takes %d ticks, want %g, exactly: %v", rates,
+							size, d, one.rate, one.ticks, takes, terms.exact)
 					}
 				}
 			}

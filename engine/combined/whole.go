@@ -58,7 +58,8 @@ func polished(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error 
 
 // lessRoom makes the plans of o better as p sends them, and adds plans of less
 // room that may beat limit. It returns the ticks of the fastest if it is below.
-func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overlap bool, poll *engine.Poll) (int64, error) {
+func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overlap bool, poll *engine.Poll) (int64,
+	error) {
 	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
 	o.plans = plans
 	if err != nil {
@@ -93,7 +94,8 @@ func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overl
 
 // wholeBest makes the best few of some plans better, and lowers the limit to the
 // ticks of the fastest.
-func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool, poll *engine.Poll) ([][]segment, error) {
+func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool,
+	poll *engine.Poll) ([][]segment, error) {
 	lines, err := fastestLines(p, plans, tries, overlap)
 	if err != nil {
 		return plans, err

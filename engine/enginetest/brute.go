@@ -13,9 +13,10 @@ type Class uint8
 // The classes, each contained in the one before it.
 const (
 	AllSequences Class = iota
-	Persistent         // an output that F_ck or F_all has read stays until the backward that needs it, or the F_all that consumes it
-	Segments           // Persistent, and F^l runs only where no a^k and no abar^k is held from k = l on (rotor)
-	OutputsOnly        // Persistent, and F_all^l only right before B^l (revolve)
+	// an output that F_ck or F_all has read stays until the backward that needs it, or the F_all that consumes it
+	Persistent
+	Segments    // Persistent, and F^l runs only where no a^k and no abar^k is held from k = l on (rotor)
+	OutputsOnly // Persistent, and F_all^l only right before B^l (revolve)
 )
 
 // Best returns the smallest step time over all sequences of Table 1 of Beaumont et

@@ -14,7 +14,8 @@ func TestBestAgainstVectors(t *testing.T) {
 		if v.Algorithm != "rotor" || len(v.Stages) >= maxStages {
 			continue
 		}
-		for field, class := range map[string]Class{"makespan": Persistent, "makespan_nonpersistent_table1": AllSequences} {
+		for field, class := range map[string]Class{"makespan": Persistent,
+			"makespan_nonpersistent_table1": AllSequences} {
 			raw, has := v.Expect[field]
 			feasible, _ := v.ExpectBool("feasible")
 			if !has || feasible && string(raw) == "null" { // not computed
@@ -59,7 +60,8 @@ func TestRandomChainsAreValid(t *testing.T) {
 		}
 	}
 	if born == 0 || born == 300 || zeroTime == 0 || zeroSize == 0 || extra == 0 {
-		t.Errorf("born %d of 300, zero times %d, zero sizes %d, saved sets larger than outputs %d: want some of each", born, zeroTime, zeroSize, extra)
+		t.Errorf("born %d of 300, zero times %d, zero sizes %d, saved sets larger than outputs %d: want some of each",
+			born, zeroTime, zeroSize, extra)
 	}
 }
 

@@ -40,7 +40,8 @@ func (v *Vector) GraphProblem() *engine.Problem {
 		g.Values = append(g.Values, val)
 	}
 	for i, o := range v.GraphOps {
-		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("op%d", i), Time: time.Duration(o.Time), Temp: engine.Bytes(o.Temp), In: o.In, Out: o.Out})
+		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("op%d", i), Time: time.Duration(o.Time),
+			Temp: engine.Bytes(o.Temp), In: o.In, Out: o.Out})
 	}
 	duplex := engine.HalfDuplex
 	if v.Duplex == "full" {
@@ -60,7 +61,8 @@ func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 			size = 0
 		}
 		id := engine.ValueID(len(g.Values))
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("v%d", id), Size: size, Initial: initial, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("v%d", id), Size: size, Initial: initial,
+			PartOf: engine.NoValue})
 		return id
 	}
 	for range 1 + r.IntN(2) {
@@ -109,7 +111,8 @@ func DumpGraph(g *engine.Graph) string {
 	out += "\n"
 	for i := range g.Ops {
 		o := &g.Ops[i]
-		out += fmt.Sprintf("  %d: pass=%d time=%d temp=%d in=%v out=%v or=%v once=%v alt=%+v lane=%d after=%v\n", i, o.Pass, int64(o.Time), o.Temp,
+		out += fmt.Sprintf("  %d: pass=%d time=%d temp=%d in=%v out=%v or=%v once=%v alt=%+v lane=%d after=%v\n", i,
+			o.Pass, int64(o.Time), o.Temp,
 			o.In, o.Out, o.OutputOnly, o.Once, o.Alt, o.Lane, o.After)
 	}
 	return out

@@ -13,7 +13,8 @@ import (
 // limit of memory, and a schedule that can be played there. Sizes are multiples of
 // unit, times of tick; zeros and ties are frequent.
 func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate) (*engine.Problem, engine.Schedule) {
-	b := &lanesBuilder{r: r, unit: unit, tick: tick, g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3)) * unit}}
+	b := &lanesBuilder{r: r, unit: unit, tick: tick,
+		g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3)) * unit}}
 	for range 2 + r.IntN(3) {
 		b.value(engine.Place(1 + r.IntN(3)))
 	}
@@ -59,7 +60,8 @@ func (b *lanesBuilder) value(at engine.Place) engine.ValueID {
 
 // operation adds an operation of any lane, and a run of it.
 func (b *lanesBuilder) operation() {
-	op := engine.Op{Name: fmt.Sprint("op", len(b.g.Ops)), Time: time.Duration(b.r.IntN(6)) * b.tick, Lane: engine.Lane(b.r.IntN(3)), Pass: engine.Pass(b.r.IntN(2))}
+	op := engine.Op{Name: fmt.Sprint("op", len(b.g.Ops)), Time: time.Duration(b.r.IntN(6)) * b.tick,
+		Lane: engine.Lane(b.r.IntN(3)), Pass: engine.Pass(b.r.IntN(2))}
 	from := b.dev
 	if op.Lane == engine.LaneCPU {
 		from = b.host

@@ -80,8 +80,10 @@ func (s Shape) withDefaults() Shape {
 func GiveFast(r *rand.Rand, c *engine.Chain) {
 	for k := range c.Stages {
 		if s := &c.Stages[k]; r.IntN(2) == 0 {
-			s.Fast = &engine.Algorithm{Forward: s.Forward * time.Duration(r.IntN(5)) / 4, Back: s.Back * time.Duration(r.IntN(5)) / 4,
-				FwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.FwdTemp/2, BwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.BwdTemp/2}
+			s.Fast = &engine.Algorithm{Forward: s.Forward * time.Duration(r.IntN(5)) / 4,
+				Back:    s.Back * time.Duration(r.IntN(5)) / 4,
+				FwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.FwdTemp/2,
+				BwdTemp: engine.Bytes(r.IntN(3))*s.Out + s.BwdTemp/2}
 		}
 	}
 }
@@ -108,7 +110,8 @@ func RandomBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
 
 // Dump writes a chain on one line per stage, for the messages of failing tests.
 func Dump(c *engine.Chain) string {
-	out := fmt.Sprintf("a0=%d d0=%d born=%v resident=%d\n", c.Input, c.InputGrad, c.LossGradAllocated, c.Resident.Total())
+	out := fmt.Sprintf("a0=%d d0=%d born=%v resident=%d\n", c.Input, c.InputGrad, c.LossGradAllocated,
+		c.Resident.Total())
 	for k, s := range c.Stages {
 		out += fmt.Sprintf("  %d: uF=%d uB=%d a=%d abar=%d d=%d oF=%d oB=%d\n", k+1,
 			int64(s.Forward), int64(s.Back), s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)

@@ -162,7 +162,8 @@ func (o *SequenceOp) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &pair); err != nil || len(pair) != 2 {
 		return fmt.Errorf("operation %s is not a name and a stage", data)
 	}
-	kind, ok := map[string]engine.ChainOpKind{"Fall": engine.FAll, "Fck": engine.FCk, "Fn": engine.FNone, "B": engine.BStep}[name]
+	kind, ok := map[string]engine.ChainOpKind{"Fall": engine.FAll, "Fck": engine.FCk, "Fn": engine.FNone,
+		"B": engine.BStep}[name]
 	if !ok {
 		return fmt.Errorf("operation %s is called %q; expected Fall, Fck, Fn or B", data, name)
 	}
@@ -368,7 +369,8 @@ type PipelineExpect struct {
 	Example  [][]string `json:"example"` // by rank, in order of time
 }
 
-// ExpectPipeline returns the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil where it was
+// ExpectPipeline returns the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil
+// where it was
 // not computed.
 func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 	var e *PipelineExpect

@@ -21,7 +21,8 @@ type chromeEvent struct {
 }
 
 // The lines of a trace: the lanes, and behind them what the compute lane waits for.
-var chromeLanes = []string{sim.Compute: "compute", sim.ToHost: "device to host", sim.ToDev: "host to device", sim.Network: "network", sim.CPU: "host CPU"}
+var chromeLanes = []string{sim.Compute: "compute", sim.ToHost: "device to host", sim.ToDev: "host to device",
+	sim.Network: "network", sim.CPU: "host CPU"}
 
 // ChromeTrace returns a played schedule in the trace format that Chrome and Perfetto open: a
 // line for each lane, spans with the reason for which they did not start earlier, a line of
@@ -32,11 +33,13 @@ func ChromeTrace(p *engine.Problem, t *sim.Trace) ([]byte, error) {
 	list := []chromeEvent{{Name: "process_name", Phase: "M", Args: map[string]any{"name": "memtide"}}}
 	waits := len(chromeLanes)
 	for lane, name := range append(chromeLanes[:waits:waits], "waits of compute") {
-		list = append(list, chromeEvent{Name: "thread_name", Phase: "M", Lane: lane, Args: map[string]any{"name": name}})
+		list = append(list, chromeEvent{Name: "thread_name", Phase: "M", Lane: lane,
+			Args: map[string]any{"name": name}})
 	}
 	for i := range t.Spans {
 		s := &t.Spans[i]
-		e := chromeEvent{Phase: "X", Lane: int(s.Lane), Start: micro(s.Start), Took: took(s.Start, s.End), Args: map[string]any{}}
+		e := chromeEvent{Phase: "X", Lane: int(s.Lane), Start: micro(s.Start), Took: took(s.Start, s.End),
+			Args: map[string]any{}}
 		if s.Op != engine.NoOp {
 			e.Name = p.Graph.Ops[s.Op].Name
 		} else {
@@ -53,7 +56,8 @@ func ChromeTrace(p *engine.Problem, t *sim.Trace) ([]byte, error) {
 	}
 	for i := range t.Gaps {
 		g := &t.Gaps[i]
-		e := chromeEvent{Name: g.Reason.String(), Phase: "X", Lane: waits, Start: micro(g.Start), Took: took(g.Start, g.End), Args: map[string]any{}}
+		e := chromeEvent{Name: g.Reason.String(), Phase: "X", Lane: waits, Start: micro(g.Start),
+			Took: took(g.Start, g.End), Args: map[string]any{}}
 		if g.Value != engine.NoValue {
 			e.Args["value"] = p.Graph.Values[g.Value].Name
 		}
@@ -70,7 +74,8 @@ func ChromeTrace(p *engine.Problem, t *sim.Trace) ([]byte, error) {
 		list = append(list, chromeEvent{Name: "device memory", Phase: "C", Start: micro(t.Memory[i].At), Args: used})
 	}
 	for _, h := range t.Host {
-		list = append(list, chromeEvent{Name: "host memory", Phase: "C", Start: micro(h.At), Args: map[string]any{"bytes": h.Used}})
+		list = append(list, chromeEvent{Name: "host memory", Phase: "C", Start: micro(h.At),
+			Args: map[string]any{"bytes": h.Used}})
 	}
 	return json.Marshal(map[string]any{"traceEvents": list, "displayTimeUnit": "ms"})
 }

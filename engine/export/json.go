@@ -123,8 +123,9 @@ func (p *File) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := fileHead{Schema: Schema, Name: p.Name, Strategy: p.Strategy, Args: p.Args, Transfers: p.Problem.Transfers.String(),
-		Device: deviceOf(&p.Problem.Device), Budget: p.Problem.Budget,
+	head := fileHead{Schema: Schema, Name: p.Name, Strategy: p.Strategy, Args: p.Args,
+		Transfers: p.Problem.Transfers.String(),
+		Device:    deviceOf(&p.Problem.Device), Budget: p.Problem.Budget,
 		StepTimeNS: int64(tr.Makespan), Peak: tr.Peak, HostPeak: tr.HostPeak}
 	var w writer
 	if p.Problem.Chain != nil {
@@ -189,7 +190,8 @@ func deviceOf(d *engine.Device) fileDevice {
 }
 
 func chainOf(c *engine.Chain, name string) *fileChain {
-	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, LossGradAllocated: c.LossGradAllocated, Resident: fileResident(c.Resident)}
+	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, LossGradAllocated: c.LossGradAllocated,
+		Resident: fileResident(c.Resident)}
 	if c.Name != name {
 		f.Name = c.Name
 	}
@@ -197,12 +199,14 @@ func chainOf(c *engine.Chain, name string) *fileChain {
 }
 
 func stageOf(s *engine.Stage) fileStage {
-	return fileStage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved, Unsaved: s.Unsaved,
-		Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
+	return fileStage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved,
+		Unsaved: s.Unsaved,
+		Grad:    s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
 }
 
 func valueOf(p *engine.Problem, v *engine.Value) fileValue {
-	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage, Within: nameOrNone(p, v.PartOf)}
+	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage,
+		Within: nameOrNone(p, v.PartOf)}
 	if v.Initial&engine.OnDevice != 0 {
 		f.Initial = append(f.Initial, "device")
 	}

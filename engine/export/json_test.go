@@ -23,7 +23,8 @@ func same(a, b *export.File) bool {
 		}
 		return p.Problem.Chain.Chain
 	}
-	return a.Name == b.Name && a.Strategy == b.Strategy && reflect.DeepEqual(a.Schedule, b.Schedule) && reflect.DeepEqual(chain(a), chain(b)) &&
+	return a.Name == b.Name && a.Strategy == b.Strategy && reflect.DeepEqual(a.Schedule, b.Schedule) &&
+		reflect.DeepEqual(chain(a), chain(b)) &&
 		reflect.DeepEqual(a.Problem.Graph, b.Problem.Graph) && a.Problem.Device == b.Problem.Device &&
 		a.Problem.Transfers == b.Problem.Transfers && a.Problem.Budget == b.Problem.Budget
 }
@@ -50,7 +51,8 @@ func plans(t *testing.T, count int) []*export.File {
 					if err != nil {
 						continue // too small a budget, or nothing for this strategy
 					}
-					all = append(all, &export.File{Name: fmt.Sprintf("chain %d", i), Strategy: s.Name, Problem: p, Schedule: sol.Schedule})
+					all = append(all, &export.File{Name: fmt.Sprintf("chain %d", i), Strategy: s.Name, Problem: p,
+						Schedule: sol.Schedule})
 				}
 			}
 		}
@@ -93,7 +95,9 @@ func graphPlan(g *engine.Graph) *export.File {
 		Problem: &engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}}
 	for i, v := range g.Values {
 		if v.Initial == engine.OnHost {
-			p.Schedule = append(p.Schedule, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: engine.ValueID(i), NotBefore: time.Duration(i), Reserve: i%2 == 0})
+			p.Schedule = append(p.Schedule,
+				engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: engine.ValueID(i),
+					NotBefore: time.Duration(i), Reserve: i%2 == 0})
 		}
 	}
 	for i := range g.Ops {
@@ -114,24 +118,28 @@ func TestGolden(t *testing.T) {
 
 // small is a plan that has one of everything.
 func small() *export.File {
-	c := &engine.Chain{Name: "small", Batch: 2, Input: 8, Resident: engine.Resident{Weights: 3, Grads: 3, Optimizer: 6, Pinned: 1}, Stages: []engine.Stage{
-		{Name: "conv \"1\"", Kind: "conv", Forward: 1500, Back: 3000, Out: 16, Saved: 24, Grad: 16, FwdTemp: 2, BwdTemp: 4,
-			Fast: &engine.Algorithm{Forward: 1000, Back: 2000, FwdTemp: 8, BwdTemp: 16}},
-		{Name: "fcé", Kind: "fc", Forward: 700, Back: 1400, Out: 4, Saved: 4, Grad: 4},
-		{Name: "loss", Forward: 10, Back: 10, Out: 4, Saved: 4, Grad: 4},
-	}}
-	p := engine.NewChainProblem(c, engine.Device{Name: "test", Memory: 1000, ToHost: 5e6, ToDev: 4e6}, engine.Whole, 100)
+	c := &engine.Chain{Name: "small", Batch: 2, Input: 8,
+		Resident: engine.Resident{Weights: 3, Grads: 3, Optimizer: 6, Pinned: 1}, Stages: []engine.Stage{
+			{Name: "conv \"1\"", Kind: "conv", Forward: 1500, Back: 3000, Out: 16, Saved: 24, Grad: 16, FwdTemp: 2,
+				BwdTemp: 4,
+				Fast:    &engine.Algorithm{Forward: 1000, Back: 2000, FwdTemp: 8, BwdTemp: 16}},
+			{Name: "fcé", Kind: "fc", Forward: 700, Back: 1400, Out: 4, Saved: 4, Grad: 4},
+			{Name: "loss", Forward: 10, Back: 10, Out: 4, Saved: 4, Grad: 4},
+		}}
+	p := engine.NewChainProblem(c, engine.Device{Name: "test", Memory: 1000, ToHost: 5e6, ToDev: 4e6},
+		engine.Whole, 100)
 	g := p.Chain
-	return &export.File{Name: "small", Strategy: "hand", Args: engine.Args{"segments": "2"}, Problem: p, Schedule: engine.Schedule{
-		engine.Offload(g.Act(0)),
-		engine.RunOutputOnly(g.Fwd(1)), engine.Free(g.Act(0)),
-		engine.Run(g.Fwd(2)), engine.Wait(g.Act(0)), engine.Run(g.Fwd(3)),
-		engine.Run(g.Bwd(3)), engine.Free(g.Grad(3)), engine.Free(g.Saved(3)),
-		{Kind: engine.StepFetch, Op: engine.NoOp, Value: g.Act(0), NotBefore: 4000, Reserve: true},
-		engine.Run(g.Bwd(2)), engine.Free(g.Grad(2)), engine.Free(g.Saved(2)), engine.Free(g.Act(1)),
-		{Kind: engine.StepRun, Op: g.Fwd(1), Value: engine.NoValue, Alt: true},
-		engine.Run(g.Bwd(1)), engine.Free(g.Grad(1)), engine.Free(g.Saved(1)), engine.Free(g.Act(0)),
-	}}
+	return &export.File{Name: "small", Strategy: "hand", Args: engine.Args{"segments": "2"}, Problem: p,
+		Schedule: engine.Schedule{
+			engine.Offload(g.Act(0)),
+			engine.RunOutputOnly(g.Fwd(1)), engine.Free(g.Act(0)),
+			engine.Run(g.Fwd(2)), engine.Wait(g.Act(0)), engine.Run(g.Fwd(3)),
+			engine.Run(g.Bwd(3)), engine.Free(g.Grad(3)), engine.Free(g.Saved(3)),
+			{Kind: engine.StepFetch, Op: engine.NoOp, Value: g.Act(0), NotBefore: 4000, Reserve: true},
+			engine.Run(g.Bwd(2)), engine.Free(g.Grad(2)), engine.Free(g.Saved(2)), engine.Free(g.Act(1)),
+			{Kind: engine.StepRun, Op: g.Fwd(1), Value: engine.NoValue, Alt: true},
+			engine.Run(g.Bwd(1)), engine.Free(g.Grad(1)), engine.Free(g.Saved(1)), engine.Free(g.Act(0)),
+		}}
 }
 
 func TestRefusals(t *testing.T) {
@@ -167,8 +175,10 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestGraphRefusals(t *testing.T) {
-	g := &engine.Graph{Fixed: 1, Done: engine.NoValue, Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
-		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}, OutputOnly: []engine.ValueID{}, Alt: &engine.Alt{Time: 2, Temp: 1}}}}
+	g := &engine.Graph{Fixed: 1, Done: engine.NoValue,
+		Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},
+		Ops: []engine.Op{{Name: "f", Time: 1, Out: []engine.ValueID{0}, OutputOnly: []engine.ValueID{},
+			Alt: &engine.Alt{Time: 2, Temp: 1}}}}
 	good, err := graphPlan(g).JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +191,8 @@ func TestGraphRefusals(t *testing.T) {
 		{`"kind":"activation"`, `"kind":"thing"`, `values[0].kind is "thing"`},
 	} {
 		text := strings.Replace(string(good), test.old, test.new, 1)
-		if _, err := export.ParseJSON([]byte(text)); text == string(good) || err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := export.ParseJSON([]byte(text)); text == string(good) || err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s for %s: got error %v, want one with %s\n%s", test.new, test.old, err, test.want, good)
 		}
 	}

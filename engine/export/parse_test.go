@@ -102,14 +102,17 @@ func (r *reader) problem() *engine.Problem {
 
 func (r *reader) chain() *engine.Chain {
 	f := r.f.Chain
-	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad, LossGradAllocated: f.LossGradAllocated,
-		Resident: engine.Resident(f.Resident)}
+	c := &engine.Chain{Name: r.f.Name, Batch: f.Batch, Input: f.Input, InputGrad: f.InputGrad,
+		LossGradAllocated: f.LossGradAllocated,
+		Resident:          engine.Resident(f.Resident)}
 	if f.Name != "" {
 		c.Name = f.Name
 	}
 	for _, s := range r.f.Stages {
-		c.Stages = append(c.Stages, engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved,
-			Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*engine.Algorithm)(s.Fast)})
+		c.Stages = append(c.Stages, engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back,
+			Out: s.Out, Saved: s.Saved,
+			Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp,
+			Fast: (*engine.Algorithm)(s.Fast)})
 	}
 	return c
 }
@@ -148,7 +151,8 @@ func (r *reader) graph() *engine.Graph {
 	g := &engine.Graph{Fixed: f.Graph.Fixed, Stages: f.Graph.Stages, Done: r.value("graph.done", f.Graph.Done)}
 	for i, v := range f.Values {
 		where := fmt.Sprintf("values[%d]", i)
-		value := engine.Value{Name: v.Name, Kind: engine.ValueKind(r.word(where+".kind", v.Kind, valueKinds)), Size: v.Bytes,
+		value := engine.Value{Name: v.Name, Kind: engine.ValueKind(r.word(where+".kind", v.Kind, valueKinds)),
+			Size:  v.Bytes,
 			Stage: v.Stage, PartOf: r.value(where+".within", v.Within)}
 		for _, place := range v.Initial {
 			value.Initial |= engine.Place(1 << r.word(where+".initial", place, []string{"device", "host"}))
@@ -157,8 +161,9 @@ func (r *reader) graph() *engine.Graph {
 	}
 	for i, o := range f.Ops {
 		where := fmt.Sprintf("ops[%d]", i)
-		g.Ops = append(g.Ops, engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)), Stage: o.Stage,
-			Time: o.Time, Temp: o.Temp, Alt: (*engine.Alt)(o.Alt),
+		g.Ops = append(g.Ops, engine.Op{Name: o.Name, Pass: engine.Pass(r.word(where+".pass", o.Pass, passes)),
+			Stage: o.Stage,
+			Time:  o.Time, Temp: o.Temp, Alt: (*engine.Alt)(o.Alt),
 			In: r.list(where, o.In), Out: r.list(where, o.Out), OutputOnly: r.list(where, o.Lean)})
 	}
 	return g

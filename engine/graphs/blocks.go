@@ -242,7 +242,8 @@ func pairs(list []block) (out []block) {
 	return out
 }
 
-// front returns the plans of blocks s to t that no other plan beats in memory and time, in the order of memory. It keeps
+// front returns the plans of blocks s to t that no other plan beats in memory and time, in the order of memory. It
+// keeps
 // them for the next call. Block s either runs once, by one of its options, or together with the blocks up to some split
 // it runs again.
 func (c *chainOf) front(s, t int) []point {
@@ -262,7 +263,8 @@ func (c *chainOf) front(s, t int) []point {
 			f.next = append(f.next, point{memory: own, time: in.timeF + o.timeB, option: int32(k)})
 		} else {
 			for i, q := range c.front(s+1, t) {
-				f.next = climb(f.next, point{memory: max(own, o.saved+q.memory), time: in.timeF + o.timeB + q.time, option: int32(k), a: int32(i)})
+				f.next = climb(f.next, point{memory: max(own, o.saved+q.memory), time: in.timeF + o.timeB + q.time,
+					option: int32(k), a: int32(i)})
 			}
 		}
 		f.merge(c.limit, loose*most)
@@ -277,7 +279,8 @@ func (c *chainOf) front(s, t int) []point {
 		if split%step != 0 && split > maxSplits/4 {
 			continue
 		}
-		f.next = c.both(f.next[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j), point{memory: passed, time: time, option: none, split: int32(split)})
+		f.next = c.both(f.next[:0], c.front(s+split, t), c.front(s, j), c.cut(s, j),
+			point{memory: passed, time: time, option: none, split: int32(split)})
 		f.merge(c.limit, loose*most)
 	}
 	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
@@ -321,7 +324,8 @@ func (f *growing) merge(limit engine.Bytes, most int) {
 	out := f.spare[:0]
 	for len(a) > 0 || len(b) > 0 {
 		var p point
-		if len(b) == 0 || len(a) > 0 && (a[0].memory < b[0].memory || a[0].memory == b[0].memory && a[0].time <= b[0].time) {
+		if len(b) == 0 || len(a) > 0 &&
+			(a[0].memory < b[0].memory || a[0].memory == b[0].memory && a[0].time <= b[0].time) {
 			p, a = a[0], a[1:]
 		} else {
 			p, b = b[0], b[1:]
@@ -348,7 +352,8 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 		for j+1 < len(b) && b[j+1].memory <= m {
 			j++
 		}
-		list = climb(list, point{max(m, p.memory), p.time + a[i].time + b[j].time, p.option, p.split, int32(i), int32(j)})
+		list = climb(list, point{max(m, p.memory), p.time + a[i].time + b[j].time, p.option, p.split, int32(i),
+			int32(j)})
 		switch {
 		case i+1 < len(a) && (j+1 == len(b) || a[i+1].memory+cut <= b[j+1].memory):
 			i++

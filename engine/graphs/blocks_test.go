@@ -103,7 +103,8 @@ func TestBlocksOnTransformers(t *testing.T) {
 }
 
 // TestBlocksWithoutCuts: where several values pass everywhere, in U-Nets and dense networks, parts are cut all the
-// same, with all that passes; plans are played within what is claimed for them, and use a part of the memory at little time.
+// same, with all that passes; plans are played within what is claimed for them, and use a part of the memory at
+// little time.
 func TestBlocksWithoutCuts(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -132,7 +133,8 @@ func TestBlocksWithoutCuts(t *testing.T) {
 				continue
 			}
 			if extra := int64(best.took-keep.took) * 10_000 / int64(keep.took); extra > most {
-				t.Errorf("%s within %d %%: takes %d more in ten thousand, want %d at most", tc.name, percent, extra, most)
+				t.Errorf("%s within %d %%: takes %d more in ten thousand, want %d at most", tc.name, percent,
+					extra, most)
 			} else {
 				t.Logf("%s within %d %%: %d more in ten thousand", tc.name, percent, extra)
 			}
@@ -159,7 +161,8 @@ func TestBlocksClaims(t *testing.T) {
 		}
 		for k, p := range c.front(0, n-1) {
 			if played, _, ok := m.cost(c.build(0, n-1, int32(k), nil)); !ok || played > p.memory+outside {
-				t.Errorf("graph %d, plan %d: claims %d beside %d, plays %d, can run %v", i, k, p.memory, outside, played, ok)
+				t.Errorf("graph %d, plan %d: claims %d beside %d, plays %d, can run %v", i, k, p.memory, outside,
+					played, ok)
 			}
 		}
 	}

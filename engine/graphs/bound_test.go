@@ -38,7 +38,8 @@ func TestRecomputeIsTrue(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case !b.Fits || b.Time > sol.Makespan:
-				t.Errorf("problem %d, order %s, within %d: the bound is %+v, and %d is possible\n%s", i, order, p.Budget, b, sol.Makespan, enginetest.DumpGraph(p.Graph))
+				t.Errorf("problem %d, order %s, within %d: the bound is %+v, and %d is possible\n%s", i, order,
+					p.Budget, b, sol.Makespan, enginetest.DumpGraph(p.Graph))
 			default:
 				feasible++
 				if b.Time == sol.Makespan {
@@ -49,6 +50,7 @@ func TestRecomputeIsTrue(t *testing.T) {
 	}
 	t.Logf("tight in %d of %d, impossibility proven in %d of %d", tight, feasible, proven, impossible)
 	if tight*10 < feasible*7 || proven*10 < impossible*8 {
-		t.Errorf("tight in %d of %d, impossibility proven in %d of %d; want seven and eight tenths", tight, feasible, proven, impossible)
+		t.Errorf("tight in %d of %d, impossibility proven in %d of %d; want seven and eight tenths", tight, feasible,
+			proven, impossible)
 	}
 }

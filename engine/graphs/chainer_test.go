@@ -126,7 +126,8 @@ func chainerOps(g *engine.Graph, forward, backward []chainerFunction) {
 			}
 			gradient[v] = engine.ValueID(len(g.Values))
 			op.Out = append(op.Out, gradient[v])
-			g.Values = append(g.Values, engine.Value{Name: "d" + g.Values[v].Name, Size: g.Values[v].Size, Kind: g.Values[v].Kind, PartOf: engine.NoValue})
+			g.Values = append(g.Values, engine.Value{Name: "d" + g.Values[v].Name, Size: g.Values[v].Size,
+				Kind: g.Values[v].Kind, PartOf: engine.NoValue})
 		}
 		g.Ops = append(g.Ops, op)
 	}
@@ -154,7 +155,8 @@ func BenchmarkChainer(b *testing.B) {
 	for _, name := range []string{"cg_unet", "cg_resnet50", "cg_densenet"} {
 		for _, method := range []string{"kusumoto", "graphsearch"} {
 			b.Run(name+"/"+method, func(b *testing.B) {
-				p := &engine.Problem{Graph: chainerStep(b, name), Device: enginetest.Device(engine.HalfDuplex), Budget: engine.NoLimit}
+				p := &engine.Problem{Graph: chainerStep(b, name), Device: enginetest.Device(engine.HalfDuplex),
+					Budget: engine.NoLimit}
 				for b.Loop() {
 					keep, err := engine.Lookup("graphsearch").Solve(p, nil, nil)
 					if err != nil {

@@ -26,7 +26,8 @@ In a graph that does not name its passes, the forward pass is what stands before
 most crowded operation.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Plans: "wrappable",
-	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: "4 (algorithms 2 and 3)"}},
+	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost",
+		ID: "arXiv:1604.06174", Section: "4 (algorithms 2 and 3)"}},
 	Params: []engine.Param{{Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: 1000,
 		Doc: "The number of segments; 0 tries up to 64 and takes the fastest within the budget."}},
 	Solver: maker(chenPlans).solve, Sweeper: maker(chenPlans).sweep,
@@ -63,6 +64,7 @@ func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	}
 	return func(v int32) bool {
 		own := segment[m.maker[v]]
-		return own == last || slices.ContainsFunc(m.users[v], func(u int32) bool { return segment[u] != own && segment[u] != n })
+		return own == last || slices.ContainsFunc(m.users[v],
+			func(u int32) bool { return segment[u] != own && segment[u] != n })
 	}
 }

@@ -14,13 +14,15 @@ type block struct {
 	forward, backward []int32
 	in, out           []int32 // the cuts before and after it; nil at the ends
 	through           []bool  // of every value: it stays throughout; the same of all blocks
-	gradIn, gradOut   []int32 // what backward operations make for this block and those before it, and for those before it alone
+	// what backward operations make for this block and those before it, and for those before it alone
+	gradIn, gradOut []int32
 }
 
 // blocks cuts a graph into a chain of blocks. A cut is all that forward operations before
 // it make for forward ones after it; what is there at the start is not counted, and neither
 // are a few small values that operations everywhere read, such as masks: they stay throughout.
-// Cuts are where a single value passes and parts have at least fewest forward operations, and where parts between these are
+// Cuts are where a single value passes and parts have at least fewest forward operations, and where parts between
+// these are
 // long, at the fewest bytes about their middles. Neighbours become one block where a backward
 // operation reads what both make, or comes too late for its own.
 func (m *model) blocks(fewest int) []block {
@@ -297,7 +299,8 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 	}
 	l.global = append(slices.Clone(b.forward), b.backward...)
 	for k, i := range l.global {
-		op := localOp{in: all(m.in[i]), out: all(m.kinds[i].writes), time: int64(m.kinds[i].time), temp: m.kinds[i].temp, once: m.once[i]}
+		op := localOp{in: all(m.in[i]), out: all(m.kinds[i].writes), time: int64(m.kinds[i].time),
+			temp: m.kinds[i].temp, once: m.once[i]}
 		for _, v := range op.out {
 			l.maker[v] = int32(k)
 		}

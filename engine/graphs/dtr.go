@@ -30,8 +30,9 @@ within the budget is taken, so that more memory is never slower.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Rank:  engine.Rank{Graph: 2},
 	Cites: []engine.Cite{{Text: "Kirisame, Lyubomirsky, Haan, Brennan, He, Roesch, Chen and Tatlock: Dynamic Tensor Rematerialization. ICLR 2021", ID: "arXiv:2006.09616", Section: "3 and appendix C (heuristics)"}},
-	Params: []engine.Param{{Name: "heuristic", Title: "Cost of a value", Default: "classes", Choices: []string{"local", "neighbourhood", "classes"},
-		Doc: "What letting go of a value is taken to cost: its own operation; with all that is missing around it; or with the classes of what is missing beside it."}},
+	Params: []engine.Param{{Name: "heuristic", Title: "Cost of a value", Default: "classes",
+		Choices: []string{"local", "neighbourhood", "classes"},
+		Doc:     "What letting go of a value is taken to cost: its own operation; with all that is missing around it; or with the classes of what is missing beside it."}},
 	Solver: maker(dtrPlans).solve, Sweeper: maker(dtrPlans).sweep,
 }
 
@@ -77,8 +78,10 @@ type online struct {
 
 func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Poll) *online {
 	n := len(m.size)
-	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, most: 50 * len(m.order), looks: math.MaxInt, used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
-		read: make([]time.Duration, n), uses: make([]int, n), pinned: make([]int, n), class: make([]int32, n), cost: make([]time.Duration, n), seen: make([]int32, n)}
+	r := &online{m: m, budget: budget, heuristic: heuristic, poll: poll, most: 50 * len(m.order), looks: math.MaxInt,
+		used: m.g.Fixed, there: make([]bool, n), missing: make([]bool, n),
+		read: make([]time.Duration, n), uses: make([]int, n), pinned: make([]int, n), class: make([]int32, n),
+		cost: make([]time.Duration, n), seen: make([]int32, n)}
 	for v := range m.size {
 		r.class[v] = int32(v)
 		r.uses[v] = len(m.users[v])
@@ -195,7 +198,8 @@ func (r *online) evict() bool {
 	var least, size uint64
 	for v := range r.there {
 		i := r.m.maker[v]
-		if !r.there[v] || r.pinned[v] > 0 || r.m.size[v] == 0 || i == r.m.source() || r.m.once[i] || r.m.g.Values[v].Kind == engine.KindWeight {
+		if !r.there[v] || r.pinned[v] > 0 || r.m.size[v] == 0 || i == r.m.source() || r.m.once[i] ||
+			r.m.g.Values[v].Kind == engine.KindWeight {
 			continue
 		}
 		cost := uint64(r.price(int32(v))) + 1

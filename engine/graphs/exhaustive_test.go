@@ -69,10 +69,12 @@ func TestExhaustive(t *testing.T) {
 				continue
 			}
 			if err != nil || !feasible || sol.Makespan != want {
-				t.Fatalf("seed %d graph %d, order %s, within %d: got %+v, %v; want %d, feasible %v\n%s", seed, i, order, p.Budget, sol, err, want, feasible, enginetest.DumpGraph(p.Graph))
+				t.Fatalf("seed %d graph %d, order %s, within %d: got %+v, %v; want %d, feasible %v\n%s", seed, i,
+					order, p.Budget, sol, err, want, feasible, enginetest.DumpGraph(p.Graph))
 			}
 			solved++
-			if sol.Makespan > sol.Bound || len(sol.Schedule) > 0 && sol.Notes[0] != "Everything fits: nothing runs again." {
+			if sol.Makespan > sol.Bound || len(sol.Schedule) > 0 &&
+				sol.Notes[0] != "Everything fits: nothing runs again." {
 				again++
 			}
 			plays(t, p, sol)

@@ -43,7 +43,8 @@ no method for graphs is published.`,
 		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
 			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
 	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
-		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."}, seedParam},
+		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."},
+		seedParam},
 	Solver: solveGraphPofo, Sweeper: sweepUp(sweptPofo),
 }
 
@@ -73,7 +74,8 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 }
 
 // sweptPofo is graphpofo for budgets in rising order. What the others find for one counts for all.
-func sweptPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, found *engine.Found) solver {
+func sweptPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	found *engine.Found) solver {
 	recompute := solver(nil)
 	if own, err := graphSearch.Parse(searchArgs(args)); err == nil {
 		swept := sweptSearch(p, own, budgets, poll, found)
@@ -128,7 +130,8 @@ func (j *joint) tryAll(m *model) {
 	if trace, err := sim.Play(j.p, steps); err == nil && trace.Makespan <= j.best.Makespan {
 		j.exact = true
 		if trace.Makespan < j.best.Makespan {
-			j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak}, "Found by trying all programs.", nil
+			j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak},
+				"Found by trying all programs.", nil
 		}
 	}
 }

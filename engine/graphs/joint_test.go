@@ -72,9 +72,12 @@ func TestClock(t *testing.T) {
 			f := newState(m, a.budget, a.kept, a.sequence())
 			if f.took != a.took || f.excess != a.excess || !slices.EqualFunc(f.at, a.at, func(x, y moment) bool {
 				return x.now == y.now && max(x.now, x.out) == max(y.now, y.out) && max(x.now, x.in) == max(y.now, y.in)
-			}) || !slices.Equal(f.during, a.during) || !slices.Equal(f.overs, a.overs) || !slices.Equal(f.fetched, a.fetched) {
-				t.Logf("%v low %d high %d grown %d\n%v\n%v\n%v", a.edits, a.low, a.high, a.grown, ks, a.during, f.during)
-				t.Fatalf("seed %d: takes %d, excess %d, %v; afresh %d, %d, %v\n%s", seed, a.took, a.excess, a.at, f.took, f.excess, f.at, enginetest.DumpGraph(p.Graph))
+			}) || !slices.Equal(f.during, a.during) || !slices.Equal(f.overs, a.overs) ||
+				!slices.Equal(f.fetched, a.fetched) {
+				t.Logf("%v low %d high %d grown %d\n%v\n%v\n%v", a.edits, a.low, a.high, a.grown, ks, a.during,
+					f.during)
+				t.Fatalf("seed %d: takes %d, excess %d, %v; afresh %d, %d, %v\n%s", seed, a.took, a.excess, a.at,
+					f.took, f.excess, f.at, enginetest.DumpGraph(p.Graph))
 			}
 			if a.took == a.m.base {
 				continue
@@ -89,7 +92,8 @@ func TestClock(t *testing.T) {
 					sooner++ // an older copy serves a reader
 				}
 				if trace.Makespan > a.took {
-					t.Fatalf("seed %d: plays %d, %d; the state says %d, %d\n%s", seed, trace.Makespan, trace.Peak, a.took, slices.Max(a.during), enginetest.DumpGraph(p.Graph))
+					t.Fatalf("seed %d: plays %d, %d; the state says %d, %d\n%s", seed, trace.Makespan, trace.Peak,
+						a.took, slices.Max(a.during), enginetest.DumpGraph(p.Graph))
 				}
 			}
 		}
@@ -147,15 +151,19 @@ func TestProgramsOf(t *testing.T) {
 	second.Ops[3].Alt = &engine.Alt{Time: 2}
 	unneeded := line(8)
 	unneeded.Done = 6
-	chain := engine.NewChainProblem(&engine.Chain{Input: 1, Stages: make([]engine.Stage, 1)}, enginetest.Device(engine.HalfDuplex), engine.Whole, 9)
+	chain := engine.NewChainProblem(&engine.Chain{Input: 1, Stages: make([]engine.Stage, 1)},
+		enginetest.Device(engine.HalfDuplex), engine.Whole, 9)
 	for name, tc := range map[string]struct {
 		g         *engine.Graph
 		transfers engine.Transfers
 		want      bool
-	}{"8 operations": {line(8), engine.Whole, true}, "9 operations": {line(9), engine.Whole, false}, "13 values": {wide, engine.Whole, false},
-		"output only": {again, engine.Whole, false}, "second way": {second, engine.Whole, false}, "streamed": {line(8), engine.Streamed, false},
+	}{"8 operations": {line(8), engine.Whole, true}, "9 operations": {line(9), engine.Whole, false},
+		"13 values":   {wide, engine.Whole, false},
+		"output only": {again, engine.Whole, false}, "second way": {second, engine.Whole, false},
+		"streamed":          {line(8), engine.Streamed, false},
 		"one is not needed": {unneeded, engine.Whole, false}, "a chain": {chain.Graph, engine.Whole, false}} {
-		p := &engine.Problem{Graph: tc.g, Device: enginetest.Device(engine.HalfDuplex), Transfers: tc.transfers, Budget: 9}
+		p := &engine.Problem{Graph: tc.g, Device: enginetest.Device(engine.HalfDuplex), Transfers: tc.transfers,
+			Budget: 9}
 		m, err := newModelOfWays(tc.g)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -213,7 +221,8 @@ func TestJointIsNeverWorse(t *testing.T) {
 		sol, err := graphPofo.Solve(p, nil, nil)
 		if err == nil {
 			trace, played := sim.Play(p, sol.Schedule)
-			if played != nil || check.Trace(p, sol.Schedule, trace) != nil || trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > p.Budget {
+			if played != nil || check.Trace(p, sol.Schedule, trace) != nil || trace.Makespan != sol.Makespan ||
+				trace.Peak != sol.Peak || trace.Peak > p.Budget {
 				t.Errorf("seed %d: %v; claims %d in %d", seed, played, sol.Makespan, sol.Peak)
 			}
 		}
@@ -253,7 +262,8 @@ func TestSerial(t *testing.T) {
 		}
 		for _, name := range []string{"graphexact", "window", "lms", "rotor", "pofo"} {
 			var refused *engine.InfeasibleError
-			if sol, err := engine.Lookup(name).Solve(p.WithBudget(peak-1), nil, nil); err == nil || errors.As(err, &refused) && refused.Smallest < peak {
+			if sol, err := engine.Lookup(name).Solve(p.WithBudget(peak-1), nil, nil); err == nil ||
+				errors.As(err, &refused) && refused.Smallest < peak {
 				t.Errorf("seed %d: the serial plan needs %d; %s says %v, %v", seed, peak, name, sol, err)
 			}
 		}

@@ -18,7 +18,8 @@ func TestJointBoundIsTrue(t *testing.T) {
 		b := bound.Joint(p, false, nil)
 		all, _ := bound.Of(p, engine.MayRecompute|engine.MayOffload)
 		if compared++; b > took {
-			t.Errorf("%s within %d: the bound is %d, and %d is possible\n%s", name, p.Budget, b, took, enginetest.DumpGraph(p.Graph))
+			t.Errorf("%s within %d: the bound is %d, and %d is possible\n%s", name, p.Budget, b, took,
+				enginetest.DumpGraph(p.Graph))
 		}
 		if b > all {
 			more++

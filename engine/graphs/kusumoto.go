@@ -84,7 +84,8 @@ func kusumotoPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 			if poll.Err() != nil {
 				return
 			}
-			l.add(m.canonical(family, chain, forward), "A chain of lower sets is chosen with a limit of "+limit.Text()+".")
+			l.add(m.canonical(family, chain, forward),
+				"A chain of lower sets is chosen with a limit of "+limit.Text()+".")
 		}
 	}
 }

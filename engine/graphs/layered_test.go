@@ -36,7 +36,8 @@ func Layered(r *rand.Rand, ops int) *engine.Graph {
 			key[i] = float64(l) + 4*r.Float64()
 			certain := r.IntN(len(layers[l-1]))
 			for k, j := range layers[l-1] {
-				if k == certain || r.IntN(5) == 0 || len(readers[j]) == 0 && (l == len(layers)-1 || i == layers[l][len(layers[l])-1]) {
+				if k == certain || r.IntN(5) == 0 || len(readers[j]) == 0 &&
+					(l == len(layers)-1 || i == layers[l][len(layers[l])-1]) {
 					read(i, j)
 				}
 			}

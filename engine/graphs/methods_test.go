@@ -32,7 +32,8 @@ func TestMethods(t *testing.T) {
 			var infeasible *engine.InfeasibleError
 			if errors.As(err, &infeasible) {
 				if sol, err = s.Solve(p.WithBudget(infeasible.Smallest), nil, nil); err != nil {
-					t.Errorf("%s, problem %d: refused with %v; then %v\n%s", s.Name, i, infeasible, err, enginetest.DumpGraph(p.Graph))
+					t.Errorf("%s, problem %d: refused with %v; then %v\n%s", s.Name, i, infeasible, err,
+						enginetest.DumpGraph(p.Graph))
 					continue
 				}
 				plays(t, p.WithBudget(infeasible.Smallest), sol)
@@ -45,7 +46,8 @@ func TestMethods(t *testing.T) {
 			plays(t, p, sol)
 			best, err := engine.Lookup("graphexact").Solve(p, nil, nil)
 			if err != nil || sol.Makespan < best.Makespan {
-				t.Errorf("%s, problem %d, within %d: takes %d; the optimum is %+v, %v\n%s", s.Name, i, p.Budget, sol.Makespan, best, err, enginetest.DumpGraph(p.Graph))
+				t.Errorf("%s, problem %d, within %d: takes %d; the optimum is %+v, %v\n%s", s.Name, i, p.Budget,
+					sol.Makespan, best, err, enginetest.DumpGraph(p.Graph))
 				continue
 			}
 			solved++

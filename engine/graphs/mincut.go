@@ -73,7 +73,8 @@ func minCutPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 		if saved == nil {
 			return
 		}
-		l.add(p.m.saving(p.forward, func(v int32) bool { return saved[v] }), fmt.Sprintf("What is saved is to be %d %% of the default.", share))
+		l.add(p.m.saving(p.forward, func(v int32) bool { return saved[v] }),
+			fmt.Sprintf("What is saved is to be %d %% of the default.", share))
 	}
 }
 
@@ -92,7 +93,8 @@ func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 	banned := p.heavy()
 	var items []int32 // banned operations whose values the backward pass needs
 	for _, i := range p.forward {
-		if banned[i] && !p.m.once[i] && slices.ContainsFunc(p.m.kinds[i].writes, func(v int32) bool { return heavy[v] }) {
+		if banned[i] && !p.m.once[i] &&
+			slices.ContainsFunc(p.m.kinds[i].writes, func(v int32) bool { return heavy[v] }) {
 			items = append(items, i)
 		}
 	}
@@ -107,7 +109,8 @@ func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 }
 
 func newPartition(m *model, poll *engine.Poll) *partition {
-	p := &partition{m: m, forward: m.forward(), inside: make([]bool, m.ops+2), weight: make([]int64, len(m.size)), poll: poll}
+	p := &partition{m: m, forward: m.forward(), inside: make([]bool, m.ops+2), weight: make([]int64, len(m.size)),
+		poll: poll}
 	for _, i := range p.forward {
 		p.inside[i] = true
 	}

@@ -31,9 +31,11 @@ func TestMinCutIsNotMonotonic(t *testing.T) {
 				rises++
 			}
 			if last = got.peak; share == 0 && (got.peak < keep.Peak*99/100 || got.took < keep.Makespan*5/4) {
-				t.Errorf("%s, share 0: peak %d, takes %v; want about %d and a quarter more than %v", solver, got.peak, got.took, keep.Peak, keep.Makespan)
+				t.Errorf("%s, share 0: peak %d, takes %v; want about %d and a quarter more than %v", solver, got.peak,
+					got.took, keep.Peak, keep.Makespan)
 			}
-			t.Logf("%s, share %d: peak %d %%, time +%d ‰", solver, share, got.peak*100/keep.Peak, (got.took-keep.Makespan)*1000/keep.Makespan)
+			t.Logf("%s, share %d: peak %d %%, time +%d ‰", solver, share, got.peak*100/keep.Peak,
+				(got.took-keep.Makespan)*1000/keep.Makespan)
 		}
 		if rises < 1 {
 			t.Errorf("%s: no smaller share has a larger peak", solver)

@@ -70,8 +70,10 @@ func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
 
 func read(g *engine.Graph, ways bool) (*model, error) {
 	n := len(g.Ops)
-	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2), users: make([][]int32, len(g.Values)),
-		maker: make([]int32, len(g.Values)), slot: make([]int32, len(g.Values)), size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
+	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2),
+		users: make([][]int32, len(g.Values)),
+		maker: make([]int32, len(g.Values)), slot: make([]int32, len(g.Values)),
+		size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
 	for v := range g.Values {
 		m.maker[v], m.size[v] = none, g.Values[v].Size
 		if g.Values[v].Initial&engine.OnDevice != 0 {
@@ -115,7 +117,8 @@ func (m *model) findMakers() error {
 			m.maker[v] = int32(i)
 		}
 		for _, v := range op.OutputOnly {
-			if w := g.Values[v].PartOf; !slices.Contains(op.Out, v) && (m.maker[v] != none || !slices.Contains(op.Out, w)) {
+			if w := g.Values[v].PartOf; !slices.Contains(op.Out, v) &&
+				(m.maker[v] != none || !slices.Contains(op.Out, w)) {
 				return unsupported("%s makes %s in one kind of run only", op.Name, g.Values[v].Name)
 			}
 			m.maker[v] = int32(i)
@@ -144,7 +147,8 @@ func (m *model) readInputs() error {
 			}
 			switch {
 			case v == engine.NoValue && m.g.Values[id].Initial&engine.OnHost != 0:
-				return unsupported("%s is on the host, from where only methods that offload fetch it", m.g.Values[id].Name)
+				return unsupported("%s is on the host, from where only methods that offload fetch it",
+					m.g.Values[id].Name)
 			case v == engine.NoValue:
 				return unsupported("%s reads %s, which nothing makes", op.Name, m.g.Values[id].Name)
 			case m.maker[v] == int32(i):
@@ -192,7 +196,8 @@ func (m *model) findNeeded() error {
 		}
 	}
 	for v := range g.Values {
-		if i := m.maker[v]; g.Values[v].Kind == engine.KindWeight && i != none && (i == m.source() || m.needed[i] && slices.Contains(g.Ops[i].Out, engine.ValueID(v))) {
+		if i := m.maker[v]; g.Values[v].Kind == engine.KindWeight && i != none &&
+			(i == m.source() || m.needed[i] && slices.Contains(g.Ops[i].Out, engine.ValueID(v))) {
 			m.in[m.sink()] = append(m.in[m.sink()], int32(v))
 			m.users[v] = append(m.users[v], m.sink())
 		}
@@ -253,7 +258,8 @@ func (m *model) add(op int32, out []engine.ValueID, time time.Duration, temp eng
 	// What is within a write, and made by the other kind of run alone.
 	if int(op) < m.ops {
 		for _, v := range m.g.Ops[op].OutputOnly {
-			if w := slices.Index(k.writes, int32(m.g.Values[v].PartOf)); w >= 0 && !slices.Contains(k.writes, int32(v)) {
+			if w := slices.Index(k.writes, int32(m.g.Values[v].PartOf)); w >= 0 &&
+				!slices.Contains(k.writes, int32(v)) {
 				k.serves = append(k.serves, serve{int32(v), int32(w)})
 			}
 		}

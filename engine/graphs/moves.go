@@ -102,7 +102,8 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 		}
 		v := in[r.below(int32(len(in)))]
 		i := s.m.maker[v]
-		if i >= int32(s.m.ops) || !s.repeatable(i) || s.place[s.makerBefore(v, k)] >= j || s.newTook+s.m.least(i) > s.most {
+		if i >= int32(s.m.ops) || !s.repeatable(i) || s.place[s.makerBefore(v, k)] >= j ||
+			s.newTook+s.m.least(i) > s.most {
 			continue
 		}
 		depth := 0

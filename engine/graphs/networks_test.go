@@ -36,7 +36,8 @@ func DenseNet(blocks, layers int) *engine.Graph {
 			if len(features) > 1 {
 				all = n.layer("concat", 0, features, n.bytes(features))
 			}
-			y := n.layer("relu", 0, []engine.ValueID{n.layer("norm", 0, []engine.ValueID{all}, n.g.Values[all].Size)}, n.g.Values[all].Size)
+			y := n.layer("relu", 0, []engine.ValueID{n.layer("norm", 0, []engine.ValueID{all}, n.g.Values[all].Size)},
+				n.g.Values[all].Size)
 			features = append(features, n.row(y, 2, growth>>b))
 		}
 		all = n.layer("concat", 0, features, n.bytes(features))
@@ -88,7 +89,8 @@ func (n *netBuilder) row(x engine.ValueID, convolutions int, size engine.Bytes) 
 // concat and up, what that one read; gradients of what several operations read are added up as they come.
 func (n *netBuilder) step(last engine.ValueID) *engine.Graph {
 	forward := len(n.g.Ops)
-	grads := map[engine.ValueID]engine.ValueID{last: n.op("loss", 0, int64(n.g.Values[last].Size), []engine.ValueID{last}, n.g.Values[last].Size)[0]}
+	grads := map[engine.ValueID]engine.ValueID{last: n.op("loss", 0, int64(n.g.Values[last].Size),
+		[]engine.ValueID{last}, n.g.Values[last].Size)[0]}
 	n.pass = engine.Backward
 	for i := forward - 1; i >= 0; i-- {
 		op := n.g.Ops[i]

@@ -25,7 +25,8 @@ type analysis struct {
 	options []option
 }
 
-// Of up to maxCandidates values that might be saved, all subsets are tried. Of more, maxEnds ends are tried of the order
+// Of up to maxCandidates values that might be saved, all subsets are tried. Of more, maxEnds ends are tried of the
+// order
 // in which the cheapest to make again for their size come first.
 const (
 	maxCandidates = 10
@@ -105,7 +106,8 @@ func sets(n int) (list [][]bool) {
 // undominated returns the options that no other one of list is at least as good as in time, saved bytes and both peaks.
 func undominated(list []option) (front []option) {
 	slices.SortStableFunc(list, func(x, y option) int {
-		return cmp.Or(cmp.Compare(x.timeB, y.timeB), cmp.Compare(x.saved, y.saved), cmp.Compare(x.peakB+x.peakF, y.peakB+y.peakF))
+		return cmp.Or(cmp.Compare(x.timeB, y.timeB), cmp.Compare(x.saved, y.saved),
+			cmp.Compare(x.peakB+x.peakF, y.peakB+y.peakF))
 	})
 	for _, o := range list {
 		if !slices.ContainsFunc(front, func(q option) bool {

@@ -72,7 +72,8 @@ func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 }
 
 // sweep makes the plans once for all budgets.
-func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func (mk maker) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	l, err := mk.plans(p, args, poll, false)
 	engine.SolveEach(func(p *engine.Problem, _ engine.Parsed, _ *engine.Poll) (*engine.Solution, error) {
 		if err != nil {
@@ -97,7 +98,8 @@ func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
 // fastest returns the fastest plan within a budget, of equal ones the leanest, or nil if there is none.
 func (l *plans) fastest(budget engine.Bytes) (best *plan) {
 	for i := range l.list {
-		if p := &l.list[i]; p.peak <= budget && (best == nil || p.took < best.took || p.took == best.took && p.peak < best.peak) {
+		if p := &l.list[i]; p.peak <= budget &&
+			(best == nil || p.took < best.took || p.took == best.took && p.peak < best.peak) {
 			best = p
 		}
 	}
@@ -151,7 +153,8 @@ func (m *model) firstForward() []int32 {
 
 // saving returns the sequence that runs the forward operations in some order, each before the others
 // that stand behind it, keeps of what they make only what is saved for the others, and makes the
-// rest again before the first of those that reads it. What is made again stays to its last use, so nothing runs more than
+// rest again before the first of those that reads it. What is made again stays to its last use, so nothing runs more
+// than
 // twice. What must not run again is saved.
 func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 	var seq []kindID

@@ -25,7 +25,8 @@ func stepOf(sizes []engine.Bytes, ops ...engine.Op) *engine.Problem {
 func TestWholeReadForward(t *testing.T) {
 	type ids = []engine.ValueID
 	p := stepOf([]engine.Bytes{1, 4, 2, 1, 9},
-		engine.Op{In: ids{0}, Out: ids{1}, OutputOnly: ids{2}}, engine.Op{In: ids{1}, Out: ids{3}}, engine.Op{In: ids{3}, Out: ids{4}},
+		engine.Op{In: ids{0}, Out: ids{1}, OutputOnly: ids{2}}, engine.Op{In: ids{1}, Out: ids{3}},
+		engine.Op{In: ids{3}, Out: ids{4}},
 		engine.Op{Pass: engine.Backward, In: ids{4, 2}})
 	p.Graph.Values[2].PartOf = 1
 	for _, name := range []string{"chen", "kusumoto", "mincut", "blocks"} {

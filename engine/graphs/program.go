@@ -76,7 +76,8 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	}
 	at, begins, ends := spansOf(trace, steps)
 	during := func(t time.Duration) int { // the first run that is not over
-		n, _ := slices.BinarySearchFunc(ends, t, func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
+		n, _ := slices.BinarySearchFunc(ends, t,
+			func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
 		return n
 	}
 	from := func(t time.Duration) int { // the first run that begins no sooner
@@ -117,7 +118,10 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 			list = append(list, element{slot, 2, m.fetch[v]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b element) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.rank, b.rank)) })
+	slices.SortStableFunc(list, func(a, b element) int {
+		return cmp.Or(cmp.Compare(a.slot, b.slot),
+			cmp.Compare(a.rank, b.rank))
+	})
 	seq := make([]kindID, len(list))
 	for i, e := range list {
 		seq[i] = e.id
@@ -172,7 +176,8 @@ func (m *model) used(seq []kindID) []kindID {
 	list, _ := m.lives(seq)
 	idle := make([]bool, len(seq))
 	for _, l := range list {
-		idle[max(l.from, 0)] = idle[max(l.from, 0)] || l.from >= 0 && l.from == l.to && m.kinds[seq[l.from]].what == engine.StepFetch
+		idle[max(l.from, 0)] = idle[max(l.from, 0)] || l.from >= 0 && l.from == l.to &&
+			m.kinds[seq[l.from]].what == engine.StepFetch
 	}
 	fetched := make([]bool, len(m.size))
 	for at, id := range seq {
@@ -210,7 +215,8 @@ func (j *joint) play(seq []kindID, how string) (ok bool) {
 // keepBest keeps a played schedule if it is faster than the best one, with the sequence and how it was found.
 func (j *joint) keepBest(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
 	if j.best == nil || trace.Makespan < j.best.Makespan {
-		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak, Notes: []string{j.m.describeAll(seq)}}, how, seq
+		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak,
+			Notes: []string{j.m.describeAll(seq)}}, how, seq
 	}
 }
 

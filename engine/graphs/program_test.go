@@ -15,7 +15,8 @@ func TestOfSchedule(t *testing.T) {
 	}
 	became, faster := 0, 0
 	for seed := range uint64(8) {
-		c := enginetest.RandomChain(enginetest.Rand(seed), enginetest.Shape{MinStages: 20, MaxStages: 20, MaxSize: 100, MaxTime: 300})
+		c := enginetest.RandomChain(enginetest.Rand(seed),
+			enginetest.Shape{MinStages: 20, MaxStages: 20, MaxSize: 100, MaxTime: 300})
 		d := enginetest.Device(engine.HalfDuplex)
 		d.ToHost, d.ToDev = d.ToHost/4, d.ToDev/4
 		p := engine.NewChainProblem(c, d, engine.Whole, c.KeepAllPeak()/2)
@@ -39,9 +40,11 @@ func TestOfSchedule(t *testing.T) {
 			} else {
 				t.Logf("seed %d: the plan of %s takes %d, as a sequence %d", seed, name, sol.Makespan, s.took)
 			}
-			if found, err := graphPofo.Solve(p, nil, nil); name == "pofo" && err == nil && found.Makespan < sol.Makespan {
+			if found, err := graphPofo.Solve(p, nil, nil); name == "pofo" && err == nil &&
+				found.Makespan < sol.Makespan {
 				faster++
-				t.Logf("seed %d: pofo takes %d, graphpofo %d; no less than %d", seed, sol.Makespan, found.Makespan, found.Bound)
+				t.Logf("seed %d: pofo takes %d, graphpofo %d; no less than %d", seed, sol.Makespan, found.Makespan,
+					found.Bound)
 			}
 		}
 	}

@@ -33,7 +33,8 @@ const maxPrograms = 10_000
 
 // newPrograms prepares the search; nil if the graph is not for it.
 func newPrograms(p *engine.Problem, m *model, poll *engine.Poll) *programs {
-	if m.varied() || m.ops > 8 || len(m.size) > 12 || p.Transfers != engine.Whole || len(m.in[m.sink()]) > 0 || m.g.Done != engine.NoValue && len(m.order) < m.ops {
+	if m.varied() || m.ops > 8 || len(m.size) > 12 || p.Transfers != engine.Whole || len(m.in[m.sink()]) > 0 ||
+		m.g.Done != engine.NoValue && len(m.order) < m.ops {
 		return nil
 	}
 	s := &programs{poll: poll, index: map[machine]int32{}, limit: maxPrograms}
@@ -41,7 +42,8 @@ func newPrograms(p *engine.Problem, m *model, poll *engine.Poll) *programs {
 	d.half, d.room = p.Device.Duplex == engine.HalfDuplex, int64(p.Budget-m.g.Fixed)
 	for _, size := range m.size {
 		d.size = append(d.size, int64(size))
-		d.outTime, d.inTime = append(d.outTime, int64(p.Device.ToHost.Time(size))), append(d.inTime, int64(p.Device.ToDev.Time(size)))
+		d.outTime, d.inTime = append(d.outTime, int64(p.Device.ToHost.Time(size))),
+			append(d.inTime, int64(p.Device.ToDev.Time(size)))
 	}
 	set := func(list []int32) (set uint16) {
 		for _, v := range list {

@@ -52,7 +52,8 @@ func publishedProblem(tb testing.TB, name string) *engine.Problem {
 		tb.Fatal(err)
 	}
 	at := map[int]int{}
-	g := &engine.Graph{Done: engine.NoValue, Ops: make([]engine.Op, len(file.Nodes)), Values: make([]engine.Value, len(file.Nodes))}
+	g := &engine.Graph{Done: engine.NoValue, Ops: make([]engine.Op, len(file.Nodes)),
+		Values: make([]engine.Value, len(file.Nodes))}
 	for k, id := range file.Graph.Order {
 		at[id] = k
 	}
@@ -65,7 +66,8 @@ func publishedProblem(tb testing.TB, name string) *engine.Problem {
 			k, at[n.ID] = i, i
 		}
 		g.Values[k] = engine.Value{Name: fmt.Sprint(n.ID), Size: engine.Bytes(n.Out + n.RAM), PartOf: engine.NoValue}
-		g.Ops[k] = engine.Op{Name: fmt.Sprint(n.ID), Time: time.Duration(n.Duration + n.CPU), Out: []engine.ValueID{engine.ValueID(k)}}
+		g.Ops[k] = engine.Op{Name: fmt.Sprint(n.ID), Time: time.Duration(n.Duration + n.CPU),
+			Out: []engine.ValueID{engine.ValueID(k)}}
 	}
 	for _, l := range file.Links {
 		from, to := at[l.Source+l.From], at[l.Target+l.To]
@@ -93,7 +95,8 @@ func BenchmarkPublished(b *testing.B) {
 					seed := 0
 					for b.Loop() {
 						seed++
-						sol, err := engine.Lookup("graphsearch").Solve(p, engine.Args{"order": order, "seed": fmt.Sprint(seed)}, nil)
+						sol, err := engine.Lookup("graphsearch").Solve(p,
+							engine.Args{"order": order, "seed": fmt.Sprint(seed)}, nil)
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -47,7 +47,8 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	for _, in := range m.in {
 		reads += len(in)
 	}
-	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals, placeProposals/max(n, reads/manyReads, 1)) << (2*args.Int("effort") - 2)
+	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals,
+		placeProposals/max(n, reads/manyReads, 1)) << (2*args.Int("effort") - 2)
 	if s.kept { // fewer proposals come to nothing
 		s.total /= 2
 	} else {
@@ -59,7 +60,8 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 // annealer begins with a sequence, in round number of the search for a budget.
 func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, scale engine.Bytes) *annealer {
 	st := newState(s.m, budget, s.kept, seq)
-	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll, scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll,
+		scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
 }
 
 // rounds are those of the search within a budget: a sequence within it to begin with, and what they make of it.
@@ -168,7 +170,8 @@ func (s *searcher) behind(took time.Duration) bool {
 }
 
 // leanest looks for a sequence whose peak is a budget at most, and gives up at one
-// that does not depend on it: the least that is found. It begins with the best that is known, and goes down in steps between
+// that does not depend on it: the least that is found. It begins with the best that is known, and goes down in steps
+// between
 // what it has and what no schedule is below; where it finds nothing, steps get smaller.
 func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool) []kindID {
 	peak, _, _ := s.m.cost(best)

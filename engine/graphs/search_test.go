@@ -99,7 +99,8 @@ func TestAnyOrderIsNoSlower(t *testing.T) {
 		free, err := graphSearch.Solve(p, nil, nil)
 		kept, errKept := graphSearch.Solve(p, engine.Args{"order": "kept"}, nil)
 		if err != nil || errKept != nil || free.Makespan > kept.Makespan {
-			t.Errorf("U-Net within %d: in any order %+v, %v; with the order kept %+v, %v", p.Budget, free, err, kept, errKept)
+			t.Errorf("U-Net within %d: in any order %+v, %v; with the order kept %+v, %v", p.Budget, free, err, kept,
+				errKept)
 		}
 	}
 }
@@ -139,6 +140,7 @@ func TestAnnealingTakesSecondWays(t *testing.T) {
 		}
 	}
 	if equal*100 < feasible*95 || second < feasible {
-		t.Errorf("%d of %d are optimal, with %d runs in the second way; want 95 %% and one in each", equal, feasible, second)
+		t.Errorf("%d of %d are optimal, with %d runs in the second way; want 95 %% and one in each", equal, feasible,
+			second)
 	}
 }

@@ -56,7 +56,8 @@ const nowhere = int32(1 << 30)
 // newState begins with a sequence for which cost says ok.
 func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
-		plain: m.moves == nil && !m.varied(), runs: make([][]int32, len(m.in)), final: make([]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
+		plain: m.moves == nil && !m.varied(), runs: make([][]int32, len(m.in)), final: make([]int32, len(m.in)),
+		spare: make([][]int32, len(m.kinds))}
 	if m.moves != nil {
 		s.clock = newClock(m)
 	}

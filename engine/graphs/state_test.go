@@ -16,7 +16,8 @@ import (
 func GiveAlt(r *rand.Rand, g *engine.Graph) {
 	for i := range g.Ops {
 		if op := &g.Ops[i]; r.IntN(2) == 0 {
-			op.Alt = &engine.Alt{Time: op.Time * time.Duration(r.IntN(5)) / 4, Temp: op.Temp + engine.Bytes(r.IntN(7)) - min(op.Temp, 1)}
+			op.Alt = &engine.Alt{Time: op.Time * time.Duration(r.IntN(5)) / 4,
+				Temp: op.Temp + engine.Bytes(r.IntN(7)) - min(op.Temp, 1)}
 		}
 	}
 }
@@ -28,10 +29,13 @@ func afresh(t *testing.T, s *state) bool {
 	f := newState(s.m, s.budget, s.kept, seq)
 	peak, took, ok := s.m.cost(seq)
 	if !ok || took != s.took || slices.Max(s.during) != int64(peak) {
-		t.Errorf("%v: can run %v, takes %d, peak %d; the state says %d, %d", seq, ok, took, peak, s.took, slices.Max(s.during))
+		t.Errorf("%v: can run %v, takes %d, peak %d; the state says %d, %d", seq, ok, took, peak, s.took,
+			slices.Max(s.during))
 	}
-	if f.excess != s.excess || f.repeats != s.repeats || !slices.Equal(f.during, s.during) || !slices.Equal(f.overs, s.overs) {
-		t.Errorf("%v: excess %d, repeats %d, memory %v; afresh %d, %d, %v", seq, s.excess, s.repeats, s.during, f.excess, f.repeats, f.during)
+	if f.excess != s.excess || f.repeats != s.repeats || !slices.Equal(f.during, s.during) ||
+		!slices.Equal(f.overs, s.overs) {
+		t.Errorf("%v: excess %d, repeats %d, memory %v; afresh %d, %d, %v", seq, s.excess, s.repeats, s.during,
+			f.excess, f.repeats, f.during)
 	}
 	var first []int32
 	for _, id := range seq {
@@ -69,7 +73,8 @@ func TestState(t *testing.T) {
 			t.Fatal(err)
 		}
 		peak, _, _ := m.cost(m.given())
-		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i)), mostAgain: math.MaxInt}
+		a := &annealer{state: newState(m, peak*3/4, i%2 == 0, m.given()), r: newRandom(uint64(i)),
+			mostAgain: math.MaxInt}
 		for range 300 {
 			a.begin()
 			a.most = math.MaxInt64

@@ -23,8 +23,11 @@ func rising(budgets []engine.Bytes) []int {
 // sweepUp goes from the smallest budget to the largest with what begin makes for a sweep: what is
 // found for one is an answer for the next, and for every other that it fits into, so that no larger budget
 // takes longer. begin's solver may add to found what else it finds.
-func sweepUp(begin func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, *engine.Found) solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
-	return func(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepUp(begin func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll,
+	*engine.Found) solver) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll,
+	func(int, *engine.Solution, error)) {
+	return func(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+		yield func(int, *engine.Solution, error)) {
 		answers := engine.NewAnswers(budgets, yield)
 		solve := begin(p, args, budgets, poll, &answers.Found)
 		for _, i := range rising(budgets) {
@@ -36,7 +39,8 @@ func sweepUp(begin func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.
 			}
 			if err != nil && poll.Err() != nil {
 				sol = nil
-			} else if before := answers.Within(budgets[i]); err == nil && before != nil && before.Makespan < sol.Makespan {
+			} else if before := answers.Within(budgets[i]); err == nil && before != nil &&
+				before.Makespan < sol.Makespan {
 				sol = before.Beside(sol)
 			}
 			answers.Tell(i, sol, err)
@@ -56,12 +60,14 @@ const (
 // goes down: the sequence of a budget is annealed a little within the next smaller one.
 // Then it goes up with the search itself, as sweepUp does; the fastest sequence of
 // all so far that fits is annealed a little more.
-func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	sweepUp(sweptSearch)(p, args, budgets, poll, yield)
 }
 
 // sweptSearch is graphsearch for budgets in rising order.
-func sweptSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, _ *engine.Found) solver {
+func sweptSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	_ *engine.Found) solver {
 	m, err := newModelOfWays(p.Graph)
 	if err != nil || len(m.order) <= fewOps || poll.Err() != nil {
 		return solveGraphSearch

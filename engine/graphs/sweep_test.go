@@ -51,14 +51,15 @@ func TestSweepOfTheSearchStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(1), 40)}
 	answers, stopped := 0, 0
-	engine.Lookup("graphsearch").Sweep(p, nil, make([]engine.Bytes, 9), engine.NewPoll(ctx, nil), func(_ int, _ *engine.Solution, err error) {
-		if answers++; answers == 3 {
-			cancel()
-		}
-		if errors.Is(err, context.Canceled) {
-			stopped++
-		}
-	})
+	engine.Lookup("graphsearch").Sweep(p, nil, make([]engine.Bytes, 9), engine.NewPoll(ctx, nil),
+		func(_ int, _ *engine.Solution, err error) {
+			if answers++; answers == 3 {
+				cancel()
+			}
+			if errors.Is(err, context.Canceled) {
+				stopped++
+			}
+		})
 	if answers != 9 || stopped < 6 {
 		t.Errorf("%d answers of 9, %d of them stopped; want 6 of them", answers, stopped)
 	}

@@ -25,15 +25,17 @@ type moves struct {
 func (m *model) linked(p *engine.Problem) *model {
 	n := len(m.size)
 	l := *m
-	l.moves = &moves{half: p.Device.Duplex == engine.HalfDuplex, offload: make([]kindID, n), wait: make([]kindID, n), fetch: make([]kindID, n),
-		out: make([]int64, n), in: make([]int64, n)}
+	l.moves = &moves{half: p.Device.Duplex == engine.HalfDuplex, offload: make([]kindID, n), wait: make([]kindID, n),
+		fetch: make([]kindID, n),
+		out:   make([]int64, n), in: make([]int64, n)}
 	l.in, l.users = append([][]int32(nil), m.in...), append([][]int32(nil), m.users...)
 	l.kinds = append([]kind(nil), m.kinds...)
 	for v := range m.size {
 		l.offload[v], l.wait[v], l.fetch[v] = none, none, none
 		at, op := int32(v), int32(len(l.in))
 		l.in = append(l.in, nil)
-		if i := m.maker[v]; i == none || m.size[v] == 0 || len(m.users[v]) == 0 || m.kinds[i].write(at) == none && m.lean[i] == none {
+		if i := m.maker[v]; i == none || m.size[v] == 0 || len(m.users[v]) == 0 || m.kinds[i].write(at) == none &&
+			m.lean[i] == none {
 			continue
 		}
 		l.out[v], l.moves.in[v] = int64(p.Device.ToHost.Time(m.size[v])), int64(p.Device.ToDev.Time(m.size[v]))
@@ -49,7 +51,8 @@ func (m *model) linked(p *engine.Problem) *model {
 	for v := range m.size {
 		if at := int32(v); l.offload[v] != none {
 			l.fetch[v] = kindID(len(l.kinds))
-			l.kinds = append(l.kinds, kind{op: m.maker[v], what: engine.StepFetch, writes: []int32{at}, serves: m.within(at), bytes: m.size[v]})
+			l.kinds = append(l.kinds, kind{op: m.maker[v], what: engine.StepFetch, writes: []int32{at},
+				serves: m.within(at), bytes: m.size[v]})
 		}
 	}
 	return &l

@@ -71,7 +71,8 @@ func (t *transformer) value(size engine.Bytes) engine.ValueID {
 }
 
 // op adds an operation: 150 teraflops and 1.6 TB/s, one after the other, and 3 us.
-func (t *transformer) op(name string, flops, bytes int64, in []engine.ValueID, out ...engine.Bytes) (made []engine.ValueID) {
+func (t *transformer) op(name string, flops, bytes int64, in []engine.ValueID,
+	out ...engine.Bytes) (made []engine.ValueID) {
 	for _, size := range out {
 		made = append(made, t.value(size))
 	}

@@ -21,7 +21,8 @@ func (c *chainOf) uniform(l *plans, m *model) {
 	if c.poll.Err() != nil || slices.ContainsFunc(c.info, func(a *analysis) bool { return len(a.options) == 0 }) {
 		return
 	}
-	note := fmt.Sprintf("The graph is a chain of %d blocks, which are carried out once; equal ones are alike.", len(c.blocks))
+	note := fmt.Sprintf("The graph is a chain of %d blocks, which are carried out once; equal ones are alike.",
+		len(c.blocks))
 	before := c.choice(0)
 	for _, price := range c.slopes() {
 		if c.poll.Err() != nil {

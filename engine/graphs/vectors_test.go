@@ -44,12 +44,14 @@ func TestVectors(t *testing.T) {
 			switch {
 			case errors.As(err, &infeasible):
 				if want.Feasible || infeasible.Smallest != want.Min {
-					t.Errorf("%s %s: refused with %v, want feasible %v, smallest %d", v.ID, field, err, want.Feasible, want.Min)
+					t.Errorf("%s %s: refused with %v, want feasible %v, smallest %d", v.ID, field, err, want.Feasible,
+						want.Min)
 				}
 			case err != nil:
 				t.Errorf("%s %s: %v", v.ID, field, err)
 			case !want.Feasible || int64(sol.Makespan) != *want.Time || !sol.Optimal:
-				t.Errorf("%s %s: takes %d, optimal %v; want feasible %v, %v", v.ID, field, sol.Makespan, sol.Optimal, want.Feasible, want.Time)
+				t.Errorf("%s %s: takes %d, optimal %v; want feasible %v, %v", v.ID, field, sol.Makespan, sol.Optimal,
+					want.Feasible, want.Time)
 			default:
 				plays(t, p, sol)
 			}
@@ -72,6 +74,7 @@ func plays(t *testing.T, p *engine.Problem, sol *engine.Solution) {
 		t.Errorf("within %d: %v\n%s", p.Budget, err, enginetest.DumpGraph(p.Graph))
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > p.Budget {
-		t.Errorf("within %d: claims %d and %d, plays %d and %d\n%s", p.Budget, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak, enginetest.DumpGraph(p.Graph))
+		t.Errorf("within %d: claims %d and %d, plays %d and %d\n%s", p.Budget, sol.Makespan, sol.Peak, trace.Makespan,
+			trace.Peak, enginetest.DumpGraph(p.Graph))
 	}
 }

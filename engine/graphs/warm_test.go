@@ -95,7 +95,8 @@ func TestSoon(t *testing.T) {
 		g := UNet(4, 4)
 		m, _ := newModel(g)
 		keep, _, _ := m.cost(m.given())
-		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		// all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		var first, after int
 		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
 			switch {

@@ -54,11 +54,14 @@ func keep(p *engine.Problem) (*engine.Solution, error) {
 // keeper walks over the operations once.
 type keeper struct {
 	*places
-	in   [][]engine.ValueID // by operation: what serves its inputs
-	uses []int              // by value: readers on the device and copies to the host that are to come, before it is made anew
-	anew [][]int            // by value: the same of each time that it is made again
-	made []bool             // by value
-	late engine.Schedule    // what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with their copies, and frees
+	in [][]engine.ValueID // by operation: what serves its inputs
+	// by value: readers on the device and copies to the host that are to come, before it is made anew
+	uses []int
+	anew [][]int // by value: the same of each time that it is made again
+	made []bool  // by value
+	// what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with
+	// their copies, and frees
+	late engine.Schedule
 }
 
 // inputs returns, for each operation, the values that it reads, each replaced by the value that contains it if no
@@ -143,7 +146,8 @@ func (k *keeper) add(id engine.OpID) error {
 			continue
 		}
 		if !k.host[v] {
-			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name,
+				k.g.Values[v].Name)
 		}
 		k.move(engine.Fetch(v, 0))
 	}
@@ -168,7 +172,8 @@ func (k *keeper) add(id engine.OpID) error {
 func (k *keeper) isLate(op *engine.Op) bool {
 	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
 		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
-		return st.Kind == engine.StepRun && (slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
+		return st.Kind == engine.StepRun &&
+			(slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
 	})
 }
 
@@ -195,7 +200,8 @@ func (k *keeper) onHost(id engine.OpID) error {
 		case k.host[v]:
 			continue
 		case !k.dev[v]:
-			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[v].Name)
+			return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name,
+				k.g.Values[v].Name)
 		}
 		k.move(engine.Offload(v))
 		k.used(v)

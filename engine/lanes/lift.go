@@ -48,7 +48,8 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 		missing = free.Peak - p.Budget
 		q = q.WithBudget(q.Budget - max(missing, 1))
 	}
-	return nil, &engine.InfeasibleError{Budget: p.Budget, Why: fmt.Sprintf("the last plan for the device alone lacks %s for what runs beside it", missing.Text())}
+	return nil, &engine.InfeasibleError{Budget: p.Budget,
+		Why: fmt.Sprintf("the last plan for the device alone lacks %s for what runs beside it", missing.Text())}
 }
 
 // refusal is why there is no plan for the device alone, about the budget that was asked for.
@@ -131,7 +132,8 @@ func (l *lifter) waits(st engine.Step) bool {
 	switch st.Kind {
 	case engine.StepRun:
 		op := &l.g.Ops[st.Op]
-		return op.Lane == engine.LaneCPU && slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !l.host[v] && l.coming[v] })
+		return op.Lane == engine.LaneCPU &&
+			slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !l.host[v] && l.coming[v] })
 	case engine.StepFree, engine.StepOffload:
 		return l.coming[st.Value] || l.isLate(st.Value)
 	}
@@ -196,7 +198,8 @@ func (l *lifter) onHost(st engine.Step, op *engine.Op) {
 func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 	for _, v := range op.In {
 		if l.gathers[v] != nil && !l.gather(v, st.Op) {
-			return fmt.Errorf("%w: %s cannot be gathered again before %s", engine.ErrUnsupported, l.g.Values[v].Name, op.Name)
+			return fmt.Errorf("%w: %s cannot be gathered again before %s", engine.ErrUnsupported, l.g.Values[v].Name,
+				op.Name)
 		}
 	}
 	next := l.next()
@@ -237,8 +240,10 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	by := engine.NoOp
 	for _, g := range l.gathers[v] {
 		op := &l.g.Ops[g]
-		ready := !slices.ContainsFunc(op.After, func(a engine.OpID) bool { return !l.ran[a] }) && !slices.ContainsFunc(op.In, func(in engine.ValueID) bool { return !l.dev[in] })
-		if again := l.ran[g] && op.Pass == engine.Backward; ready && !again && (by == engine.NoOp || l.ran[by] && !l.ran[g]) {
+		ready := !slices.ContainsFunc(op.After, func(a engine.OpID) bool { return !l.ran[a] }) &&
+			!slices.ContainsFunc(op.In, func(in engine.ValueID) bool { return !l.dev[in] })
+		if again := l.ran[g] && op.Pass == engine.Backward; ready && !again &&
+			(by == engine.NoOp || l.ran[by] && !l.ran[g]) {
 			by = g
 		}
 	}

@@ -19,18 +19,22 @@ import (
 )
 
 // planners are strategies that know no other lane.
-var planners = []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "mincut", "lpmf", "window", "lms", "graphpofo"}
+var planners = []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "mincut", "lpmf", "window", "lms",
+	"graphpofo"}
 
 // sharded is a random step of blocks whose weights are gathered for each pass, one ahead,
 // and whose gradients are reduced; the optimizer steps on the device or on the host.
 func sharded(r *rand.Rand) *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: 1}
 	value := func(kind engine.ValueKind, at engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprint("v", len(g.Values)), Kind: kind, Size: engine.Bytes(1 + r.IntN(5)), Initial: at, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprint("v", len(g.Values)), Kind: kind,
+			Size: engine.Bytes(1 + r.IntN(5)), Initial: at, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
-	op := func(name string, lane engine.Lane, pass engine.Pass, in []engine.ValueID, out ...engine.ValueID) engine.OpID {
-		o := engine.Op{Name: name, Lane: lane, Pass: pass, Time: time.Duration(1+r.IntN(6)) * time.Second, In: in, Out: out}
+	op := func(name string, lane engine.Lane, pass engine.Pass, in []engine.ValueID,
+		out ...engine.ValueID) engine.OpID {
+		o := engine.Op{Name: name, Lane: lane, Pass: pass, Time: time.Duration(1+r.IntN(6)) * time.Second, In: in,
+			Out: out}
 		if lane != engine.LaneCPU {
 			o.Temp = engine.Bytes(r.IntN(3))
 		}
@@ -40,7 +44,8 @@ func sharded(r *rand.Rand) *engine.Problem {
 	n, host := 2+r.IntN(6), r.IntN(2) == 0
 	var shards, wholes, acts, grads []engine.ValueID
 	for range n {
-		shards, wholes = append(shards, value(engine.KindWeight, engine.OnDevice)), append(wholes, value(engine.KindState, 0))
+		shards, wholes = append(shards, value(engine.KindWeight, engine.OnDevice)),
+			append(wholes, value(engine.KindState, 0))
 	}
 	x := value(engine.KindActivation, engine.OnDevice)
 	gather := func(k int, after engine.OpID) {
@@ -80,11 +85,13 @@ func sharded(r *rand.Rand) *engine.Problem {
 		grads = append(grads, share)
 		if host {
 			grads[len(grads)-1] = value(engine.KindState, 0)
-			op(fmt.Sprint("step", k), engine.LaneCPU, engine.Backward, []engine.ValueID{share, value(engine.KindState, engine.OnHost)}, grads[len(grads)-1])
+			op(fmt.Sprint("step", k), engine.LaneCPU, engine.Backward,
+				[]engine.ValueID{share, value(engine.KindState, engine.OnHost)}, grads[len(grads)-1])
 		}
 	}
 	op("step", engine.LaneCompute, engine.Backward, grads)
-	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1, ToDev: 1, Duplex: engine.FullDuplex}, Budget: engine.NoLimit}
+	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1, ToDev: 1, Duplex: engine.FullDuplex},
+		Budget: engine.NoLimit}
 }
 
 // solved plans a problem; false if it is refused. What is claimed is played and proven.
@@ -106,7 +113,8 @@ func solved(t *testing.T, p *engine.Problem, name string) (*engine.Solution, boo
 		t.Errorf("%s: %v", name, err)
 	}
 	if tr.Makespan != sol.Makespan || tr.Peak != sol.Peak || tr.Peak > p.Budget || sol.Optimal {
-		t.Errorf("%s: claims %v, %d bytes, optimal %t; played %v, %d of %d", name, sol.Makespan, sol.Peak, sol.Optimal, tr.Makespan, tr.Peak, p.Budget)
+		t.Errorf("%s: claims %v, %d bytes, optimal %t; played %v, %d of %d", name, sol.Makespan, sol.Peak,
+			sol.Optimal, tr.Makespan, tr.Peak, p.Budget)
 	}
 	return sol, true
 }
@@ -164,7 +172,8 @@ func TestPlannedBesideRandom(t *testing.T) {
 func TestGatheredAgain(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: at, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: at,
+			PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	op := func(name string, lane engine.Lane, pass engine.Pass, in []engine.ValueID, out ...engine.ValueID) {
@@ -219,16 +228,19 @@ func TestRefusalSaysWhatItIsOf(t *testing.T) {
 		g.Values = append(g.Values, engine.Value{Name: name, Size: 4, PartOf: engine.NoValue})
 	}
 	g.Values[0].Initial = engine.OnDevice
-	g.Ops = []engine.Op{{Name: "on the host", Lane: engine.LaneCPU, Time: 1, In: []engine.ValueID{0}, Out: []engine.ValueID{1}},
+	g.Ops = []engine.Op{{Name: "on the host", Lane: engine.LaneCPU, Time: 1, In: []engine.ValueID{0},
+		Out: []engine.ValueID{1}},
 		{Name: "use", Time: 1, In: []engine.ValueID{1}}}
 	p := &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e9, ToDev: 1e9}, Budget: 6}
-	s := engine.Schedule{engine.Offload(0), engine.Free(0), engine.Run(0), engine.Wait(0), engine.Fetch(1, 0), engine.Run(1)}
+	s := engine.Schedule{engine.Offload(0), engine.Free(0), engine.Run(0), engine.Wait(0), engine.Fetch(1, 0),
+		engine.Run(1)}
 	if _, err := sim.Play(p, s); err != nil {
 		t.Fatalf("a plan in 6 bytes: %v", err)
 	}
 	_, err := engine.Lookup("graphpofo").Solve(p, nil, nil)
 	var small *engine.InfeasibleError
-	if !errors.As(err, &small) || !strings.HasPrefix(small.Why, "planned for the device alone") || !strings.HasSuffix(small.Why, "other plans may need less") {
+	if !errors.As(err, &small) || !strings.HasPrefix(small.Why, "planned for the device alone") ||
+		!strings.HasSuffix(small.Why, "other plans may need less") {
 		t.Errorf("got %v; want that a plan for the device alone needs more, and others may not", err)
 	}
 }

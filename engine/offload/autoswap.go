@@ -27,12 +27,16 @@ first.`,
 	Class: engine.MayOffload,
 	Cost:  engine.CostSearch,
 	Cites: []engine.Cite{
-		{Text: "Zhang, Yeung, Shu, He and Wang: Efficient Memory Management for GPU-based Deep Learning Systems", ID: "arXiv:1903.06631", Section: "SmartPool and AutoSwap: priority scores and Bayesian optimisation"},
+		{Text: "Zhang, Yeung, Shu, He and Wang: Efficient Memory Management for GPU-based Deep Learning Systems",
+			ID: "arXiv:1903.06631", Section: "SmartPool and AutoSwap: priority scores and Bayesian optimisation"},
 		Paper000("5 (AUTOSWAP)"),
 	},
 	Params: []engine.Param{
-		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result; other seeds can give very different ones.", Default: "1", Min: 0, Max: 1_000_000},
-		{Name: "evaluations", Title: "Weights to try", Doc: "How many combinations of weights are tried. Stops early at the lower bound.", Default: "24", Min: 1, Max: 200},
+		{Name: "seed", Title: "Seed",
+			Doc: "Start of the random numbers. The same seed gives the same result; other seeds can give very different ones.", Default: "1", Min: 0, Max: 1_000_000},
+		{Name: "evaluations", Title: "Weights to try",
+			Doc: "How many combinations of weights are tried. Stops early at the lower bound.", Default: "24", Min: 1,
+			Max: 200},
 	},
 	Solver: solveAutoSwap,
 }
@@ -50,8 +54,9 @@ func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*e
 		return nil, poll.Err()
 	}
 	sol := s.mustPlan(set).solution()
-	sol.Notes = append(sol.Notes, fmt.Sprintf("Seed %d, up to %d weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
-		args.Int("seed"), args.Int("evaluations"), weights[0], weights[1], weights[2], weights[3]))
+	sol.Notes = append(sol.Notes,
+		fmt.Sprintf("Seed %d, up to %d weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
+			args.Int("seed"), args.Int("evaluations"), weights[0], weights[1], weights[2], weights[3]))
 	return sol.Solution, poll.Err()
 }
 
@@ -113,7 +118,8 @@ func newScores(s *step) *scores {
 		}
 		dev := s.p.Device
 		// From the end of F_i to the start of B_i.
-		absence := sc.starts[2*s.n-1-i] - sc.starts[i] - sc.lasts[i] - float64(dev.ToHost.Time(x)) - float64(dev.ToDev.Time(x))
+		absence := sc.starts[2*s.n-1-i] - sc.starts[i] - sc.lasts[i] -
+			float64(dev.ToHost.Time(x)) - float64(dev.ToDev.Time(x))
 		area := absence * float64(x)
 		if absence < 0 {
 			area = absence / float64(x)

@@ -93,7 +93,8 @@ func TestScoresByHand(t *testing.T) {
 func TestAutoSwapSeeds(t *testing.T) {
 	different := 0
 	for seed := range uint64(40) {
-		p := randomProblem(seed, enginetest.Shape{MinStages: 25, MaxStages: 40, MaxSize: 100, MaxTime: 100}, engine.Whole)
+		p := randomProblem(seed, enginetest.Shape{MinStages: 25, MaxStages: 40, MaxSize: 100, MaxTime: 100},
+			engine.Whole)
 		first, err := play(t, "autoswap", p, engine.Args{"evaluations": "6"})
 		if err != nil {
 			t.Fatal(err)

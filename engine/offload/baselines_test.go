@@ -27,9 +27,11 @@ func play(t *testing.T, name string, p *engine.Problem, args engine.Args) (*engi
 	}
 	switch {
 	case err != nil:
-		t.Fatalf("%s budget %d %v %v: %v\n%s", name, p.Budget, p.Transfers, p.Device.Duplex, err, enginetest.Dump(p.Chain.Chain))
+		t.Fatalf("%s budget %d %v %v: %v\n%s", name, p.Budget, p.Transfers, p.Device.Duplex, err,
+			enginetest.Dump(p.Chain.Chain))
 	case tr.Makespan != sol.Makespan || tr.Peak != sol.Peak || tr.Peak > p.Budget || sol.Makespan < sol.Bound:
-		t.Fatalf("%s budget %d %v %v: plays %d and %d, claims %d and %d, bound %d\n%s", name, p.Budget, p.Transfers, p.Device.Duplex,
+		t.Fatalf("%s budget %d %v %v: plays %d and %d, claims %d and %d, bound %d\n%s", name, p.Budget, p.Transfers,
+			p.Device.Duplex,
 			tr.Makespan, tr.Peak, sol.Makespan, sol.Peak, sol.Bound, enginetest.Dump(p.Chain.Chain))
 	}
 	return sol, nil
@@ -144,7 +146,8 @@ func TestBaselinesPlay(t *testing.T) {
 				}
 				solved[name]++
 				if sol.Makespan < best.Makespan && name != "tflms" {
-					t.Fatalf("seed %d budget %d %v: %s takes %d, the best set %d\n%s", seed, p.Budget, mode, name, sol.Makespan, best.Makespan, enginetest.Dump(p.Chain.Chain))
+					t.Fatalf("seed %d budget %d %v: %s takes %d, the best set %d\n%s", seed, p.Budget, mode, name,
+						sol.Makespan, best.Makespan, enginetest.Dump(p.Chain.Chain))
 				}
 			}
 			if g, _ := play(t, "greedy", p, nil); g != nil {

@@ -15,7 +15,8 @@ var lengths = []int{39, 115, 339}
 // longChain is a chain with the sizes, times and link of a network on a GPU,
 // and half of the memory that it needs.
 func longChain(n int, mode engine.Transfers) *engine.Problem {
-	c := enginetest.RandomChain(enginetest.Rand(uint64(n)), enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 64 * engine.MiB, MaxTime: 5_000_000})
+	c := enginetest.RandomChain(enginetest.Rand(uint64(n)),
+		enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 64 * engine.MiB, MaxTime: 5_000_000})
 	dev := engine.Device{ToHost: 12_500_000_000, ToDev: 13_100_000_000}
 	p := engine.NewChainProblem(c, dev, mode, 0)
 	s := newStep(p)

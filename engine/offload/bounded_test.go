@@ -29,7 +29,8 @@ func TestBelow(t *testing.T) {
 				for _, limit := range []int64{want - 1, want, want + 1, m.compute + (want-m.compute)/2} {
 					got := m.below(set, limit)
 					if want < limit && got != want || want >= limit && got < limit {
-						t.Fatalf("seed %d rule %d set %v limit %d: got %d, the step time is %d\n%s", seed, r, set, limit, got, want, enginetest.Dump(p.Chain.Chain))
+						t.Fatalf("seed %d rule %d set %v limit %d: got %d, the step time is %d\n%s", seed, r, set,
+							limit, got, want, enginetest.Dump(p.Chain.Chain))
 					}
 					if want < limit {
 						under++
@@ -117,7 +118,8 @@ func TestSearchReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := longChain(39, engine.Whole)
 		var best *engine.Solution
-		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		// all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
 			if pr.Best != nil {
 				best = pr.Best
@@ -128,8 +130,10 @@ func TestSearchReports(t *testing.T) {
 			t.Fatalf("got %v and a best so far %v; want a solution and a report of one before", err, best)
 		}
 		trace, err := sim.Play(p, best.Schedule)
-		if err != nil || trace.Makespan != best.Makespan || trace.Peak != best.Peak || trace.Peak > p.Budget || sol.Makespan > best.Makespan {
-			t.Errorf("best so far %v and %d bytes within %d, played %+v, %v; the last word is %v", best.Makespan, best.Peak, p.Budget, trace, err, sol.Makespan)
+		if err != nil || trace.Makespan != best.Makespan || trace.Peak != best.Peak || trace.Peak > p.Budget ||
+			sol.Makespan > best.Makespan {
+			t.Errorf("best so far %v and %d bytes within %d, played %+v, %v; the last word is %v", best.Makespan,
+				best.Peak, p.Budget, trace, err, sol.Makespan)
 		}
 	})
 }

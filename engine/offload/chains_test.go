@@ -15,7 +15,8 @@ import (
 
 // sharedChains are synthetic chains of realistic sizes and times, of the given
 // lengths; the last stage is the loss.
-var sharedChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100"}
+var sharedChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100",
+	"lognormal_L100"}
 
 // sharedChain reads a chain of the shared data, which are not part of the
 // project: without them the test is skipped.
@@ -68,7 +69,8 @@ func BenchmarkChains(b *testing.B) {
 	for _, s := range []*engine.Strategy{greedy, dynprog, Search, vdnnThreshold, tflms, autoSwap} {
 		for _, name := range sharedChains {
 			for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {
-				b.Run(fmt.Sprintf("strategy=%s/chain=%s/budget=%d", s.Name, name, percent), func(b *testing.B) { benchmarkChain(b, s, name, percent) })
+				b.Run(fmt.Sprintf("strategy=%s/chain=%s/budget=%d", s.Name, name, percent),
+					func(b *testing.B) { benchmarkChain(b, s, name, percent) })
 			}
 		}
 	}
@@ -113,7 +115,8 @@ func TestDynprogOnChains(t *testing.T) {
 			if !ok || plan.Fluid < o.Time || plan.Fluid > o.Time+time.Duration(2*len(o.Set)) {
 				t.Errorf("%s at %d %%: the set takes %v (%v), claimed %v", name, percent, plan.Fluid, ok, o.Time)
 			}
-			t.Logf("%-14s %2d %%: %v proven %v ties %v gap %v", name, percent, o.Time, o.Proven(), o.Ties, o.Time-o.Bound)
+			t.Logf("%-14s %2d %%: %v proven %v ties %v gap %v", name, percent, o.Time, o.Proven(), o.Ties,
+				o.Time-o.Bound)
 		}
 	}
 }

@@ -69,7 +69,8 @@ func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 func (s *step) mustPlan(set []bool) *Ordered {
 	plan, ok := s.plan(set)
 	if !ok {
-		panic(fmt.Sprintf("offload: no plan for %v within %d bytes, although %d are enough for all", set, s.p.Budget, s.smallest()))
+		panic(fmt.Sprintf("offload: no plan for %v within %d bytes, although %d are enough for all", set, s.p.Budget,
+			s.smallest()))
 	}
 	return plan
 }
@@ -125,7 +126,8 @@ func (c claim) ordered(least time.Duration) {
 	}
 	c.OptimalAmong, c.Bound = c.step.among(withinOrdered), least
 	c.Optimal = c.Makespan <= least
-	c.Notes = append(c.Notes, "The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
+	c.Notes = append(c.Notes,
+		"The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
 // short returns a duration for people, to four digits.

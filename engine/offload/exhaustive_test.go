@@ -31,7 +31,8 @@ func faster(t *testing.T, seed uint64, p *engine.Problem, order tryOrder, limit 
 		return 0, false
 	}
 	if tr, err := sim.Play(p, sched); err != nil || tr.Makespan != least {
-		t.Fatalf("seed %d %v budget %d: exhaustive search has a schedule of %d that plays %v, %v\n%s", seed, p.Device, p.Budget, least, tr, err, enginetest.Dump(p.Chain.Chain))
+		t.Fatalf("seed %d %v budget %d: exhaustive search has a schedule of %d that plays %v, %v\n%s", seed, p.Device,
+			p.Budget, least, tr, err, enginetest.Dump(p.Chain.Chain))
 	}
 	return least, true
 }
@@ -51,14 +52,17 @@ func TestExactIsExact(t *testing.T) {
 		}
 		sol, err := play(t, "offloadexact", p, nil)
 		if err != nil || !sol.Optimal || sol.Bound != sol.Makespan || sol.OptimalAmong != withinAll {
-			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err, input())
+			t.Fatalf("seed %d %v budget %d: got %+v, %v; want an optimal one\n%s", seed, p.Device, p.Budget, sol, err,
+				input())
 		}
 		if least, ok := faster(t, seed, p, anyOrder, sol.Makespan); ok {
-			t.Fatalf("seed %d %v budget %d: got %d, optimal (%q); %d is possible\n%s", seed, p.Device, p.Budget, sol.Makespan, sol.Notes, least, input())
+			t.Fatalf("seed %d %v budget %d: got %d, optimal (%q); %d is possible\n%s", seed, p.Device, p.Budget,
+				sol.Makespan, sol.Notes, least, input())
 		}
 		if seed%4 == 0 {
 			if least, ok := faster(t, seed, p, anyOrder, sol.Makespan+1); !ok {
-				t.Fatalf("seed %d %v budget %d: got %d; exhaustive search has %d, %v\n%s", seed, p.Device, p.Budget, sol.Makespan, least, ok, input())
+				t.Fatalf("seed %d %v budget %d: got %d; exhaustive search has %d, %v\n%s", seed, p.Device, p.Budget,
+					sol.Makespan, least, ok, input())
 			}
 		}
 		kinds["all"]++
@@ -76,7 +80,8 @@ func TestExactIsExact(t *testing.T) {
 		}
 	}
 	t.Log(kinds)
-	for kind, least := range map[string]int{"all": 500, "with waiting": 400, "gradient of the loss away": 10, "unsaved outputs": 50, "faster than ordered": 5} {
+	for kind, least := range map[string]int{"all": 500, "with waiting": 400, "gradient of the loss away": 10,
+		"unsaved outputs": 50, "faster than ordered": 5} {
 		if kinds[kind] < int(count)*least/1000 {
 			t.Errorf("%d of %d cases: %s; the generator is off", kinds[kind], count, kind)
 		}
@@ -93,14 +98,17 @@ func TestExactSmallest(t *testing.T) {
 		}
 		least := enginetest.LeastTransfers(p)
 		var inf *engine.InfeasibleError
-		if _, err := offloadExact.Solve(p.WithBudget(least-1), nil, nil); !errors.As(err, &inf) || inf.Smallest != least || inf.Why == "" {
-			t.Fatalf("seed %d budget %d: got %v, want that %d is the smallest, and why\n%s", seed, least-1, err, least, enginetest.Dump(p.Chain.Chain))
+		if _, err := offloadExact.Solve(p.WithBudget(least-1), nil, nil); !errors.As(err, &inf) ||
+			inf.Smallest != least || inf.Why == "" {
+			t.Fatalf("seed %d budget %d: got %v, want that %d is the smallest, and why\n%s", seed, least-1, err,
+				least, enginetest.Dump(p.Chain.Chain))
 		}
 		if _, ok := faster(t, seed, p.WithBudget(least-1), anyOrder, time.Hour); ok {
 			t.Fatalf("seed %d: exhaustive search fits into %d bytes\n%s", seed, least-1, enginetest.Dump(p.Chain.Chain))
 		}
 		if sol, err := play(t, "offloadexact", p.WithBudget(least), nil); err != nil || !sol.Optimal {
-			t.Fatalf("seed %d budget %d: got %+v, %v; want a schedule\n%s", seed, least, sol, err, enginetest.Dump(p.Chain.Chain))
+			t.Fatalf("seed %d budget %d: got %+v, %v; want a schedule\n%s", seed, least, sol, err,
+				enginetest.Dump(p.Chain.Chain))
 		}
 	}
 }
@@ -128,12 +136,14 @@ func TestExactWithin(t *testing.T) {
 		{"between operations", engine.Chain{Input: 3, LossGradAllocated: true,
 			Stages: []engine.Stage{stage(0, 0, 8, 1), stage(0, 1, 8, 1), stage(0, 0, 5, 0)}}, slow, 19, 54},
 		{"gradient of the loss", engine.Chain{Input: 3,
-			Stages: []engine.Stage{stage(1, 0, 3, 0), {Forward: 1, Back: 2, Out: 2, Saved: 2, Grad: 1, FwdTemp: 1}}}, full, 9, 5},
+			Stages: []engine.Stage{stage(1, 0, 3, 0), {Forward: 1, Back: 2, Out: 2, Saved: 2, Grad: 1, FwdTemp: 1}}},
+			full, 9, 5},
 	} {
 		p := engine.NewChainProblem(&tc.chain, tc.device, engine.Whole, tc.budget)
 		sol, err := play(t, "offloadexact", p, nil)
 		if err != nil || sol.Makespan != tc.want || !sol.Optimal {
-			t.Errorf("%s, budget %d: got %+v, %v; want %d, optimal\n%s", tc.name, tc.budget, sol, err, tc.want, enginetest.Dump(&tc.chain))
+			t.Errorf("%s, budget %d: got %+v, %v; want %d, optimal\n%s", tc.name, tc.budget, sol, err, tc.want,
+				enginetest.Dump(&tc.chain))
 		}
 	}
 }
@@ -161,23 +171,27 @@ func TestOrderedClaims(t *testing.T) {
 				t.Fatalf("seed %d: %s claims something about %q", seed, name, sol.OptimalAmong)
 			}
 			if sol.Optimal != (sol.Makespan == sol.Bound) {
-				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound, sol.Optimal)
+				t.Fatalf("seed %d %s: step time %d, bound %d, optimal %v", seed, name, sol.Makespan, sol.Bound,
+					sol.Optimal)
 			}
 			if least, ok := faster(t, seed, p, order, sol.Bound); ok {
-				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed, p.Device, p.Budget, name, sol.Bound, sol.OptimalAmong, least, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d %v budget %d: %s says that %d is the least within %q; %d is possible\n%s", seed,
+					p.Device, p.Budget, name, sol.Bound, sol.OptimalAmong, least, enginetest.Dump(p.Chain.Chain))
 			}
 			if name != "offloadsearch" || order != inOrder {
 				continue
 			}
 			if _, ok := faster(t, seed, p, order, sol.Makespan+1); !ok || !sol.Optimal {
-				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v), which exhaustive search does not find\n%s", seed, p.Device, p.Budget, name, sol.Makespan, sol.Optimal, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v), which exhaustive search does not find\n%s",
+					seed, p.Device, p.Budget, name, sol.Makespan, sol.Optimal, enginetest.Dump(p.Chain.Chain))
 			}
 		}
 	}
 	t.Logf("claims about ordered schedules: %v", kinds)
 	for _, name := range []string{"offloadsearch", "dynprog"} {
 		if kinds[name] < int(count)/20 {
-			t.Errorf("%s claims something about ordered schedules in %d of %d cases: the generator is off", name, kinds[name], count)
+			t.Errorf("%s claims something about ordered schedules in %d of %d cases: the generator is off", name,
+				kinds[name], count)
 		}
 	}
 }

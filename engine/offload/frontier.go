@@ -71,7 +71,8 @@ const maxMoments = 2_000_000
 
 // newFrontier starts from a set that fits and its step time.
 func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *engine.Poll) *frontier {
-	f := &frontier{m: m, ideal: ideal, rem: ideal.bounds(), poll: poll, work: work, value: value, best: slices.Clone(start),
+	f := &frontier{m: m, ideal: ideal, rem: ideal.bounds(), poll: poll, work: work, value: value,
+		best:  slices.Clone(start),
 		needs: make([][]engine.Bytes, m.n+1)}
 	var needs []engine.Bytes
 	for i := m.n - 1; i >= 0; i-- {
@@ -225,7 +226,8 @@ func (f *frontier) undominated(i int) {
 		if a.sent {
 			before = 1
 		}
-		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.ends+a.endsB, b.ends+b.endsB), cmp.Compare(a.from, b.from), before)
+		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(a.ends+a.endsB, b.ends+b.endsB),
+			cmp.Compare(a.from, b.from), before)
 	})
 	before := f.now
 	rows, table := f.rows, f.spare[:0]

@@ -50,7 +50,8 @@ func solved(t *testing.T, p *engine.Problem) {
 		t.Errorf("budget %d: %v", p.Budget, err)
 	}
 	if tr.Makespan != sol.Makespan || tr.Peak != sol.Peak {
-		t.Errorf("budget %d: step time %d and peak %d, claimed %d and %d", p.Budget, tr.Makespan, tr.Peak, sol.Makespan, sol.Peak)
+		t.Errorf("budget %d: step time %d and peak %d, claimed %d and %d", p.Budget, tr.Makespan, tr.Peak,
+			sol.Makespan, sol.Peak)
 	}
 	if sol.Makespan < sol.Bound || sol.Optimal != (sol.Makespan == sol.Bound) {
 		t.Errorf("budget %d: step time %d, bound %d, optimal %v", p.Budget, sol.Makespan, sol.Bound, sol.Optimal)

@@ -232,7 +232,8 @@ func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	}
 }
 
-// firstBelow returns the index of the first of kept that is at most than in both fields, or len(kept). It tests four at a
+// firstBelow returns the index of the first of kept that is at most than in both fields, or len(kept). It tests four
+// at a
 // time without branches on the fields, which a processor could not predict.
 func firstBelow(kept []labelSums, than labelSums) int {
 	q := kept

@@ -17,7 +17,8 @@ import (
 func TestLabelsStopped(t *testing.T) {
 	left, gaps := 0, 0
 	for seed := range uint64(600) {
-		p := randomProblem(seed, enginetest.Shape{MinStages: 6, MaxStages: 10, MaxSize: 40, MaxTime: 20}, engine.Streamed)
+		p := randomProblem(seed, enginetest.Shape{MinStages: 6, MaxStages: 10, MaxSize: 40, MaxTime: 20},
+			engine.Streamed)
 		s := newStep(p)
 		if s.peak() <= p.Budget {
 			continue
@@ -32,7 +33,8 @@ func TestLabelsStopped(t *testing.T) {
 			l.cap = limit.cap
 			l.run()
 			if min(l.best, l.cut) > best || l.best < best || m.time(l.set) != l.best {
-				t.Fatalf("seed %d, %+v: found %d, at least %d; the best takes %d\n%s", seed, limit, l.best, min(l.best, l.cut), best, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d, %+v: found %d, at least %d; the best takes %d\n%s", seed, limit, l.best,
+					min(l.best, l.cut), best, enginetest.Dump(p.Chain.Chain))
 			}
 			if l.cut != never {
 				left++

@@ -27,9 +27,11 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	}
 	switch {
 	case s.streamed:
-		return nil, fmt.Errorf("%w: it looks for the best order of whole transfers, and these are streamed", engine.ErrUnsupported)
+		return nil, fmt.Errorf("%w: it looks for the best order of whole transfers, and these are streamed",
+			engine.ErrUnsupported)
 	case s.n > maxExactStages:
-		return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most", engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
+		return nil, fmt.Errorf("%w: the network has %s; every order of transfers is tried for %d stages at most",
+			engine.ErrUnsupported, p.Chain.Chain.Describe(), maxExactStages)
 	}
 	if least, why := s.tightest(true); p.Budget < least {
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: why}
@@ -76,7 +78,8 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 		if !best.proven {
 			which = "The best that was found"
 		}
-		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.", which, short(sol.Makespan))
+		return sol, fmt.Sprintf("%s with offloads in the order of the layers, and then fetches in reverse, takes %v.",
+			which, short(sol.Makespan))
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
 	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}

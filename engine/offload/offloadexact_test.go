@@ -57,7 +57,8 @@ func TestExactPlays(t *testing.T) {
 	}
 	t.Logf("%d proven, %d below the best ordered schedule", proven, below)
 	if proven < 110 || below == 0 {
-		t.Errorf("%d of 120 are proven, %d below the best ordered schedule: the search or the generator is off", proven, below)
+		t.Errorf("%d of 120 are proven, %d below the best ordered schedule: the search or the generator is off",
+			proven, below)
 	}
 }
 

@@ -34,8 +34,10 @@ another one could be. It is ours; no paper has it.`,
 	Cost:  engine.CostSearch,
 	Cites: []engine.Cite{Paper000("3.2 and 4: the schedule of a set")},
 	Params: []engine.Param{
-		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.", Default: "1", Min: 0, Max: 1_000_000},
-		{Name: "evaluations", Title: "Evaluations", Doc: "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
+		{Name: "seed", Title: "Seed", Doc: "Start of the random numbers. The same seed gives the same result.",
+			Default: "1", Min: 0, Max: 1_000_000},
+		{Name: "evaluations", Title: "Evaluations",
+			Doc:     "How many schedules the local search may evaluate. More can find a faster one and takes longer.",
 			Default: "200000", Min: 0, Max: 100_000_000},
 	},
 	Solver: solveOffloadSearch,
@@ -62,7 +64,9 @@ func solveOffloadSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	sol := s.mustPlan(found.set).solution()
 	sol.ordered(found.least)
 	if !found.proven {
-		sol.Notes = append(sol.Notes, fmt.Sprintf("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.", found.evaluations, args.Int("seed")))
+		sol.Notes = append(sol.Notes,
+			fmt.Sprintf("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.",
+				found.evaluations, args.Int("seed")))
 	}
 	return sol.Solution, poll.Err()
 }
@@ -113,7 +117,8 @@ func bestSet(s *step, seed uint64, evaluations int, poll *engine.Poll) bestFound
 	search(sr.left / 2)
 	decide(secondWidth, secondNarrow)
 	search(sr.left)
-	return bestFound{set: sr.best, proven: proven, least: time.Duration(least), evaluations: evaluations - max(0, sr.left)}
+	return bestFound{set: sr.best, proven: proven, least: time.Duration(least),
+		evaluations: evaluations - max(0, sr.left)}
 }
 
 // maxGrains and maxGrainWork bound the sums that coarsen tells apart, a bit each,

@@ -65,7 +65,8 @@ func everySubset(t *testing.T, seed uint64, p *engine.Problem) (plans, waits int
 		}
 		best = min(best, plan.Makespan)
 		if plan.Makespan < plan.Fluid || plan.Makespan > plan.Fluid && p.Transfers == engine.Whole {
-			t.Fatalf("seed %d %v: set %v: schedule %d, T(S) %d; want the same, or more if streamed", seed, p.Transfers, plan.Set, plan.Makespan, plan.Fluid)
+			t.Fatalf("seed %d %v: set %v: schedule %d, T(S) %d; want the same, or more if streamed", seed,
+				p.Transfers, plan.Set, plan.Makespan, plan.Fluid)
 		}
 		if tr := played(t, "random", p, plan); tr == nil || t.Failed() {
 			t.Fatalf("seed %d, rates %d and %d", seed, p.Device.ToHost, p.Device.ToDev)
@@ -74,11 +75,13 @@ func everySubset(t *testing.T, seed uint64, p *engine.Problem) (plans, waits int
 	lb, ok1 := bound.LB(p)
 	relax, ok2 := bound.Relax(p)
 	if !ok1 || !ok2 || plans == 0 {
-		t.Fatalf("seed %d: budget %d: LB %v, Relax %v, %d plans; want all\n%s", seed, p.Budget, ok1, ok2, plans, enginetest.Dump(p.Chain.Chain))
+		t.Fatalf("seed %d: budget %d: LB %v, Relax %v, %d plans; want all\n%s", seed, p.Budget, ok1, ok2, plans,
+			enginetest.Dump(p.Chain.Chain))
 	}
 	// Both round down: Relax up to a nanosecond for each of two transfers more.
 	if slack := time.Duration(2); lb > relax+slack || relax > best {
-		t.Fatalf("seed %d: budget %d: LB %d, Relax %d, best set %d; want them in this order\n%s", seed, p.Budget, lb, relax, best, enginetest.Dump(p.Chain.Chain))
+		t.Fatalf("seed %d: budget %d: LB %d, Relax %d, best set %d; want them in this order\n%s", seed, p.Budget, lb,
+			relax, best, enginetest.Dump(p.Chain.Chain))
 	}
 	return plans, waits
 }

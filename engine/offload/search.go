@@ -33,7 +33,8 @@ type search struct {
 
 // newSearch starts from a set, which must fit.
 func newSearch(m *model, start []bool, floor int64, evaluations int, poll *engine.Poll) *search {
-	s := &search{m: m, poll: poll, floor: floor, left: evaluations, best: slices.Clone(start), total: evaluations, value: m.time(start)}
+	s := &search{m: m, poll: poll, floor: floor, left: evaluations, best: slices.Clone(start), total: evaluations,
+		value: m.time(start)}
 	s.set = make([]bool, m.n)
 	for i := range m.n {
 		if m.size[i] > 0 {

@@ -53,12 +53,15 @@ func TestModelAgrees(t *testing.T) {
 				if plan, ok := s.plan(set); ok {
 					want = int64(plan.Makespan)
 					sets++
-					if f := ideal.nanoseconds(ideal.time(set)); f > plan.Fluid || p.Device.ToHost == 1e9 && p.Device.ToDev == 1e9 && s.streamed && f != plan.Fluid {
-						t.Fatalf("seed %d %v set %v: fluid %d, plan %d\n%s", seed, mode, set, f, plan.Fluid, enginetest.Dump(p.Chain.Chain))
+					if f := ideal.nanoseconds(ideal.time(set)); f > plan.Fluid || p.Device.ToHost == 1e9 &&
+						p.Device.ToDev == 1e9 && s.streamed && f != plan.Fluid {
+						t.Fatalf("seed %d %v set %v: fluid %d, plan %d\n%s", seed, mode, set, f, plan.Fluid,
+							enginetest.Dump(p.Chain.Chain))
 					}
 				}
 				if got := m.time(set); got != want {
-					t.Fatalf("seed %d %v set %v budget %d rates %d, %d: got %d, want %d\n%s", seed, mode, set, p.Budget, p.Device.ToHost, p.Device.ToDev, got, want, enginetest.Dump(p.Chain.Chain))
+					t.Fatalf("seed %d %v set %v budget %d rates %d, %d: got %d, want %d\n%s", seed, mode, set,
+						p.Budget, p.Device.ToHost, p.Device.ToDev, got, want, enginetest.Dump(p.Chain.Chain))
 				}
 			}
 		}
@@ -98,8 +101,10 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 		ties.run()
 		plain := newLabels(m, firstValues(s.size, m.excess), false, 1<<40, nil)
 		plain.run()
-		if ties.best != best || ties.tie != tie || ties.cut != never || plain.best != best || m.time(ties.set) != best || m.time(plain.set) != best {
-			t.Fatalf("seed %d budget %d: got %d (tie %d, cut %d) and %d, want %d (tie %d)\n%s", seed, p.Budget, ties.best, ties.tie, ties.cut, plain.best, best, tie, enginetest.Dump(p.Chain.Chain))
+		if ties.best != best || ties.tie != tie || ties.cut != never || plain.best != best ||
+			m.time(ties.set) != best || m.time(plain.set) != best {
+			t.Fatalf("seed %d budget %d: got %d (tie %d, cut %d) and %d, want %d (tie %d)\n%s", seed, p.Budget,
+				ties.best, ties.tie, ties.cut, plain.best, best, tie, enginetest.Dump(p.Chain.Chain))
 		}
 		if r := m.relax(); r > best {
 			t.Fatalf("seed %d: relaxation %d above %d", seed, r, best)
@@ -150,7 +155,8 @@ func TestFrontierExhaustive(t *testing.T) {
 			f := newFrontier(m, ideal, all, from, 1<<40, nil)
 			floor := int64(ideal.nanoseconds(ideal.relax()))
 			if !f.run(8000, 1) || f.value != best || m.time(f.best) != best || f.least != best || floor > best {
-				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, at least %d (relaxed %d); want %d\n%s", seed, mode, p.Budget,
+				t.Fatalf("seed %d %v budget %d rates %d, %d: got %d, at least %d (relaxed %d); want %d\n%s", seed,
+					mode, p.Budget,
 					p.Device.ToHost, p.Device.ToDev, f.value, f.least, floor, best, enginetest.Dump(p.Chain.Chain))
 			}
 			if best < from {
@@ -228,7 +234,8 @@ func TestDynprogVectors(t *testing.T) {
 			values++
 			plan, _ := NewOrdered(p, o.Set)
 			if least, has := v.ExpectInt("dynprog_int_best_tie_scaled"); has {
-				if most, _ := v.ExpectInt("dynprog_int_worst_tie_scaled"); int64(plan.Makespan) < least || int64(plan.Makespan) > most {
+				if most, _ := v.ExpectInt("dynprog_int_worst_tie_scaled"); int64(plan.Makespan) < least ||
+					int64(plan.Makespan) > most {
 					t.Errorf("%s: played, it takes %d; want %d to %d", v.ID, plan.Makespan, least, most)
 				}
 			}
@@ -299,6 +306,7 @@ func TestEnough(t *testing.T) {
 	}
 	few, many := used(2_000_000), used(20_000_000)
 	if few >= 2_000_000 || many >= 20_000_000 || many <= few {
-		t.Errorf("used %d of 2,000,000 evaluations and %d of 20,000,000; want less than all, and more of more", few, many)
+		t.Errorf("used %d of 2,000,000 evaluations and %d of 20,000,000; want less than all, and more of more",
+			few, many)
 	}
 }

@@ -108,7 +108,8 @@ func TestStreamedClaims(t *testing.T) {
 			if best < 0 {
 				best = streamedOrdered(p, sol.Makespan)
 			}
-			if best < sol.Bound || sol.Optimal && best < sol.Makespan || name == "offloadsearch" && sol.Optimal && best != sol.Makespan {
+			if best < sol.Bound || sol.Optimal && best < sol.Makespan || name == "offloadsearch" && sol.Optimal &&
+				best != sol.Makespan {
 				t.Fatalf("seed %d %v budget %d: %s takes %d (optimal %v, bound %d) within %q; the best ordered schedule takes %d\n%s", seed, p.Device, p.Budget, name,
 					sol.Makespan, sol.Optimal, sol.Bound, sol.OptimalAmong, best, enginetest.Dump(c))
 			}

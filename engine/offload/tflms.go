@@ -26,7 +26,8 @@ with fewer tensors, then the later fetch. That is why it needs more memory than
 the other methods.`,
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
-		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
+		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting",
+			ID: "arXiv:1807.02037", Section: "3"},
 		Paper000("5 (TFLMS)"),
 	},
 	Solver: solveTFLMS,
@@ -56,13 +57,16 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 		sol := plan.solution()
 		sol.Schedule, sol.Peak = played.Schedule, played.Peak
 		if found.tensors > 0 {
-			sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads the first %d values and fetches each %d operations before it is used.", found.tensors, found.ahead))
+			sol.Notes = append(sol.Notes,
+				fmt.Sprintf("Offloads the first %d values and fetches each %d operations before it is used.",
+					found.tensors, found.ahead))
 		}
 		return sol.Solution, poll.Err()
 	case poll.Err() != nil:
 		return nil, poll.Err()
 	}
-	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: found.smallest, Why: "with any number of tensors, fetched any number of operations ahead, as nothing waits for memory"}
+	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: found.smallest,
+		Why: "with any number of tensors, fetched any number of operations ahead, as nothing waits for memory"}
 }
 
 // aheadFound is the best pair of numbers; tensors is -1 if none fits.

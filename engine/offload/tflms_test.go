@@ -51,7 +51,8 @@ func TestAheadExhaustive(t *testing.T) {
 				refused++
 			}
 			if got != want {
-				t.Fatalf("seed %d %v budget %d: got %+v, want %+v\n%s", seed, mode, p.Budget, got, want, enginetest.Dump(p.Chain.Chain))
+				t.Fatalf("seed %d %v budget %d: got %+v, want %+v\n%s", seed, mode, p.Budget, got, want,
+					enginetest.Dump(p.Chain.Chain))
 			}
 		}
 	}

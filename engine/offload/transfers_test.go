@@ -33,7 +33,8 @@ const (
 // nothing will read again is freed at once. What cannot end below the limit is
 // dropped: operations come one after the other, and so do the fetches of what is
 // away, the last of them before the last operation.
-func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s engine.Schedule, least time.Duration, ok bool) {
+func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s engine.Schedule, least time.Duration,
+	ok bool) {
 	t := newTries(p, order, below)
 	start := tried{out: none, in: none, lastOut: none, lastIn: int8(len(t.values))}
 	for i, v := range t.values {
@@ -124,7 +125,8 @@ type tries struct {
 func newTries(p *engine.Problem, order tryOrder, below time.Duration) *tries {
 	g := p.Chain
 	n := g.Chain.Len()
-	t := &tries{p: p, order: order, below: below, full: p.Device.Duplex == engine.FullDuplex, acts: n + 1, seen: map[tried]time.Duration{}}
+	t := &tries{p: p, order: order, below: below, full: p.Device.Duplex == engine.FullDuplex, acts: n + 1,
+		seen: map[tried]time.Duration{}}
 	bit := map[engine.ValueID]int{}
 	add := func(v engine.ValueID) {
 		bit[v] = len(t.values)
@@ -247,7 +249,8 @@ func (t *tries) offload(d decision) {
 		return
 	}
 	for i := range t.values {
-		if d.dev>>i&1 == 0 || d.host>>i&1 == 1 || t.last[i] < d.reader() || t.order == inOrder && (i >= t.acts || i <= int(d.lastOut)) {
+		if d.dev>>i&1 == 0 || d.host>>i&1 == 1 || t.last[i] < d.reader() || t.order == inOrder &&
+			(i >= t.acts || i <= int(d.lastOut)) {
 			continue
 		}
 		next := d
@@ -274,7 +277,8 @@ func (t *tries) fetch(d decision) {
 	}
 	used := t.used(&d.tried)
 	for i, x := range t.size {
-		if d.host>>i&1 == 0 || d.dev>>i&1 == 1 || t.last[i] < d.reader() || used+x > t.p.Budget || t.order == inOrder && i >= int(d.lastIn) {
+		if d.host>>i&1 == 0 || d.dev>>i&1 == 1 || t.last[i] < d.reader() || used+x > t.p.Budget ||
+			t.order == inOrder && i >= int(d.lastIn) {
 			continue
 		}
 		next := d

@@ -26,7 +26,8 @@ var vdnnSets = []string{"dynamic", "all", "conv", "aconv"}
 
 // vdnnNames says for people what leaves.
 var vdnnNames = map[string]string{
-	"": "nothing", "all": "the inputs of all stages", "conv": "the inputs of convolutions", "aconv": "the inputs of every second convolution",
+	"": "nothing", "all": "the inputs of all stages", "conv": "the inputs of convolutions",
+	"aconv": "the inputs of every second convolution",
 }
 
 var paramSet = engine.Param{
@@ -104,7 +105,8 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	var candidates []*layered
 	for _, algo := range s.algos(args.Word("algo")) {
 		for _, which := range sets {
-			l := &layered{step: s, what: vdnnNames[which], set: s.layers(which), near: args.Is("ahead", "conv"), async: async}
+			l := &layered{step: s, what: vdnnNames[which], set: s.layers(which), near: args.Is("ahead", "conv"),
+				async: async}
 			candidates = append(candidates, l.by(algo))
 		}
 	}
@@ -189,7 +191,8 @@ func (l *layered) claim(sol *engine.Solution) {
 		sol.Notes = append(sol.Notes, "Nothing is offloaded.")
 		return
 	}
-	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", count, l.n, l.what), fmt.Sprintf("Lower bound: %s.", name))
+	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", count, l.n, l.what),
+		fmt.Sprintf("Lower bound: %s.", name))
 }
 
 // offloaded returns the indices of the set.

@@ -25,7 +25,8 @@ func TestVDNNSets(t *testing.T) {
 			span, _ := v.ExpectInt(prefix + "_scaled")
 			peak, _ := v.ExpectInt(prefix + "_peak")
 			if int64(sol.Makespan) != span || int64(sol.Peak) != peak {
-				t.Errorf("%s: %s, set %s: got step time %d and peak %d, want %d and %d", v.ID, strategy, v.Scheme, sol.Makespan, sol.Peak, span, peak)
+				t.Errorf("%s: %s, set %s: got step time %d and peak %d, want %d and %d", v.ID, strategy, v.Scheme,
+					sol.Makespan, sol.Peak, span, peak)
 			}
 		}
 		solve("vdnn", engine.NoLimit, "sync")
@@ -48,7 +49,9 @@ func TestVDNNAsyncNeverWorse(t *testing.T) {
 			enginetest.GiveFast(r, c)
 		}
 		for _, transfers := range []engine.Transfers{engine.Whole, engine.Streamed} {
-			p := engine.NewChainProblem(c, enginetest.Device([]engine.Duplex{engine.HalfDuplex, engine.FullDuplex}[i%2]), transfers, engine.NoLimit)
+			p := engine.NewChainProblem(c,
+				enginetest.Device([]engine.Duplex{engine.HalfDuplex, engine.FullDuplex}[i%2]), transfers,
+				engine.NoLimit)
 			for _, set := range engine.Lookup("vdnn").Params[0].Choices {
 				args := engine.Args{"set": set}
 				if i%4 == 1 {
@@ -60,7 +63,8 @@ func TestVDNNAsyncNeverWorse(t *testing.T) {
 				}
 				async, err := engine.Lookup("vdnnpp").Solve(p.WithBudget(sync.Peak), args, nil)
 				if err != nil {
-					t.Fatalf("seed %d chain %d, %v transfers, set %s: vdnn needs %d, and vdnnpp does not fit: %v\n%s", seed, i, transfers, set, sync.Peak, err, enginetest.Dump(c))
+					t.Fatalf("seed %d chain %d, %v transfers, set %s: vdnn needs %d, and vdnnpp does not fit: %v\n%s",
+						seed, i, transfers, set, sync.Peak, err, enginetest.Dump(c))
 				}
 				if async.Makespan > sync.Makespan || async.Peak > sync.Peak {
 					t.Fatalf("seed %d chain %d, %v transfers, set %s: vdnnpp takes %d with %d bytes, vdnn %d with %d\n%s", seed, i, transfers, set,
@@ -109,7 +113,8 @@ func TestVDNNByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if trace.Makespan != want.time || trace.Peak != want.peak {
-			t.Errorf("%s %s: got %d ns and %d bytes, want %d and %d", want.strategy, want.set, trace.Makespan, trace.Peak, want.time, want.peak)
+			t.Errorf("%s %s: got %d ns and %d bytes, want %d and %d", want.strategy, want.set, trace.Makespan,
+				trace.Peak, want.time, want.peak)
 		}
 	}
 }
@@ -124,7 +129,8 @@ func TestVDNNLink(t *testing.T) {
 		if _, err := engine.Lookup(name).Solve(p, engine.Args{"set": "all"}, nil); err != engine.ErrNeedsLink {
 			t.Errorf("%s all: got %v, want %v", name, err, engine.ErrNeedsLink)
 		}
-		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
+		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil ||
+			sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s dynamic: got %v, %v, want a schedule that keeps everything", name, sol, err)
 		}
 		if _, err := engine.Lookup(name).Solve(p.WithBudget(c.KeepAllPeak()-1), nil, nil); err != engine.ErrNeedsLink {

@@ -76,7 +76,8 @@ func (l *layered) by(algo string) *layered {
 	})
 	m := *l
 	m.step = l.step.sped(alt)
-	m.fast = ways{alt, fmt.Sprintf("%d of %d operations with two algorithms run by the performance-optimal one.", count, of)}
+	m.fast = ways{alt, fmt.Sprintf("%d of %d operations with two algorithms run by the performance-optimal one.",
+		count, of)}
 	return &m
 }
 

@@ -47,7 +47,8 @@ func TestVDNNAlgorithms(t *testing.T) {
 		var least *engine.InfeasibleError
 		if want.time == 0 {
 			if !errors.As(err, &least) || least.Smallest != want.peak {
-				t.Errorf("%s %s in %d: got %v, %v; want a refusal that names %d", want.algo, want.set, want.budget, sol, err, want.peak)
+				t.Errorf("%s %s in %d: got %v, %v; want a refusal that names %d", want.algo, want.set, want.budget,
+					sol, err, want.peak)
 			}
 			continue
 		}
@@ -59,7 +60,8 @@ func TestVDNNAlgorithms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trace.Makespan != want.time || trace.Peak != want.peak || !strings.Contains(strings.Join(sol.Notes, " "), want.note) {
+		if trace.Makespan != want.time || trace.Peak != want.peak ||
+			!strings.Contains(strings.Join(sol.Notes, " "), want.note) {
 			t.Errorf("%s %s in %d: got %d ns, %d bytes, notes %q; want %d, %d and %q", want.algo, want.set, want.budget,
 				trace.Makespan, trace.Peak, sol.Notes, want.time, want.peak, want.note)
 		}
@@ -75,7 +77,8 @@ func TestVDNNDynamic(t *testing.T) {
 	for i := range 400 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 10, MaxSize: 20, MaxTime: 30})
 		enginetest.GiveFast(r, c)
-		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(i%2)), engine.Whole, enginetest.RandomBudget(r, c))
+		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(i%2)), engine.Whole,
+			enginetest.RandomBudget(r, c))
 		for _, name := range []string{"vdnn", "vdnnpp"} {
 			best, err := engine.Lookup(name).Solve(p, nil, nil)
 			beaten := err == nil
@@ -83,7 +86,8 @@ func TestVDNNDynamic(t *testing.T) {
 				for _, algo := range []string{"m", "p"} {
 					one, errOne := engine.Lookup(name).Solve(p, engine.Args{"set": set, "algo": algo}, nil)
 					if errOne == nil && (err != nil || one.Makespan < best.Makespan) {
-						t.Errorf("seed %d chain %d within %d: %s dynamic: %v, %v; %s(%s) takes %d\n%s", seed, i, p.Budget, name, best, err, set, algo, one.Makespan, enginetest.Dump(c))
+						t.Errorf("seed %d chain %d within %d: %s dynamic: %v, %v; %s(%s) takes %d\n%s", seed, i,
+							p.Budget, name, best, err, set, algo, one.Makespan, enginetest.Dump(c))
 					}
 					beaten = beaten && (errOne != nil || best.Makespan < one.Makespan)
 				}

@@ -33,11 +33,13 @@ func played(t *testing.T, id string, p *engine.Problem, plan *Ordered) *sim.Trac
 		err = check.Trace(p, sched, tr)
 	}
 	if err != nil {
-		t.Errorf("%s %v %v: set %v: %v\n%sbudget %d", id, p.Transfers, p.Device.Duplex, plan.Set, err, enginetest.Dump(p.Chain.Chain), p.Budget)
+		t.Errorf("%s %v %v: set %v: %v\n%sbudget %d", id, p.Transfers, p.Device.Duplex, plan.Set, err,
+			enginetest.Dump(p.Chain.Chain), p.Budget)
 		return nil
 	}
 	if tr.Makespan != plan.Makespan || tr.Peak != plan.Peak {
-		t.Errorf("%s %v %v: set %v: step time %d and peak %d, claimed %d and %d\n%sbudget %d", id, p.Transfers, p.Device.Duplex, plan.Set,
+		t.Errorf("%s %v %v: set %v: step time %d and peak %d, claimed %d and %d\n%sbudget %d", id, p.Transfers,
+			p.Device.Duplex, plan.Set,
 			tr.Makespan, tr.Peak, plan.Makespan, plan.Peak, enginetest.Dump(p.Chain.Chain), p.Budget)
 	}
 	return tr
@@ -161,7 +163,8 @@ func TestBestSet(t *testing.T) {
 	compared := 0
 	for _, file := range []string{"offload_small", "paper_examples"} {
 		for _, v := range enginetest.Load(file) {
-			for mode, field := range []string{engine.Whole: "int_ordered_opt_scaled", engine.Streamed: "fraccomm_opt_scaled"} {
+			for mode, field := range []string{engine.Whole: "int_ordered_opt_scaled",
+				engine.Streamed: "fraccomm_opt_scaled"} {
 				want, has := v.ExpectInt(field)
 				if !has || len(v.Stages) > 9 {
 					continue
@@ -213,7 +216,8 @@ func TestEarlyFetchDeadlocks(t *testing.T) {
 			switch {
 			case step.Kind == engine.StepFetch:
 				continue
-			case step.Kind == engine.StepFree && step.Value == p.Chain.Act(0) && !slices.Contains(early, engine.Fetch(step.Value, 0)):
+			case step.Kind == engine.StepFree && step.Value == p.Chain.Act(0) &&
+				!slices.Contains(early, engine.Fetch(step.Value, 0)):
 				early = append(early, step, engine.Fetch(step.Value, 0))
 			default:
 				early = append(early, step)

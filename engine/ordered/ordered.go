@@ -60,7 +60,8 @@ type Timeline struct {
 // New returns the timeline of a problem, with whole or streamed transfers as it says. The runs
 // are the step's from here on.
 func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *Timeline {
-	s := &Timeline{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget, streamed: p.Transfers == engine.Streamed}
+	s := &Timeline{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget,
+		streamed: p.Transfers == engine.Streamed}
 	for i := range runs[turn:] {
 		s.least += runs[turn+i].Lasts
 	}

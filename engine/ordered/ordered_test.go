@@ -44,7 +44,8 @@ func TestPlay(t *testing.T) {
 		for _, r := range s.Runs {
 			starts = append(starts, r.Start)
 		}
-		if s.Makespan != c.makespan || s.Peak != c.peak || !slices.Equal(starts, c.starts) || !slices.Equal(s.Transfers, c.moves) {
+		if s.Makespan != c.makespan || s.Peak != c.peak || !slices.Equal(starts, c.starts) ||
+			!slices.Equal(s.Transfers, c.moves) {
 			t.Errorf("%s: takes %d and %d bytes, runs start at %v, moves %+v; want %d, %d, %v, %+v",
 				c.name, s.Makespan, s.Peak, starts, s.Transfers, c.makespan, c.peak, c.starts, c.moves)
 		}

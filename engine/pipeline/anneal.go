@@ -8,7 +8,8 @@ import (
 	"memtide/engine"
 )
 
-// annealing improves an order by small moves on a critical path: a pass goes earlier or later on its rank, all passes of
+// annealing improves an order by small moves on a critical path: a pass goes earlier or later on its rank, all passes
+// of
 // a micro batch at a stage go before those of another, a forward is dropped and run again before its backward, or kept
 // after all. A move that the bytes of its rank refuse is not made, or makes room by a drop. Slower steps are accepted
 // by chance, less and less (Metropolis).
@@ -23,7 +24,8 @@ type annealing struct {
 	window  []int32 // of the order before a move
 }
 
-// temperatures of an annealing, in parts of the step time: from warmest, or from lukewarm where the step is good already,
+// temperatures of an annealing, in parts of the step time: from warmest, or from lukewarm where the step is good
+// already,
 // down to coldest.
 const (
 	warmest  = 3e-3
@@ -32,7 +34,8 @@ const (
 )
 
 // anneal runs from a temperature on until a number of passes was played, the bound is met, or the poll ends it.
-func (w *work) anneal(rng *rand.Rand, allowed Allowed, from float64, effort int, bound int64, poll *engine.Poll) ([][]Pass, int64) {
+func (w *work) anneal(rng *rand.Rand, allowed Allowed, from float64, effort int, bound int64,
+	poll *engine.Poll) ([][]Pass, int64) {
 	a := &annealing{work: w, rng: rng, allowed: allowed, best: math.MaxInt64}
 	a.time, _ = w.play(-1, 0, never)
 	a.note()
@@ -130,7 +133,8 @@ func (a *annealing) makeRoom(r int, shifted []int32, low, high int, most int64) 
 	node := shifted[a.rng.IntN(low+1)]
 	cell := node / 4
 	s := a.stage[cell]
-	if node%4 != nodeF || a.dropped[cell] || int(a.place[4*cell+nodeB]) <= high || a.p.Stages[s].Input >= a.p.Stages[s].Act {
+	if node%4 != nodeF || a.dropped[cell] || int(a.place[4*cell+nodeB]) <= high ||
+		a.p.Stages[s].Input >= a.p.Stages[s].Act {
 		return false
 	}
 	a.dropped[cell] = true
@@ -180,7 +184,8 @@ func (a *annealing) replace(r int, list []int32, most int64) bool {
 	return false
 }
 
-// together moves the passes of a micro batch at a stage before the same ones of another micro batch or stage of its rank.
+// together moves the passes of a micro batch at a stage before the same ones of another micro batch or stage of its
+// rank.
 func (a *annealing) together(at spot, most int64) bool {
 	old := a.order[at.rank]
 	cell, other := old[at.place]/4, old[a.rng.IntN(len(old))]/4

@@ -5,8 +5,10 @@ import "fmt"
 func init() {
 	const paper = "2412.19437"
 	register(
-		maker{name: "dualpipe", title: "both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)", paper: paper, shape: BothWays, split: true, refuse: refuseDual, make: dualPipe},
-		maker{name: "dualpipev", title: "DualPipe cut in half: two stages a rank in the form of a V", paper: paper, shape: Vee, split: true, refuse: refuseDualV, make: dualPipeV},
+		maker{name: "dualpipe", title: "both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)",
+			paper: paper, shape: BothWays, split: true, refuse: refuseDual, make: dualPipe},
+		maker{name: "dualpipev", title: "DualPipe cut in half: two stages a rank in the form of a V", paper: paper,
+			shape: Vee, split: true, refuse: refuseDualV, make: dualPipeV},
 	)
 }
 
@@ -15,16 +17,19 @@ func refuseDual(p *Plan) error {
 	case p.Micro%2 != 0:
 		return fmt.Errorf("%d micro batches do not divide between two directions; %d do", p.Micro, p.Micro+1)
 	case p.Ranks%2 != 0:
-		return fmt.Errorf("DualPipe needs an even number of ranks; there are %d, and dualpipev takes any number", p.Ranks)
+		return fmt.Errorf("DualPipe needs an even number of ranks; there are %d, and dualpipev takes any number",
+			p.Ranks)
 	case p.Micro < 2*p.Ranks:
-		return fmt.Errorf("DualPipe on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks, p.Micro)
+		return fmt.Errorf("DualPipe on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks,
+			p.Micro)
 	}
 	return nil
 }
 
 func refuseDualV(p *Plan) error {
 	if p.Micro < 2*p.Ranks {
-		return fmt.Errorf("DualPipeV on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks, p.Micro)
+		return fmt.Errorf("DualPipeV on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks,
+			p.Micro)
 	}
 	return nil
 }
@@ -77,7 +82,8 @@ func eightPhases(w *writer, half, distance, own, other int) {
 		weights()
 		w.put(Forward, other, false)
 	}
-	for i := range w.most - 2*half + distance + 1 { // 4; the first of the middle rank gets its input too late to be joined
+	for i := range w.most - 2*half + distance +
+		1 { // 4; the first of the middle rank gets its input too late to be joined
 		pair(own, other, i > 0 || rest > 0)
 		pair(other, own, true)
 	}

@@ -128,7 +128,8 @@ func (b *bounding) rank(r int, a Allowed) time.Duration {
 			held = min(held, 1+int64((room-st.Act)/least))
 		}
 		trip := b.back[s] - b.first[s] + b.inputs[s]
-		best = max(best, back+work-ahead+max(0, trip-time.Duration(held-1)*(b.inputs[s]+b.weights[s])-st.Forward-b.inputs[s]))
+		best = max(best, back+work-ahead+max(0,
+			trip-time.Duration(held-1)*(b.inputs[s]+b.weights[s])-st.Forward-b.inputs[s]))
 	}
 	return best
 }

@@ -12,14 +12,16 @@ import (
 	"strings"
 )
 
-// torchKinds are the letters of passes in torch.distributed.pipelining. Their B is a whole backward, their I that of the
+// torchKinds are the letters of passes in torch.distributed.pipelining. Their B is a whole backward, their I that of
+// the
 // inputs.
 var torchKinds = map[string]Kind{"F": Forward, "B": Backward, "I": Inputs, "W": Weights}
 
 // torchIgnored are actions of torch's files that are no passes: messages, and parameters that are gathered or reduced.
 var torchIgnored = []string{"SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"}
 
-// WriteCSV writes an order in the format of torch.distributed.pipelining (compute_only): a line for each rank, a cell for
+// WriteCSV writes an order in the format of torch.distributed.pipelining (compute_only): a line for each rank, a cell
+// for
 // each pass. An order with two paths, with passes that run again or with copies cannot be written.
 func WriteCSV(p *Problem, order [][]Pass) ([]byte, error) {
 	if len(p.Micro) > 1 {

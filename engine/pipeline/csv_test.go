@@ -45,10 +45,14 @@ func TestReadCSV(t *testing.T) {
 		return pipeline.Pass{Kind: k, Micro: m, Stage: s, Joined: joined}
 	}
 	want := [][]pipeline.Pass{
-		{pass(pipeline.Forward, 0, 0, false), pass(pipeline.Forward, 1, 0, true), pass(pipeline.Backward, 0, 0, false), pass(pipeline.Inputs, 1, 0, false), pass(pipeline.Weights, 1, 0, false)},
-		{pass(pipeline.Forward, 0, 1, false), pass(pipeline.Backward, 0, 1, false), pass(pipeline.Forward, 1, 1, false), pass(pipeline.Backward, 1, 1, false)},
+		{pass(pipeline.Forward, 0, 0, false), pass(pipeline.Forward, 1, 0, true),
+			pass(pipeline.Backward, 0, 0, false), pass(pipeline.Inputs, 1, 0, false),
+			pass(pipeline.Weights, 1, 0, false)},
+		{pass(pipeline.Forward, 0, 1, false), pass(pipeline.Backward, 0, 1, false),
+			pass(pipeline.Forward, 1, 1, false), pass(pipeline.Backward, 1, 1, false)},
 	}
-	if !reflect.DeepEqual(in.Order, want) || in.Ignored["SEND_F"] != 1 || in.Ignored["UNSHARD"] != 1 || len(in.Ignored) != 4 {
+	if !reflect.DeepEqual(in.Order, want) || in.Ignored["SEND_F"] != 1 || in.Ignored["UNSHARD"] != 1 ||
+		len(in.Ignored) != 4 {
 		t.Errorf("read %v, left out %v; want %v", in.Order, in.Ignored, want)
 	}
 	for text, want := range map[string]string{

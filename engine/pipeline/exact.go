@@ -67,7 +67,8 @@ func (a open) Before(b open) bool {
 // MostCells bounds what Exact takes on: micro batches at stages.
 const MostCells = 24
 
-// Exact finds a fastest step, or proves that there is no step faster than a known one (nil without an error): A* over the
+// Exact finds a fastest step, or proves that there is no step faster than a known one (nil without an error): A* over
+// the
 // states of the machine at every event, where everything that can start may, or may wait. Within a stage micro batches
 // keep their order in each kind of pass. It is for few micro batches on few stages, refuses more than MostCells, passes
 // that take no time and messages that compete, and gives up with ErrTooLarge after a number of states. below is a time
@@ -76,14 +77,16 @@ func Exact(p *Problem, a Allowed, below time.Duration, states int, poll *engine.
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	x := &exact{work: newWork(p), allowed: a, mine: make([][]int32, p.Ranks), below: int64(below), most: states, poll: poll, ids: map[string]int32{}}
+	x := &exact{work: newWork(p), allowed: a, mine: make([][]int32, p.Ranks), below: int64(below), most: states,
+		poll: poll, ids: map[string]int32{}}
 	if below == 0 {
 		x.below = never
 	}
 	for s := range p.Stages {
 		st := &p.Stages[s]
 		x.mine[st.Rank] = append(x.mine[st.Rank], int32(s))
-		if st.Forward == 0 || x.length[4*s+nodeB] == 0 || !p.Fused && st.Weights == 0 || a.Offload && st.Off > 0 && (st.Out == 0 || st.In == 0) {
+		if st.Forward == 0 || x.length[4*s+nodeB] == 0 || !p.Fused && st.Weights == 0 || a.Offload && st.Off > 0 &&
+			(st.Out == 0 || st.In == 0) {
 			return nil, fmt.Errorf("stage %d has a pass or a copy of no time: %w", s, engine.ErrUnsupported)
 		}
 	}

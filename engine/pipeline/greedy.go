@@ -35,7 +35,8 @@ const never = int64(1) << 62
 // greedy makes an order event by event: whenever ranks are free, each takes a pass by the rule. It returns false if it
 // gets stuck. Only keeping is considered.
 func (w *work) greedy(ru *rule, poll *engine.Poll) bool {
-	g := &greedy{work: w, rule: ru, mine: make([][]int32, w.p.Ranks), ran: make([][4]int32, len(w.p.Stages)), until: make([]int64, w.p.Ranks)}
+	g := &greedy{work: w, rule: ru, mine: make([][]int32, w.p.Ranks), ran: make([][4]int32, len(w.p.Stages)),
+		until: make([]int64, w.p.Ranks)}
 	w.order = make([][]int32, w.p.Ranks)
 	clear(w.dropped)
 	left := 0
@@ -236,9 +237,11 @@ func (w *work) quotas(halves, more int) []int {
 	return q
 }
 
-// waveSlopes are slopes of waves that are tried first: of F and B there and back along the ranks, in quarters of a pass.
+// waveSlopes are slopes of waves that are tried first: of F and B there and back along the ranks, in quarters of a
+// pass.
 // V-Half's and V-Min's blocks are among them.
-var waveSlopes = [][4]int64{{4, 4, 4, 4}, {8, 4, 8, 4}, {4, 8, 4, 8}, {4, 4, 8, 8}, {8, 8, 4, 4}, {6, 4, 6, 4}, {4, 4, 6, 6}}
+var waveSlopes = [][4]int64{{4, 4, 4, 4}, {8, 4, 8, 4}, {4, 8, 4, 8}, {4, 4, 8, 8}, {8, 8, 4, 4}, {6, 4, 6, 4},
+	{4, 4, 6, 6}}
 
 // wave plans when passes run from four slopes; the i-th one, or one by chance.
 func (w *work) wave(rng *rand.Rand, i int) *rule {
@@ -250,7 +253,8 @@ func (w *work) wave(rng *rand.Rand, i int) *rule {
 		slope = waveSlopes[i]
 	}
 	p, n := w.p, len(w.p.Stages)
-	ru := &rule{forward: make([]int64, n), back: make([]int64, n), unreserved: rng.IntN(2) == 0, patience: rng.Int64N(6) * rng.Int64N(2)}
+	ru := &rule{forward: make([]int64, n), back: make([]int64, n), unreserved: rng.IntN(2) == 0,
+		patience: rng.Int64N(6) * rng.Int64N(2)}
 	busy := make([]int64, p.Ranks)
 	for s := range p.Stages {
 		length := w.length[4*s : 4*s+4]

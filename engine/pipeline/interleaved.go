@@ -8,14 +8,20 @@ import (
 func init() {
 	const paper = "2104.04473"
 	register(
-		maker{name: "interleaved", title: "interleaved 1F1B, several stages a rank, in Megatron's rounds", paper: paper, shape: Wrapped,
+		maker{name: "interleaved", title: "interleaved 1F1B, several stages a rank, in Megatron's rounds",
+			paper: paper, shape: Wrapped,
 			refuse: refuseMegatron, make: interleaved(megatronRounds)},
-		maker{name: "interleaved-torch", title: "interleaved 1F1B in torch's rounds: all of a size", paper: paper, shape: Wrapped,
+		maker{name: "interleaved-torch", title: "interleaved 1F1B in torch's rounds: all of a size", paper: paper,
+			shape:  Wrapped,
 			refuse: refuseTorch, make: interleaved(evenRounds)},
-		maker{name: "interleaved-even", title: "interleaved 1F1B in rounds that differ by one at most", paper: paper, shape: Wrapped,
-			make: interleaved(evenRounds)},
-		maker{name: "looped-bfs", title: "breadth first: stage by stage all forwards, then all backwards, micro batches in reverse", paper: "2211.05953", shape: Wrapped, make: loopedBFS},
-		maker{name: "bf-pp", title: "breadth first in groups of micro batches (ZeroPP)", paper: "2402.03791", shape: Wrapped, make: groups},
+		maker{name: "interleaved-even", title: "interleaved 1F1B in rounds that differ by one at most", paper: paper,
+			shape: Wrapped,
+			make:  interleaved(evenRounds)},
+		maker{name: "looped-bfs",
+			title: "breadth first: stage by stage all forwards, then all backwards, micro batches in reverse",
+			paper: "2211.05953", shape: Wrapped, make: loopedBFS},
+		maker{name: "bf-pp", title: "breadth first in groups of micro batches (ZeroPP)", paper: "2402.03791",
+			shape: Wrapped, make: groups},
 	)
 }
 

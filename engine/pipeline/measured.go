@@ -26,7 +26,8 @@ type Measured struct {
 }
 
 // ReadMeasured reads when the passes of a step ran on each rank: CSV with the columns rank, pass, start and end, or
-// traces of Chrome's format, such as ChromeTrace writes and PyTorch's profiler does. Passes are named as in torch's CSV,
+// traces of Chrome's format, such as ChromeTrace writes and PyTorch's profiler does. Passes are named as in torch's
+// CSV,
 // there with PP: in front. Of a trace the rank is that of distributedInfo, of a file of each rank, or the event's
 // process. Where a pass has events of the device, those of the host are left out; events of one name that overlap are
 // one. Times are in microseconds, in CSV also with a unit ("1.5ms").
@@ -166,7 +167,8 @@ func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 		if err := errors.Join(err, err2, err3); err != nil {
 			return nil, fmt.Errorf("row %d: %w", row, err)
 		}
-		out = append(out, measuredEvent{fmt.Sprintf("row %d", row), strings.TrimSpace(cells[at["pass"]]), rank, start, end})
+		out = append(out, measuredEvent{fmt.Sprintf("row %d", row), strings.TrimSpace(cells[at["pass"]]), rank,
+			start, end})
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// The critical path of a step in which nothing waits for room is as long as the step: each pass of it starts when the one
+// The critical path of a step in which nothing waits for room is as long as the step: each pass of it starts when the
+// one
 // before it, or its message, ends, with every meaning of messages.
 func TestCritical(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
@@ -58,7 +59,8 @@ func TestCriticalPath(t *testing.T) {
 // it is the same.
 func TestMeasuredRoundTrip(t *testing.T) {
 	for _, name := range []string{"1f1b", "zb-v", "dualpipev", "interleaved"} {
-		s, err := pipeline.New(name, pipeline.Plan{Ranks: 4, Micro: 8, Send: 7 * time.Microsecond, Cost: costs(11000, 23001, 12000)})
+		s, err := pipeline.New(name, pipeline.Plan{Ranks: 4, Micro: 8, Send: 7 * time.Microsecond,
+			Cost: costs(11000, 23001, 12000)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,9 +72,11 @@ func TestMeasuredRoundTrip(t *testing.T) {
 		for step := range 2 {
 			for r, spans := range trace.Ranks {
 				for _, x := range spans {
-					letter := map[pipeline.Kind]string{pipeline.Forward: "F", pipeline.Backward: "B", pipeline.Inputs: "I", pipeline.Weights: "W"}[x.Kind]
+					letter := map[pipeline.Kind]string{pipeline.Forward: "F", pipeline.Backward: "B",
+						pipeline.Inputs: "I", pipeline.Weights: "W"}[x.Kind]
 					shift := time.Second + time.Duration(step)*trace.Makespan
-					table += fmt.Sprintf("%d%s%d, %d, %v, %v\n", x.Stage, letter, x.Micro, r, x.End+shift, x.Start+shift)
+					table += fmt.Sprintf("%d%s%d, %d, %v, %v\n", x.Stage, letter, x.Micro, r, x.End+shift,
+						x.Start+shift)
 				}
 			}
 		}
@@ -86,16 +90,21 @@ func TestMeasuredRoundTrip(t *testing.T) {
 				all += len(spans)
 			}
 			if len(trace.Slower(m.Trace)) != all || len(trace.Turns(m.Trace)) > 0 {
-				t.Errorf("%s, file %d: %d passes in common, order differs at %+v; want %d and nowhere", name, i, len(trace.Slower(m.Trace)), trace.Turns(m.Trace), all)
+				t.Errorf("%s, file %d: %d passes in common, order differs at %+v; want %d and nowhere", name, i,
+					len(trace.Slower(m.Trace)), trace.Turns(m.Trace), all)
 			}
-			if !reflect.DeepEqual(m.Rank, s.Rank) || m.Micro != 8 || m.Trace.Makespan != trace.Makespan || !reflect.DeepEqual(m.Trace.Busy, trace.Busy) || m.Later != i*all {
-				t.Errorf("%s, file %d: stages on %v, %d micro batches in %v, busy %v, %d later; want %v, 8 in %v, %v", name, i, m.Rank, m.Micro, m.Trace.Makespan, m.Trace.Busy, m.Later, s.Rank, trace.Makespan, trace.Busy)
+			if !reflect.DeepEqual(m.Rank, s.Rank) || m.Micro != 8 || m.Trace.Makespan != trace.Makespan ||
+				!reflect.DeepEqual(m.Trace.Busy, trace.Busy) || m.Later != i*all {
+				t.Errorf("%s, file %d: stages on %v, %d micro batches in %v, busy %v, %d later; want %v, 8 in %v, %v",
+					name, i, m.Rank, m.Micro, m.Trace.Makespan, m.Trace.Busy, m.Later, s.Rank, trace.Makespan,
+					trace.Busy)
 			}
 		}
 	}
 }
 
-// Files of PyTorch's profiler, one of each rank: the rank is distributedInfo's, what ran on the device counts, and events
+// Files of PyTorch's profiler, one of each rank: the rank is distributedInfo's, what ran on the device counts, and
+// events
 // of one pass that overlap are one. Their times are far from 0, with parts of a microsecond.
 func TestMeasuredByPyTorch(t *testing.T) {
 	event := func(name, cat string, ts string, dur float64) string {
@@ -105,9 +114,14 @@ func TestMeasuredByPyTorch(t *testing.T) {
 		return fmt.Appendf(nil, `{"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": %d}, "traceEvents": [%s, {"ph": "i", "name": "Record Window End", "pid": ""}]}`, rank, strings.Join(events, ","))
 	}
 	m, err := pipeline.ReadMeasured(
-		file(1, event("PP:1RECV_F0", "user_annotation", "1700000000000020", 3), event("PP:1F0", "user_annotation", "1700000000000030.5", 10), event("PP:1B0", "user_annotation", "1700000000000050", 20)),
-		file(0, event("PP:0F0", "user_annotation", "1700000000000001", 2), event("PP:0F0", "gpu_user_annotation", "1700000000000010.250", 10), event("PP:0F0", "gpu_user_annotation", "1700000000000012.250", 13),
-			event("ProfilerStep#3", "user_annotation", "1700000000000001", 200), event("PP:0B0", "gpu_user_annotation", "1700000000000080", 20)))
+		file(1, event("PP:1RECV_F0", "user_annotation", "1700000000000020", 3),
+			event("PP:1F0", "user_annotation", "1700000000000030.5", 10),
+			event("PP:1B0", "user_annotation", "1700000000000050", 20)),
+		file(0, event("PP:0F0", "user_annotation", "1700000000000001", 2),
+			event("PP:0F0", "gpu_user_annotation", "1700000000000010.250", 10),
+			event("PP:0F0", "gpu_user_annotation", "1700000000000012.250", 13),
+			event("ProfilerStep#3", "user_annotation", "1700000000000001", 200),
+			event("PP:0B0", "gpu_user_annotation", "1700000000000080", 20)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +129,8 @@ func TestMeasuredByPyTorch(t *testing.T) {
 	span := func(k pipeline.Kind, stage int, from, to float64) pipeline.Span {
 		return pipeline.Span{Pass: pipeline.Pass{Kind: k, Stage: stage}, Start: us(from), End: us(to)}
 	}
-	want := [][]pipeline.Span{{span(pipeline.Forward, 0, 0, 15), span(pipeline.Backward, 0, 69.75, 89.75)}, {span(pipeline.Forward, 1, 20.25, 30.25), span(pipeline.Backward, 1, 39.75, 59.75)}}
+	want := [][]pipeline.Span{{span(pipeline.Forward, 0, 0, 15), span(pipeline.Backward, 0, 69.75, 89.75)},
+		{span(pipeline.Forward, 1, 20.25, 30.25), span(pipeline.Backward, 1, 39.75, 59.75)}}
 	if !reflect.DeepEqual(m.Trace.Ranks, want) || m.Ignored["RECV_F"] != 0 {
 		t.Errorf("read %#v, left out %v; want %#v", m.Trace.Ranks, m.Ignored, want)
 	}
@@ -163,17 +178,20 @@ func TestMeasuredBeside(t *testing.T) {
 	}
 	us := time.Microsecond
 	slow := trace.Slower(m.Trace)
-	want := []pipeline.Slower{{0, pipeline.Pass{}, 10 * us, 15 * us}, {1, pipeline.Pass{Kind: pipeline.Backward, Micro: 1, Stage: 1}, 20 * us, 21 * us}}
+	want := []pipeline.Slower{{0, pipeline.Pass{}, 10 * us, 15 * us},
+		{1, pipeline.Pass{Kind: pipeline.Backward, Micro: 1, Stage: 1}, 20 * us, 21 * us}}
 	if len(slow) != 8 || !reflect.DeepEqual(slow[:2], want) {
 		t.Errorf("slower are %+v; want first %+v", slow, want)
 	}
-	if turns := trace.Turns(m.Trace); len(turns) != 2 || turns[0].Rank != 0 || turns[0].Place != 0 || turns[0].Measured.Micro != 1 || turns[1].Rank != 1 {
+	if turns := trace.Turns(m.Trace); len(turns) != 2 || turns[0].Rank != 0 || turns[0].Place != 0 ||
+		turns[0].Measured.Micro != 1 || turns[1].Rank != 1 {
 		t.Errorf("orders differ at %+v; want place 0 of both ranks", turns)
 	}
 	if n, most := s.Problem.Early(m.Trace); n != 1 || most != 2*us {
 		t.Errorf("%d passes start %v too early; want that of micro batch 1 on rank 1 by 2µs", n, most)
 	}
-	if path := s.Problem.Critical(m.Trace); len(path) == 0 || m.Trace.Shares(path).Compute()+m.Trace.Shares(path).Idle != m.Trace.Makespan {
+	if path := s.Problem.Critical(m.Trace); len(path) == 0 ||
+		m.Trace.Shares(path).Compute()+m.Trace.Shares(path).Idle != m.Trace.Makespan {
 		t.Errorf("the critical path of the measured step is %+v; want one as long as the step", path)
 	}
 }

@@ -25,13 +25,15 @@ func (s *searching) moveOut() {
 	for _, c := range s.top {
 		starts = append(starts, c.order)
 	}
-	for _, passes := range []int{0, 2, 1} { // more room than there is: without a limit, and with twice and one and a half times
+	for _, passes := range []int{0, 2,
+		1} { // more room than there is: without a limit, and with twice and one and a half times
 		if free.Limit = nil; passes > 0 {
 			for r := range s.p.Ranks {
 				free.Limit = append(free.Limit, moreRoom(s.p.fixed(r), s.p.limit(r), passes))
 			}
 		}
-		found, err := Search(&free, Options{Effort: s.o.Effort / 16, Seed: s.o.Seed, Allowed: Allowed{Recompute: s.o.Recompute}}, s.poll)
+		found, err := Search(&free, Options{Effort: s.o.Effort / 16, Seed: s.o.Seed,
+			Allowed: Allowed{Recompute: s.o.Recompute}}, s.poll)
 		if err == nil {
 			starts = append(starts, found.Order)
 		}

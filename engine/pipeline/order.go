@@ -58,7 +58,8 @@ func (p *Problem) checkOrder(order [][]Pass) error {
 				return &OrderError{r, i, x, "there is no such stage or micro batch"}
 			case p.Stages[x.Stage].Rank != r:
 				bad = fmt.Sprintf("the stage lies on rank %d", p.Stages[x.Stage].Rank)
-			case x.Joined && (x.Kind != Forward || i+1 == len(list) || list[i+1].Kind != Backward || list[i+1].Micro == x.Micro && list[i+1].Stage == x.Stage):
+			case x.Joined && (x.Kind != Forward || i+1 == len(list) || list[i+1].Kind != Backward ||
+				list[i+1].Micro == x.Micro && list[i+1].Stage == x.Stage):
 				bad = "it is joined; want a forward before a backward of something else"
 			case x.Kind.copies() && p.Stages[x.Stage].Off == 0:
 				bad = "the stage has nothing to copy"

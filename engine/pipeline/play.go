@@ -77,7 +77,8 @@ func (p *Problem) Play(order [][]Pass) (*Trace, error) {
 	if err := errors.Join(p.Check(), p.checkOrder(order)); err != nil {
 		return nil, err
 	}
-	g := &player{p: p, order: order, ranks: make([]runner, p.Ranks), lanes: make([]lane, 2*p.Ranks), sent: map[[2]int]time.Duration{}, look: make([]bool, p.Ranks)}
+	g := &player{p: p, order: order, ranks: make([]runner, p.Ranks), lanes: make([]lane, 2*p.Ranks),
+		sent: map[[2]int]time.Duration{}, look: make([]bool, p.Ranks)}
 	g.out = newTrace(p, order)
 	for s := range p.Stages {
 		g.cells = append(g.cells, make([]cell, p.micro(s)))
@@ -260,7 +261,8 @@ func (p *Problem) pair(f, a Pass) time.Duration {
 	return p.Time(f) + p.Time(a)
 }
 
-// arrival returns when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to receive it.
+// arrival returns when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to
+// receive it.
 func (g *player) arrival(x Pass) (at, message time.Duration) {
 	p, s := g.p, x.Stage
 	c := &g.cells[s][x.Micro]

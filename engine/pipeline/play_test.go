@@ -147,7 +147,8 @@ func TestPlayerAndChecker(t *testing.T) {
 		}
 	}
 	if waited < orders()/100 || stuck < orders()/100 {
-		t.Errorf("of %d orders %d waited for room and %d got stuck; want a hundredth at least of each", orders(), waited, stuck)
+		t.Errorf("of %d orders %d waited for room and %d got stuck; want a hundredth at least of each", orders(),
+			waited, stuck)
 	}
 }
 
@@ -210,11 +211,16 @@ func TestRefusals(t *testing.T) {
 			*at(0, 1), *at(0, 2) = *at(0, 2), *at(0, 1)
 		}),
 			"rank 0 waits for ever: the backward of micro batch 0 at stage 0 waits for the backward of micro batch 0 at stage 1"},
-		{keep(func() { s.Problem.Limit = []engine.Bytes{1, 1} }), "rank 0 waits for ever: the forward of micro batch 1 at stage 0 lacks 1 bytes of room"},
-		{keep(func() { *at(0, 0) = *at(0, 2) }), "rank 0, place 0: the backward of micro batch 0 at stage 0: it needs its activations on the device before it, and runs once"},
-		{keep(func() { s.Order[1] = s.Order[1][:3] }), "rank 1: the backward of micro batch 1 at stage 1 is missing: every micro batch runs forward and backward at every stage"},
-		{keep(func() { at(0, 1).Stage = 1 }), "rank 0, place 1: the forward of micro batch 1 at stage 1: the stage lies on rank 1"},
-		{keep(func() { s.Order[0] = append(s.Order[0], pipeline.Pass{Kind: pipeline.Out}) }), "rank 0, place 4: the copy to the host of micro batch 0 at stage 0: the stage has nothing to copy"},
+		{keep(func() { s.Problem.Limit = []engine.Bytes{1, 1} }),
+			"rank 0 waits for ever: the forward of micro batch 1 at stage 0 lacks 1 bytes of room"},
+		{keep(func() { *at(0, 0) = *at(0, 2) }),
+			"rank 0, place 0: the backward of micro batch 0 at stage 0: it needs its activations on the device before it, and runs once"},
+		{keep(func() { s.Order[1] = s.Order[1][:3] }),
+			"rank 1: the backward of micro batch 1 at stage 1 is missing: every micro batch runs forward and backward at every stage"},
+		{keep(func() { at(0, 1).Stage = 1 }),
+			"rank 0, place 1: the forward of micro batch 1 at stage 1: the stage lies on rank 1"},
+		{keep(func() { s.Order[0] = append(s.Order[0], pipeline.Pass{Kind: pipeline.Out}) }),
+			"rank 0, place 4: the copy to the host of micro batch 0 at stage 0: the stage has nothing to copy"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -225,7 +231,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Proposition 1: without copies the longest path is the step time that the player finds, and bytes follow from the order
+// Proposition 1: without copies the longest path is the step time that the player finds, and bytes follow from the
+// order
 // alone: limits that are kept change nothing, and lower ones refuse the order.
 func TestLongestPath(t *testing.T) {
 	refused := 0
@@ -253,7 +260,8 @@ func TestLongestPath(t *testing.T) {
 			continue
 		}
 		if got != int64(trace.Makespan) || trace.Makespan != free.Makespan {
-			t.Fatalf("seed %d: the longest path is %d; played are %d, and %d without limits", seed, got, trace.Makespan, free.Makespan)
+			t.Fatalf("seed %d: the longest path is %d; played are %d, and %d without limits", seed, got,
+				trace.Makespan, free.Makespan)
 		}
 	}
 	if refused < orders()/10 {

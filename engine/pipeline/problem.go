@@ -23,7 +23,8 @@ const (
 )
 
 // kinds are the letters and names of kinds.
-var kinds = [...]struct{ letter, name string }{{"F", "forward"}, {"A", "backward"}, {"B", "backward of inputs"}, {"W", "backward of weights"},
+var kinds = [...]struct{ letter, name string }{{"F", "forward"}, {"A", "backward"}, {"B", "backward of inputs"},
+	{"W", "backward of weights"},
 	{"D", "dropped forward"}, {"R", "repeated forward"}, {"O", "copy to the host"}, {"I", "copy back"}}
 
 func (k Kind) String() string { return kinds[k].name }
@@ -83,7 +84,8 @@ type Problem struct {
 	Fixed, Limit []engine.Bytes // of each rank; nil: 0, and no limit
 	Messages     Messages
 
-	Cost func(Pass) time.Duration      // of passes, instead of the stages' times; nil: those. The search has those alone.
+	// of passes, instead of the stages' times; nil: those. The search has those alone.
+	Cost func(Pass) time.Duration
 	Pair func(f, a Pass) time.Duration // of a joined pass; nil: both together
 }
 
@@ -92,7 +94,8 @@ const mostPasses = 1 << 22
 
 // Check refuses what cannot be counted or is not a pipeline.
 func (p *Problem) Check() error {
-	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil && len(p.Limit) != p.Ranks {
+	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil &&
+		len(p.Limit) != p.Ranks {
 		return fmt.Errorf("%d ranks, %d stages, %d fixed amounts and %d limits; want at least a rank and a stage, and one of the others for each rank, or for no rank",
 			p.Ranks, len(p.Stages), len(p.Fixed), len(p.Limit))
 	}
@@ -120,7 +123,8 @@ func (p *Problem) Check() error {
 		}
 		for _, b := range []engine.Bytes{st.Act, st.Rest, st.Input, st.FwdTemp, st.InputsTemp, st.WeightsTemp, st.Off} {
 			if b < 0 || b > engine.MaxBytes/engine.Bytes(n) || bytes+b*engine.Bytes(n) > engine.MaxBytes {
-				return fmt.Errorf("stage %d holds %d bytes; want amounts that add up to at most %d", s, b, engine.MaxBytes)
+				return fmt.Errorf("stage %d holds %d bytes; want amounts that add up to at most %d", s, b,
+					engine.MaxBytes)
 			}
 			bytes += b * engine.Bytes(n)
 		}

@@ -19,8 +19,9 @@ type Plan struct {
 	// Cost is how long a pass takes; the schedules that are searched for depend on it. A
 	// Backward takes what Inputs and Weights take together.
 	Cost func(Pass) time.Duration
-	Send time.Duration                              // from a rank to another
-	Keep func(stage int) Holds                      // of a stage of the network; nil: one byte from F to W, so that bytes count passes
+	Send time.Duration // from a rank to another
+	// of a stage of the network; nil: one byte from F to W, so that bytes count passes
+	Keep func(stage int) Holds
 	Room func(rank int) (fixed, limit engine.Bytes) // nil: no limit
 }
 
@@ -142,7 +143,8 @@ func New(name string, p Plan) (*Schedule, error) {
 		return nil, fmt.Errorf("there is no schedule %q; known are %s", name, strings.Join(Names(), ", "))
 	}
 	p.Chunks = cmp.Or(p.Chunks, 2)
-	if p.Ranks < 1 || p.Micro < 1 || p.Chunks < 1 || p.Ranks > most || p.Micro > most || p.Chunks > most || p.Ranks*p.Micro > most/p.Chunks {
+	if p.Ranks < 1 || p.Micro < 1 || p.Chunks < 1 || p.Ranks > most || p.Micro > most || p.Chunks > most ||
+		p.Ranks*p.Micro > most/p.Chunks {
 		return nil, fmt.Errorf("%d ranks, %d micro batches and %d stages a rank; want at least one of each and no more than %d passes", p.Ranks, p.Micro, p.Chunks, most)
 	}
 	p.Group = cmp.Or(p.Group, p.Ranks)

@@ -16,7 +16,8 @@ var long = os.Getenv("MEMTIDE_LONG") != ""
 
 // costs are passes that take as long at each stage.
 func costs(f, b, w time.Duration) func(pipeline.Pass) time.Duration {
-	times := map[pipeline.Kind]time.Duration{pipeline.Forward: f, pipeline.Inputs: b, pipeline.Weights: w, pipeline.Backward: b + w}
+	times := map[pipeline.Kind]time.Duration{pipeline.Forward: f, pipeline.Inputs: b, pipeline.Weights: w,
+		pipeline.Backward: b + w}
 	return func(x pipeline.Pass) time.Duration { return times[x.Kind] }
 }
 
@@ -55,25 +56,43 @@ var formulas = []formula{
 	{name: "1f1b", chunks: 1, idle: bubble, held: func(p, m, r int) int { return min(m, p-r) }, uneven: true},
 	{name: "interleaved", chunks: 2, idle: bubble, held: interleavedHeld(2), takes: multiple, uneven: true},
 	{name: "interleaved", chunks: 3, idle: bubble, held: interleavedHeld(3), takes: multiple, uneven: true},
-	{name: "interleaved-torch", chunks: 2, idle: bubble, takes: func(p, m int) bool { return m%(m/p) == 0 }, uneven: true},
+	{name: "interleaved-torch", chunks: 2, idle: bubble, takes: func(p, m int) bool { return m%(m/p) == 0 },
+		uneven: true},
 	{name: "interleaved-even", chunks: 2, idle: bubble, uneven: true},
 	{name: "interleaved-even", chunks: 3, idle: bubble, uneven: true},
 	// arXiv:2211.05953 and arXiv:2402.03791: groups that do not overlap have a bubble each.
 	{name: "looped-bfs", chunks: 2, idle: bubble, held: func(p, m, r int) int { return 2 * m }, uneven: true},
-	{name: "bf-pp", chunks: 2, idle: func(p, m int, f, b, w time.Duration) int64 { return bubble(p, m, f, b, w) * int64(m/p) }, held: func(p, m, r int) int { return 2 * p }, takes: multiple, uneven: true},
+	{name: "bf-pp", chunks: 2, idle: func(p, m int, f, b,
+		w time.Duration) int64 {
+		return bubble(p, m, f, b, w) * int64(m/p)
+	},
+		held: func(p, m, r int) int { return 2 * p }, takes: multiple, uneven: true},
 	// arXiv:2401.10241, table 2: (p-1)(f+b-w) with w <= f, and (p-1)(f+b-2w), of which the first rank's start is left.
-	{name: "zb-h1", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+b-w) }, held: func(p, m, r int) int { return p }, uneven: true},
-	{name: "zb-h2", chunks: 1, idle: start, held: func(p, m, r int) int { return 2*p - 1 }, takes: func(p, m int) bool { return m >= 2*p-1 }},
-	{name: "zb-1p", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+b-w) }, held: func(p, m, r int) int { return p }, uneven: true},
+	{name: "zb-h1", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+b-w) },
+		held: func(p, m, r int) int { return p }, uneven: true},
+	{name: "zb-h2", chunks: 1, idle: start, held: func(p, m, r int) int { return 2*p - 1 },
+		takes: func(p, m int) bool { return m >= 2*p-1 }},
+	{name: "zb-1p", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+b-w) },
+		held: func(p, m, r int) int { return p }, uneven: true},
 	{name: "zb-2p", chunks: 1, idle: start, takes: func(p, m int) bool { return m >= 2*p-1 }},
 	// arXiv:2405.15362: the last rank begins p-1 forwards later; the counts are those of the authors' program.
-	{name: "zb-v", chunks: 2, idle: start, held: func(p, m, r int) int { return 2 * p }, takes: func(p, m int) bool { return m >= 2*p-1 }},
-	{name: "v-half", chunks: 2, held: func(p, m, r int) int { return 2 * ((p + 2) / 2) }, takes: func(p, m int) bool { return m >= 2*p }},
-	{name: "v-min", chunks: 2, held: func(p, m, r int) int { return 2 * ((p + 4) / 3) }, takes: func(p, m int) bool { return m >= 2*p }},
+	{name: "zb-v", chunks: 2, idle: start, held: func(p, m, r int) int { return 2 * p },
+		takes: func(p, m int) bool { return m >= 2*p-1 }},
+	{name: "v-half", chunks: 2, held: func(p, m, r int) int { return 2 * ((p + 2) / 2) },
+		takes: func(p, m int) bool { return m >= 2*p }},
+	{name: "v-min", chunks: 2, held: func(p, m, r int) int { return 2 * ((p + 4) / 3) },
+		takes: func(p, m int) bool { return m >= 2*p }},
 	// The table of deepseek-ai/DualPipe, with F&B = f + B and equal times: with others its order waits for less.
-	{name: "dualpipe", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p/2-1) * int64(f+2*b-w) },
-		held: func(p, m, r int) int { return p + 1 }, takes: func(p, m int) bool { return p%2 == 0 && m%2 == 0 && m >= 2*p }},
-	{name: "dualpipev", chunks: 2, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+2*b-w) },
+	{name: "dualpipe", chunks: 1, idle: func(p, m int, f, b,
+		w time.Duration) int64 {
+		return int64(p/2-1) * int64(f+2*b-w)
+	},
+		held:  func(p, m, r int) int { return p + 1 },
+		takes: func(p, m int) bool { return p%2 == 0 && m%2 == 0 && m >= 2*p }},
+	{name: "dualpipev", chunks: 2, idle: func(p, m int, f, b,
+		w time.Duration) int64 {
+		return int64(p-1) * int64(f+2*b-w)
+	},
 		held: func(p, m, r int) int { return 2*p + 1 }, takes: func(p, m int) bool { return m >= 2*p }},
 }
 
@@ -102,9 +121,12 @@ func TestFormulas(t *testing.T) {
 					if u[0] != 1 && !c.uneven {
 						continue
 					}
-					trace := played(t, c.name, pipeline.Plan{Ranks: p, Micro: m, Chunks: c.chunks, Cost: costs(u[0], u[1], u[2])})
-					if idle := int64(trace.Makespan - slices.Max(trace.Busy)); c.idle != nil && idle != c.idle(p, m, u[0], u[1], u[2]) {
-						t.Errorf("%s, %d ranks, %d micro batches, times %d: idle for %d; want %d", c.name, p, m, u, idle, c.idle(p, m, u[0], u[1], u[2]))
+					trace := played(t, c.name,
+						pipeline.Plan{Ranks: p, Micro: m, Chunks: c.chunks, Cost: costs(u[0], u[1], u[2])})
+					if idle := int64(trace.Makespan - slices.Max(trace.Busy)); c.idle != nil &&
+						idle != c.idle(p, m, u[0], u[1], u[2]) {
+						t.Errorf("%s, %d ranks, %d micro batches, times %d: idle for %d; want %d", c.name, p, m, u,
+							idle, c.idle(p, m, u[0], u[1], u[2]))
 					}
 					most := 0
 					for r := range trace.Held {
@@ -113,7 +135,8 @@ func TestFormulas(t *testing.T) {
 						}
 					}
 					if got := slices.Max(trace.Held); c.held != nil && got != most {
-						t.Errorf("%s, %d ranks, %d micro batches: ranks hold %v; want at most %d", c.name, p, m, trace.Held, most)
+						t.Errorf("%s, %d ranks, %d micro batches: ranks hold %v; want at most %d", c.name, p, m,
+							trace.Held, most)
 					}
 				}
 			}
@@ -130,14 +153,16 @@ func TestUneven(t *testing.T) {
 	}
 	for i := range plans {
 		ranks := 1 + r.IntN(6)
-		p := pipeline.Plan{Ranks: ranks, Micro: 2 * ranks * (1 + r.IntN(3)), Chunks: 1 + r.IntN(3), Send: time.Duration(r.IntN(20))}
+		p := pipeline.Plan{Ranks: ranks, Micro: 2 * ranks * (1 + r.IntN(3)), Chunks: 1 + r.IntN(3),
+			Send: time.Duration(r.IntN(20))}
 		cost := make([]time.Duration, 200)
 		for i := range cost {
 			cost[i] = time.Duration(1 + r.IntN(50))
 		}
 		p.Cost = func(x pipeline.Pass) time.Duration { return cost[(x.Stage*7+int(x.Kind))%len(cost)] }
 		for _, name := range pipeline.Names() {
-			if searched := name == "zb-1p" || name == "zb-2p"; name == "dualpipe" && ranks%2 == 1 || searched && i%20 > 0 {
+			if searched := name == "zb-1p" || name == "zb-2p"; name == "dualpipe" && ranks%2 == 1 || searched &&
+				i%20 > 0 {
 				continue
 			}
 			played(t, name, p)
@@ -152,16 +177,23 @@ func TestRefuses(t *testing.T) {
 		plan pipeline.Plan
 		want string
 	}{
-		{"1f1b", pipeline.Plan{Micro: 2}, "0 ranks, 2 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
-		{"gpipe", pipeline.Plan{Ranks: 1 << 20, Micro: 1 << 20}, "1048576 ranks, 1048576 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
-		{"interleaved", pipeline.Plan{Ranks: 8, Micro: 20}, "the interleaved schedule needs a multiple of 8 micro batches, one for each rank; there are 20: interleaved-even takes them in rounds 10 + 10"},
-		{"interleaved-torch", pipeline.Plan{Ranks: 4, Micro: 9}, "torch cuts 9 micro batches into 2 rounds of one size; 8 or 10 micro batches can be, and interleaved-even takes them in rounds 5 + 4"},
+		{"1f1b", pipeline.Plan{Micro: 2},
+			"0 ranks, 2 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
+		{"gpipe", pipeline.Plan{Ranks: 1 << 20, Micro: 1 << 20},
+			"1048576 ranks, 1048576 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
+		{"interleaved", pipeline.Plan{Ranks: 8, Micro: 20},
+			"the interleaved schedule needs a multiple of 8 micro batches, one for each rank; there are 20: interleaved-even takes them in rounds 10 + 10"},
+		{"interleaved-torch", pipeline.Plan{Ranks: 4, Micro: 9},
+			"torch cuts 9 micro batches into 2 rounds of one size; 8 or 10 micro batches can be, and interleaved-even takes them in rounds 5 + 4"},
 		{"dualpipe", pipeline.Plan{Ranks: 4, Micro: 9}, "9 micro batches do not divide between two directions; 10 do"},
-		{"dualpipe", pipeline.Plan{Ranks: 3, Micro: 8}, "DualPipe needs an even number of ranks; there are 3, and dualpipev takes any number"},
-		{"dualpipev", pipeline.Plan{Ranks: 4, Micro: 7}, "DualPipeV on 4 ranks needs 8 micro batches or more; there are 7"},
+		{"dualpipe", pipeline.Plan{Ranks: 3, Micro: 8},
+			"DualPipe needs an even number of ranks; there are 3, and dualpipev takes any number"},
+		{"dualpipev", pipeline.Plan{Ranks: 4, Micro: 7},
+			"DualPipeV on 4 ranks needs 8 micro batches or more; there are 7"},
 	} {
 		if _, err := pipeline.New(c.name, c.plan); err == nil || err.Error() != c.want {
-			t.Errorf("%s, %d ranks, %d micro batches: error %v, want %s", c.name, c.plan.Ranks, c.plan.Micro, err, c.want)
+			t.Errorf("%s, %d ranks, %d micro batches: error %v, want %s", c.name, c.plan.Ranks, c.plan.Micro, err,
+				c.want)
 		}
 	}
 	if _, err := pipeline.New("1f2b", pipeline.Plan{Ranks: 2, Micro: 2}); err == nil {

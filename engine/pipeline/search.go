@@ -63,14 +63,18 @@ type candidate struct {
 // widest is how many candidates are kept.
 const widest = 6
 
-// Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same way,
-// greedy orders by rules and by waves, and annealing from the best of them. It is never slower than a published schedule
-// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it returns
+// Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same
+// way,
+// greedy orders by rules and by waves, and annealing from the best of them. It is never slower than a published
+// schedule
+// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it
+// returns
 // its best so far without an error, if there is one. Messages that compete are not searched, nor passes of different
 // times for different micro batches, nor joined ones.
 func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	if p.Messages != Latency && p.Messages != Included {
-		return nil, fmt.Errorf("the search knows messages that do not compete; play the order with others: %w", engine.ErrUnsupported)
+		return nil, fmt.Errorf("the search knows messages that do not compete; play the order with others: %w",
+			engine.ErrUnsupported)
 	}
 	q := *p
 	q.Cost, q.Pair = nil, nil
@@ -152,7 +156,8 @@ func (s *searching) named(searched bool) {
 		plan.Micro += n
 	}
 	for _, m := range makers {
-		if m.searched != searched || s.p.Fused && m.split || !s.p.lies(plan.Problem(m.shape)) || m.refuse != nil && m.refuse(&plan) != nil {
+		if m.searched != searched || s.p.Fused && m.split || !s.p.lies(plan.Problem(m.shape)) || m.refuse != nil &&
+			m.refuse(&plan) != nil {
 			continue
 		}
 		s.load(m.make(&plan, s.p), m.name)
@@ -161,7 +166,8 @@ func (s *searching) named(searched bool) {
 
 // lies reports whether the stages lie on the ranks as those of another problem, with as many micro batches.
 func (p *Problem) lies(q *Problem) bool {
-	return slices.Equal(p.Micro, q.Micro) && slices.EqualFunc(p.Stages, q.Stages, func(a, b Stage) bool { return a.Rank == b.Rank && a.Path == b.Path })
+	return slices.Equal(p.Micro, q.Micro) &&
+		slices.EqualFunc(p.Stages, q.Stages, func(a, b Stage) bool { return a.Rank == b.Rank && a.Path == b.Path })
 }
 
 // oneByOne runs one micro batch after the other, which holds least; with again every forward runs twice.
@@ -285,7 +291,8 @@ func (s *searching) infeasible() error {
 	return &InfeasibleError{}
 }
 
-// wholeStages tries greedy orders in which some stages always run their forwards again right before their backwards: all
+// wholeStages tries greedy orders in which some stages always run their forwards again right before their backwards:
+// all
 // of them, and then without those that can do without.
 func (s *searching) wholeStages(effort int) {
 	set := make([]bool, len(s.p.Stages))

@@ -64,7 +64,8 @@ func TestSearchHolds(t *testing.T) {
 	}
 	for i := range plans {
 		r := enginetest.Rand(uint64(i))
-		plan := pipeline.Plan{Ranks: 2 + r.IntN(4), Send: time.Duration(r.IntN(3)), Cost: costs(time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)))}
+		plan := pipeline.Plan{Ranks: 2 + r.IntN(4), Send: time.Duration(r.IntN(3)),
+			Cost: costs(time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)))}
 		plan.Micro = 2 * plan.Ranks
 		shape := pipeline.Shape(i % 4)
 		least := time.Duration(0)
@@ -85,7 +86,8 @@ func TestSearchHolds(t *testing.T) {
 			}
 			for _, name := range pipeline.Names() {
 				s, err := pipeline.New(name, plan)
-				if searched := name == "zb-1p" || name == "zb-2p"; searched || err != nil || !reflect.DeepEqual(s.Problem.Stages, p.Stages) {
+				if searched := name == "zb-1p" || name == "zb-2p"; searched || err != nil ||
+					!reflect.DeepEqual(s.Problem.Stages, p.Stages) {
 					continue
 				}
 				if trace, err := s.Play(); err == nil && trace.Makespan < times[0] {
@@ -102,9 +104,11 @@ func TestSearchHolds(t *testing.T) {
 
 // What the search does not know is refused, and a pass that does not fit alone is named.
 func TestSearchRefuses(t *testing.T) {
-	plan := pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1), Room: func(int) (fixed, limit engine.Bytes) { return 5, 5 }}
+	plan := pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1),
+		Room: func(int) (fixed, limit engine.Bytes) { return 5, 5 }}
 	p := plan.Problem(pipeline.Straight)
-	if _, err := pipeline.Search(p, pipeline.Options{Effort: 1000}, nil); err == nil || err.Error() != "rank 0 needs 6 bytes for one pass alone; its limit is 5" {
+	if _, err := pipeline.Search(p, pipeline.Options{Effort: 1000}, nil); err == nil ||
+		err.Error() != "rank 0 needs 6 bytes for one pass alone; its limit is 5" {
 		t.Errorf("without room: %v", err)
 	}
 	p.Messages = pipeline.Queued
@@ -118,8 +122,10 @@ func TestSearchRefuses(t *testing.T) {
 
 // The bound of equal stages with the memory of 1F1B is the closed form of its corollary: (P-1)(b+2c) and (P-1)(f+2c-w).
 func TestBoundCorollary(t *testing.T) {
-	for _, c := range []struct{ p, m, f, b, w, c int64 }{{4, 8, 1, 1, 1, 0}, {8, 24, 18522, 18086, 9337, 601}, {3, 9, 2, 5, 7, 1}, {16, 48, 11347, 11248, 8132, 377}} {
-		plan := pipeline.Plan{Ranks: int(c.p), Micro: int(c.m), Send: time.Duration(c.c), Cost: costs(time.Duration(c.f), time.Duration(c.b), time.Duration(c.w)),
+	for _, c := range []struct{ p, m, f, b, w, c int64 }{{4, 8, 1, 1, 1, 0}, {8, 24, 18522, 18086, 9337, 601},
+		{3, 9, 2, 5, 7, 1}, {16, 48, 11347, 11248, 8132, 377}} {
+		plan := pipeline.Plan{Ranks: int(c.p), Micro: int(c.m), Send: time.Duration(c.c),
+			Cost: costs(time.Duration(c.f), time.Duration(c.b), time.Duration(c.w)),
 			Room: func(int) (fixed, limit engine.Bytes) { return 0, engine.Bytes(c.p) }}
 		want := c.m*(c.f+c.b+c.w) + (c.p-1)*(c.b+2*c.c) + (c.p-1)*max(0, c.f+2*c.c-c.w)
 		if got := plan.Problem(pipeline.Straight).Bound(pipeline.Allowed{}); int64(got) != want {
@@ -136,7 +142,8 @@ func TestExactStopsWithinAMoment(t *testing.T) {
 		Room: func(int) (fixed, limit engine.Bytes) { return 0, 3 }}
 	const states, calls = 200, 2000
 	poll := engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil)
-	_, err := pipeline.Exact(plan.Problem(pipeline.Straight), pipeline.Allowed{Recompute: true, Offload: true}, 0, states, poll)
+	_, err := pipeline.Exact(plan.Problem(pipeline.Straight), pipeline.Allowed{Recompute: true, Offload: true}, 0,
+		states, poll)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with %d moments and %d calls of the poll: %v; want the poll's end", states, calls, err)
 	}

@@ -90,7 +90,8 @@ func TestTable(t *testing.T) {
 		}
 		got := int64(f.Trace.Makespan)
 		if long {
-			t.Logf("%2d %-26s published %8d before %8d now %8d bound %8d from %s", i, c.name, c.published, c.found, got, f.Bound, f.From)
+			t.Logf("%2d %-26s published %8d before %8d now %8d bound %8d from %s", i, c.name, c.published, c.found,
+				got, f.Bound, f.From)
 		}
 		if got > c.found {
 			t.Errorf("%s: %d; want %d or less (bound %d)", c.name, got, c.found, f.Bound)

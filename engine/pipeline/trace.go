@@ -26,7 +26,8 @@ type Trace struct {
 
 // newTrace returns a trace in which nothing has run.
 func newTrace(p *Problem, order [][]Pass) *Trace {
-	t := &Trace{Ranks: make([][]Span, p.Ranks), Copies: make([][]Span, p.Ranks), Busy: make([]time.Duration, p.Ranks), Held: make([]int, p.Ranks), Peak: make([]engine.Bytes, p.Ranks)}
+	t := &Trace{Ranks: make([][]Span, p.Ranks), Copies: make([][]Span, p.Ranks), Busy: make([]time.Duration, p.Ranks),
+		Held: make([]int, p.Ranks), Peak: make([]engine.Bytes, p.Ranks)}
 	for r, list := range order {
 		t.Held[r], t.Peak[r] = held(list), p.fixed(r)
 	}
@@ -106,7 +107,10 @@ func (p *Problem) peak(r int, spans []Span) engine.Bytes {
 		take, give := p.Stages[x.Stage].bytes(x.Kind)
 		list = append(list, change{x.Start, take}, change{x.End, -give})
 	}
-	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes)) })
+	slices.SortFunc(list, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at),
+			cmp.Compare(a.bytes, b.bytes))
+	})
 	now := p.fixed(r)
 	most := now
 	for _, c := range list {
@@ -116,7 +120,8 @@ func (p *Problem) peak(r int, spans []Span) engine.Bytes {
 	return most
 }
 
-// order lists passes and copies so that they are issued no later than they run: a copy out behind the last pass that has
+// order lists passes and copies so that they are issued no later than they run: a copy out behind the last pass that
+// has
 // ended, a copy back behind the last one that has started. A second copy out that starts while a pass runs which began
 // before the copy back is issued later than it ran.
 func (t *Trace) order() [][]Pass {
@@ -134,7 +139,8 @@ func (t *Trace) order() [][]Pass {
 		for _, c := range t.Copies[r] {
 			cell := Pass{Micro: c.Micro, Stage: c.Stage}
 			slot := least[cell]
-			for slot < len(spans) && (c.Kind == In && spans[slot].Start <= c.Start || c.Kind == Out && spans[slot].End <= c.Start) {
+			for slot < len(spans) &&
+				(c.Kind == In && spans[slot].Start <= c.Start || c.Kind == Out && spans[slot].End <= c.Start) {
 				slot++
 			}
 			least[cell] = slot

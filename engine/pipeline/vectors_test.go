@@ -10,7 +10,8 @@ import (
 	"memtide/engine/pipeline/check"
 )
 
-var freedoms = map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true}, "offload": {Offload: true}, "both": {Recompute: true, Offload: true}}
+var freedoms = map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true}, "offload": {Offload: true},
+	"both": {Recompute: true, Offload: true}}
 
 // The checker accepts every example of the vectors, which were made by another program.
 func TestExamples(t *testing.T) {
@@ -86,7 +87,8 @@ func TestExact(t *testing.T) {
 			}
 			played, err := p.Play(f.Order)
 			if err != nil || played.Makespan != f.Trace.Makespan {
-				t.Errorf("%s, %s: the order takes %v (%v), the search says %d", v.ID, freedom, played, err, f.Trace.Makespan)
+				t.Errorf("%s, %s: the order takes %v (%v), the search says %d", v.ID, freedom, played, err,
+					f.Trace.Makespan)
 			}
 		}
 	}

@@ -5,9 +5,12 @@ import "slices"
 func init() {
 	const paper = "2405.15362"
 	register(
-		maker{name: "zb-v", title: "zero bubble, two stages a rank in the form of a V, with the memory of 1F1B", paper: paper, shape: Vee, split: true, make: zeroBubbleV},
-		maker{name: "v-half", title: "the same with half of that memory (V-Half)", paper: paper, shape: Vee, split: true, make: vHalf},
-		maker{name: "v-min", title: "the same with a third of that memory (V-Min)", paper: paper, shape: Vee, split: true, make: vMin},
+		maker{name: "zb-v", title: "zero bubble, two stages a rank in the form of a V, with the memory of 1F1B",
+			paper: paper, shape: Vee, split: true, make: zeroBubbleV},
+		maker{name: "v-half", title: "the same with half of that memory (V-Half)", paper: paper, shape: Vee,
+			split: true, make: vHalf},
+		maker{name: "v-min", title: "the same with a third of that memory (V-Min)", paper: paper, shape: Vee,
+			split: true, make: vMin},
 	)
 }
 
@@ -53,7 +56,8 @@ func zeroBubbleV(p *Plan, _ *Problem) [][]Pass {
 	})
 }
 
-// block is a building block of section 3: when the passes of a micro batch start on a rank, in slots of a pass. The next
+// block is a building block of section 3: when the passes of a micro batch start on a rank, in slots of a pass. The
+// next
 // micro batch follows six slots later.
 type block [4]int // first F, second F, second B, first B
 
@@ -78,14 +82,16 @@ func vMin(p *Plan, _ *Problem) [][]Pass {
 }
 
 // blocks repeats a block for every micro batch and squeezes it: in slots of one pass each starts as early as its data
-// and the peak of the block allow, in the order of the block, and backwards of weights fill what is left. Of two ways, with
+// and the peak of the block allow, in the order of the block, and backwards of weights fill what is left. Of two
+// ways, with
 // forwards that overtake passes which wait and without, the shorter is taken. The authors' program squeezes further in
 // places: V-Half takes 53 slots for 4 ranks and 8 micro batches there, 55 here.
 func (p *Plan) blocks(peak int, of func(r int) block) [][]Pass {
 	var shorter *squeezing
 	for _, overtake := range []bool{false, true} {
 		s := &squeezing{peak: peak, overtake: overtake, ends: map[Pass]int{}, last: 2*p.Ranks - 1,
-			todo: make([][]Pass, p.Ranks), order: make([][]Pass, p.Ranks), weights: make([][]Pass, p.Ranks), held: make([]int, p.Ranks)}
+			todo: make([][]Pass, p.Ranks), order: make([][]Pass, p.Ranks), weights: make([][]Pass, p.Ranks),
+			held: make([]int, p.Ranks)}
 		for r := range p.Ranks {
 			s.repeat(r, of(r), p.Micro)
 		}
@@ -138,7 +144,8 @@ func (s *squeezing) repeat(r int, at block, micro int) {
 
 // next runs a pass of a rank in this slot, if one can.
 func (s *squeezing) next(r int) bool {
-	i := slices.IndexFunc(s.todo[r][:min(len(s.todo[r]), 12*s.last)], func(x Pass) bool { return s.ready(x) && s.fits(r, x) })
+	i := slices.IndexFunc(s.todo[r][:min(len(s.todo[r]), 12*s.last)],
+		func(x Pass) bool { return s.ready(x) && s.fits(r, x) })
 	switch {
 	case i >= 0:
 		x := s.todo[r][i]

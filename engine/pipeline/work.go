@@ -7,7 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// What a search does with a micro batch at a stage, a cell: the nodes of a step are four times the cell and one of these.
+// What a search does with a micro batch at a stage, a cell: the nodes of a step are four times the cell and one of
+// these.
 const (
 	nodeF = iota // F or D
 	nodeR        // where it is dropped
@@ -49,7 +50,8 @@ type change struct {
 
 // newWork prepares a problem, without an order.
 func newWork(p *Problem) *work {
-	w := &work{p: p, next: make([]int32, p.Ranks), free: make([]int64, p.Ranks), waits: make([]int32, p.Ranks), held: make([][]engine.Bytes, p.Ranks), sums: make([][]int64, p.Ranks)}
+	w := &work{p: p, next: make([]int32, p.Ranks), free: make([]int64, p.Ranks), waits: make([]int32, p.Ranks),
+		held: make([][]engine.Bytes, p.Ranks), sums: make([][]int64, p.Ranks)}
 	cells := int32(0)
 	for s := range p.Stages {
 		st := &p.Stages[s]

@@ -10,7 +10,8 @@ func (p *Problem) LongestPath(order [][]Pass) (makespan int64, ok bool) {
 	return makespan, true
 }
 
-// Perturbed makes moves in an order by chance and returns what they lead to, with the step time that was computed on the
+// Perturbed makes moves in an order by chance and returns what they lead to, with the step time that was computed on
+// the
 // way: move by move, only what is behind the change.
 func (p *Problem) Perturbed(order [][]Pass, moves int, allowed Allowed) ([][]Pass, int64) {
 	w := newWork(p)

@@ -5,11 +5,15 @@ import "memtide/engine"
 func init() {
 	const paper = "2401.10241"
 	register(
-		maker{name: "zb-h1", title: "zero bubble with the memory of 1F1B (ZB-H1, section 2.1)", paper: paper, split: true, make: zeroBubbleH1},
-		maker{name: "zb-h2", title: "zero bubble with twice that memory (ZB-H2, section 2.2)", paper: paper, split: true, make: zeroBubbleH2},
-		maker{name: "zb-1p", title: "searched, with the memory of 1F1B (ZB-1p, section 3)", paper: paper, split: true, searched: true,
-			make: func(p *Plan, q *Problem) [][]Pass { return within(q, p.Ranks, zeroBubbleH1(p, q)) }},
-		maker{name: "zb-2p", title: "searched, with twice the memory of 1F1B (ZB-2p, section 3)", paper: paper, split: true, searched: true,
+		maker{name: "zb-h1", title: "zero bubble with the memory of 1F1B (ZB-H1, section 2.1)", paper: paper,
+			split: true, make: zeroBubbleH1},
+		maker{name: "zb-h2", title: "zero bubble with twice that memory (ZB-H2, section 2.2)", paper: paper,
+			split: true, make: zeroBubbleH2},
+		maker{name: "zb-1p", title: "searched, with the memory of 1F1B (ZB-1p, section 3)", paper: paper, split: true,
+			searched: true,
+			make:     func(p *Plan, q *Problem) [][]Pass { return within(q, p.Ranks, zeroBubbleH1(p, q)) }},
+		maker{name: "zb-2p", title: "searched, with twice the memory of 1F1B (ZB-2p, section 3)", paper: paper,
+			split: true, searched: true,
 			make: func(p *Plan, q *Problem) [][]Pass { return within(q, 2*p.Ranks, zeroBubbleH2(p, q)) }},
 	)
 }
@@ -41,7 +45,8 @@ func zeroBubbleH2(p *Plan, _ *Problem) [][]Pass {
 // withinEffort bounds the passes that the search of a named schedule plays.
 const withinEffort = 1_000_000
 
-// within searches an order that is no slower than another one and holds no more passes a rank. The paper's own search is
+// within searches an order that is no slower than another one and holds no more passes a rank. The paper's own search
+// is
 // a greedy one in eight variants; this is the one of this package, for a while.
 func within(q *Problem, passes int, order [][]Pass) [][]Pass {
 	counted := *q

@@ -13,7 +13,8 @@ import (
 func ExampleNested() {
 	c := &engine.Chain{}
 	for range 6 {
-		c.Stages = append(c.Stages, engine.Stage{Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: engine.KiB, Saved: 4 * engine.KiB, Grad: engine.KiB})
+		c.Stages = append(c.Stages, engine.Stage{Forward: time.Millisecond, Back: 2 * time.Millisecond,
+			Out: engine.KiB, Saved: 4 * engine.KiB, Grad: engine.KiB})
 	}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 9*engine.KiB)
 	sol, err := remat.Rotor.Solve(p, nil, nil)

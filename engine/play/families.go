@@ -90,9 +90,11 @@ func titanSaved(op string) bool {
 // titanSaves reports whether main of August 2026 does. What torch._functorch.partitioners
 // calls compute-intensive is among it.
 func titanSaves(op string) bool {
-	return titanSaved(op) || slices.Contains([]string{"aten.convolution.default", "aten.bmm.default", "aten.addmm.default",
-		"aten._flash_attention_forward.default", "aten._efficient_attention_forward.default", "aten.upsample_bilinear2d.default",
-		"aten._scaled_mm.default", "aten.topk.default"}, op)
+	return titanSaved(op) ||
+		slices.Contains([]string{"aten.convolution.default", "aten.bmm.default", "aten.addmm.default",
+			"aten._flash_attention_forward.default", "aten._efficient_attention_forward.default",
+			"aten.upsample_bilinear2d.default",
+			"aten._scaled_mm.default", "aten.topk.default"}, op)
 }
 
 func parts(l *layout, n int) int { return (len(l.layers) + n - 1) / n }
@@ -164,5 +166,6 @@ func jaxCode(l *layout, n int) string {
 	for _, s := range l.names()[:n-policies] {
 		names = append(names, fmt.Sprintf("%q", fmt.Sprintf("%s-%d", strings.Split(s.Op, ".")[1], s.At)))
 	}
-	return fmt.Sprintf(policy, "save_only_these_names("+strings.Join(names, ", ")+")") + ", with checkpoint_name on those results of a block: the operator and which of its name, from 0"
+	return fmt.Sprintf(policy, "save_only_these_names("+strings.Join(names, ", ")+")") +
+		", with checkpoint_name on those results of a block: the operator and which of its name, from 0"
 }

@@ -72,11 +72,15 @@ func (p *Player) Holders(segments []*Segment) (list []Holder) {
 		if call >= 0 {
 			c := p.t.Calls[call]
 			h.Path, h.Class = c.Path, c.Class
-			h.Outer = call+1 < len(p.t.Calls) && p.t.Calls[call+1].Op < c.End // calls are in the order in which they begin
+			// calls are in the order in which they begin
+			h.Outer = call+1 < len(p.t.Calls) && p.t.Calls[call+1].Op < c.End
 		}
 		list = append(list, h)
 	}
-	slices.SortFunc(list, func(a, b Holder) int { return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Call, b.Call)) })
+	slices.SortFunc(list, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes),
+			cmp.Compare(a.Call, b.Call))
+	})
 	return list
 }
 

@@ -20,7 +20,8 @@ func TestHolders(t *testing.T) {
 		return sum
 	}
 	// Plain: 30 are kept of each unit, and the outputs of the last two are there.
-	want := []Holder{{Call: 2, Path: "1", Class: "Unit", Bytes: 40}, {Call: 3, Path: "2", Class: "Unit", Bytes: 40}, {Call: 1, Path: "0", Class: "Unit", Bytes: 30}}
+	want := []Holder{{Call: 2, Path: "1", Class: "Unit", Bytes: 40}, {Call: 3, Path: "2", Class: "Unit", Bytes: 40},
+		{Call: 1, Path: "0", Class: "Unit", Bytes: 30}}
 	if got := p.Holders(nil); !slices.Equal(got, want) || units(got) != p.Play(nil).Peak {
 		t.Errorf("plain: got %+v, want %+v", got, want)
 	}
@@ -29,7 +30,8 @@ func TestHolders(t *testing.T) {
 		t.Errorf("a kernel of the backward: got %+v, want 500 bytes of it and in all %d", got, p.Play(nil).Peak)
 	}
 	trace.Ops[4].Temp, trace.Ops[1].Temp = 0, 300
-	trace.Calls = append(trace.Calls[:3:3], append([]Call{{Path: "1.a", Class: "LSTM", Op: 1, End: 2}}, trace.Calls[3:]...)...)
+	trace.Calls = append(trace.Calls[:3:3],
+		append([]Call{{Path: "1.a", Class: "LSTM", Op: 1, End: 2}}, trace.Calls[3:]...)...)
 	if got := trace.callsOf(); !slices.Equal(got, []int{1, 3, 4, ByBackward, ByBackward, ByBackward}) {
 		t.Errorf("the operators are of the calls %v; want the innermost ones", got)
 	}
@@ -42,6 +44,7 @@ func TestHoldersOfTheLeanest(t *testing.T) {
 	segments, got, err := p.Solve(ClassUnit, 15, 600, nil, nil)
 	short, ok := errors.AsType[*engine.InfeasibleError](err)
 	if !ok || got.Peak != short.Smallest || p.Play(segments) != got {
-		t.Errorf("15 bytes: %v, a plan with a peak of %d, played %d; want the smallest peak that was met", err, got.Peak, p.Play(segments).Peak)
+		t.Errorf("15 bytes: %v, a plan with a peak of %d, played %d; want the smallest peak that was met", err,
+			got.Peak, p.Play(segments).Peak)
 	}
 }

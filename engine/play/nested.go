@@ -52,7 +52,8 @@ func (n *nesting) offload(parts []Part, v engine.ValueID) ([]Part, error) {
 	}
 	layers := n.g.Chain.Len()
 	for k := 1; k <= layers; k++ {
-		at := slices.IndexFunc(parts, func(p Part) bool { return p.Last >= k }) // the part of stage k, or the first behind it
+		// the part of stage k, or the first behind it
+		at := slices.IndexFunc(parts, func(p Part) bool { return p.Last >= k })
 		if at < 0 {
 			at = len(parts)
 		}

@@ -17,12 +17,14 @@ func compiled(t *testing.T, n int, ops string) (*engine.Problem, engine.Schedule
 	t.Helper()
 	c := &engine.Chain{Name: "chain", Batch: 1, Input: 1}
 	for k := range n {
-		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprint(k + 1), Forward: 1, Back: 1, Out: 1, Saved: 2, Grad: 1})
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprint(k + 1), Forward: 1, Back: 1, Out: 1, Saved: 2,
+			Grad: 1})
 	}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit)
 	var seq []engine.ChainOp
 	for _, word := range strings.Fields(ops) {
-		kind := map[byte]engine.ChainOpKind{'F': engine.FAll, 'C': engine.FCk, 'N': engine.FNone, 'B': engine.BStep}[word[0]]
+		kind := map[byte]engine.ChainOpKind{'F': engine.FAll, 'C': engine.FCk, 'N': engine.FNone,
+			'B': engine.BStep}[word[0]]
 		seq = append(seq, engine.ChainOp{Kind: kind, Stage: int(word[1] - '0')})
 	}
 	s, _, err := p.Chain.CompileSequence(seq)
@@ -76,15 +78,18 @@ func TestNestedOffload(t *testing.T) {
 		ops, want string
 		moved     func(g *engine.ChainGraph) []engine.ValueID
 	}{
-		{"F1 F2 F3 B3 B2 B1", "2-2^", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2), g.Act(0)} }},
+		{"F1 F2 F3 B3 B2 B1", "2-2^",
+			func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2), g.Act(0)} }},
 		{"F1 F2 F3 B3 B2 B1", "1-1^ 2-2^ 3-3^", func(g *engine.ChainGraph) []engine.ValueID {
 			return []engine.ValueID{g.Saved(3), g.Saved(1), g.Saved(2), g.Saved(3)}
 		}},
 		{"F1 C2 F3 B3 F2 B2 B1", "1-1^ ^2-2 3-3^", func(g *engine.ChainGraph) []engine.ValueID {
 			return []engine.ValueID{g.Act(1), g.Saved(3), g.Saved(1)}
 		}},
-		{"C1 N2 F3 B3 F1 F2 B2 B1", "1-2 3-3^", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Act(2)} }},
-		{"C1 N2 F3 B3 F1 F2 B2 B1", "", func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2)} }},
+		{"C1 N2 F3 B3 F1 F2 B2 B1", "1-2 3-3^",
+			func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Act(2)} }},
+		{"C1 N2 F3 B3 F1 F2 B2 B1", "",
+			func(g *engine.ChainGraph) []engine.ValueID { return []engine.ValueID{g.Saved(2)} }},
 	} {
 		p, s := compiled(t, 3, c.ops)
 		for _, v := range c.moved(p.Chain) {
@@ -104,7 +109,8 @@ func TestNotNested(t *testing.T) {
 	for words, schedule := range map[string]engine.Schedule{
 		"This schedule drops s1 and makes it again while its run is not in progress: no wrapper does that": slices.Insert(slices.Clone(s), last, engine.Run(p.Chain.Fwd(1))),
 	} {
-		if parts, err := play.Nested(p, schedule); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(words)) {
+		if parts, err := play.Nested(p, schedule); err == nil ||
+			!strings.Contains(strings.ToLower(err.Error()), strings.ToLower(words)) {
 			t.Errorf("%q, %v; want %q", text(parts), err, words)
 		}
 	}
@@ -149,7 +155,8 @@ func TestRotorIsNested(t *testing.T) {
 			deep++
 		}
 		if total, peak := remat.Replay(c, sequence(1, c.Len(), parts)); total != sol.Makespan || peak > p.Budget {
-			t.Errorf("chain %d, parts %s: %v and %d bytes, rotor %v within %d\n%s", i, text(parts), total, peak, sol.Makespan, p.Budget, enginetest.Dump(c))
+			t.Errorf("chain %d, parts %s: %v and %d bytes, rotor %v within %d\n%s", i, text(parts), total, peak,
+				sol.Makespan, p.Budget, enginetest.Dump(c))
 		}
 	}
 	if deep < 10 {
@@ -159,7 +166,8 @@ func TestRotorIsNested(t *testing.T) {
 
 // TestClassOf: segments are of the smallest class that has them.
 func TestClassOf(t *testing.T) {
-	trace := &play.Trace{Units: []int{0, 1, 2}, Calls: []play.Call{{Path: "a"}, {Path: "b"}, {Path: "c"}}, Tied: []int{1}}
+	trace := &play.Trace{Units: []int{0, 1, 2}, Calls: []play.Call{{Path: "a"}, {Path: "b"}, {Path: "c"}},
+		Tied: []int{1}}
 	seg := func(units ...string) *play.Segment { return &play.Segment{Units: units, Do: play.DoRecompute} }
 	inner, saves, input := seg("a", "b", "c"), seg("c"), seg("c")
 	inner.Inner, saves.Save, input.Input = []*play.Segment{seg("c")}, []play.Saved{{Op: "f", At: 0}}, play.DoOffload
@@ -182,15 +190,16 @@ func TestClassOf(t *testing.T) {
 
 // TestWorth: what stays is worth its bytes, and can stay.
 func TestWorth(t *testing.T) {
-	trace := &play.Trace{Storages: []engine.Bytes{10, 10, 1, 10, 10, 10}, Calls: []play.Call{{Path: "a", End: 4}, {Path: "b", Op: 4, End: 7}}, Ops: []play.Op{
-		{Name: "aten.mm.default", New: []int{0}, Time: 5},
-		{Name: "aten.mm.default", New: []int{1}, Time: 7},
-		{Name: "aten.bernoulli_.float", New: []int{2}, Time: 9},
-		{Name: "aten.view.default"},
-		{Name: "aten.gelu.default", New: []int{3}, Time: 6},
-		{Name: "aten.add.Tensor", New: []int{4}, Time: 99},
-		{Name: "aten.mul_.Tensor", Write: []int{4}},
-	}}
+	trace := &play.Trace{Storages: []engine.Bytes{10, 10, 1, 10, 10, 10},
+		Calls: []play.Call{{Path: "a", End: 4}, {Path: "b", Op: 4, End: 7}}, Ops: []play.Op{
+			{Name: "aten.mm.default", New: []int{0}, Time: 5},
+			{Name: "aten.mm.default", New: []int{1}, Time: 7},
+			{Name: "aten.bernoulli_.float", New: []int{2}, Time: 9},
+			{Name: "aten.view.default"},
+			{Name: "aten.gelu.default", New: []int{3}, Time: 6},
+			{Name: "aten.add.Tensor", New: []int{4}, Time: 99},
+			{Name: "aten.mul_.Tensor", Write: []int{4}},
+		}}
 	for want, units := range map[string][]string{
 		"[{aten.mm.default 1} {aten.mm.default 0}]":                       {"a"},
 		"[{aten.gelu.default 0}]":                                         {"b"},
@@ -213,7 +222,8 @@ func TestWorth(t *testing.T) {
 		return worth
 	}
 	const flash = "aten._scaled_dot_product_flash_attention.default"
-	if one, two, beside := attends(flash), attends(flash, flash), attends(flash, "aten.native_dropout.default"); one != 1 || two != 0 || beside != 0 {
+	if one, two, beside := attends(flash), attends(flash, flash),
+		attends(flash, "aten.native_dropout.default"); one != 1 || two != 0 || beside != 0 {
 		t.Errorf("of one attention %d may stay, of two %d, beside dropout %d; want 1, 0, 0: the others would draw other random numbers", one, two, beside)
 	}
 }
@@ -221,13 +231,16 @@ func TestWorth(t *testing.T) {
 // TestShapes: a plan takes those for other inputs of its own model, once each.
 func TestShapes(t *testing.T) {
 	plan := func(batch int, units ...string) *play.Plan {
-		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units}, Inputs: [][]any{{"x", []int64{int64(batch)}, "float32"}}, Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
+		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units},
+			Inputs:   [][]any{{"x", []int64{int64(batch)}, "float32"}},
+			Segments: []*play.Segment{{Units: units, Do: play.DoRecompute}}}
 	}
 	p := plan(1, "a")
 	if err := p.Add(plan(2, "a")); err != nil {
 		t.Fatal(err)
 	}
-	for what, q := range map[string]*play.Plan{"the inputs of the first": plan(1, "a"), "of the second": plan(2, "a"), "another model": plan(3, "b")} {
+	for what, q := range map[string]*play.Plan{"the inputs of the first": plan(1, "a"), "of the second": plan(2, "a"),
+		"another model": plan(3, "b")} {
 		if err := p.Add(q); err == nil {
 			t.Errorf("%s: accepted", what)
 		}

@@ -48,9 +48,11 @@ type Shape struct {
 // Add adds the plan for other inputs of the same model.
 func (p *Plan) Add(q *Plan) error {
 	switch {
-	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) || p.Model.Modules != q.Model.Modules || p.Autocast != q.Autocast:
+	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) ||
+		p.Model.Modules != q.Model.Modules || p.Autocast != q.Autocast:
 		return fmt.Errorf("its units or modules are not those of the file before: a plan is of one model")
-	case same(p.Inputs, q.Inputs) || slices.ContainsFunc(p.Shapes, func(s *Shape) bool { return same(s.Inputs, q.Inputs) }):
+	case same(p.Inputs, q.Inputs) ||
+		slices.ContainsFunc(p.Shapes, func(s *Shape) bool { return same(s.Inputs, q.Inputs) }):
 		return fmt.Errorf("a file before has the same inputs")
 	}
 	p.Shapes = append(p.Shapes, &Shape{q.Budget, q.Inputs, q.Predicted, q.Segments})
@@ -70,7 +72,8 @@ type Identity struct {
 	Units   []string `json:"units"`
 	Classes []string `json:"classes"`
 	SHA     string   `json:"ops_sha"`
-	Modules string   `json:"modules_sha,omitempty"` // of paths, classes and shapes of parameters; a model of another is refused
+	// of paths, classes and shapes of parameters; a model of another is refused
+	Modules string `json:"modules_sha,omitempty"`
 }
 
 // Predicted is what the player says of a plan.
@@ -85,12 +88,13 @@ type Predicted struct {
 
 // Segment is a run of consecutive unit calls; what no segment names is kept.
 type Segment struct {
-	Units    []string   `json:"units"`
-	Do       string     `json:"do"`
-	Inner    []*Segment `json:"inner,omitempty"`    // within it, when it runs again
-	Save     []Saved    `json:"save,omitempty"`     // operators whose results stay; only without Inner
-	Prefetch int        `json:"prefetch,omitempty"` // how many segments early its values come back from the host; see package memtide.player
-	Input    string     `json:"input,omitempty"`    // of one that runs again: DoOffload moves its arguments to the host
+	Units []string   `json:"units"`
+	Do    string     `json:"do"`
+	Inner []*Segment `json:"inner,omitempty"` // within it, when it runs again
+	Save  []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
+	// how many segments early its values come back from the host; see package memtide.player
+	Prefetch int    `json:"prefetch,omitempty"`
+	Input    string `json:"input,omitempty"` // of one that runs again: DoOffload moves its arguments to the host
 }
 
 // Saved is an operator of a segment: its name, and which of those with that name.
@@ -190,9 +194,11 @@ func (s *Segment) valid() error {
 	case s.Do != DoKeep && s.Do != DoRecompute && s.Do != DoOffload:
 		return fmt.Errorf("the segment of %s says %q; it is keep, recompute or offload", s.Units[0], s.Do)
 	case s.Prefetch < 0:
-		return fmt.Errorf("the segment of %s has the prefetch %d; it is a number of segments before it", s.Units[0], s.Prefetch)
+		return fmt.Errorf("the segment of %s has the prefetch %d; it is a number of segments before it", s.Units[0],
+			s.Prefetch)
 	case s.Input != "" && (s.Input != DoOffload || s.Do != DoRecompute):
-		return fmt.Errorf("the segment of %s says %q of its input; a segment that runs again may offload it", s.Units[0], s.Input)
+		return fmt.Errorf("the segment of %s says %q of its input; a segment that runs again may offload it",
+			s.Units[0], s.Input)
 	case len(s.Save) > 0 && len(s.Inner) > 0:
 		return fmt.Errorf("the segment of %s keeps single operators and has others within", s.Units[0])
 	}
@@ -203,9 +209,11 @@ func (s *Segment) valid() error {
 // of the plan, maker the program and the method.
 func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
 	t, all, got := p.t, p.Play(nil), p.Play(segments)
-	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget), Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments, Warnings: t.Warnings,
-		Model:     Identity{Units: t.UnitNames(), SHA: t.SHA, Modules: t.Modules},
-		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak), Again: got.Again.Seconds(), Sent: int64(got.Sent), Copies: got.Copies.Seconds()}}
+	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget),
+		Autocast: t.Autocast, Inputs: [][]any{}, Segments: segments, Warnings: t.Warnings,
+		Model: Identity{Units: t.UnitNames(), SHA: t.SHA, Modules: t.Modules},
+		Predicted: Predicted{Peak: int64(got.Peak), Step: got.Time.Seconds(), KeepAll: int64(all.Peak),
+			Again: got.Again.Seconds(), Sent: int64(got.Sent), Copies: got.Copies.Seconds()}}
 	for _, c := range t.Units {
 		plan.Model.Classes = append(plan.Model.Classes, t.Calls[c].Class)
 	}

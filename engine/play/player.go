@@ -113,7 +113,8 @@ type frame struct {
 
 // NewPlayer returns the player of a trace.
 func NewPlayer(t *Trace) *Player {
-	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: make([]int, len(t.Storages)), late: make([]bool, len(t.Storages)),
+	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: make([]int, len(t.Storages)),
+		late:  make([]bool, len(t.Storages)),
 		enter: make([]int, len(t.Calls)), leave: make([]int, len(t.Calls)), deaths: slices.Clone(t.Frees)}
 	for i, c := range t.Calls {
 		p.at[c.Path] = i
@@ -130,7 +131,10 @@ func NewPlayer(t *Trace) *Player {
 	for _, f := range t.Frees {
 		p.late[f.Storage] = false
 	}
-	slices.SortFunc(p.deaths, func(a, b Free) int { return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Storage, b.Storage)) })
+	slices.SortFunc(p.deaths, func(a, b Free) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op),
+			cmp.Compare(a.Storage, b.Storage))
+	})
 	for i, e := range t.Events {
 		switch e.Kind {
 		case EventEnter:
@@ -156,7 +160,8 @@ func (p *Player) Play(segments []*Segment) Result {
 	if p.Link > 0 {
 		copies = p.Link.Time(2 * p.sent)
 	}
-	return Result{Peak: p.peak, Time: p.t.Time() + p.again + copies, Again: p.again, Left: p.now, Sent: p.sent, Copies: copies}
+	return Result{Peak: p.peak, Time: p.t.Time() + p.again + copies, Again: p.again, Left: p.now, Sent: p.sent,
+		Copies: copies}
 }
 
 func (p *Player) backward(e Event) {
@@ -235,7 +240,8 @@ func (p *Player) calls(segments []*Segment) map[int]*Segment {
 
 func (p *Player) frame(seg *Segment, run int) *frame {
 	p.runs++
-	f := &frame{seg: seg, run: run, id: p.runs, alive: map[int]bool{}, first: map[string]int{}, second: map[string]int{}, place: len(p.line)}
+	f := &frame{seg: seg, run: run, id: p.runs, alive: map[int]bool{}, first: map[string]int{},
+		second: map[string]int{}, place: len(p.line)}
 	if seg.Do == DoOffload || seg.Input == DoOffload {
 		p.line = append(p.line, f)
 	}

@@ -82,12 +82,14 @@ type search struct {
 // about others. The error is an
 // *engine.InfeasibleError with the smallest peak that was met, whose plan and result are
 // returned beside it, or that of the poll.
-func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*Segment, poll *engine.Poll) ([]*Segment, Result, error) {
+func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*Segment,
+	poll *engine.Poll) ([]*Segment, Result, error) {
 	classes := within(class)
 	if classes == nil {
 		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, Classes())
 	}
-	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)), base: int64(p.t.Time()), least: engine.NoLimit, results: map[[2]int][]Saved{}}
+	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)),
+		base: int64(p.t.Time()), least: engine.NoLimit, results: map[[2]int][]Saved{}}
 	for _, class := range classes {
 		s.class = class
 		if err := s.walk(plays/shares, known, poll); err != nil {
@@ -100,7 +102,9 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*S
 		}
 	}
 	if !s.found {
-		return s.leanest, p.Play(s.leanest), &engine.InfeasibleError{Budget: budget, Smallest: s.least, Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
+		return s.leanest, p.Play(s.leanest),
+			&engine.InfeasibleError{Budget: budget, Smallest: s.least,
+				Why: fmt.Sprintf("no plan of class %s was found; the smallest peak that was met is named, and nothing proves that it is the smallest", class)}
 	}
 	return s.segments, s.result, nil
 }

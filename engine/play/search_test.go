@@ -30,7 +30,8 @@ func line(n int) *Trace {
 		if k > 0 {
 			t.Frees = append(t.Frees, Free{out - 2, k + 1})
 		}
-		t.Events = append(t.Events, Event{EventEnter, k + 1}, Event{EventOp, k}, Event{EventPack, k}, Event{EventLeave, k + 1})
+		t.Events = append(t.Events, Event{EventEnter, k + 1}, Event{EventOp, k}, Event{EventPack, k},
+			Event{EventLeave, k + 1})
 	}
 	t.Events = append(t.Events, Event{EventLeave, 0}, Event{EventBackward, 0})
 	for k := n - 1; k >= 0; k-- {
@@ -60,7 +61,8 @@ func TestPlayByHand(t *testing.T) {
 	} {
 		got := p.Play(c.plan)
 		if got.Peak != c.peak || got.Again != c.again || got.Left != 10 {
-			t.Errorf("%s: peak %d, again %v, left %d; want %d, %v, 10", c.what, got.Peak, got.Again, got.Left, c.peak, c.again)
+			t.Errorf("%s: peak %d, again %v, left %d; want %d, %v, 10", c.what, got.Peak, got.Again, got.Left, c.peak,
+				c.again)
 		}
 	}
 }
@@ -81,7 +83,8 @@ func TestSolve(t *testing.T) {
 				continue
 			}
 			if err != nil || got.Peak > budget || p.Play(segments) != got {
-				t.Errorf("%s, %d: peak %d (%v), played again %+v; want it within the budget", class, budget, got.Peak, err, p.Play(segments))
+				t.Errorf("%s, %d: peak %d (%v), played again %+v; want it within the budget", class, budget, got.Peak,
+					err, p.Play(segments))
 			}
 			if err := trace.Validate(segments); err != nil {
 				t.Errorf("%s, %d: %v", class, budget, err)
@@ -128,7 +131,8 @@ func TestValidate(t *testing.T) {
 	both := seg(DoRecompute, "0")
 	both.Inner, both.Save = []*Segment{seg(DoRecompute, "0")}, []Saved{{"f", 0}}
 	for what, plan := range map[string][]*Segment{
-		"no units": {seg(DoRecompute)}, "unknown": {seg(DoRecompute, "9")}, "another word": {seg("sell", "0")}, "twice": {seg(DoRecompute, "1"), seg(DoRecompute, "1")},
+		"no units": {seg(DoRecompute)}, "unknown": {seg(DoRecompute, "9")}, "another word": {seg("sell", "0")},
+		"twice":   {seg(DoRecompute, "1"), seg(DoRecompute, "1")},
 		"outside": {outer}, "operators and segments": {both},
 	} {
 		if trace.Validate(plan) == nil {

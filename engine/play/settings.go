@@ -151,7 +151,8 @@ func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting
 	case slices.ContainsFunc(units, func(u *Segment) bool { return strings.Contains(strings.Join(u.Units, ""), "#") }):
 		s.Segments, s.Why = nil, "the plan runs a module again at one of its calls and not at others"
 	default:
-		s.Code = "apply_activation_checkpointing(model, check_fn=lambda m: m in {model.get_submodule(n) for n in " + names(units) + "})"
+		s.Code = "apply_activation_checkpointing(model, check_fn=lambda m: m in {model.get_submodule(n) for n in " +
+			names(units) + "})"
 	}
 	return append(out, s), nil
 }
@@ -175,7 +176,8 @@ func (p *Player) setting(f *family, l *layout, budget engine.Bytes) Setting {
 		got := p.Play(plan)
 		least = min(least, got.Peak)
 		s.Why = tooMuch(least)
-		if got.Peak <= budget && (s.Code == "" || got.Time < s.Result.Time || got.Time == s.Result.Time && got.Peak < s.Result.Peak) {
+		if got.Peak <= budget &&
+			(s.Code == "" || got.Time < s.Result.Time || got.Time == s.Result.Time && got.Peak < s.Result.Peak) {
 			s.Code, s.Segments, s.Result = f.code(l, n), plan, got
 			if f.note != nil {
 				s.Note = f.note(n)

@@ -63,7 +63,8 @@ func (t *Trace) Worth(units []string) []Saved {
 
 // draws reports whether an operator takes random numbers.
 func draws(name string) bool {
-	return slices.ContainsFunc([]string{"rand", "bernoulli", "dropout", "normal_", "uniform", "exponential", "multinomial", "poisson"}, func(word string) bool { return strings.Contains(name, word) })
+	return slices.ContainsFunc([]string{"rand", "bernoulli", "dropout", "normal_", "uniform", "exponential",
+		"multinomial", "poisson"}, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // attends reports whether an operator may take random numbers: those of its dropout.

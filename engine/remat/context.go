@@ -43,7 +43,8 @@ const (
 func newContexts[T unit](n int, room T, cells int) *contexts[T] {
 	values := contextBytes / int(unsafe.Sizeof(room))
 	most := max(1, min(cells, n, values/(n*n/2+1)))
-	c := &contexts[T]{most: cells, front: newFrontier[T](n, room, most), rest: make([][]T, n+1), of: make([]outer[T], n)}
+	c := &contexts[T]{most: cells, front: newFrontier[T](n, room, most), rest: make([][]T, n+1),
+		of: make([]outer[T], n)}
 	cells = c.front.cells
 	all := make([]T, (n+1)*cells)
 	for j := range c.rest {

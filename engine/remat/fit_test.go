@@ -30,7 +30,8 @@ func TestFit(t *testing.T) {
 					f := &floors{t: x}
 					got, err := f.fit(x, use, nil)
 					if err != nil || got != (room >= root) {
-						t.Fatalf("seed 23 chain %d lean %v room %d: got %v, %v; %d is enough\n%s", i, x.outputOnly, room, got, err, root, enginetest.Dump(c))
+						t.Fatalf("seed 23 chain %d lean %v room %d: got %v, %v; %d is enough\n%s", i, x.outputOnly,
+							room, got, err, root, enginetest.Dump(c))
 					}
 					if f.least == nil {
 						early++

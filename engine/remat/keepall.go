@@ -30,7 +30,8 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	}
 	c := p.Chain.Chain
 	if need := c.KeepAllPeak(); need > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need, Why: "every activation stays; " + needs(p.Chain, keepAll(nil, 1, c.Len()))}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: need,
+			Why: "every activation stays; " + needs(p.Chain, keepAll(nil, 1, c.Len()))}
 	}
 	sol := solution(p, keepAll(nil, 1, c.Len()))
 	sol.Optimal = true
@@ -38,7 +39,8 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
 	if n := c.CountUnsaved(); n > 0 {
-		sol.Notes = append(sol.Notes, fmt.Sprintf("Without the outputs of %d stages, which no backward reads: plain training lets go of them, too.", n))
+		sol.Notes = append(sol.Notes,
+			fmt.Sprintf("Without the outputs of %d stages, which no backward reads: plain training lets go of them, too.", n))
 	}
 	return sol, nil
 }

@@ -38,7 +38,8 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnsupported, err)
 	case sol.Peak > p.Budget:
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: "every value stays to its last use"}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak,
+			Why: "every value stays to its last use"}
 	}
 	sol.Optimal, sol.OptimalAmong, sol.Bound = true, g.FirstWays(withinKept), sol.Makespan
 	sol.Notes = []string{fmt.Sprintf("%d values stay from when they are made to their last use.", len(g.Values))}
@@ -72,7 +73,8 @@ func (k *keeper) countUses() error {
 		for _, id := range op.In {
 			v := k.server(made, id)
 			if !made[v] {
-				return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, k.g.Values[id].Name)
+				return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported,
+					op.Name, k.g.Values[id].Name)
 			}
 			k.uses[v]++
 		}
@@ -83,7 +85,8 @@ func (k *keeper) countUses() error {
 	}
 	for v := range k.g.Values {
 		if w := k.g.Values[v].PartOf; w != engine.NoValue && made[v] && made[w] {
-			return fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, k.g.Values[v].Name, k.g.Values[w].Name)
+			return fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported,
+				k.g.Values[v].Name, k.g.Values[w].Name)
 		}
 	}
 	return nil

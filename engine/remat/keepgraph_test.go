@@ -18,7 +18,8 @@ import (
 func operators(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: "v", Kind: kind, Size: engine.Bytes(r.IntN(10)), Initial: initial, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: "v", Kind: kind, Size: engine.Bytes(r.IntN(10)),
+			Initial: initial, PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	add(engine.KindActivation, engine.OnDevice)
@@ -62,10 +63,12 @@ func TestKeepAllOnGraphs(t *testing.T) {
 			t.Errorf("seed %d graph %d: %v", seed, i, err)
 		}
 		if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
-			t.Errorf("seed %d graph %d: claims %v and %d; played %v and %d", seed, i, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+			t.Errorf("seed %d graph %d: claims %v and %d; played %v and %d", seed, i, sol.Makespan, sol.Peak,
+				trace.Makespan, trace.Peak)
 		}
 		var small *engine.InfeasibleError
-		if _, err := keepall.Solve(p.WithBudget(sol.Peak-1), nil, nil); !errors.As(err, &small) || small.Smallest != sol.Peak {
+		if _, err := keepall.Solve(p.WithBudget(sol.Peak-1), nil, nil); !errors.As(err, &small) ||
+			small.Smallest != sol.Peak {
 			t.Errorf("seed %d graph %d: with a byte less than %d: %v; want that much named", seed, i, sol.Peak, err)
 		}
 	}
@@ -90,7 +93,8 @@ func TestKeepAllOnTheGraphOfAChain(t *testing.T) {
 			t.Fatalf("seed %d chain %d: %v", seed, i, err)
 		}
 		if got.Makespan != want.Makespan || got.Peak != want.Peak {
-			t.Errorf("seed %d chain %d: as a graph %v and %d; as a chain %v and %d\n%s", seed, i, got.Makespan, got.Peak, want.Makespan, want.Peak, enginetest.Dump(c))
+			t.Errorf("seed %d chain %d: as a graph %v and %d; as a chain %v and %d\n%s", seed, i, got.Makespan,
+				got.Peak, want.Makespan, want.Peak, enginetest.Dump(c))
 		}
 	}
 }

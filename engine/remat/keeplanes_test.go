@@ -20,7 +20,8 @@ import (
 func sharded() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: at, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: at,
+			PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	op := func(o engine.Op, in []engine.ValueID, out ...engine.ValueID) {
@@ -39,11 +40,14 @@ func sharded() *engine.Problem {
 	op(engine.Op{Name: "gather", Lane: engine.LaneNetwork, Time: 2}, []engine.ValueID{shard}, w)
 	op(engine.Op{Name: "F", Time: 3}, []engine.ValueID{w}, y)
 	op(engine.Op{Name: "B", Time: 4, Pass: engine.Backward}, []engine.ValueID{w, y}, d)
-	op(engine.Op{Name: "reduce", Lane: engine.LaneNetwork, Time: 2, Pass: engine.Backward}, []engine.ValueID{d}, reduced)
-	op(engine.Op{Name: "step", Lane: engine.LaneCPU, Time: 5, Pass: engine.Backward}, []engine.ValueID{reduced, moments}, fresh)
+	op(engine.Op{Name: "reduce", Lane: engine.LaneNetwork, Time: 2, Pass: engine.Backward}, []engine.ValueID{d},
+		reduced)
+	op(engine.Op{Name: "step", Lane: engine.LaneCPU, Time: 5, Pass: engine.Backward},
+		[]engine.ValueID{reduced, moments}, fresh)
 	op(engine.Op{Name: "more", Time: 3, Pass: engine.Backward}, nil, other)
 	op(engine.Op{Name: "load", Pass: engine.Backward}, []engine.ValueID{fresh, shard})
-	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1, ToDev: 1, Duplex: engine.FullDuplex}, Budget: engine.NoLimit}
+	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1, ToDev: 1, Duplex: engine.FullDuplex},
+		Budget: engine.NoLimit}
 }
 
 // Operations of other lanes overlap with what the device computes, and what they need is
@@ -63,11 +67,14 @@ func TestKeepLanes(t *testing.T) {
 	}
 	// gather 0-2, F 2-5, B 5-9, reduce 9-11 beside more 9-12, copy 12-13, step 13-18, back 18-19, load.
 	// The most is in use during B: shard 1, w 4, y 3, d 4.
-	if tr.Makespan != 19*time.Second || tr.Peak != 12 || sol.Makespan != tr.Makespan || sol.Peak != tr.Peak || sol.Bound != 0 {
-		t.Errorf("got %v, peak %d, claimed %v, %d, bound %v; want 19s, 12, the same and none", tr.Makespan, tr.Peak, sol.Makespan, sol.Peak, sol.Bound)
+	if tr.Makespan != 19*time.Second || tr.Peak != 12 || sol.Makespan != tr.Makespan || sol.Peak != tr.Peak ||
+		sol.Bound != 0 {
+		t.Errorf("got %v, peak %d, claimed %v, %d, bound %v; want 19s, 12, the same and none", tr.Makespan, tr.Peak,
+			sol.Makespan, sol.Peak, sol.Bound)
 	}
 	var small *engine.InfeasibleError
-	if _, err := engine.Lookup("keepall").Solve(p.WithBudget(11), nil, nil); !errors.As(err, &small) || !strings.Contains(err.Error(), "12 bytes") {
+	if _, err := engine.Lookup("keepall").Solve(p.WithBudget(11), nil, nil); !errors.As(err, &small) ||
+		!strings.Contains(err.Error(), "12 bytes") {
 		t.Errorf("a budget of 11: got %v; want it refused with what would do", err)
 	}
 	p.Device.ToHost = 0
@@ -84,7 +91,8 @@ func TestOthersRefuseLanes(t *testing.T) {
 			continue
 		}
 		tried++
-		if _, err := s.Solve(sharded(), nil, nil); !errors.Is(err, engine.ErrNeedsLanes) || !strings.Contains(err.Error(), "keepall") {
+		if _, err := s.Solve(sharded(), nil, nil); !errors.Is(err, engine.ErrNeedsLanes) ||
+			!strings.Contains(err.Error(), "keepall") {
 			t.Errorf("%s: got %v; want the name of a strategy that plans them", s.Name, err)
 		}
 		s.Sweep(sharded(), nil, []engine.Bytes{1}, nil, func(_ int, _ *engine.Solution, err error) {

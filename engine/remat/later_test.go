@@ -34,7 +34,8 @@ func TestPersistentSet(t *testing.T) {
 	all, fewer, faster := 0, 0, 0
 	for seed := range cases {
 		c, budget := bareChain(seed)
-		sol, err := engine.Lookup("rotor").Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget), nil, nil)
+		sol, err := engine.Lookup("rotor").Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget),
+			nil, nil)
 		if err == nil && sol.OptimalAmong != persistentSet(c) {
 			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.OptimalAmong, persistentSet(c))
 		}
@@ -43,7 +44,8 @@ func TestPersistentSet(t *testing.T) {
 			return fits == (err == nil) && (err != nil || sol.Makespan == want)
 		}
 		if !same(enginetest.Segments) {
-			t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; another one that goes segment by segment is better", seed, budget, enginetest.Dump(c), sol, err)
+			t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; another one that goes segment by segment is better", seed,
+				budget, enginetest.Dump(c), sol, err)
 		}
 		better := !same(enginetest.Persistent)
 		switch {
@@ -52,12 +54,14 @@ func TestPersistentSet(t *testing.T) {
 				faster++
 			}
 		case better:
-			t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; another persistent one is better", seed, budget, enginetest.Dump(c), sol, err)
+			t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; another persistent one is better", seed, budget,
+				enginetest.Dump(c), sol, err)
 		default:
 			all++
 		}
 	}
-	t.Logf("%d chains with claims about all persistent sequences, %d with others; in %d of these, others are better", all, fewer, faster)
+	t.Logf("%d chains with claims about all persistent sequences, %d with others; in %d of these, others are better",
+		all, fewer, faster)
 	if all < int(cases)/10 || fewer < int(cases)/10 || faster < 1 {
 		t.Errorf("%d claims about all persistent sequences, %d about fewer, %d of these with a better one; the generator is off", all, fewer, faster)
 	}

@@ -11,7 +11,8 @@ import (
 func fourLayers() *engine.Chain {
 	c := &engine.Chain{Input: 2}
 	for range 4 {
-		c.Stages = append(c.Stages, engine.Stage{Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: 2, Saved: 10, Grad: 2})
+		c.Stages = append(c.Stages, engine.Stage{Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: 2,
+			Saved: 10, Grad: 2})
 	}
 	c.Stages = append(c.Stages, engine.Stage{Out: 1, Saved: 1, Grad: 1})
 	return c
@@ -40,7 +41,8 @@ func TestLayers(t *testing.T) {
 			continue
 		}
 		if sol.Makespan != test.time || sol.Peak > test.budget {
-			t.Errorf("%s, n = %s in %d bytes: %v and %d bytes, want %v", test.which, test.n, test.budget, sol.Makespan, sol.Peak, test.time)
+			t.Errorf("%s, n = %s in %d bytes: %v and %d bytes, want %v", test.which, test.n, test.budget,
+				sol.Makespan, sol.Peak, test.time)
 		}
 	}
 	p := engine.NewChainProblem(fourLayers(), engine.Device{}, engine.Whole, engine.NoLimit)

@@ -59,7 +59,8 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	n := c.Len()
 	if n > maxNonpersistentStages {
 		return nil, fmt.Errorf("%w: the network has %s; all sequences are tried for %d stages at most, which takes %d MiB, and three times as much for each one more",
-			engine.ErrUnsupported, c.Describe(), maxNonpersistentStages, bytesOfStates(&engine.Chain{Stages: make([]engine.Stage, maxNonpersistentStages)})>>20)
+			engine.ErrUnsupported, c.Describe(), maxNonpersistentStages,
+			bytesOfStates(&engine.Chain{Stages: make([]engine.Stage, maxNonpersistentStages)})>>20)
 	}
 	if need := bytesOfStates(c); need > maxStateBytes {
 		return nil, fmt.Errorf("%w: to try all sequences would take %d MiB, because nobody saves the outputs of many of its %s; at most %d MiB are used",
@@ -71,7 +72,8 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 		return nil, err
 	}
 	least := c.ForwardTime() + c.BackTime()
-	s := &states{c: c, n: n, room: p.Budget - c.Resident.Total(), limit: unreached, drops: args.Is("drop", "yes"), poll: poll}
+	s := &states{c: c, n: n, room: p.Budget - c.Resident.Total(), limit: unreached, drops: args.Is("drop", "yes"),
+		poll: poll}
 	if persistent != nil {
 		s.limit = int64(persistent.Makespan - least)
 	}
@@ -98,7 +100,8 @@ func (s *states) within() string {
 
 // solution searches for something faster than the best persistent schedule, if
 // there is one. It is nil without an error if nothing fits.
-func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least time.Duration) (*engine.Solution, error) {
+func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least time.Duration) (*engine.Solution,
+	error) {
 	extra, path, faster, err := s.search()
 	if persistent == nil && (err != nil || !faster) {
 		return nil, err
@@ -139,7 +142,8 @@ func (s *states) smallest(p *engine.Problem) error {
 	}
 	least := engine.Bytes(peak) + s.c.Resident.Total()
 	return &engine.InfeasibleError{Budget: p.Budget, Smallest: least,
-		Why: fmt.Sprintf("nothing needs less within %s: %s", p.Graph.FirstWays(s.within()), p.Chain.Needs(s.neediest(path), least))}
+		Why: fmt.Sprintf("nothing needs less within %s: %s", p.Graph.FirstWays(s.within()),
+			p.Chain.Needs(s.neediest(path), least))}
 }
 
 // neediest returns the operation that needs the peak of some moves.

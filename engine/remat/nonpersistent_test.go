@@ -24,7 +24,8 @@ func TestNonpersistentVectors(t *testing.T) {
 			continue
 		}
 		persistent, _ := v.ExpectInt("makespan")
-		for drop, field := range map[string]string{"no": "makespan_nonpersistent_table1", "yes": "makespan_nonpersistent_freedrop"} {
+		for drop, field := range map[string]string{"no": "makespan_nonpersistent_table1",
+			"yes": "makespan_nonpersistent_freedrop"} {
 			raw, has := v.Expect[field]
 			feasible, _ := v.ExpectBool("feasible")
 			if !has || feasible && string(raw) == "null" { // not computed
@@ -34,7 +35,8 @@ func TestNonpersistentVectors(t *testing.T) {
 			want, fits := v.ExpectInt(field)
 			sol, err := nonpersistent.Solve(v.Problem(engine.Whole), engine.Args{"drop": drop}, nil)
 			var infeasible *engine.InfeasibleError
-			if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) || fits && v.Units(sol.Makespan) != want {
+			if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) || fits &&
+				v.Units(sol.Makespan) != want {
 				t.Errorf("%s, drop %s: got %v, %v; want %d, feasible %v", v.ID, drop, sol, err, want, fits)
 			}
 			if fits && feasible && want < persistent {
@@ -43,7 +45,8 @@ func TestNonpersistentVectors(t *testing.T) {
 		}
 	}
 	if compared < 150 || faster < 5 {
-		t.Errorf("%d values compared, %d of them below the persistent optimum: the vectors are not what they were", compared, faster)
+		t.Errorf("%d values compared, %d of them below the persistent optimum: the vectors are not what they were",
+			compared, faster)
 	}
 }
 
@@ -69,7 +72,8 @@ func TestSmallestNonpersistentChain(t *testing.T) {
 // chains of which some are solved faster without persistency, or only then.
 func TestNonpersistentAgainstBrute(t *testing.T) {
 	vectors := enginetest.Load("paper_examples")
-	example := vectors[slices.IndexFunc(vectors, func(v enginetest.Vector) bool { return v.ID == "p002-nonpersistent-min" })]
+	example := vectors[slices.IndexFunc(vectors,
+		func(v enginetest.Vector) bool { return v.ID == "p002-nonpersistent-min" })]
 	r := enginetest.Rand(14)
 	feasible, faster := 0, 0
 	for i := range 900 {
@@ -90,10 +94,12 @@ func TestNonpersistentAgainstBrute(t *testing.T) {
 		}
 		if !fits {
 			if _, less := enginetest.Best(c, infeasible.Smallest-1, enginetest.AllSequences); less {
-				t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input, infeasible.Smallest)
+				t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input,
+					infeasible.Smallest)
 			}
 			if _, does := enginetest.Best(c, infeasible.Smallest, enginetest.AllSequences); !does {
-				t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input, infeasible.Smallest)
+				t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input,
+					infeasible.Smallest)
 			}
 			continue
 		}
@@ -106,7 +112,8 @@ func TestNonpersistentAgainstBrute(t *testing.T) {
 		}
 	}
 	if feasible < 200 || faster < 50 {
-		t.Errorf("%d of 900 cases fit, %d of them faster or only without persistency: the generator is off", feasible, faster)
+		t.Errorf("%d of 900 cases fit, %d of them faster or only without persistency: the generator is off", feasible,
+			faster)
 	}
 	t.Logf("%d feasible, %d better than persistent ones", feasible, faster)
 }
@@ -156,7 +163,8 @@ func TestDropsPlay(t *testing.T) {
 			t.Errorf("%s%v", input, err)
 		}
 		if trace.Makespan != loose.Makespan || trace.Peak != loose.Peak {
-			t.Errorf("%sclaims %d and %d, plays %d and %d", input, loose.Makespan, loose.Peak, trace.Makespan, trace.Peak)
+			t.Errorf("%sclaims %d and %d, plays %d and %d", input, loose.Makespan, loose.Peak, trace.Makespan,
+				trace.Peak)
 		}
 	}
 	if faster < 10 {
@@ -197,7 +205,8 @@ func TestNonpersistentBestSoFar(t *testing.T) {
 			t.Fatalf("got %v, %v; want a schedule and %v", sol, err, context.DeadlineExceeded)
 		}
 		if sol.Makespan != best.Makespan || sol.Optimal || sol.Bound > sol.Makespan {
-			t.Errorf("got %v, optimal %v, bound %v; want %v, not said to be optimal", sol.Makespan, sol.Optimal, sol.Bound, best.Makespan)
+			t.Errorf("got %v, optimal %v, bound %v; want %v, not said to be optimal", sol.Makespan, sol.Optimal,
+				sol.Bound, best.Makespan)
 		}
 		stopped++
 	}
@@ -208,7 +217,8 @@ func TestNonpersistentBestSoFar(t *testing.T) {
 
 // BenchmarkNonpersistent takes the longest chains that are searched.
 func BenchmarkNonpersistent(b *testing.B) {
-	shape := enginetest.Shape{MinStages: maxNonpersistentStages, MaxStages: maxNonpersistentStages, MaxSize: 1 << 20, MaxTime: 1e6}
+	shape := enginetest.Shape{MinStages: maxNonpersistentStages, MaxStages: maxNonpersistentStages, MaxSize: 1 << 20,
+		MaxTime: 1e6}
 	for seed := range uint64(4) {
 		c := enginetest.RandomChain(enginetest.Rand(seed), shape)
 		for _, percent := range []engine.Bytes{30, 50, 70} {

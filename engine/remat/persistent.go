@@ -39,7 +39,8 @@ func (f *floors) solution(p *engine.Problem, t *terms, known bounds, poll *engin
 	sol := solution(p, o.seq)
 	least := c.ForwardTime() + c.BackTime()
 	if want := least + t.duration(o.extra); sol.Makespan != want || sol.Peak > p.Budget {
-		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan, sol.Peak, want, p.Budget))
+		panic(fmt.Sprintf("remat: the sequence takes %v and %d bytes, the table says %v within %d", sol.Makespan,
+			sol.Peak, want, p.Budget))
 	}
 	if err != nil {
 		sol.Bound = least + t.duration(t.repeatedForward())
@@ -87,7 +88,8 @@ func (m inBytes) solve(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*
 	return sol, err
 }
 
-func (m inBytes) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func (m inBytes) sweep(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	if solvable(p.Chain.Chain) != nil {
 		engine.SolveEach(m.solve, p, args, budgets, poll, yield)
 		return

@@ -104,7 +104,8 @@ func TestTableAgainstPlainRecursion(t *testing.T) {
 				feasible++
 			}
 			for _, use := range combinations() {
-				checkTable(t, fmt.Sprintf("seed 1 chain %d variant %d %+v budget %d\n%s", i, variant, use, budget, enginetest.Dump(c)),
+				checkTable(t, fmt.Sprintf("seed 1 chain %d variant %d %+v budget %d\n%s", i, variant, use, budget,
+					enginetest.Dump(c)),
 					c, build(), use, want, fits)
 			}
 		}
@@ -175,7 +176,8 @@ func TestRowsAreExact(t *testing.T) {
 				for m, want := range rows(s, u) {
 					got, ok := x.value(s, u, int32(m))
 					if ok != (want < impossible) || ok && int64(got) != want {
-						t.Fatalf("seed 10 chain %d state (%d,%d,%d): got %d, %v; want %d\n%s", i, s, u, m, got, ok, want, enginetest.Dump(c))
+						t.Fatalf("seed 10 chain %d state (%d,%d,%d): got %d, %v; want %d\n%s", i, s, u, m, got, ok,
+							want, enginetest.Dump(c))
 					}
 				}
 			}
@@ -202,7 +204,8 @@ func TestLimitIsTight(t *testing.T) {
 			continue
 		}
 		feasible++
-		for _, use := range []tricks{allTricks, {limit: true, forward: true}, {limit: true, gallop: true, prefix: true}} {
+		for _, use := range []tricks{allTricks, {limit: true, forward: true},
+			{limit: true, gallop: true, prefix: true}} {
 			x, err := newTable[int64](terms, use, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -268,14 +271,16 @@ func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
 		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, budget)
 		sol, err := solve(p, nil, nil)
 		if fits != (err == nil) {
-			t.Fatalf("seed %d chain %d budget %d\n%sgot %v, brute force says that it fits: %v", seed, i, budget, enginetest.Dump(c), err, fits)
+			t.Fatalf("seed %d chain %d budget %d\n%sgot %v, brute force says that it fits: %v", seed, i, budget,
+				enginetest.Dump(c), err, fits)
 		}
 		if !fits {
 			continue
 		}
 		feasible++
 		if sol.Makespan != want || sol.Peak > budget {
-			t.Fatalf("seed %d chain %d budget %d\n%sgot step time %v and peak %d, want %v", seed, i, budget, enginetest.Dump(c), sol.Makespan, sol.Peak, want)
+			t.Fatalf("seed %d chain %d budget %d\n%sgot step time %v and peak %d, want %v", seed, i, budget,
+				enginetest.Dump(c), sol.Makespan, sol.Peak, want)
 		}
 		if want > c.ForwardTime()+c.BackTime() {
 			smaller++
@@ -333,7 +338,8 @@ func TestLongChains(t *testing.T) {
 			want, errWant := solve(build(c, budget), plain, nil)
 			got, err := solve(build(c, budget), allTricks, nil)
 			if err != errWant || err == nil && got.extra != want.extra {
-				t.Fatalf("seed 19 chain %d budget %d: got %+v, %v; want %+v, %v\n%s", i, budget, got, err, want, errWant, enginetest.Dump(c))
+				t.Fatalf("seed 19 chain %d budget %d: got %+v, %v; want %+v, %v\n%s", i, budget, got, err, want,
+					errWant, enginetest.Dump(c))
 			}
 		}
 	}
@@ -379,9 +385,11 @@ func TestTableFull(t *testing.T) {
 // has by then is a schedule of the grouped chain, and what it told before are slower ones.
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := enginetest.RandomChain(enginetest.Rand(8), enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
+		c := enginetest.RandomChain(enginetest.Rand(8),
+			enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/4)
-		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		// all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()
 		var told []*engine.Solution
@@ -398,7 +406,8 @@ func TestBestSoFar(t *testing.T) {
 			t.Fatalf("got a schedule: %v, error %v; want a schedule and %v", stopped != nil, err, context.Canceled)
 		}
 		if stopped.Peak > p.Budget || stopped.Optimal || stopped.Bound > stopped.Makespan {
-			t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal, stopped.Bound, stopped.Makespan)
+			t.Errorf("got peak %d within %d, optimal %v, bound %v of %v", stopped.Peak, p.Budget, stopped.Optimal,
+				stopped.Bound, stopped.Makespan)
 		}
 		if len(told) < 2 {
 			t.Fatalf("%d schedules were told on the way; want some of them", len(told))
@@ -406,7 +415,8 @@ func TestBestSoFar(t *testing.T) {
 		for i, sol := range append(told, stopped) {
 			tr, err := sim.Play(p, sol.Schedule)
 			if err != nil || tr.Makespan != sol.Makespan || tr.Peak != sol.Peak || tr.Peak > p.Budget {
-				t.Errorf("schedule %d: got %v and %v, error %v; want %v and %v within %v", i, tr.Makespan, tr.Peak, err, sol.Makespan, sol.Peak, p.Budget)
+				t.Errorf("schedule %d: got %v and %v, error %v; want %v and %v within %v", i, tr.Makespan, tr.Peak,
+					err, sol.Makespan, sol.Peak, p.Budget)
 			}
 			if i > 0 && sol.Makespan > told[i-1].Makespan {
 				t.Errorf("schedule %d takes %v, the one before %v", i, sol.Makespan, told[i-1].Makespan)

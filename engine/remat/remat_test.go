@@ -36,7 +36,8 @@ func TestRotorVectors(t *testing.T) {
 				t.Errorf("%s: got %v, %v; want %d, feasible %v", v.ID, sol, err, want, fits)
 			}
 			var infeasible *engine.InfeasibleError
-			if least, ok := v.ExpectInt("min_budget"); ok && errors.As(err, &infeasible) && int64(infeasible.Smallest) != least {
+			if least, ok := v.ExpectInt("min_budget"); ok && errors.As(err, &infeasible) &&
+				int64(infeasible.Smallest) != least {
 				t.Errorf("%s: smallest budget: got %d, want %d", v.ID, infeasible.Smallest, least)
 			}
 			if least, ok := v.ExpectInt("min_budget"); ok && fits && *v.Budget < least {
@@ -124,7 +125,8 @@ func TestReplayPlays(t *testing.T) {
 			t.Fatalf("seed 11 chain %d %v: %v", i, seq, err)
 		}
 		if total, peak := remat.Replay(c, seq); total != trace.Makespan || peak != trace.Peak {
-			t.Errorf("seed 11 chain %d %v: got %d and %d, plays %d and %d\n%s", i, seq, total, peak, trace.Makespan, trace.Peak, enginetest.Dump(c))
+			t.Errorf("seed 11 chain %d %v: got %d and %d, plays %d and %d\n%s", i, seq, total, peak, trace.Makespan,
+				trace.Peak, enginetest.Dump(c))
 		}
 	}
 	if complete < 100 {
@@ -164,9 +166,11 @@ func TestSequentialTakesTheFastest(t *testing.T) {
 		var infeasible *engine.InfeasibleError
 		switch {
 		case best < 0 && (!errors.As(err, &infeasible) || infeasible.Smallest != least):
-			t.Errorf("seed 3 chain %d budget %d: got %v, want that %d would do\n%s", i, budget, err, least, enginetest.Dump(c))
+			t.Errorf("seed 3 chain %d budget %d: got %v, want that %d would do\n%s", i, budget, err, least,
+				enginetest.Dump(c))
 		case best >= 0 && (err != nil || sol.Makespan != best):
-			t.Errorf("seed 3 chain %d budget %d: got %v, %v; want %v\n%s", i, budget, sol, err, best, enginetest.Dump(c))
+			t.Errorf("seed 3 chain %d budget %d: got %v, %v; want %v\n%s", i, budget, sol, err, best,
+				enginetest.Dump(c))
 		}
 	}
 }
@@ -176,7 +180,8 @@ func TestSequentialTooManySegments(t *testing.T) {
 	v := enginetest.Load("sequential")[0]
 	_, err := solve(t, "sequential", v.Problem(engine.Whole), engine.Args{"segments": "10"})
 	if !errors.Is(err, engine.ErrUnsupported) {
-		t.Errorf("%d stages and 10 segments: got %v, want an error that wraps %v", len(v.Stages), err, engine.ErrUnsupported)
+		t.Errorf("%d stages and 10 segments: got %v, want an error that wraps %v", len(v.Stages), err,
+			engine.ErrUnsupported)
 	}
 }
 
@@ -194,7 +199,8 @@ func TestLargeNumbers(t *testing.T) {
 	const size, span = engine.Bytes(1<<33 + 7), time.Duration(1<<34 + 3)
 	for _, s := range small.Stages {
 		s.Forward, s.Back = s.Forward*span, s.Back*span
-		s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp = s.Out*size, s.Saved*size, s.Grad*size, s.FwdTemp*size, s.BwdTemp*size
+		s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp = s.Out*size, s.Saved*size, s.Grad*size, s.FwdTemp*size,
+			s.BwdTemp*size
 		big.Stages = append(big.Stages, s)
 	}
 	big.Input, big.InputGrad = big.Input*size, big.InputGrad*size
@@ -221,12 +227,15 @@ func TestInfeasibleNamesTheStage(t *testing.T) {
 		change func(*engine.Stage)
 		want   string
 	}{
-		{func(s *engine.Stage) { s.BwdTemp = 1000 }, "the backward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
-			"its input 2 bytes, the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
-		{func(s *engine.Stage) { s.FwdTemp = 1000 }, "the forward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
-			"other values 3 bytes, its input 2 bytes"},
-		{func(s *engine.Stage) { s.Saved = 1000 }, "the backward of stage 3 (wide) needs the most: its saved set 1000 bytes, its input 2 bytes, " +
-			"the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
+		{func(s *engine.Stage) { s.BwdTemp = 1000 },
+			"the backward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
+				"its input 2 bytes, the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
+		{func(s *engine.Stage) { s.FwdTemp = 1000 },
+			"the forward of stage 3 (wide) needs the most: its workspace 1000 bytes, its saved set 3 bytes, " +
+				"other values 3 bytes, its input 2 bytes"},
+		{func(s *engine.Stage) { s.Saved = 1000 },
+			"the backward of stage 3 (wide) needs the most: its saved set 1000 bytes, its input 2 bytes, " +
+				"the gradient of its output 2 bytes, the gradient of its input 2 bytes, other values 1 bytes"},
 	} {
 		c := &engine.Chain{Input: 1, InputGrad: 1}
 		for range 6 {
@@ -255,7 +264,8 @@ func TestPrinted(t *testing.T) {
 			t.Errorf("printed: got %v, %v, %v; want %d", d, ok, err, want)
 		}
 		var infeasible *engine.InfeasibleError
-		if _, err := solve(t, "rotor", v.Problem(engine.Whole), nil); !errors.As(err, &infeasible) || infeasible.Smallest != 4 {
+		if _, err := solve(t, "rotor", v.Problem(engine.Whole), nil); !errors.As(err, &infeasible) ||
+			infeasible.Smallest != 4 {
 			t.Errorf("got %v, want that 4 bytes would do", err)
 		}
 		sol, err := solve(t, "rotor", v.Problem(engine.Whole).WithBudget(4), engine.Args{"printed": "yes"})
@@ -288,7 +298,8 @@ func TestMediumPlays(t *testing.T) {
 			t.Fatalf("seed 4 chain %d: %v", i, err)
 		}
 		if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > p.Budget {
-			t.Errorf("seed 4 chain %d: claims %v and %d, plays %v and %d within %d", i, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak, p.Budget)
+			t.Errorf("seed 4 chain %d: claims %v and %d, plays %v and %d within %d", i, sol.Makespan, sol.Peak,
+				trace.Makespan, trace.Peak, p.Budget)
 		}
 	}
 }

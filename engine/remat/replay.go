@@ -17,7 +17,8 @@ func Paper002(section string) engine.Cite {
 
 // sublinear cites a section of the paper on checkpoints of segments.
 func sublinear(section string) engine.Cite {
-	return engine.Cite{Text: "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost", ID: "arXiv:1604.06174", Section: section}
+	return engine.Cite{Text: "Chen, Xu, Zhang, Guestrin: Training Deep Nets with Sublinear Memory Cost",
+		ID: "arXiv:1604.06174", Section: section}
 }
 
 // Memory is what lies on the device between the operations of a sequence of Table 1,
@@ -36,7 +37,8 @@ type Memory struct {
 // NewMemory returns that before a step.
 func NewMemory(c *engine.Chain) *Memory {
 	n := c.Len()
-	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1), saved: make([]bool, n+1), grad: n}
+	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1),
+		saved: make([]bool, n+1), grad: n}
 	m.alone[0] = true
 	m.peak = m.held
 	return m

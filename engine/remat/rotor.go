@@ -53,7 +53,8 @@ is there.`,
 	Sweeper: sweepRotor,
 }
 
-func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	if args.Int("slots") > 0 || args.Is("printed", "yes") {
 		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
 		return
@@ -133,7 +134,8 @@ func persistentSet(c *engine.Chain) string {
 // solvable says why a chain is too much for the table.
 func solvable(c *engine.Chain) error {
 	if c.Len() > maxRotorStages {
-		return fmt.Errorf("%w: the network has %s; the table is made for %d stages at most", engine.ErrUnsupported, c.Describe(), maxRotorStages)
+		return fmt.Errorf("%w: the network has %s; the table is made for %d stages at most", engine.ErrUnsupported,
+			c.Describe(), maxRotorStages)
 	}
 	return nil
 }

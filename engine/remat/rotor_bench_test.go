@@ -16,7 +16,8 @@ import (
 // benchChains are the synthetic chains of the shared data; their arrays have
 // the loss as the last entry. Where the data is absent, random chains of the
 // same lengths take their place.
-var benchChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200", "resnet_L339", "lognormal_L339"}
+var benchChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100",
+	"lognormal_L100", "resnet_L200", "lognormal_L200", "resnet_L339", "lognormal_L339"}
 
 func benchChain(name string) (*engine.Chain, error) {
 	data, err := os.ReadFile("../../../shared/data/chains/" + name + ".json")
@@ -91,7 +92,8 @@ func benchTerms(b *testing.B, terms func(*engine.Chain, engine.Bytes) *terms) {
 
 // BenchmarkSweep draws a curve of 40 budgets, with shared work and without.
 func BenchmarkSweep(b *testing.B) {
-	for _, name := range []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100", "lognormal_L100", "resnet_L200", "lognormal_L200"} {
+	for _, name := range []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100",
+		"lognormal_L100", "resnet_L200", "lognormal_L200"} {
 		c, err := benchChain(name)
 		if err != nil {
 			b.Fatal(err)

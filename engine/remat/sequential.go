@@ -44,7 +44,8 @@ func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 }
 
 // sweepSequential walks every segmentation once, and not once per budget.
-func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+	yield func(int, *engine.Solution, error)) {
 	peaks := map[int]engine.Bytes{}
 	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		return solveSegments(p, args, poll, peaks)
@@ -52,7 +53,8 @@ func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Byt
 }
 
 // solveSegments takes the fastest segmentation whose peak fits.
-func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, peaks map[int]engine.Bytes) (*engine.Solution, error) {
+func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll,
+	peaks map[int]engine.Bytes) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	tries, err := segmentations(c, args.Int("segments"))
 	if err != nil {
@@ -71,7 +73,8 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll, pea
 // fastest takes the first of some tries whose peak fits. Peaks that are known already need
 // not be found again. why says what was tried, and build makes the sequence of a number,
 // with a note about it.
-func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string, build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
+func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string,
+	build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
 	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {
 		if err := poll.Err(); err != nil {
@@ -121,7 +124,8 @@ func byTime(all []try) {
 func segmentations(c *engine.Chain, segments int) ([]try, error) {
 	most := max(c.Layers(), 1)
 	if segments > most {
-		return nil, fmt.Errorf("%w: %d segments are asked for, and the network has %d layers", engine.ErrUnsupported, segments, most)
+		return nil, fmt.Errorf("%w: %d segments are asked for, and the network has %d layers", engine.ErrUnsupported,
+			segments, most)
 	}
 	// until[k] is the forward time of the first k layers.
 	until := make([]time.Duration, most+1)

@@ -56,7 +56,8 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 			return nil, err
 		}
 		what, _, _ := strings.Cut(small.Why, ":") // and not its values, which are no slots
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: fmt.Sprintf("counted in %d slots: %s", slots, what)}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least,
+			Why: fmt.Sprintf("counted in %d slots: %s", slots, what)}
 	}
 	if sol == nil {
 		return nil, err
@@ -81,7 +82,8 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	if exact.Makespan > 0 {
 		cost = 100 * float64(sol.Makespan-exact.Makespan) / float64(exact.Makespan)
 	}
-	sol.Notes = append(sol.Notes, fmt.Sprintf("The slots cost %.1f %% of the step: in exact bytes it takes %v.", cost, exact.Makespan))
+	sol.Notes = append(sol.Notes, fmt.Sprintf("The slots cost %.1f %% of the step: in exact bytes it takes %v.", cost,
+		exact.Makespan))
 	return sol, nil
 }
 
@@ -113,7 +115,8 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 			break
 		}
 		if does >= most {
-			return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory", engine.ErrUnsupported, slots)
+			return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
+				engine.ErrUnsupported, slots)
 		}
 		refused = does
 		if does > most-stride {

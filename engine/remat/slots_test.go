@@ -35,8 +35,10 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 			t.Fatalf("%sgot extra time %d and peak %d, want %d", input, got, sol.Peak, want)
 		}
 		exact, err := Rotor.Solve(p, nil, nil)
-		if err != nil || exact.Makespan > sol.Makespan || sol.Bound != exact.Makespan || sol.Optimal != (exact.Makespan == sol.Makespan) {
-			t.Fatalf("%sexact: %v, %v; slots: %v, bound %v, optimal %v", input, exact, err, sol.Makespan, sol.Bound, sol.Optimal)
+		if err != nil || exact.Makespan > sol.Makespan || sol.Bound != exact.Makespan ||
+			sol.Optimal != (exact.Makespan == sol.Makespan) {
+			t.Fatalf("%sexact: %v, %v; slots: %v, bound %v, optimal %v", input, exact, err, sol.Makespan, sol.Bound,
+				sol.Optimal)
 		}
 		if exact.Makespan < sol.Makespan {
 			dearer++
@@ -73,7 +75,8 @@ func TestSlotsRefuseKeepAll(t *testing.T) {
 func TestTooFewSlots(t *testing.T) {
 	c := &engine.Chain{Input: 1, InputGrad: 1, Stages: []engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1, Grad: 1}}}
 	for slots, want := range map[string]error{"3": engine.ErrUnsupported, "4": nil} {
-		_, err := Rotor.Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000), engine.Args{"slots": slots}, nil)
+		_, err := Rotor.Solve(engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000),
+			engine.Args{"slots": slots}, nil)
 		if !errors.Is(err, want) {
 			t.Errorf("%s slots: got %v, want %v", slots, err, want)
 		}

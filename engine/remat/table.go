@@ -92,7 +92,8 @@ type step[T unit] struct{ m, v T }
 var (
 	errTooLarge  = errors.New("remat: the numbers do not fit into this integer")
 	errTableFull = fmt.Errorf("%w: the table would need too much memory", engine.ErrUnsupported)
-	errTooLong   = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds", engine.ErrUnsupported)
+	errTooLong   = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds",
+		engine.ErrUnsupported)
 )
 
 // largest returns a number that may be added up three times without overflow.
@@ -267,7 +268,8 @@ func (a *arena[T]) get(r rowRef) []step[T] {
 func (a *arena[T]) put(w []step[T]) rowRef {
 	if a.used == 0 || a.fill+len(w) > len(a.segments[a.used-1]) {
 		if a.used == len(a.segments) || len(a.segments[a.used]) < len(w) {
-			a.segments = append(a.segments[:a.used], make([]step[T], max(firstSegment<<min(a.used, segmentDoublings), len(w))))
+			a.segments = append(a.segments[:a.used],
+				make([]step[T], max(firstSegment<<min(a.used, segmentDoublings), len(w))))
 		}
 		a.steps += len(a.segments[a.used])
 		a.used++

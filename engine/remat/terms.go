@@ -63,7 +63,8 @@ func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
 
 // byStage returns the quantities by stage; the room is not set.
 //
-// Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning: a^{s-1} lies outside of m. If it is unsaved,
+// Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning: a^{s-1} lies outside of
+// m. If it is unsaved,
 // F_all^s consumes it, for no forward of s follows, and its bytes come back to m:
 // the stages after s have m - abar^s + a^{s-1}, and so has B^s, beside abar^s. If
 // a^s is unsaved, F_all^s writes it, and it lies outside of what the stages

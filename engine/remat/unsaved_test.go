@@ -27,7 +27,8 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 		enginetest.GiveUnsaved(r, c)
 		budget := enginetest.RandomBudget(r, c) * 4 / 5
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
-		for name, class := range map[string]enginetest.Class{"rotor": enginetest.Segments, "revolve": enginetest.OutputsOnly,
+		for name, class := range map[string]enginetest.Class{"rotor": enginetest.Segments,
+			"revolve":       enginetest.OutputsOnly,
 			"nonpersistent": enginetest.AllSequences} {
 			input := fmt.Sprintf("%s, seed 41 chain %d budget %d\n%s", name, i, budget, enginetest.Dump(c))
 			want, fits := enginetest.Best(c, budget, class)
@@ -38,10 +39,12 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 			}
 			if !fits {
 				if _, less := enginetest.Best(c, infeasible.Smallest-1, class); less {
-					t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input, infeasible.Smallest)
+					t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input,
+						infeasible.Smallest)
 				}
 				if _, does := enginetest.Best(c, infeasible.Smallest, class); !does {
-					t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input, infeasible.Smallest)
+					t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input,
+						infeasible.Smallest)
 				}
 				continue
 			}
@@ -57,7 +60,8 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 	}
 	for name := range feasible {
 		if feasible[name] < cases/5 || slower[name] < cases/15 {
-			t.Errorf("%s: %d of %d cases fit, %d of them compute again: the generator is off", name, feasible[name], cases, slower[name])
+			t.Errorf("%s: %d of %d cases fit, %d of them compute again: the generator is off", name, feasible[name],
+				cases, slower[name])
 		}
 	}
 	t.Logf("%d cases, feasible %v, with recomputation %v", cases, feasible, slower)
@@ -74,7 +78,8 @@ func playClaims(t *testing.T, input string, p *engine.Problem, sol *engine.Solut
 		t.Fatalf("%s%v", input, err)
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || trace.Peak > p.Budget {
-		t.Fatalf("%sclaims %d and %d, plays %d and %d within %d", input, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak, p.Budget)
+		t.Fatalf("%sclaims %d and %d, plays %d and %d within %d", input, sol.Makespan, sol.Peak, trace.Makespan,
+			trace.Peak, p.Budget)
 	}
 }
 
@@ -92,7 +97,8 @@ func TestUnsavedPlays(t *testing.T) {
 				if _, err := engine.Lookup(name).Parse(args); err != nil {
 					continue
 				}
-				input := fmt.Sprintf("%s %v, seed 42 chain %d budget %d\n%s", name, args, i, p.Budget, enginetest.Dump(c))
+				input := fmt.Sprintf("%s %v, seed 42 chain %d budget %d\n%s", name, args, i, p.Budget,
+					enginetest.Dump(c))
 				sol, err := engine.Lookup(name).Solve(p, args, nil)
 				q := p
 				var infeasible *engine.InfeasibleError

@@ -140,7 +140,8 @@ func (w *wrapping) solve(poll *engine.Poll) error {
 // pareto keeps the ways that no other one beats in both.
 func (w *wrapping) pareto(ways []border) []border {
 	slices.SortFunc(ways, func(a, b border) int {
-		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.cost, b.cost), cmp.Compare(a.at, b.at), cmp.Compare(a.from, b.from))
+		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.cost, b.cost), cmp.Compare(a.at, b.at),
+			cmp.Compare(a.from, b.from))
 	})
 	out := ways[:0]
 	for _, b := range ways {
@@ -187,7 +188,8 @@ func (w *wrapping) keep(s int, poll *engine.Poll) error {
 // recompute goes on with runs that begin with stage s.
 func (w *wrapping) recompute(s int, poll *engine.Poll) error {
 	c, n := w.c, w.c.Len()
-	var lean, rerun, back, saved, before engine.Bytes // above what is held; rerun without the gradient that is there then
+	// above what is held; rerun without the gradient that is there then
+	var lean, rerun, back, saved, before engine.Bytes
 	var extra time.Duration
 	gone := c.Beside(s - 1)
 	for t := s; t < n; t++ {

@@ -35,10 +35,12 @@ func wrappings(n int, visit func(seq []engine.ChainOp)) {
 
 // randomStages is a chain of seven stages of small sizes.
 func randomStages(rnd *rand.Rand) *engine.Chain {
-	c := &engine.Chain{Input: engine.Bytes(rnd.Intn(6)), InputGrad: engine.Bytes(rnd.Intn(4)), LossGradAllocated: rnd.Intn(3) == 0, Resident: engine.Resident{Weights: engine.Bytes(rnd.Intn(3))}}
+	c := &engine.Chain{Input: engine.Bytes(rnd.Intn(6)), InputGrad: engine.Bytes(rnd.Intn(4)),
+		LossGradAllocated: rnd.Intn(3) == 0, Resident: engine.Resident{Weights: engine.Bytes(rnd.Intn(3))}}
 	for k := range 7 {
 		b := func(n int) engine.Bytes { return engine.Bytes(rnd.Intn(n)) }
-		st := engine.Stage{Forward: time.Duration(rnd.Intn(20)), Back: time.Duration(rnd.Intn(20)), Out: b(8), Grad: b(8), FwdTemp: b(5), BwdTemp: b(5)}
+		st := engine.Stage{Forward: time.Duration(rnd.Intn(20)), Back: time.Duration(rnd.Intn(20)), Out: b(8),
+			Grad: b(8), FwdTemp: b(5), BwdTemp: b(5)}
 		if st.Unsaved = k < 6 && rnd.Intn(3) == 0; st.Unsaved {
 			st.Saved = b(6)
 		} else {
@@ -76,7 +78,8 @@ func TestWrappableIsExhaustive(t *testing.T) {
 			t.Fatalf("chain %d %+v, budget %d: %v, want a schedule of %v", i, c, budget, err, want)
 		}
 		if sol.Makespan != want || sol.Peak > budget || !sol.Optimal {
-			t.Fatalf("chain %d %+v, budget %d: time %v, peak %d, optimal %v; want %v within the budget", i, c, budget, sol.Makespan, sol.Peak, sol.Optimal, want)
+			t.Fatalf("chain %d %+v, budget %d: time %v, peak %d, optimal %v; want %v within the budget", i, c, budget,
+				sol.Makespan, sol.Peak, sol.Optimal, want)
 		}
 		_, err = engine.Lookup("wrappable").Solve(p.WithBudget(least-1), nil, nil)
 		short, ok := errors.AsType[*engine.InfeasibleError](err)

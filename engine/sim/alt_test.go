@@ -35,8 +35,10 @@ func TestSecondWay(t *testing.T) {
 			t.Errorf("%v: %v", want.alt, err)
 			continue
 		}
-		if int64(tr.Makespan) != want.time || tr.Peak != want.peak || tr.Spans[0].Alt != want.alt[0] || tr.Spans[1].Alt != want.alt[1] {
-			t.Errorf("%v: got %d ns, %d bytes, spans %+v; want %d ns and %d bytes", want.alt, tr.Makespan, tr.Peak, tr.Spans, want.time, want.peak)
+		if int64(tr.Makespan) != want.time || tr.Peak != want.peak || tr.Spans[0].Alt != want.alt[0] ||
+			tr.Spans[1].Alt != want.alt[1] {
+			t.Errorf("%v: got %d ns, %d bytes, spans %+v; want %d ns and %d bytes", want.alt, tr.Makespan, tr.Peak,
+				tr.Spans, want.time, want.peak)
 		}
 		if _, err := sim.Play(p.WithBudget(want.peak-1), s); err == nil {
 			t.Errorf("%v: fits into %d bytes; want that refused", want.alt, want.peak-1)

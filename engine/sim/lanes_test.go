@@ -27,8 +27,10 @@ func prefetch() *engine.Graph {
 		{Name: "y2", Size: 1, PartOf: engine.NoValue},
 	}}
 	g.Ops = []engine.Op{
-		{Name: "gather1", Lane: engine.LaneNetwork, Time: 3 * time.Second, Temp: 2, In: []engine.ValueID{1}, Out: []engine.ValueID{3}},
-		{Name: "gather2", Lane: engine.LaneNetwork, Time: 3 * time.Second, Temp: 2, In: []engine.ValueID{2}, Out: []engine.ValueID{4}},
+		{Name: "gather1", Lane: engine.LaneNetwork, Time: 3 * time.Second, Temp: 2, In: []engine.ValueID{1},
+			Out: []engine.ValueID{3}},
+		{Name: "gather2", Lane: engine.LaneNetwork, Time: 3 * time.Second, Temp: 2, In: []engine.ValueID{2},
+			Out: []engine.ValueID{4}},
 		{Name: "F1", Time: 5 * time.Second, In: []engine.ValueID{0, 3}, Out: []engine.ValueID{5}},
 		{Name: "F2", Time: 5 * time.Second, In: []engine.ValueID{5, 4}, Out: []engine.ValueID{6}},
 	}
@@ -62,13 +64,19 @@ func TestPrefetch(t *testing.T) {
 			spans = append(spans, p.Graph.Ops[sp.Op].Name+" "+strings.ReplaceAll((sp.Start.String()+"-"+sp.End.String()), "s", ""))
 		}
 		if !slices.Equal(spans, want.spans) || tr.Makespan != want.time*time.Second || tr.Peak != want.peak {
-			t.Errorf("budget %d: got %v in %v, peak %d; want %v in %d s, peak %d", want.budget, spans, tr.Makespan, tr.Peak, want.spans, want.time, want.peak)
+			t.Errorf("budget %d: got %v in %v, peak %d; want %v in %d s, peak %d", want.budget, spans, tr.Makespan,
+				tr.Peak, want.spans, want.time, want.peak)
 		}
-		if i := slices.IndexFunc(tr.Spans, func(sp sim.Span) bool { return sp.Op == 1 }); tr.Spans[i].Why != want.why || tr.Spans[i].Kind != sim.SpanNetwork || tr.Spans[i].Lane != sim.Network {
-			t.Errorf("budget %d: the second gather is %+v; want it on the network, held back by %v", want.budget, tr.Spans[i], want.why)
+		if i := slices.IndexFunc(tr.Spans,
+			func(sp sim.Span) bool { return sp.Op == 1 }); tr.Spans[i].Why != want.why ||
+			tr.Spans[i].Kind != sim.SpanNetwork || tr.Spans[i].Lane != sim.Network {
+			t.Errorf("budget %d: the second gather is %+v; want it on the network, held back by %v", want.budget,
+				tr.Spans[i], want.why)
 		}
-		if tr.ComputeTime != 10*time.Second || tr.RecomputeTime != 0 || tr.WaitingTotal() != tr.Makespan-tr.ComputeTime {
-			t.Errorf("budget %d: compute %v, again %v, waiting %v; want 10s, 0s and the rest", want.budget, tr.ComputeTime, tr.RecomputeTime, tr.WaitingTotal())
+		if tr.ComputeTime != 10*time.Second || tr.RecomputeTime != 0 ||
+			tr.WaitingTotal() != tr.Makespan-tr.ComputeTime {
+			t.Errorf("budget %d: compute %v, again %v, waiting %v; want 10s, 0s and the rest", want.budget,
+				tr.ComputeTime, tr.RecomputeTime, tr.WaitingTotal())
 		}
 	}
 }
@@ -82,12 +90,14 @@ func TestHostStep(t *testing.T) {
 		{Name: "new", Kind: engine.KindWeight, Size: 2, PartOf: engine.NoValue},
 	}, Ops: []engine.Op{
 		{Name: "B", Pass: engine.Backward, Time: 4 * time.Second, Out: []engine.ValueID{1}},
-		{Name: "step", Pass: engine.Backward, Lane: engine.LaneCPU, Time: 5 * time.Second, In: []engine.ValueID{0, 1}, Out: []engine.ValueID{2}},
+		{Name: "step", Pass: engine.Backward, Lane: engine.LaneCPU, Time: 5 * time.Second, In: []engine.ValueID{0, 1},
+			Out: []engine.ValueID{2}},
 		{Name: "other", Pass: engine.Backward, Time: 3 * time.Second},
 		{Name: "use", Pass: engine.Backward, In: []engine.ValueID{2}},
 	}}
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}
-	s := engine.Schedule{engine.Run(0), engine.Offload(1), engine.Free(1), engine.Run(1), engine.Fetch(2, 0), engine.Run(2), engine.Run(3)}
+	s := engine.Schedule{engine.Run(0), engine.Offload(1), engine.Free(1), engine.Run(1), engine.Fetch(2, 0),
+		engine.Run(2), engine.Run(3)}
 	rate := engine.Bytes(p.Device.ToHost.Moved(time.Second))
 	for i := range g.Values {
 		g.Values[i].Size *= rate
@@ -97,8 +107,10 @@ func TestHostStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	// B 0-4, copy 4-6, step 6-11, other 4-7, fetch 11-13, use at 13.
-	if tr.Makespan != 13*time.Second || tr.Peak != 2*rate || tr.HostPeak != 4*rate || tr.Waiting[sim.NeedsData] != 6*time.Second {
-		t.Errorf("got %v, peak %d, host %d, %v waiting for data; want 13s, %d, %d and 6s\n%+v", tr.Makespan, tr.Peak, tr.HostPeak, tr.Waiting[sim.NeedsData], 2*rate, 4*rate, tr.Spans)
+	if tr.Makespan != 13*time.Second || tr.Peak != 2*rate || tr.HostPeak != 4*rate ||
+		tr.Waiting[sim.NeedsData] != 6*time.Second {
+		t.Errorf("got %v, peak %d, host %d, %v waiting for data; want 13s, %d, %d and 6s\n%+v", tr.Makespan, tr.Peak,
+			tr.HostPeak, tr.Waiting[sim.NeedsData], 2*rate, 4*rate, tr.Spans)
 	}
 }
 
@@ -117,7 +129,8 @@ func TestLanesRefused(t *testing.T) {
 	} {
 		g := prefetch()
 		g.Ops[1].After = []engine.OpID{0}
-		_, err := sim.Play(&engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}, c.s)
+		_, err := sim.Play(&engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex),
+			Budget: engine.NoLimit}, c.s)
 		var step *sim.StepError
 		if !errors.As(err, &step) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v; want a *sim.StepError with %q", c.name, err, c.want)
@@ -146,11 +159,13 @@ func TestLanesBySeconds(t *testing.T) {
 		}
 		played++
 		if tr.Peak != want.peak || tr.HostPeak != want.hostPeak {
-			t.Fatalf("seed %d: got peak %d, host %d; want %d, %d\n%+v\n%v", seed, tr.Peak, tr.HostPeak, want.peak, want.hostPeak, p.Graph, s)
+			t.Fatalf("seed %d: got peak %d, host %d; want %d, %d\n%+v\n%v", seed, tr.Peak, tr.HostPeak, want.peak,
+				want.hostPeak, p.Graph, s)
 		}
 		for _, sp := range tr.Spans {
 			if w := want.steps[sp.Step]; sp.Start != w.start || sp.End != w.end {
-				t.Fatalf("seed %d: step %d (%s) from %v to %v; want %v to %v\n%+v\n%v", seed, sp.Step, s[sp.Step].Describe(p.Graph), sp.Start, sp.End, w.start, w.end, p.Graph, s)
+				t.Fatalf("seed %d: step %d (%s) from %v to %v; want %v to %v\n%+v\n%v", seed, sp.Step,
+					s[sp.Step].Describe(p.Graph), sp.Start, sp.End, w.start, w.end, p.Graph, s)
 			}
 		}
 	}

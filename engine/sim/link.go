@@ -199,7 +199,8 @@ func (pl *player) blocked(tr *transfer) Reason {
 }
 
 func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
-	sp := Span{Lane: tr.lane, Kind: SpanOffload, Step: tr.step, Op: engine.NoOp, Value: tr.value, Start: pl.now, End: pl.now}
+	sp := Span{Lane: tr.lane, Kind: SpanOffload, Step: tr.step, Op: engine.NoOp, Value: tr.value, Start: pl.now,
+		End: pl.now}
 	sp.Why, sp.Cause = pl.whyStarted(q, tr)
 	if tr.job != nil {
 		q.active = tr

@@ -366,7 +366,8 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
-	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op, Value: engine.NoValue,
+	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op,
+		Value: engine.NoValue,
 		Start: pl.now, Why: None, Cause: pl.cause}
 	sp.End, _ = after(pl.now, d)
 	if pl.cause != NoSpan {
@@ -473,9 +474,11 @@ func (pl *player) incomplete() error {
 // stuck says why nothing can go on although the schedule is not over.
 func (pl *player) stuck() error {
 	if step, ok := pl.endless(); ok {
-		return &StepError{Step: step, What: pl.s[step].Describe(pl.g), Why: "it would end more than 292 years after the step began, which is beyond what can be counted"}
+		return &StepError{Step: step, What: pl.s[step].Describe(pl.g),
+			Why: "it would end more than 292 years after the step began, which is beyond what can be counted"}
 	}
-	e := &StuckError{Step: pl.pc, What: "end of the schedule", At: pl.now, Reason: pl.hold.reason, Need: pl.hold.need, Free: pl.room()}
+	e := &StuckError{Step: pl.pc, What: "end of the schedule", At: pl.now, Reason: pl.hold.reason, Need: pl.hold.need,
+		Free: pl.room()}
 	if pl.pc < len(pl.s) {
 		e.What = pl.s[pl.pc].Describe(pl.g)
 	} else {

@@ -83,12 +83,14 @@ func TestPlay(t *testing.T) {
 			engine.Schedule{run(opP), off(valX), free(valX), run(opQ), free(valY), fetch(valX, 0), run(opR)},
 			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 11-21 (needs memory, 1)\nin x 21-25 (dependency, 2)\nr 25-35 (needs data, 3)\n" +
 				"gap 10-11 needs memory, step 3, cause 1\ngap 21-25 needs data, step 6, cause 3\ntime 35 peak 8 at 11 host 4"},
-		{"an earliest start holds a fetch, and a wait for a copy holds the counter", problem(100, engine.Whole, engine.HalfDuplex),
+		{"an earliest start holds a fetch, and a wait for a copy holds the counter",
+			problem(100, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), off(valX), wait(valX), free(valX), fetch(valX, 20), run(opQ), run(opR)},
 			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (waits for copy-out, 1)\nin x 20-24 (window, -1)\nr 24-34 (dependency, 2)\n" +
 				"gap 10-14 waits for copy-out, step 2, cause 1\ntime 34 peak 10 at 24 host 4"},
 		// The link is half duplex: w's fetch is behind x's offload in one queue.
-		{"half duplex: one transfer at a time; the rest of the transfers counts", problem(100, engine.Whole, engine.HalfDuplex),
+		{"half duplex: one transfer at a time; the rest of the transfers counts",
+			problem(100, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), run(opR), off(valX), fetch(valW, 0)},
 			"p 0-10 (none, -1)\nr 10-20 (dependency, 0)\nout x 20-24 (dependency, 1)\nin w 24-30 (dependency, 2)\n" +
 				"gap 20-30 transfers end, step 4, cause 3\ntime 30 peak 12 at 24 host 4"},
@@ -98,7 +100,8 @@ func TestPlay(t *testing.T) {
 				"gap 20-26 transfers end, step 4, cause 3\ntime 26 peak 12 at 20 host 4"},
 		// Budget 7: 2 (z) + 4 (x leaving) + 1 byte free. w's first byte comes at
 		// once, the next four as x's leave, and the last waits for nothing.
-		{"streamed full duplex: a fetch without room moves as fast as an offload makes room", problem(8, engine.Streamed, engine.FullDuplex),
+		{"streamed full duplex: a fetch without room moves as fast as an offload makes room",
+			problem(8, engine.Streamed, engine.FullDuplex),
 			engine.Schedule{run(opP), run(opR), off(valX), free(valX), fetch(valW, 0)},
 			"p 0-10 (none, -1)\nr 10-20 (dependency, 0)\nout x 20-24 (dependency, 1)\nin w 20-26 (dependency, 1)\n" +
 				"gap 20-26 transfers end, step 5, cause 3\ntime 26 peak 8 at 26 host 4"},
@@ -122,7 +125,8 @@ func TestStreamedFetchStalls(t *testing.T) {
 	// At 10 r needs 2 bytes, and nothing will ever leave: that must be said.
 	_, err := sim.Play(p, engine.Schedule{engine.Fetch(valW, 0), engine.Run(opP), engine.Run(opR)})
 	var stuck *sim.StuckError
-	if !errors.As(err, &stuck) || stuck.Step != 2 || stuck.Reason != sim.NeedsRoom || stuck.Need != 2 || stuck.Free != 0 {
+	if !errors.As(err, &stuck) || stuck.Step != 2 || stuck.Reason != sim.NeedsRoom || stuck.Need != 2 ||
+		stuck.Free != 0 {
 		t.Errorf("got %v, want step 2 stuck for 2 bytes where 0 are free", err)
 	}
 	if err != nil && !strings.Contains(err.Error(), "fetch w stands still for want of room") {
@@ -137,23 +141,27 @@ func TestStreamedFetchStalls(t *testing.T) {
 	}
 	in := tr.Spans[len(tr.Spans)-1]
 	if in.Start != 10 || in.End != 24 || tr.Makespan != 24 || tr.Peak != 8 {
-		t.Errorf("got fetch %d-%d, step time %d, peak %d; want 10-24 (2 bytes, a halt, 4 bytes), 24, 8", in.Start, in.End, tr.Makespan, tr.Peak)
+		t.Errorf("got fetch %d-%d, step time %d, peak %d; want 10-24 (2 bytes, a halt, 4 bytes), 24, 8", in.Start,
+			in.End, tr.Makespan, tr.Peak)
 	}
 }
 
 // Table 1's recomputation: the second run of p is a recompute, and its copy of x
 // replaces the old one when it ends.
 func TestRecomputeReplaces(t *testing.T) {
-	tr, err := sim.Play(problem(100, engine.Whole, engine.HalfDuplex), engine.Schedule{engine.Run(opP), engine.Run(opP), engine.Run(opR)})
+	tr, err := sim.Play(problem(100, engine.Whole, engine.HalfDuplex),
+		engine.Schedule{engine.Run(opP), engine.Run(opP), engine.Run(opR)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tr.Peak != 8 || tr.RecomputeTime != 10 || tr.ComputeTime != 20 {
-		t.Errorf("peak %d, recompute %d, compute %d; want 8 (two copies), 10, 20", tr.Peak, tr.RecomputeTime, tr.ComputeTime)
+		t.Errorf("peak %d, recompute %d, compute %d; want 8 (two copies), 10, 20", tr.Peak, tr.RecomputeTime,
+			tr.ComputeTime)
 	}
 	last := tr.Memory[len(tr.Memory)-1]
 	if last.Used[sim.Recomputed] != 4 || last.Used[sim.Activation] != 2 {
-		t.Errorf("at the end: recomputed %d, activations %d; want x (4) and z (2)", last.Used[sim.Recomputed], last.Used[sim.Activation])
+		t.Errorf("at the end: recomputed %d, activations %d; want x (4) and z (2)", last.Used[sim.Recomputed],
+			last.Used[sim.Activation])
 	}
 }
 
@@ -199,7 +207,8 @@ func TestRefusals(t *testing.T) {
 // Paper 000's Proposition 1 read as printed: this fetch, made as early as
 // possible, takes the room that the run before it needs, and nothing can go on.
 func TestDeadlockIsRefused(t *testing.T) {
-	_, err := sim.Play(problem(10, engine.Whole, engine.HalfDuplex), engine.Schedule{engine.Fetch(valW, 0), engine.Run(opP), engine.Run(opR)})
+	_, err := sim.Play(problem(10, engine.Whole, engine.HalfDuplex),
+		engine.Schedule{engine.Fetch(valW, 0), engine.Run(opP), engine.Run(opR)})
 	var stuck *sim.StuckError
 	if !errors.As(err, &stuck) || stuck.Step != 2 || stuck.Need != 2 || stuck.Free != 0 {
 		t.Errorf("got %v, want step 2 stuck for 2 bytes where 0 are free", err)
@@ -279,7 +288,8 @@ func TestRandomSchedules(t *testing.T) {
 			}
 		}
 		if peak != tr.Peak || peak > p.Budget {
-			t.Fatalf("%s: peak %d, largest sample %d, budget %d (%v, %v, %d/%d)", id, tr.Peak, peak, p.Budget, p.Transfers, p.Device.Duplex, p.Device.ToHost, p.Device.ToDev)
+			t.Fatalf("%s: peak %d, largest sample %d, budget %d (%v, %v, %d/%d)", id, tr.Peak, peak, p.Budget,
+				p.Transfers, p.Device.Duplex, p.Device.ToHost, p.Device.ToDev)
 		}
 		var end [sim.NumLanes]time.Duration
 		for _, sp := range tr.Spans {

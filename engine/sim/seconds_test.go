@@ -170,7 +170,8 @@ func (w *seconds) counter(i int) bool {
 	case engine.StepWait:
 		for k := range i {
 			v := st.Value
-			about := w.lane(k) > 2 && w.s[k].Value == v || w.lane(k) > 0 && w.lane(k) < 3 && slices.Contains(w.g.Ops[w.s[k].Op].Out, v)
+			about := w.lane(k) > 2 && w.s[k].Value == v || w.lane(k) > 0 && w.lane(k) < 3 &&
+				slices.Contains(w.g.Ops[w.s[k].Op].Out, v)
 			if about && !w.steps[k].over {
 				return false
 			}

@@ -56,7 +56,8 @@ const (
 
 // String returns the name of the reason for people.
 func (r Reason) String() string {
-	return [...]string{"none", "needs data", "needs memory", "waits for copy-out", "window", "dependency", "transfers end"}[r]
+	return [...]string{"none", "needs data", "needs memory", "waits for copy-out", "window", "dependency",
+		"transfers end"}[r]
 }
 
 // Span is one run or transfer over [Start, End), counted from the start of the step
@@ -83,11 +84,12 @@ type Span struct {
 // spans together cover [0, Makespan) without overlap.
 type Gap struct {
 	Start, End time.Duration
-	Reason     Reason         // one of NeedsData, NeedsRoom, CopyOut, Drain
-	Step       int            // the step that could not go on; len(schedule) when draining
-	Value      engine.ValueID // the value waited for, NoValue if the wait is for room, or for an operation that Op.After names
-	Need       engine.Bytes   // bytes that were missing at the start of the gap, for NeedsRoom
-	Cause      SpanID         // the transfer, or the operation of another lane, whose progress ended the gap
+	Reason     Reason // one of NeedsData, NeedsRoom, CopyOut, Drain
+	Step       int    // the step that could not go on; len(schedule) when draining
+	// the value waited for, NoValue if the wait is for room, or for an operation that Op.After names
+	Value engine.ValueID
+	Need  engine.Bytes // bytes that were missing at the start of the gap, for NeedsRoom
+	Cause SpanID       // the transfer, or the operation of another lane, whose progress ended the gap
 }
 
 // Category is a band of the memory picture.
@@ -99,8 +101,9 @@ const (
 	Gradient                   // gradients of activations
 	Activation                 // outputs and saved activations, first computed
 	Recomputed                 // outputs and saved activations, computed again
-	InTransfer                 // arriving, or waiting for its copy to the host or for an operation of another lane to end
-	Workspace                  // temporaries of the running operation
+	// arriving, or waiting for its copy to the host or for an operation of another lane to end
+	InTransfer
+	Workspace // temporaries of the running operation
 	NumCategories
 )
 

@@ -367,7 +367,8 @@ func TestWindowVectors(t *testing.T) {
 				s = append(s, engine.Run(engine.OpID(i)))
 				add(a.Post)
 			}
-			for duplex, makespan := range map[engine.Duplex]time.Duration{engine.FullDuplex: want.Makespan, engine.HalfDuplex: want.Half} {
+			for duplex, makespan := range map[engine.Duplex]time.Duration{engine.FullDuplex: want.Makespan,
+				engine.HalfDuplex: want.Half} {
 				p := &engine.Problem{Graph: g, Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
 				tr, err := playChecked(p, s)
 				if err != nil {

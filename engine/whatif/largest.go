@@ -9,11 +9,13 @@ import (
 
 // LargestAnswer is the largest batch that was found to train.
 type LargestAnswer struct {
-	BatchPoint       // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
-	Fails      int   // the batch above it that does not train; 0 if even MaxBatch trains
-	Undecided  []int // batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not train
-	Gaps       bool  // a smaller batch does not train although this one does
-	Tried      int   // how many batches were looked at
+	BatchPoint     // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
+	Fails      int // the batch above it that does not train; 0 if even MaxBatch trains
+	// batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not
+	// train
+	Undecided []int
+	Gaps      bool // a smaller batch does not train although this one does
+	Tried     int  // how many batches were looked at
 }
 
 // BatchProgress is what LargestBatch says while it works.

@@ -86,7 +86,8 @@ func (s scaling) stage(st engine.Stage) engine.Stage {
 		*b = s.size(*b)
 	}
 	if f := st.Fast; f != nil {
-		st.Fast = &engine.Algorithm{Forward: s.time(f.Forward), Back: s.time(f.Back), FwdTemp: s.size(f.FwdTemp), BwdTemp: s.size(f.BwdTemp)}
+		st.Fast = &engine.Algorithm{Forward: s.time(f.Forward), Back: s.time(f.Back), FwdTemp: s.size(f.FwdTemp),
+			BwdTemp: s.size(f.BwdTemp)}
 	}
 	return st
 }

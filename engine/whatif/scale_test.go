@@ -42,7 +42,8 @@ func TestOfChain(t *testing.T) {
 			{Name: "act", Forward: 40, Back: 0, Out: 3, Saved: 3, Grad: 3},
 		}}
 	if !reflect.DeepEqual(p.Chain.Chain, want) {
-		t.Errorf("got\n%s%+v\nwant\n%s%+v", enginetest.Dump(p.Chain.Chain), *p.Chain.Chain, enginetest.Dump(want), *want)
+		t.Errorf("got\n%s%+v\nwant\n%s%+v", enginetest.Dump(p.Chain.Chain), *p.Chain.Chain, enginetest.Dump(want),
+			*want)
 	}
 	if p, err := build(2); err != nil || !reflect.DeepEqual(p.Chain.Chain, c) {
 		t.Errorf("at its own batch the chain is %+v (%v), want what it was", p.Chain.Chain, err)
@@ -61,7 +62,8 @@ func TestOfGraph(t *testing.T) {
 		{Name: "x", Kind: engine.KindActivation, Size: 3, PartOf: engine.NoValue},
 		{Name: "w", Kind: engine.KindWeight, Size: 3, PartOf: engine.NoValue, Initial: engine.OnHost},
 		{Name: "d", Kind: engine.KindGradient, Size: 4, PartOf: engine.NoValue}},
-		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2}, Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
+		Ops: []engine.Op{{Name: "f", Time: 5002, Temp: 1, In: []engine.ValueID{1}, Out: []engine.ValueID{0, 2},
+			Alt: &engine.Alt{Time: 6000, Temp: 2}}}}
 	build, err := whatif.ScaleGraph(g, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +73,8 @@ func TestOfGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	op := p.Graph.Ops[0]
-	got := fmt.Sprint(p.Graph.Values[0].Size, p.Graph.Values[1].Size, p.Graph.Values[2].Size, p.Graph.Fixed, op.Time, op.Temp, *op.Alt)
+	got := fmt.Sprint(p.Graph.Values[0].Size, p.Graph.Values[1].Size, p.Graph.Values[2].Size, p.Graph.Fixed, op.Time,
+		op.Temp, *op.Alt)
 	if want := fmt.Sprint(8, 3, 10, 11, time.Duration(5005), 3, engine.Alt{Time: 7500, Temp: 5}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -90,7 +93,8 @@ func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.B
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &whatif.BatchQuestion{Build: build, Strategy: s, Device: enginetest.Device(engine.HalfDuplex), Budget: budget, Most: 40}
+	return &whatif.BatchQuestion{Build: build, Strategy: s, Device: enginetest.Device(engine.HalfDuplex),
+		Budget: budget, Most: 40}
 }
 
 // TestLargest compares with solving every batch, for every strategy.
@@ -125,7 +129,8 @@ func TestLargest(t *testing.T) {
 			if len(trains) > 0 {
 				want = slices.Max(trains)
 			}
-			input := fmt.Sprintf("seed %d chain %d, batch %d, budget %d, %s\n%s", seed, i, c.Batch, budget, s.Name, enginetest.Dump(c))
+			input := fmt.Sprintf("seed %d chain %d, batch %d, budget %d, %s\n%s", seed, i, c.Batch, budget, s.Name,
+				enginetest.Dump(c))
 			if gaps := len(trains) != want; got.Batch != want && !gaps {
 				t.Errorf("%sgot %+v, want batch %d", input, got, want)
 			}
@@ -147,23 +152,26 @@ func TestLargest(t *testing.T) {
 		}
 	}
 	if found < 100 || none < 10 || all < 10 {
-		t.Errorf("seed %d: %d found, %d where nothing trains, %d where all do: the generator is off", seed, found, none, all)
+		t.Errorf("seed %d: %d found, %d where nothing trains, %d where all do: the generator is off", seed, found,
+			none, all)
 	}
 }
 
 // pretend is a strategy that solves like keepall and refuses by a rule.
 func pretend(refuses func(batch int) bool) *engine.Strategy {
 	keep := engine.Lookup("keepall")
-	return &engine.Strategy{Name: "pretend", Solver: func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-		if b := p.Chain.Chain.Batch; refuses(b) {
-			return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: engine.Bytes(1000 + b)}
-		}
-		return keep.Solve(p.WithBudget(engine.NoLimit), nil, poll)
-	}}
+	return &engine.Strategy{Name: "pretend",
+		Solver: func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+			if b := p.Chain.Chain.Batch; refuses(b) {
+				return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: engine.Bytes(1000 + b)}
+			}
+			return keep.Solve(p.WithBudget(engine.NoLimit), nil, poll)
+		}}
 }
 
 func oneByte() *engine.Chain {
-	return &engine.Chain{Batch: 1, Input: 1, Stages: []engine.Stage{{Forward: 10_000, Back: 20_000, Out: 1, Saved: 1, Grad: 1}}}
+	return &engine.Chain{Batch: 1, Input: 1,
+		Stages: []engine.Stage{{Forward: 10_000, Back: 20_000, Out: 1, Saved: 1, Grad: 1}}}
 }
 
 // TestGaps: a strategy that refuses a batch between others that it solves.
@@ -174,7 +182,8 @@ func TestGaps(t *testing.T) {
 		t.Errorf("got %+v, %v; want batch 21 with gaps below it", got, err)
 	}
 	// 21 samples take 10 us and 20 us less the fixed parts, 21 times.
-	if want := 2*whatif.Launch + 21*(30*time.Microsecond-2*whatif.Launch); got.StepTime != want || got.Throughput() != 21/want.Seconds() {
+	if want := 2*whatif.Launch + 21*(30*time.Microsecond-2*whatif.Launch); got.StepTime != want ||
+		got.Throughput() != 21/want.Seconds() {
 		t.Errorf("21 samples take %v, %v samples/s; want %v", got.StepTime, got.Throughput(), want)
 	}
 }
@@ -215,7 +224,8 @@ func TestUndecided(t *testing.T) {
 	if got, err := whatif.LargestBatch(ctx, q, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %+v, %v", got, err)
 	}
-	if err := whatif.BatchCurve(ctx, q, []int{1}, func(whatif.BatchPoint) { t.Error("cancelled, and a point comes") }); !errors.Is(err, context.Canceled) {
+	if err := whatif.BatchCurve(ctx, q, []int{1},
+		func(whatif.BatchPoint) { t.Error("cancelled, and a point comes") }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }
@@ -225,7 +235,8 @@ func TestUndecided(t *testing.T) {
 func TestErrors(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 14, MaxStages: 14})
 	c.Batch = 1
-	if got, err := whatif.LargestBatch(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)), nil); !errors.Is(err, engine.ErrUnsupported) {
+	if got, err := whatif.LargestBatch(t.Context(), question(t, c, engine.Lookup("offloadexact"), engine.Bytes(1)),
+		nil); !errors.Is(err, engine.ErrUnsupported) {
 		t.Errorf("offloadexact on 14 stages: got %+v, %v; want that it does not apply", got, err)
 	}
 	q := question(t, c, engine.Lookup("greedy"), 3*c.KeepAllPeak())
@@ -252,7 +263,8 @@ func TestErrors(t *testing.T) {
 func TestCurve(t *testing.T) {
 	q := question(t, oneByte(), engine.Lookup("keepall"), 30)
 	var got []whatif.BatchPoint
-	if err := whatif.BatchCurve(t.Context(), q, []int{1, 10, 20, 30, 40}, func(p whatif.BatchPoint) { got = append(got, p) }); err != nil {
+	if err := whatif.BatchCurve(t.Context(), q, []int{1, 10, 20, 30, 40},
+		func(p whatif.BatchPoint) { got = append(got, p) }); err != nil {
 		t.Fatal(err)
 	}
 	// Input, saved activations and gradient are a byte each: 30 bytes hold 10 samples.
@@ -260,7 +272,8 @@ func TestCurve(t *testing.T) {
 		batch int
 		fits  bool
 	}{{1, true}, {10, true}, {20, false}, {30, false}, {40, false}} {
-		if i >= len(got) || got[i].Batch != want.batch || (got[i].StepTime > 0) != want.fits || (got[i].Smallest == 0) != want.fits {
+		if i >= len(got) || got[i].Batch != want.batch || (got[i].StepTime > 0) != want.fits ||
+			(got[i].Smallest == 0) != want.fits {
 			t.Errorf("point %d of %+v; want batch %d, fits %v", i, got, want.batch, want.fits)
 		}
 	}
@@ -273,11 +286,13 @@ func TestBeyondRange(t *testing.T) {
 	q := question(t, c, engine.Lookup("keepall"), engine.NoLimit)
 	q.Most = whatif.MaxBatch
 	got, err := whatif.LargestBatch(t.Context(), q, nil)
-	if err != nil || got.Batch < 900 || got.Batch > 1100 || got.Fails != got.Batch+1 || !slices.Contains(got.Undecided, got.Fails) {
+	if err != nil || got.Batch < 900 || got.Batch > 1100 || got.Fails != got.Batch+1 ||
+		!slices.Contains(got.Undecided, got.Fails) {
 		t.Errorf("got %+v, %v; want about 1000 samples, and the next one undecided", got, err)
 	}
 	_, err = whatif.AtBatch(t.Context(), q, 2000)
-	if !errors.Is(err, engine.ErrRange) || !strings.HasPrefix(err.Error(), "at batch 2000: the times add up to 208 days") {
+	if !errors.Is(err, engine.ErrRange) ||
+		!strings.HasPrefix(err.Error(), "at batch 2000: the times add up to 208 days") {
 		t.Errorf("batch 2000: got %v, want what is too large", err)
 	}
 }

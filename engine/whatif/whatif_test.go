@@ -18,7 +18,8 @@ func chain(t *testing.T) *engine.Problem {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return engine.NewChainProblem(c, engine.Device{ToHost: 1_000_000_000, ToDev: 1_000_000_000}, engine.Whole, engine.NoLimit)
+	return engine.NewChainProblem(c, engine.Device{ToHost: 1_000_000_000, ToDev: 1_000_000_000}, engine.Whole,
+		engine.NoLimit)
 }
 
 func method(t *testing.T, name string) Method {

@@ -25,7 +25,8 @@ that are not given are searched for: up to 24 distances and 18 leads.`,
 	Class: engine.MayOffload, Graphs: true,
 	Rank: engine.Rank{Graph: 4},
 	Cites: []engine.Cite{
-		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting", ID: "arXiv:1807.02037", Section: "3"},
+		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting",
+			ID: "arXiv:1807.02037", Section: "3"},
 		{Text: paper004.Text, ID: paper004.ID, Section: "2 (LMS)"},
 	},
 	Params: []engine.Param{

@@ -47,7 +47,8 @@ func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 		for _, id := range op.In {
 			v := whole[id]
 			if !made[v] {
-				return nil, fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported, op.Name, g.Values[id].Name)
+				return nil, fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported,
+					op.Name, g.Values[id].Name)
 			}
 			n.add(f.first, v)
 		}
@@ -90,7 +91,8 @@ func containers(g *engine.Graph) ([]engine.ValueID, error) {
 		}
 		whole[i] = v
 		if w := g.Values[i].PartOf; made[i] && w != engine.NoValue && made[w] {
-			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported, g.Values[i].Name, g.Values[w].Name)
+			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported,
+				g.Values[i].Name, g.Values[w].Name)
 		}
 	}
 	return whole, nil

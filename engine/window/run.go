@@ -42,7 +42,8 @@ const cancelled = engine.StepKind(255)
 
 func (n *network) start(budget engine.Bytes) *run {
 	g := n.p.Graph
-	r := &run{network: n, budget: budget, place: make([]place, len(g.Values)), leaves: make([]int, len(g.Values)), used: g.Fixed}
+	r := &run{network: n, budget: budget, place: make([]place, len(g.Values)), leaves: make([]int, len(g.Values)),
+		used: g.Fixed}
 	for v := range g.Values {
 		switch initial := g.Values[v].Initial; {
 		case initial&engine.OnDevice != 0:

@@ -46,7 +46,8 @@ func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 		return nil, n.refusal(least)
 	}
 	lower, name := bound.Of(n.p, engine.MayOffload)
-	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower, OptimalAmong: within, Bound: lower}
+	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower,
+		OptimalAmong: within, Bound: lower}
 	if !b.travels() {
 		sol.Notes = append(sol.Notes, "Nothing is moved.")
 		return sol, nil

@@ -22,7 +22,8 @@ func stop(err error) engine.OpID {
 func TestStops(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
 		{Name: "x", Size: 4, PartOf: engine.NoValue}, {Name: "y", Size: 4, PartOf: engine.NoValue}},
-		Ops: []engine.Op{{Name: "f", Out: []engine.ValueID{0}}, {Name: "g", In: []engine.ValueID{0}, Out: []engine.ValueID{1}}}}
+		Ops: []engine.Op{{Name: "f", Out: []engine.ValueID{0}},
+			{Name: "g", In: []engine.ValueID{0}, Out: []engine.ValueID{1}}}}
 	for budget, want := range map[engine.Bytes]engine.OpID{3: 0, 4: 1, 7: 1, 8: engine.NoOp} {
 		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: budget}
 		for name, solve := range map[string]func() (*engine.Solution, error){

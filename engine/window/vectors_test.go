@@ -86,7 +86,8 @@ func compareStop(t *testing.T, v *enginetest.Vector, method string, op engine.Op
 	}
 }
 
-func compare(t *testing.T, v *enginetest.Vector, method string, p *engine.Problem, sol *engine.Solution, err error) int {
+func compare(t *testing.T, v *enginetest.Vector, method string, p *engine.Problem, sol *engine.Solution,
+	err error) int {
 	t.Helper()
 	var want expected
 	if err := json.Unmarshal(v.Expect[method], &want); err != nil {
@@ -113,7 +114,8 @@ func compare(t *testing.T, v *enginetest.Vector, method string, p *engine.Proble
 		return 0
 	}
 	if trace.Makespan != span || trace.Peak != want.Peak || sol.Makespan != span || sol.Peak != want.Peak {
-		t.Errorf("%s: %s, %v duplex: claims %d ns and %d bytes, plays %d and %d, want %d and %d", v.ID, method, p.Device.Duplex,
+		t.Errorf("%s: %s, %v duplex: claims %d ns and %d bytes, plays %d and %d, want %d and %d", v.ID, method,
+			p.Device.Duplex,
 			sol.Makespan, sol.Peak, trace.Makespan, trace.Peak, span, want.Peak)
 	}
 	steps := want.schedule(p.Graph)

@@ -57,11 +57,18 @@ func TestGraphs(t *testing.T) {
 		}{
 			{"window", func(p *engine.Problem) (*engine.Solution, error) { return window.ByWindow(p, bytes) }},
 			{"lms", func(p *engine.Problem) (*engine.Solution, error) { return window.ByLMS(p, threshold, ahead) }},
-			{"window search", func(p *engine.Problem) (*engine.Solution, error) { return engine.Lookup("window").Solve(p, nil, nil) }},
-			{"lms search", func(p *engine.Problem) (*engine.Solution, error) { return engine.Lookup("lms").Solve(p, nil, nil) }},
+			{"window search", func(p *engine.Problem) (*engine.Solution,
+				error) {
+				return engine.Lookup("window").Solve(p, nil, nil)
+			}},
+			{"lms search", func(p *engine.Problem) (*engine.Solution,
+				error) {
+				return engine.Lookup("lms").Solve(p, nil, nil)
+			}},
 		}
 		for _, m := range methods {
-			p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))), Transfers: engine.Transfers(r.IntN(2))}
+			p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.Duplex(r.IntN(2))),
+				Transfers: engine.Transfers(r.IntN(2))}
 			var least *engine.InfeasibleError
 			if _, err := m.solve(p); !errors.As(err, &least) {
 				if err != nil {
@@ -71,7 +78,8 @@ func TestGraphs(t *testing.T) {
 			}
 			refused++
 			if _, err := m.solve(p.WithBudget(least.Smallest - 1)); !errors.As(err, &least) {
-				t.Errorf("seed %d graph %d: %s: one byte less than the smallest budget %d: got %v", seed, i, m.name, least.Smallest, err)
+				t.Errorf("seed %d graph %d: %s: one byte less than the smallest budget %d: got %v", seed, i, m.name,
+					least.Smallest, err)
 			}
 			for _, more := range []engine.Bytes{0, 1, engine.Bytes(r.IntN(20)), 1000} {
 				q := p.WithBudget(least.Smallest + more)
@@ -102,7 +110,8 @@ func holds(t *testing.T, p *engine.Problem, sol *engine.Solution, name string, i
 		return
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak || sol.Bound > sol.Makespan {
-		t.Errorf("graph %d: %s within %d: claims %d ns (no less than %d) and %d bytes, plays %d and %d", i, name, p.Budget,
+		t.Errorf("graph %d: %s within %d: claims %d ns (no less than %d) and %d bytes, plays %d and %d", i, name,
+			p.Budget,
 			sol.Makespan, sol.Bound, sol.Peak, trace.Makespan, trace.Peak)
 	}
 	if err := check.Trace(p, sol.Schedule, trace); err != nil {
@@ -117,13 +126,15 @@ func TestSearchIsNoWorse(t *testing.T) {
 	r := enginetest.Rand(seed)
 	for i := range 60 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 4, MaxSize: 5})
-		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(i%2)), engine.Whole, enginetest.RandomBudget(r, c))
+		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(i%2)), engine.Whole,
+			enginetest.RandomBudget(r, c))
 		best := func(name string, solve func(k int) (*engine.Solution, error), count int) {
 			sol, err := engine.Lookup(name).Solve(p, nil, nil)
 			for k := range count {
 				one, errOne := solve(k)
 				if errOne == nil && (err != nil || one.Makespan < sol.Makespan) {
-					t.Errorf("seed %d chain %d within %d: %s finds %v, %v; number %d takes %v\n%s", seed, i, p.Budget, name, sol, err, k, one.Makespan, enginetest.Dump(c))
+					t.Errorf("seed %d chain %d within %d: %s finds %v, %v; number %d takes %v\n%s", seed, i, p.Budget,
+						name, sol, err, k, one.Makespan, enginetest.Dump(c))
 					return
 				}
 			}
@@ -142,8 +153,9 @@ func TestUnsupported(t *testing.T) {
 	for name, g := range map[string]*engine.Graph{
 		"read before it is made": {Done: engine.NoValue, Values: []engine.Value{value("x", engine.NoValue)},
 			Ops: []engine.Op{{Name: "f", In: []engine.ValueID{0}}, {Name: "g", Out: []engine.ValueID{0}}}},
-		"made with its container": {Done: engine.NoValue, Values: []engine.Value{value("x", 1), value("all", engine.NoValue)},
-			Ops: []engine.Op{{Name: "f", Out: []engine.ValueID{0}}, {Name: "g", Out: []engine.ValueID{1}}}},
+		"made with its container": {Done: engine.NoValue,
+			Values: []engine.Value{value("x", 1), value("all", engine.NoValue)},
+			Ops:    []engine.Op{{Name: "f", Out: []engine.ValueID{0}}, {Name: "g", Out: []engine.ValueID{1}}}},
 	} {
 		p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: 10}
 		for _, strategy := range []string{"window", "lms"} {
@@ -159,7 +171,8 @@ func TestNoLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(2), enginetest.Shape{MinStages: 5, MaxSize: 40})
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())
 	for _, name := range []string{"window", "lms"} {
-		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil || sol.Makespan != c.ForwardTime()+c.BackTime() {
+		if sol, err := engine.Lookup(name).Solve(p, nil, nil); err != nil ||
+			sol.Makespan != c.ForwardTime()+c.BackTime() {
 			t.Errorf("%s: got %v, %v; want a schedule that keeps everything", name, sol, err)
 		}
 		if _, err := engine.Lookup(name).Solve(p.WithBudget(p.Budget-1), nil, nil); err != engine.ErrNeedsLink {

@@ -11,8 +11,10 @@ func TestClassify(t *testing.T) {
 		in, out, height, width, stride, groups int64
 		want                                   Class
 	}{
-		{3, 64, 7, 7, 2, 1, First}, {64, 128, 3, 3, 2, 1, Strided}, {64, 256, 1, 1, 1, 1, Point}, {128, 128, 3, 3, 1, 1, Wide},
-		{64, 192, 3, 3, 1, 1, Mid}, {32, 64, 3, 3, 1, 1, Narrow}, {128, 128, 1, 7, 1, 1, Other}, {48, 64, 5, 5, 1, 1, Other},
+		{3, 64, 7, 7, 2, 1, First}, {64, 128, 3, 3, 2, 1, Strided}, {64, 256, 1, 1, 1, 1, Point},
+		{128, 128, 3, 3, 1, 1, Wide},
+		{64, 192, 3, 3, 1, 1, Mid}, {32, 64, 3, 3, 1, 1, Narrow}, {128, 128, 1, 7, 1, 1, Other},
+		{48, 64, 5, 5, 1, 1, Other},
 		{32, 32, 3, 3, 2, 32, Grouped},
 	} {
 		if got := Classify(c.in, c.out, c.height, c.width, c.stride, c.groups); got != c.want {

@@ -25,15 +25,17 @@ type Card struct {
 	LinkPeak   engine.Rate     // of the link in each direction, by its standard
 	LinkOrigin profiles.Origin // of ToHost and ToDev: Measured, Estimated, TheoreticalPeak, or Unknown without a rate
 	FP32       Flops           // peak of 32-bit arithmetic without tensor cores; 0 if it is not known
-	FP16       Flops           // peak of dense 16-bit arithmetic with 32-bit sums, in bf16 where it has that; 0 if it has no units for it
-	FP8        Flops           // peak of dense 8-bit floating-point arithmetic; 0 if it has no units for it
-	MemoryRate engine.Rate     // of the card's own memory
-	Between    engine.Rate     // to the cards beside it, each direction; 0 if it is not known
-	Network    engine.Rate     // of its own share of a node's network, by the reference designs; 0 if it is not known
+	// peak of dense 16-bit arithmetic with 32-bit sums, in bf16 where it has that; 0 if it has no units for it
+	FP16       Flops
+	FP8        Flops       // peak of dense 8-bit floating-point arithmetic; 0 if it has no units for it
+	MemoryRate engine.Rate // of the card's own memory
+	Between    engine.Rate // to the cards beside it, each direction; 0 if it is not known
+	Network    engine.Rate // of its own share of a node's network, by the reference designs; 0 if it is not known
 	Kind       Kind
 	Source     string // of all of these, for people
-	Unsourced  string // figures that no source at hand confirms, for people: "rates and memory bandwidth"; empty if there are none
-	Instead    string // the card that replaces it in lists; links of the time before still mean this one
+	// figures that no source at hand confirms, for people: "rates and memory bandwidth"; empty if there are none
+	Unsourced string
+	Instead   string // the card that replaces it in lists; links of the time before still mean this one
 }
 
 // Kind is a generation of cards, as far as what they can do and how near they come to their peaks differ.

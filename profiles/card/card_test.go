@@ -13,7 +13,8 @@ import (
 )
 
 // apart are the cards whose link was measured in each direction, and those that are taken to be like them.
-var apart = map[string]bool{"gh200-96gb-single": true, "gh200-96gb-quad": true, "gh200-144gb-single": true, "gb200": true, "gb300": true}
+var apart = map[string]bool{"gh200-96gb-single": true, "gh200-96gb-quad": true, "gh200-144gb-single": true,
+	"gb200": true, "gb300": true}
 
 // TestCards checks that every device is fit for links and complete, and that
 // its link says honestly where its rate comes from.
@@ -27,7 +28,8 @@ func TestCards(t *testing.T) {
 		if got := Lookup(d.ID); got == nil || *got != d {
 			t.Errorf("Lookup(%q) = %+v; want %+v", d.ID, got, d)
 		}
-		if d.Name == "" || d.Link == "" || d.Source == "" || d.Memory <= 0 || d.MemoryRate <= 0 || d.Peak("f32") <= 0 && d.Kind != Shared {
+		if d.Name == "" || d.Link == "" || d.Source == "" || d.Memory <= 0 || d.MemoryRate <= 0 ||
+			d.Peak("f32") <= 0 && d.Kind != Shared {
 			t.Errorf("device %q: a field is missing: %+v", d.ID, d)
 		}
 		if alike := d.ToDev == d.ToHost; alike == apart[d.ID] || d.Duplex != engine.HalfDuplex {
@@ -45,7 +47,8 @@ func TestCards(t *testing.T) {
 		if d.ToDev <= 0 || d.ToDev > d.LinkPeak {
 			t.Errorf("device %q: a rate of %d on a link of %d", d.ID, d.ToDev, d.LinkPeak)
 		}
-		words := map[profiles.Origin]string{profiles.Estimated: "estimate", TheoreticalPeak: "theoretical peak", profiles.Measured: "measured"}
+		words := map[profiles.Origin]string{profiles.Estimated: "estimate", TheoreticalPeak: "theoretical peak",
+			profiles.Measured: "measured"}
 		if word := words[d.LinkOrigin]; word == "" || !strings.Contains(d.Source, word) {
 			t.Errorf("device %q: a link of origin %q, but the source does not say so: %s", d.ID, d.LinkOrigin, d.Source)
 		}
@@ -119,7 +122,8 @@ func TestDeviceFigures(t *testing.T) {
 		want := [6]float64{usable, f.FP32, f.FP16, f.Rate, f.Peak, link}
 		for k := range got {
 			if math.Abs(got[k]-want[k]) > 1e-6 {
-				t.Errorf("%s (%s): memory, fp32, fp16, memory rate, link peak, link = %v; want %v", d.ID, f.Name, got, want)
+				t.Errorf("%s (%s): memory, fp32, fp16, memory rate, link peak, link = %v; want %v", d.ID, f.Name,
+					got, want)
 				break
 			}
 		}
@@ -138,22 +142,27 @@ func TestOwn(t *testing.T) {
 		{Own{Memory: 24 * engine.GiB}, "24gib"},
 		{Own{Memory: 24564 * engine.MiB, Link: 12_500_000_000}, "24564mib-link12500mbps"},
 		{Own{Memory: 24 * engine.GiB, Link: 25 * gb, Rate: 165 * teraflops}, "24gib-link25gbps-rate165tflops"},
-		{Own{Memory: 16 << 10 * engine.GiB, Link: mostRate, Rate: mostFlops, Own: mostRate}, "16384gib-link100000gbps-rate1000000tflops-own100000gbps"},
-		{Own{Memory: 80 * engine.GiB, Rate: 1_307_500_000_000_000, Own: 5300 * gb}, "80gib-rate1307500gflops-own5300gbps"},
+		{Own{Memory: 16 << 10 * engine.GiB, Link: mostRate, Rate: mostFlops, Own: mostRate},
+			"16384gib-link100000gbps-rate1000000tflops-own100000gbps"},
+		{Own{Memory: 80 * engine.GiB, Rate: 1_307_500_000_000_000, Own: 5300 * gb},
+			"80gib-rate1307500gflops-own5300gbps"},
 	} {
 		d := Lookup(c.id)
 		if id := c.own.ID(); id != c.id || d == nil {
 			t.Errorf("%+v is spelled %s and found as %v; want %s", c.own, id, d, c.id)
 			continue
 		}
-		if d.Memory != c.own.Memory || c.own.Link > 0 && d.ToDev != c.own.Link || d.FP16 != c.own.Rate || c.own.Own > 0 && d.MemoryRate != c.own.Own || d.Timed() != (c.own.Rate > 0) {
+		if d.Memory != c.own.Memory || c.own.Link > 0 && d.ToDev != c.own.Link || d.FP16 != c.own.Rate ||
+			c.own.Own > 0 && d.MemoryRate != c.own.Own || d.Timed() != (c.own.Rate > 0) {
 			t.Errorf("%s: %+v; want the figures of %+v", c.id, d, c.own)
 		}
 		if id, rest := Cut(c.id + "-b32"); id != c.id || rest != "-b32" {
 			t.Errorf("%s-b32 begins with %q, then %q; want the id and -b32", c.id, id, rest)
 		}
 	}
-	for _, id := range []string{"", "24", "24gb", "0gib", "024gib", "1mib", "20000gib", "9999999999mib", "24gib-", "24gib-x", "24gib-link0gbps", "24gib-link1000000gbps", "24gib-rate1tflop", "24gib-rate1gbps", "24gib-rate5tflops-link5gbps", "-24gib"} {
+	for _, id := range []string{"", "24", "24gb", "0gib", "024gib", "1mib", "20000gib", "9999999999mib", "24gib-",
+		"24gib-x", "24gib-link0gbps", "24gib-link1000000gbps", "24gib-rate1tflop", "24gib-rate1gbps",
+		"24gib-rate5tflops-link5gbps", "-24gib"} {
 		if d := Lookup(id); d != nil {
 			t.Errorf("%q is found as %s; want nothing", id, d.ID)
 		}
@@ -167,8 +176,10 @@ func TestPrecisions(t *testing.T) {
 		bf16, fp8 bool
 		mib       engine.Bytes
 	}{
-		{"t4", false, false, 15_360}, {"v100-pcie-16gb", false, false, 16_128}, {"k40", false, false, 11_441}, {"a100-80gb", true, false, 81_920},
-		{"rtx-3090", true, false, 24_576}, {"rtx-4090", true, true, 24_564}, {"l4", true, true, 23_034}, {"h100", true, true, 81_559}, {"mi300x", true, true, 196_592},
+		{"t4", false, false, 15_360}, {"v100-pcie-16gb", false, false, 16_128}, {"k40", false, false, 11_441},
+		{"a100-80gb", true, false, 81_920},
+		{"rtx-3090", true, false, 24_576}, {"rtx-4090", true, true, 24_564}, {"l4", true, true, 23_034},
+		{"h100", true, true, 81_559}, {"mi300x", true, true, 196_592},
 	} {
 		d := Lookup(c.id)
 		if d == nil || d.BF16() != c.bf16 || (d.FP8 > 0) != c.fp8 || d.Memory != c.mib*engine.MiB {
@@ -180,9 +191,12 @@ func TestPrecisions(t *testing.T) {
 // Reports of runs name cards in many ways.
 func TestFind(t *testing.T) {
 	for text, want := range map[string]string{
-		"A100-40G": "a100-40gb", "A100-80G": "a100-80gb", "8xA100": "a100-80gb", "H100": "h100", "NVIDIA H100 PCIe": "h100-pcie", "H100-96G": "h100-96gb",
-		"GH200": "gh200-96gb-single", "H200": "h200", "GB200": "gb200", "B200": "b200", "GB300": "gb300", "L40S": "l40s", "L4": "l4", "RTX 4090": "rtx-4090",
-		"4090": "rtx-4090", "RTX 6000 Ada": "rtx-6000-ada", "A6000": "rtx-a6000", "V100": DefaultID, "MI300X": "mi300x", "T4": "t4", "abacus": "", "": "",
+		"A100-40G": "a100-40gb", "A100-80G": "a100-80gb", "8xA100": "a100-80gb", "H100": "h100",
+		"NVIDIA H100 PCIe": "h100-pcie", "H100-96G": "h100-96gb",
+		"GH200": "gh200-96gb-single", "H200": "h200", "GB200": "gb200", "B200": "b200", "GB300": "gb300",
+		"L40S": "l40s", "L4": "l4", "RTX 4090": "rtx-4090",
+		"4090": "rtx-4090", "RTX 6000 Ada": "rtx-6000-ada", "A6000": "rtx-a6000", "V100": DefaultID,
+		"MI300X": "mi300x", "T4": "t4", "abacus": "", "": "",
 	} {
 		got := ""
 		if d := Find(text); d != nil {

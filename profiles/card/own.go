@@ -132,7 +132,8 @@ func (o Own) Card() *Card {
 	link := cmp.Or(o.Link, assumedLink)
 	c := &Card{ID: o.ID(), Device: engine.Device{Name: "card with " + o.Memory.Text(), Memory: o.Memory, ToHost: link,
 		ToDev: link}, Kind: OfTheirOwner,
-		Link: "link of its own", LinkOrigin: profiles.Measured, FP16: o.Rate, FP32: o.Rate / assumedNarrow, MemoryRate: o.Own}
+		Link: "link of its own", LinkOrigin: profiles.Measured, FP16: o.Rate, FP32: o.Rate / assumedNarrow,
+		MemoryRate: o.Own}
 	c.LinkPeak = c.ToDev
 	said := "memory as its owner says"
 	if o.Link == 0 {

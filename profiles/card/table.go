@@ -53,7 +53,8 @@ var (
 	c2c      = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Measured, ""}
 	asC2C    = bus{"NVLink-C2C", 225 * gb, 193 * gb, 211 * gb, profiles.Estimated, "link to the host an estimate"}
 	hidden   = bus{name: "not known", note: "link to the host not known"}
-	shared   = bus{name: "not there, since memory is shared", note: "link to the host not there, since memory is shared"}
+	shared   = bus{name: "not there, since memory is shared",
+		note: "link to the host not there, since memory is shared"}
 )
 
 // Common sources.
@@ -87,7 +88,8 @@ const (
 
 // rows are the cards in the order in which they are listed. Those up to the last GH200 are the ones that the papers
 // measured with and those of the first links: their numbers stay as they are. Memory is what the driver reports or
-// nominal, in MiB; peaks of 32-bit arithmetic, of dense 16-bit products with 32-bit sums and of dense 8-bit ones, in TFLOP/s;
+// nominal, in MiB; peaks of 32-bit arithmetic, of dense 16-bit products with 32-bit sums and of dense 8-bit ones, in
+// TFLOP/s;
 // bandwidths of memory, to neighbours and of the network, in GB/s and in each direction. 0 is not known, or not there.
 var rows = []struct {
 	id, name                        string
@@ -108,8 +110,10 @@ var rows = []struct {
 		"peaks and memory bandwidth from the llm-analysis project's hardware table", "", ""},
 	{"v100-sxm2-32gb", "V100-SXM2-32GB", 32 * nominal, Volta, gen3, 15.7, 125, 0, 900, 150, 12,
 		llmAnalysis, "", ""},
-	{"v100-sxm2-16gb-nvlink2", "V100-SXM2 + POWER9, 2x NVLink 2", 16 * nominal, Volta, nvlink2, 15.7, 125, 0, 900, 150, 12,
-		"link to the host from " + hayakawa + ": two NVLinks of 50 GB/s each, both directions counted; the theoretical peak", "", ""},
+	{"v100-sxm2-16gb-nvlink2", "V100-SXM2 + POWER9, 2x NVLink 2", 16 * nominal, Volta, nvlink2, 15.7, 125, 0, 900,
+		150, 12,
+		"link to the host from " + hayakawa +
+			": two NVLinks of 50 GB/s each, both directions counted; the theoretical peak", "", ""},
 	{"a100-sxm-40gb", "A100-SXM-40GB", 40 * nominal, Ampere, gen4, 19.5, 312, 0, 1555, 300, 25,
 		llmAnalysis, "", ""},
 	{"a100-sxm-80gb", "A100-SXM-80GB", 80 * nominal, Ampere, gen4, 19.5, 312, 0, 2039, 300, 25,
@@ -125,9 +129,12 @@ var rows = []struct {
 	{"gh200-144gb", "GH200-144GB", 144 * nominal, Hopper, c2cBoth, 67, 989, 1979, 4900, 450, 50,
 		graceHopper + ", " + calculonGrace, "", ""},
 	{"gh200-96gb-single", "GH200-96GB alone", 96 * nominal, Hopper, c2cAlone, 67, 989, 1979, 4000, 450, 50,
-		graceHopper + "; " + nvbandwidth + "342 to 346 GB/s to the GPU and 295 back (NVIDIA/nvbandwidth issue 23, vllm-project/vllm issue 6496)", "", ""},
+		graceHopper + "; " + nvbandwidth +
+			"342 to 346 GB/s to the GPU and 295 back (NVIDIA/nvbandwidth issue 23, vllm-project/vllm issue 6496)",
+		"", ""},
 	{"gh200-96gb-quad", "GH200-96GB of four", 96 * nominal, Hopper, c2cFour, 67, 989, 1979, 4000, 450, 50,
-		graceHopper + "; a board of four; " + nvbandwidth + "411.6 to 421.1 GB/s to the GPU and 170 back (NVIDIA/Megatron-LM issue 6491)", "", ""},
+		graceHopper + "; a board of four; " + nvbandwidth +
+			"411.6 to 421.1 GB/s to the GPU and 170 back (NVIDIA/Megatron-LM issue 6491)", "", ""},
 	{"gh200-144gb-single", "GH200-144GB alone", 144 * nominal, Hopper, asAlone, 67, 989, 1979, 4900, 450, 50,
 		graceHopper + "; link to the host an estimate: what nvbandwidth measured with the memory of 96 GB (NVIDIA/nvbandwidth issue 23)", "", ""},
 	{"k40", "K40", 11_441, Older, gen3, 4.29, 0, 0, 288, 0, 0,
@@ -137,9 +144,11 @@ var rows = []struct {
 	{"rtx-3090", "RTX 3090", 24_576, Ampere, gen4, 35.6, 71, 0, 936, 25, 12,
 		"", "memory as nvidia-smi reports it (club-3090 issue 390)", ratesAndBandwidth},
 	{"rtx-4090", "RTX 4090", 24_564, Ampere, gen4, 82.6, 165.2, 330.3, 1008, 25, 12,
-		"16-bit and 8-bit rates and memory bandwidth from a third-party table (waredb)", "memory as nvidia-smi reports it (RLinf issue 255)", PlainRate},
+		"16-bit and 8-bit rates and memory bandwidth from a third-party table (waredb)",
+		"memory as nvidia-smi reports it (RLinf issue 255)", PlainRate},
 	{"rtx-5090", "RTX 5090", 32_607, Ampere, gen5, 104.8, 209.5, 419, 1792, 52, 12,
-		"memory bandwidth from a third-party guide (spheron)", "memory as nvidia-smi reports it (club-3090 issue 1229)", "rates"},
+		"memory bandwidth from a third-party guide (spheron)",
+		"memory as nvidia-smi reports it (club-3090 issue 1229)", "rates"},
 	{"rtx-a6000", "RTX A6000", 49_140, Ampere, gen4, 38.7, 154.85, 0, 768, 25, 25,
 		titan, "", "memory, 32-bit rate and memory bandwidth"},
 	{"rtx-6000-ada", "RTX 6000 Ada", 49_140, Ampere, gen4, 91.1, 364, 728, 960, 25, 25,
@@ -171,7 +180,8 @@ var rows = []struct {
 	{"h200", "H200-SXM", 143_771, Hopper, gen5, 67, 989, 1979, 4800, 450, 50,
 		byTables, "", "memory"},
 	{"b200", "B200", 183_359, Blackwell, guessed5, 75, 2250, 4500, 7672, 900, 50,
-		byTables + "; memory bandwidth from pytorch/ao pull request 4002", "memory as nvidia-smi reports it (NVIDIA/TensorRT-LLM issue 10278)", PlainRate},
+		byTables + "; memory bandwidth from pytorch/ao pull request 4002",
+		"memory as nvidia-smi reports it (NVIDIA/TensorRT-LLM issue 10278)", PlainRate},
 	{"b300", "B300", 275_040, Blackwell, guessed5, 75, 2250, 4500, 7750, 900, 100,
 		configure, "as nvidia-smi reports it", PlainRate},
 	{"gb200", "GB200", 189_471, Blackwell, asC2C, 80, 2500, 5000, 8000, 900, 50,
@@ -179,11 +189,13 @@ var rows = []struct {
 	{"gb300", "GB300", 284_208, Blackwell, c2c, 80, 2500, 5000, 8000, 900, 100,
 		configure + "; link to the host measured by " + onGB300, "as nvidia-smi reports it", PlainRate},
 	{"mi300x", "MI300X", 196_592, Other, gen5, 163.4, 1307, 2615, 5300, 448, 50,
-		"rates and memory bandwidth from third-party tables", "memory as rocm-smi reports it (ROCm issue 4750)", "32-bit rate and the links between cards"},
+		"rates and memory bandwidth from third-party tables", "memory as rocm-smi reports it (ROCm issue 4750)",
+		"32-bit rate and the links between cards"},
 	{"mi325x", "MI325X", 262_122, Other, gen5, 163.4, 1307, 2615, 6000, 448, 50,
 		"rates and memory bandwidth from third-party tables", "", "memory, 32-bit rate and the links between cards"},
 	{"mi355x", "MI355X", 294_888, Other, gen5, 157.3, 2500, 5000, 8000, 448, 50,
-		"16-bit rate and memory bandwidth from third-party tables", "", "memory, 32-bit and 8-bit rates and the links between cards"},
+		"16-bit rate and memory bandwidth from third-party tables", "",
+		"memory, 32-bit and 8-bit rates and the links between cards"},
 	{"tpu-v5e", "TPU v5e", 16_128, Other, hidden, 0, 197, 0, 819, 0, 0,
 		tpuDocs, "", "memory that a program can use"},
 	{"tpu-v5p", "TPU v5p", 95_760, Other, hidden, 0, 459, 0, 2765, 0, 0,

@@ -245,8 +245,9 @@ func (l *linearizer) findInputs() {
 			if l.isConstant(i) {
 				l.role[i] = constant
 				l.result.Pinned += o.Out
-				l.result.Notes = append(l.result.Notes, fmt.Sprintf("%s (%s) is a constant with %d readers: it stays for the whole step.",
-					profiles.Clip(o.Name), profiles.Clip(o.Kind), len(l.succs[i])))
+				l.result.Notes = append(l.result.Notes,
+					fmt.Sprintf("%s (%s) is a constant with %d readers: it stays for the whole step.",
+						profiles.Clip(o.Name), profiles.Clip(o.Kind), len(l.succs[i])))
 			}
 			continue
 		}
@@ -314,7 +315,8 @@ func (l *linearizer) findPaths() {
 		l.note("%s of side heads: part of the stage they branch from.", profiles.Count(sideOnes, "operator"))
 	}
 	if sinks > 1 {
-		l.note("Of %d outputs, %s (%s) is taken for the main one.", sinks, profiles.Clip(l.ops[sink].Name), profiles.Clip(l.ops[sink].Kind))
+		l.note("Of %d outputs, %s (%s) is taken for the main one.", sinks, profiles.Clip(l.ops[sink].Name),
+			profiles.Clip(l.ops[sink].Kind))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // op is a test operator of 10 bytes that takes 1 ms forward and 2 ms backward.
 func op(name string, tr Traits, preds ...int) Operator {
-	return Operator{Name: name, Kind: name, Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: 10, Traits: tr, Preds: preds}
+	return Operator{Name: name, Kind: name, Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: 10,
+		Traits: tr, Preds: preds}
 }
 
 // input brings 7 bytes in.
@@ -44,26 +45,38 @@ func TestStageEnds(t *testing.T) {
 	}{
 		{"a plain chain", []Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("c", 0, 2)}, []string{"a", "b", "c"}},
 		{"a residual edge without inner nodes keeps b and add together",
-			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("add", 0, 2, 1), op("c", 0, 3)}, []string{"a", "b+add", "c"}},
+			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("add", 0, 2, 1), op("c", 0, 3)},
+			[]string{"a", "b+add", "c"}},
 		{"two branches are one stage",
-			[]Operator{input("x"), op("a", 0, 0), op("l", 0, 1), op("r", 0, 1), op("cat", 0, 2, 3)}, []string{"a", "l+r+cat"}},
+			[]Operator{input("x"), op("a", 0, 0), op("l", 0, 1), op("r", 0, 1), op("cat", 0, 2, 3)},
+			[]string{"a", "l+r+cat"}},
 		{"branches that begin at the input are one stage",
-			[]Operator{input("x"), op("l", 0, 0), op("r", 0, 0), op("cat", 0, 1, 2), op("c", 0, 3)}, []string{"l+r+cat", "c"}},
-		{"a reader in place joins the stage before", []Operator{input("x"), op("a", 0, 0), op("relu", InPlace, 1), op("c", 0, 2)}, []string{"a+relu", "c"}},
-		{"so does a view", []Operator{input("x"), op("a", 0, 0), op("view", IsView, 1), op("c", 0, 2)}, []string{"a+view", "c"}},
-		{"a view at the end ends the last stage", []Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("view", IsView, 2)}, []string{"a", "b+view"}},
+			[]Operator{input("x"), op("l", 0, 0), op("r", 0, 0), op("cat", 0, 1, 2), op("c", 0, 3)},
+			[]string{"l+r+cat", "c"}},
+		{"a reader in place joins the stage before",
+			[]Operator{input("x"), op("a", 0, 0), op("relu", InPlace, 1), op("c", 0, 2)}, []string{"a+relu", "c"}},
+		{"so does a view", []Operator{input("x"), op("a", 0, 0), op("view", IsView, 1), op("c", 0, 2)},
+			[]string{"a+view", "c"}},
+		{"a view at the end ends the last stage",
+			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("view", IsView, 2)}, []string{"a", "b+view"}},
 		{"reading a shape is no edge",
-			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), {Name: "size", Kind: "size", Traits: IsShape | IsView, Preds: []int{1}}, op("c", 0, 2, 3)},
+			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1),
+				{Name: "size", Kind: "size", Traits: IsShape | IsView, Preds: []int{1}}, op("c", 0, 2, 3)},
 			[]string{"a", "b", "c"}},
 		{"a dead view is dropped, and its dead input too",
-			[]Operator{input("x"), op("a", 0, 0), {Name: "v", Kind: "v", Traits: IsView, Preds: []int{1}}, {Name: "w", Kind: "w", Traits: IsView, Preds: []int{2}}, op("b", 0, 1)},
+			[]Operator{input("x"), op("a", 0, 0), {Name: "v", Kind: "v", Traits: IsView, Preds: []int{1}},
+				{Name: "w", Kind: "w", Traits: IsView, Preds: []int{2}}, op("b", 0, 1)},
 			[]string{"a", "b"}},
 		{"a side head joins the stage it branches from",
-			[]Operator{input("x"), op("a", 0, 0), op("head", 0, 1), op("b", 0, 1), op("c", 0, 3)}, []string{"a+head", "b", "c"}},
+			[]Operator{input("x"), op("a", 0, 0), op("head", 0, 1), op("b", 0, 1), op("c", 0, 3)},
+			[]string{"a+head", "b", "c"}},
 		{"what hangs on a second input joins the stage that uses it",
-			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), input("y"), op("emb", 0, 3), op("c", 0, 2, 4), op("d", 0, 5)}, []string{"a", "b", "emb+c", "d"}},
-		{"order in the file does not matter", []Operator{op("c", 0, 1), op("b", 0, 2), op("a", 0, 3), input("x")}, []string{"a", "b", "c"}},
-		{"the first source is the input if none says so", []Operator{op("a", 0), op("b", 0, 0), op("c", 0, 1)}, []string{"b", "c"}},
+			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), input("y"), op("emb", 0, 3), op("c", 0, 2, 4),
+				op("d", 0, 5)}, []string{"a", "b", "emb+c", "d"}},
+		{"order in the file does not matter", []Operator{op("c", 0, 1), op("b", 0, 2), op("a", 0, 3), input("x")},
+			[]string{"a", "b", "c"}},
+		{"the first source is the input if none says so", []Operator{op("a", 0), op("b", 0, 0), op("c", 0, 1)},
+			[]string{"b", "c"}},
 	} {
 		if got := stageNames(t, c.ops); !slices.Equal(got, c.want) {
 			t.Errorf("%s\ngot  %q\nwant %q", c.name, got, c.want)
@@ -112,14 +125,16 @@ func TestStageMemory(t *testing.T) {
 		saved, fwd, back engine.Bytes
 	}{
 		{"two branches from the input, added",
-			[]Operator{input("x"), op("conv", SavesIn, 0), with(op("norm", SavesIn, 1), 20, 0), with(op("skip", SavesIn, 0), 20, 0),
+			[]Operator{input("x"), op("conv", SavesIn, 0), with(op("norm", SavesIn, 1), 20, 0),
+				with(op("skip", SavesIn, 0), 20, 0),
 				with(op("add", PassesGrad, 2, 3), 20, 0)},
 			// Kept: conv 10, which norm reads, and add 20, the output. Forward: all
 			// four, 70, when add runs. Backward: kept 30 + gradient 20, which add hands
 			// on without a copy; the output goes before norm allocates 10 for conv.
 			30, 40, 0},
 		{"an operator alone keeps its output", []Operator{input("x"), op("a", SavesIn, 0)}, 10, 0, 0},
-		{"indices of a pool are saved beside the output", []Operator{input("x"), with(op("pool", SavesIn, 0), 4, 8)}, 12, 0, 0},
+		{"indices of a pool are saved beside the output", []Operator{input("x"), with(op("pool", SavesIn, 0), 4, 8)},
+			12, 0, 0},
 		{"a jump over an operator that saves nothing: the last stage is b+c",
 			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("c", 0, 2, 1)},
 			// Kept: the output c, 10. Forward: b and c, 20. Backward: kept 10 + gradient
@@ -127,13 +142,15 @@ func TestStageMemory(t *testing.T) {
 			// this stage and of the one before: 30.
 			10, 10, 10},
 		{"an addition in place overwrites the input that nobody else reads",
-			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 0), op("add", InPlace|PassesGrad, 1, 2), op("c", SavesIn, 2), op("out", 0, 3, 4)},
+			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 0), op("add", InPlace|PassesGrad, 1, 2),
+				op("c", SavesIn, 2), op("out", 0, 3, 4)},
 			// a and add share 10, then b, c and out: 40 at out's run. Kept: b, which c
 			// needs, and out. Backward: kept 20 + gradient 10, and out allocates for add
 			// and c: 50.
 			20, 20, 20},
 		{"a sum goes into the buffer that nobody else holds",
-			[]Operator{input("x"), op("s", 0, 0), op("a", 0, 0), op("b", 0, 2), op("add", PassesGrad, 3, 2), op("cat", PassesGrad, 4, 1)},
+			[]Operator{input("x"), op("s", 0, 0), op("a", 0, 0), op("b", 0, 2), op("add", PassesGrad, 3, 2),
+				op("cat", PassesGrad, 4, 1)},
 			// Forward: s, a, b and add are alive at add's run, 40. Backward: kept 10 +
 			// gradient 10, which s, a and b come to hold; cat's output goes. b allocates
 			// 10 for a, and a's share is added there: 20 at most.
@@ -148,7 +165,8 @@ func TestStageMemory(t *testing.T) {
 		}
 		s := l.Stages[len(l.Stages)-1]
 		if s.Saved != c.saved || s.FwdTemp != c.fwd || s.BwdTemp != c.back {
-			t.Errorf("%s: abar %d oF %d oB %d, want %d %d %d", c.name, s.Saved, s.FwdTemp, s.BwdTemp, c.saved, c.fwd, c.back)
+			t.Errorf("%s: abar %d oF %d oB %d, want %d %d %d", c.name, s.Saved, s.FwdTemp, s.BwdTemp, c.saved, c.fwd,
+				c.back)
 		}
 	}
 }

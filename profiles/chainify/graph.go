@@ -41,8 +41,9 @@ type gradValue struct {
 // graph returns the step of the operators that the chain is made of.
 func (l *linearizer) graph() *engine.Graph {
 	n := len(l.ops)
-	b := &graphBuilder{l: l, g: &engine.Graph{Done: engine.NoValue}, stage: make([]int, n), needs: make([]bool, n), grads: map[int]*gradValue{},
-		act: noValues(n), aux: noValues(n), weights: noValues(n)}
+	b := &graphBuilder{l: l, g: &engine.Graph{Done: engine.NoValue}, stage: make([]int, n), needs: make([]bool, n),
+		grads: map[int]*gradValue{},
+		act:   noValues(n), aux: noValues(n), weights: noValues(n)}
 	for i := range l.ops {
 		b.forward(i)
 	}
@@ -64,12 +65,14 @@ func (l *linearizer) graph() *engine.Graph {
 func noValues(n int) []engine.ValueID { return slices.Repeat([]engine.ValueID{engine.NoValue}, n) }
 
 // value adds a value and returns its number, or engine.NoValue for one of no bytes, which is not added.
-func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
+func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size engine.Bytes,
+	at engine.Place) engine.ValueID {
 	if size == 0 {
 		return engine.NoValue
 	}
 	b.g.Stages = max(b.g.Stages, b.stage[i])
-	b.g.Values = append(b.g.Values, engine.Value{Name: b.l.ops[i].Name + " " + what, Kind: kind, Size: size, Stage: b.stage[i],
+	b.g.Values = append(b.g.Values, engine.Value{Name: b.l.ops[i].Name + " " + what, Kind: kind, Size: size,
+		Stage:   b.stage[i],
 		Initial: at, PartOf: engine.NoValue})
 	return engine.ValueID(len(b.g.Values) - 1)
 }
@@ -133,13 +136,15 @@ func (b *graphBuilder) seed(i int) {
 	o := &b.l.ops[i]
 	grad := &gradValue{b.value(i, "gradient", engine.KindGradient, o.Out, 0), o.Out, 1}
 	b.grads[i] = grad
-	b.op(engine.Op{Name: "loss of " + o.Name, Pass: engine.Backward, Stage: b.stage[i], In: with(nil, b.act[b.l.root[i]]), Out: with(nil, grad.id)})
+	b.op(engine.Op{Name: "loss of " + o.Name, Pass: engine.Backward, Stage: b.stage[i],
+		In: with(nil, b.act[b.l.root[i]]), Out: with(nil, grad.id)})
 }
 
 func (b *graphBuilder) backward(i int) {
 	o, grad := &b.l.ops[i], b.grads[i]
 	delete(b.grads, i)
-	op := engine.Op{Name: "backward of " + o.Name + " " + o.Kind, Pass: engine.Backward, Stage: b.stage[i], Time: o.Back}
+	op := engine.Op{Name: "backward of " + o.Name + " " + o.Kind, Pass: engine.Backward, Stage: b.stage[i],
+		Time: o.Back}
 	if grad != nil {
 		op.In = with(op.In, grad.id)
 	}
@@ -166,7 +171,8 @@ func (b *graphBuilder) backward(i int) {
 	if w := b.weights[i]; w != engine.NoValue {
 		dw := b.value(i, "weight gradients", engine.KindWeight, o.Weights, 0)
 		op.Out = with(op.Out, dw)
-		b.updates = append(b.updates, engine.Op{Name: "update of " + o.Name, Pass: engine.Backward, Stage: b.stage[i], In: []engine.ValueID{w, dw}})
+		b.updates = append(b.updates, engine.Op{Name: "update of " + o.Name, Pass: engine.Backward, Stage: b.stage[i],
+			In: []engine.ValueID{w, dw}})
 	}
 	b.op(op)
 }
@@ -207,7 +213,8 @@ func (b *graphBuilder) pass(i int, grad *gradValue) {
 			b.grads[p] = grad
 			continue
 		}
-		sum := engine.Op{Name: "gradients of " + b.l.ops[p].Name, Pass: engine.Backward, Stage: b.stage[p], In: with(nil, old.id, grad.id)}
+		sum := engine.Op{Name: "gradients of " + b.l.ops[p].Name, Pass: engine.Backward, Stage: b.stage[p],
+			In: with(nil, old.id, grad.id)}
 		if old.refs > 1 || old.size != b.l.ops[p].Out {
 			old.refs--
 			made := &gradValue{b.value(p, "gradient", engine.KindGradient, b.l.ops[p].Out, 0), b.l.ops[p].Out, 1}

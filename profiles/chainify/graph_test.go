@@ -14,7 +14,8 @@ import (
 func TestGraphOfOperators(t *testing.T) {
 	conv, norm := op("conv", SavesIn, 0), op("norm", SavesIn, 1)
 	conv.Weights, norm.Aux = 3, 4
-	l, err := Linearize([]Operator{input("x"), conv, norm, op("add", PassesGrad, 1, 2), op("relu", SavesOut|InPlace, 3), op("view", IsView|PassesGrad, 4)}, nil)
+	l, err := Linearize([]Operator{input("x"), conv, norm, op("add", PassesGrad, 1, 2),
+		op("relu", SavesOut|InPlace, 3), op("view", IsView|PassesGrad, 4)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestGraphOfOperators(t *testing.T) {
 // TestGraphOfOperatorsAddsInPlace: a second share of a gradient that one node
 // holds is added to it.
 func TestGraphOfOperatorsAddsInPlace(t *testing.T) {
-	l, err := Linearize([]Operator{input("x"), op("a", SavesIn, 0), op("b", SavesIn, 1), op("c", SavesIn, 1), op("d", SavesIn, 2, 3)}, nil)
+	l, err := Linearize([]Operator{input("x"), op("a", SavesIn, 0), op("b", SavesIn, 1), op("c", SavesIn, 1),
+		op("d", SavesIn, 2, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,16 +110,20 @@ func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 func phaseOf(f *profiles.Frame) phase {
 	name := f.Name
 	switch {
-	case strings.Contains(f.File, "torch/optim/"), strings.Contains(f.File, "/optimizers/"), strings.Contains(f.File, "bitsandbytes/optim"):
+	case strings.Contains(f.File, "torch/optim/"), strings.Contains(f.File, "/optimizers/"),
+		strings.Contains(f.File, "bitsandbytes/optim"):
 		return optimizerPhase
-	case strings.Contains(name, "Backward"), strings.Contains(name, "AccumulateGrad"), strings.Contains(name, "autograd::Engine"),
+	case strings.Contains(name, "Backward"), strings.Contains(name, "AccumulateGrad"),
+		strings.Contains(name, "autograd::Engine"),
 		name == "backward", name == "_engine_run_backward",
 		name == "unpack_hook" && strings.HasSuffix(f.File, "torch/utils/checkpoint.py"): // it runs the forward again
 		return backwardPhase
 	case name == "forward":
 		return forwardPhase
-	case name == "reset_parameters", name == "load_state_dict", name == "_load_from_state_dict", name == "from_pretrained",
-		name == "__init__" && strings.Contains(f.File, "nn/"), name == "_apply" && strings.HasSuffix(f.File, "nn/modules/module.py"):
+	case name == "reset_parameters", name == "load_state_dict", name == "_load_from_state_dict",
+		name == "from_pretrained",
+		name == "__init__" && strings.Contains(f.File, "nn/"), name == "_apply" &&
+			strings.HasSuffix(f.File, "nn/modules/module.py"):
 		return buildPhase
 	}
 	return otherPhase

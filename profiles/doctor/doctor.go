@@ -65,7 +65,8 @@ type Recording struct {
 // Read returns the recording of a profile, which must not change any more. The error is
 // ErrNoRecording.
 func Read(p *profiles.Profile) (*Recording, error) {
-	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil || len(p.Memory.Requests.Events) == 0 {
+	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil ||
+		len(p.Memory.Requests.Events) == 0 {
 		return nil, ErrNoRecording
 	}
 	r := &Recording{Memory: p.Memory, history: p.History}

@@ -27,8 +27,10 @@ type tape struct {
 
 func newTape(t *testing.T, limit engine.Bytes) *tape {
 	m := &profiles.Memory{Requests: &alloc.Requests{}, Recorded: &alloc.Layout{}}
-	h := &profiles.History{Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}, Devices: []profiles.DeviceMemory{{Events: 1}}}
-	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: caching.New(limit), live: map[string]int{}, calls: map[string]int32{}}
+	h := &profiles.History{Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1),
+		Calls: make([]profiles.Call, 1)}, Devices: []profiles.DeviceMemory{{Events: 1}}}
+	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: caching.New(limit), live: map[string]int{},
+		calls: map[string]int32{}}
 }
 
 // stack is a place given by its frames, outermost first: "file.py name; file.py name".
@@ -67,7 +69,8 @@ func (x *tape) ask(name string, bytes engine.Bytes, stack string) {
 	i := len(q.Buffers)
 	at, took, ok := x.cache.Alloc(bytes)
 	site := stack[strings.LastIndex(stack, ";")+1:]
-	q.Buffers = append(q.Buffers, alloc.Buffer{Name: strings.TrimSpace(site), Bytes: bytes, Start: len(q.Events), End: 1 << 40})
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: strings.TrimSpace(site), Bytes: bytes, Start: len(q.Events),
+		End: 1 << 40})
 	l.Addr, l.Took = append(l.Addr, at), append(l.Took, took)
 	x.p.History.Stack, x.p.History.Streams = append(x.p.History.Stack, x.stack(stack)), append(x.p.History.Streams, 0)
 	if !ok {
@@ -136,7 +139,8 @@ func TestCategories(t *testing.T) {
 	x.ask("else", 9*mib, "data.py load")
 	x.free("oldfreed")
 	r := examine(t, x.done(0))
-	want := []Share{{Weights, 8 * mib, 2, 7 * mib}, {Gradients, 10 * mib, 2, 6 * mib}, {Optimizer, 8 * mib, 1, 0}, {Activations, 2 * mib, 1, 0}, {Unknown, 12 * mib, 2, 0}}
+	want := []Share{{Weights, 8 * mib, 2, 7 * mib}, {Gradients, 10 * mib, 2, 6 * mib}, {Optimizer, 8 * mib, 1, 0},
+		{Activations, 2 * mib, 1, 0}, {Unknown, 12 * mib, 2, 0}}
 	if got, _ := json.Marshal(r.Alive.Categories); string(got) != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", got, jsonOf(want))
 	}
@@ -167,7 +171,8 @@ func TestFlame(t *testing.T) {
 	x.ask("c", 1*mib, "train.py main")
 	x.ask("d", 4*mib, "")
 	want := &Flame{"all", Unknown, 10 * mib, []*Flame{
-		{"train.py main", Unknown, 6 * mib, []*Flame{{"net.py right", Unknown, 3 * mib, nil}, {"net.py left", Unknown, 2 * mib, nil}}},
+		{"train.py main", Unknown, 6 * mib,
+			[]*Flame{{"net.py right", Unknown, 3 * mib, nil}, {"net.py left", Unknown, 2 * mib, nil}}},
 		{"no stack recorded", Gradients, 4 * mib, nil}}}
 	if got := jsonOf(examine(t, x.done(0)).Alive.Flame); got != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", got, jsonOf(want))
@@ -230,10 +235,13 @@ func failing(t *testing.T) *profiles.Profile {
 // holds both their sides.
 func TestFailure(t *testing.T) {
 	f := examine(t, failing(t)).Failure
-	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib, Free: 40 * mib, HoleCount: 2, Holes: []Hole{
-		{Addr: 0, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{End: true}, Above: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true}},
-		{Addr: 40 * mib, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true},
-			Above: Neighbour{Buffer: 4, Site: "net.py d", Category: Unknown, Bytes: 20 * mib, Age: 3, Stays: true}}}}
+	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib,
+		Free: 40 * mib, HoleCount: 2, Holes: []Hole{
+			{Addr: 0, Bytes: 20 * mib, Missing: 10 * mib, Below: Neighbour{End: true},
+				Above: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true}},
+			{Addr: 40 * mib, Bytes: 20 * mib, Missing: 10 * mib,
+				Below: Neighbour{Buffer: 2, Site: "net.py b", Category: Unknown, Bytes: 20 * mib, Age: 5, Stays: true},
+				Above: Neighbour{Buffer: 4, Site: "net.py d", Category: Unknown, Bytes: 20 * mib, Age: 3, Stays: true}}}}
 	if got := jsonOf(f); got != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", got, jsonOf(want))
 	}
@@ -242,12 +250,15 @@ func TestFailure(t *testing.T) {
 // TestAdvice: a setting under which all is served, or how much too much is in use.
 func TestAdvice(t *testing.T) {
 	r := examine(t, failing(t))
-	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Replayed: 80 * mib}); r.Advice != want {
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+		Replayed: 80 * mib}); r.Advice != want {
 		t.Errorf("in pieces: got %+v, want %+v; replays %s", r.Advice, want, jsonOf(r.Replays))
 	}
 	for _, v := range r.Replays {
-		if v.Fits == nil || v.Setting == "" && *v.Fits || v.Setting == "expandable_segments:True" && (!*v.Fits || v.Reserved != 80*mib) {
-			t.Errorf("replay %s: want that the default does not fit and that expandable segments do, in 80 MiB", jsonOf(v))
+		if v.Fits == nil || v.Setting == "" && *v.Fits || v.Setting == "expandable_segments:True" &&
+			(!*v.Fits || v.Reserved != 80*mib) {
+			t.Errorf("replay %s: want that the default does not fit and that expandable segments do, in 80 MiB",
+				jsonOf(v))
 		}
 	}
 	x := newTape(t, 80*mib)
@@ -263,8 +274,10 @@ func TestAdvice(t *testing.T) {
 	x.ask("b", 12*mib, inForward)
 	x.ask("c", 64*mib, inForward)
 	r = examine(t, x.done(0, profiles.Segment{Size: 64 * mib}))
-	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: 48 * mib, Replayed: 128 * mib}); r.Advice != want || r.Capacity != 0 || r.Replays[0].Fits != nil {
-		t.Errorf("nothing failed: got %+v of %d, want %+v; replays %s", r.Advice, r.PeakReserved, want, jsonOf(r.Replays))
+	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: 48 * mib,
+		Replayed: 128 * mib}); r.Advice != want || r.Capacity != 0 || r.Replays[0].Fits != nil {
+		t.Errorf("nothing failed: got %+v of %d, want %+v; replays %s", r.Advice, r.PeakReserved, want,
+			jsonOf(r.Replays))
 	}
 }
 
@@ -295,7 +308,8 @@ func steps(t *testing.T, leak string) *profiles.Profile {
 // TestGrowth: what is kept of every step is named, with its bytes per step; what is made
 // once is not.
 func TestGrowth(t *testing.T) {
-	want := &Growth{Steps: 5, PerStep: 3 * mib, Leaks: []Leak{{Site: "train.py log_loss", Category: Unknown, PerStep: 3 * mib, Count: 4, Bytes: 12 * mib}}}
+	want := &Growth{Steps: 5, PerStep: 3 * mib,
+		Leaks: []Leak{{Site: "train.py log_loss", Category: Unknown, PerStep: 3 * mib, Count: 4, Bytes: 12 * mib}}}
 	if got := examine(t, steps(t, "all")).Growth; jsonOf(got) != jsonOf(want) {
 		t.Errorf("got %s\nwant %s", jsonOf(got), jsonOf(want))
 	}
@@ -316,7 +330,8 @@ func TestCompare(t *testing.T) {
 	}
 	want := Difference{"train.py log_loss", 3 * mib, 15 * mib}
 	if c.Sites[0] != want || c.Axis != ByTime || c.End != 310 || c.Categories[0].More() != 15*mib {
-		t.Errorf("got %+v, axis %s to %d, categories %+v; want %+v, time to 310", c.Sites, c.Axis, c.End, c.Categories, want)
+		t.Errorf("got %+v, axis %s to %d, categories %+v; want %+v, time to 310", c.Sites, c.Axis, c.End,
+			c.Categories, want)
 	}
 	if p := c.Second.Curve[0]; p.Event != 0 || p.InUse != 10*mib || c.Second.Curve[1].Time != 10 {
 		t.Errorf("the curve begins with %+v, want 10 MiB at event 0, then 10 us", p)

@@ -41,15 +41,18 @@ func TestStepsNeedABackward(t *testing.T) {
 		{"steps of an optimizer alone", 5, 1, 2, inOptim, true, 5},
 	} {
 		r := examine(t, forward(c.steps, c.layers, c.turn))
-		if got := r.Growth; r.Trains != c.trains || (got != nil) != (c.want > 0) || got != nil && (got.Steps != c.want || len(got.Leaks) != c.leaks) {
-			t.Errorf("%s: trains %t, growth %s; want %t and %d steps with %d leaks", c.name, r.Trains, jsonOf(got), c.trains, c.want, c.leaks)
+		if got := r.Growth; r.Trains != c.trains || (got != nil) != (c.want > 0) || got != nil &&
+			(got.Steps != c.want || len(got.Leaks) != c.leaks) {
+			t.Errorf("%s: trains %t, growth %s; want %t and %d steps with %d leaks", c.name, r.Trains, jsonOf(got),
+				c.trains, c.want, c.leaks)
 		}
 	}
 }
 
 // TestRecomputationIsNoStep: layers that checkpointing runs again are part of a backward.
 func TestRecomputationIsNoStep(t *testing.T) {
-	for _, stack := range []string{"torch/utils/checkpoint.py backward; net.py forward", "torch/utils/checkpoint.py unpack_hook; net.py forward"} {
+	for _, stack := range []string{"torch/utils/checkpoint.py backward; net.py forward",
+		"torch/utils/checkpoint.py unpack_hook; net.py forward"} {
 		x := newTape(t, engine.NoLimit)
 		for i := range 12 {
 			x.ask(fmt.Sprint("again", i), 8*mib, stack)
@@ -79,8 +82,10 @@ func TestAdviceNeedsEvents(t *testing.T) {
 	m.Requests.Events, m.Before = []alloc.Event{{Buffer: 1}, {Buffer: 2}}, 2
 	m.Requests.Buffers[1].Start, m.Requests.Buffers[2].Start, m.Requests.Buffers[0].End = 0, 1, 0
 	m.Recorded.Reserved = []alloc.Level{{Bytes: 5000 * mib}}
-	if r := examine(t, p); r.Advice != (Advice{Verdict: Unrecorded}) || r.Replays != nil || r.Recorded != 0 || r.Growth != nil || r.Trains {
-		t.Errorf("without events: advice %+v, %d replays, %d events, growth %s; want none of them", r.Advice, len(r.Replays), r.Recorded, jsonOf(r.Growth))
+	if r := examine(t, p); r.Advice != (Advice{Verdict: Unrecorded}) || r.Replays != nil || r.Recorded != 0 ||
+		r.Growth != nil || r.Trains {
+		t.Errorf("without events: advice %+v, %d replays, %d events, growth %s; want none of them", r.Advice,
+			len(r.Replays), r.Recorded, jsonOf(r.Growth))
 	}
 }
 
@@ -95,11 +100,14 @@ func TestAdviceNeedsTheRecord(t *testing.T) {
 		want     Advice
 	}{
 		{"as recorded", "", 128 * mib, Advice{Verdict: Setting, Line: line, Saves: 48 * mib, Replayed: 128 * mib}},
-		{"5 % more was reserved", "", 134 * mib, Advice{Verdict: Setting, Line: line, Saves: 48 * mib, Replayed: 128 * mib}},
+		{"5 % more was reserved", "", 134 * mib,
+			Advice{Verdict: Setting, Line: line, Saves: 48 * mib, Replayed: 128 * mib}},
 		{"a full cache before it", "", 5000 * mib, Advice{Verdict: Inexact, Replayed: 128 * mib}},
 		{"less was reserved", "", 100 * mib, Advice{Verdict: Inexact, Replayed: 128 * mib}},
-		{"under another setting", "backend:native, max_split_size_mb:100", 128 * mib, Advice{Verdict: Setting, Line: line, Saves: 48 * mib, Replayed: 128 * mib}},
-		{"under the best setting", "max_split_size_mb:64,pinned_num_register_threads:8", 76 * mib, Advice{Verdict: Nothing, Replayed: 76 * mib}},
+		{"under another setting", "backend:native, max_split_size_mb:100", 128 * mib,
+			Advice{Verdict: Setting, Line: line, Saves: 48 * mib, Replayed: 128 * mib}},
+		{"under the best setting", "max_split_size_mb:64,pinned_num_register_threads:8", 76 * mib,
+			Advice{Verdict: Nothing, Replayed: 76 * mib}},
 		{"under one that is not replayed", "roundup_power2_divisions:[256:1,>:8]", 128 * mib, Advice{Verdict: Inexact}},
 		{"by another allocator", "backend:cudaMallocAsync", 128 * mib, Advice{Verdict: Inexact}},
 	} {
@@ -116,9 +124,11 @@ func TestAdviceNeedsTheRecord(t *testing.T) {
 func TestReplayEmpties(t *testing.T) {
 	p := wasteful(t)
 	p.History.Emptied = []int{2} // after a was given back
-	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 64 * mib}, {Event: 2, Bytes: 12 * mib}, {Event: 3, Bytes: 76 * mib}}
+	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 64 * mib}, {Event: 2, Bytes: 12 * mib},
+		{Event: 3, Bytes: 76 * mib}}
 	if r := examine(t, p); r.Replays[0].Reserved != 76*mib || r.Advice.Verdict != Nothing {
-		t.Errorf("the default reserves %d bytes, advice %+v; want 76 MiB, and nothing to mend", r.Replays[0].Reserved, r.Advice)
+		t.Errorf("the default reserves %d bytes, advice %+v; want 76 MiB, and nothing to mend", r.Replays[0].Reserved,
+			r.Advice)
 	}
 }
 
@@ -129,7 +139,8 @@ func TestCollectionHasRoom(t *testing.T) {
 	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 20 * mib}} // events of segments are missing
 	for _, v := range examine(t, p).Replays {
 		if v.Reserved < 76*mib || v.Fits != nil {
-			t.Errorf("%q reserves %d bytes, fits %v; want the 76 MiB that are in use at once, and all served", v.Setting, v.Reserved, v.Fits)
+			t.Errorf("%q reserves %d bytes, fits %v; want the 76 MiB that are in use at once, and all served",
+				v.Setting, v.Reserved, v.Fits)
 		}
 	}
 }
@@ -150,7 +161,8 @@ func TestReplayUnderPressure(t *testing.T) {
 		return p
 	}
 	r := examine(t, p(100*mib))
-	if v := r.Replays[0]; v.Reserved != 100*mib || v.Fits == nil || !*v.Fits || r.Advice.Verdict == Inexact || r.Capacity != 0 {
+	if v := r.Replays[0]; v.Reserved != 100*mib || v.Fits == nil || !*v.Fits || r.Advice.Verdict == Inexact ||
+		r.Capacity != 0 {
 		t.Errorf("the default is %s, advice %+v, capacity %d; want 100 MiB in which all find room, near to the record", jsonOf(v), r.Advice, r.Capacity)
 	}
 	q := p(100 * mib)
@@ -164,7 +176,8 @@ func TestReplayUnderPressure(t *testing.T) {
 func TestBestSettingServesAll(t *testing.T) {
 	yes, no := true, false
 	own := Replay{Reserved: 100 * mib, Fits: &yes}
-	list := []Replay{own, {Setting: "expandable_segments:True", Reserved: 99 * mib, Fits: &yes}, {Setting: "x", Reserved: 50 * mib, Fits: &no}}
+	list := []Replay{own, {Setting: "expandable_segments:True", Reserved: 99 * mib, Fits: &yes},
+		{Setting: "x", Reserved: 50 * mib, Fits: &no}}
 	if got := bestSetting(false, list, &own); got != nil {
 		t.Errorf("got %+v; want none", *got)
 	}

@@ -96,7 +96,8 @@ func (r *Recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole
 	for ; k < len(used) && addr[used[k]] < s.Addr+s.Size; k++ {
 		i := used[k]
 		b := &r.Requests.Buffers[i]
-		n := Neighbour{Buffer: i, Site: r.site(i), Category: r.kinds[i].category, Bytes: b.Bytes, Age: at - b.Start, Stays: b.End >= len(r.Requests.Events)}
+		n := Neighbour{Buffer: i, Site: r.site(i), Category: r.kinds[i].category, Bytes: b.Bytes, Age: at - b.Start,
+			Stays: b.End >= len(r.Requests.Events)}
 		hole(addr[i], n)
 		from, below = max(from, addr[i]+r.took(i)), n
 	}

@@ -34,7 +34,8 @@ type setting struct {
 func settings() []setting {
 	list := []setting{{}, {"expandable_segments:True", caching.Rules{Expandable: true}}}
 	for _, mib := range []int{512, 256, 128, 64, 32} {
-		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib), caching.Rules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
+		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib),
+			caching.Rules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
 	}
 	for _, percent := range []int{80, 60} {
 		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), caching.Rules{Collect: percent}})
@@ -131,7 +132,8 @@ func parseSettings(text string) (rules caching.Rules, ok bool) {
 		key, value, _ := strings.Cut(part, ":")
 		var err error
 		switch key {
-		case "", "pinned_use_cuda_host_register", "pinned_num_register_threads", "pinned_use_background_threads", "release_lock_on_cudamalloc":
+		case "", "pinned_use_cuda_host_register", "pinned_num_register_threads", "pinned_use_background_threads",
+			"release_lock_on_cudamalloc":
 		case "backend":
 			if value != "native" {
 				return rules, false
@@ -160,7 +162,8 @@ func parseSettings(text string) (rules caching.Rules, ok bool) {
 
 // replay asks a cache for all buffers in order, and empties it where the program did; what
 // finds no room is left out.
-func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool, err error) {
+func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool,
+	err error) {
 	c := caching.NewWith(limit, rules)
 	const refused = -1
 	got := make([]caching.Block, len(r.Requests.Buffers))

@@ -292,12 +292,14 @@ func syntaxError(data []byte, err error) *profiles.FormatError {
 	e.Line = 1 + bytes.Count(data[:at], []byte("\n"))
 	rest := data[at:]
 	switch {
-	case int(syntax.Offset) >= len(data) && len(bytes.TrimSpace(rest)) <= 1 && strings.Contains(syntax.Error(), "unexpected end"):
+	case int(syntax.Offset) >= len(data) && len(bytes.TrimSpace(rest)) <= 1 &&
+		strings.Contains(syntax.Error(), "unexpected end"):
 		e.Found, e.Expected = "the file ends early", "A complete JSON object is expected."
 		e.Remedy = "Copy or download the file again."
 	case bytes.HasPrefix(rest, []byte("NaN")), bytes.HasPrefix(rest, []byte("Infinity")):
 		e.Found = keyBefore(data[:at]) + " is NaN or infinite"
-		e.Expected, e.Remedy = "Numbers are finite.", "Correct the number: it often comes from a measurement that did not run."
+		e.Expected, e.Remedy = "Numbers are finite.",
+			"Correct the number: it often comes from a measurement that did not run."
 	default:
 		e.Found = "this is not valid JSON (" + syntax.Error() + ")"
 	}
@@ -307,7 +309,8 @@ func syntaxError(data []byte, err error) *profiles.FormatError {
 // keyBefore returns the last key that stands before a value.
 func keyBefore(data []byte) string {
 	data = bytes.TrimRight(data, "-NI: \t\r\n")
-	if open := bytes.LastIndexByte(bytes.TrimSuffix(data, []byte(`"`)), '"'); open >= 0 && bytes.HasSuffix(data, []byte(`"`)) {
+	if open := bytes.LastIndexByte(bytes.TrimSuffix(data, []byte(`"`)), '"'); open >= 0 &&
+		bytes.HasSuffix(data, []byte(`"`)) {
 		return profiles.Clip(string(bytes.Trim(data[open:], `"`)))
 	}
 	return "a number"

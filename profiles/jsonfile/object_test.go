@@ -5,7 +5,8 @@ import "testing"
 // TestNoteOthersAllocatesNothing: looking for unknown keys does not allocate if there are none,
 // because lists hold millions of objects.
 func TestNoteOthersAllocatesNothing(t *testing.T) {
-	o := &Object{Fields: map[string]any{"lower": 1, "upper": 2, "size": 3}, Known: &Keys{known: []string{"lower", "upper", "size"}}}
+	o := &Object{Fields: map[string]any{"lower": 1, "upper": 2, "size": 3},
+		Known: &Keys{known: []string{"lower", "upper", "size"}}}
 	if n := testing.AllocsPerRun(100, o.NoteOthers); n > 0 || o.Known.other != nil {
 		t.Errorf("%v allocations, %q; want none", n, o.Known.other)
 	}

@@ -72,8 +72,10 @@ func scan(data []byte) *profiles.FormatError {
 		case c == '{' || c == '[':
 			depth++
 			if depth > mostDepth {
-				return &profiles.FormatError{Line: lineAt(data, i), Found: fmt.Sprintf("lists and objects are nested deeper than %d", mostDepth),
-					Expected: fmt.Sprintf("At most %d levels are read.", mostDepth), Remedy: "Write a profile as the documentation of the format shows it."}
+				return &profiles.FormatError{Line: lineAt(data, i),
+					Found:    fmt.Sprintf("lists and objects are nested deeper than %d", mostDepth),
+					Expected: fmt.Sprintf("At most %d levels are read.", mostDepth),
+					Remedy:   "Write a profile as the documentation of the format shows it."}
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -96,7 +98,9 @@ func isNumeric(c byte) bool {
 }
 
 func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.FormatError {
-	return &profiles.FormatError{Line: lineAt(data, at), Found: fmt.Sprintf("%s after %s is %d bytes long", what, keyBefore(bytes.TrimRight(data[:at], ": \t\r\n")), n),
+	return &profiles.FormatError{Line: lineAt(data, at),
+		Found: fmt.Sprintf("%s after %s is %d bytes long", what,
+			keyBefore(bytes.TrimRight(data[:at], ": \t\r\n")), n),
 		Expected: fmt.Sprintf("At most %d bytes are read.", most), Remedy: "Shorten it."}
 }
 
@@ -167,8 +171,10 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 	for item, rest := nextPart(raw[1:]); item != nil; item, rest = nextPart(rest) {
 		profiles.End(poll.Err())
 		if i == most {
-			o.Errs.Fail(&profiles.FormatError{Path: o.At(key), Found: fmt.Sprintf("There are more than %d %s", most, key),
-				Expected: fmt.Sprintf("At most %d are read.", most), Remedy: "Keep those of one training step, or join small ones."})
+			o.Errs.Fail(&profiles.FormatError{Path: o.At(key),
+				Found:    fmt.Sprintf("There are more than %d %s", most, key),
+				Expected: fmt.Sprintf("At most %d are read.", most),
+				Remedy:   "Keep those of one training step, or join small ones."})
 		}
 		if len(item) > mostPart {
 			o.Errs.Fail(tooLargePart(fmt.Sprintf("%s[%d]", o.At(key), i), len(item)))

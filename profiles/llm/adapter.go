@@ -28,8 +28,10 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", at(in))
 		b.aside(name+".mask", size(b.inner*in, 1))
 	}
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter(name+".A", in*l.Rank, in)}}, name+".A", at(l.Rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter(name+".B", out*l.Rank, l.Rank)}}, name+".B", at(out))
+	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x},
+		weights: []weight{adapter(name+".A", in*l.Rank, in)}}, name+".A", at(l.Rank))
+	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low},
+		weights: []weight{adapter(name+".B", out*l.Rank, l.Rank)}}, name+".B", at(out))
 	if l.Scale {
 		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
 	}
@@ -64,8 +66,10 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	if b.s.bitsandbytes() && !b.values[y].wide { // in the type of the input
 		matrix, norms = matrix/2, norms/2
 	}
-	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)}, back: 2 * wide}
-	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e)) // the weights, the adapters' product, that scaled, and the sum
+	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)},
+		back: 2 * wide}
+	// the weights, the adapters' product, that scaled, and the sum
+	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e))
 	if !b.s.bitsandbytes() {
 		o.temp += size(b.inner*in, 4) // the input as the adapters have it
 	}
@@ -100,8 +104,10 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	}
 	rank := parts * l.Rank
 	all := b.act(wide + 2*keys)
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter("qkv.A", b.m.Hidden*rank, b.m.Hidden)}}, "qkv.A", b.act(rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low}, weights: []weight{adapter("qkv.B", out*l.Rank, l.Rank)}}, "qkv.B", b.act(out))
+	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x},
+		weights: []weight{adapter("qkv.A", b.m.Hidden*rank, b.m.Hidden)}}, "qkv.A", b.act(rank))
+	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low},
+		weights: []weight{adapter("qkv.B", out*l.Rank, l.Rank)}}, "qkv.B", b.act(out))
 	padded := b.add(op{in: []valueID{high}, keeps: []valueID{high}, temp: all}, "qkv.padded", all)
 	scaled := b.add(op{in: []valueID{padded}}, "qkv.scaled", all)
 	return b.add(op{in: []valueID{qkv, scaled}, byRef: true}, "qkv.sum", all)

@@ -36,9 +36,11 @@ func measuredAdapters(t *testing.T) (file struct {
 // bitsandbytes.
 func TestAdaptersKeep(t *testing.T) {
 	file := measuredAdapters(t)
-	m := &Model{Name: "small", Layers: 2, Hidden: file.Hidden, Words: 256, Block: Block{Heads: file.Heads, Keys: file.Keys, Head: file.Head, Wide: file.Wide, Gated: true}}
+	m := &Model{Name: "small", Layers: 2, Hidden: file.Hidden, Words: 256,
+		Block: Block{Heads: file.Heads, Keys: file.Keys, Head: file.Head, Wide: file.Wide, Gated: true}}
 	for _, r := range file.Rows {
-		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq}, LoRA: &LoRA{Rank: file.Rank, On: everyProduct, Dora: r.Dora}}
+		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq},
+			LoRA: &LoRA{Rank: file.Rank, On: everyProduct, Dora: r.Dora}}
 		FindProgram("hf").Apply(&s)
 		s.Weight, s.Moments = 2, 0
 		s.Base = map[int]BaseKind{16: BaseSame, 8: BaseInt8, 4: BaseNF4}[r.Bits]
@@ -71,7 +73,8 @@ func TestProductsInINT8(t *testing.T) {
 	if got, want := s.weightBytes(weight{n: 64 * 128, rows: 64, cols: 128}), engine.Bytes(64*128+4*128); got != want {
 		t.Errorf("64 x 128 numbers have %d bytes, want %d", got, want)
 	}
-	for _, args := range []engine.Args{{"lora": "8", "base": "int8", "program": "torchtune"}, {"lora": "8", "base": "int8", "gpus": "8"}} {
+	for _, args := range []engine.Args{{"lora": "8", "base": "int8", "program": "torchtune"},
+		{"lora": "8", "base": "int8", "gpus": "8"}} {
 		if _, err := Run(asked(args).Setup); err == nil || !strings.Contains(err.Error(), "INT8") {
 			t.Errorf("%v: error %v, want one about INT8", args, err)
 		}

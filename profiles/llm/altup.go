@@ -49,7 +49,8 @@ func (b *builder) merge(x valueID) valueID {
 	if a == nil {
 		return x
 	}
-	y := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, flops: 2 * float64(b.outer) * float64((a.Streams-1)*h) * float64(h),
+	y := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x},
+		flops:   2 * float64(b.outer) * float64((a.Streams-1)*h) * float64(h),
 		weights: []weight{{name: "unembed", n: (a.Streams - 1) * h * h, trained: b.s.trains()}}}, "merged", b.act(h))
 	b.aside("magnitudes", a.magnitudes(b.outer, h, b.e))
 	return y
@@ -111,5 +112,6 @@ func (b *builder) layerInput(x valueID) valueID {
 	p, h := b.k.PerLayer, b.m.Hidden
 	gate := b.linear(x, "own.gate", h, p.Width, 0)
 	act := b.keep(b.activation(gate, "own.act", b.act(p.Width)))
-	return b.norm(b.linear(b.point("own.product", b.act(p.Width), []valueID{act}), "own.o", p.Width, h, 0), "own.norm", b.outer, h)
+	return b.norm(b.linear(b.point("own.product", b.act(p.Width), []valueID{act}), "own.o", p.Width, h, 0),
+		"own.norm", b.outer, h)
 }

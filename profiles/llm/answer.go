@@ -98,7 +98,8 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 func (a Ask) played(limit engine.Bytes) *Answer {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
-		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d", orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
+		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d",
+			orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
 	a.Card.check(&a.Setup)
 	return a.play(limit)

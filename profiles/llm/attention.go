@@ -123,7 +123,8 @@ func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
 
 // attends reports whether a block has attention.
 func (k *Block) attends() bool {
-	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil && k.Scan == nil && k.LRU == nil
+	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil &&
+		k.Scan == nil && k.LRU == nil
 }
 
 // tables reports whether the model hands tables of rotation to the block.
@@ -325,7 +326,8 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide {
 		back += 2 * b.act(wide)
 	}
-	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, back: back, flops: b.attentionFlops(wide + values)}
+	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, back: back,
+		flops: b.attentionFlops(wide + values)}
 	if b.s.Context > 1 { // keys and values of all ranks [torch: the allgather rotation]
 		o.temp = 2 * size(b.inner*b.s.Context*keys, b.e)
 		o.back += 2 * o.temp
@@ -358,7 +360,8 @@ func (b *builder) maskBytes() engine.Bytes {
 }
 
 // The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs
-// the rows of a mask to be a multiple of efficientMask keys long [torch: mem_eff_attention/kernel_forward.h, kAlignLSE; sdpa_utils.cpp, pad_bias].
+// the rows of a mask to be a multiple of efficientMask keys long [torch: mem_eff_attention/kernel_forward.h,
+// kAlignLSE; sdpa_utils.cpp, pad_bias].
 const (
 	efficientRows = 32
 	efficientMask = 16
@@ -379,7 +382,8 @@ func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) 
 // it is copied for the next product.
 func (b *builder) concatenated() bool {
 	k := b.k
-	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 && k.Rope < k.Head && !k.NoRope
+	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 &&
+		k.Rope < k.Head && !k.NoRope
 }
 
 // attentionFlops returns those of scores and weighted values, half of a square.
@@ -410,7 +414,8 @@ type Index struct {
 func (b *builder) index() {
 	if i := b.k.Index; i != nil && !i.Shared {
 		o := &b.ops[len(b.ops)-1]
-		o.weights = append(o.weights, weight{name: "index", n: b.k.MLA.QRank*i.Heads*i.Head + b.m.Hidden*(i.Head+i.Heads) + 2*i.Head})
+		o.weights = append(o.weights, weight{name: "index",
+			n: b.k.MLA.QRank*i.Heads*i.Head + b.m.Hidden*(i.Head+i.Heads) + 2*i.Head})
 	}
 }
 
@@ -434,7 +439,8 @@ func (b *builder) latent(n valueID) valueID {
 	kv2 := b.split(up, []string{"k.nope", "v"}, []engine.Bytes{b.act(heads * l.Nope), b.act(heads * l.Value)})
 	q = b.rotate(q, "q.rope", heads*width)
 	q = b.scaled(q, b.act(heads*width))
-	k := b.add(op{in: []valueID{parts[1], kv2[0]}, temp: size(b.inner*l.Rope, b.s.RotateTemp)}, "k.cat", b.act(heads*width))
+	k := b.add(op{in: []valueID{parts[1], kv2[0]}, temp: size(b.inner*l.Rope, b.s.RotateTemp)}, "k.cat",
+		b.act(heads*width))
 	a := b.attend(q, k, kv2[1], heads*width, heads*width, heads*l.Value)
 	return b.scatter(b.linear(a, "o", heads*l.Value, h, 0))
 }

@@ -228,7 +228,8 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	bytes := b.act(out)
 	whole := x
 	x = b.cast(x)
-	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w}, flops: 2 * float64(b.inner) * float64(in) * float64(out)}
+	o := op{kind: opProduct, in: []valueID{x}, weights: []weight{w},
+		flops: 2 * float64(b.inner) * float64(in) * float64(out)}
 	o.temp, o.back = b.narrowed(w, b.inner)
 	o.narrow = b.s.Float8
 	if w.trained {
@@ -246,7 +247,8 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	}
 	y := b.add(o, name, bytes)
 	b.values[y].wide = wide
-	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) && b.s.LoRA.has(part) {
+	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) &&
+		b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)
 	}
 	return y
@@ -306,7 +308,8 @@ func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 		return b.clamped(gate, up, bytes)
 	}
 	if e := b.k.MoE; e != nil && e.Clipped && b.s.written() {
-		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate), b.point("up.clipped", bytes, []valueID{up}, up)
+		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate),
+			b.point("up.clipped", bytes, []valueID{up}, up)
 	}
 	silu := b.activation(gate, "silu", bytes)
 	return b.point("gated", bytes, []valueID{silu, up}, silu, up)
@@ -343,7 +346,8 @@ const (
 func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID {
 	act := b.k.Act
 	if act == ActXIELU { // alpha_p and alpha_n
-		b.ops[len(b.ops)-1].weights = append(b.ops[len(b.ops)-1].weights, weight{name: "xielu", n: 2, trained: b.s.trains()})
+		b.ops[len(b.ops)-1].weights = append(b.ops[len(b.ops)-1].weights,
+			weight{name: "xielu", n: 2, trained: b.s.trains()})
 	}
 	if !b.s.written() {
 		act = ActKernel

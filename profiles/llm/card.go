@@ -112,7 +112,8 @@ func (c *Card) Says(s *Setup) (notes []string) {
 		}
 	}
 	if t := c.Table; t != nil && t.Unsourced != "" && (t.Unsourced != card.PlainRate || s.Compute == 4) {
-		notes = append(notes, fmt.Sprintf("Taken from memory, confirmed by no source at hand: %s of %s.", t.Unsourced, c.Name))
+		notes = append(notes, fmt.Sprintf("Taken from memory, confirmed by no source at hand: %s of %s.", t.Unsourced,
+			c.Name))
 	}
 	return notes
 }

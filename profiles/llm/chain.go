@@ -26,7 +26,8 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context, ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.back()))}
+	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context,
+		ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.back()))}
 	return p, nil
 }
 
@@ -49,8 +50,9 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	m := s.Model
 	o := newOutline(&s)
 	out := &profiles.Profile{Name: m.Name, Batch: int(s.Batch), DType: "bf16",
-		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: c.Name,
-			Notes: []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}
+		Source: profiles.Source{Tool: "memtide plan", Times: profiles.Estimated, Sizes: profiles.Analytic,
+			Device: c.Name,
+			Notes:  []string{fmt.Sprintf("One rank of %d that share the states, %d x %d tokens, by the operators of the blocks.", s.Shard, s.Batch, s.Seq), s.beside()}}}
 	if as&asChain != 0 {
 		out.Chain = o.chain(c)
 	}
@@ -115,7 +117,8 @@ func (s *Setup) beside() string {
 func (o *outline) chain(c *Card) *engine.Chain {
 	s := o.s
 	optimizer := engine.Stage{Name: "optimizer", Kind: engine.OptimizerKind, Back: seconds(o.stepSeconds(c))}
-	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch), Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
+	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch),
+		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
 	r := &chain.Resident
 	for _, u := range o.all() {
 		for _, w := range u.weights {
@@ -170,7 +173,8 @@ func (o *outline) stages(c *Card) []engine.Stage {
 	for i, u := range o.units {
 		var w work
 		w.add(u.block.tape)
-		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1), Grad: written(i + 1),
+		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1),
+			Grad:    written(i + 1),
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
 	}
 	forward, back := o.headSeconds(c)

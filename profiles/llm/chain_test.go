@@ -37,7 +37,8 @@ func TestChainIsTheStep(t *testing.T) {
 		want := run(t, c.s).Allocated
 		got := p.Chain.KeepAllPeak()
 		if got != want {
-			t.Errorf("%s: keeping everything takes %d bytes in the chain, %d in the program (%+.2f %%)", c.name, got, want, 100*(float64(got)/float64(want)-1))
+			t.Errorf("%s: keeping everything takes %d bytes in the chain, %d in the program (%+.2f %%)", c.name, got,
+				want, 100*(float64(got)/float64(want)-1))
 		}
 		problem := engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)
 		if err := problem.Validate(); err != nil {
@@ -51,7 +52,8 @@ func TestChainIsTheStep(t *testing.T) {
 			t.Errorf("%s: rotor takes %d bytes of %d", c.name, sol.Peak, budget)
 		}
 	}
-	if _, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}}, card); err == nil {
+	if _, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}},
+		card); err == nil {
 		t.Error("a pipeline became a chain; want a refusal")
 	}
 }

@@ -65,7 +65,8 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Answer: answer, GPUs: b.GPUs, turned: b})
+		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Answer: answer,
+			GPUs: b.GPUs, turned: b})
 	}
 	return out, poll.Now()
 }
@@ -205,7 +206,8 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 		}
 	}
 	slices.SortStableFunc(may, func(a, b *Change) int {
-		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(a.turned.perToken(a.Answer), b.turned.perToken(b.Answer)))
+		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs),
+			cmp.Compare(a.turned.perToken(a.Answer), b.turned.perToken(b.Answer)))
 	})
 	for _, c := range may {
 		if len(*found) == mostFixes {
@@ -234,7 +236,8 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 func covered(found []Change, c Change) bool {
 	return slices.ContainsFunc(found, func(f Change) bool {
 		return slices.ContainsFunc(c.Names, func(name string) bool {
-			return slices.ContainsFunc(f.Names, func(other string) bool { return numberless(name) == numberless(other) })
+			return slices.ContainsFunc(f.Names,
+				func(other string) bool { return numberless(name) == numberless(other) })
 		})
 	})
 }
@@ -242,7 +245,8 @@ func covered(found []Change, c Change) bool {
 // again reports whether the last knob of some is one of the others, to another number.
 func again(names []string) bool {
 	last := len(names) - 1
-	return slices.ContainsFunc(names[:last], func(name string) bool { return numberless(name) == numberless(names[last]) })
+	return slices.ContainsFunc(names[:last],
+		func(name string) bool { return numberless(name) == numberless(names[last]) })
 }
 
 // numberless returns a name without its digits.

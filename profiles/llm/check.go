@@ -31,7 +31,8 @@ func (m *Model) checkSizes() error {
 		wide = 0 // no layer has it
 	}
 	return cmp.Or(ask.CheckSize("num_hidden_layers", m.Layers, 1), ask.CheckSize("hidden_size", m.Hidden, 1),
-		ask.CheckSize("num_attention_heads", m.Heads, 1), ask.CheckSize("num_key_value_heads", m.Keys, 1), ask.CheckSize("head_dim", m.Head, 1),
+		ask.CheckSize("num_attention_heads", m.Heads, 1), ask.CheckSize("num_key_value_heads", m.Keys, 1),
+		ask.CheckSize("head_dim", m.Head, 1),
 		ask.CheckSize("intermediate_size", m.Wide, wide), ask.CheckSize("vocab_size", m.Words, 1),
 		ask.CheckSize("max_position_embeddings", m.Positions, 0), ask.CheckSize("sliding_window", m.Window, 0))
 }
@@ -44,7 +45,8 @@ func (m *Model) checkExperts() error {
 	}
 	return cmp.Or(ask.CheckSize("num_experts", e.Experts, 1), ask.CheckSize("num_experts_per_tok", e.TopK, 1),
 		ask.CheckSize("moe_intermediate_size", e.Wide, 1), ask.CheckSize("first_k_dense_replace", e.Dense, 0),
-		above("num_experts_per_tok", e.TopK, "num_experts", e.Experts), above("first_k_dense_replace", e.Dense, "num_hidden_layers", m.Layers))
+		above("num_experts_per_tok", e.TopK, "num_experts", e.Experts),
+		above("first_k_dense_replace", e.Dense, "num_hidden_layers", m.Layers))
 }
 
 // checkLatent reports DeepSeek's attention.
@@ -54,14 +56,17 @@ func (m *Model) checkLatent() error {
 		return nil
 	}
 	return cmp.Or(ask.CheckSize("q_lora_rank", l.QRank, 0), ask.CheckSize("kv_lora_rank", l.KVRank, 1),
-		ask.CheckSize("qk_nope_head_dim", l.Nope, 0), ask.CheckSize("qk_rope_head_dim", l.Rope, 0), ask.CheckSize("v_head_dim", l.Value, 1),
-		above("q_lora_rank", l.QRank, "hidden_size", m.Hidden), above("kv_lora_rank", l.KVRank, "hidden_size", m.Hidden))
+		ask.CheckSize("qk_nope_head_dim", l.Nope, 0), ask.CheckSize("qk_rope_head_dim", l.Rope, 0),
+		ask.CheckSize("v_head_dim", l.Value, 1),
+		above("q_lora_rank", l.QRank, "hidden_size", m.Hidden),
+		above("kv_lora_rank", l.KVRank, "hidden_size", m.Hidden))
 }
 
 // above reports a number that is more than the one that it is a part of.
 func above(key string, n int64, of string, most int64) error {
 	if n > most {
-		return fmt.Errorf("%s is %d, more than %s, which is %d: correct one of them in the config.json", key, n, of, most)
+		return fmt.Errorf("%s is %d, more than %s, which is %d: correct one of them in the config.json", key, n,
+			of, most)
 	}
 	return nil
 }

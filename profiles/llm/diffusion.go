@@ -141,7 +141,8 @@ func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 			all[i] = b.add(op{in: parts}, []string{"q", "k", "v"}[i]+".all", size(tokens*h, b.e))
 		}
 	}
-	o := op{kind: opAttention, in: all[:], keeps: all[:], back: size(tokens*h, 4), flops: 4 * float64(tokens) * float64(tokens/b.s.Batch) * float64(h)}
+	o := op{kind: opAttention, in: all[:], keeps: all[:], back: size(tokens*h, 4),
+		flops: 4 * float64(tokens) * float64(tokens/b.s.Batch) * float64(h)}
 	a := b.keep(b.add(o, "attention", size(tokens*h, b.e)))
 	each, batch := tokens/b.s.Batch, b.s.Batch
 	if b.k.Dit.Masked {
@@ -195,10 +196,12 @@ func (b *builder) doubleDit(x valueID) valueID {
 			return parts[0]
 		}
 		b.over(tokens[i], func() {
-			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate", bytes[i])
+			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate",
+				bytes[i])
 			n := b.scaledNorm(y, names[i]+"n2", tokens[i])
 			act := b.ditNet(n, names[i])
-			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i], names[i]+"gate2", bytes[i])
+			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i],
+				names[i]+"gate2", bytes[i])
 		})
 	}
 	return b.add(op{in: parts}, "both", bytes[0]+bytes[1])
@@ -228,7 +231,8 @@ func (b *builder) ditNet(n valueID, name string) valueID {
 func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID) {
 	h, wide := b.m.Hidden, b.k.Wide
 	all := b.linear(n, "qkv", h, 3*h+2*wide, 0)
-	parts := b.split(all, []string{"q", "k", "v", "gate", "value"}, []engine.Bytes{b.act(h), b.act(h), b.act(h), b.act(wide), b.act(wide)})
+	parts := b.split(all, []string{"q", "k", "v", "gate", "value"},
+		[]engine.Bytes{b.act(h), b.act(h), b.act(h), b.act(wide), b.act(wide)})
 	for i, name := range []string{"q.norm", "k.norm"} {
 		parts[i] = b.normAs(b.k.Dit.Norms, parts[i], name, tokens*b.k.Heads, b.k.Head, b.k.Head)
 	}
@@ -353,7 +357,8 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 		k = b.add(op{in: []valueID{k}}, name+"k.heads", b.act(h))
 		v = b.linear(states, name+"v", h, h, h)
 	})
-	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v}, flops: 4 * float64(b.outer) * float64(tokens) * float64(h)}
+	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v},
+		flops: 4 * float64(b.outer) * float64(tokens) * float64(h)}
 	a := b.keep(b.add(o, name+"attention", size(b.outer*h, b.e)))
 	heads := b.k.Heads
 	if b.k.Dit.Heads > 0 {
@@ -368,7 +373,8 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 func (b *builder) linearDit(q, k, v valueID) valueID {
 	h, t, heads, d := b.m.Hidden, b.outer, b.k.Heads, b.k.Head
 	q, k = b.keep(b.point("q.relu", b.act(h), []valueID{q})), b.keep(b.point("k.relu", b.act(h), []valueID{k}))
-	a := b.add(op{kind: opAttention, in: []valueID{q, k, v}, flops: 4 * float64(t) * float64(h) * float64(d)}, "attention", b.act(h))
+	a := b.add(op{kind: opAttention, in: []valueID{q, k, v}, flops: 4 * float64(t) * float64(h) * float64(d)},
+		"attention", b.act(h))
 	b.aside("attention.wide", size(2*t*h+2*t*(h+heads)+t*heads+b.s.Batch*heads*(d+1)*d, 4))
 	return a
 }
@@ -403,7 +409,8 @@ func (b *builder) jointDit(x valueID) valueID {
 		for i, name := range []string{"q", "k", "v"} {
 			qkv[i] = b.linear(n, name, h, h, b.biased(h))
 			if i < 2 {
-				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]}, weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
+				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]},
+					weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
 				b.aside(name+".stat", size(tokens*b.k.Heads, 8))
 			}
 		}

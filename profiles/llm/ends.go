@@ -100,7 +100,8 @@ func (s *Setup) frontKept() engine.Bytes {
 	case EndWhisper: // two convolutions, the encoder's last norm, words and positions of the decoder
 		return size(5*n*h, s.Compute) + size(n, 2*h+8) + size(out, 16)
 	case EndCLIP: // norms of both
-		return size(n, 2*h+8) + size(out, 2*last.Model.Hidden+8) + size(s.Batch*(h+last.Model.Hidden+4*m.Ends.Width), 2) + s.contrastBytes(48, 6)
+		return size(n, 2*h+8) + size(out, 2*last.Model.Hidden+8) + size(s.Batch*(h+last.Model.Hidden+4*m.Ends.Width),
+			2) + s.contrastBytes(48, 6)
 	case EndDiffusion:
 		text := int64(0)
 		if d := m.At(0).Dit; d != nil {

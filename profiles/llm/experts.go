@@ -50,7 +50,8 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 			bias = own * out
 		}
 		w := weight{name: name, n: own*in*out + bias, trained: b.s.trains(), expert: true, rows: in, cols: out}
-		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)}
+		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
+			flops: 2 * float64(rows) * float64(in) * float64(out)}
 		if b.s.quantised(w) {
 			o.temp = size(w.n, b.e)
 			o.back = o.temp
@@ -89,7 +90,8 @@ func (b *builder) allExperts(n valueID) valueID {
 	trained := b.s.trains()
 	product := func(x valueID, name string, rows, in, out, matrices int64) valueID {
 		w := weight{name: name, n: matrices * in * out, trained: trained, expert: matrices > 1, rows: in, cols: out}
-		return b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}, flops: 2 * float64(rows) * float64(in) * float64(out)},
+		return b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
+			flops: 2 * float64(rows) * float64(in) * float64(out)},
 			name, size(rows*out, b.e))
 	}
 	rows := b.outer * moe.Experts
@@ -134,7 +136,8 @@ func (b *builder) route(n valueID) valueID {
 	if b.s.written() {
 		return b.writtenRoute(n, w)
 	}
-	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: trainedKeep(b.s, n), weights: []weight{w}}, "scores", size(b.outer*moe.Experts, 4))
+	scores := b.add(op{kind: opProduct, in: []valueID{n}, keeps: trainedKeep(b.s, n), weights: []weight{w}}, "scores",
+		size(b.outer*moe.Experts, 4))
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(b.outer*moe.Experts, 4)))
 	top := b.add(op{in: []valueID{probs}}, "top", size(rows, 4))
 	b.aside("chosen", size(rows, 8))
@@ -163,7 +166,8 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 	if r.Wide {
 		x = b.add(op{in: []valueID{n}}, "router.x", size(b.outer*b.m.Hidden, 4))
 	}
-	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores", size(all, e))
+	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores",
+		size(all, e))
 	if r.Wide && !r.Own {
 		b.aside("router.weight", size(w.n, 4))
 	}
@@ -205,7 +209,8 @@ func (b *builder) mixerRoute(n valueID, w weight) valueID {
 		x = b.point("noisy", wide, []valueID{x})
 		b.aside("noise", wide)
 	}
-	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores", size(all, b.e))
+	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores",
+		size(all, b.e))
 	top := scores
 	for range moe.TopK {
 		top = b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, b.e)))

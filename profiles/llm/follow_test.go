@@ -50,10 +50,13 @@ func TestFollow(t *testing.T) {
 			p := newProgram(&s, s.end(true, true))
 			r := p.result(p.follow(problem.Chain, trace).step, engine.NoLimit)
 			switch off := 100 * (float64(r.Allocated)/float64(sol.Peak) - 1); {
-			case way.strategy == engine.KeepAll && (r.Phases != own.Phases || r.Reserved != own.Reserved || r.Expandable != own.Expandable):
-				t.Errorf("%s %v: %v allocated, %d reserved; the step has %v, %d", c.model, c.args, r.Phases, r.Reserved, own.Phases, own.Reserved)
+			case way.strategy == engine.KeepAll &&
+				(r.Phases != own.Phases || r.Reserved != own.Reserved || r.Expandable != own.Expandable):
+				t.Errorf("%s %v: %v allocated, %d reserved; the step has %v, %d", c.model, c.args, r.Phases,
+					r.Reserved, own.Phases, own.Reserved)
 			case off < 0 || off > way.more:
-				t.Errorf("%s %v, %s: %d bytes in the program, %d in the chain (%+.2f %%); want up to %g %% more", c.model, c.args, way.strategy, r.Allocated, sol.Peak, off, way.more)
+				t.Errorf("%s %v, %s: %d bytes in the program, %d in the chain (%+.2f %%); want up to %g %% more",
+					c.model, c.args, way.strategy, r.Allocated, sol.Peak, off, way.more)
 			}
 		}
 	}

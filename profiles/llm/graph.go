@@ -18,7 +18,8 @@ import (
 func (o *outline) graph(c *Card) *engine.Graph {
 	of := engine.ExpandChain(&engine.Chain{Stages: o.stages(c)})
 	nameStages(of)
-	w := &grapher{outline: o, c: c, of: of, g: &engine.Graph{Values: of.Values, Done: engine.NoValue, Stages: of.Stages},
+	w := &grapher{outline: o, c: c, of: of,
+		g:  &engine.Graph{Values: of.Values, Done: engine.NoValue, Stages: of.Stages},
 		at: make([]engine.OpID, 2*o.n), after: engine.NoValue, reduced: engine.NoOp}
 	for i, u := range o.all() {
 		w.units = append(w.units, w.states(u, i))
@@ -105,7 +106,8 @@ func (w *grapher) unit(k int) int {
 // others will make.
 func (w *grapher) states(u *unit, i int) *values {
 	s := w.s
-	v := &values{unit: u, name: "block " + strconv.Itoa(i), shard: engine.NoValue, whole: engine.NoValue, states: engine.NoValue, share: engine.NoValue}
+	v := &values{unit: u, name: "block " + strconv.Itoa(i), shard: engine.NoValue, whole: engine.NoValue,
+		states: engine.NoValue, share: engine.NoValue}
 	if i == 0 {
 		v.name = "embedding and head"
 	}
@@ -157,8 +159,9 @@ func (w *grapher) gather(i int, after engine.OpID) {
 	if !w.s.gathers() {
 		return
 	}
-	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork, Time: seconds(float64(w.g.Values[v.whole].Size) / w.collectiveRate(w.c)),
-		In: []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}}
+	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork,
+		Time: seconds(float64(w.g.Values[v.whole].Size) / w.collectiveRate(w.c)),
+		In:   []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}}
 	if w.s.Shard < 2 {
 		o.Time = 0
 	}
@@ -172,7 +175,8 @@ func (w *grapher) gather(i int, after engine.OpID) {
 // unit's backward.
 func (w *grapher) cast(i int) {
 	if v := w.units[i]; v.whole != engine.NoValue && !w.s.gathers() {
-		w.op(engine.Op{Name: "cast " + v.name, Once: true, In: []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}})
+		w.op(engine.Op{Name: "cast " + v.name, Once: true, In: []engine.ValueID{v.shard},
+			Out: []engine.ValueID{v.whole}})
 	}
 }
 
@@ -227,7 +231,8 @@ func (w *grapher) writeBackward(k int) {
 	if bytes == 0 {
 		return
 	}
-	o = engine.Op{Name: "gradients of " + name, Pass: engine.Backward, In: []engine.ValueID{w.of.Grad(k - 1)}, Out: []engine.ValueID{w.value("new gradient of "+name, engine.KindState, bytes, 0)}}
+	o = engine.Op{Name: "gradients of " + name, Pass: engine.Backward, In: []engine.ValueID{w.of.Grad(k - 1)},
+		Out: []engine.ValueID{w.value("new gradient of "+name, engine.KindState, bytes, 0)}}
 	v.made = append(v.made, o.Out[0])
 	if k > 1 {
 		w.after = w.value("order behind "+name, engine.KindState, 0, 0)
@@ -268,8 +273,9 @@ func (w *grapher) reduce(i int) {
 				all += size(x.n, w.s.Reduce)
 			}
 		}
-		o := engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true, Time: seconds(float64(all) / w.collectiveRate(w.c)),
-			In: v.made, Out: []engine.ValueID{v.share}}
+		o := engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true,
+			Time: seconds(float64(all) / w.collectiveRate(w.c)),
+			In:   v.made, Out: []engine.ValueID{v.share}}
 		if w.s.Shard < 2 {
 			o.Time = 0
 		}
@@ -291,8 +297,9 @@ func (w *grapher) reduce(i int) {
 // new weights come back in the room of the old ones.
 func (w *grapher) hostStep(v *values) {
 	fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
-	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU, Time: seconds(w.trained(v) * stepTraffic / hostMemory),
-		In: append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
+	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
+		Time: seconds(w.trained(v) * stepTraffic / hostMemory),
+		In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
 	v.updated = append(v.updated, fresh)
 }
 
@@ -332,7 +339,8 @@ func (w *grapher) writeStep(v *values) {
 	if n == 0 || w.s.Optimizer == StepNone {
 		return
 	}
-	o := engine.Op{Name: "step " + v.name, Pass: engine.Backward, Time: seconds(w.stepSeconds(w.c) * n / w.numbers), In: append(slices.Clone(v.made), v.shard)}
+	o := engine.Op{Name: "step " + v.name, Pass: engine.Backward, Time: seconds(w.stepSeconds(w.c) * n / w.numbers),
+		In: append(slices.Clone(v.made), v.shard)}
 	if v.states != engine.NoValue {
 		o.In = append(o.In, v.states)
 	}
@@ -372,7 +380,8 @@ func (w *grapher) beside(some map[engine.OpID]engine.Bytes) map[engine.OpID]engi
 	for id := range some {
 		w.g.Ops[id].Temp = 1 // so that its time is told
 	}
-	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)), ToDev: engine.Rate(engine.Int64(w.c.back()))}, Budget: engine.NoLimit}
+	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)),
+		ToDev: engine.Rate(engine.Int64(w.c.back()))}, Budget: engine.NoLimit}
 	sol, err := engine.Lookup(engine.KeepAll).Solve(p, nil, nil)
 	profiles.End(err)
 	t, err := sim.Play(p, sol.Schedule)

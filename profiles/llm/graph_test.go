@@ -60,8 +60,9 @@ func TestGraphIsTheStep(t *testing.T) {
 			Precision: Precision{Weight: 2, Moments: 4}, Code: Code{Norm: "eager"}}},
 		{"shared", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}}},
-		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2, Moments: 4},
-			Code: Code{Norm: "fused"}, Stepping: Stepping{Optimizer: "fused"},
+		{"bf16, fused, chunked loss", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 2, Moments: 4},
+			Code:      Code{Norm: "fused"}, Stepping: Stepping{Optimizer: "fused"},
 			HeadLoss: HeadLoss{Loss: "chunked"}, Layout: Layout{Shard: 8}}},
 		{"gathered once", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
@@ -88,7 +89,8 @@ func TestGraphIsTheStep(t *testing.T) {
 		tr := played(t, p, "keepall")
 		want := run(t, c.s).Allocated
 		if tr.Peak != want {
-			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%)", c.name, tr.Peak, want, 100*(float64(tr.Peak)/float64(want)-1))
+			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%)", c.name, tr.Peak, want,
+				100*(float64(tr.Peak)/float64(want)-1))
 		}
 		c.s.Accumulate = 1 // the graph is of one micro batch
 		said, err := StepTime(c.s, CardOf("H100"))
@@ -99,7 +101,8 @@ func TestGraphIsTheStep(t *testing.T) {
 		slack := said / 100
 		t.Logf("%s: %v, said %v, alone %v, peak %d of %d", c.name, tr.Makespan, said, alone, tr.Peak, want)
 		if least := said - slack; tr.Makespan > said+alone+slack || tr.Makespan < least && !c.s.HostStep {
-			t.Errorf("%s: %v a step; the answer says %v, and %v has nothing to run beside", c.name, tr.Makespan, said, alone)
+			t.Errorf("%s: %v a step; the answer says %v, and %v has nothing to run beside", c.name, tr.Makespan, said,
+				alone)
 		}
 	}
 }
@@ -108,7 +111,8 @@ func TestGraphIsTheStep(t *testing.T) {
 // block, the reduction of the ends, and of the embedding.
 func unhidden(g *engine.Graph) (sum time.Duration) {
 	for i := range g.Ops {
-		if n := g.Ops[i].Name; n == "gather embedding and head" || n == "gather block 1" || n == "reduce embedding and head" || n == "embedding" || n == "embedding backward" {
+		if n := g.Ops[i].Name; n == "gather embedding and head" || n == "gather block 1" ||
+			n == "reduce embedding and head" || n == "embedding" || n == "embedding backward" {
 			sum += g.Ops[i].Time
 		}
 	}
@@ -125,7 +129,8 @@ func TestGraphIsPlanned(t *testing.T) {
 	for _, name := range []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "window", "lms", "graphpofo"} {
 		tr := played(t, q, name)
 		if tr.Peak > q.Budget || tr.Makespan < whole.Makespan {
-			t.Errorf("%s: %d bytes of %d in %v; keeping everything takes %v", name, tr.Peak, q.Budget, tr.Makespan, whole.Makespan)
+			t.Errorf("%s: %d bytes of %d in %v; keeping everything takes %v", name, tr.Peak, q.Budget, tr.Makespan,
+				whole.Makespan)
 		}
 	}
 }
@@ -172,8 +177,9 @@ func TestProfileHasBothWays(t *testing.T) {
 // A step with its operations is written and read back as it is.
 func TestGraphIsWritten(t *testing.T) {
 	for _, host := range []bool{false, true} {
-		p, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8},
-			Stepping: Stepping{HostStep: host}, Layout: Layout{Shard: 8}}, CardOf("H100"))
+		p, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024},
+			Precision: Precision{Weight: 4, Moments: 8},
+			Stepping:  Stepping{HostStep: host}, Layout: Layout{Shard: 8}}, CardOf("H100"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +202,8 @@ func TestGraphIsWritten(t *testing.T) {
 
 // Whatever a setup says about checkpointing is left to the methods.
 func TestGraphOfPolicies(t *testing.T) {
-	s := Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8}, Layout: Layout{Shard: 8}}
+	s := Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8},
+		Layout: Layout{Shard: 8}}
 	plain, err := Profile(s, CardOf("H100"))
 	if err != nil {
 		t.Fatal(err)

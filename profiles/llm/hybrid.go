@@ -5,9 +5,10 @@ import "memtide/engine"
 // Hybrid is the part that several blocks of Zamba 2 share, in front of their state space: it
 // reads the block's input beside the model's.
 type Hybrid struct {
-	Rank     int64 // of what each use adds to the first product of the net
-	QKV      bool  // and to queries, keys and values
-	Adapters int64 // uses whose additions come with the weights, as in the first block; 0: the weights are an earlier block's
+	Rank int64 // of what each use adds to the first product of the net
+	QKV  bool  // and to queries, keys and values
+	// uses whose additions come with the weights, as in the first block; 0: the weights are an earlier block's
+	Adapters int64
 }
 
 // hybrid returns what the shared part makes of a block's input [transformers: Zamba2AttentionDecoderLayer].

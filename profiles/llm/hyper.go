@@ -48,7 +48,8 @@ func (b *builder) streamMix(x valueID, name string, out, scales int64) valueID {
 	f, r := b.wideNorm(x, name+".hc", b.outer, wide)
 	y := b.keep(b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}}, name+".hc.mul", size(b.outer*wide, 4)))
 	w := weight{name: name + ".hc", n: wide*out + out + scales, trained: b.s.trains()}
-	mixes := b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(b.outer) * float64(wide) * float64(out)}, name+".hc.out", size(b.outer*out, 4))
+	mixes := b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w},
+		flops: 2 * float64(b.outer) * float64(wide) * float64(out)}, name+".hc.out", size(b.outer*out, 4))
 	b.keep(mixes)
 	b.aside(name+".hc.weight", size(wide*out, 4))
 	return mixes
@@ -88,7 +89,8 @@ func (b *builder) compressed(n valueID) valueID {
 	keys := b.s.Seq
 	if c.Rate > 0 && b.s.Seq >= c.Rate {
 		keys += b.s.Seq / c.Rate
-		kv = b.add(op{in: []valueID{kv, b.compress(n, "comp", k.Head, residual)}}, "kv.all", size(b.s.Batch*keys*k.Head, b.e))
+		kv = b.add(op{in: []valueID{kv, b.compress(n, "comp", k.Head, residual)}}, "kv.all",
+			size(b.s.Batch*keys*k.Head, b.e))
 	} else if c.Rate > 0 {
 		b.compress(n, "comp", k.Head, residual)
 	}
@@ -98,15 +100,18 @@ func (b *builder) compressed(n valueID) valueID {
 		v = b.add(op{in: []valueID{kv}}, "v.rep", each)
 		kv = b.add(op{in: []valueID{kv}}, "k.rep", each)
 	}
-	s := b.add(op{kind: opAttention, in: []valueID{q, kv}, keeps: []valueID{q, kv}, flops: b.attentionFlops(wide)}, "scores", size(rows*keys, b.e))
+	s := b.add(op{kind: opAttention, in: []valueID{q, kv}, keeps: []valueID{q, kv}, flops: b.attentionFlops(wide)},
+		"scores", size(rows*keys, b.e))
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(rows*(keys+1), b.e)))
 	b.extra("sinks", k.Heads)
 	b.aside("softmax.max", size(rows, 8))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(wide)}, "attention", b.act(wide))
+	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(wide)},
+		"attention", b.act(wide))
 	a = b.ownRotated(a, "attention.rope", b.act(wide), b.s.Seq)
 	group := wide / c.Groups
 	w := weight{name: "o.down", n: group * c.Groups * c.ORank, trained: b.s.trains(), rows: group, cols: c.ORank}
-	o := b.add(op{kind: opProduct, in: []valueID{a}, keeps: trainedKeep(b.s, a), weights: []weight{w}, flops: 2 * float64(t) * float64(wide) * float64(c.ORank)},
+	o := b.add(op{kind: opProduct, in: []valueID{a}, keeps: trainedKeep(b.s, a), weights: []weight{w},
+		flops: 2 * float64(t) * float64(wide) * float64(c.ORank)},
 		"o.down", b.act(c.Groups*c.ORank))
 	return b.linear(o, "o", c.Groups*c.ORank, h, 0)
 }
@@ -158,5 +163,6 @@ func (b *builder) scoreKeys(n, residual valueID) {
 		copies *= b.s.Seq
 	}
 	b.add(op{in: []valueID{q, keys, weights}}, "index.scores", size(t*i.Heads*windows, 4))
-	b.aside("index.kept", size(copies*windows*i.Head+t*i.Heads*(i.Head+1+2*windows), 4)+size(b.s.Seq*windows, 1)+size(t*min(i.TopK, windows), 8))
+	b.aside("index.kept", size(copies*windows*i.Head+t*i.Heads*(i.Head+1+2*windows), 4)+size(b.s.Seq*windows,
+		1)+size(t*min(i.TopK, windows), 8))
 }

@@ -54,7 +54,8 @@ func (s *Setup) pictured(counted bool) error {
 		return fmt.Errorf("frames is %d; %s makes pictures, want 1", s.Frames, s.Model.Name)
 	case (s.Frames-1)%l.Frames != 0:
 		low := s.Frames - (s.Frames-1)%l.Frames
-		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames, s.Model.Name,
+		return fmt.Errorf("frames is %d; %s makes one and then multiples of %d, so want %d or %d", s.Frames,
+			s.Model.Name,
 			l.Frames, low, low+l.Frames)
 	default:
 		s.Seq *= (s.Frames-1)/l.Frames + 1

@@ -5,14 +5,16 @@ import "testing"
 // However a step is set up, what is there after the third one was there after the
 // second: nothing is lost and nothing is given back twice. It reaches no more than they did.
 func TestStepsEndWhereTheyBegan(t *testing.T) {
-	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Words: 512, Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 96, Gated: true, QKNorm: true}}
+	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Words: 512,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 96, Gated: true, QKNorm: true}}
 	tied := *dense
 	tied.Tied = true
 	moe := *dense
 	moe.MoE = &MoE{Experts: 4, TopK: 2, Wide: 32, Shared: 32, Dense: 1}
 	latent := moe
 	latent.MLA = &MLA{QRank: 16, KVRank: 16, Nope: 8, Rope: 8, Value: 16}
-	parallel := &Model{Name: "parallel", Layers: 2, Hidden: 64, Words: 512, HeadBias: true, Tied: true, Block: Block{Heads: 4, Keys: 4, Head: 16, Wide: 96, Layer: true, Bias: true, Parallel: true}}
+	parallel := &Model{Name: "parallel", Layers: 2, Hidden: 64, Words: 512, HeadBias: true, Tied: true,
+		Block: Block{Heads: 4, Keys: 4, Head: 16, Wide: 96, Layer: true, Bias: true, Parallel: true}}
 	sets := []func(*Setup){
 		func(*Setup) {},
 		func(s *Setup) { s.Shard, s.Reduce, s.Weight, s.Grad, s.Moments = 4, 4, 4, 4, 8 },
@@ -53,8 +55,9 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 				for _, loss := range lossKinds {
 					for _, held := range []int64{0, 2, 4} {
 						s := Setup{Model: m, Work: Work{Batch: 2, Seq: 64}, Code: Code{RepeatKeys: true},
-							Checkpointing: Checkpointing{Checkpoint: mode, Budget: 40, Recompute: []string{"layernorm", "moe"}},
-							HeadLoss:      HeadLoss{Loss: loss, LogitsHeld: held, LossChunk: 50}}
+							Checkpointing: Checkpointing{Checkpoint: mode, Budget: 40,
+								Recompute: []string{"layernorm", "moe"}},
+							HeadLoss: HeadLoss{Loss: loss, LogitsHeld: held, LossChunk: 50}}
 						set(&s)
 						if s.Checkpoint != mode && mode != checkpointKinds[0] {
 							continue // the set has a policy of its own
@@ -63,7 +66,8 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 						s = normal(t, s)
 						s.lateLoss = i%2 == 1
 						of := s.end(true, true)
-						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0 // also what is in the middle of a pipeline
+						// also what is in the middle of a pipeline
+						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0
 						p := newProgram(&s, of)
 						p.play(2)
 						was, peak, pools := p.live, p.peak, p.poolPeaks

@@ -25,7 +25,8 @@ const (
 	numClasses
 )
 
-var classNames = [numClasses]string{"weights", "master weights", "gradients", "moments", "gathered weights", "saved activations", "logits and loss",
+var classNames = [numClasses]string{"weights", "master weights", "gradients", "moments", "gathered weights",
+	"saved activations", "logits and loss",
 	"working values", "gradients of activations", "buffers of collectives", "temporaries of the optimizer"}
 
 func (c Class) String() string { return classNames[c] }
@@ -45,7 +46,8 @@ const (
 	numPhases
 )
 
-var phaseNames = [numPhases]string{"load", "forward", "loss", "loss backward", "backward", "reduction", "optimizer step"}
+var phaseNames = [numPhases]string{"load", "forward", "loss", "loss backward", "backward", "reduction",
+	"optimizer step"}
 
 func (p Phase) String() string { return phaseNames[p] }
 
@@ -104,7 +106,8 @@ type moment struct {
 // cut ends an operation of the step, if they are recorded.
 func (l *ledger) cut() {
 	if l.record != nil {
-		l.record = append(l.record, moment{l.high, l.live, l.classes[Saved] + l.classes[Logits] + l.classes[Working] + l.classes[Backwards]})
+		l.record = append(l.record, moment{l.high, l.live,
+			l.classes[Saved] + l.classes[Logits] + l.classes[Working] + l.classes[Backwards]})
 	}
 	l.high = l.live
 }

@@ -15,7 +15,8 @@ const (
 )
 
 // Longest returns the most tokens of a sequence that fits, in steps of 1,024 and no more than the
-// model has learned positions for; 0 if not even one step does. Reserved memory does not always rise with the length: the answer is a
+// model has learned positions for; 0 if not even one step does. Reserved memory does not always rise with the length:
+// the answer is a
 // length that fits below one that does not.
 func (a Ask) Longest(poll *engine.Poll) (int64, error) {
 	limit := int64(mostTokens)

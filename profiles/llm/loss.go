@@ -74,7 +74,8 @@ func (p *program) finalNorm() *block {
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
 func (p *program) lossKept(l *lossState) {
 	n, e := p.logits(), p.s.Compute
-	if p.s.Model.LogitCap && p.s.written() && !slices.Contains([]LossKind{LossChunked, LossVocabChunked, LossFused}, p.s.Loss) {
+	if p.s.Model.LogitCap && p.s.written() &&
+		!slices.Contains([]LossKind{LossChunked, LossVocabChunked, LossFused}, p.s.Loss) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {

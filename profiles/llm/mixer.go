@@ -113,7 +113,8 @@ func (b *builder) delta(n valueID) valueID {
 		keeps = []valueID{q, k}
 	}
 	o := b.add(op{kind: opAttention, in: []valueID{q, k, v, g, beta}, keeps: keeps, back: 2*wideKeys + b.act(values),
-		flops: 4 * float64(t) * float64(d.ValueHeads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out", b.act(values))
+		flops: 4 * float64(t) * float64(d.ValueHeads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out",
+		b.act(values))
 	if torch {
 		b.aside("delta.norms", 2*b.act(d.ValueHeads))
 		b.aside("delta.steps", b.deltaSteps())
@@ -183,7 +184,8 @@ func (b *builder) stateSpace(n valueID) valueID {
 		b.aside("ssm.rstd", size(t*s.Groups, 4))
 	}
 	w := weight{name: "ssm.o", n: inner*h + s.biases(h), trained: b.s.trains(), rows: inner, cols: h}
-	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w}, flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
+	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w},
+		flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
 }
 
 // torchState is Mamba 2 by torch's own code [transformers: torch_forward of modeling_bamba.py].
@@ -193,7 +195,8 @@ func (b *builder) torchState(n valueID) valueID {
 	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, s.biases(inner+conv+s.Heads))
 	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
 	b.keep(mixed)
-	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
+	scan := b.add(op{kind: opAttention, in: []valueID{mixed},
+		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
 	b.extra("ssm", 3*s.Heads+conv*s.Kernel)
 	if s.ConvBias {
 		b.extra("ssm.conv.bias", conv)

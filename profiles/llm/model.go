@@ -106,9 +106,10 @@ type Block struct {
 	NoTables bool  // tables are not handed to the block
 	RopeName string
 
-	Joined   bool // one product makes queries, keys and values; values stay a part of it
-	GateUp   bool // one product makes the gate and what it is multiplied with
-	Single   bool // one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
+	Joined bool // one product makes queries, keys and values; values stay a part of it
+	GateUp bool // one product makes the gate and what it is multiplied with
+	// one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
+	Single   bool
 	QGate    bool // queries come with a gate of attention's result
 	Sinks    bool // a learned number of each head joins the scores
 	ScoreCap bool // scores go through a tanh
@@ -163,10 +164,11 @@ type MoE struct {
 
 // Router is how Transformers writes the choice of experts.
 type Router struct {
-	Wide   bool  // reads its input and its weight in 4 bytes
-	Own    bool  // of which the weight is kept so, without a copy
-	First  bool  // chooses before it scores
-	Mixer  bool  // Phi's: one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
+	Wide  bool // reads its input and its weight in 4 bytes
+	Own   bool // of which the weight is kept so, without a copy
+	First bool // chooses before it scores
+	// Phi's: one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
+	Mixer  bool
 	Noise  int64 // how often the input is multiplied by noise before
 	Bias   bool  // of the product
 	Narrow bool  // scores stay in the compute type

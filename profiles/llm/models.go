@@ -29,7 +29,8 @@ func mpt(name string, layers, h, heads int64) *Model {
 
 func gpt2(name string, layers, h, heads int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 50257, Tied: true, Positions: 1024,
-		Block:   Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Joined: true, Act: ActNew, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
+		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Joined: true,
+			Act: ActNew, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
 		Dropped: true, OwnIDs: true}
 }
 
@@ -37,14 +38,16 @@ func gpt2(name string, layers, h, heads int64) *Model {
 // is left out.
 func bert(name string, layers, h, heads int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 30522, Tied: true, Positions: 512, Types: 2,
-		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Both: true, Around: AroundSum,
-			Act: ActKernel, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
+		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Both: true,
+			Around: AroundSum,
+			Act:    ActKernel, Narrow: true, Dropout: true, DropAttn: true, NoIDs: true},
 		Dropped: true, FirstNorm: true, Masked: true, HeadBias: true, Written: true, Family: "BERT"}
 }
 
 func phi(name string, layers, h, wide int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 51200, HeadBias: true,
-		Block: Block{Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Layer: true, Bias: true, Parallel: true, OneNorm: true}}
+		Block: Block{Heads: 32, Keys: 32, Head: h / 32, Wide: wide, Layer: true, Bias: true, Parallel: true,
+			OneNorm: true}}
 }
 
 // neox are GPT-NeoX networks: StableLM-alpha and Pythia.
@@ -170,7 +173,8 @@ var models = []*Model{
 var aliases = map[string]string{
 	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
 	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b", "llama2-7b-chat": "llama2-7b",
-	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama", "smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
+	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama",
+	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
 }
 
 // Lookup finds a model by its name, without regard to case; nil if it is not known.

@@ -58,7 +58,8 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	if form == FormInput {
 		read = x
 	}
-	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{read, r}, back: b.values[f].bytes}, name+".mul", b.values[f].bytes)
+	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{read, r}, back: b.values[f].bytes}, name+".mul",
+		b.values[f].bytes)
 	narrow := y
 	if b.values[x].wide {
 		b.values[y].wide = true

@@ -61,10 +61,12 @@ func compare(t *testing.T, model string, args engine.Args) {
 		return s.Start <= tr.PeakAt && tr.PeakAt <= s.End && phaseOf(p.Graph.Ops[s.Op].Name) == said.Phase
 	})
 	if at < 0 {
-		t.Errorf("%s %v: the operations peak at %v, in none of the %s, where the answer does", model, args, tr.PeakAt, said.Phase)
+		t.Errorf("%s %v: the operations peak at %v, in none of the %s, where the answer does", model, args, tr.PeakAt,
+			said.Phase)
 	}
 	if got := p.Chain.KeepAllPeak(); got < want || off(got) > 1 {
-		t.Errorf("%s %v: chain %d bytes, the answer %d in the %s (%+.3f %%)", model, args, got, want, said.Phase, off(got))
+		t.Errorf("%s %v: chain %d bytes, the answer %d in the %s (%+.3f %%)", model, args, got, want, said.Phase,
+			off(got))
 	}
 }
 

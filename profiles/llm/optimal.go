@@ -60,7 +60,8 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 	}
 	s := a.Setup.keeping().normal() // as the profile's
 	s.Workspace = a.Card.Workspace
-	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)), problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
+	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)),
+		problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
 	for _, o := range optima {
 		strategy := engine.Best(o.class, false)
 		if strategy == nil {
@@ -75,11 +76,14 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 		if err != nil {
 			return rows, curves, err
 		}
-		if n := len(rows); n > 0 && (answer == nil || !answer.better(rows[n-1].Answer)) { // which is a plan of this kind, too
+		if n := len(rows); n > 0 &&
+			(answer == nil || !answer.better(rows[n-1].Answer)) { // which is a plan of this kind, too
 			answer = rows[n-1].Answer
 		}
 		if answer != nil {
-			rows = append(rows, Change{Names: []string{o.title}, Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name), Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
+			rows = append(rows, Change{Names: []string{o.title},
+				Words:  fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name),
+				Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
 		}
 		if a.NoCurve || small == nil && answer == nil {
 			continue
@@ -149,7 +153,8 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes, poll *e
 
 // curve solves the chain from the least memory to that of keeping everything, and within
 // what each policy takes. The allocator is given what it takes of the step as it is.
-func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change, poll *engine.Poll) (out []Spot) {
+func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change,
+	poll *engine.Poll) (out []Spot) {
 	most := m.problem.Chain.Chain.KeepAllPeak()
 	var budgets []engine.Bytes
 	for i := range engine.Bytes(spots) {
@@ -200,7 +205,8 @@ func (m *onChain) time(chain time.Duration) time.Duration {
 		}
 	}
 	of := m.problem.Chain
-	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time // without the embedding's, which answers leave out
+	// without the embedding's, which answers leave out
+	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time
 	one := max(passes.Seconds(), p.gatherSeconds(c, all)+p.tensorSeconds(c))
 	return seconds(one*float64(p.s.Accumulate) + p.stepSeconds(c))
 }

@@ -27,7 +27,8 @@ func TestOptima(t *testing.T) {
 		}
 		return &p.Policies[i]
 	}
-	best, both, few, all := p.Policies[0], p.Policies[1], row("full checkpointing of as few blocks as fit"), row("nothing is computed again")
+	best, both, few, all := p.Policies[0], p.Policies[1], row("full checkpointing of as few blocks as fit"),
+		row("nothing is computed again")
 	if best.Method != "rotor" || both.Method != "pofo" || len(p.Curves) != 2 {
 		t.Fatalf("%q and %q come first, %d curves; want rotor, pofo and 2", best.Method, both.Method, len(p.Curves))
 	}
@@ -38,17 +39,20 @@ func TestOptima(t *testing.T) {
 		t.Errorf("the optimum takes %v, as few blocks as fit %v", best.Answer.Time, few.Answer.Time)
 	}
 	if both.Answer.Time > best.Answer.Time || both.Answer.Time < all.Answer.Time {
-		t.Errorf("moving too %v, computing again %v, keeping everything %v; want them in between", both.Answer.Time, best.Answer.Time, all.Answer.Time)
+		t.Errorf("moving too %v, computing again %v, keeping everything %v; want them in between", both.Answer.Time,
+			best.Answer.Time, all.Answer.Time)
 	}
 	for _, c := range p.Curves {
 		for i := 1; i < len(c.Spots); i++ {
 			if c.Spots[i].Time > c.Spots[i-1].Time {
-				t.Errorf("%s: %v with %d bytes, %v with %d", c.Method, c.Spots[i].Time, c.Spots[i].Reserved, c.Spots[i-1].Time, c.Spots[i-1].Reserved)
+				t.Errorf("%s: %v with %d bytes, %v with %d", c.Method, c.Spots[i].Time, c.Spots[i].Reserved,
+					c.Spots[i-1].Time, c.Spots[i-1].Reserved)
 			}
 		}
 		last := c.Spots[len(c.Spots)-1]
 		if off := last.Time - all.Answer.Time; len(c.Spots) < 10 || off < 0 || off > all.Answer.Time/1000 {
-			t.Errorf("%s: %d spots, the last takes %v; want 10 and %v", c.Method, len(c.Spots), last.Time, all.Answer.Time)
+			t.Errorf("%s: %d spots, the last takes %v; want 10 and %v", c.Method, len(c.Spots), last.Time,
+				all.Answer.Time)
 		}
 	}
 }

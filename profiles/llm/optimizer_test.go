@@ -34,7 +34,8 @@ func TestAdafactorOfAdapters(t *testing.T) {
 	for _, c := range []struct {
 		w    weight
 		want engine.Bytes
-	}{{adapter("A", 64*8, 64), 4 * (8 + 64)}, {adapter("B", 128*8, 8), 4 * (128 + 8)}, {adapter("magnitude", 128, 0), 4 * 128}} {
+	}{{adapter("A", 64*8, 64), 4 * (8 + 64)}, {adapter("B", 128*8, 8), 4 * (128 + 8)},
+		{adapter("magnitude", 128, 0), 4 * 128}} {
 		if got := s.moments(c.w); got[0]+got[1] != c.want {
 			t.Errorf("%s: %d bytes of moments, want %d", c.w.name, got, c.want)
 		}
@@ -54,7 +55,8 @@ func TestGaLore(t *testing.T) {
 		s := one()
 		s.Weight, s.Grad, s.Moments, s.Optimizer = c.grad, c.grad, 2*c.grad, "galore"
 		s = normal(t, s)
-		for _, w := range []weight{{n: 256 * 1024, rows: 256, cols: 1024, trained: true}, {n: 1024 * 256, rows: 1024, cols: 256, trained: true}} {
+		for _, w := range []weight{{n: 256 * 1024, rows: 256, cols: 1024, trained: true},
+			{n: 1024 * 256, rows: 1024, cols: 256, trained: true}} {
 			if got := s.stateBytes(w); got != c.want {
 				t.Errorf("gradients of %d bytes, %d x %d: %d bytes, want %d", c.grad, w.rows, w.cols, got, c.want)
 			}

@@ -20,10 +20,12 @@ func TestOffloadDoesNotLowerThePeak(t *testing.T) {
 	s.OffloadX = true
 	move := run(t, s)
 	if d := float64(stay.Allocated-move.Allocated) / float64(stay.Allocated); d < 0 || d > 0.01 {
-		t.Errorf("offloading block inputs lowers the peak from %d to %d bytes; want by no more than 1 %%", stay.Allocated, move.Allocated)
+		t.Errorf("offloading block inputs lowers the peak from %d to %d bytes; want by no more than 1 %%",
+			stay.Allocated, move.Allocated)
 	}
 	if stay.Phases[Forward]-move.Phases[Forward] < size(30*8192*4096, 2) {
-		t.Errorf("the forward holds %d and %d bytes; want at least 30 block inputs fewer", stay.Phases[Forward], move.Phases[Forward])
+		t.Errorf("the forward holds %d and %d bytes; want at least 30 block inputs fewer", stay.Phases[Forward],
+			move.Phases[Forward])
 	}
 }
 

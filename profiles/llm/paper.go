@@ -18,7 +18,8 @@ type Formula struct {
 
 // check ends with what cannot be.
 func (f *Formula) check() {
-	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor}, {"p", f.Stages}, {"interleave", f.Interleave + 1}})
+	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor},
+		{"p", f.Stages}, {"interleave", f.Interleave + 1}})
 }
 
 // named is a number of a row by the name of its field.

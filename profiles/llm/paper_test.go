@@ -18,7 +18,8 @@ func TestFormula(t *testing.T) {
 	if got, want := big.bytes(), float64(2048*20480*21*139); got < want-1 || got > want+1 {
 		t.Errorf("530B keeps %.0f bytes, want %.0f", got, want)
 	}
-	for mode, want := range map[string]float64{"seq": 100 * (34.0/8 + 40.0/3) / (79.0 / 3), "seqsel": 100 * 4.25 / (79.0 / 3), "sel": 100 * 13 / (79.0 / 3), "full": 100 * 2 / (79.0 / 3), "none": 100} {
+	for mode, want := range map[string]float64{"seq": 100 * (34.0/8 + 40.0/3) / (79.0 / 3),
+		"seqsel": 100 * 4.25 / (79.0 / 3), "sel": 100 * 13 / (79.0 / 3), "full": 100 * 2 / (79.0 / 3), "none": 100} {
 		f.Mode = mode
 		if got := f.percent(); got < want-0.001 || got > want+0.001 {
 			t.Errorf("%s: got %.3f %% of none, want %.3f", mode, got, want)
@@ -34,7 +35,8 @@ func TestFormula(t *testing.T) {
 // Chunks of Liger's fused loss: as many tokens as make logits as large as the input,
 // rounded up to a power of two: 4,096 tokens of 4,096 numbers, 128,256 words: 4096/32.
 func TestFusedChunk(t *testing.T) {
-	for _, c := range []struct{ tokens, h, words, want int64 }{{4096, 4096, 128256, 128}, {5000, 4096, 128256, 256}, {16384, 4096, 32000, 2048}, {3, 4096, 128256, 1}, {8, 8, 8, 8}} {
+	for _, c := range []struct{ tokens, h, words, want int64 }{{4096, 4096, 128256, 128}, {5000, 4096, 128256, 256},
+		{16384, 4096, 32000, 2048}, {3, 4096, 128256, 1}, {8, 8, 8, 8}} {
 		if got := fusedChunk(c.tokens, c.h, c.words); got != c.want {
 			t.Errorf("%d tokens of %d numbers, %d words: chunks of %d, want %d", c.tokens, c.h, c.words, got, c.want)
 		}

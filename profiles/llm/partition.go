@@ -16,7 +16,8 @@ func (a *rerunning) reads(root valueID) bool { return a != nil && a.readers[root
 
 // toCome returns all that a block computes again.
 func (b *block) toCome() *rerunning {
-	a := &rerunning{producer: make([]int, len(b.values)), readers: make([]int, len(b.values)), ran: make([]bool, len(b.ops))}
+	a := &rerunning{producer: make([]int, len(b.values)), readers: make([]int, len(b.values)),
+		ran: make([]bool, len(b.ops))}
 	for i := range b.ops {
 		for _, v := range b.ops[i].out {
 			if b.values[v].root == v {

@@ -13,7 +13,8 @@ import (
 // peaks are not monotonic in the same places: the least is at 15 %, at 10 and 20 % more is
 // needed, at 5 and 30 % still more.
 func TestBudgetPeaks(t *testing.T) {
-	published := map[int64][]float64{16: {288.1, 123.0, 80.5, 92.1, 115.9}, 24: {661.6, 292.3, 167.1, 197.5, 240.1}, 32: {1145.4, 508.2, 274.8, 325.2, 411.1}}
+	published := map[int64][]float64{16: {288.1, 123.0, 80.5, 92.1, 115.9}, 24: {661.6, 292.3, 167.1, 197.5, 240.1},
+		32: {1145.4, 508.2, 274.8, 325.2, 411.1}}
 	budgets := []int64{5, 10, 15, 20, 30}
 	for _, wide := range []int64{688, 768} {
 		for layers, tokens := range map[int64]int64{16: 512, 24: 768, 32: 1024} {
@@ -23,7 +24,8 @@ func TestBudgetPeaks(t *testing.T) {
 			}
 			for i := 1; i < len(budgets); i++ {
 				if falls := published[layers][i] < published[layers][i-1]; (got[i] < got[i-1]) != falls {
-					t.Errorf("%d layers of width %d: %d bytes at %d %%, %d at %d %%; published %v MB", layers, wide, got[i-1], budgets[i-1], got[i], budgets[i], published[layers])
+					t.Errorf("%d layers of width %d: %d bytes at %d %%, %d at %d %%; published %v MB", layers, wide,
+						got[i-1], budgets[i-1], got[i], budgets[i], published[layers])
 				}
 			}
 			if got[1] < got[3] || got[0] < 2*got[2] {
@@ -36,7 +38,8 @@ func TestBudgetPeaks(t *testing.T) {
 // onePass is the peak of the blocks' forward and backward, compiled as one graph.
 func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 	t.Helper()
-	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Words: 1024, Block: Block{Heads: 4, Keys: 4, Head: 64, Wide: wide, Gated: true}}
+	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Words: 1024,
+		Block: Block{Heads: 4, Keys: 4, Head: 64, Wide: wide, Gated: true}}
 	s := normal(t, Setup{Model: m, Work: Work{Batch: 2, Seq: tokens}, Precision: Precision{Compute: 4, Weight: 4},
 		Code:          Code{Compiled: true},
 		Checkpointing: Checkpointing{Checkpoint: "budget", Budget: budget, OneGraph: true}})
@@ -64,7 +67,8 @@ func TestOneGraph(t *testing.T) {
 	s.OneGraph = true
 	one := run(t, s)
 	if d := float64(one.Phases[Reduction])/float64(blocks.Phases[Reduction]) - 1; d > 0.01 || d < -0.01 {
-		t.Errorf("%d bytes behind the backward, by blocks %d; want the same gradients", one.Phases[Reduction], blocks.Phases[Reduction])
+		t.Errorf("%d bytes behind the backward, by blocks %d; want the same gradients", one.Phases[Reduction],
+			blocks.Phases[Reduction])
 	}
 	if one.Phases[Forward] > blocks.Phases[Forward]*11/10 {
 		t.Errorf("the forward holds %d bytes, by blocks %d", one.Phases[Forward], blocks.Phases[Forward])

@@ -14,7 +14,8 @@ type Work struct {
 	Seq        int64 // tokens of a sequence
 	Accumulate int64 // micro batches of a step [1]
 
-	Frames, Height, Width int64 // of the video, or the picture of one frame, that Seq is made of; Height 0: Seq was chosen
+	// of the video, or the picture of one frame, that Seq is made of; Height 0: Seq was chosen
+	Frames, Height, Width int64
 }
 
 // Precision says how many bytes numbers have.
@@ -162,25 +163,27 @@ func (k LossKind) whole() bool {
 
 // Layout says how the work is spread over ranks.
 type Layout struct {
-	Zero        int          // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
-	Shard       int64        // [1]
-	FSDPOne     bool         // the buffers of FSDP on a single rank
-	NoReshard   bool         // gathered weights stay through the step
-	ReduceAside bool         // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
-	Static      bool         // gradients have a buffer that is never given back
-	Tensor      int64        // tensor parallel degree [1]
-	NoSP        bool         // norms and the residual stream are not split over it
-	Context     int64        // context parallel degree [1]
-	Expert      int64        // expert parallel degree [1]
-	ExpertShard int64        // ranks that share an expert's states [Shard/Expert]
-	Stages      int64        // pipeline stages [1]; with Schedule: ranks of the pipeline
-	InFlight    int64        // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
-	Schedule    string       // order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
-	Chunks      int64        // stages of a rank where the schedule lets them be chosen [2]
-	Split       []int64      // layers of each stage of the pipeline [even, the first ones have one more]
-	Lighter     int64        // instead: layers that the last stage has fewer, for it has the head too; the others have them [0]
-	Workspace   engine.Bytes // of cuBLAS, once for each thread
-	Buckets     bool         // gradients are copied into the buckets of DDP
+	Zero        int   // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
+	Shard       int64 // [1]
+	FSDPOne     bool  // the buffers of FSDP on a single rank
+	NoReshard   bool  // gathered weights stay through the step
+	ReduceAside bool  // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
+	Static      bool  // gradients have a buffer that is never given back
+	Tensor      int64 // tensor parallel degree [1]
+	NoSP        bool  // norms and the residual stream are not split over it
+	Context     int64 // context parallel degree [1]
+	Expert      int64 // expert parallel degree [1]
+	ExpertShard int64 // ranks that share an expert's states [Shard/Expert]
+	Stages      int64 // pipeline stages [1]; with Schedule: ranks of the pipeline
+	InFlight    int64 // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	// order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
+	Schedule string
+	Chunks   int64   // stages of a rank where the schedule lets them be chosen [2]
+	Split    []int64 // layers of each stage of the pipeline [even, the first ones have one more]
+	// instead: layers that the last stage has fewer, for it has the head too; the others have them [0]
+	Lighter   int64
+	Workspace engine.Bytes // of cuBLAS, once for each thread
+	Buckets   bool         // gradients are copied into the buckets of DDP
 }
 
 // Most of what one rank computes with.
@@ -198,14 +201,17 @@ type bound struct {
 }
 
 func (w *Work) bounds() []bound {
-	return []bound{{"sequences of a micro batch", w.Batch, mostBatch}, {"micro batches of a step", w.Accumulate, 1 << 20}}
+	return []bound{{"sequences of a micro batch", w.Batch, mostBatch},
+		{"micro batches of a step", w.Accumulate, 1 << 20}}
 }
 
 func (w *Work) defaults() { atLeastOne(&w.Batch, &w.Accumulate) }
 
 func (p *Precision) bounds() []bound {
-	return []bound{{"bytes of a weight", p.Weight, mostBytes}, {"bytes of a gradient", p.Grad, mostBytes}, {"bytes of a master weight", p.Master, mostBytes},
-		{"bytes of the moments", p.Moments, mostBytes}, {"bytes of an activation", p.Compute, mostBytes}, {"bytes of what is reduced", p.Reduce, mostBytes},
+	return []bound{{"bytes of a weight", p.Weight, mostBytes}, {"bytes of a gradient", p.Grad, mostBytes},
+		{"bytes of a master weight", p.Master, mostBytes},
+		{"bytes of the moments", p.Moments, mostBytes}, {"bytes of an activation", p.Compute, mostBytes},
+		{"bytes of what is reduced", p.Reduce, mostBytes},
 		{"bytes of a weight that is gathered", p.Gather, mostBytes}}
 }
 
@@ -284,7 +290,8 @@ func (o *Stepping) check() {
 }
 
 func (l *HeadLoss) bounds() []bound {
-	return []bound{{"bytes of a logit that is held", l.LogitsHeld, mostBytes}, {"tokens or words of a chunk of the loss", l.LossChunk, mostSeq}}
+	return []bound{{"bytes of a logit that is held", l.LogitsHeld, mostBytes},
+		{"tokens or words of a chunk of the loss", l.LossChunk, mostSeq}}
 }
 
 func (l *HeadLoss) defaults() {
@@ -293,8 +300,10 @@ func (l *HeadLoss) defaults() {
 
 func (y *Layout) bounds() []bound {
 	return []bound{{"micro batches in flight", y.InFlight, 1 << 10},
-		{"ranks that share states", y.Shard, mostRanks}, {"tensor parallel ranks", y.Tensor, mostRanks}, {"context parallel ranks", y.Context, mostRanks},
-		{"expert parallel ranks", y.Expert, mostRanks}, {"ranks that share an expert", y.ExpertShard, mostRanks}, {"pipeline stages", y.Stages, mostRanks},
+		{"ranks that share states", y.Shard, mostRanks}, {"tensor parallel ranks", y.Tensor, mostRanks},
+		{"context parallel ranks", y.Context, mostRanks},
+		{"expert parallel ranks", y.Expert, mostRanks}, {"ranks that share an expert", y.ExpertShard, mostRanks},
+		{"pipeline stages", y.Stages, mostRanks},
 		{"layers that the last stage has fewer", y.Lighter, mostRanks}}
 }
 
@@ -330,9 +339,11 @@ var (
 	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseInt8, BaseNF4, BaseNF4Double}
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
 	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
-	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots, CheckpointModules, CheckpointBudget}
-	stepKinds       = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
-	lossKinds       = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossInPlace, LossFused}
+	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots,
+		CheckpointModules, CheckpointBudget}
+	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
+	lossKinds = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked,
+		LossVocabChunked, LossInPlace, LossFused}
 )
 
 // mode fills in the usual kind where none is chosen, and ends with one that is not known.

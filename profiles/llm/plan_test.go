@@ -100,7 +100,8 @@ func TestMost(t *testing.T) {
 		search func(Ask) (int64, error)
 		beyond func(int64) int64
 	}{
-		{"seq", seqStep, func(a Ask) (int64, error) { return a.Longest(nil) }, func(n int64) int64 { return n + seqStep }},
+		{"seq", seqStep, func(a Ask) (int64, error) { return a.Longest(nil) },
+			func(n int64) int64 { return n + seqStep }},
 		{"batch", 1, func(a Ask) (int64, error) { return a.Batch(nil) }, func(n int64) int64 { return n + 1 }},
 		{"gpus", 1, func(a Ask) (int64, error) { return a.Fewest(nil) }, func(n int64) int64 { return n / 2 }},
 	} {
@@ -159,7 +160,8 @@ func TestKnobsChangeACopy(t *testing.T) {
 			m := *a.Setup.Model
 			m.Latents = &Latents{Side: 16}
 			a.Setup.Model = &m
-		} else if k.words != nil || k.name == "twice as many micro batches" { // there has to be a pipeline that does not fit
+		} else if k.words != nil ||
+			k.name == "twice as many micro batches" { // there has to be a pipeline that does not fit
 			a = shortPipeline(t)
 		}
 		before := maps.Clone(a.Args)
@@ -186,10 +188,13 @@ func TestKnobsChangeACopy(t *testing.T) {
 // largest gain first. Nothing else is told.
 func TestUseful(t *testing.T) {
 	change := func(name string, high engine.Bytes, time time.Duration, gpus int64, v Verdict) Change {
-		return Change{Names: []string{name}, GPUs: gpus, Answer: &Answer{High: high, Time: time, Verdict: v}, turned: Ask{GPUs: gpus, Setup: Setup{Work: Work{Seq: 8}}}}
+		return Change{Names: []string{name}, GPUs: gpus, Answer: &Answer{High: high, Time: time, Verdict: v},
+			turned: Ask{GPUs: gpus, Setup: Setup{Work: Work{Seq: 8}}}}
 	}
-	all := []Change{change("nothing", 1000, 100, 1, FitsNot), change("faster", 1000, 50, 1, FitsNot), change("more", 1100, 100, 1, FitsNot),
-		change("dear", 500, 300, 1, FitsNot), change("free", 600, 100, 1, FitsNot), change("cards", 100, 100, 2, Fits), change("fits", 100, 900, 1, Fits),
+	all := []Change{change("nothing", 1000, 100, 1, FitsNot), change("faster", 1000, 50, 1, FitsNot),
+		change("more", 1100, 100, 1, FitsNot),
+		change("dear", 500, 300, 1, FitsNot), change("free", 600, 100, 1, FitsNot),
+		change("cards", 100, 100, 2, Fits), change("fits", 100, 900, 1, Fits),
 		change("quick", 900, 60, 1, Fits), change("quicker", 990, 40, 1, Fits)}
 	for _, c := range []struct {
 		now  Verdict
@@ -220,8 +225,10 @@ func TestLongestHasPositions(t *testing.T) {
 func TestPlan(t *testing.T) {
 	var told []int
 	p, err := small().Plan(nil, func(p *Plan) { told = append(told, p.Done) })
-	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7}) || len(p.Changes) == 0 || len(p.Fixes) == 0 || p.Fewest == 0 || len(p.Policies) == 0 || p.Nearest == nil {
-		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 7 stages and some of all", told, len(p.Changes), len(p.Fixes), p.Fewest, err)
+	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7}) || len(p.Changes) == 0 || len(p.Fixes) == 0 ||
+		p.Fewest == 0 || len(p.Policies) == 0 || p.Nearest == nil {
+		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 7 stages and some of all", told,
+			len(p.Changes), len(p.Fixes), p.Fewest, err)
 	}
 }
 
@@ -236,7 +243,8 @@ func TestAsked(t *testing.T) {
 	}
 	for _, d := range append(card.IDs(), "24gib", "24gib-link25gbps-rate165tflops") {
 		a, err := New(Lookup("gpt2"), engine.Args{"device": d})
-		if known := card.Lookup(d); err != nil || a.Card.Memory != known.Memory || (a.Card.Lent == "") != known.Timed() || a.Card.Peak <= 0 || a.Card.Bandwidth <= 0 || a.Card.NVLink <= 0 {
+		if known := card.Lookup(d); err != nil || a.Card.Memory != known.Memory ||
+			(a.Card.Lent == "") != known.Timed() || a.Card.Peak <= 0 || a.Card.Bandwidth <= 0 || a.Card.NVLink <= 0 {
 			t.Errorf("%s is the card %+v (%v); want its memory, and rates of its own or lent ones", d, a.Card, err)
 		}
 	}
@@ -246,17 +254,22 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	for program, want := range map[string]Setup{
-		"hf": {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}}, "torchtitan": {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}},
-		"torchtune": {Precision: Precision{Weight: 2}, Layout: Layout{Zero: 3}}, "megatron": {Precision: Precision{Weight: 2, Master: 4}, Layout: Layout{Zero: 1}},
+		"hf":         {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}},
+		"torchtitan": {Precision: Precision{Weight: 4}, Layout: Layout{Zero: 3}},
+		"torchtune":  {Precision: Precision{Weight: 2}, Layout: Layout{Zero: 3}},
+		"megatron":   {Precision: Precision{Weight: 2, Master: 4}, Layout: Layout{Zero: 1}},
 	} {
 		args := engine.Args{"program": program, "gpus": "2"}
 		s := asked(args).Setup
 		if s.Weight != want.Weight || s.Master != want.Master || s.Zero != want.Zero {
-			t.Errorf("%s: weights of %d bytes, copies of %d, ZeRO-%d; want %d, %d, %d", program, s.Weight, s.Master, s.Zero, want.Weight, want.Master, want.Zero)
+			t.Errorf("%s: weights of %d bytes, copies of %d, ZeRO-%d; want %d, %d, %d", program, s.Weight, s.Master,
+				s.Zero, want.Weight, want.Master, want.Zero)
 		}
 		states, shard := ask.WordsIn(args, "states", ask.Auto), ask.WordsIn(args, "shard", ask.Auto)
-		if strings.Contains(states, "fp32 states") != (s.Weight == 4) || strings.Contains(states, "copy") != (s.Master == 4) || strings.Contains(shard, "ZeRO-1") != (s.Zero == 1) {
-			t.Errorf("%s is told as %q and %q; it is %d, %d, ZeRO-%d", program, states, shard, s.Weight, s.Master, s.Zero)
+		if strings.Contains(states, "fp32 states") != (s.Weight == 4) ||
+			strings.Contains(states, "copy") != (s.Master == 4) || strings.Contains(shard, "ZeRO-1") != (s.Zero == 1) {
+			t.Errorf("%s is told as %q and %q; it is %d, %d, ZeRO-%d", program, states, shard, s.Weight, s.Master,
+				s.Zero)
 		}
 	}
 	if want := append([]LossKind{ask.Auto}, lossKinds...); fmt.Sprint(ask.Option("loss").Choices) != fmt.Sprint(want) {
@@ -289,20 +302,24 @@ func TestPlaysOfAPlan(t *testing.T) {
 		t.Errorf("%d replays for %d changes, want one each at most", got, len(single))
 	}
 	for _, f := range p.Fixes {
-		if want := answer(t, f.turned); f.Answer.High != want.High || f.Answer.Low != want.Low || f.Answer.Verdict != want.Verdict {
-			t.Errorf("%q: %d to %d bytes, %s; played whole %d to %d, %s", f.Names, f.Answer.Low, f.Answer.High, f.Answer.Verdict, want.Low, want.High, want.Verdict)
+		if want := answer(t, f.turned); f.Answer.High != want.High || f.Answer.Low != want.Low ||
+			f.Answer.Verdict != want.Verdict {
+			t.Errorf("%q: %d to %d bytes, %s; played whole %d to %d, %s", f.Names, f.Answer.Low, f.Answer.High,
+				f.Answer.Verdict, want.Low, want.High, want.Verdict)
 		}
 	}
 	for _, c := range p.Changes {
 		if want := answer(t, c.turned); c.Answer.High != want.High || c.Answer.Low != want.Low {
-			t.Errorf("%q: %d to %d bytes; played whole %d to %d", c.Names, c.Answer.Low, c.Answer.High, want.Low, want.High)
+			t.Errorf("%q: %d to %d bytes; played whole %d to %d", c.Names, c.Answer.Low, c.Answer.High, want.Low,
+				want.High)
 		}
 	}
 }
 
 // Whatever fits with the allocator's part fits without it: a probe leaves nothing out.
 func TestProbesLeaveNothingOut(t *testing.T) {
-	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"}, {"gpus": "4", "pp": "4", "accumulate": "4"}} {
+	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"},
+		{"gpus": "4", "pp": "4", "accumulate": "4"}} {
 		a := asked(args)
 		single, err := a.turn(nil)
 		if err != nil {
@@ -310,9 +327,12 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 		}
 		for _, c := range single {
 			whole := answer(t, c.turned)
-			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full // of a pipeline another rank is the fullest
-			if c.Answer.High > whole.High || !other && c.Answer.Allocated != whole.Allocated || whole.Verdict == Fits && c.Answer.Verdict != Fits {
-				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names, c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
+			// of a pipeline another rank is the fullest
+			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full
+			if c.Answer.High > whole.High || !other && c.Answer.Allocated != whole.Allocated ||
+				whole.Verdict == Fits && c.Answer.Verdict != Fits {
+				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names,
+					c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
 			}
 		}
 	}

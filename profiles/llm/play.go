@@ -27,7 +27,8 @@ func newPlayed(t *tape, s *Setup, mode CheckpointKind) *block { return prepared(
 
 // prepared is newPlayed; late says that the whole graph is partitioned at once.
 func prepared(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
-	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)), cached: make([]bool, len(t.values)), mode: mode}
+	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)),
+		cached: make([]bool, len(t.values)), mode: mode}
 	products := 0
 	for i, o := range t.ops {
 		for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {

@@ -24,26 +24,40 @@ type policy struct {
 var policies = []policy{
 	{"nothing is computed again", "JAX everything_saveable", nil, nil},
 	{"full checkpointing", "Transformers gradient_checkpointing · torchtitan full · Megatron full, uniform 1 · JAX nothing_saveable", engine.Args{"ckpt": "full"}, nil},
-	{"full checkpointing of every second block", "Transformers every_n_layers 2 · torchtitan selective 2", engine.Args{"ckpt": "full", "every": "2"}, nil},
+	{"full checkpointing of every second block", "Transformers every_n_layers 2 · torchtitan selective 2",
+		engine.Args{"ckpt": "full", "every": "2"}, nil},
 	{"four blocks in one checkpoint", "Megatron full, uniform 4", engine.Args{"ckpt": "full", "group": "4"}, nil},
 	{"every second product kept", "torchtitan selective op", engine.Args{"ckpt": "sac_op"}, nil},
 	{"all products and attention kept", "torchtitan graph trainer", engine.Args{"ckpt": "sac_op_all"}, nil},
 	{"all products kept", "JAX dots_with_no_batch_dims_saveable", engine.Args{"ckpt": "dots"}, nil},
-	{"attention computed again", "Megatron selective core_attn", engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
-	{"norms computed again", "Megatron selective layernorm", engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
-	{"feed-forward net computed again", "Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"}, func(m *Model) bool { return m.MoE == nil || m.MoE.Dense > 0 }},
-	{"experts' activation computed again", "Megatron selective moe_act", engine.Args{"ckpt": "modules", "recompute": "moe_act"}, func(m *Model) bool { return m.MoE != nil }},
-	{"experts computed again", "Megatron selective moe", engine.Args{"ckpt": "modules", "recompute": "moe"}, func(m *Model) bool { return m.MoE != nil }},
-	{"projections of MLA computed again", "Megatron selective mla_up_proj", engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
+	{"attention computed again", "Megatron selective core_attn",
+		engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
+	{"norms computed again", "Megatron selective layernorm",
+		engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
+	{"feed-forward net computed again", "Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"},
+		func(m *Model) bool { return m.MoE == nil || m.MoE.Dense > 0 }},
+	{"experts' activation computed again", "Megatron selective moe_act",
+		engine.Args{"ckpt": "modules", "recompute": "moe_act"}, func(m *Model) bool { return m.MoE != nil }},
+	{"experts computed again", "Megatron selective moe", engine.Args{"ckpt": "modules", "recompute": "moe"},
+		func(m *Model) bool { return m.MoE != nil }},
+	{"projections of MLA computed again", "Megatron selective mla_up_proj",
+		engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
 	{"what the compiler keeps", "torch.compile", engine.Args{"compile": "yes"}, nil},
-	{"half of what the compiler keeps", "torch.compile, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50"}, nil},
-	{"half of what the compiler keeps, the model as one graph", "torch.compile of the model, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
-	{"full checkpointing, block inputs in host memory", "unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing", engine.Args{"ckpt": "full", "offload": "yes"}, nil},
-	{"all that blocks keep in host memory", "TRL and torchtune activation_offloading", engine.Args{"stash": "yes"}, nil},
+	{"half of what the compiler keeps", "torch.compile, activation_memory_budget 0.5",
+		engine.Args{"ckpt": "budget", "budget": "50"}, nil},
+	{"half of what the compiler keeps, the model as one graph",
+		"torch.compile of the model, activation_memory_budget 0.5",
+		engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
+	{"full checkpointing, block inputs in host memory",
+		"unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing",
+		engine.Args{"ckpt": "full", "offload": "yes"}, nil},
+	{"all that blocks keep in host memory", "TRL and torchtune activation_offloading",
+		engine.Args{"stash": "yes"}, nil},
 }
 
 // aboutPolicy are the options that a policy chooses.
-var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash", "offload", "compile"}
+var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash",
+	"offload", "compile"}
 
 // under returns the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {
@@ -73,7 +87,8 @@ func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
 	}
 	for _, p := range []struct{ ckpt, title, words string }{
 		{"full", "full checkpointing of as few blocks as fit, %d", "Megatron full, block %d"},
-		{"sac_op", "every second product kept in as few blocks as fit, %d", "torchtitan selective op, in the first blocks alone"},
+		{"sac_op", "every second product kept in as few blocks as fit, %d",
+			"torchtitan selective op, in the first blocks alone"},
 	} {
 		n, err := a.fewestBlocks(p.ckpt, poll)
 		if err != nil {

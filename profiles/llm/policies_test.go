@@ -19,14 +19,16 @@ func TestPolicies(t *testing.T) {
 	}
 	all := list[0].Answer
 	for _, p := range list {
-		if p.Words == "" || p.GPUs != 2 || ask.Value(p.Args, "loss") != "chunked" || ask.Value(p.Args, "seq") != "2048" {
+		if p.Words == "" || p.GPUs != 2 || ask.Value(p.Args, "loss") != "chunked" ||
+			ask.Value(p.Args, "seq") != "2048" {
 			t.Errorf("%q, %q: %v; want the words of a framework and the rest of the question", p.Names, p.Words, p.Args)
 		}
 		if strings.Contains(p.Words, "torch.compile") { // other kernels
 			continue
 		}
 		if p.Answer.Allocated > all.Allocated || p.Answer.Time < all.Time {
-			t.Errorf("%q: %d bytes in %v; keeping everything %d in %v", p.Names, p.Answer.Allocated, p.Answer.Time, all.Allocated, all.Time)
+			t.Errorf("%q: %d bytes in %v; keeping everything %d in %v", p.Names, p.Answer.Allocated, p.Answer.Time,
+				all.Allocated, all.Time)
 		}
 		same, err := New(a.Setup.Model, p.Args)
 		if err != nil {
@@ -34,14 +36,16 @@ func TestPolicies(t *testing.T) {
 			continue
 		}
 		if got := answer(t, same); got.High != p.Answer.High || got.Time != p.Answer.Time {
-			t.Errorf("%q: asked for by its options %d bytes in %v, here %d in %v", p.Names, got.High, got.Time, p.Answer.High, p.Answer.Time)
+			t.Errorf("%q: asked for by its options %d bytes in %v, here %d in %v", p.Names, got.High, got.Time,
+				p.Answer.High, p.Answer.Time)
 		}
 	}
 }
 
 // Policies about experts and about MLA stand where there are some.
 func TestPoliciesOfModels(t *testing.T) {
-	for model, want := range map[string]string{"moonlight-16b": "moe_act mla_up_proj mlp", "qwen3-30b-a3b": "moe_act", "llama3.2-1b": "mlp"} {
+	for model, want := range map[string]string{"moonlight-16b": "moe_act mla_up_proj mlp", "qwen3-30b-a3b": "moe_act",
+		"llama3.2-1b": "mlp"} {
 		m := Lookup(model)
 		var got []string
 		for _, p := range policies {

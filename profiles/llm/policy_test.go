@@ -34,7 +34,8 @@ func TestWhichBlocks(t *testing.T) {
 	} {
 		got := forwardOf(t, c.set)
 		if d := got - c.want; d > none/20 || d < -none/20 {
-			t.Errorf("%s: the forward holds %d bytes, want about %d (all kept %d, full %d)", c.name, got, c.want, none, full)
+			t.Errorf("%s: the forward holds %d bytes, want about %d (all kept %d, full %d)", c.name, got, c.want,
+				none, full)
 		}
 	}
 }
@@ -71,7 +72,8 @@ func TestStash(t *testing.T) {
 	s.Stash = true
 	moved, err2 := StepTime(s, h)
 	if err != nil || err2 != nil || moved <= kept {
-		t.Errorf("a step takes %v (%v), with all that is kept on its way to the host and back %v (%v); want longer", kept, err, moved, err2)
+		t.Errorf("a step takes %v (%v), with all that is kept on its way to the host and back %v (%v); want longer",
+			kept, err, moved, err2)
 	}
 }
 

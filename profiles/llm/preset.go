@@ -32,13 +32,16 @@ func playPreset(p preset.Step) (*profiles.Profile, error) {
 		return nil, err
 	}
 	s := &a.Setup
-	out.Source = profiles.Source{Tool: "preset", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: a.Card.Name, Notes: []string{
-		"Sizes: from the operators of a block with what autograd keeps of each, as memtide plan plays them.",
-		fmt.Sprintf("Times: products at %.0f %% of the peak of %g TFLOP/s of %s, an estimate.", 100*a.Card.Share, a.Card.Peak/1e12, a.Card.Name),
-		fmt.Sprintf("Resident: weights, states of the optimizer, and gradients that are there from the beginning; %d parameters.", s.Model.Params()),
-	}}
+	out.Source = profiles.Source{Tool: "preset", Times: profiles.Estimated, Sizes: profiles.Analytic,
+		Device: a.Card.Name, Notes: []string{
+			"Sizes: from the operators of a block with what autograd keeps of each, as memtide plan plays them.",
+			fmt.Sprintf("Times: products at %.0f %% of the peak of %g TFLOP/s of %s, an estimate.", 100*a.Card.Share,
+				a.Card.Peak/1e12, a.Card.Name),
+			fmt.Sprintf("Resident: weights, states of the optimizer, and gradients that are there from the beginning; %d parameters.", s.Model.Params()),
+		}}
 	if s.Shard > 1 {
-		out.Source.Notes = append(out.Source.Notes, fmt.Sprintf("The numbers are those of one of %d cards that share the states.", a.GPUs))
+		out.Source.Notes = append(out.Source.Notes,
+			fmt.Sprintf("The numbers are those of one of %d cards that share the states.", a.GPUs))
 	}
 	out.Source.Notes = append(out.Source.Notes, a.Card.Says(s)...)
 	return out, nil

@@ -36,7 +36,8 @@ func TestPresetIsThePlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Graph && !reflect.DeepEqual(got.Graph, want.Graph) || !o.Graph && !reflect.DeepEqual(got.Chain.Stages, want.Chain.Stages) {
+		if o.Graph && !reflect.DeepEqual(got.Graph, want.Graph) || !o.Graph &&
+			!reflect.DeepEqual(got.Chain.Stages, want.Chain.Stages) {
 			t.Errorf("%s %v: the preset %s is not the step", m.ID, args, preset.Ref(p.ID, o.Batch))
 		}
 	}
@@ -66,7 +67,8 @@ func TestPresetParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := preset.Ref(p.ID, batch), "llama3.2-1b-step-1024tok-f32-optimizer.adamw_8bit-states.bf16-lora.8-b2"; got != want {
+	if got, want := preset.Ref(p.ID, batch),
+		"llama3.2-1b-step-1024tok-f32-optimizer.adamw_8bit-states.bf16-lora.8-b2"; got != want {
 		t.Errorf("it is written %s, want %s", got, want)
 	}
 	if p.Optimizer != "LoRA, rank 8, 8-bit AdamW" {
@@ -77,7 +79,8 @@ func TestPresetParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Frozen weights of 2 bytes, adapters of 4 with two moments of 1.
-	if r := profile.Chain.Resident; r.Weights < 2*engine.Bytes(Lookup("llama3.2-1b").Params()) || r.Optimizer*2 != r.Weights-2*engine.Bytes(Lookup("llama3.2-1b").Params()) {
+	if r := profile.Chain.Resident; r.Weights < 2*engine.Bytes(Lookup("llama3.2-1b").Params()) ||
+		r.Optimizer*2 != r.Weights-2*engine.Bytes(Lookup("llama3.2-1b").Params()) {
 		t.Errorf("resident %+v", r)
 	}
 	for ref, want := range map[string]string{

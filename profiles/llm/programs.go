@@ -18,27 +18,32 @@ type Program struct {
 
 // Programs are the presets, the first one the default.
 var Programs = []Program{
-	{"hf", "Transformers with accelerate", "transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2", func(s *Setup) {
-		s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
-		if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
-			s.Loss = LossBF16
-		}
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
-	}},
-	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", func(s *Setup) {
-		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
-		s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
-	}},
-	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss", func(s *Setup) {
-		s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
-	}},
-	{"megatron", "Megatron Core with Transformer Engine", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
-		s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
-		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
-		s.Zero = 1
-	}},
+	{"hf", "Transformers with accelerate",
+		"transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2",
+		func(s *Setup) {
+			s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
+			if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
+				s.Loss = LossBF16
+			}
+			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
+		}},
+	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py",
+		func(s *Setup) {
+			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
+			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
+			s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
+		}},
+	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
+		func(s *Setup) {
+			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
+			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
+		}},
+	{"megatron", "Megatron Core with Transformer Engine",
+		"Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
+			s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
+			s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
+			s.Zero = 1
+		}},
 }
 
 // FindProgram finds a preset by its name; nil if it is not known.
@@ -77,7 +82,10 @@ func (s *Setup) keepsAll() bool { return s.Checkpoint == "" || s.Checkpoint == C
 
 // knobs are the single changes that a plan tries.
 var knobs = []knob{
-	turns("loss", "chunked", func(s *Setup) bool { return s.Loss != LossChunked && s.Loss != LossVocabChunked && s.Loss != LossFused }),
+	turns("loss", "chunked", func(s *Setup) bool {
+		return s.Loss != LossChunked && s.Loss != LossVocabChunked &&
+			s.Loss != LossFused
+	}),
 	turns("logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
 	turns("norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("compile", "yes", func(s *Setup) bool { return !s.Compiled }),
@@ -93,7 +101,10 @@ var knobs = []knob{
 	turns("host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
 	turns("kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
 	turns("lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
-	turns("base", "nf4", func(s *Setup) bool { return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8 }),
+	turns("base", "nf4", func(s *Setup) bool {
+		return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) &&
+			!s.Float8
+	}),
 	{name: "swap blocks", set: func(a *Ask) engine.Args {
 		if a.Setup.Model.Latents == nil || a.Setup.Swap > 0 {
 			return nil

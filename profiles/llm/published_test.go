@@ -27,7 +27,8 @@ func TestPublished(t *testing.T) {
 		}
 		c, err := a.Nearest()
 		if err != nil || c.Published != p || len(c.Differs) > 0 {
-			t.Errorf("%s: nearest to itself is %+v (%v), differing in %q; want itself", p.Where, c.Published, err, c.Differs)
+			t.Errorf("%s: nearest to itself is %+v (%v), differing in %q; want itself", p.Where, c.Published, err,
+				c.Differs)
 			continue
 		}
 		t.Logf("%-60s %.1f GiB published, %+.1f %%", p.Where, float64(p.Bytes)/float64(engine.GiB), c.Percent)
@@ -45,7 +46,8 @@ func TestPublished(t *testing.T) {
 // What differs is told: the model, and options by their names; cards and what is assumed
 // for CUDA say nothing about what is reserved.
 func TestNearest(t *testing.T) {
-	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op", "norm": "eager", "seq": "4096", "device": "h200-sxm-141gb", "context": "0"})
+	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op",
+		"norm": "eager", "seq": "4096", "device": "h200-sxm-141gb", "context": "0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		return Ask{}, err
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
-	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB, Card: cardOf(card.Lookup(ask.Value(args, "device"))),
+	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB,
+		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
 			Frames: n("frames"), Height: n("height"), Width: n("width")},
 			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
@@ -37,14 +38,16 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		each *= pp
 	}
 	if a.GPUs%each != 0 {
-		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product and %d of a pipeline", a.GPUs, a.Setup.Tensor, each/a.Setup.Tensor)
+		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product and %d of a pipeline", a.GPUs,
+			a.Setup.Tensor, each/a.Setup.Tensor)
 	}
 	if a.GPUs > each {
 		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
 	}
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
-		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) && o.Name != "swap-blocks" { // which says more itself
+		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
+			o.Name != "swap-blocks" { // which says more itself
 			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"))
 		}
 	}
@@ -105,10 +108,12 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Kernels = p.Is("kernels", "yes")
 	s.Attention = AttentionKind(p.Word("attention"))
 	s.Base = BaseKind(p.Word("base"))
-	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")), int64(p.Int("budget"))
+	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")),
+		int64(p.Int("budget"))
 	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
-	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"), p.Is("compile", "yes"), p.Is("host", "yes")
+	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
+		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.HostPart = int64(p.Int("host-part"))
 	s.adapt(p)
 }

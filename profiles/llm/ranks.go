@@ -76,11 +76,13 @@ func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	most := map[string]int{} // of the ranks that are alike, the one that holds most
 	for r, of := range l.shares {
 		at[r] = k.onRank(out, r)
-		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit, k.s.kinds(of.layers))
+		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit,
+			k.s.kinds(of.layers))
 		if !k.fullest {
 			like[r] += fmt.Sprint(at[r].InFlight, " ", at[r].more)
 		}
-		if old, ok := most[like[r]]; !ok || cmp.Or(cmp.Compare(at[r].InFlight, at[old].InFlight), cmp.Compare(at[r].more, at[old].more)) > 0 {
+		if old, ok := most[like[r]]; !ok ||
+			cmp.Or(cmp.Compare(at[r].InFlight, at[old].InFlight), cmp.Compare(at[r].more, at[old].more)) > 0 {
 			most[like[r]] = r
 		}
 		held[like[r]] = max(held[like[r]], at[r].InFlight*int64(len(of.layers)))
@@ -95,8 +97,10 @@ func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 		own := *k.played[key]
 		own.Stage, own.program = int64(r), nil
 		inFlight := ceil(int64(out.Trace.Held[r]), int64(l.chunks[r]))
-		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last, InFlight: inFlight, Busy: out.Trace.Busy[r]})
-		if full := out.List[out.Full].Result; cmp.Or(cmp.Compare(own.most(), full.most()), cmp.Compare(own.Allocated, full.Allocated)) > 0 {
+		out.List = append(out.List, Rank{Result: &own, Layers: of.layers, First: of.first, Last: of.last,
+			InFlight: inFlight, Busy: out.Trace.Busy[r]})
+		if full := out.List[out.Full].Result; cmp.Or(cmp.Compare(own.most(), full.most()),
+			cmp.Compare(own.Allocated, full.Allocated)) > 0 {
 			out.Full = r
 		}
 	}
@@ -168,7 +172,8 @@ func (k *ranker) order(name string) *Ranks {
 		k.lays[key] = k.lay(layout, stages)
 	}
 	l := k.lays[key]
-	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Send: k.send(), Cost: l.time}
+	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Send: k.send(),
+		Cost: l.time}
 	if l.holds != nil {
 		plan.Keep = func(stage int) pipeline.Holds { return l.holds[stage] }
 	}
@@ -215,7 +220,8 @@ func (l *lay) time(p pipeline.Pass) time.Duration {
 // lay cuts the network into stages and puts them on the ranks of layout.
 func (k *ranker) lay(layout []int, stages int) *lay {
 	s := k.s
-	l := &lay{stages: s.cut(int64(stages)), chunks: make([]int, s.Stages), unit: make([]engine.Bytes, s.Stages), shares: make([]share, s.Stages)}
+	l := &lay{stages: s.cut(int64(stages)), chunks: make([]int, s.Stages), unit: make([]engine.Bytes, s.Stages),
+		shares: make([]share, s.Stages)}
 	if s.OnRanks > 0 && len(layout) > stages {
 		refuse("checkpointing on the first %d ranks alone is not known where every layer lies on two ranks", s.OnRanks)
 	}
@@ -301,7 +307,8 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 	counts, all := s.Split, int64(0)
 	if counts == nil {
 		if s.Model.Layers < stages {
-			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name, s.Model.Layers)
+			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name,
+				s.Model.Layers)
 		}
 		even, left := stages, s.Model.Layers
 		if s.Lighter > 0 && stages > 1 { // the last stage is counted by itself
@@ -323,7 +330,8 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		all += n
 	}
 	if int64(len(counts)) != stages || all != s.Model.Layers {
-		refuse("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all, len(counts), s.Model.Name, s.Model.Layers, stages)
+		refuse("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all,
+			len(counts), s.Model.Name, s.Model.Layers, stages)
 	}
 	for _, n := range counts {
 		var layers []int64

@@ -35,7 +35,8 @@ func TestSchedulesComeInOrder(t *testing.T) {
 	for _, name := range []string{"zb-h2", "interleaved", "zb-v", "1f1b"} {
 		r := playRanks(t, piped(name))
 		if was != nil && r.List[r.Full].Allocated >= was.List[was.Full].Allocated {
-			t.Errorf("%s takes %d bytes, %s %d; want less", name, r.List[r.Full].Allocated, was.Schedule.Name, was.List[was.Full].Allocated)
+			t.Errorf("%s takes %d bytes, %s %d; want less", name, r.List[r.Full].Allocated, was.Schedule.Name,
+				was.List[was.Full].Allocated)
 		}
 		was = r
 	}
@@ -44,14 +45,16 @@ func TestSchedulesComeInOrder(t *testing.T) {
 // The answer is that of the rank that reserves most, which is not always the one that has
 // the most allocated: logits come and go on the last one.
 func TestFullestReserves(t *testing.T) {
-	a, err := New(Lookup("llama3-70b"), engine.Args{"gpus": "64", "pp": "8", "accumulate": "16", "ckpt": "full", "program": "torchtitan"})
+	a, err := New(Lookup("llama3-70b"), engine.Args{"gpus": "64", "pp": "8", "accumulate": "16", "ckpt": "full",
+		"program": "torchtitan"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := answer(t, a)
 	last := got.Ranks.List[7]
 	if got.Ranks.Full != 7 || got.High != last.most() || got.Ranks.List[0].Allocated < last.Allocated {
-		t.Errorf("rank %d is told with %d bytes; want the last with %d, though rank 0 has %d allocated and it %d", got.Ranks.Full, got.High, last.most(), got.Ranks.List[0].Allocated, last.Allocated)
+		t.Errorf("rank %d is told with %d bytes; want the last with %d, though rank 0 has %d allocated and it %d",
+			got.Ranks.Full, got.High, last.most(), got.Ranks.List[0].Allocated, last.Allocated)
 	}
 }
 
@@ -69,8 +72,10 @@ func TestFullestAlone(t *testing.T) {
 			}
 			a.fullest, a.Setup.tally = true, &tally{}
 			few := answer(t, a)
-			if few.High != all.High || few.Low != all.Low || few.Allocated != all.Allocated || few.Time != all.Time || few.Verdict != all.Verdict {
-				t.Errorf("%v: the fullest alone reserves %d to %d bytes, allocated %d; of all ranks %d to %d, %d", args, few.Low, few.High, few.Allocated, all.Low, all.High, all.Allocated)
+			if few.High != all.High || few.Low != all.Low || few.Allocated != all.Allocated || few.Time != all.Time ||
+				few.Verdict != all.Verdict {
+				t.Errorf("%v: the fullest alone reserves %d to %d bytes, allocated %d; of all ranks %d to %d, %d",
+					args, few.Low, few.High, few.Allocated, all.Low, all.High, all.Allocated)
 			}
 			if a.Setup.tally.plays > 6 {
 				t.Errorf("%v: %d plays for the fullest; want at most 6", args, a.Setup.tally.plays)
@@ -99,7 +104,8 @@ func TestRanksHaveAllLayers(t *testing.T) {
 				lasts++
 			}
 			if rank.most() > r.List[r.Full].most() {
-				t.Errorf("%s: the fullest rank reserves %d bytes, another one %d", name, r.List[r.Full].most(), rank.most())
+				t.Errorf("%s: the fullest rank reserves %d bytes, another one %d", name, r.List[r.Full].most(),
+					rank.most())
 			}
 		}
 		want := 1
@@ -119,15 +125,18 @@ func TestRanksAndEndsAgree(t *testing.T) {
 	r := playRanks(t, s)
 	whole := run(t, s)
 	if whole.Allocated != r.List[r.Full].Allocated || whole.Stage != int64(r.Full) {
-		t.Errorf("all of it takes %d bytes on rank %d, the fullest rank %d on %d", whole.Allocated, whole.Stage, r.List[r.Full].Allocated, r.Full)
+		t.Errorf("all of it takes %d bytes on rank %d, the fullest rank %d on %d", whole.Allocated, whole.Stage,
+			r.List[r.Full].Allocated, r.Full)
 	}
 	byHand := s
 	byHand.Schedule, byHand.InFlight, byHand.Accumulate = "", 8, 2
 	if got := run(t, byHand); got.Allocated != r.List[0].Allocated && got.Allocated != r.List[7].Allocated {
-		t.Errorf("with eight micro batches in flight an end takes %d bytes; the ranks %d and %d", got.Allocated, r.List[0].Allocated, r.List[7].Allocated)
+		t.Errorf("with eight micro batches in flight an end takes %d bytes; the ranks %d and %d", got.Allocated,
+			r.List[0].Allocated, r.List[7].Allocated)
 	}
 	if r.List[0].InFlight != 8 || r.List[7].InFlight != 1 || r.Time <= r.Trace.Makespan {
-		t.Errorf("in flight %d and %d, step %v of passes %v; want 8 and 1, and an optimizer step beside the passes", r.List[0].InFlight, r.List[7].InFlight, r.Time, r.Trace.Makespan)
+		t.Errorf("in flight %d and %d, step %v of passes %v; want 8 and 1, and an optimizer step beside the passes",
+			r.List[0].InFlight, r.List[7].InFlight, r.Time, r.Trace.Makespan)
 	}
 }
 
@@ -156,8 +165,10 @@ func TestRanksRefuse(t *testing.T) {
 		{func(s *Setup) { s.Schedule = "1f2b" }, `schedule "1f2b" is not known`},
 		{func(s *Setup) { s.Schedule = "" }, "no schedule of the pipeline is named"},
 		{func(s *Setup) { s.Stages = 33 }, "a pipeline of 33 stages needs as many layers at least; llama3-8b has 32"},
-		{func(s *Setup) { s.Split = []int64{16, 15, 1} }, "32 layers are laid out over 3 stages; llama3-8b has 32 layers, and the schedule has 8 stages"},
-		{func(s *Setup) { s.Split = []int64{40, -8} }, "a stage of the pipeline is to have -8 layers; it needs one at least"},
+		{func(s *Setup) { s.Split = []int64{16, 15, 1} },
+			"32 layers are laid out over 3 stages; llama3-8b has 32 layers, and the schedule has 8 stages"},
+		{func(s *Setup) { s.Split = []int64{40, -8} },
+			"a stage of the pipeline is to have -8 layers; it needs one at least"},
 		{func(s *Setup) { s.Schedule, s.Accumulate = "interleaved", 9 }, "needs a multiple of 8 micro batches"},
 	} {
 		s := piped("1f1b")
@@ -170,7 +181,8 @@ func TestRanksRefuse(t *testing.T) {
 
 // What can be asked for are all schedules that there are.
 func TestSchedulesAreAsked(t *testing.T) {
-	if got, want := ask.Option("schedule").Choices, append([]string{ScheduleAuto}, pipeline.Names()...); !slices.Equal(got, want) {
+	if got, want := ask.Option("schedule").Choices,
+		append([]string{ScheduleAuto}, pipeline.Names()...); !slices.Equal(got, want) {
 		t.Errorf("the schedules to choose are %q, want %q", got, want)
 	}
 }
@@ -197,8 +209,10 @@ func TestZeroBubbleMeasured(t *testing.T) {
 		chunks   int64
 		want     float64 // GB
 	}{{"1f1b", 0, 48}, {"interleaved", 4, 57}, {"zb-2p", 0, 79}, {"zb-v", 0, 53}} {
-		s := Setup{Model: &m, Work: Work{Seq: 1024, Batch: 6, Accumulate: 64}, Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8},
-			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "inplace"}, Layout: Layout{Stages: 8, Schedule: c.schedule, Chunks: c.chunks, Static: true}}
+		s := Setup{Model: &m, Work: Work{Seq: 1024, Batch: 6, Accumulate: 64},
+			Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8},
+			Stepping:  Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "inplace"},
+			Layout: Layout{Stages: 8, Schedule: c.schedule, Chunks: c.chunks, Static: true}}
 		r := playRanks(t, s)
 		got := float64(r.List[r.Full].most()+engine.GiB) / 1e9 // with CUDA's context
 		t.Logf("%s: %.1f GB of %.0f on rank %d", c.schedule, got, c.want, r.Full)
@@ -209,8 +223,10 @@ func TestZeroBubbleMeasured(t *testing.T) {
 }
 
 // pith-train measured 62.3 GiB on the first and 58.0 GiB on the second of four ranks that train Qwen3 30B A3B by
-// DualPipeV, 4,096 tokens at once, 128 micro batches, experts on eight cards each [mlc-ai/pith-train#18]. It counts 5.84 GiB
-// beside the allocator, and found 18 % more rows than equal shares in the worst layer. Equal shares give 1.3 % less on the
+// DualPipeV, 4,096 tokens at once, 128 micro batches, experts on eight cards each [mlc-ai/pith-train#18]. It counts
+// 5.84 GiB
+// beside the allocator, and found 18 % more rows than equal shares in the worst layer. Equal shares give 1.3 % less
+// on the
 // first rank and 6.3 % less on the second; 12.5 % more, a ninth expert for each token, is within 5 % on both.
 func TestPithTrainMeasured(t *testing.T) {
 	for _, c := range []struct {
@@ -220,8 +236,10 @@ func TestPithTrainMeasured(t *testing.T) {
 		m := *Lookup("qwen3-30b-a3b")
 		moe := *m.MoE
 		moe.TopK, m.MoE = c.experts, &moe
-		s := Setup{Model: &m, Work: Work{Seq: 4096, Accumulate: 128}, Precision: Precision{Weight: 2, Grad: 2, Moments: 8}, Code: Code{Norm: NormFused},
-			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: LossInPlace}, Layout: Layout{Zero: 3, Shard: 8, Expert: 8, NoReshard: true, Stages: 4, Schedule: "dualpipev"}}
+		s := Setup{Model: &m, Work: Work{Seq: 4096, Accumulate: 128},
+			Precision: Precision{Weight: 2, Grad: 2, Moments: 8}, Code: Code{Norm: NormFused},
+			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: LossInPlace},
+			Layout: Layout{Zero: 3, Shard: 8, Expert: 8, NoReshard: true, Stages: 4, Schedule: "dualpipev"}}
 		r := playRanks(t, s)
 		for i, want := range []float64{62.3, 58.0} {
 			got := float64(r.List[i].most())/float64(engine.GiB) + 5.84

@@ -30,7 +30,8 @@ func (b *builder) scan(n valueID) valueID {
 	}
 	u := b.keep(b.point("scan.u", b.act(m.Inner), []valueID{conv}, conv))
 	x := b.linear(u, "scan.x", m.Inner, m.Rank+2*m.State, 0)
-	names, sizes := []string{"scan.step", "scan.B", "scan.C"}, []engine.Bytes{b.act(m.Rank), b.act(m.State), b.act(m.State)}
+	names, sizes := []string{"scan.step", "scan.B", "scan.C"},
+		[]engine.Bytes{b.act(m.Rank), b.act(m.State), b.act(m.State)}
 	parts := b.split(x, names, sizes)
 	if m.Norms {
 		for i, wide := range []int64{m.Rank, m.State, m.State} {
@@ -44,7 +45,8 @@ func (b *builder) scan(n valueID) valueID {
 	b.keep(y)
 	b.extra("scan.A", m.Inner*m.State+m.Inner)
 	states := m.Inner * m.State
-	b.aside("scan.steps", size(2*states+t*(2*states+m.State+m.Inner)+b.s.Batch*(b.s.Seq-1)*states+m.Inner, 4)+size(b.s.Batch*(b.s.Seq+1)*states, b.e))
+	b.aside("scan.steps", size(2*states+t*(2*states+m.State+m.Inner)+b.s.Batch*(b.s.Seq-1)*states+m.Inner,
+		4)+size(b.s.Batch*(b.s.Seq+1)*states, b.e))
 	gate := b.keep(b.point("scan.gate", b.act(m.Inner), []valueID{in}))
 	return b.linear(b.point("scan.gated", b.act(m.Inner), []valueID{y, gate}, y, gate), "scan.o", m.Inner, h, h*bias)
 }
@@ -65,7 +67,8 @@ func (b *builder) recurrent(n valueID) valueID {
 	x := b.linear(n, "lru.x", h, l.Width, l.Width)
 	conv := b.keep(b.point("lru.conv", b.padded(l.Width, l.Kernel), []valueID{x}, x))
 	b.extra("lru.conv", l.Width*(l.Kernel+1))
-	u := b.add(op{kind: opAttention, in: []valueID{conv}, flops: 4 * float64(t) * float64(l.Width) * float64(l.Width/l.Heads)}, "lru", wide)
+	u := b.add(op{kind: opAttention, in: []valueID{conv},
+		flops: 4 * float64(t) * float64(l.Width) * float64(l.Width/l.Heads)}, "lru", wide)
 	b.keep(u)
 	b.extra("lru", 2*(l.Width*l.Width/l.Heads+l.Width)+l.Width)
 	b.aside("lru.gates", 8*wide+size(l.Width, b.e)+size(2*b.s.Seq, 1))

@@ -51,12 +51,16 @@ func TestStates(t *testing.T) {
 		s               Setup
 		loaded, stepped float64
 	}{
-		{"bf16", Setup{Precision: Precision{Weight: 2, Moments: 4}, Stepping: Stepping{Optimizer: "fused"}}, 2, 2 + 2 + 4},
-		{"fp32, foreach: a temporary of every parameter", Setup{Precision: Precision{Weight: 4, Compute: 4, Moments: 8}}, 4, 4 + 4 + 8 + 4},
-		{"masters beside bf16, gradients in a static buffer", Setup{Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8},
-			Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Static: true}}, 2 + 4 + 4, 18},
-		{"ZeRO-1 over 4: masters and moments shared", Setup{Precision: Precision{Weight: 2, Master: 4, Moments: 8}, Stepping: Stepping{Optimizer: "fused"},
-			Layout: Layout{Zero: 1, Shard: 4}}, 2 + 1, 2 + 2 + 3},
+		{"bf16", Setup{Precision: Precision{Weight: 2, Moments: 4}, Stepping: Stepping{Optimizer: "fused"}}, 2,
+			2 + 2 + 4},
+		{"fp32, foreach: a temporary of every parameter",
+			Setup{Precision: Precision{Weight: 4, Compute: 4, Moments: 8}}, 4, 4 + 4 + 8 + 4},
+		{"masters beside bf16, gradients in a static buffer",
+			Setup{Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8},
+				Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Static: true}}, 2 + 4 + 4, 18},
+		{"ZeRO-1 over 4: masters and moments shared",
+			Setup{Precision: Precision{Weight: 2, Master: 4, Moments: 8}, Stepping: Stepping{Optimizer: "fused"},
+				Layout: Layout{Zero: 1, Shard: 4}}, 2 + 1, 2 + 2 + 3},
 		{"FSDP over 8", Setup{Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
 			Stepping: Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8}}, 0.5, 2},
 		{"no optimizer", Setup{Precision: Precision{Weight: 2}, Stepping: Stepping{Optimizer: "none"}}, 2, 2 + 2},
@@ -73,7 +77,8 @@ func TestStates(t *testing.T) {
 
 // The loss by section 4: bytes of a logit at its peak, on a network of one small block.
 func TestLossPeaks(t *testing.T) {
-	m := &Model{Name: "head", Layers: 1, Hidden: 16, Words: 1 << 16, Tied: true, Block: Block{Heads: 1, Keys: 1, Head: 16, Wide: 16, Gated: true}}
+	m := &Model{Name: "head", Layers: 1, Hidden: 16, Words: 1 << 16, Tied: true,
+		Block: Block{Heads: 1, Keys: 1, Head: 16, Wide: 16, Gated: true}}
 	const tokens = 1 << 12
 	n := float64(tokens) * float64(m.Words) / float64(engine.GiB)
 	for _, c := range []struct {
@@ -91,8 +96,9 @@ func TestLossPeaks(t *testing.T) {
 	} {
 		mm := *m
 		mm.Heads, mm.Keys, mm.Head = c.tensor, c.tensor, 16/c.tensor
-		r := run(t, Setup{Model: &mm, Work: Work{Batch: 1, Seq: tokens}, Checkpointing: Checkpointing{Checkpoint: "full"},
-			Stepping: Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: c.loss, LogitsHeld: c.held},
+		r := run(t, Setup{Model: &mm, Work: Work{Batch: 1, Seq: tokens},
+			Checkpointing: Checkpointing{Checkpoint: "full"},
+			Stepping:      Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: c.loss, LogitsHeld: c.held},
 			Layout: Layout{Tensor: c.tensor}})
 		got := 0.0
 		for _, p := range r.Parts {
@@ -101,7 +107,8 @@ func TestLossPeaks(t *testing.T) {
 			}
 		}
 		if d := got/(n*c.want) - 1; d > 0.002 || d < -0.002 {
-			t.Errorf("%s, %d bytes held, over %d ranks: %.3f bytes of a logit, want %.3f", c.loss, c.held, c.tensor, got/n, c.want)
+			t.Errorf("%s, %d bytes held, over %d ranks: %.3f bytes of a logit, want %.3f", c.loss, c.held, c.tensor,
+				got/n, c.want)
 		}
 	}
 }
@@ -137,7 +144,8 @@ func TestInFlight(t *testing.T) {
 	four := run(t, s)
 	sets := size(3*8*4096*4096, 2) // three more of eight block inputs
 	if d := four.Phases[Forward] - one.Phases[Forward]; four.Stage != 0 || d < sets*99/100 || d > sets*101/100 {
-		t.Errorf("stage %d holds %d bytes more with four micro batches in flight, want stage 0 and %d", four.Stage, d, sets)
+		t.Errorf("stage %d holds %d bytes more with four micro batches in flight, want stage 0 and %d", four.Stage,
+			d, sets)
 	}
 }
 

@@ -32,7 +32,8 @@ func (p *program) saved() (out Kept) {
 	}
 	for i, u := range p.units {
 		n := u.front().keeps()
-		if i == 0 && u.front().input && p.s.Model.PerLayer != nil && p.s.Model.AltUp == nil { // the embedding is kept before
+		if i == 0 && u.front().input && p.s.Model.PerLayer != nil &&
+			p.s.Model.AltUp == nil { // the embedding is kept before
 			n -= u.front().values[0].bytes
 		}
 		if u.front().mode != CheckpointNone { // a checkpoint within is counted outside by the hooks of PyTorch
@@ -117,7 +118,8 @@ func (s *Setup) Said() (notes []string) {
 	if blocks == 0 {
 		return notes
 	}
-	text := fmt.Sprintf("scaled_dot_product_attention takes its memory-efficient kernel in %d of %d blocks", blocks, s.Model.Layers)
+	text := fmt.Sprintf("scaled_dot_product_attention takes its memory-efficient kernel in %d of %d blocks", blocks,
+		s.Model.Layers)
 	if own {
 		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(s.Batch*s.Seq*s.Seq, 2)))
 	}

@@ -121,7 +121,10 @@ func (a Ask) Orders(poll *engine.Poll) ([]Order, error) {
 			out = append(out, Order{Name: ranks.Schedule.Name, Answer: got})
 		}
 		rank := map[Verdict]int{Fits: 0, Uncertain: 1, FitsNot: 2}
-		slices.SortStableFunc(out, func(x, y Order) int { return cmp.Compare(rank[x.Answer.Verdict], rank[y.Answer.Verdict]) })
+		slices.SortStableFunc(out, func(x,
+			y Order) int {
+			return cmp.Compare(rank[x.Answer.Verdict], rank[y.Answer.Verdict])
+		})
 		for _, name := range pipeline.Names() {
 			if err := refused[name]; err != nil {
 				out = append(out, Order{Name: name, Reason: err.Error()})

@@ -35,13 +35,16 @@ func TestAutoTakesTheFastestThatFits(t *testing.T) {
 			if err != nil || pipeline.Searched(n) {
 				continue
 			}
-			better := best == nil || got.Verdict == Fits && (best.Verdict != Fits || got.Time < best.Time) || got.Verdict != Fits && best.Verdict != Fits && got.High < best.High
+			better := best == nil || got.Verdict == Fits && (best.Verdict != Fits || got.Time < best.Time) ||
+				got.Verdict != Fits && best.Verdict != Fits && got.High < best.High
 			if better {
 				best, name = got, n
 			}
 		}
-		if auto.Ranks.Schedule.Name != name || auto.Time != best.Time || auto.High != best.High || auto.Verdict != best.Verdict {
-			t.Errorf("%s: %s with %v and %d bytes, %s; want %s with %v and %d, %s", device, auto.Ranks.Schedule.Name, auto.Time, auto.High, auto.Verdict, name, best.Time, best.High, best.Verdict)
+		if auto.Ranks.Schedule.Name != name || auto.Time != best.Time || auto.High != best.High ||
+			auto.Verdict != best.Verdict {
+			t.Errorf("%s: %s with %v and %d bytes, %s; want %s with %v and %d, %s", device, auto.Ranks.Schedule.Name,
+				auto.Time, auto.High, auto.Verdict, name, best.Time, best.High, best.Verdict)
 		}
 	}
 }
@@ -62,7 +65,8 @@ func TestOrdersHaveEverySchedule(t *testing.T) {
 			t.Errorf("%s is refused by %q here, and by %v alone", o.Name, o.Reason, err)
 		case o.Answer == nil:
 		case o.Answer.Time != alone.Time || o.Answer.Verdict != alone.Verdict || o.Answer.Allocated != alone.Allocated:
-			t.Errorf("%s takes %v and %d bytes, %s; alone %v and %d, %s", o.Name, o.Answer.Time, o.Answer.Allocated, o.Answer.Verdict, alone.Time, alone.Allocated, alone.Verdict)
+			t.Errorf("%s takes %v and %d bytes, %s; alone %v and %d, %s", o.Name, o.Answer.Time, o.Answer.Allocated,
+				o.Answer.Verdict, alone.Time, alone.Allocated, alone.Verdict)
 		case o.Twice() != (o.Name == "dualpipe"):
 			t.Errorf("%s has all states twice: %v", o.Name, o.Twice())
 		case i > 0 && list[i-1].Answer.Verdict == o.Answer.Verdict && list[i-1].Answer.Time > o.Answer.Time:
@@ -92,7 +96,8 @@ func TestRankHoldsPartsOfMicroBatches(t *testing.T) {
 	ranks := k.order("interleaved")
 	at := k.onRank(ranks, 0)
 	if unit := ranks.lay.unit[0]; ranks.Trace.Held[0] != 23 || at.InFlight != 11 || at.more != unit/2 {
-		t.Errorf("%d passes are %d micro batches and %d bytes; want 23, 11 and half of %d", ranks.Trace.Held[0], at.InFlight, at.more, unit)
+		t.Errorf("%d passes are %d micro batches and %d bytes; want 23, 11 and half of %d", ranks.Trace.Held[0],
+			at.InFlight, at.more, unit)
 	}
 }
 
@@ -104,7 +109,8 @@ func TestOrdersDoNotMix(t *testing.T) {
 	for _, name := range []string{"zb-v", "dualpipe", "1f1b", "interleaved"} {
 		got, want := k.fill(k.order(name), engine.NoLimit), playRanks(t, piped(name))
 		if got.Time != want.Time || got.List[got.Full].Allocated != want.List[want.Full].Allocated {
-			t.Errorf("%s takes %v and %d bytes behind others, %v and %d alone", name, got.Time, got.List[got.Full].Allocated, want.Time, want.List[want.Full].Allocated)
+			t.Errorf("%s takes %v and %d bytes behind others, %v and %d alone", name, got.Time,
+				got.List[got.Full].Allocated, want.Time, want.List[want.Full].Allocated)
 		}
 	}
 }
@@ -144,11 +150,13 @@ func TestFirstRanksCheckpoint(t *testing.T) {
 			want = b.List[r]
 		}
 		if got := c.List[r]; got.Allocated != want.Allocated || got.Busy != want.Busy {
-			t.Errorf("rank %d holds %d bytes and works %v; want %d and %v", r, got.Allocated, got.Busy, want.Allocated, want.Busy)
+			t.Errorf("rank %d holds %d bytes and works %v; want %d and %v", r, got.Allocated, got.Busy,
+				want.Allocated, want.Busy)
 		}
 	}
 	some.Schedule = "dualpipe"
-	if _, err := PlayRanks(some, CardOf("H100")); err == nil || !strings.Contains(err.Error(), "every layer lies on two ranks") {
+	if _, err := PlayRanks(some, CardOf("H100")); err == nil ||
+		!strings.Contains(err.Error(), "every layer lies on two ranks") {
 		t.Errorf("on DualPipe: error %v; want a refusal", err)
 	}
 }
@@ -156,7 +164,8 @@ func TestFirstRanksCheckpoint(t *testing.T) {
 // shortPipeline is a question about a pipeline whose first three ranks lack room.
 func shortPipeline(t *testing.T) Ask {
 	t.Helper()
-	a, err := New(Lookup("llama3-70b"), engine.Args{"seq": "10240", "gpus": "32", "pp": "8", "tp": "4", "accumulate": "24", "program": "megatron", "schedule": "1f1b"})
+	a, err := New(Lookup("llama3-70b"), engine.Args{"seq": "10240", "gpus": "32", "pp": "8", "tp": "4",
+		"accumulate": "24", "program": "megatron", "schedule": "1f1b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +188,10 @@ func TestPipelineLevers(t *testing.T) {
 			t.Errorf("%s: %v, %v: its options come to other bytes", c.Names[0], err, fail)
 		}
 	}
-	for name, want := range map[string][2]string{"the fastest order of passes that fits": {"schedule", ""}, "twice as many micro batches": {"accumulate", "48"},
-		"one layer fewer on the last stage, beside the head": {"lighter", "1"}, "full checkpointing on the first 3 ranks alone": {"ranks", "3"}} {
+	for name, want := range map[string][2]string{"the fastest order of passes that fits": {"schedule", ""},
+		"twice as many micro batches":                        {"accumulate", "48"},
+		"one layer fewer on the last stage, beside the head": {"lighter", "1"},
+		"full checkpointing on the first 3 ranks alone":      {"ranks", "3"}} {
 		if args, ok := got[name]; !ok || args[want[0]] != want[1] {
 			t.Errorf("%q sets %v; want %s to %q", name, args, want[0], want[1])
 		}

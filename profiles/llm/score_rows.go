@@ -154,12 +154,15 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 		refuse("compute type %q is not known", c.Compute)
 	}
 	s := Setup{Model: m, Work: Work{Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate},
-		Precision:     Precision{Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce},
-		Code:          Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp, FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile, Written: m.Written},
+		Precision: Precision{Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce},
+		Code: Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp,
+			FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile, Written: m.Written},
 		Checkpointing: Checkpointing{Checkpoint: c.Checkpoint, OffloadX: c.OffloadX},
 		Stepping:      Stepping{Optimizer: c.OptImpl, StepInBack: c.StepInBack, HostStep: c.OnHost},
 		HeadLoss:      HeadLoss{Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld},
-		Layout:        Layout{Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil && !*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP, ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
+		Layout: Layout{Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil &&
+			!*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP,
+			ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
 	s.ReduceAside = c.LossImpl == heldPred
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
@@ -185,7 +188,8 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 		s.Optimizer = StepFused
 	}
 	if c.LoRA != nil {
-		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale, Params: c.LoRAParams, Stored: c.LoRAStored}
+		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale,
+			Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
 			if on && !slices.Contains(everyProduct, name) {
 				refuse("product %q of an adapter is not known; want some of %q", name, everyProduct)
@@ -255,7 +259,8 @@ func flash(attention string) bool {
 	words := strings.FieldsFunc(strings.ToLower(attention), func(r rune) bool { return r == ' ' || r == '_' })
 	known := attention == ""
 	for _, w := range words {
-		known = known || slices.Contains([]string{"flash", "sdpa", "flex", "cudnn", "fused", "te", "xformers", "ring"}, w)
+		known = known || slices.Contains([]string{"flash", "sdpa", "flex", "cudnn", "fused", "te", "xformers",
+			"ring"}, w)
 	}
 	return known && !slices.Contains(words, "math") && !slices.Contains(words, "eager")
 }

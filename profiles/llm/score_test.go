@@ -30,11 +30,14 @@ func scoreFile(t *testing.T, name string) *Report {
 // each counts for, and why it is refused.
 func TestScoreSample(t *testing.T) {
 	want := map[string]string{
-		"eager": "reserved_eager", "compiled": "reserved_compiled", "active": "allocated", "guess": "guessed", "delta": "guessed",
+		"eager": "reserved_eager", "compiled": "reserved_compiled", "active": "allocated", "guess": "guessed",
+		"delta": "guessed",
 		"paper": "formula", "paper-share": "formula", "kernel": "loss_kernel", "duration": "time",
-		"field": "unknown field", "model": "is not known", "order": "for orders", "selector": "selector", "nvml": "neither allocated nor reserved",
+		"field": "unknown field", "model": "is not known", "order": "for orders", "selector": "selector",
+		"nvml":  "neither allocated nor reserved",
 		"empty": "nothing was measured", "card": "card", "kernel-kind": "loss kernel", "mode": "mode",
-		"qlora": "allocated", "early": "reserved_eager", "scores": "attention", "five-bits": "0.7 bytes", "adapted": "product", "lion": "optimizer", "gather": "gathered",
+		"qlora": "allocated", "early": "reserved_eager", "scores": "attention", "five-bits": "0.7 bytes",
+		"adapted": "product", "lion": "optimizer", "gather": "gathered",
 	}
 	r := scoreFile(t, "testdata/rows.json")
 	if len(r.Rows) != len(want) {
@@ -46,7 +49,8 @@ func TestScoreSample(t *testing.T) {
 			continue
 		}
 		if s.Refused == "" || !strings.Contains(s.Refused, w) || w == "" || s.Predicted != 0 {
-			t.Errorf("%s: counts for %q, refused as %q, predicted %g in %g..%g; want %q", s.ID, s.Set, s.Refused, s.Predicted, s.Low, s.High, w)
+			t.Errorf("%s: counts for %q, refused as %q, predicted %g in %g..%g; want %q", s.ID, s.Set, s.Refused,
+				s.Predicted, s.Low, s.High, w)
 		}
 	}
 }
@@ -67,7 +71,8 @@ func TestSummary(t *testing.T) {
 	}
 	s := summarise("guessed", rows)
 	if s.N != 4 || s.Median != 2.5 || s.P90 != 4 || s.Worst != 4 || *s.Inside != 50 {
-		t.Errorf("got %d rows, median %g, 90th %g, worst %g, inside %g; want 4, 2.5, 4, 4, 50", s.N, s.Median, s.P90, s.Worst, *s.Inside)
+		t.Errorf("got %d rows, median %g, 90th %g, worst %g, inside %g; want 4, 2.5, 4, 4, 50", s.N, s.Median, s.P90,
+			s.Worst, *s.Inside)
 	}
 }
 
@@ -86,7 +91,8 @@ func TestPublishedFigures(t *testing.T) {
 	for _, k := range r.Kinds {
 		l := limits[k.Kind]
 		if k.Median > l.median || k.Worst > l.worst {
-			t.Errorf("%s: median %.2f %%, worst %.2f %%; want at most %g and %g", k.Kind, k.Median, k.Worst, l.median, l.worst)
+			t.Errorf("%s: median %.2f %%, worst %.2f %%; want at most %g and %g", k.Kind, k.Median, k.Worst, l.median,
+				l.worst)
 		}
 		if *k.Inside < 90 {
 			t.Errorf("%s: %.0f %% lie between low and high, want nine of ten", k.Kind, *k.Inside)
@@ -129,7 +135,8 @@ func TestScoreRefusesByName(t *testing.T) {
 		{"loss_kernel", `"kind": "ce_liger", "tokens": 4096, "V": -1`, "V is -1"},
 		{"formula", `"s": 2048, "b": 1, "h": 6144, "L": 48, "a": 64, "t": 8, "p": 1, "mode": "none", "interleave": -1`, "interleave"},
 	} {
-		text := `{"format": "memtide-llm-rows/1", "rows": [{"id": "it", "kind": "` + c.kind + `", "complete": true, "config": {` + c.config + `}, "measured": {"metric": "reserved", "peak_bytes": 1}}]}`
+		text := `{"format": "memtide-llm-rows/1", "rows": [{"id": "it", "kind": "` + c.kind +
+			`", "complete": true, "config": {` + c.config + `}, "measured": {"metric": "reserved", "peak_bytes": 1}}]}`
 		rows, err := ReadRows([]byte(text))
 		if err != nil {
 			t.Fatalf("%s: %v", c.config, err)
@@ -158,13 +165,17 @@ func TestRowsSayMore(t *testing.T) {
 		setup  func() *Result
 	}{
 		{`"config_json": "config.json", "opt_bytes": 8`, func() *Result {
-			return run(t, Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2, Moments: 8}})
+			return run(t, Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 1024},
+				Precision: Precision{Weight: 2, Moments: 8}})
 		}},
 		{`"model": "llama3-8b", "opt_bytes": 8, "opt_on_host": true`, func() *Result {
-			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2, Moments: 8}, Stepping: Stepping{HostStep: true}})
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024},
+				Precision: Precision{Weight: 2, Moments: 8}, Stepping: Stepping{HostStep: true}})
 		}},
 		{`"model": "llama3-8b", "opt_bytes": 8, "pp": 4, "schedule": "Interleaved", "vpp": 2, "grad_accum": 8, "rank": 2`, func() *Result {
-			s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024, Accumulate: 8}, Precision: Precision{Weight: 2, Moments: 8}, Layout: Layout{Stages: 4, Schedule: "interleaved", Chunks: 2}}
+			s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024, Accumulate: 8},
+				Precision: Precision{Weight: 2, Moments: 8},
+				Layout:    Layout{Stages: 4, Schedule: "interleaved", Chunks: 2}}
 			return playRanks(t, s).List[2].Result
 		}},
 	} {

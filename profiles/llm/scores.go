@@ -15,7 +15,8 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	}
 	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
-	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", narrow)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)},
+		"scores", narrow)
 	if b.k.Buckets > 0 {
 		b.positionBias(false)
 	}
@@ -50,7 +51,8 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)),
 		b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
 	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
-	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)}, "scores", scores)
+	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)},
+		"scores", scores)
 	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))
 	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
 		"attention", size(b.inner*values, 4))

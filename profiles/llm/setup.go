@@ -60,7 +60,8 @@ func (s *Setup) checkNumbers() {
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
-	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Stepping.bounds(), s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
+	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Stepping.bounds(),
+		s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
 		for _, v := range part {
 			if v.n < 0 || v.n > v.most {
 				refuse("%s: %d; want up to %d", v.name, v.n, v.most)
@@ -78,8 +79,10 @@ func (l *LoRA) check(m *Model) {
 	if l.Rank > m.Hidden {
 		refuse("adapters of rank %d beside a width of %d; want %d at most", l.Rank, m.Hidden, m.Hidden)
 	}
-	if l.Rank < 0 || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 || l.Params > 1<<40 {
-		refuse("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes, l.Stored)
+	if l.Rank < 0 || l.Bytes < 0 || l.Bytes > mostBytes || l.Stored < 0 || l.Stored > mostBytes || l.Params < 0 ||
+		l.Params > 1<<40 {
+		refuse("adapters of rank %d with %d numbers of %d bytes, stored in %d, cannot be", l.Rank, l.Params, l.Bytes,
+			l.Stored)
 	}
 }
 
@@ -139,10 +142,13 @@ func (s *Setup) checkFamily() {
 		for _, v := range []struct {
 			is   bool
 			what string
-		}{{!s.Written, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"}, {s.Float8, "products in 8 bits"},
-			{s.Tensor > 1, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"}, {s.Expert > 1, "expert parallel ranks"}} {
+		}{{!s.Written, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"},
+			{s.Float8, "products in 8 bits"},
+			{s.Tensor > 1, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"},
+			{s.Expert > 1, "expert parallel ranks"}} {
 			if v.is {
-				refuse("%s: the blocks of %s are known as Transformers writes them, not with %s", m.Name, m.Family, v.what)
+				refuse("%s: the blocks of %s are known as Transformers writes them, not with %s", m.Name, m.Family,
+					v.what)
 			}
 		}
 	}
@@ -207,7 +213,8 @@ func (s *Setup) checkWidened() {
 		return
 	}
 	if !s.bitsandbytes() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
-		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil || k.AltUp != nil || k.PerLayer != nil
+		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil ||
+			k.AltUp != nil || k.PerLayer != nil
 	}) {
 		refuse("%s: training in k bits (beside products in INT8 or 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
 	}

@@ -109,5 +109,6 @@ func (p *Plan) Rate() float64 {
 	if p.Answer.Time <= 0 {
 		return 0
 	}
-	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages)) / p.Answer.Time.Seconds()
+	ranks := float64(orOne(s.Tensor) * orOne(s.Context) * orOne(s.Stages))
+	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / ranks / p.Answer.Time.Seconds()
 }

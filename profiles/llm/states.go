@@ -83,7 +83,8 @@ func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 // matmul_with_hp_or_float8_args; float8_ops.py].
 func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) {
 	switch s := b.s; {
-	case s.quantised(w) && s.Base == BaseInt8: // the input in fp16 and INT8; in the backward the weight [bitsandbytes: MatMul8bitLt]
+	// the input in fp16 and INT8; in the backward the weight [bitsandbytes: MatMul8bitLt]
+	case s.quantised(w) && s.Base == BaseInt8:
 		return size(tokens*w.rows, 3), size(w.n, b.e)
 	case s.quantised(w):
 		return size(w.n, b.e), size(w.n, b.e)

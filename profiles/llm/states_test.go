@@ -9,8 +9,10 @@ import (
 
 // one is a network of one block with products of 64 x 64 and 64 x 128 numbers, no more.
 func one() Setup {
-	m := &Model{Name: "one", Layers: 1, Hidden: 64, Words: 256, Tied: true, Block: Block{Heads: 1, Keys: 1, Head: 64, Wide: 128, Gated: true}}
-	return Setup{Model: m, Work: Work{Batch: 1, Seq: 128}, Precision: Precision{Weight: 2}, HeadLoss: HeadLoss{Loss: "inplace"}}
+	m := &Model{Name: "one", Layers: 1, Hidden: 64, Words: 256, Tied: true,
+		Block: Block{Heads: 1, Keys: 1, Head: 64, Wide: 128, Gated: true}}
+	return Setup{Model: m, Work: Work{Batch: 1, Seq: 128}, Precision: Precision{Weight: 2},
+		HeadLoss: HeadLoss{Loss: "inplace"}}
 }
 
 const oneMatrices = 4*64*64 + 3*64*128 // numbers of its products
@@ -63,7 +65,8 @@ func TestFourBitsAreWidened(t *testing.T) {
 			continue
 		}
 		if w := o.weights[0]; o.temp != size(w.n, 2) || o.back != o.temp || len(o.keeps) > 0 {
-			t.Errorf("%s: scratch of %d and %d bytes, %d values kept; want %d twice, none", w.name, o.temp, o.back, len(o.keeps), size(w.n, 2))
+			t.Errorf("%s: scratch of %d and %d bytes, %d values kept; want %d twice, none", w.name, o.temp, o.back,
+				len(o.keeps), size(w.n, 2))
 		}
 	}
 }
@@ -135,7 +138,8 @@ func TestReducedAside(t *testing.T) {
 	then := run(t, s)
 	block := (s.Model.block(0) * 4)
 	if d := then.Pools - now.Pools; d < engine.Bytes(block)/2 {
-		t.Errorf("pools of %d bytes, before June 2024 %d; want most of a block's gradients more, %d", now.Pools, then.Pools, block)
+		t.Errorf("pools of %d bytes, before June 2024 %d; want most of a block's gradients more, %d", now.Pools,
+			then.Pools, block)
 	}
 	if then.Allocated > now.Allocated {
 		t.Errorf("%d bytes are allocated, before June 2024 %d; want no more", now.Allocated, then.Allocated)
@@ -144,7 +148,8 @@ func TestReducedAside(t *testing.T) {
 
 // Adapters have the moments of the optimizer that was chosen: of 4 bytes each, of 2, or of 1.
 func TestMomentsOfAdapters(t *testing.T) {
-	for optimizer, want := range map[string][2]int64{"adamw": {8, 4}, "adamw-8bit": {2, 2}, "sgd": {0, 0}, "sgd-momentum": {4, 2}} {
+	for optimizer, want := range map[string][2]int64{"adamw": {8, 4}, "adamw-8bit": {2, 2}, "sgd": {0, 0},
+		"sgd-momentum": {4, 2}} {
 		for i, kind := range []string{"fp32", "bf16"} {
 			s := normal(t, asked(map[string]string{"lora": "8", "optimizer": optimizer, "adapters": kind}).Setup)
 			if got := s.momentBytes(adapter("A", 1, 1)); got != want[i] {

@@ -117,7 +117,8 @@ func (p *program) ends() *unit {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root []weight
 	if p.first {
-		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained, row: m.Hidden})
+		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained,
+			row: m.Hidden})
 	}
 	if p.last {
 		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)

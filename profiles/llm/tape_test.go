@@ -48,20 +48,28 @@ func TestBlockKeeps(t *testing.T) {
 		want engine.Bytes
 	}{
 		{"eager", func(*Setup) {}, 2*(128+64+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
-		{"fused norm: the residual sum instead of its copy", func(s *Setup) { s.Norm = "fused" }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
-		{"fused gate", func(s *Setup) { s.FusedGate = true }, 2*(128+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
-		{"keys as they are", func(s *Setup) { s.RepeatKeys = false }, 2*(128+64+64)*mib + 2*stat + (64+32+64+1)*mib + 4*224*mib},
+		{"fused norm: the residual sum instead of its copy", func(s *Setup) { s.Norm = "fused" },
+			(64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
+		{"fused gate", func(s *Setup) { s.FusedGate = true },
+			2*(128+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
+		{"keys as they are", func(s *Setup) { s.RepeatKeys = false },
+			2*(128+64+64)*mib + 2*stat + (64+32+64+1)*mib + 4*224*mib},
 		{"compiled", func(s *Setup) { s.Compiled = true }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
 		// section 16 of the model's text: 497 with the input of 64
 		{"every second product", func(s *Setup) { s.Checkpoint = "sac_op" }, (497 - 64) * mib},
-		{"every second product, compiled: not the last one", func(s *Setup) { s.Checkpoint, s.Compiled = "sac_op", true }, (497 - 64 - 64) * mib},
-		{"all products", func(s *Setup) { s.Checkpoint = "sac_op_all" }, (64 + 16 + 16 + 65 + 64 + 224 + 224 + 64) * mib},
+		{"every second product, compiled: not the last one",
+			func(s *Setup) { s.Checkpoint, s.Compiled = "sac_op", true }, (497 - 64 - 64) * mib},
+		{"all products", func(s *Setup) { s.Checkpoint = "sac_op_all" },
+			(64 + 16 + 16 + 65 + 64 + 224 + 224 + 64) * mib},
 		{"dots", func(s *Setup) { s.Checkpoint = "dots" }, (64 + 16 + 16 + 64 + 224 + 224 + 64) * mib},
-		{"a budget of all that a compiled block keeps", func(s *Setup) { s.Checkpoint, s.Compiled, s.Budget = "budget", true, 100 }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
+		{"a budget of all that a compiled block keeps",
+			func(s *Setup) { s.Checkpoint, s.Compiled, s.Budget = "budget", true, 100 },
+			(64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
 		{"a budget of nothing", func(s *Setup) { s.Checkpoint, s.Compiled, s.Budget = "budget", true, 0 }, 0},
 		{"full", func(s *Setup) { s.Checkpoint = "full" }, 0},
 		{"full, one product kept by name", func(s *Setup) { s.Checkpoint, s.Keep = "full", []string{"o"} }, 64 * mib},
-		{"norms again", func(s *Setup) { s.Checkpoint, s.Recompute = "modules", []string{"layernorm"} }, 2*(128+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
+		{"norms again", func(s *Setup) { s.Checkpoint, s.Recompute = "modules", []string{"layernorm"} },
+			2*(128+64)*mib + 2*stat + (64+128+64+1)*mib + 4*224*mib},
 		{"frozen with adapters: what only frozen products read is gone", func(s *Setup) {
 			s.LoRA = &LoRA{Rank: 8, On: []string{"q", "v"}}
 		}, 128*mib + 64*mib + 128*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib + 2*8192*8*2},
@@ -80,8 +88,10 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 	for _, mode := range checkpointKinds {
 		for _, name := range []string{"llama3-8b", "phi-2", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"} {
 			for _, compiled := range []bool{false, true} {
-				s := normal(t, Setup{Model: Lookup(name), Work: Work{Seq: 512}, Code: Code{Compiled: compiled || mode == "budget"},
-					Checkpointing: Checkpointing{Checkpoint: mode, Budget: 50, Recompute: []string{"moe", "layernorm", "mla_up_proj"}}})
+				s := normal(t, Setup{Model: Lookup(name), Work: Work{Seq: 512},
+					Code: Code{Compiled: compiled || mode == "budget"},
+					Checkpointing: Checkpointing{Checkpoint: mode, Budget: 50,
+						Recompute: []string{"moe", "layernorm", "mla_up_proj"}}})
 				layer := s.Model.Layers - 1
 				b := newPlayed(newBlock(&s, layer, true, nil), &s, s.Checkpoint)
 				l := &ledger{}
@@ -91,7 +101,8 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 				g := b.backward(l, x, y, k, func(weight) { grads++ })
 				l.give(x)
 				if want := b.values[0].grad; l.live != want {
-					t.Errorf("%s, %s, compiled %v: %d bytes are left, want the gradient of the input, %d", name, mode, compiled, l.live, want)
+					t.Errorf("%s, %s, compiled %v: %d bytes are left, want the gradient of the input, %d", name, mode,
+						compiled, l.live, want)
 				}
 				l.give(g)
 				var weights int64

@@ -10,14 +10,15 @@ import (
 // Shares and costs of the time model, which is an estimate: see Card.TimeRange for how far
 // published steps lie from it.
 const (
-	attentionBack = 2.5   // backward over forward: five products for two [arXiv:2307.08691]
-	trafficShare  = 0.8   // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
-	linkShare     = 0.75  // of a link in collectives [assumed]
-	launch        = 5e-6  // seconds of a kernel [profiles/analytic]
-	stepTraffic   = 28    // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
-	lossTraffic   = 30    // bytes of a logit: read and written in forward and backward of section "fp32"
-	inNode        = 8     // cards that NVLink joins
-	narrowTraffic = 1.5   // bytes of an operand of another type, of those written: two are read for one in 8 bits, half a byte for two
+	attentionBack = 2.5  // backward over forward: five products for two [arXiv:2307.08691]
+	trafficShare  = 0.8  // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
+	linkShare     = 0.75 // of a link in collectives [assumed]
+	launch        = 5e-6 // seconds of a kernel [profiles/analytic]
+	stepTraffic   = 28   // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
+	lossTraffic   = 30   // bytes of a logit: read and written in forward and backward of section "fp32"
+	inNode        = 8    // cards that NVLink joins
+	// bytes of an operand of another type, of those written: two are read for one in 8 bits, half a byte for two
+	narrowTraffic = 1.5
 	hostMemory    = 150e9 // bytes/s that one card has of the host memory [assumed]
 )
 
@@ -93,7 +94,8 @@ func (w *work) some(t *tape, counts func(int) bool) {
 
 // seconds of a forward on a card.
 func (w *work) seconds(c *Card) float64 {
-	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) + w.kernels*launch
+	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) +
+		w.kernels*launch
 }
 
 // back returns the seconds of the backward: each product twice, once where the weights are
@@ -207,7 +209,8 @@ func (p *program) stepSeconds(c *Card) float64 {
 	if p.s.HostStep {
 		there := float64(p.s.HostPart) / 100 * trained
 		trained -= there
-		return trained*stepTraffic/c.Bandwidth + there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.back())
+		return trained*stepTraffic/c.Bandwidth +
+			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.back())
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }

@@ -23,7 +23,8 @@ const fullSteps = 8192
 // Cards before Ampere, others than NVIDIA's, pipelines, block swap and diffusion transformers have too few runs to
 // say anything.
 var timeClasses = []runs{
-	{[]card.Kind{card.Ampere, card.Hopper, card.Blackwell}, func(s *Setup) bool { return s.Model.MoE != nil }, 1, 3.2, 17},
+	{[]card.Kind{card.Ampere, card.Hopper, card.Blackwell}, func(s *Setup) bool { return s.Model.MoE != nil }, 1,
+		3.2, 17},
 	{[]card.Kind{card.Hopper}, func(s *Setup) bool { return s.Float8 }, 1.05, 2.1, 7},
 	{[]card.Kind{card.Blackwell}, func(s *Setup) bool { return s.Float8 }, 1.5, 2.7, 4},
 	{[]card.Kind{card.Blackwell}, nil, 1.5, 2.3, 6},

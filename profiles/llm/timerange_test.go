@@ -43,7 +43,8 @@ func TestTimeRange(t *testing.T) {
 		}
 	}
 	if t.Logf("%d of %d times with a range of %d lie in it", inside, told, all); inside*10 < told*9 || told*10 < all*9 {
-		t.Errorf("%d of %d times lie in their range, of %d in all; want nine of ten, and nine of ten with a range", inside, told, all)
+		t.Errorf("%d of %d times lie in their range, of %d in all; want nine of ten, and nine of ten with a range",
+			inside, told, all)
 	}
 }
 
@@ -77,7 +78,8 @@ func timed(row *Row) (low, high, measured time.Duration) {
 
 // What too few runs are published of has no range.
 func TestTimeRangeUnknown(t *testing.T) {
-	for device, want := range map[string]bool{"h100": true, "a100-80gb": true, "b200": true, "mi300x": false, "v100-pcie-16gb": false, "24gib-link25gbps-rate165tflops": false} {
+	for device, want := range map[string]bool{"h100": true, "a100-80gb": true, "b200": true, "mi300x": false,
+		"v100-pcie-16gb": false, "24gib-link25gbps-rate165tflops": false} {
 		a, err := New(Lookup("llama3-8b"), engine.Args{"device": device})
 		if err != nil {
 			t.Fatal(err)

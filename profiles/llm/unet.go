@@ -29,14 +29,16 @@ type Unet struct {
 	Text   int64 // numbers of a token of the text
 	Groups int64 // of a group norm
 	Linear bool  // the products around the blocks of a transformer are no convolutions
-	Plain  bool  // a full checkpoint leaves it alone: diffusers has one of each ResNet and of each block of a transformer
+	// a full checkpoint leaves it alone: diffusers has one of each ResNet and of each block of a transformer
+	Plain  bool
 	Again  bool  // a later layer reads the input again
 	Back   int64 // that layer stands as many before: its input is read again here, a skip or a residual; 0: none is
 	Latent int64 // numbers of a latent that stand before the first block
 	Each   int64 // and of a picture
 }
 
-// unetFront returns the bytes of the embedding of the time and, where weights train, of all else before the first block.
+// unetFront returns the bytes of the embedding of the time and, where weights train, of all else before the first
+// block.
 func (b *builder) unetFront() engine.Bytes {
 	u, n := b.k.Unet, b.s.Batch*b.k.Unet.Time
 	if b.s.trains() {
@@ -76,7 +78,8 @@ func (b *builder) unet(x valueID) valueID {
 
 // groupNorm keeps its input, and a mean and a deviation of each group.
 func (b *builder) groupNorm(x valueID, name string, h int64) valueID {
-	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{b.normWeight(name, 2*h)}}, name, size(b.outer*h, b.e))
+	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{b.normWeight(name, 2*h)}}, name,
+		size(b.outer*h, b.e))
 	b.aside(name+".stat", size(2*b.s.Batch*b.k.Unet.Groups, b.e))
 	return y
 }
@@ -84,7 +87,8 @@ func (b *builder) groupNorm(x valueID, name string, h int64) valueID {
 // convolution keeps its input, even where its weights are frozen [torch: derivatives.yaml, convolution].
 func (b *builder) convolution(x valueID, name string, in, out, area, tokens int64) valueID {
 	w := weight{name: name, n: in*out*area + out, trained: b.s.trains()}
-	o := op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}, flops: 2 * float64(tokens) * float64(in*area) * float64(out)}
+	o := op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w},
+		flops: 2 * float64(tokens) * float64(in*area) * float64(out)}
 	return b.add(o, name, size(tokens*out, b.e))
 }
 

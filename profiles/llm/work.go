@@ -14,7 +14,8 @@ const (
 // checkTokens ends with activations that are larger than anything could hold.
 func (s *Setup) checkTokens() {
 	if n := float64(orOne(s.Batch)) * float64(s.Seq) * float64(s.Model.widest()); n > mostValue {
-		refuse("%d sequences of %d tokens make an activation of %.3g numbers; want 2^53 at most: lower batch or seq", s.Batch, s.Seq, n)
+		refuse("%d sequences of %d tokens make an activation of %.3g numbers; want 2^53 at most: lower batch or seq",
+			s.Batch, s.Seq, n)
 	}
 }
 

@@ -22,11 +22,16 @@ func TestWorkIsBounded(t *testing.T) {
 		plays  bool
 	}{
 		{1024, engine.Args{"seq": "64"}, "", true},
-		{32, engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000", "schedule": "dualpipe"}, "lower accumulate to 1024", false},
-		{32, engine.Args{"gpus": "32", "pp": "32", "accumulate": "65536", "schedule": "gpipe"}, "lower accumulate to 1024", false},
-		{32, engine.Args{"gpus": "32", "pp": "16", "accumulate": "1024", "schedule": "gpipe"}, "a rank holds 2048 blocks", false},
-		{512, engine.Args{"gpus": "256", "pp": "256", "accumulate": "128", "schedule": "1f1b", "seq": "64"}, "the ranks hold 16768 blocks", false},
-		{2, engine.Args{"batch": "65536", "seq": "16777216"}, "more than 2^53 bytes in its loss: lower batch or seq", true},
+		{32, engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000", "schedule": "dualpipe"},
+			"lower accumulate to 1024", false},
+		{32, engine.Args{"gpus": "32", "pp": "32", "accumulate": "65536", "schedule": "gpipe"},
+			"lower accumulate to 1024", false},
+		{32, engine.Args{"gpus": "32", "pp": "16", "accumulate": "1024", "schedule": "gpipe"},
+			"a rank holds 2048 blocks", false},
+		{512, engine.Args{"gpus": "256", "pp": "256", "accumulate": "128", "schedule": "1f1b", "seq": "64"},
+			"the ranks hold 16768 blocks", false},
+		{2, engine.Args{"batch": "65536", "seq": "16777216"}, "more than 2^53 bytes in its loss: lower batch or seq",
+			true},
 		{2, engine.Args{"lora": "128"}, "adapters of rank 128 beside a width of 64", false},
 	} {
 		a, err := New(decoder(c.layers), c.args)
@@ -35,8 +40,10 @@ func TestWorkIsBounded(t *testing.T) {
 		}
 		a.Setup.tally = &tally{}
 		_, err = a.answer(probed)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || (a.Setup.tally.plays > 0) != c.plays {
-			t.Errorf("%d layers, %v: %v after %d plays; want %q, plays: %v", c.layers, c.args, err, a.Setup.tally.plays, c.want, c.plays)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) ||
+			(a.Setup.tally.plays > 0) != c.plays {
+			t.Errorf("%d layers, %v: %v after %d plays; want %q, plays: %v", c.layers, c.args, err,
+				a.Setup.tally.plays, c.want, c.plays)
 		}
 	}
 }
@@ -52,7 +59,8 @@ func TestBytesAreBounded(t *testing.T) {
 	m = *decoder(1)
 	m.Words = 1 << 20
 	_, err = Run(Setup{Model: &m, Work: Work{Seq: 1 << 24, Batch: 1 << 16}})
-	if err == nil || !strings.Contains(err.Error(), "an activation of 1.15e+18 numbers; want 2^53 at most: lower batch or seq") {
+	if err == nil || !strings.Contains(err.Error(),
+		"an activation of 1.15e+18 numbers; want 2^53 at most: lower batch or seq") {
 		t.Errorf("got %v; want a refusal that counts the logits", err)
 	}
 }
@@ -92,7 +100,8 @@ func TestStoppedSearches(t *testing.T) {
 			}
 		}
 		for limit := 1; limit < enough; limit += 1 + enough/100 {
-			if got, err := within(limit); err == nil && got != want || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			if got, err := within(limit); err == nil && got != want || err != nil &&
+				!errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s, stopped after %d calls: %d, %v; want the error, or %d", name, limit, got, err, want)
 				break
 			}
@@ -110,7 +119,8 @@ func TestStoppedPlan(t *testing.T) {
 		told := 0
 		p, err := a.Plan(engine.NewPoll(engine.LimitCalls(t.Context(), limit), nil), func(p *Plan) { told = p.Done })
 		if p.Done != told || p.Done < done || (err == nil) != (p.Done == PlanStages) || p.Done > 0 && p.Answer == nil {
-			t.Errorf("after %d calls: %d stages done, %d told, %v; want as many as were told, more than before", limit, p.Done, told, err)
+			t.Errorf("after %d calls: %d stages done, %d told, %v; want as many as were told, more than before",
+				limit, p.Done, told, err)
 		}
 		if done = p.Done; err == nil {
 			break

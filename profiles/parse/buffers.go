@@ -48,11 +48,13 @@ func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes
 // Requests orders what was read. Buffers without an end outlive all events.
 func (r *BufferReader) Requests(m *profiles.Memory) {
 	if len(r.Buffers) == 0 {
-		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers", Expected: "At least one buffer is expected.",
-			Remedy: "Add a buffer with lower, upper and size."})
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers",
+			Expected: "At least one buffer is expected.",
+			Remedy:   "Add a buffer with lower, upper and size."})
 	}
 	if r.total > MaxSum {
-		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: fmt.Sprintf("The sizes add up to %.3g bytes", r.total),
+		r.Errs.Fail(&profiles.FormatError{Path: "buffers",
+			Found:    fmt.Sprintf("The sizes add up to %.3g bytes", r.total),
 			Expected: "The sizes of one training step are expected.", Remedy: "Check the units: sizes are in bytes."})
 	}
 	without := 0

@@ -42,26 +42,32 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 		return 0, &profiles.FormatError{Found: field + " is " + profiles.Clip(text), Expected: expected, Remedy: remedy}
 	}
 	if len(text) > MostDigits {
-		return refused(fmt.Sprintf("A number is at most %d characters long; this one has %d.", MostDigits, len(text)), "Correct the number.")
+		return refused(fmt.Sprintf("A number is at most %d characters long; this one has %d.", MostDigits, len(text)),
+			"Correct the number.")
 	}
 	mantissa, exponent, negative, ok := SplitDecimal(text)
 	switch {
 	case isNotFinite(text):
-		return refused(q.Plural+" are finite numbers of "+q.Unit+".", "Correct the number: it often comes from a measurement that did not run.")
+		return refused(q.Plural+" are finite numbers of "+q.Unit+".",
+			"Correct the number: it often comes from a measurement that did not run.")
 	case !ok && strings.TrimSpace(text) == "":
-		return 0, &profiles.FormatError{Found: field + " is empty", Expected: "A number of " + q.Unit + " is expected.", Remedy: "Fill in the number; 0 is allowed."}
+		return 0, &profiles.FormatError{Found: field + " is empty",
+			Expected: "A number of " + q.Unit + " is expected.", Remedy: "Fill in the number; 0 is allowed."}
 	case !ok:
-		return 0, &profiles.FormatError{Found: field + " is " + strconv.Quote(profiles.Clip(text)), Expected: "A number of " + q.Unit + " is expected.",
-			Remedy: "Write plain digits with a decimal point, without units or separators of thousands."}
+		return 0, &profiles.FormatError{Found: field + " is " + strconv.Quote(profiles.Clip(text)),
+			Expected: "A number of " + q.Unit + " is expected.",
+			Remedy:   "Write plain digits with a decimal point, without units or separators of thousands."}
 	case negative && mantissa != "":
 		return refused(q.Plural+" cannot be negative.", "Correct the number, or measure again; 0 is allowed.")
 	}
 	v, fraction, fits := ScaleDecimal(mantissa, exponent+q.Shift)
 	if !fits {
-		return refused(q.Plural+" above 2^53 "+q.base()+" are not read.", "Check the unit: the number has to be in "+q.Unit+".")
+		return refused(q.Plural+" above 2^53 "+q.base()+" are not read.",
+			"Check the unit: the number has to be in "+q.Unit+".")
 	}
 	if fraction && q.Whole {
-		return refused(q.Plural+" are whole numbers of "+q.Unit+".", "Check the unit: the number has to be in "+q.Unit+".")
+		return refused(q.Plural+" are whole numbers of "+q.Unit+".",
+			"Check the unit: the number has to be in "+q.Unit+".")
 	}
 	return v, nil
 }

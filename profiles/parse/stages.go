@@ -57,7 +57,8 @@ const UnsavedColumn = "output_unsaved"
 // Read builds a stage from its fields; whether its output is unsaved is known. get
 // returns the text of a number and whether there is one. A loss has no required
 // numbers.
-func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool, get func(column string) (string, bool)) engine.Stage {
+func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
+	get func(column string) (string, bool)) engine.Stage {
 	var v [7]int64
 	var have [7]bool
 	ok := true
@@ -147,8 +148,9 @@ const LossName = "loss"
 
 // EmptyChain returns the refusal of a chain of nothing but a loss.
 func EmptyChain() *profiles.FormatError {
-	return &profiles.FormatError{Found: "There are no stages", Expected: "At least one stage besides the loss is needed.",
-		Remedy: "Add a stage with forward_s, backward_s and output_bytes."}
+	return &profiles.FormatError{Found: "There are no stages",
+		Expected: "At least one stage besides the loss is needed.",
+		Remedy:   "Add a stage with forward_s, backward_s and output_bytes."}
 }
 
 // TooManyStages returns the refusal of a chain that is too long.
@@ -163,7 +165,8 @@ func TooManyStages() *profiles.FormatError {
 func ModuleKind(class string) string {
 	class = strings.ToLower(class)
 	for _, k := range []struct{ has, kind string }{
-		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"}, {"silu", "act"},
+		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"},
+		{"silu", "act"},
 		{"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
 	} {
 		if strings.Contains(class, k.has) {

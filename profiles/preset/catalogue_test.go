@@ -22,17 +22,20 @@ func TestSizes(t *testing.T) {
 		profile := built(t, p.ID, 1)
 		c := profile.Chain
 		out, saved := totals(c)
-		fmt.Fprintf(&got, "%s: %d stages, input %d, outputs %d, saved %d, weights %d, keep all %d, %v + %v\n", p.ID, c.Len(),
+		fmt.Fprintf(&got, "%s: %d stages, input %d, outputs %d, saved %d, weights %d, keep all %d, %v + %v\n", p.ID,
+			c.Len(),
 			c.Input, out, saved, c.Resident.Weights, c.KeepAllPeak(), c.ForwardTime(), c.BackTime())
 		for _, at := range []int{0, c.Len() / 2, c.Len() - 2} {
 			s := c.Stages[at]
-			fmt.Fprintf(&got, "  %s: %d %d %d %d, %v %v\n", s.Name, s.Out, s.Saved, s.FwdTemp, s.BwdTemp, s.Forward, s.Back)
+			fmt.Fprintf(&got, "  %s: %d %d %d %d, %v %v\n", s.Name, s.Out, s.Saved, s.FwdTemp, s.BwdTemp, s.Forward,
+				s.Back)
 		}
 		for _, side := range []int{500, 1000} {
 			if p.Images() {
 				c := with(t, p.ID, Options{Batch: 1, Image: side})
 				out, saved := totals(c)
-				fmt.Fprintf(&got, "  %d px: outputs %d, saved %d, %v + %v\n", side, out, saved, c.ForwardTime(), c.BackTime())
+				fmt.Fprintf(&got, "  %d px: outputs %d, saved %d, %v + %v\n", side, out, saved, c.ForwardTime(),
+					c.BackTime())
 			}
 		}
 	}
@@ -56,7 +59,8 @@ func TestParameters(t *testing.T) {
 		if got := int64(built(t, id, 1).Chain.Resident.Weights / precision(p.DType).bytes()); got != want {
 			t.Errorf("%s: %d parameters; want %d", id, got, want)
 		}
-		if p.tokenNet && !strings.Contains(strings.Join(built(t, id, 1).Source.Notes, " "), thousands(want)+" parameters") {
+		if p.tokenNet && !strings.Contains(strings.Join(built(t, id, 1).Source.Notes, " "),
+			thousands(want)+" parameters") {
 			t.Errorf("%s: its notes do not name %s parameters: %q", id, thousands(want), built(t, id, 1).Source.Notes)
 		}
 	}
@@ -70,8 +74,10 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := base.Chain, large.Chain
-	if b.Input != 4*a.Input || b.Stages[0].Saved != 4*a.Stages[0].Saved || b.Resident != a.Resident || b.ForwardTime() <= a.ForwardTime() {
-		t.Errorf("twice the side: input %d and %d, first stage %d and %d; want four times, and equal weights", a.Input, b.Input, a.Stages[0].Saved, b.Stages[0].Saved)
+	if b.Input != 4*a.Input || b.Stages[0].Saved != 4*a.Stages[0].Saved || b.Resident != a.Resident ||
+		b.ForwardTime() <= a.ForwardTime() {
+		t.Errorf("twice the side: input %d and %d, first stage %d and %d; want four times, and equal weights",
+			a.Input, b.Input, a.Stages[0].Saved, b.Stages[0].Saved)
 	}
 	half, err := Lookup("resnet50").Build(Options{Batch: 4, Precision: "f16"})
 	if err != nil {
@@ -81,7 +87,8 @@ func TestOptions(t *testing.T) {
 	// Indices of the pool and statistics keep their width.
 	pool := a.Stages[2]
 	if h.Input*2 != a.Input || h.Stages[0].Saved*2 != a.Stages[0].Saved || h.Stages[2].Saved != pool.Out/2+2*pool.Out ||
-		h.Resident.Weights*2 != a.Resident.Weights || h.Resident.Optimizer != 2*a.Resident.Optimizer || half.DType != "f16" || half.Source.Times != profiles.Estimated {
+		h.Resident.Weights*2 != a.Resident.Weights || h.Resident.Optimizer != 2*a.Resident.Optimizer ||
+		half.DType != "f16" || half.Source.Times != profiles.Estimated {
 		t.Errorf("16 bits: %+v, %+v, %+v of %+v", h.Stages[0], h.Stages[2], h.Resident, half.Source)
 	}
 	a100, err := Lookup("resnet50").Build(Options{Batch: 4, Device: "a100-sxm-80gb"})
@@ -96,8 +103,10 @@ func TestOptions(t *testing.T) {
 			t.Errorf("stage %d on another device: %+v; want the sizes of %+v", i+1, is, was)
 		}
 	}
-	if a100.Source.Times != profiles.Estimated || a100.Source.Device != "A100-SXM-80GB, 32-bit" || a100.Device.Name != "A100-SXM-80GB" || d.ForwardTime() == a.ForwardTime() {
-		t.Errorf("on an A100: source %+v, device %+v, forward %v; want an estimate for that device", a100.Source, a100.Device, d.ForwardTime())
+	if a100.Source.Times != profiles.Estimated || a100.Source.Device != "A100-SXM-80GB, 32-bit" ||
+		a100.Device.Name != "A100-SXM-80GB" || d.ForwardTime() == a.ForwardTime() {
+		t.Errorf("on an A100: source %+v, device %+v, forward %v; want an estimate for that device", a100.Source,
+			a100.Device, d.ForwardTime())
 	}
 }
 
@@ -117,7 +126,8 @@ func TestEverywhere(t *testing.T) {
 			all = append(all, o)
 		}
 		for _, bits := range []precision{f32, f16, bf16} {
-			all = append(all, Options{Batch: 1, Precision: string(bits)}, Options{Batch: 1, Device: "24gib-rate165tflops", Precision: string(bits)})
+			all = append(all, Options{Batch: 1, Precision: string(bits)},
+				Options{Batch: 1, Device: "24gib-rate165tflops", Precision: string(bits)})
 		}
 		switch {
 		case p.Images():
@@ -137,7 +147,8 @@ func TestEverywhere(t *testing.T) {
 				t.Errorf("%s, %+v: %v", p.ID, o, err)
 			}
 			for i, s := range profile.Chain.Stages {
-				if s.Kind != "loss" && s.Kind != "view" && (s.Out <= 0 || s.Saved < s.Out && !s.Unsaved || s.Forward <= 0 || s.Back <= 0) {
+				if s.Kind != "loss" && s.Kind != "view" &&
+					(s.Out <= 0 || s.Saved < s.Out && !s.Unsaved || s.Forward <= 0 || s.Back <= 0) {
 					t.Errorf("%s, %+v: stage %d is %+v; want sizes and times", p.ID, o, i+1, s)
 				}
 			}
@@ -155,7 +166,8 @@ func TestDeviceModel(t *testing.T) {
 	got := modelOf(d, f32).time(tp, &tp.ops[0])
 	arithmetic, traffic := 2*256*256*4096/(19.5e12*0.45), float64(8<<20)/(1555e9*0.80)
 	want := opTime{Forward: max(arithmetic, traffic) + 5e-6, Back: max(2*arithmetic, 2*traffic) + 10e-6}
-	if diff := got.Forward/want.Forward - 1; diff > 1e-9 || diff < -1e-9 || got.Back/want.Back-1 > 1e-9 || want.Back/got.Back-1 > 1e-9 {
+	if diff := got.Forward/want.Forward - 1; diff > 1e-9 || diff < -1e-9 || got.Back/want.Back-1 > 1e-9 ||
+		want.Back/got.Back-1 > 1e-9 {
 		t.Errorf("a 1x1 convolution takes %+v; want %+v", got, want)
 	}
 	if m := modelOf(card.Lookup("v100-sxm2-32gb"), f32); m != v100 {
@@ -178,7 +190,8 @@ func TestVariants(t *testing.T) {
 		{"resnet101-1000px-f16-graph-on-a100-sxm-40gb-b2", "resnet101-1000px-f16-graph-on-a100-sxm-40gb-b2",
 			Options{Batch: 2, Image: 1000, Precision: "f16", Graph: true, Device: "a100-sxm-40gb"}},
 		{"on-is-no-preset", "", Options{}},
-		{"gpt2-xl-on-h100-sxm-80gb-512tok", "gpt2-xl-512tok-on-h100-sxm-80gb-b2", Options{Tokens: 512, Device: "h100-sxm-80gb"}},
+		{"gpt2-xl-on-h100-sxm-80gb-512tok", "gpt2-xl-512tok-on-h100-sxm-80gb-b2",
+			Options{Tokens: 512, Device: "h100-sxm-80gb"}},
 		{"gpt2-b4-bf16", "gpt2-bf16-b4", Options{Batch: 4, Precision: "bf16"}},
 		{"lemma3-mirror", "lemma3-mirror-b1", Options{}},
 	} {
@@ -206,7 +219,8 @@ func TestVariants(t *testing.T) {
 			t.Fatalf("%s: %+v: %v", test.want, test.o, err)
 		}
 		if mine.Name != direct.Name || sum(mine) != sum(direct) {
-			t.Errorf("%s: %q with %d bytes by reference, %q with %d by %+v", test.want, mine.Name, sum(mine), direct.Name, sum(direct), test.o)
+			t.Errorf("%s: %q with %d bytes by reference, %q with %d by %+v", test.want, mine.Name, sum(mine),
+				direct.Name, sum(direct), test.o)
 		}
 	}
 }
@@ -246,10 +260,12 @@ func TestRefusedVariants(t *testing.T) {
 			t.Errorf("Parse(%q) = %v, %v; want an error with %q", test.ref, p, err, test.want)
 		}
 	}
-	if _, err := Lookup("vgg16").Build(Options{Precision: "f64"}); err == nil || !strings.Contains(err.Error(), `precision "f64"; f32, f16 and bf16`) {
+	if _, err := Lookup("vgg16").Build(Options{Precision: "f64"}); err == nil ||
+		!strings.Contains(err.Error(), `precision "f64"; f32, f16 and bf16`) {
 		t.Errorf("vgg16 in f64: %v; want an error that names what is possible", err)
 	}
-	if _, err := Lookup("vgg16").Build(Options{Device: "abacus"}); err == nil || !strings.Contains(err.Error(), `no device "abacus"; known are gtx-970`) {
+	if _, err := Lookup("vgg16").Build(Options{Device: "abacus"}); err == nil ||
+		!strings.Contains(err.Error(), `no device "abacus"; known are gtx-970`) {
 		t.Errorf("vgg16 on an abacus: %v; want an error that names the devices", err)
 	}
 }

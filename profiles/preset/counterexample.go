@@ -47,7 +47,8 @@ func said(notes ...string) func(setting) []string {
 // costs three more units of prefetch.
 func lemma3() *Preset {
 	return &Preset{
-		ID: "lemma3", Title: "Lemma 3: 30 ordered, 27 true", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		ID: "lemma3", Title: "Lemma 3: 30 ordered, 27 true", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
+		DType:   "f32",
 		Doc:     "The smallest chain found on which the best schedule fetches data back before it offloads other data.",
 		URL:     beaumont2020,
 		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
@@ -69,7 +70,8 @@ func lemma3() *Preset {
 // lemma3Mirror is lemma3 read backwards: every prefetch is in the backward pass.
 func lemma3Mirror() *Preset {
 	return &Preset{
-		ID: "lemma3-mirror", Title: "Lemma 3, mirrored", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		ID: "lemma3-mirror", Title: "Lemma 3, mirrored", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
+		DType:   "f32",
 		Doc:     "The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.",
 		URL:     beaumont2020,
 		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
@@ -92,7 +94,8 @@ func lemma3Mirror() *Preset {
 // dropping a checkpoint before it has been used for the last time.
 func nonpersistent() *Preset {
 	return &Preset{
-		ID: "nonpersistent", Title: "Non-persistent: 15 kept, 12 dropped", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: "f32",
+		ID: "nonpersistent", Title: "Non-persistent: 15 kept, 12 dropped", Group: counterexampleGroup,
+		DefaultBatch: 1, MaxBatch: 1, DType: "f32",
 		Doc:     "The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
 		URL:     beaumont2019,
 		Suggest: &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},

@@ -17,7 +17,8 @@ func TestCounterexamples(t *testing.T) {
 	for _, p := range Presets() {
 		if p.chain == nil {
 			if p.Suggest != nil || p.memory == nil && p.Largest() != MaxBatch {
-				t.Errorf("%s: suggestion %+v, batches up to %d; want a network without either", p.ID, p.Suggest, p.Largest())
+				t.Errorf("%s: suggestion %+v, batches up to %d; want a network without either", p.ID, p.Suggest,
+					p.Largest())
 			}
 			continue
 		}
@@ -28,15 +29,18 @@ func TestCounterexamples(t *testing.T) {
 			t.Errorf("%s: %v", p.ID, err)
 		}
 		if c.Name != Ref(p.ID, 1) || c.Batch != 1 || profile.Batch != 1 || p.Group != counterexampleGroup {
-			t.Errorf("%s: chain %q, batch %d, group %q; want a counterexample of batch 1", p.ID, c.Name, c.Batch, p.Group)
+			t.Errorf("%s: chain %q, batch %d, group %q; want a counterexample of batch 1", p.ID, c.Name, c.Batch,
+				p.Group)
 		}
-		if s := profile.Source; s.Times != profiles.Exact || s.Sizes != profiles.Exact || !strings.HasPrefix(s.URL, "https://") || len(s.Notes) < 3 {
+		if s := profile.Source; s.Times != profiles.Exact || s.Sizes != profiles.Exact ||
+			!strings.HasPrefix(s.URL, "https://") || len(s.Notes) < 3 {
 			t.Errorf("%s: source %+v; want exact numbers, a citation and notes", p.ID, s)
 		}
 		if last := c.Stages[c.Len()-1]; last.Kind != "loss" || last.Name == "" {
 			t.Errorf("%s: the last stage is %+v; want the loss", p.ID, last)
 		}
-		if p.Suggest == nil || p.Suggest.Strategy == "" || p.Suggest.Budget <= 0 || p.Suggest.Budget >= c.KeepAllPeak() {
+		if p.Suggest == nil || p.Suggest.Strategy == "" || p.Suggest.Budget <= 0 ||
+			p.Suggest.Budget >= c.KeepAllPeak() {
 			t.Errorf("%s: suggestion %+v; want a strategy and a budget below %d", p.ID, p.Suggest, c.KeepAllPeak())
 		}
 		if profile.Device == nil || profile.Device.ToHost <= 0 || profile.Device.ToHost != profile.Device.ToDev {

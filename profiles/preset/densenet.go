@@ -10,10 +10,14 @@ func densePresets() []*Preset {
 		return imagePreset(denseGroup, id, title, huang2017, doc, d.network)
 	}
 	return []*Preset{
-		denseNetOf("densenet121", "DenseNet-121", "58 layers that each read all before them in their block: memory grows with the square of a block's length.", denseShape{32, 64, [4]int{6, 12, 24, 16}}),
-		denseNetOf("densenet161", "DenseNet-161", "The widest DenseNet: 78 layers that grow by 48 channels.", denseShape{48, 96, [4]int{6, 12, 36, 24}}),
-		denseNetOf("densenet169", "DenseNet-169", "82 densely connected layers.", denseShape{32, 64, [4]int{6, 12, 32, 32}}),
-		denseNetOf("densenet201", "DenseNet-201", "98 densely connected layers.", denseShape{32, 64, [4]int{6, 12, 48, 32}}),
+		denseNetOf("densenet121", "DenseNet-121",
+			"58 layers that each read all before them in their block: memory grows with the square of a block's length.", denseShape{32, 64, [4]int{6, 12, 24, 16}}),
+		denseNetOf("densenet161", "DenseNet-161", "The widest DenseNet: 78 layers that grow by 48 channels.",
+			denseShape{48, 96, [4]int{6, 12, 36, 24}}),
+		denseNetOf("densenet169", "DenseNet-169", "82 densely connected layers.",
+			denseShape{32, 64, [4]int{6, 12, 32, 32}}),
+		denseNetOf("densenet201", "DenseNet-201", "98 densely connected layers.",
+			denseShape{32, 64, [4]int{6, 12, 48, 32}}),
 	}
 }
 

@@ -68,7 +68,8 @@ func TestEfficiencyTimes(t *testing.T) {
 	if source.Times != profiles.Estimated || !strings.Contains(strings.Join(source.Notes, " "), "at 20 % of the") {
 		t.Errorf("source %+v; want an estimate at 20 %%", source)
 	}
-	if _, source = layer("vgg16-30pct-b32"); source.Times != profiles.Estimated || !strings.Contains(strings.Join(source.Notes, " "), "products at 30 % of the peak") {
+	if _, source = layer("vgg16-30pct-b32"); source.Times != profiles.Estimated ||
+		!strings.Contains(strings.Join(source.Notes, " "), "products at 30 % of the peak") {
 		t.Errorf("source %+v; want an estimate at 30 %%", source)
 	}
 	slow, _ := layer("vgg16-20pct-on-h100-sxm-80gb-b32")

@@ -89,7 +89,8 @@ func (s *stage) fast(m model) *engine.Algorithm {
 		d := s.time(s.tape, o)
 		if x := o.transformed; x != nil {
 			elem := s.tape.elem
-			fast := x.time(m, elem, float64(s.tape.values[o.in[0]].bytes), float64(s.tape.values[o.out].bytes), s.fromData && o.in[0] == stageInput)
+			fast := x.time(m, elem, float64(s.tape.values[o.in[0]].bytes), float64(s.tape.values[o.out].bytes),
+				s.fromData && o.in[0] == stageInput)
 			if fast.Forward < d.Forward {
 				found, d.Forward, forward = true, fast.Forward, max(forward, engine.Bytes(x.forward)*elem)
 			}
@@ -104,7 +105,8 @@ func (s *stage) fast(m model) *engine.Algorithm {
 		return nil
 	}
 	m1 := s.measure()
-	return &engine.Algorithm{Forward: nanoseconds(sum.Forward), Back: nanoseconds(sum.Back), FwdTemp: m1.FwdTemp + forward, BwdTemp: m1.BwdTemp + back}
+	return &engine.Algorithm{Forward: nanoseconds(sum.Forward), Back: nanoseconds(sum.Back),
+		FwdTemp: m1.FwdTemp + forward, BwdTemp: m1.BwdTemp + back}
 }
 
 // fastNote says what the second algorithm is.

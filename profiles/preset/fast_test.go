@@ -39,7 +39,8 @@ func TestPublishedFastPeaks(t *testing.T) {
 		c := inPaperLayers(with(t, test.id, Options{Batch: test.batch, Device: paperCard, Fast: true}))
 		for algo, want := range map[string]float64{"m": test.m, "p": test.p} {
 			if want > 0 {
-				near(t, Ref(test.id, test.batch)+", "+test.set+"("+algo+"), aggregate peak, MiB", mib(leastPeak(t, c, test.set, algo)), want, 0.03)
+				near(t, Ref(test.id, test.batch)+", "+test.set+"("+algo+"), aggregate peak, MiB",
+					mib(leastPeak(t, c, test.set, algo)), want, 0.03)
 			}
 		}
 	}
@@ -78,10 +79,13 @@ func TestFastByHand(t *testing.T) {
 		fasterF, fasterB bool
 	}{
 		// 64 images of 56 x 56 tiles of 36 numbers, for 64 channels in and 64 out, and 64 x 64 filters.
-		{"winograd", "vgg16", 64, "conv1_2+relu", 4 * 36 * (64*56*56*128 + 64*64), 4 * 36 * (64*56*56*128 + 64*64), true, true},
+		{"winograd", "vgg16", 64, "conv1_2+relu", 4 * 36 * (64*56*56*128 + 64*64), 4 * 36 * (64*56*56*128 + 64*64),
+			true, true},
 		// One transform of 27 x 27, each 544 complex numbers, twice; 96 channels in, 256 out.
-		{"fourier", "alexnet-2012", 128, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (128 + 256), 4 * 2 * 2 * 544 * 256 * (128 + 96), true, true},
-		{"fourier, large batch", "alexnet-2012", 512, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (512 + 256), 4 * 2 * 2 * 544 * 512 * (256 + 96), true, true},
+		{"fourier", "alexnet-2012", 128, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (128 + 256),
+			4 * 2 * 2 * 544 * 256 * (128 + 96), true, true},
+		{"fourier, large batch", "alexnet-2012", 512, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (512 + 256),
+			4 * 2 * 2 * 544 * 512 * (256 + 96), true, true},
 		{"stride", "alexnet-2012", 128, "conv1+relu", 0, 0, false, false},
 		{"no convolution", "vgg16", 64, "pool1", 0, 0, false, false},
 	} {
@@ -93,7 +97,8 @@ func TestFastByHand(t *testing.T) {
 				if c.fasterF || c.fasterB {
 					t.Errorf("%s: no second algorithm", c.name)
 				}
-			case f.FwdTemp-s.FwdTemp != c.forward || f.BwdTemp-s.BwdTemp != c.back || f.Forward < s.Forward != c.fasterF || f.Back < s.Back != c.fasterB:
+			case f.FwdTemp-s.FwdTemp != c.forward || f.BwdTemp-s.BwdTemp != c.back ||
+				f.Forward < s.Forward != c.fasterF || f.Back < s.Back != c.fasterB:
 				t.Errorf("%s: got workspaces %d and %d, times %v and %v; want %d and %d, less than %v and %v", c.name,
 					f.FwdTemp-s.FwdTemp, f.BwdTemp-s.BwdTemp, f.Forward, f.Back, c.forward, c.back, s.Forward, s.Back)
 			}
@@ -116,7 +121,8 @@ func TestFastIsMore(t *testing.T) {
 			count := 0
 			for i, s := range fast.Stages {
 				if f := s.Fast; f != nil {
-					if count++; f.Forward > s.Forward || f.Back > s.Back || f.Forward == s.Forward && f.Back == s.Back || f.FwdTemp < s.FwdTemp || f.BwdTemp < s.BwdTemp {
+					if count++; f.Forward > s.Forward || f.Back > s.Back || f.Forward == s.Forward &&
+						f.Back == s.Back || f.FwdTemp < s.FwdTemp || f.BwdTemp < s.BwdTemp {
 						t.Errorf("%s on %q, %s: %+v beside %+v", p.ID, device, s.Name, f, s)
 					}
 				}
@@ -164,7 +170,8 @@ func TestFourierCount(t *testing.T) {
 	v := tp.conv(stageInput, 7, f, false)
 	x := tp.ops[0].transformed
 	tiles := int64(2 * 3) // 60 rows are 3 stretches of at most 28, 27 columns 1
-	if tp.values[v].h != 60 || x == nil || x.macs != 4*544*tiles*3*7 || x.forward != 4*544*3*(tiles+7) || x.back != 4*544*max(7*(tiles+3), tiles*(3+7)) {
+	if tp.values[v].h != 60 || x == nil || x.macs != 4*544*tiles*3*7 || x.forward != 4*544*3*(tiles+7) ||
+		x.back != 4*544*max(7*(tiles+3), tiles*(3+7)) {
 		t.Errorf("got %+v for %d tiles", x, tiles)
 	}
 	if ratio := float64(x.macs) / float64(tp.ops[0].macs); math.Abs(ratio-4*544*3/(25*60*27.0)) > 1e-9 {

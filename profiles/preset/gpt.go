@@ -63,7 +63,8 @@ func (g transformer) embedding(t *tape, ids valueID) valueID {
 // lookUp reads a row of a table for every token.
 func (g transformer) lookUp(t *tape, ids valueID, rows int64) valueID {
 	tokens := t.values[ids].h
-	return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: rows * g.hidden}, t.shaped(g.hidden, tokens, 1))
+	return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: rows * g.hidden},
+		t.shaped(g.hidden, tokens, 1))
 }
 
 // position reads the rows of the positions, which are the same for every sample.

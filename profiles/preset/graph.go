@@ -112,7 +112,8 @@ func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueI
 		}
 		o.Time = nanoseconds(seconds)
 		if weights > 0 {
-			f.weights = b.value(engine.Value{Name: name + " weights", Kind: engine.KindWeight, Size: weights, Stage: number, Initial: engine.OnDevice})
+			f.weights = b.value(engine.Value{Name: name + " weights", Kind: engine.KindWeight, Size: weights,
+				Stage: number, Initial: engine.OnDevice})
 			o.In = append(o.In, f.weights)
 		}
 		if aux > 0 {
@@ -144,7 +145,8 @@ func inPlace(t *tape) (groups [][]*op) {
 }
 
 // reads appends the variables of values that are not own.
-func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID, values []valueID) []engine.ValueID {
+func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID,
+	values []valueID) []engine.ValueID {
 next:
 	for _, v := range values {
 		id := at[t.values[v].root]
@@ -164,7 +166,8 @@ next:
 func (b *grapher) seed(out engine.ValueID) {
 	v := b.g.Values[out]
 	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
-	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages, In: []engine.ValueID{out}, Out: []engine.ValueID{grad}})
+	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages,
+		In: []engine.ValueID{out}, Out: []engine.ValueID{grad}})
 	b.grads[out], b.users[grad] = grad, 1
 }
 
@@ -173,7 +176,8 @@ func (b *grapher) seed(out engine.ValueID) {
 func (b *grapher) backward(f *function) {
 	t, at := f.stage.tape, b.values[f.number-1]
 	grad := b.grads[f.out]
-	o := engine.Op{Name: "B " + b.g.Values[f.out].Name, Pass: engine.Backward, Stage: f.number, In: []engine.ValueID{grad}}
+	o := engine.Op{Name: "B " + b.g.Values[f.out].Name, Pass: engine.Backward, Stage: f.number,
+		In: []engine.ValueID{grad}}
 	b.users[grad]--
 	current, own := grad, false // own: a buffer of this function, which no variable is
 	var seconds float64
@@ -241,7 +245,9 @@ func (b *grapher) gradient(o *engine.Op, id engine.ValueID) engine.ValueID {
 
 // opNames are for the names of functions.
 var opNames = [...]string{
-	opConv: "conv", opNorm: "norm", opReLU: "relu", opGELU: "gelu", opMaxPool: "maxpool", opAvgPool: "avgpool", opAdd: "add",
-	opReshape: "view", opDropout: "dropout", opMatmul: "matmul", opSoftmax: "softmax", opCast: "cast", opEmbed: "embedding",
+	opConv: "conv", opNorm: "norm", opReLU: "relu", opGELU: "gelu", opMaxPool: "maxpool", opAvgPool: "avgpool",
+	opAdd:     "add",
+	opReshape: "view", opDropout: "dropout", opMatmul: "matmul", opSoftmax: "softmax", opCast: "cast",
+	opEmbed:   "embedding",
 	opEntropy: "entropy", opConcat: "concat", opRotate: "rotate", opGate: "gate",
 }

@@ -43,7 +43,8 @@ func TestGraphTotals(t *testing.T) {
 			}
 		}
 		if weights != c.Resident.Weights || g.Fixed+weights != c.Resident.Total() {
-			t.Errorf("%s: weights %d, fixed %d; want %d and %d together", p.ID, weights, g.Fixed, c.Resident.Weights, c.Resident.Total())
+			t.Errorf("%s: weights %d, fixed %d; want %d and %d together", p.ID, weights, g.Fixed, c.Resident.Weights,
+				c.Resident.Total())
 		}
 		var total engine.Bytes
 		took := -(c.ForwardTime() + c.BackTime())
@@ -59,7 +60,8 @@ func TestGraphTotals(t *testing.T) {
 			}
 		}
 		if took < -1 || int(took) > len(g.Ops) {
-			t.Errorf("%s: the graph takes %v more than the chain; want at most a nanosecond for each of %d functions", p.ID, took, len(g.Ops))
+			t.Errorf("%s: the graph takes %v more than the chain; want at most a nanosecond for each of %d functions",
+				p.ID, took, len(g.Ops))
 		}
 		for v := range g.Values {
 			if !made[v] && g.Values[v].Initial == 0 {
@@ -88,10 +90,12 @@ func TestGraphPeak(t *testing.T) {
 			t.Fatalf("%s: %v", p.ID, err)
 		}
 		ratio := float64(trace.Peak-c.Resident.Total()) / float64(c.KeepAllPeak()-c.Resident.Total())
-		t.Logf("%s: %d functions, %d variables; activations of %.1f MiB, as a chain %.1f (%.3f)", p.ID, len(g.Ops), len(g.Values),
+		t.Logf("%s: %d functions, %d variables; activations of %.1f MiB, as a chain %.1f (%.3f)", p.ID, len(g.Ops),
+			len(g.Values),
 			mib(trace.Peak-c.Resident.Total()), mib(c.KeepAllPeak()-c.Resident.Total()), ratio)
 		if ratio < 0.99 || ratio > 1.01 {
-			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak, c.KeepAllPeak())
+			t.Errorf("%s: keeping everything takes %d bytes as a graph, %d as a chain", p.ID, trace.Peak,
+				c.KeepAllPeak())
 		}
 	}
 }
@@ -195,9 +199,11 @@ func TestGraphStrategies(t *testing.T) {
 				t.Errorf("%s, %s: %v", id, name, err)
 			}
 			if trace.Makespan <= sol.Makespan || trace.HostPeak == 0 {
-				t.Errorf("%s, %s: %v with %d bytes on the host; want more than %v, and some", id, name, trace.Makespan, trace.HostPeak, sol.Makespan)
+				t.Errorf("%s, %s: %v with %d bytes on the host; want more than %v, and some", id, name,
+					trace.Makespan, trace.HostPeak, sol.Makespan)
 			}
-			t.Logf("%s, %s: %v instead of %v, host %.0f MiB", id, name, trace.Makespan, sol.Makespan, mib(trace.HostPeak))
+			t.Logf("%s, %s: %v instead of %v, host %.0f MiB", id, name, trace.Makespan, sol.Makespan,
+				mib(trace.HostPeak))
 		}
 	}
 }
@@ -237,9 +243,11 @@ func TestSeparateOperators(t *testing.T) {
 	if more <= functions || alone < 3*tensor || alone >= 4*tensor {
 		t.Errorf("separately: %d functions instead of %d, %s needs %d; want more of them, three to four tensors of %d", more, functions, at, alone, tensor)
 	}
-	t.Logf("%d functions, at most %.2f MiB; separately %d, %.2f MiB (%s)", functions, mib(together), more, mib(alone), at)
+	t.Logf("%d functions, at most %.2f MiB; separately %d, %.2f MiB (%s)", functions, mib(together), more,
+		mib(alone), at)
 	for in, want := range map[string]string{
-		"resnet50-graph-separate-b32": "resnet50-graph-separate", "resnet50-separate-b32": "resnet50", "resnet50-separate-graph": "resnet50-graph-separate",
+		"resnet50-graph-separate-b32": "resnet50-graph-separate", "resnet50-separate-b32": "resnet50",
+		"resnet50-separate-graph": "resnet50-graph-separate",
 	} {
 		if p, _, err := Parse(in); err != nil || p.ID != want {
 			t.Errorf("%s: got %+v, %v; want %s", in, p, err, want)

@@ -15,7 +15,8 @@ import (
 
 // hfPreset is trained in bf16 alone, with the moments of AdamW in 8 bits.
 func hfPreset(id, title string, g llama) *Preset {
-	p := tokenPreset(id, title, 1, bf16, 8192, "32 gated layers of width 4096 on 8192 tokens, and the norms, logits and bf16 weights of Hugging Face Transformers, with 8-bit AdamW.")
+	p := tokenPreset(id, title, 1, bf16, 8192,
+		"32 gated layers of width 4096 on 8192 tokens, and the norms, logits and bf16 weights of Hugging Face Transformers, with 8-bit AdamW.")
 	params := g.layers*g.count() + 2*g.words*g.hidden + g.hidden
 	p.URL, p.build = llama3, g.huggingFace
 	p.Optimizer = "8-bit AdamW"
@@ -35,7 +36,8 @@ func (g llama) huggingFace(s setting) network {
 	b := newTokenNet(s, ids(s))
 	b.net.frees = true
 	b.embedding(func(t *tape, ids valueID) valueID {
-		return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: g.words * g.hidden}, t.shaped(g.hidden, s.tokens, 1))
+		return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: g.words * g.hidden},
+			t.shaped(g.hidden, s.tokens, 1))
 	})
 	for i := range g.layers {
 		b.stage(fmt.Sprintf("block%d", i), "block", b.products, func(t *tape, x valueID) valueID {
@@ -54,7 +56,8 @@ func (g llama) huggingFace(s setting) network {
 // token, and the result before it is scaled.
 func (t *tape) wideNorm(x valueID) valueID {
 	wide, in := t.widened(x), t.values[x]
-	narrow := t.add(op{kind: opNorm, in: []valueID{wide}, keeps: []valueID{wide}, aux: engine.Bytes(t.batch*in.h) * 4}, in)
+	narrow := t.add(op{kind: opNorm, in: []valueID{wide}, keeps: []valueID{wide},
+		aux: engine.Bytes(t.batch*in.h) * 4}, in)
 	return t.add(op{kind: opNorm, in: []valueID{narrow}, keeps: []valueID{narrow}, params: in.c}, in)
 }
 

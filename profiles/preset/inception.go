@@ -96,7 +96,8 @@ func inceptionC(planes int64) func(t *tape, x valueID) valueID {
 		return t.concat(
 			branch(t, x, step{192, one}),
 			branch(t, x, step{planes, one}, step{planes, row7}, step{192, col7}),
-			branch(t, x, step{planes, one}, step{planes, col7}, step{planes, row7}, step{planes, col7}, step{192, row7}),
+			branch(t, x, step{planes, one}, step{planes, col7}, step{planes, row7}, step{planes, col7},
+				step{192, row7}),
 			pooled(t, x, 192))
 	}
 }

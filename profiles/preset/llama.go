@@ -27,15 +27,18 @@ var (
 // llamaPresets lists the gated transformers.
 func llamaPresets() []*Preset {
 	return []*Preset{
-		llamaPreset("llama3-8b", "Llama 3 8B", 8192, "32 gated layers of width 4096 on 8192 tokens with FlashAttention: no square of the length, and logits of 128,256 words.",
+		llamaPreset("llama3-8b", "Llama 3 8B", 8192,
+			"32 gated layers of width 4096 on 8192 tokens with FlashAttention: no square of the length, and logits of 128,256 words.",
 			llama8B, llama8B.network, llama8B.layers*llama8B.count()+2*llama8B.words*llama8B.hidden+llama8B.hidden),
 		hfPreset("llama3-8b-hf", "Llama 3 8B, Hugging Face", llama8B),
-		llamaPreset("llama3-70b-layer", "Llama 3 70B, one layer", 8192, "One of the 80 layers of width 8192, its attention and its feed-forward net: what a device of a pipeline repeats.",
+		llamaPreset("llama3-70b-layer", "Llama 3 70B, one layer", 8192,
+			"One of the 80 layers of width 8192, its attention and its feed-forward net: what a device of a pipeline repeats.",
 			llama70B, llama70B.layer, llama70B.count()),
 	}
 }
 
-func llamaPreset(id, title string, tokens int, doc string, g llama, build func(s setting) network, params int64) *Preset {
+func llamaPreset(id, title string, tokens int, doc string, g llama, build func(s setting) network,
+	params int64) *Preset {
 	p := tokenPreset(id, title, 1, bf16, tokens, doc)
 	p.URL, p.build = llama3, build
 	p.notes = func(s setting) []string {
@@ -62,7 +65,8 @@ func (g llama) shared() int64 { return g.hidden / g.heads * g.keyHeads }
 func (g llama) network(s setting) network {
 	b := newTokenNet(s, ids(s))
 	b.embedding(func(t *tape, ids valueID) valueID {
-		return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: g.words * g.hidden}, t.shaped(g.hidden, s.tokens, 1))
+		return t.add(op{kind: opEmbed, in: []valueID{ids}, keeps: []valueID{ids}, params: g.words * g.hidden},
+			t.shaped(g.hidden, s.tokens, 1))
 	})
 	for i := range g.layers {
 		b.stage(fmt.Sprintf("block%d", i), "block", b.products, func(t *tape, x valueID) valueID {
@@ -81,7 +85,8 @@ func (g llama) layer(s setting) network {
 	b := newTokenNet(s, in)
 	b.net.inputGrad = in.bytes
 	b.stage("attention", "block", b.products, func(t *tape, x valueID) valueID { return g.attention(t, x, t.rmsNorm) })
-	b.stage("feed-forward", "block", b.products, func(t *tape, x valueID) valueID { return g.feedForward(t, x, t.rmsNorm) })
+	b.stage("feed-forward", "block", b.products,
+		func(t *tape, x valueID) valueID { return g.feedForward(t, x, t.rmsNorm) })
 	return b.trained()
 }
 

@@ -156,9 +156,12 @@ func TestBackwardPeak(t *testing.T) {
 // as the numbers, as on CPUs; GPUs use one byte.
 func TestTorchMeta(t *testing.T) {
 	files := map[string]string{
-		"alexnet-224": "alexnet", "densenet121-224": "densenet121", "densenet161-224": "densenet161", "densenet169-224": "densenet169",
-		"densenet201-224": "densenet201", "inception_v3-299": "inception-v3", "resnet1001-224": "resnet1001", "resnet101-224": "resnet101",
-		"resnet152-224": "resnet152", "resnet18-224": "resnet18", "resnet200-224": "resnet200", "resnet34-224": "resnet34",
+		"alexnet-224": "alexnet", "densenet121-224": "densenet121", "densenet161-224": "densenet161",
+		"densenet169-224": "densenet169",
+		"densenet201-224": "densenet201", "inception_v3-299": "inception-v3", "resnet1001-224": "resnet1001",
+		"resnet101-224": "resnet101",
+		"resnet152-224": "resnet152", "resnet18-224": "resnet18", "resnet200-224": "resnet200",
+		"resnet34-224": "resnet34",
 		"resnet50-224": "resnet50", "resnext101_32x8d-224": "resnext101", "vgg16-224": "vgg16", "vgg19-224": "vgg19",
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -220,5 +223,6 @@ func compareMeta(t *testing.T, id, path string, text []byte) {
 				id, g.Name, g.Out, g.Saved, g.Grad, weights[i], w.Name, 2*w.Out, 2*w.Saved, 2*w.Grad, w.W)
 		}
 	}
-	t.Logf("%s: %d stages; saved sets of %d bytes an image with flatten and narrow masks, %d recorded", id, len(file.Stages), ours/2, theirs)
+	t.Logf("%s: %d stages; saved sets of %d bytes an image with flatten and narrow masks, %d recorded", id,
+		len(file.Stages), ours/2, theirs)
 }

@@ -28,11 +28,15 @@ func TestOptimizer(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := profile.Chain.Stages[0]
-		if want := rate.Time(3*w + 2*c.states); profile.Chain.Resident.Optimizer != c.states || step.Kind != engine.OptimizerKind || step.Back != want {
-			t.Errorf("%s: states %d, first stage %+v; want %d bytes and a step of %v", c.name, profile.Chain.Resident.Optimizer, step, c.states, want)
+		if want := rate.Time(3*w + 2*c.states); profile.Chain.Resident.Optimizer != c.states ||
+			step.Kind != engine.OptimizerKind || step.Back != want {
+			t.Errorf("%s: states %d, first stage %+v; want %d bytes and a step of %v", c.name,
+				profile.Chain.Resident.Optimizer, step, c.states, want)
 		}
-		if err := profile.Chain.Validate(); err != nil || profile.Chain.Len() != plain.Chain.Len()+1 || !strings.Contains(p.Title, p.Optimizer) {
-			t.Errorf("%s: %v, %d stages, title %q; want one stage more than %d", c.name, err, profile.Chain.Len(), p.Title, plain.Chain.Len())
+		if err := profile.Chain.Validate(); err != nil || profile.Chain.Len() != plain.Chain.Len()+1 ||
+			!strings.Contains(p.Title, p.Optimizer) {
+			t.Errorf("%s: %v, %d stages, title %q; want one stage more than %d", c.name, err, profile.Chain.Len(),
+				p.Title, plain.Chain.Len())
 		}
 		graph, err := p.Base().Build(Options{Batch: 8, Graph: true, Optimizer: c.name})
 		if err != nil {
@@ -45,8 +49,10 @@ func TestOptimizer(t *testing.T) {
 		if err := (&engine.Problem{Graph: graph.Graph, Budget: engine.NoLimit}).Validate(); err != nil {
 			t.Errorf("%s, operations: %v", c.name, err)
 		}
-		if more := graph.Graph.Fixed - before.Graph.Fixed; more != c.states-w || len(graph.Graph.Ops) <= len(before.Graph.Ops) {
-			t.Errorf("%s, operations: %d bytes more stay, %d operations of %d; want %d more, and steps", c.name, more, len(graph.Graph.Ops), len(before.Graph.Ops), c.states-w)
+		if more := graph.Graph.Fixed - before.Graph.Fixed; more != c.states-w ||
+			len(graph.Graph.Ops) <= len(before.Graph.Ops) {
+			t.Errorf("%s, operations: %d bytes more stay, %d operations of %d; want %d more, and steps", c.name, more,
+				len(graph.Graph.Ops), len(before.Graph.Ops), c.states-w)
 		}
 	}
 	if _, _, err := Parse("llama3-8b-step-adamw-b1"); err == nil {

@@ -81,7 +81,8 @@ type setting struct {
 
 // setting returns what options that are filled in mean.
 func (o Options) setting() setting {
-	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), card.Lookup(o.Device), o.Efficiency}
+	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), card.Lookup(o.Device),
+		o.Efficiency}
 }
 
 // filled is o with the preset's own choices where it leaves some.
@@ -104,7 +105,8 @@ func (p *Preset) filled(o Options) Options {
 // check reports the first option, of those that are filled in, for which the
 // preset is not built.
 func (p *Preset) check(o Options) error {
-	if err := cmp.Or(p.checkBatch(o.Batch), p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image),
+	if err := cmp.Or(p.checkBatch(o.Batch),
+		p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image),
 		p.checkSize("sequence length", "tokens", "tok", o.Tokens, 1, p.largestTokens(), p.own.Tokens)); err != nil {
 		return err
 	}
@@ -118,13 +120,15 @@ func (p *Preset) check(o Options) error {
 		return fmt.Errorf("preset %q: precision %q; f32, f16 and bf16 are possible", p.ID, o.Precision)
 	}
 	if o.Efficiency < 0 || o.Efficiency > 100 {
-		return fmt.Errorf("preset %q: an efficiency of %d %%; 1 to 100 are possible, for example %s", p.ID, o.Efficiency, Ref(p.ID+"-45pct", p.DefaultBatch))
+		return fmt.Errorf("preset %q: an efficiency of %d %%; 1 to 100 are possible, for example %s", p.ID,
+			o.Efficiency, Ref(p.ID+"-45pct", p.DefaultBatch))
 	}
 	if made && (o.Graph || o.Device != p.own.Device || o.Efficiency != 0) {
 		return fmt.Errorf("preset %q: it is made by hand; it has neither operators nor times of a device", p.ID)
 	}
 	if o.Step != "" && p.model == nil {
-		return fmt.Errorf("preset %q: it is no step of a language model, which alone has%s", p.ID, strings.ReplaceAll(o.Step, "-", " "))
+		return fmt.Errorf("preset %q: it is no step of a language model, which alone has%s", p.ID,
+			strings.ReplaceAll(o.Step, "-", " "))
 	}
 	if o.Optimizer != "" && (p.build == nil || profiles.FindOptimizer(o.Optimizer) == nil) {
 		return fmt.Errorf("preset %q: an optimizer %q; networks that are no steps already may have sgd or adamw, for example %s", p.ID, o.Optimizer, Ref("resnet50-adamw", 32))
@@ -151,7 +155,8 @@ func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int)
 		return nil
 	}
 	if got < least || got > most {
-		return fmt.Errorf("preset %q: %s of %d %s; %d to %d are possible, for example %s", p.ID, what, got, unit, least, most,
+		return fmt.Errorf("preset %q: %s of %d %s; %d to %d are possible, for example %s", p.ID, what, got, unit,
+			least, most,
 			Ref(p.base().ID+"-"+strconv.Itoa(own)+suffix, p.DefaultBatch))
 	}
 	return nil

@@ -99,7 +99,8 @@ func (p *Preset) Largest() int {
 
 func (p *Preset) checkBatch(batch int) error {
 	if batch < 1 || batch > p.Largest() {
-		return fmt.Errorf("preset %q: batch size %d; 1 to %d are possible, for example %s", p.ID, batch, p.Largest(), Ref(p.ID, p.DefaultBatch))
+		return fmt.Errorf("preset %q: batch size %d; 1 to %d are possible, for example %s", p.ID, batch, p.Largest(),
+			Ref(p.ID, p.DefaultBatch))
 	}
 	return nil
 }
@@ -249,7 +250,8 @@ func (n *network) chain(name string, batch int) *engine.Chain {
 		if i+1 < len(n.stages) {
 			next = &n.stages[i+1]
 		}
-		if st := &c.Stages[i]; n.frees && next != nil && !n.stages[i].tape.reads(n.stages[i].output) && !next.tape.reads(stageInput) {
+		if st := &c.Stages[i]; n.frees && next != nil && !n.stages[i].tape.reads(n.stages[i].output) &&
+			!next.tape.reads(stageInput) {
 			st.Saved, st.Unsaved = st.Saved-st.Out, true
 		}
 	}
@@ -270,5 +272,6 @@ func (n *network) leanNote() string {
 	if most == 0 {
 		return note + "; one that keeps nothing needs no more."
 	}
-	return fmt.Sprintf("%s; one that keeps nothing would need up to %d MiB more (stage %s).", note, (most+engine.MiB-1)/engine.MiB, where)
+	return fmt.Sprintf("%s; one that keeps nothing would need up to %d MiB more (stage %s).", note,
+		(most+engine.MiB-1)/engine.MiB, where)
 }

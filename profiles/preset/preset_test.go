@@ -74,7 +74,8 @@ func TestTotals(t *testing.T) {
 				fwdTemp += c.Stages[i].FwdTemp
 				bwdTemp += c.Stages[i].BwdTemp
 			}
-			fmt.Fprintf(&got, "%-16s %3d %9.2f %9.2f %9.1f %10.2f %10.2f %8.2f %8.2f %10.2f %10.2f\n", Ref(p.ID, batch), c.Len()-1,
+			fmt.Fprintf(&got, "%-16s %3d %9.2f %9.2f %9.1f %10.2f %10.2f %8.2f %8.2f %10.2f %10.2f\n",
+				Ref(p.ID, batch), c.Len()-1,
 				f.Seconds()*1e3, b.Seconds()*1e3, float64(batch)/(f+b).Seconds(),
 				mib(out), mib(saved), mib(fwdTemp), mib(bwdTemp), mib(c.Resident.Total()), mib(c.KeepAllPeak()))
 		}
@@ -93,18 +94,21 @@ func TestProfile(t *testing.T) {
 				t.Errorf("%s: %v", c.Name, err)
 			}
 			if c.Name != Ref(p.ID, batch) || c.Batch != batch || profile.Batch != batch {
-				t.Errorf("%s: chain %q with batch %d, profile with batch %d", Ref(p.ID, batch), c.Name, c.Batch, profile.Batch)
+				t.Errorf("%s: chain %q with batch %d, profile with batch %d", Ref(p.ID, batch), c.Name, c.Batch,
+					profile.Batch)
 			}
 			grad := engine.Bytes(0)
 			if p.ID == "llama3-70b-layer" { // there is a layer before it
 				grad = c.Input
 			}
 			if c.LossGradAllocated || c.InputGrad != grad {
-				t.Errorf("%s: LossGradAllocated %v, InputGrad %d; want false and %d", c.Name, c.LossGradAllocated, c.InputGrad, grad)
+				t.Errorf("%s: LossGradAllocated %v, InputGrad %d; want false and %d", c.Name, c.LossGradAllocated,
+					c.InputGrad, grad)
 			}
 			for i, s := range c.Stages {
 				if s.Grad != s.Out {
-					t.Errorf("%s: stage %d (%s): gradient %d, output %d; want equal", c.Name, i+1, s.Name, s.Grad, s.Out)
+					t.Errorf("%s: stage %d (%s): gradient %d, output %d; want equal", c.Name, i+1, s.Name, s.Grad,
+						s.Out)
 				}
 				if s.Name == "" || s.Kind == "" {
 					t.Errorf("%s: stage %d: name %q, kind %q; want both", c.Name, i+1, s.Name, s.Kind)
@@ -114,8 +118,10 @@ func TestProfile(t *testing.T) {
 				t.Errorf("%s: the last stage is a %q; want the loss", c.Name, last.Kind)
 			}
 			s := profile.Source
-			if s.Times != profiles.Analytic || s.Sizes == profiles.Unknown || s.Device == "" || s.URL == "" || len(s.Notes) < 3 {
-				t.Errorf("%s: source %+v; want analytic times, an origin of sizes, a device, a citation and notes", c.Name, s)
+			if s.Times != profiles.Analytic || s.Sizes == profiles.Unknown || s.Device == "" || s.URL == "" ||
+				len(s.Notes) < 3 {
+				t.Errorf("%s: source %+v; want analytic times, an origin of sizes, a device, a citation and notes",
+					c.Name, s)
 			}
 			if profile.Device == nil || profile.Device.Name != card.Default().Name {
 				t.Errorf("%s: device %+v; want the default one", c.Name, profile.Device)
@@ -222,13 +228,16 @@ func TestBatchScaling(t *testing.T) {
 		for i := range one.Stages {
 			a, b, c := &one.Stages[i], &two.Stages[i], &many.Stages[i]
 			if want := a.Saved + 99*(b.Saved-a.Saved); c.Saved != want {
-				t.Errorf("%s: stage %s: saved %d at batch 1, %d at 2, %d at 100; want %d", p.ID, a.Name, a.Saved, b.Saved, c.Saved, want)
+				t.Errorf("%s: stage %s: saved %d at batch 1, %d at 2, %d at 100; want %d", p.ID, a.Name, a.Saved,
+					b.Saved, c.Saved, want)
 			}
 			if c.Out != 100*a.Out && a.Name != "logits+loss" { // the loss is one number
-				t.Errorf("%s: stage %s: output %d at batch 1, %d at 100; want %d", p.ID, a.Name, a.Out, c.Out, 100*a.Out)
+				t.Errorf("%s: stage %s: output %d at batch 1, %d at 100; want %d", p.ID, a.Name, a.Out, c.Out,
+					100*a.Out)
 			}
 			if c.Forward < a.Forward || c.Back < a.Back {
-				t.Errorf("%s: stage %s: batch 100 takes %v and %v, batch 1 %v and %v", p.ID, a.Name, c.Forward, c.Back, a.Forward, a.Back)
+				t.Errorf("%s: stage %s: batch 100 takes %v and %v, batch 1 %v and %v", p.ID, a.Name, c.Forward,
+					c.Back, a.Forward, a.Back)
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func TestPublishedSizes(t *testing.T) {
 	// Beaumont et al. (arXiv:1911.13214), section 5.3: a peak of "2.83 GiB"; and
 	// "would require 225 GiB of memory, and achieve a throughput of 1.1 images/s",
 	// estimated from measurements on a V100.
-	near(t, "ResNet-101, 1000 px, batch 1, GiB", gib(with(t, "resnet101", Options{Batch: 1, Image: 1000}).KeepAllPeak()), 2.83, 0.05)
+	near(t, "ResNet-101, 1000 px, batch 1, GiB",
+		gib(with(t, "resnet101", Options{Batch: 1, Image: 1000}).KeepAllPeak()), 2.83, 0.05)
 	c := with(t, "resnet1001", Options{Batch: 8})
 	near(t, "ResNet-1001, batch 8, GiB", gib(c.KeepAllPeak()), 225, 0.05)
 	near(t, "ResNet-1001, batch 8, images/s", 8/(c.ForwardTime()+c.BackTime()).Seconds(), 1.1, 0.10)
@@ -69,12 +70,15 @@ func paperChain(t *testing.T, id string, batch int) *engine.Chain {
 // inPaperLayers is a chain in those layers. Where it has performance-optimal
 // algorithms, their workspaces are all their temporaries.
 func inPaperLayers(full *engine.Chain) *engine.Chain {
-	c := &engine.Chain{Input: full.Input, LossGradAllocated: true, Resident: engine.Resident{Weights: full.Resident.Weights}}
+	c := &engine.Chain{Input: full.Input, LossGradAllocated: true,
+		Resident: engine.Resident{Weights: full.Resident.Weights}}
 	for _, s := range full.Stages {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
-			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Out, Grad: s.Grad}
+			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out,
+				Saved: s.Out, Grad: s.Grad}
 			if f := s.Fast; f != nil {
-				layer.Fast = &engine.Algorithm{Forward: f.Forward, Back: f.Back, FwdTemp: f.FwdTemp - s.FwdTemp, BwdTemp: f.BwdTemp - s.BwdTemp}
+				layer.Fast = &engine.Algorithm{Forward: f.Forward, Back: f.Back, FwdTemp: f.FwdTemp - s.FwdTemp,
+					BwdTemp: f.BwdTemp - s.BwdTemp}
 			}
 			c.Stages = append(c.Stages, layer)
 		}
@@ -123,7 +127,8 @@ func TestPublishedOffloading(t *testing.T) {
 			near(t, Ref(test.id, test.batch)+", pinned, MiB", mib(got), test.pinned, 0.03)
 		}
 		if got != test.exact {
-			t.Errorf("%s: %d bytes (%.1f MiB); want %d (%.1f MiB)", Ref(test.id, test.batch), got, mib(got), test.exact, mib(test.exact))
+			t.Errorf("%s: %d bytes (%.1f MiB); want %d (%.1f MiB)", Ref(test.id, test.batch), got, mib(got),
+				test.exact, mib(test.exact))
 		}
 	}
 }

@@ -104,20 +104,24 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Separate = "separation", true
 		case part == "on":
 			if kind = "device"; o.Device == "" {
-				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s", ref, after, strings.Join(card.IDs(), ", "))
+				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s",
+					ref, after, strings.Join(card.IDs(), ", "))
 			}
 		case strings.HasPrefix(part, "b"):
 			kind = "batch size"
 			o.Batch, err = p.number(ref, kind, part[1:], p.Largest(), Ref(p.ID, p.DefaultBatch))
 		case strings.HasSuffix(part, "px"):
 			kind = "image side"
-			o.Image, err = p.number(ref, kind, strings.TrimSuffix(part, "px"), MaxImage, Ref(p.ID+"-224px", p.DefaultBatch))
+			o.Image, err = p.number(ref, kind, strings.TrimSuffix(part, "px"), MaxImage,
+				Ref(p.ID+"-224px", p.DefaultBatch))
 		case strings.HasSuffix(part, "pct"):
 			kind = "efficiency"
-			o.Efficiency, err = p.number(ref, kind, strings.TrimSuffix(part, "pct"), 100, Ref(p.ID+"-45pct", p.DefaultBatch))
+			o.Efficiency, err = p.number(ref, kind, strings.TrimSuffix(part, "pct"), 100,
+				Ref(p.ID+"-45pct", p.DefaultBatch))
 		case strings.HasSuffix(part, "tok"):
 			kind = "sequence length"
-			o.Tokens, err = p.number(ref, kind, strings.TrimSuffix(part, "tok"), p.largestTokens(), Ref(p.ID+"-1024tok", p.DefaultBatch))
+			o.Tokens, err = p.number(ref, kind, strings.TrimSuffix(part, "tok"), p.largestTokens(),
+				Ref(p.ID+"-1024tok", p.DefaultBatch))
 		default:
 			return o, fmt.Errorf("there is no preset %q: %s is followed by %q, which is not understood; write %s, or one of %s",
 				ref, p.ID, part, Ref(p.ID, p.DefaultBatch), strings.Join(knownIDs(), ", "))

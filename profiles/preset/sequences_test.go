@@ -29,7 +29,8 @@ func TestSequences(t *testing.T) {
 			t.Errorf("%s: at most %d bytes live; want %d MiB", test.id, got, test.live)
 		}
 		if l := placed(t, "optimal", r, engine.NoLimit); l.Pool != test.least*unitSize || !l.Optimal {
-			t.Errorf("%s: the smallest pool has %d bytes, proven %v; want %d MiB", test.id, l.Pool, l.Optimal, test.least)
+			t.Errorf("%s: the smallest pool has %d bytes, proven %v; want %d MiB", test.id, l.Pool, l.Optimal,
+				test.least)
 		}
 		if l := placed(t, "best-fit", r, engine.NoLimit); l.Pool != test.search*unitSize {
 			t.Errorf("%s: best fit's search ends at %d bytes; want %d MiB", test.id, l.Pool, test.search)
@@ -49,7 +50,8 @@ func TestSequences(t *testing.T) {
 				pool += l.Failed.Bytes - l.Failed.Largest
 			}
 			if pool != test.fromEndsAt*unitSize {
-				t.Errorf("%s: a search from %d MiB ends at %d bytes; want %d MiB", test.id, test.from, pool, test.fromEndsAt)
+				t.Errorf("%s: a search from %d MiB ends at %d bytes; want %d MiB", test.id, test.from, pool,
+					test.fromEndsAt)
 			}
 		}
 	}
@@ -81,7 +83,8 @@ func TestSequenceProfiles(t *testing.T) {
 		if a.Chain != nil || a.Graph != nil || a.Memory == nil || a.Memory.Requests == b.Memory.Requests {
 			t.Errorf("%s: %+v; want requests of its own and nothing else", p.ID, a)
 		}
-		if s := a.Source; s.Sizes != profiles.Exact || !strings.HasPrefix(s.URL, "https://") || len(s.Notes) < 3 || p.Group != counterexampleGroup {
+		if s := a.Source; s.Sizes != profiles.Exact || !strings.HasPrefix(s.URL, "https://") || len(s.Notes) < 3 ||
+			p.Group != counterexampleGroup {
 			t.Errorf("%s: source %+v in group %q; want exact numbers, a citation and notes", p.ID, s, p.Group)
 		}
 	}

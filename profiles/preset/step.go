@@ -43,9 +43,11 @@ func stepPresets() (out []*Preset) {
 	for i := range ask.Models {
 		m := &ask.Models[i]
 		p := &Preset{
-			ID: m.ID + stepSuffix, Title: m.Title, Group: languageGroup, DefaultBatch: 1, DType: string(bf16), Optimizer: "AdamW",
-			Doc: "The training step that memtide plan plays: states, forward, loss, backward and the optimizer.",
-			own: Options{Tokens: stepTokens, Precision: string(bf16), Device: ask.Option("device").Default}, sizes: profiles.Analytic, model: m,
+			ID: m.ID + stepSuffix, Title: m.Title, Group: languageGroup, DefaultBatch: 1, DType: string(bf16),
+			Optimizer: "AdamW",
+			Doc:       "The training step that memtide plan plays: states, forward, loss, backward and the optimizer.",
+			own:       Options{Tokens: stepTokens, Precision: string(bf16), Device: ask.Option("device").Default},
+			sizes:     profiles.Analytic, model: m,
 		}
 		if n := m.Positions(); n > 0 {
 			p.maxTokens, p.own.Tokens = n, min(n, stepTokens)
@@ -177,7 +179,8 @@ func (p *Preset) step(o Options) (*profiles.Profile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preset %q: %w", Ref(p.ID, o.Batch), err)
 	}
-	out.Name, out.Batch, out.DType, out.Format = fmt.Sprintf("%s, batch %d", p.Title, o.Batch), o.Batch, o.Precision, "preset"
+	out.Name, out.Batch, out.DType, out.Format = fmt.Sprintf("%s, batch %d", p.Title, o.Batch), o.Batch, o.Precision,
+		"preset"
 	if out.Chain != nil {
 		out.Chain.Name, out.Chain.Batch = Ref(p.ID, o.Batch), o.Batch
 	}

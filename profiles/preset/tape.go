@@ -174,20 +174,23 @@ func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool
 func (t *tape) batchNorm(x valueID) valueID {
 	in := t.values[x]
 	t.buffers += engine.Bytes(2*in.c)*4 + 8
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*in.c) * 4, params: 2 * in.c}, in)
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*in.c) * 4,
+		params: 2 * in.c}, in)
 }
 
 // layerNorm keeps its input and the mean and inverse deviation of each token,
 // in 32 bits.
 func (t *tape) layerNorm(x valueID) valueID {
 	in := t.values[x]
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4, params: 2 * in.c}, in)
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4,
+		params: 2 * in.c}, in)
 }
 
 // rmsNorm keeps its input and the inverse size of each token, in 32 bits.
 func (t *tape) rmsNorm(x valueID) valueID {
 	in := t.values[x]
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(t.batch*in.h) * 4, params: in.c}, in)
+	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(t.batch*in.h) * 4,
+		params: in.c}, in)
 }
 
 // relu works in place and keeps its result, from which the backward reads the sign.

@@ -24,8 +24,11 @@ const korthikanti = "https://arxiv.org/abs/2205.05198" // Korthikanti et al.: wh
 // tokenPresets lists the transformers, the yardstick first.
 func tokenPresets() []*Preset {
 	list := []*Preset{
-		gptPreset("gpt2-medium", "GPT-2 medium", 4, "24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.", gpt2M),
-		gptPreset("gpt2", "GPT-2 small", 8, "12 layers of width 768 on 1024 tokens: the logits are larger than what two layers keep.",
+		gptPreset("gpt2-medium", "GPT-2 medium", 4,
+			"24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.",
+			gpt2M),
+		gptPreset("gpt2", "GPT-2 small", 8,
+			"12 layers of width 768 on 1024 tokens: the logits are larger than what two layers keep.",
 			transformer{layers: 12, hidden: 768, heads: 12, words: 50257, positions: 1024}),
 		gptPreset("gpt2-large", "GPT-2 large", 4, "36 layers of width 1280 on 1024 tokens.",
 			transformer{layers: 36, hidden: 1280, heads: 20, words: 50257, positions: 1024}),
@@ -39,9 +42,10 @@ func tokenPresets() []*Preset {
 // tokenPreset returns a transformer of so many tokens in this precision on a V100.
 func tokenPreset(id, title string, batch int, p precision, tokens int, doc string) *Preset {
 	return &Preset{
-		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti, Optimizer: "Adam",
-		own:   Options{Tokens: tokens, Precision: string(p), Device: card.DefaultID},
-		sizes: profiles.Analytic, tokenNet: true,
+		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: korthikanti,
+		Optimizer: "Adam",
+		own:       Options{Tokens: tokens, Precision: string(p), Device: card.DefaultID},
+		sizes:     profiles.Analytic, tokenNet: true,
 	}
 }
 

@@ -38,7 +38,8 @@ func TestTransformerFormula(t *testing.T) {
 				logits := engine.Bytes(4 * s * b * g.words)
 				got := [2]engine.Bytes{last.Saved, last.BwdTemp}
 				if want := [2]engine.Bytes{logits + 4, logits - 4 - engine.Bytes(e*s*b*h)}; p.half() && got != want {
-					t.Errorf("%s %+v, batch %d, %s: saved set and backward temporary of the loss %d; want %d", name, g, b, p, got, want)
+					t.Errorf("%s %+v, batch %d, %s: saved set and backward temporary of the loss %d; want %d", name,
+						g, b, p, got, want)
 				}
 			}
 		}
@@ -60,8 +61,10 @@ func TestGatedFormula(t *testing.T) {
 		}
 		layer := g.layer(on(b, s, bf16))
 		c := layer.chain("layer", b)
-		if got := c.Stages[0].Saved + c.Stages[1].Saved; got != want || c.InputGrad != c.Input || c.Input != engine.Bytes(2*s*b*h) {
-			t.Errorf("%+v: its halves save %d bytes, input %d with gradient %d; want %d, and %d", g, got, c.Input, c.InputGrad, want, 2*s*b*h)
+		if got := c.Stages[0].Saved + c.Stages[1].Saved; got != want || c.InputGrad != c.Input ||
+			c.Input != engine.Bytes(2*s*b*h) {
+			t.Errorf("%+v: its halves save %d bytes, input %d with gradient %d; want %d, and %d", g, got, c.Input,
+				c.InputGrad, want, 2*s*b*h)
 		}
 		// 24bsh² + 4bs²h for a plain layer become these products, half of the last as it is causal.
 		flops := 2*b*s*(2*h*h+2*h*h*k/a+3*h*f) + 2*b*s*s*h
@@ -109,7 +112,8 @@ func TestPublishedTransformers(t *testing.T) {
 		got := 6 * float64(operations) * float64(test.batch) / (test.seconds * float64(test.gpus) * 312e12)
 		near(t, test.name+", utilisation", got, test.utilisation, 0.01)
 		if test.share > 0 {
-			near(t, test.name+", share of attention", float64(5*g.heads*s*s)/float64(net.stages[1].measure().Saved), test.share, 0.01)
+			near(t, test.name+", share of attention", float64(5*g.heads*s*s)/float64(net.stages[1].measure().Saved),
+				test.share, 0.01)
 		}
 	}
 }
@@ -123,8 +127,10 @@ func TestTransformerTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		const b, s, h = 2, 1024, 1600
-		near(t, device+", forward of a layer, s", p.Chain.Stages[1].Forward.Seconds(), (24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
-		near(t, device+", backward of a layer, s", p.Chain.Stages[1].Back.Seconds(), 2*(24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
+		near(t, device+", forward of a layer, s", p.Chain.Stages[1].Forward.Seconds(),
+			(24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
+		near(t, device+", backward of a layer, s", p.Chain.Stages[1].Back.Seconds(),
+			2*(24*b*s*h*h+4*b*s*s*h)/(peak*utilisation), 1e-5)
 	}
 }
 

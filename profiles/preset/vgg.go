@@ -17,10 +17,16 @@ func plainPresets() []*Preset {
 	return []*Preset{
 		vggOf("vgg16", "VGG-16", simonyan,
 			"13 wide convolutions in a plain chain: few stages, two thirds of the memory in the first five, most of the weights in one layer.", vgg16.deeper(0)),
-		vggOf("vgg19", "VGG-19", simonyan, "VGG-16 with one more convolution in each of the last three groups.", vggShape{2, 2, 4, 4, 4}),
-		vggOf("vgg116", "VGG-116", rhu2016, "VGG-16 with 20 more convolutions in each group, as the papers on vDNN made it: about 20 GB at batch 32.", vgg16.deeper(20)),
-		vggOf("vgg191", "VGG-191", rhu2016, "VGG-16 with 35 more convolutions in each group: about 30 GB at batch 32.", vgg16.deeper(35)),
-		vggOf("vgg416", "VGG-416", rhu2016, "VGG-16 with 80 more convolutions in each group, the deepest network of the paper on vDNN.", vgg16.deeper(80)),
+		vggOf("vgg19", "VGG-19", simonyan, "VGG-16 with one more convolution in each of the last three groups.",
+			vggShape{2, 2, 4, 4, 4}),
+		vggOf("vgg116", "VGG-116", rhu2016,
+			"VGG-16 with 20 more convolutions in each group, as the papers on vDNN made it: about 20 GB at batch 32.",
+			vgg16.deeper(20)),
+		vggOf("vgg191", "VGG-191", rhu2016,
+			"VGG-16 with 35 more convolutions in each group: about 30 GB at batch 32.", vgg16.deeper(35)),
+		vggOf("vgg416", "VGG-416", rhu2016,
+			"VGG-16 with 80 more convolutions in each group, the deepest network of the paper on vDNN.",
+			vgg16.deeper(80)),
 		imagePreset(plainGroup, "alexnet", "AlexNet", krizhevsky,
 			"Five convolutions and three large linear layers, as torchvision has it: more weights than activations up to a batch of 75.", alexNet).batched(128).sized(224, 63),
 		imagePreset(plainGroup, "alexnet-2012", "AlexNet (2012)", alexNet12,
@@ -89,7 +95,8 @@ func alexNet2012(s setting) network {
 
 // alexConvs is five convolutions of these widths with three pools between.
 func (b *imageNet) alexConvs(planes [5]int64, pad int64) {
-	filters := [5]filter{{size: 11, stride: 4, pad: pad}, {size: 5, stride: 1, pad: 2}, {size: 3, stride: 1, pad: 1}, {size: 3, stride: 1, pad: 1}, {size: 3, stride: 1, pad: 1}}
+	filters := [5]filter{{size: 11, stride: 4, pad: pad}, {size: 5, stride: 1, pad: 2}, {size: 3, stride: 1, pad: 1},
+		{size: 3, stride: 1, pad: 1}, {size: 3, stride: 1, pad: 1}}
 	for i, f := range filters {
 		b.convReLU(fmt.Sprintf("conv%d", i+1), planes[i], f)
 		if i < 2 || i == 4 {

@@ -93,8 +93,9 @@ func (g *rowGuard) row() error {
 // Explain says why a table cannot be read; first is the line where it begins.
 func Explain(err error, first int) *profiles.FormatError {
 	if own, ok := errors.AsType[*errRow](err); ok {
-		return &profiles.FormatError{Line: first - 1 + own.line, Found: own.found, Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
-			Remedy: "Keep only the columns of the format, and close all quotes."}
+		return &profiles.FormatError{Line: first - 1 + own.line, Found: own.found,
+			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
+			Remedy:   "Keep only the columns of the format, and close all quotes."}
 	}
 	e := &profiles.FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
 		Remedy: "Remove the quotes, or save the table as CSV again."}

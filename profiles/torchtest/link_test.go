@@ -65,8 +65,10 @@ func TestRecordedLink(t *testing.T) {
 	if len(want.Warnings) > 0 {
 		t.Errorf("what collect.py writes is read with warnings: %q", want.Warnings)
 	}
-	if n := want.Chain.Len(); n != 11 || want.Chain.Stages[0].Forward == 0 || want.Chain.Stages[0].Saved == 0 || want.Chain.Stages[n-1].Saved == 0 {
-		t.Errorf("got %d stages\n%s\nwant 11, with times, sizes and a loss that is measured", n, enginetest.Dump(want.Chain))
+	if n := want.Chain.Len(); n != 11 || want.Chain.Stages[0].Forward == 0 || want.Chain.Stages[0].Saved == 0 ||
+		want.Chain.Stages[n-1].Saved == 0 {
+		t.Errorf("got %d stages\n%s\nwant 11, with times, sizes and a loss that is measured", n,
+			enginetest.Dump(want.Chain))
 	}
 	if got := opened(t, string(address)); !bytes.Equal(written(t, got), written(t, want)) {
 		t.Errorf("the link has\n%s\nwant\n%s", written(t, got), written(t, want))
@@ -93,14 +95,17 @@ func TestLinks(t *testing.T) {
 	}
 	r := enginetest.Rand(7)
 	for i := range 6 {
-		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 40, MaxSize: 1 << (6 * i), MaxTime: 1 << (5*i + 4)})
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 40, MaxSize: 1 << (6 * i),
+			MaxTime: 1 << (5*i + 4)})
 		c.LossGradAllocated = false // collect.py always writes a loss
 		if i%2 == 1 {
 			enginetest.GiveUnsaved(r, c)
 		}
 		p := &profiles.Profile{Name: "rändom \"1\"", Chain: c, DType: "f16", Batch: 3, Warnings: []string{"one", "two"}}
-		p.Source = profiles.Source{Tool: "collect.py", Times: profiles.Measured, Sizes: profiles.Exact, Device: "a GPU", Notes: []string{"é", ""}, URL: "https://example.org/"}
-		p.Device = &engine.Device{Name: "a GPU", Memory: 1 << 40, ToHost: 12_500_000_000, ToDev: 11, Duplex: engine.Duplex(i % 2)}
+		p.Source = profiles.Source{Tool: "collect.py", Times: profiles.Measured, Sizes: profiles.Exact,
+			Device: "a GPU", Notes: []string{"é", ""}, URL: "https://example.org/"}
+		p.Device = &engine.Device{Name: "a GPU", Memory: 1 << 40, ToHost: 12_500_000_000, ToDev: 11,
+			Duplex: engine.Duplex(i % 2)}
 		c.Name, c.Batch = p.Name, p.Batch
 		all = append(all, p)
 	}

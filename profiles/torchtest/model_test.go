@@ -38,8 +38,9 @@ print(json.dumps({"devices": out, "classes": classes, "kinds": list(collect.SHAR
 `
 
 // kinds are the classes of convolutions by collect.py's names.
-var kinds = map[string]analytic.Class{"first": analytic.First, "strided": analytic.Strided, "point": analytic.Point, "wide": analytic.Wide,
-	"mid": analytic.Mid, "narrow": analytic.Narrow, "other": analytic.Other, "grouped": analytic.Grouped}
+var kinds = map[string]analytic.Class{"first": analytic.First, "strided": analytic.Strided, "point": analytic.Point,
+	"wide": analytic.Wide,
+	"mid":  analytic.Mid, "narrow": analytic.Narrow, "other": analytic.Other, "grouped": analytic.Grouped}
 
 // order is that of the classes in collect.py.
 var order = []string{"first", "strided", "point", "wide", "mid", "narrow", "other", "grouped"}
@@ -51,8 +52,10 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no python3")
 	}
-	convolutions := [][6]int64{{3, 64, 7, 7, 2, 1}, {64, 64, 3, 3, 1, 1}, {128, 64, 1, 1, 1, 1}, {256, 512, 3, 3, 1, 1}, {128, 128, 3, 3, 2, 1},
-		{32, 64, 3, 3, 1, 1}, {192, 192, 1, 7, 1, 1}, {256, 256, 3, 3, 1, 32}, {127, 128, 3, 3, 1, 1}, {3, 3, 1, 1, 2, 3}}
+	convolutions := [][6]int64{{3, 64, 7, 7, 2, 1}, {64, 64, 3, 3, 1, 1}, {128, 64, 1, 1, 1, 1},
+		{256, 512, 3, 3, 1, 1}, {128, 128, 3, 3, 2, 1},
+		{32, 64, 3, 3, 1, 1}, {192, 192, 1, 7, 1, 1}, {256, 256, 3, 3, 1, 32}, {127, 128, 3, 3, 1, 1},
+		{3, 3, 1, 1, 2, 3}}
 	question, err := json.Marshal(convolutions)
 	if err != nil {
 		t.Fatal(err)
@@ -79,11 +82,13 @@ func TestModel(t *testing.T) {
 	}
 	timed := slices.DeleteFunc(card.All(), func(c card.Card) bool { return !c.Timed() })
 	if len(got.Devices) != len(timed) || got.Default != card.DefaultID {
-		t.Errorf("collect.py knows %d devices, the first is %s; want %d and %s", len(got.Devices), got.Default, len(timed), card.DefaultID)
+		t.Errorf("collect.py knows %d devices, the first is %s; want %d and %s", len(got.Devices), got.Default,
+			len(timed), card.DefaultID)
 	}
 	for _, d := range timed {
 		have := got.Devices[d.ID]
-		if want := [3]float64{float64(d.FP32) / 1e12, float64(d.FP16) / 1e12, float64(d.MemoryRate) / 1e9}; have.Peaks != want {
+		if want := [3]float64{float64(d.FP32) / 1e12, float64(d.FP16) / 1e12,
+			float64(d.MemoryRate) / 1e9}; have.Peaks != want {
 			t.Errorf("%s has the peaks %v, want %v", d.ID, have.Peaks, want)
 		}
 		want := times(&d)
@@ -91,7 +96,8 @@ func TestModel(t *testing.T) {
 			t.Fatalf("%s has %d times, want %d", d.ID, len(have.Times), len(want))
 		}
 		for i, w := range want {
-			if g := have.Times[i]; math.Abs(g[0]-w.Forward) > 1e-12+1e-9*w.Forward || math.Abs(g[1]-w.Back) > 1e-12+1e-9*w.Back {
+			if g := have.Times[i]; math.Abs(g[0]-w.Forward) > 1e-12+1e-9*w.Forward ||
+				math.Abs(g[1]-w.Back) > 1e-12+1e-9*w.Back {
 				t.Errorf("%s, time %d is %v, want %v", d.ID, i, g, w)
 			}
 		}
@@ -101,7 +107,8 @@ func TestModel(t *testing.T) {
 // times are what package analytic says to the operators of modelled.
 func times(d *card.Card) (out []analytic.Time) {
 	v100 := len(d.ID) > 5 && d.ID[:5] == "v100-"
-	plain, fast := analytic.Estimate(float64(d.Peak("f32")), float64(d.MemoryRate)), analytic.Estimate(float64(d.Peak("f16")), float64(d.MemoryRate))
+	plain, fast := analytic.Estimate(float64(d.Peak("f32")), float64(d.MemoryRate)),
+		analytic.Estimate(float64(d.Peak("f16")), float64(d.MemoryRate))
 	low := plain.WithShare(0.30)
 	if v100 {
 		plain, fast, low = analytic.V100, fast.OnV100(), low.OnV100()
@@ -111,7 +118,8 @@ func times(d *card.Card) (out []analytic.Time) {
 			out = append(out, m.Conv(kinds[kind], 3e9, 2e7), m.Conv(kinds[kind], 3e5, 2e8))
 		}
 		out = append(out, m.Product(5e9, 4e6), m.Product(5e3, 4e8), m.MaxPool(4e7, 1e7), m.MeanPool(4e7, 1e5))
-		for _, p := range []analytic.Passes{analytic.Norm, analytic.Activation, analytic.Add, analytic.Concat, analytic.Dropout, analytic.Embedding} {
+		for _, p := range []analytic.Passes{analytic.Norm, analytic.Activation, analytic.Add, analytic.Concat,
+			analytic.Dropout, analytic.Embedding} {
 			out = append(out, m.Element(p, 7e7))
 		}
 	}
@@ -130,8 +138,10 @@ func TestRecordedShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Source.Times != profiles.Analytic || p.Source.Sizes != profiles.Exact || p.Source.Device != "Tesla V100, 32-bit" || len(p.Warnings) > 0 {
-		t.Errorf("times %q, sizes %q, device %q, warnings %q; want analytic, exact, Tesla V100, 32-bit and none", p.Source.Times, p.Source.Sizes, p.Source.Device, p.Warnings)
+	if p.Source.Times != profiles.Analytic || p.Source.Sizes != profiles.Exact ||
+		p.Source.Device != "Tesla V100, 32-bit" || len(p.Warnings) > 0 {
+		t.Errorf("times %q, sizes %q, device %q, warnings %q; want analytic, exact, Tesla V100, 32-bit and none",
+			p.Source.Times, p.Source.Sizes, p.Source.Device, p.Warnings)
 	}
 	known, batch, err := preset.Parse("resnet50-b32")
 	if err != nil {
@@ -142,7 +152,9 @@ func TestRecordedShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rounding = 100 * time.Nanosecond // each stage is rounded up
-	if f, b := p.Chain.ForwardTime()-want.Chain.ForwardTime(), p.Chain.BackTime()-want.Chain.BackTime(); f.Abs() > rounding || b.Abs() > rounding {
-		t.Errorf("forward %v, backward %v; the preset has %v and %v", p.Chain.ForwardTime(), p.Chain.BackTime(), want.Chain.ForwardTime(), want.Chain.BackTime())
+	if f, b := p.Chain.ForwardTime()-want.Chain.ForwardTime(),
+		p.Chain.BackTime()-want.Chain.BackTime(); f.Abs() > rounding || b.Abs() > rounding {
+		t.Errorf("forward %v, backward %v; the preset has %v and %v", p.Chain.ForwardTime(), p.Chain.BackTime(),
+			want.Chain.ForwardTime(), want.Chain.BackTime())
 	}
 }

@@ -100,7 +100,8 @@ type job struct {
 // for them, so that they do not delay the first answer.
 func newPool(width int, start func(events) (port, error)) *Pool {
 	width = max(width, 1)
-	p := &Pool{start: start, width: width, heartbeat: heartbeat, cancelGrace: cancelGrace, debounce: debounce, soloStart: soloStart}
+	p := &Pool{start: start, width: width, heartbeat: heartbeat, cancelGrace: cancelGrace, debounce: debounce,
+		soloStart: soloStart}
 	p.workers = make([]*worker, width+1)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -136,12 +136,16 @@ func TestOthersFollowFirst(t *testing.T) {
 		at   time.Duration
 		want int
 	}{
-		{"a moment after it, on demand", func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), request("a"), nil) }, needs + 2*soloStart, 1},
-		{"a sweep on demand", func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), sweep(10), nil) }, needs / 2, 3},
+		{"a moment after it, on demand",
+			func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), request("a"), nil) },
+			needs + 2*soloStart, 1},
+		{"a sweep on demand", func(p *Pool) { p.soloStart = never; go p.Do(context.Background(), sweep(10), nil) },
+			needs / 2, 3},
 		{"before anything is asked", func(*Pool) {}, time.Hour, 1},
 		{"before the first answer", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs / 2, 1},
 		{"just after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + soloStart/2, 1},
-		{"a moment after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) }, needs + 2*soloStart, 3},
+		{"a moment after it", func(p *Pool) { go p.Do(context.Background(), request("a"), nil) },
+			needs + 2*soloStart, 3},
 		{"two solves at once", func(p *Pool) {
 			go p.Do(context.Background(), request("a"), nil)
 			go p.Do(context.Background(), request("b"), nil)
@@ -239,7 +243,8 @@ func TestCrash(t *testing.T) {
 			for range 10 {
 				_, err := p.Do(t.Context(), request("crash"), nil)
 				var f *proto.Failure
-				if !errors.As(err, &f) || f.Kind != proto.Crash || !strings.Contains(f.Text, want) || f.Detail != detail {
+				if !errors.As(err, &f) || f.Kind != proto.Crash || !strings.Contains(f.Text, want) ||
+					f.Detail != detail {
 					t.Fatalf("last words %q: got %#v, want a crash that says %q", detail, err, want)
 				}
 				if _, err := p.Do(t.Context(), request(""), nil); err != nil {
@@ -360,8 +365,10 @@ func TestStillStarting(t *testing.T) {
 				t.Errorf("a request %s: got %v, want the answer of the first worker", name, err)
 			}
 		}
-		if got := strings.Join(good.requests, ", "); got != "solvewhile it starts, solvelater" || good.of(&good.killed) != 0 {
-			t.Errorf("the first worker got %q and was ended %d times; want both requests, and never", got, good.of(&good.killed))
+		if got := strings.Join(good.requests, ", "); got != "solvewhile it starts, solvelater" ||
+			good.of(&good.killed) != 0 {
+			t.Errorf("the first worker got %q and was ended %d times; want both requests, and never", got,
+				good.of(&good.killed))
 		}
 	})
 }
@@ -406,8 +413,10 @@ func TestSweepsWaitForCalm(t *testing.T) {
 func TestCannotStart(t *testing.T) {
 	kinds := map[string]proto.FailureKind{"the worker could not be loaded": proto.Crash} // it may be, the next time
 	for detail, want := range map[string][]string{
-		"JavaScript error: refused":      {"The engine cannot start here: refused.", "worker-src blob:", "memtide solve"},
-		"the worker could not be loaded": {"The engine cannot start here: the worker could not be loaded.", "connection", "memtide solve"},
+		"JavaScript error: refused": {"The engine cannot start here: refused.", "worker-src blob:",
+			"memtide solve"},
+		"the worker could not be loaded": {"The engine cannot start here: the worker could not be loaded.",
+			"connection", "memtide solve"},
 		"panic: no room.\n\ngoroutine 1": {"The engine cannot start here: panic: no room.\n", "window of its own"},
 	} {
 		f := cannotStart(detail)

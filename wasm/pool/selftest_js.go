@@ -96,7 +96,11 @@ func (p *Pool) promise(text string, tell safejs.Value) safejs.Value {
 		return nil
 	}))
 	promise := construct("Promise", start)
-	profiles.End(promise.Set("cancel", must(safejs.FuncOf(func(safejs.Value, []safejs.Value) any { cancel(); return nil }))))
+	profiles.End(promise.Set("cancel", must(safejs.FuncOf(func(safejs.Value,
+		[]safejs.Value) any {
+		cancel()
+		return nil
+	}))))
 	return promise
 }
 

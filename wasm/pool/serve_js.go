@@ -194,7 +194,8 @@ func (f *file) read(p []byte, off int64) int {
 		f.fetch(off)
 	}
 	from := off - f.at
-	return must(safejs.CopyBytesToGo(p, must(f.part.Call("subarray", float64(from), float64(min(f.length, from+int64(len(p))))))))
+	return must(safejs.CopyBytesToGo(p, must(f.part.Call("subarray", float64(from),
+		float64(min(f.length, from+int64(len(p))))))))
 }
 
 // fetch reads the part that begins at offset off.

@@ -103,7 +103,9 @@ func (p *Pool) settle(w *worker, j *job, final bool) {
 func (p *Pool) abandon(j *job) {
 	j.given = true
 	j.dropLost()
-	j.done <- proto.Ended(nil, proto.Fail(proto.Crash, "The engine does not answer: two workers in turn said nothing for %v. Try again, or reload the page.", p.heartbeat))
+	j.done <- proto.Ended(nil, proto.Fail(proto.Crash,
+		"The engine does not answer: two workers in turn said nothing for %v. Try again, or reload the page.",
+		p.heartbeat))
 	for _, w := range p.workers {
 		if w != nil && (w.job == j || w.next == j) {
 			p.bury(w, "silent")
@@ -158,7 +160,8 @@ func cannotStart(detail string) *proto.Failure {
 	kind, help := proto.NoWorker,
 		"Open the page in a window of its own, without extensions that change it; if the site has a security policy of yours, add worker-src blob: to it. The command line needs no browser: memtide solve."
 	if strings.Contains(why, "could not be loaded") {
-		kind, help = proto.Crash, "Check the connection and try again. The command line needs no browser: memtide solve."
+		kind, help = proto.Crash,
+			"Check the connection and try again. The command line needs no browser: memtide solve."
 	}
 	return &proto.Failure{Kind: kind, Detail: detail, Text: "The engine cannot start here: " + why + ".\n" +
 		"Schedules are computed in workers, and the browser starts none for this page.\n" + help}

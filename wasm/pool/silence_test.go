@@ -47,12 +47,18 @@ func TestSilence(t *testing.T) {
 		want    string
 	}{
 		{"one vanishes", []life{{}, quick}, "solvea answered after 11s; asked 2, ended 1; told 10s 0s"},
-		{"the new one polls", []life{{}, {time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m10s; asked 2, ended 1; told 10s 0s"},
-		{"both vanish", []life{{}, {}}, "The engine does not answer: two workers in turn said nothing for 10s. Try again, or reload the page. after 20s; asked 2, ended 2; told 10s"},
-		{"one polls", []life{{time.Hour, time.Second, 2 * time.Second}}, "solvea answered after 1h0m0s; asked 1, ended 0; told "},
-		{"one speaks late", []life{{time.Minute, 15 * time.Second, time.Second}, {}}, "solvea answered after 1m0s; asked 2, ended 1; told 10s 0s"},
-		{"one is late twice", []life{{35 * time.Second, 15 * time.Second, 15 * time.Second}, {}, {}, {}}, "solvea answered after 35s; asked 3, ended 2; told 10s 0s 11s 0s"},
-		{"one answers late", []life{{takes: 15 * time.Second}, {}}, "solvea answered after 15s; asked 2, ended 1; told 10s 0s"},
+		{"the new one polls", []life{{}, {time.Hour, time.Second, 2 * time.Second}},
+			"solvea answered after 1h0m10s; asked 2, ended 1; told 10s 0s"},
+		{"both vanish", []life{{}, {}},
+			"The engine does not answer: two workers in turn said nothing for 10s. Try again, or reload the page. after 20s; asked 2, ended 2; told 10s"},
+		{"one polls", []life{{time.Hour, time.Second, 2 * time.Second}},
+			"solvea answered after 1h0m0s; asked 1, ended 0; told "},
+		{"one speaks late", []life{{time.Minute, 15 * time.Second, time.Second}, {}},
+			"solvea answered after 1m0s; asked 2, ended 1; told 10s 0s"},
+		{"one is late twice", []life{{35 * time.Second, 15 * time.Second, 15 * time.Second}, {}, {}, {}},
+			"solvea answered after 35s; asked 3, ended 2; told 10s 0s 11s 0s"},
+		{"one answers late", []life{{takes: 15 * time.Second}, {}},
+			"solvea answered after 15s; asked 2, ended 1; told 10s 0s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, asked := &stage{}, 0
@@ -81,7 +87,8 @@ func TestSilence(t *testing.T) {
 			}
 			took := time.Since(begun)
 			synctest.Wait()
-			got := fmt.Sprintf("%s after %v; asked %d, ended %d; told %s", how, took, s.of(&asked), s.of(&s.killed), strings.Join(told, " "))
+			got := fmt.Sprintf("%s after %v; asked %d, ended %d; told %s", how, took, s.of(&asked), s.of(&s.killed),
+				strings.Join(told, " "))
 			if got != c.want {
 				t.Errorf("%s:\n%s; want\n%s", c.name, got, c.want)
 			}
@@ -112,8 +119,10 @@ func TestSilenceEnds(t *testing.T) {
 		p := newPool(1, func(events) (port, error) { started++; return port{kill: func() {}}, nil })
 		begun := time.Now()
 		_, err := p.Do(t.Context(), request("a"), nil)
-		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "could not be loaded in time") || started != maxStarts || took != maxStarts*heartbeat {
-			t.Errorf("no worker starts: got %v after %v and %d tries; want that none could be loaded after %v and %d", err, took, started, maxStarts*heartbeat, maxStarts)
+		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "could not be loaded in time") ||
+			started != maxStarts || took != maxStarts*heartbeat {
+			t.Errorf("no worker starts: got %v after %v and %d tries; want that none could be loaded after %v and %d",
+				err, took, started, maxStarts*heartbeat, maxStarts)
 		}
 	})
 }

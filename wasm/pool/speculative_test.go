@@ -15,9 +15,10 @@ import (
 
 func question(budget int) *proto.Solve {
 	return &proto.Solve{
-		Setting: proto.Setting{Network: proto.Network{Preset: "resnet50-b1"}, Device: engine.Device{ToHost: 1 << 30, ToDev: 1 << 30}},
-		Method:  proto.Method{Strategy: "revolve"},
-		Budget:  choice.Budget{Share: choice.Share(budget) * choice.Percent / 100},
+		Setting: proto.Setting{Network: proto.Network{Preset: "resnet50-b1"},
+			Device: engine.Device{ToHost: 1 << 30, ToDev: 1 << 30}},
+		Method: proto.Method{Strategy: "revolve"},
+		Budget: choice.Budget{Share: choice.Share(budget) * choice.Percent / 100},
 	}
 }
 
@@ -77,12 +78,14 @@ func TestAheadStopped(t *testing.T) {
 				}
 				return best, err
 			}})
-		for _, limit := range []time.Duration{0, time.Nanosecond} { // until speculativeLimit is over, and the request's own limit
+		for _, limit := range []time.Duration{0,
+			time.Nanosecond} { // until speculativeLimit is over, and the request's own limit
 			req := question(10000)
 			req.Strategy, req.Limit = "testslow", limit
 			a, err := speculate(new(serve.Server), req)
 			if err != nil || a.reply != nil {
-				t.Errorf("solved ahead with a limit of %v: a reply of %d bytes, %v; want none", limit, len(a.reply), err)
+				t.Errorf("solved ahead with a limit of %v: a reply of %d bytes, %v; want none", limit,
+					len(a.reply), err)
 			}
 		}
 	})
@@ -116,7 +119,8 @@ func TestAheadStartsOthers(t *testing.T) {
 func TestAheadMessage(t *testing.T) {
 	whole := speculative{[]byte("question"), []byte("answer")}
 	b := whole.message()
-	if got := speculativeOf(b); !bytes.Equal(got.request, whole.request) || !bytes.Equal(got.reply, whole.reply) || !got.answers(whole.request) || got.answers(whole.reply) {
+	if got := speculativeOf(b); !bytes.Equal(got.request, whole.request) || !bytes.Equal(got.reply, whole.reply) ||
+		!got.answers(whole.request) || got.answers(whole.reply) {
 		t.Errorf("%q becomes %q; want %q", b, got, whole)
 	}
 	for n := range 4 + len(whole.request) {

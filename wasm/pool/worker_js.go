@@ -61,7 +61,10 @@ func pageSettings() *settings {
 
 // cores returns the number of processors that the browser reports, or 2 if it reports none.
 func cores() int {
-	n, err := profiles.Try(func() int { return must(get(get(safejs.Global(), "navigator"), "hardwareConcurrency").Int()) })
+	n, err := profiles.Try(func() int {
+		return must(get(get(safejs.Global(), "navigator"),
+			"hardwareConcurrency").Int())
+	})
 	if err != nil || n < 1 {
 		return 2
 	}

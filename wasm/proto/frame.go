@@ -122,7 +122,8 @@ func (c *codec) value(text json.RawMessage, v any) error {
 
 // Requests returns a new value of every type of request. DecodeRequest reads only these.
 func Requests() []Request {
-	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor), new(Step), new(Break)}
+	return []Request{new(Open), new(Solve), new(Sweep), new(Place), new(Question), new(Export), new(Doctor),
+		new(Step), new(Break)}
 }
 
 // Break asks a worker to fail in the way that How names, on a page that was opened for self-tests

@@ -163,14 +163,16 @@ func (c *codec) readPlaced(p *Placed) {
 	if b := c.take(len(p.Pieces) * pieceRow); b != nil {
 		for i := range p.Pieces {
 			r := b[i*pieceRow : (i+1)*pieceRow]
-			p.Pieces[i] = Piece{Buffer: int(int32(le.Uint32(r))), Addr: engine.Bytes(le.Uint64(r[4:])), Bytes: engine.Bytes(le.Uint64(r[12:]))}
+			p.Pieces[i] = Piece{Buffer: int(int32(le.Uint32(r))), Addr: engine.Bytes(le.Uint64(r[4:])),
+				Bytes: engine.Bytes(le.Uint64(r[12:]))}
 		}
 	}
 	table(c, &p.Moments, momentRow)
 	if b := c.take(len(p.Moments) * momentRow); b != nil {
 		for i := range p.Moments {
 			r := b[i*momentRow : (i+1)*momentRow]
-			p.Moments[i] = Moment{At: time.Duration(le.Uint64(r)), Asked: engine.Bytes(le.Uint64(r[8:])), Used: engine.Bytes(le.Uint64(r[16:])),
+			p.Moments[i] = Moment{At: time.Duration(le.Uint64(r)), Asked: engine.Bytes(le.Uint64(r[8:])),
+				Used:     engine.Bytes(le.Uint64(r[16:])),
 				Reserved: engine.Bytes(le.Uint64(r[24:])), Largest: engine.Bytes(le.Uint64(r[32:]))}
 		}
 	}
@@ -209,7 +211,8 @@ func (c *codec) readBuffers(b *Buffers) {
 	if rows := c.take(len(b.List) * bufferRow); rows != nil {
 		for i := range b.List {
 			r := rows[i*bufferRow : (i+1)*bufferRow]
-			b.List[i] = alloc.Buffer{Bytes: engine.Bytes(le.Uint64(r)), Start: int(le.Uint64(r[8:])), End: int(le.Uint64(r[16:])),
+			b.List[i] = alloc.Buffer{Bytes: engine.Bytes(le.Uint64(r)), Start: int(le.Uint64(r[8:])),
+				End:  int(le.Uint64(r[16:])),
 				High: r[24] != 0, Kind: sim.Category(r[25])}
 		}
 	}

@@ -15,7 +15,8 @@ func buffersOf(rng *rand.Rand) *Buffers {
 	b := &Buffers{Tick: time.Microsecond, Zero: rng.Int() - rng.Int()}
 	for range rng.IntN(9) {
 		b.List = append(b.List, alloc.Buffer{
-			Name: []string{"", "conv1", "größte", "conv1"}[rng.IntN(4)], Bytes: engine.Bytes(rng.Int64()), Start: rng.Int(), End: -rng.Int(),
+			Name: []string{"", "conv1", "größte", "conv1"}[rng.IntN(4)], Bytes: engine.Bytes(rng.Int64()),
+			Start: rng.Int(), End: -rng.Int(),
 			High: rng.IntN(2) == 1, Kind: sim.Category(rng.IntN(256)),
 		})
 	}
@@ -43,7 +44,9 @@ func BenchmarkDecodeMemory(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := &Memory{Buffers: &Buffers{}, Recorded: &Placed{}}
 	for i := range 100_000 {
-		m.Buffers.List = append(m.Buffers.List, alloc.Buffer{Name: "buffer" + string(rune('a'+i%26)), Bytes: engine.Bytes(rng.Int64()), Start: i, End: i + 9})
+		m.Buffers.List = append(m.Buffers.List,
+			alloc.Buffer{Name: "buffer" + string(rune('a'+i%26)), Bytes: engine.Bytes(rng.Int64()), Start: i,
+				End: i + 9})
 		m.Recorded.Pieces = append(m.Recorded.Pieces, Piece{Buffer: i})
 		m.Recorded.Moments = append(m.Recorded.Moments, Moment{At: time.Duration(i)}, Moment{})
 	}

@@ -42,7 +42,8 @@ func fill(rng *rand.Rand, v reflect.Value, depth int) {
 			}
 		}
 	case reflect.Pointer:
-		if rng.IntN(2) == 1 && depth > 0 && v.Type() != reflect.TypeFor[*profiles.Profile]() { // which stays where it is
+		if rng.IntN(2) == 1 && depth > 0 &&
+			v.Type() != reflect.TypeFor[*profiles.Profile]() { // which stays where it is
 			v.Set(reflect.New(v.Type().Elem()))
 			fill(rng, v.Elem(), depth-1)
 		}
@@ -115,7 +116,8 @@ func TestTraceTruncated(t *testing.T) {
 	for n := range len(full) + 1 {
 		c, tr := &codec{buf: full[:n], reading: true}, new(sim.Trace)
 		if c.trace(tr); (c.end("a trace") == nil) != (n == len(full)-1) {
-			t.Fatalf("%d bytes of a trace that has %d: got %+v, %v; want an error for all but that", n, len(full)-1, tr, c.err)
+			t.Fatalf("%d bytes of a trace that has %d: got %+v, %v; want an error for all but that", n, len(full)-1,
+				tr, c.err)
 		}
 	}
 }
@@ -223,7 +225,8 @@ func TestRequests(t *testing.T) {
 func TestProfileIsNotTouched(t *testing.T) {
 	native := json.RawMessage(`{"format":"memtide/1",  "name":"<é>"}` + "\n")
 	network := Setting{Network: Network{Profile: native, Graph: true}}
-	for _, q := range []Request{&Solve{Setting: network}, &Sweep{Setting: network}, &Place{Setting: network}, &Question{Setting: network}, &Export{Setting: network}} {
+	for _, q := range []Request{&Solve{Setting: network}, &Sweep{Setting: network}, &Place{Setting: network},
+		&Question{Setting: network}, &Export{Setting: network}} {
 		if b := sent(t, q); !bytes.Contains(b, native) {
 			t.Errorf("%q does not hold the profile as it is", q.Op())
 		}

@@ -47,22 +47,24 @@ type Stepped struct {
 	Experts bool   `json:"experts,omitempty"`
 	Program string `json:"program"` // the source of the program's settings
 
-	Fit       Fit           `json:"fit"`
-	Card      string        `json:"card"`
-	Notes     []string      `json:"notes,omitempty"` // on the card: whose times these are, what it cannot do, what no source confirms
+	Fit  Fit    `json:"fit"`
+	Card string `json:"card"`
+	// on the card: whose times these are, what it cannot do, what no source confirms
+	Notes     []string      `json:"notes,omitempty"`
 	GPUs      int64         `json:"gpus"`
 	Memory    engine.Bytes  `json:"memory"`  // of a card
 	Context   engine.Bytes  `json:"context"` // beside what is reserved; assumed
 	Low       engine.Bytes  `json:"low"`     // reserved
 	High      engine.Bytes  `json:"high"`
 	Allocated engine.Bytes  `json:"allocated"`
-	States    engine.Bytes  `json:"states"`             // weights, gradients, optimizer alone
-	Time      time.Duration `json:"time"`               // an estimate; 0 if unknown
-	TimeLow   time.Duration `json:"time_low,omitempty"` // with TimeHigh: where nine of ten published runs of its kind lie; 0: too few are known
-	TimeHigh  time.Duration `json:"time_high,omitempty"`
-	Rate      float64       `json:"rate"`  // tokens per second
-	Phase     int           `json:"phase"` // of the peak: index into Phases
-	Phases    []StepPhase   `json:"phases"`
+	States    engine.Bytes  `json:"states"` // weights, gradients, optimizer alone
+	Time      time.Duration `json:"time"`   // an estimate; 0 if unknown
+	// with TimeHigh: where nine of ten published runs of its kind lie; 0: too few are known
+	TimeLow  time.Duration `json:"time_low,omitempty"`
+	TimeHigh time.Duration `json:"time_high,omitempty"`
+	Rate     float64       `json:"rate"`  // tokens per second
+	Phase    int           `json:"phase"` // of the peak: index into Phases
+	Phases   []StepPhase   `json:"phases"`
 
 	Ranks []StepRank `json:"ranks,omitempty"` // of a pipeline; the rest of the answer is about the fullest
 	Full  int        `json:"full,omitempty"`  // the fullest rank: index into Ranks
@@ -72,9 +74,11 @@ type Stepped struct {
 	Stages []StepStage `json:"stages,omitempty"` // path by path
 	Passes []StepPass  `json:"-"`                // rank by rank, in the order of time
 
-	Path  []int         `json:"path,omitempty"`  // indices into Passes: a chain that determines the step time, from its first
-	Made  string        `json:"made,omitempty"`  // what that chain is made of, in words
-	Bound time.Duration `json:"bound,omitempty"` // of the last end: no order of such passes is faster, whatever memory it has
+	// indices into Passes: a chain that determines the step time, from its first
+	Path []int  `json:"path,omitempty"`
+	Made string `json:"made,omitempty"` // what that chain is made of, in words
+	// of the last end: no order of such passes is faster, whatever memory it has
+	Bound time.Duration `json:"bound,omitempty"`
 
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
@@ -196,9 +200,10 @@ type StepMeasured struct {
 
 // StepChange is the same step with some options changed.
 type StepChange struct {
-	Names []string      `json:"names"`
-	Words string        `json:"words,omitempty"` // of a policy: its name in frameworks
-	Lanes string        `json:"lanes,omitempty"` // of a schedule: SVG of when its ranks work, on the axis of all schedules
+	Names []string `json:"names"`
+	Words string   `json:"words,omitempty"` // of a policy: its name in frameworks
+	// of a schedule: SVG of when its ranks work, on the axis of all schedules
+	Lanes string        `json:"lanes,omitempty"`
 	Args  engine.Args   `json:"args"`            // of the whole step
 	Chain bool          `json:"chain,omitempty"` // it was found on the chain of the step; Args do not describe it
 	Card  bool          `json:"card,omitempty"`  // of a card that has more than Args say: nothing that can be chosen

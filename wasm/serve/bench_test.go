@@ -14,7 +14,8 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
 		b.Run("net="+preset, func(b *testing.B) {
 			var s Server
-			q := &proto.Solve{Setting: setting(preset), Method: proto.Method{Strategy: "rotor"}, Budget: choice.Budget{Share: 60 * choice.Percent}}
+			q := &proto.Solve{Setting: setting(preset), Method: proto.Method{Strategy: "rotor"},
+				Budget: choice.Budget{Share: 60 * choice.Percent}}
 			size := 0
 			for b.Loop() {
 				r := proto.Ended(s.Handle(context.Background(), q, nil))

@@ -20,8 +20,10 @@ func TestBufferPreset(t *testing.T) {
 	if m := r.Memory; m == nil || m.Count != 5 || m.Name == "" {
 		t.Errorf("larger-pool-b1 is opened as %+v; want 5 buffers with a name", m)
 	}
-	q := &proto.Solve{Setting: proto.Setting{Network: proto.Network{Preset: "larger-pool-b1"}}, Method: proto.Method{Strategy: "keepall"}}
-	if _, err = pool.Do(context.Background(), q, nil); err == nil || !strings.Contains(err.Error(), "is a list of buffers") {
+	q := &proto.Solve{Setting: proto.Setting{Network: proto.Network{Preset: "larger-pool-b1"}},
+		Method: proto.Method{Strategy: "keepall"}}
+	if _, err = pool.Do(context.Background(), q, nil); err == nil ||
+		!strings.Contains(err.Error(), "is a list of buffers") {
 		t.Errorf("solving larger-pool-b1: %v; want that it is a list of buffers", err)
 	}
 }

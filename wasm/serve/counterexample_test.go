@@ -32,11 +32,13 @@ func TestCounterexamples(t *testing.T) {
 		}
 		for strategy, want := range known[p.ID] {
 			solved, fail, _ := ask(t, new(Server), &proto.Solve{
-				Setting: proto.Setting{Network: proto.Network{Preset: preset.Ref(p.ID, 1)}, Device: engine.Device{ToHost: link, ToDev: link}},
-				Method:  proto.Method{Strategy: strategy}, Budget: choice.Budget{Bytes: p.Suggest.Budget},
+				Setting: proto.Setting{Network: proto.Network{Preset: preset.Ref(p.ID, 1)},
+					Device: engine.Device{ToHost: link, ToDev: link}},
+				Method: proto.Method{Strategy: strategy}, Budget: choice.Budget{Bytes: p.Suggest.Budget},
 			})
 			if fail != nil || !solved.Verdict.Verified || solved.Trace.Makespan != want*time.Millisecond {
-				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy, p.Suggest.Budget, solved, fail, want*time.Millisecond)
+				t.Errorf("%s, %s within %d: got %+v, %v; want a verified schedule of %v", p.ID, strategy,
+					p.Suggest.Budget, solved, fail, want*time.Millisecond)
 			}
 		}
 	}

@@ -44,7 +44,8 @@ func TestOpenDecoded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if odd := l.Profile.Name == "odd"; !odd && !reflect.DeepEqual(got.Decoded, read) { // whose operations files do not say whole
+			if odd := l.Profile.Name == "odd"; !odd &&
+				!reflect.DeepEqual(got.Decoded, read) { // whose operations files do not say whole
 				t.Errorf("%.60s: the profile is\n%+v, want\n%+v", line, got.Decoded, read)
 			}
 			got.Profile, got.Decoded, want.Profile, want.Decoded = nil, nil, nil, nil

@@ -23,7 +23,8 @@ func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*prot
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &proto.Export{Setting: req.Setting, Method: req.Method, Budget: solved.Budget, Form: proto.FormJSON, Schedule: solved.Schedule}
+	q := &proto.Export{Setting: req.Setting, Method: req.Method, Budget: solved.Budget, Form: proto.FormJSON,
+		Schedule: solved.Schedule}
 	change(q)
 	e, err := proto.Do(context.Background(), pool.Do, q, nil)
 	if err != nil {
@@ -47,7 +48,9 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &export.File{Name: "ResNet-50, batch 8", Strategy: "pofo", Problem: engine.NewChainProblem(profile.Chain, solve.Device, solve.Transfers, solved.Budget), Schedule: solved.Schedule}
+	plan := &export.File{Name: "ResNet-50, batch 8", Strategy: "pofo",
+		Problem:  engine.NewChainProblem(profile.Chain, solve.Device, solve.Transfers, solved.Budget),
+		Schedule: solved.Schedule}
 	want, err := plan.JSON()
 	if err != nil || string(text) != string(want) {
 		t.Errorf("%d bytes that begin with %.300q; want %d bytes, %.300q (%v)", len(text), text, len(want), want, err)
@@ -92,7 +95,8 @@ func TestExportPlan(t *testing.T) {
 	}
 	there := p.Chain.Resident.Total() + p.Chain.Input
 	ask := func(file []byte, budget engine.Bytes, class string) ([]byte, error) {
-		q := &proto.Export{Setting: proto.Setting{Network: proto.Network{Profile: file}}, Budget: budget, Form: proto.FormPlan, Class: class}
+		q := &proto.Export{Setting: proto.Setting{Network: proto.Network{Profile: file}}, Budget: budget,
+			Form: proto.FormPlan, Class: class}
 		r, err := proto.Do(context.Background(), new(Local).Do, q, nil)
 		if err != nil {
 			return nil, err
@@ -108,7 +112,8 @@ func TestExportPlan(t *testing.T) {
 		t.Errorf("unpacked: %v\n%s\npacked:\n%s", err, second, first)
 	}
 	plan, err := play.ReadPlan(first)
-	if err != nil || plan.Class != "wrappable" || plan.Budget != step || plan.Predicted.Peak > step || len(plan.Segments) == 0 {
+	if err != nil || plan.Class != "wrappable" || plan.Budget != step || plan.Predicted.Peak > step ||
+		len(plan.Segments) == 0 {
 		t.Errorf("%v, %s; want a plan within %d bytes", err, first, int64(step))
 	}
 	for want, q := range map[string]struct {
@@ -121,7 +126,8 @@ func TestExportPlan(t *testing.T) {
 		`there is no class "any"`:                             {plain, there + step, "any"},
 		"nothing":                                             {[]byte("nothing"), there + step, "unit"},
 	} {
-		if text, err := ask(q.file, q.budget, q.class); err == nil || want != "nothing" && !strings.Contains(err.Error(), want) {
+		if text, err := ask(q.file, q.budget, q.class); err == nil || want != "nothing" &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d bytes, %v; want %q", len(text), err, want)
 		}
 	}

@@ -21,9 +21,11 @@ func (nw *network) share() engine.Bytes { return nw.keepAll.Peak }
 // network returns the network that n names. It builds it unless it is the last one.
 func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	if (n.Preset == "") == (n.Profile == nil) {
-		return nil, proto.Fail(proto.BadRequest, "the request names no network; expected a preset or a profile, and not both")
+		return nil, proto.Fail(proto.BadRequest,
+			"the request names no network; expected a preset or a profile, and not both")
 	}
-	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph && bytes.Equal(l.source, n.Profile) {
+	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph &&
+		bytes.Equal(l.source, n.Profile) {
 		return l, nil
 	}
 	p, fail := decode(&proto.Open{Preset: n.Preset, Bytes: n.Profile}, nil)
@@ -98,9 +100,11 @@ func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
 	case p.Graph != nil:
 		nw.problem = engine.Problem{Graph: p.Graph, Budget: engine.NoLimit}
 	case p.Memory != nil:
-		return nil, proto.Fail(proto.BadRequest, "%s is a list of buffers; nothing can be scheduled, but the page shows their addresses", p.Name)
+		return nil, proto.Fail(proto.BadRequest,
+			"%s is a list of buffers; nothing can be scheduled, but the page shows their addresses", p.Name)
 	default:
-		return nil, proto.Fail(proto.BadRequest, "the profile holds neither a chain nor operations; nothing can be scheduled")
+		return nil, proto.Fail(proto.BadRequest,
+			"the profile holds neither a chain nor operations; nothing can be scheduled")
 	}
 	if nw.problem.Graph.HasLanes() && !engine.KnowsLanes() {
 		return nil, proto.Fail(proto.Elsewhere, "this program does not play operations of the network and the host")

@@ -46,7 +46,8 @@ func TestPlaceBuffers(t *testing.T) {
 			t.Errorf("%s: %v", a.Name, err)
 			continue
 		}
-		if p.Allocator != a.Name || p.Fixed || p.Failed != nil || p.Peak != 8 || p.PeakAt != 5*time.Microsecond || p.Pool < p.Peak {
+		if p.Allocator != a.Name || p.Fixed || p.Failed != nil || p.Peak != 8 || p.PeakAt != 5*time.Microsecond ||
+			p.Pool < p.Peak {
 			t.Errorf("%s: got %+v, want all 4 buffers in a pool of at least 8", a.Name, p)
 		}
 		if !p.Verdict.Verified || p.Unchecked {
@@ -84,10 +85,12 @@ func TestPlaceFails(t *testing.T) {
 	}
 	// The optimal placement exists, one byte below does not: that is proven, and
 	// the smallest one is shown instead.
-	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 8, Allocator: "optimal"}); err != nil || p.NoneFits || p.Failed != nil {
+	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 8, Allocator: "optimal"}); err != nil || p.NoneFits ||
+		p.Failed != nil {
 		t.Errorf("optimal in 8: got %+v, %v; want a placement", p, err)
 	}
-	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 5, Allocator: "optimal"}); err != nil || !p.NoneFits || p.Top != 6 || p.Pool != 5 {
+	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 5, Allocator: "optimal"}); err != nil || !p.NoneFits ||
+		p.Top != 6 || p.Pool != 5 {
 		t.Errorf("optimal in 5: got %+v, %v; want the proof, and a placement in 6", p, err)
 	}
 }
@@ -96,14 +99,16 @@ func TestPlaceFails(t *testing.T) {
 func TestPlaceChunks(t *testing.T) {
 	const mib = engine.MiB
 	b := &proto.Buffers{Tick: 1, List: []alloc.Buffer{
-		{Bytes: 2 * mib, Start: 0, End: 3}, {Bytes: 2 * mib, Start: 1, End: 9}, {Bytes: 2 * mib, Start: 2, End: 9}, {Bytes: 6 * mib, Start: 4, End: 9},
+		{Bytes: 2 * mib, Start: 0, End: 3}, {Bytes: 2 * mib, Start: 1, End: 9}, {Bytes: 2 * mib, Start: 2, End: 9},
+		{Bytes: 6 * mib, Start: 4, End: 9},
 	}}
 	p, err := placed(t, &proto.Place{Buffers: b, Allocator: "va", Args: engine.Args{"chunk": "2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []proto.Piece{
-		{Buffer: 0, Addr: 0, Bytes: 2 * mib}, {Buffer: 1, Addr: 2 * mib, Bytes: 2 * mib}, {Buffer: 2, Addr: 4 * mib, Bytes: 2 * mib},
+		{Buffer: 0, Addr: 0, Bytes: 2 * mib}, {Buffer: 1, Addr: 2 * mib, Bytes: 2 * mib},
+		{Buffer: 2, Addr: 4 * mib, Bytes: 2 * mib},
 		{Buffer: 3, Addr: 0, Bytes: 2 * mib}, {Buffer: 3, Addr: 6 * mib, Bytes: 4 * mib},
 	}
 	if len(p.Pieces) != len(want) {
@@ -122,7 +127,8 @@ func TestPlaceChunks(t *testing.T) {
 // The lives of a schedule: the pool is the budget less what is resident, and
 // buffers are in the order of the trace's lives.
 func TestPlaceSchedule(t *testing.T) {
-	r, err := proto.Do(context.Background(), new(Local).Do, solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
+	r, err := proto.Do(context.Background(), new(Local).Do,
+		solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +138,12 @@ func TestPlaceSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Resident+p.Peak != r.Trace.Peak || p.PeakAt != r.Trace.PeakAt {
-		t.Errorf("%d bytes resident and %d at the peak at %v; want %d together at %v", p.Resident, p.Peak, p.PeakAt, r.Trace.Peak, r.Trace.PeakAt)
+		t.Errorf("%d bytes resident and %d at the peak at %v; want %d together at %v", p.Resident, p.Peak, p.PeakAt,
+			r.Trace.Peak, r.Trace.PeakAt)
 	}
 	if p.Pool != r.Budget-p.Resident || p.Top > p.Pool || !p.Verdict.Verified {
-		t.Errorf("a pool of %d of which %d are needed, %+v; want %d, verified", p.Pool, p.Top, p.Verdict, r.Budget-p.Resident)
+		t.Errorf("a pool of %d of which %d are needed, %+v; want %d, verified", p.Pool, p.Top, p.Verdict,
+			r.Budget-p.Resident)
 	}
 	for i, x := range p.Pieces {
 		if want := r.Trace.Lives[x.Buffer].Bytes; x.Bytes != want {
@@ -154,7 +162,8 @@ func TestPlaceOrder(t *testing.T) {
 	}
 	pieces := map[string][]proto.Piece{}
 	for _, order := range []string{"", "as-played", "derivative-first", "prefetch-first"} {
-		q := &proto.Place{Setting: setting("alexnet-b128"), Budget: engine.NoLimit, Schedule: r.Schedule, Allocator: "high-end"}
+		q := &proto.Place{Setting: setting("alexnet-b128"), Budget: engine.NoLimit, Schedule: r.Schedule,
+			Allocator: "high-end"}
 		if order != "" {
 			q.Args = engine.Args{"order": order}
 		}
@@ -165,9 +174,11 @@ func TestPlaceOrder(t *testing.T) {
 		t.Logf("order %q: %d", order, p.Top)
 		pieces[order] = p.Pieces
 	}
-	if !reflect.DeepEqual(pieces[""], pieces["as-played"]) || reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]) {
+	if !reflect.DeepEqual(pieces[""], pieces["as-played"]) ||
+		reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]) {
 		t.Errorf("got the same addresses by default and as played: %v; prefetch-first and derivative-first: %v; want true, false",
-			reflect.DeepEqual(pieces[""], pieces["as-played"]), reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]))
+			reflect.DeepEqual(pieces[""], pieces["as-played"]),
+			reflect.DeepEqual(pieces["derivative-first"], pieces["prefetch-first"]))
 	}
 }
 
@@ -213,7 +224,8 @@ func TestPlaceTooMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pool := range []engine.Bytes{0, 13} {
-		p, err := placed(t, &proto.Place{Buffers: &proto.Buffers{Tick: 1, List: r.Buffers}, Pool: pool, Allocator: "optimal"})
+		p, err := placed(t, &proto.Place{Buffers: &proto.Buffers{Tick: 1, List: r.Buffers}, Pool: pool,
+			Allocator: "optimal"})
 		var f *proto.Failure
 		if !errors.As(err, &f) || f.Kind != proto.Unsupported {
 			t.Fatalf("in %d: got %v, want a failure of kind unsupported", pool, err)
@@ -228,8 +240,9 @@ func TestPlaceRefuses(t *testing.T) {
 	for want, q := range map[string]*proto.Place{
 		`there is no allocator "worst-fit"`: {Allocator: "worst-fit", Buffers: four()},
 		"chunk":                             {Allocator: "va", Args: engine.Args{"chunk": "1"}, Buffers: four()},
-		"an end after the start":            {Allocator: "va", Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 1, Start: 2, End: 2}}}},
-		"names no network":                  {Allocator: "va"},
+		"an end after the start": {Allocator: "va",
+			Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 1, Start: 2, End: 2}}}},
+		"names no network": {Allocator: "va"},
 	} {
 		p, err := placed(t, q)
 		if p != nil || err == nil || !strings.Contains(err.Error(), want) {

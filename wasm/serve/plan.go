@@ -117,7 +117,8 @@ func (p *plan) next() (part, bool) {
 	}
 	out.budgets = nil
 	p.take(func(q *part) bool {
-		if q.method != out.method || q.level != out.level || len(out.budgets) > 0 && len(out.budgets)+len(q.budgets) > room {
+		if q.method != out.method || q.level != out.level || len(out.budgets) > 0 &&
+			len(out.budgets)+len(q.budgets) > room {
 			return false
 		}
 		out.budgets = append(out.budgets, q.budgets...)

@@ -16,14 +16,16 @@ func init() { Register((*Server).question) }
 
 // question answers q. It tells each answer as soon as it is found. An answer without a schedule has
 // a Failure; a bad request fails the whole question.
-func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answer)) (*proto.Answered, *proto.Failure) {
+func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answer)) (*proto.Answered,
+	*proto.Failure) {
 	def := question.Lookup(q.Name)
 	if def == nil {
 		var names []string
 		for _, known := range question.All() {
 			names = append(names, known.Name)
 		}
-		return nil, proto.Fail(proto.BadRequest, "there is no question %q; expected one of %s", q.Name, strings.Join(names, ", "))
+		return nil, proto.Fail(proto.BadRequest, "there is no question %q; expected one of %s", q.Name,
+			strings.Join(names, ", "))
 	}
 	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
 	if fail != nil {

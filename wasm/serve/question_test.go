@@ -48,7 +48,8 @@ func stepTime(t *testing.T, about *proto.Question, change func(*proto.Solve)) *p
 
 // What would help is what solving the changed problem gives.
 func TestWhatHelps(t *testing.T) {
-	req := questionAbout(proto.Question{Name: "help", Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
+	req := questionAbout(proto.Question{Name: "help",
+		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
 	got := answers(t, req)
 	budget := stepTime(t, req, func(*proto.Solve) {}).Budget
 	want := []struct {
@@ -65,15 +66,19 @@ func TestWhatHelps(t *testing.T) {
 	}
 	for i, w := range want {
 		solved := stepTime(t, req, w.change)
-		if a := got[i]; a.Name != w.name || a.StepTime != solved.Trace.Makespan || a.Peak != solved.Trace.Peak || a.Done != i+1 {
-			t.Errorf("answer %d: got %+v, want %s with %v and a peak of %d", i, a, w.name, solved.Trace.Makespan, solved.Trace.Peak)
+		if a := got[i]; a.Name != w.name || a.StepTime != solved.Trace.Makespan || a.Peak != solved.Trace.Peak ||
+			a.Done != i+1 {
+			t.Errorf("answer %d: got %+v, want %s with %v and a peak of %d", i, a, w.name, solved.Trace.Makespan,
+				solved.Trace.Peak)
 		}
 		// Solved again with the link that it names, the answer is the same.
 		if d := got[i].Device; (d != nil) != (i == 1 || i == 2) {
 			t.Errorf("%s names the link %+v; want it where it changes", w.name, d)
 		} else if d != nil {
-			if again := stepTime(t, req, func(q *proto.Solve) { q.Device = *d }); again.Trace.Makespan != got[i].StepTime {
-				t.Errorf("%s: with its link %+v a step takes %v, want %v", w.name, d, again.Trace.Makespan, got[i].StepTime)
+			if again := stepTime(t, req,
+				func(q *proto.Solve) { q.Device = *d }); again.Trace.Makespan != got[i].StepTime {
+				t.Errorf("%s: with its link %+v a step takes %v, want %v", w.name, d, again.Trace.Makespan,
+					got[i].StepTime)
 			}
 		}
 	}

@@ -11,9 +11,11 @@ import (
 func TestRejected(t *testing.T) {
 	const head = "name,forward_s,backward_s,output_bytes\n"
 	for _, c := range []struct{ file, want string }{
-		{head + "a,1,1,1\nb,-3,1,1\n", "Line 3: forward_s is -3. Times cannot be negative. Correct the number, or measure again; 0 is allowed."},
-		{head + "a,-1,1,1\nb,1,1,\n", "Line 2: forward_s is -1. Times cannot be negative. Correct the number, or measure again; 0 is allowed.\n" +
-			"Line 3: output_bytes is empty. A number of bytes is expected. Fill in the number; 0 is allowed."},
+		{head + "a,1,1,1\nb,-3,1,1\n",
+			"Line 3: forward_s is -3. Times cannot be negative. Correct the number, or measure again; 0 is allowed."},
+		{head + "a,-1,1,1\nb,1,1,\n",
+			"Line 2: forward_s is -1. Times cannot be negative. Correct the number, or measure again; 0 is allowed.\n" +
+				"Line 3: output_bytes is empty. A number of bytes is expected. Fill in the number; 0 is allowed."},
 		{"a,forward_ms,b\n1,2,3\n", "This looks like a table whose first line is \"a,forward_ms,b\". " +
 			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size. Read are: "},
 	} {

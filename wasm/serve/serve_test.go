@@ -20,7 +20,8 @@ import (
 // Strategies that fail on purpose.
 func init() {
 	fail := func(name string, solve func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error)) {
-		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Graphs: true, Solver: solve})
+		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Graphs: true,
+			Solver: solve})
 	}
 	fail("testpanic", func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		var none []int
@@ -54,7 +55,8 @@ func init() {
 }
 
 func setting(preset string) proto.Setting {
-	return proto.Setting{Network: proto.Network{Preset: preset}, Device: engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}}
+	return proto.Setting{Network: proto.Network{Preset: preset},
+		Device: engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}}
 }
 
 func solveWith(strategy string, b choice.Budget) *proto.Solve {
@@ -73,7 +75,8 @@ func ticking(t *testing.T) context.Context {
 	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
 
-func askIn[Q proto.Asks[R, P], R, P any](t *testing.T, ctx context.Context, s *Server, req Q) (result R, fail *proto.Failure, told []P) {
+func askIn[Q proto.Asks[R, P], R, P any](t *testing.T, ctx context.Context, s *Server, req Q) (result R,
+	fail *proto.Failure, told []P) {
 	t.Helper()
 	result, err := proto.Do(ctx, s.Handle, req, func(p P) { told = append(told, p) })
 	if any(result) == any(*new(R)) && err == nil {
@@ -92,7 +95,8 @@ func TestSolve(t *testing.T) {
 			t.Errorf("%s at 100 %%: got %+v %v, want a verified schedule", strategy, s, fail)
 			continue
 		}
-		if s.Trace.Makespan != s.Claim.StepTime || s.Trace.Peak > s.Budget || s.Budget != s.KeepAll.Peak || len(s.Schedule) == 0 {
+		if s.Trace.Makespan != s.Claim.StepTime || s.Trace.Peak > s.Budget || s.Budget != s.KeepAll.Peak ||
+			len(s.Schedule) == 0 {
 			t.Errorf("%s: step time %v (claimed %v), peak %d, budget %d, keeping everything %+v, %d steps", strategy,
 				s.Trace.Makespan, s.Claim.StepTime, s.Trace.Peak, s.Budget, s.KeepAll, len(s.Schedule))
 		}
@@ -125,8 +129,10 @@ func TestFailures(t *testing.T) {
 		{"no link", noLink, proto.Unsupported, "link"},
 		{"out of time", slow, proto.Deadline, "testslow"},
 		{"panic", solveWith("testpanic", choice.Budget{Share: 60 * choice.Percent}), proto.Crash, "index out of range"},
-		{"error of the program", solveWith("testbroken", choice.Budget{Share: 60 * choice.Percent}), proto.Crash, "The program failed: a table has a hole"},
-		{"unknown strategy", solveWith("nobody", choice.Budget{Share: 60 * choice.Percent}), proto.BadRequest, `"nobody"`},
+		{"error of the program", solveWith("testbroken", choice.Budget{Share: 60 * choice.Percent}), proto.Crash,
+			"The program failed: a table has a hole"},
+		{"unknown strategy", solveWith("nobody", choice.Budget{Share: 60 * choice.Percent}), proto.BadRequest,
+			`"nobody"`},
 		{"unknown argument", badArgs, proto.BadRequest, "nonsense"},
 		{"no network", noNetwork, proto.BadRequest, "no network"},
 		{"unknown preset", noPreset, proto.BadRequest, "resnet51"},
@@ -138,7 +144,8 @@ func TestFailures(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var s Server
 			_, err := s.Handle(ticking(t), c.req, nil)
-			if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != c.kind || !strings.Contains(f.Text, c.text) || f.Text == "" {
+			if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != c.kind ||
+				!strings.Contains(f.Text, c.text) || f.Text == "" {
 				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, err, c.kind, c.text)
 			}
 			// The server is of use afterwards.
@@ -205,7 +212,8 @@ func TestUnseen(t *testing.T) {
 
 // What a strategy claims and does is not believed.
 func TestUnbelieved(t *testing.T) {
-	for strategy, want := range map[string]string{"testliar": "claims a step time", "testnonsense": "cannot be played"} {
+	for strategy, want := range map[string]string{"testliar": "claims a step time",
+		"testnonsense": "cannot be played"} {
 		s, fail, _ := ask(t, new(Server), solveWith(strategy, choice.Budget{Share: 100 * choice.Percent}))
 		if s == nil || s.Verdict.Verified || !strings.Contains(s.Verdict.Problem, want) {
 			t.Errorf("%s: got %+v %v, want a verdict that says %q", strategy, s, fail, want)
@@ -234,7 +242,8 @@ func TestOpen(t *testing.T) {
 	}
 	req := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	req.Network = proto.Network{Profile: first.Profile}
-	if file, fail, _ := ask(t, &s, req); fail != nil || file.Claim.StepTime != preset.Claim.StepTime || file.Budget != preset.Budget {
+	if file, fail, _ := ask(t, &s, req); fail != nil || file.Claim.StepTime != preset.Claim.StepTime ||
+		file.Budget != preset.Budget {
 		t.Errorf("solved as a file: %+v (%v); as a preset: %+v", file, fail, preset)
 	}
 }
@@ -256,11 +265,13 @@ func TestSweep(t *testing.T) {
 	if len(alone) != 6 || fmt.Sprint(alone) != fmt.Sprint(spread) {
 		t.Errorf("alone:  %v\nspread: %v", alone, spread)
 	}
-	if alone["keepall 0"] != "infeasible" || alone["rotor 2"] != "verified" || alone["rotor 1"] != "verified" || alone["keepall 1"] != "infeasible" {
+	if alone["keepall 0"] != "infeasible" || alone["rotor 2"] != "verified" || alone["rotor 1"] != "verified" ||
+		alone["keepall 1"] != "infeasible" {
 		t.Errorf("got %v; want keepall to fit only at 100 %%, rotor also at 50 %%", alone)
 	}
 	// A point that crashes is a point that failed.
-	if all := points(t, new(Local).Do, sweepRequest()); len(all) != 9 || all["testpanic 1"] != "crash" || all["rotor 2"] != "verified" {
+	if all := points(t, new(Local).Do, sweepRequest()); len(all) != 9 || all["testpanic 1"] != "crash" ||
+		all["rotor 2"] != "verified" {
 		t.Errorf("with a crashing strategy: got %v", all)
 	}
 }
@@ -323,11 +334,13 @@ func TestWhoseFailure(t *testing.T) {
 	broken := []proto.Method{{Strategy: "testbroken"}}
 	set := setting("resnet50-b8")
 	var s Server
-	_, _, all := ask(t, &s, &proto.Sweep{Setting: set, Methods: broken, Budgets: []choice.Budget{{Share: 60 * choice.Percent}}})
+	_, _, all := ask(t, &s, &proto.Sweep{Setting: set, Methods: broken,
+		Budgets: []choice.Budget{{Share: 60 * choice.Percent}}})
 	if len(all) == 0 || all[len(all)-1].Failure == nil || all[len(all)-1].Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	_, _, told := ask(t, &s, &proto.Question{Name: "help", Setting: set, Method: broken[0], Methods: broken, Budget: choice.Budget{Bytes: engine.GiB}})
+	_, _, told := ask(t, &s, &proto.Question{Name: "help", Setting: set, Method: broken[0], Methods: broken,
+		Budget: choice.Budget{Bytes: engine.GiB}})
 	if len(told) == 0 || told[0].Failure == nil || told[0].Failure.Kind != proto.Crash {
 		t.Errorf("question: got %+v, want a failure of the program", told)
 	}

@@ -34,7 +34,8 @@ var handlers = map[string]handler{}
 
 // Register makes f answer requests of type Q, in every program that links the caller. See the
 // package comment for an example. It panics if Q has been registered already.
-func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R, *proto.Failure)) {
+func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R,
+	*proto.Failure)) {
 	var q Q // nil: Op does not look at its receiver
 	if handlers[q.Op()] != nil {
 		panic("serve: two packages answer the request " + q.Op())

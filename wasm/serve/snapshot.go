@@ -29,7 +29,8 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 }
 
 // examine answers about a recording. It reads the file, unless that recording is kept already.
-func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Nothing)) (*proto.Examined, *proto.Failure) {
+func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Nothing)) (*proto.Examined,
+	*proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
 	if q.Part == proto.PartCompare {
 		return s.compare(ctx, q, poll)
@@ -62,7 +63,8 @@ func (s *Server) compare(ctx context.Context, q *proto.Doctor, poll *engine.Poll
 }
 
 // ask asks the examiner of the recording that is kept. second is what to compare it with, or nil.
-func (s *Server) ask(ctx context.Context, q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
+func (s *Server) ask(ctx context.Context, q *proto.Doctor, second *profiles.Profile,
+	poll *engine.Poll) (*proto.Examined, *proto.Failure) {
 	out, err := s.kept.examine(q, second, poll)
 	if err != nil {
 		if ctx.Err() != nil || poll.Err() != nil {

@@ -117,7 +117,8 @@ func TestDoctorCompares(t *testing.T) {
 		}
 	}
 	if len(c.Sites) == 0 || len(c.First.Curve) == 0 || !reflect.DeepEqual(c.First.Curve, c.Second.Curve) {
-		t.Errorf("%d places, curves %v and %v; want places, and the same curve twice", len(c.Sites), c.First.Curve, c.Second.Curve)
+		t.Errorf("%d places, curves %v and %v; want places, and the same curve twice", len(c.Sites), c.First.Curve,
+			c.Second.Curve)
 	}
 	for _, c := range []struct {
 		want string
@@ -128,7 +129,8 @@ func TestDoctorCompares(t *testing.T) {
 		{"no memory snapshot", 7, []byte("id,lower,upper,size\n1,0,5,7\n")},
 		{"begins with", 7, []byte("hello")},
 	} {
-		if r, fail := compare(c.with, c.file); fail == nil || fail.Kind != proto.BadRequest || !strings.Contains(fail.Text, c.want) {
+		if r, fail := compare(c.with, c.file); fail == nil || fail.Kind != proto.BadRequest ||
+			!strings.Contains(fail.Text, c.want) {
 			t.Errorf("%+v, %v; want a bad request: %s", r, fail, c.want)
 		}
 	}
@@ -150,8 +152,10 @@ func TestDoctorRefuses(t *testing.T) {
 	}{
 		{"an unknown part", -1, about(file, "soul", 0), proto.BadRequest, `no part "soul"`},
 		{"a setting too many", -1, about(file, proto.PartReplay, doctor.Settings), proto.BadRequest, "no part"},
-		{"buffers alone", -1, about(proto.Open{Bytes: []byte("id,lower,upper,size\n1,0,5,7\n")}, proto.PartReport, 0), proto.BadRequest, "no memory snapshot"},
-		{"a file that is none", -1, about(proto.Open{Bytes: []byte("hello")}, proto.PartReport, 0), proto.BadRequest, "begins with"},
+		{"buffers alone", -1, about(proto.Open{Bytes: []byte("id,lower,upper,size\n1,0,5,7\n")}, proto.PartReport, 0),
+			proto.BadRequest, "no memory snapshot"},
+		{"a file that is none", -1, about(proto.Open{Bytes: []byte("hello")}, proto.PartReport, 0), proto.BadRequest,
+			"begins with"},
 		{"a replay that is stopped", 0, about(file, proto.PartReplay, 0), proto.Deadline, "stopped"},
 	} {
 		if c.looks >= 0 { // what is stopped is the replay, not the reading

@@ -76,7 +76,8 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Sol
 }
 
 // run solves and measures. With a failure of kind Deadline it may also return the best so far.
-func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.Progress)) (*proto.Solved, *proto.Failure) {
+func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.Progress)) (*proto.Solved,
+	*proto.Failure) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -127,7 +128,8 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	out := &proto.Solved{
 		Strategy: t.strategy.Name,
 		Budget:   t.problem.Budget,
-		Claim:    proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.OptimalAmong, Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
+		Claim: proto.Claim{StepTime: sol.Makespan, Peak: sol.Peak, Optimal: sol.Optimal, Within: sol.OptimalAmong,
+			Bound: sol.Bound, Notes: sol.Notes, Stopped: sol.Stopped},
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
 		Ghost:    t.ghost,
@@ -145,9 +147,11 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 	}
 	switch {
 	case sol.Makespan != trace.Makespan:
-		out.Verdict.Problem = fmt.Sprintf("the strategy claims a step time of %v; it is %v", sol.Makespan, trace.Makespan)
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a step time of %v; it is %v", sol.Makespan,
+			trace.Makespan)
 	case sol.Peak != trace.Peak:
-		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d bytes", sol.Peak, trace.Peak)
+		out.Verdict.Problem = fmt.Sprintf("the strategy claims a peak of %d bytes; it is %d bytes", sol.Peak,
+			trace.Peak)
 	default:
 		out.Verdict.Verified = true
 	}

@@ -23,8 +23,10 @@ func init() {
 	keepall := func(p *engine.Problem) (*engine.Solution, error) {
 		return engine.Lookup("keepall").Solve(p, engine.Args{}, nil)
 	}
-	together := func(crashAt int) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
-		return func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	together := func(crashAt int) func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll,
+		func(int, *engine.Solution, error)) {
+		return func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+			yield func(int, *engine.Solution, error)) {
 			for n, i := range slices.Backward([]int{0, 1, 2}[:len(budgets)]) {
 				if n == crashAt {
 					panic("crashed in the middle")
@@ -34,7 +36,8 @@ func init() {
 			}
 		}
 	}
-	again := func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+	again := func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+		yield func(int, *engine.Solution, error)) {
 		answers := engine.NewAnswers(budgets, yield)
 		for i, b := range budgets {
 			answers.Tell(i, nil, &engine.InfeasibleError{Budget: b})
@@ -46,9 +49,12 @@ func init() {
 	alone := func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 		return nil, errors.New("asked alone")
 	}
-	engine.Register(&engine.Strategy{Name: "testagain", Title: "testagain", Doc: "Says something better at its end.", Solver: alone, Sweeper: again})
-	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solver: alone, Sweeper: together(-1)})
-	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.", Solver: alone, Sweeper: together(1)})
+	engine.Register(&engine.Strategy{Name: "testagain", Title: "testagain", Doc: "Says something better at its end.",
+		Solver: alone, Sweeper: again})
+	engine.Register(&engine.Strategy{Name: "testtogether", Title: "testtogether", Doc: "Shares work.", Solver: alone,
+		Sweeper: together(-1)})
+	engine.Register(&engine.Strategy{Name: "testhalf", Title: "testhalf", Doc: "Shares work and crashes.",
+		Solver: alone, Sweeper: together(1)})
 	engine.Register(&engine.Strategy{Name: "testrefuse", Title: "testrefuse", Doc: "Does not apply.",
 		Solver: func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {
 			refusals.Add(1)
@@ -91,7 +97,8 @@ func TestCrashInTheMiddle(t *testing.T) {
 	q := sweepRequest()
 	q.Methods = []proto.Method{{Strategy: "testhalf"}, {Strategy: "rotor"}}
 	got := points(t, new(Local).Do, q)
-	for point, want := range map[string]string{"testhalf 2": "verified", "testhalf 1": "crash", "testhalf 0": "crash", "rotor 2": "verified"} {
+	for point, want := range map[string]string{"testhalf 2": "verified", "testhalf 1": "crash", "testhalf 0": "crash",
+		"rotor 2": "verified"} {
 		if got[point] != want {
 			t.Errorf("%s: %q; want %q (all: %v)", point, got[point], want, got)
 		}
@@ -112,7 +119,8 @@ func TestRefusedOnce(t *testing.T) {
 			t.Errorf("%s: asked %d times; want once", name, n)
 		}
 		budgets := map[engine.Bytes]bool{}
-		if _, err := proto.Do(context.Background(), do, q, func(p *proto.Point) { budgets[p.Budget] = true }); err != nil || len(budgets) != 3 {
+		if _, err := proto.Do(context.Background(), do, q,
+			func(p *proto.Point) { budgets[p.Budget] = true }); err != nil || len(budgets) != 3 {
 			t.Errorf("%s: %v, budgets %v; want all 3 in bytes, also where nobody was asked", name, err, budgets)
 		}
 		for i := range q.Budgets {
@@ -147,7 +155,8 @@ func (s *scripted) do(_ context.Context, req proto.Request, tell func(any)) (any
 // The first method leads, coarse points come before fine ones for all methods,
 // and a slow method waits for the others.
 func TestSpreadOrder(t *testing.T) {
-	q := &proto.Sweep{Methods: []proto.Method{{Strategy: "chosen"}, {Strategy: "slow"}, {Strategy: "quick"}, {Strategy: "testtogether"}}}
+	q := &proto.Sweep{Methods: []proto.Method{{Strategy: "chosen"}, {Strategy: "slow"}, {Strategy: "quick"},
+		{Strategy: "testtogether"}}}
 	for b := range 17 {
 		q.Budgets = append(q.Budgets, choice.Budget{Bytes: engine.Bytes(b)})
 	}
@@ -172,7 +181,8 @@ func TestSpreadOrder(t *testing.T) {
 		{"quick", 1, "slow", 8},    // the slow one is put off
 	} {
 		if a, b := at(c.first, c.b), at(c.then, c.b2); a < 0 || a >= b {
-			t.Errorf("%s at %d is number %d, %s at %d number %d; want it before\n%s", c.first, c.b, a, c.then, c.b2, b, strings.Join(s.log, "\n"))
+			t.Errorf("%s at %d is number %d, %s at %d number %d; want it before\n%s", c.first, c.b, a, c.then, c.b2,
+				b, strings.Join(s.log, "\n"))
 		}
 	}
 	first, last := slices.Index(s.log, "testtogether 0"), slices.Index(s.log, "testtogether 16")
@@ -184,13 +194,14 @@ func TestSpreadOrder(t *testing.T) {
 // A worker that says less than it was asked for does not hold up the sweep.
 func TestSpreadMissingPoints(t *testing.T) {
 	failed := 0
-	_, err := Spread(context.Background(), sweepRequest(), 2, func(context.Context, proto.Request, func(any)) (any, error) {
-		return new(proto.Swept), nil
-	}, func(p any) {
-		if f := p.(*proto.Point).Failure; f != nil && f.Kind == proto.Crash {
-			failed++
-		}
-	})
+	_, err := Spread(context.Background(), sweepRequest(), 2,
+		func(context.Context, proto.Request, func(any)) (any, error) {
+			return new(proto.Swept), nil
+		}, func(p any) {
+			if f := p.(*proto.Point).Failure; f != nil && f.Kind == proto.Crash {
+				failed++
+			}
+		})
 	if err != nil || failed != 9 {
 		t.Errorf("%d points failed, %v; want all 9", failed, err)
 	}

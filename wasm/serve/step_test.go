@@ -38,14 +38,17 @@ func stepped(t *testing.T, q *proto.Step) (last *proto.Stepped, before []*proto.
 
 // An answer comes in stages, and every byte of it is a part with an origin.
 func TestStep(t *testing.T) {
-	got, before, fail := stepped(t, &proto.Step{Model: "llama3.2-1b", Args: engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}})
+	got, before, fail := stepped(t, &proto.Step{Model: "llama3.2-1b",
+		Args: engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}})
 	if fail != nil {
 		t.Fatal(fail)
 	}
 	if got.Fit != proto.FitsNot || got.States+got.Context <= got.Memory || len(got.Fixes) == 0 || got.Fewest < 2 {
-		t.Errorf("%s, states of %d bytes in %d, %d fixes, %d cards; want that the states alone do not fit one", got.Fit, got.States, got.Memory, len(got.Fixes), got.Fewest)
+		t.Errorf("%s, states of %d bytes in %d, %d fixes, %d cards; want that the states alone do not fit one",
+			got.Fit, got.States, got.Memory, len(got.Fixes), got.Fewest)
 	}
-	if len(before) != got.Total-1 || got.Done != got.Total || before[0].Done != 1 || len(before[0].Changes) != 0 || len(before[0].Phases) == 0 {
+	if len(before) != got.Total-1 || got.Done != got.Total || before[0].Done != 1 || len(before[0].Changes) != 0 ||
+		len(before[0].Phases) == 0 {
 		t.Errorf("%d answers before the one of stage %d of %d; want one for each stage but the last, the first without changes", len(before), got.Done, got.Total)
 	}
 	for i, p := range got.Phases {
@@ -53,11 +56,13 @@ func TestStep(t *testing.T) {
 		for _, part := range p.Parts {
 			sum += part.Bytes
 			if part.Origin == "" || part.Why == "" || part.Kind == "" {
-				t.Errorf("%s, %s: kind %q, origin %q, %q; want all", p.Name, part.Name, part.Kind, part.Origin, part.Why)
+				t.Errorf("%s, %s: kind %q, origin %q, %q; want all", p.Name, part.Name, part.Kind, part.Origin,
+					part.Why)
 			}
 		}
 		if sum != p.Bytes || i == got.Phase && p.Bytes != got.Allocated {
-			t.Errorf("%s: parts of %d bytes, %d in all, %d at the peak; want equal ones", p.Name, sum, p.Bytes, got.Allocated)
+			t.Errorf("%s: parts of %d bytes, %d in all, %d at the peak; want equal ones", p.Name, sum, p.Bytes,
+				got.Allocated)
 		}
 	}
 }
@@ -93,7 +98,8 @@ func TestOneStep(t *testing.T) {
 		if os.Getenv("MEMTIDE_LONG") == "" && !m.Usual {
 			continue
 		}
-		for _, args := range []engine.Args{{"seq": "2048"}, {"seq": "2048", "gpus": "8"}, {"seq": "2048", "lora": "16"}} {
+		for _, args := range []engine.Args{{"seq": "2048"}, {"seq": "2048", "gpus": "8"},
+			{"seq": "2048", "lora": "16"}} {
 			said, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Brief: true})
 			if fail != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, fail)
@@ -109,9 +115,11 @@ func TestOneStep(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, err)
 			}
-			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: *p.Device, Budget: engine.NoLimit}, nil, nil)
+			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: *p.Device,
+				Budget: engine.NoLimit}, nil, nil)
 			if err != nil || sol.Peak != said.Allocated {
-				t.Errorf("%s %v: operations that keep everything take %d bytes (%v); %d are said to be allocated", m.ID, args, sol.Peak, err, said.Allocated)
+				t.Errorf("%s %v: operations that keep everything take %d bytes (%v); %d are said to be allocated",
+					m.ID, args, sol.Peak, err, said.Allocated)
 			}
 			if got := p.Chain.KeepAllPeak(); got < said.Allocated || got > said.Allocated+said.Allocated/100 {
 				t.Errorf("%s %v: the chain that keeps everything takes %d bytes; %d are said to be allocated, and 1 %% more is allowed", m.ID, args, got, said.Allocated)
@@ -132,7 +140,8 @@ func TestStepRefused(t *testing.T) {
 		{proto.Step{Model: `{"model_type": "bart"}`}, "bart"},
 		{proto.Step{Model: `{"model_type"`}, "config"},
 		{proto.Step{Model: `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":100000,"num_attention_heads":32,"vocab_size":128256}`}, "num_hidden_layers is 100000"},
-		{proto.Step{Model: "llama3-8b", Args: engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000", "schedule": "dualpipe"}}, "lower accumulate to 1024"},
+		{proto.Step{Model: "llama3-8b", Args: engine.Args{"gpus": "32", "pp": "32", "accumulate": "2000",
+			"schedule": "dualpipe"}}, "lower accumulate to 1024"},
 	} {
 		if _, _, fail := stepped(t, &c.q); fail == nil || !strings.Contains(fail.Text, c.want) {
 			t.Errorf("%+v: %v; want a failure that names %q", c.q, fail, c.want)
@@ -144,7 +153,8 @@ func TestStepRefused(t *testing.T) {
 // was known until then came before.
 func TestStepLimit(t *testing.T) {
 	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true}
-	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" || len(before) != 0 {
+	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" ||
+		len(before) != 0 {
 		t.Errorf("%+v after %d, %v; want the verdict alone", got, len(before), fail)
 	}
 	whole := *q
@@ -169,7 +179,9 @@ func TestStepLimit(t *testing.T) {
 // What is made of pictures says their tokens, and what waits in host memory is said.
 func TestStepNotes(t *testing.T) {
 	const wan = `{"_class_name": "WanTransformer3DModel", "num_layers": 4, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960, "in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`
-	said, _, fail := stepped(t, &proto.Step{Model: wan, Args: engine.Args{"frames": "17", "height": "480", "width": "832", "lora": "8", "swap-blocks": "2"}, Brief: true})
+	said, _, fail := stepped(t, &proto.Step{Model: wan,
+		Args:  engine.Args{"frames": "17", "height": "480", "width": "832", "lora": "8", "swap-blocks": "2"},
+		Brief: true})
 	if fail != nil {
 		t.Fatal(fail)
 	}

@@ -83,7 +83,8 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 // sweepTogether has the strategy share work between the tasks, which differ only in their budgets.
 // The tasks have limit times their number together. Each may use an equal part of what is left, so
 // that later ones get what earlier ones did not need.
-func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point, emit func(*proto.Point)) {
+func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point,
+	emit func(*proto.Point)) {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit*time.Duration(len(tasks)))
@@ -119,7 +120,7 @@ func measured(t *task, out *proto.Point) func(*proto.Solved, *proto.Failure) {
 			return
 		}
 		out.Bound = solved.Bounds[0].StepTime      // that of the class
-		if solved.Claim.Within == bound.AnyOrder { // the class allows any order, so the strategy's own bound holds for it
+		if solved.Claim.Within == bound.AnyOrder { // the class allows any order: the strategy's own bound holds for it
 			out.Bound = max(out.Bound, solved.Claim.Bound)
 		}
 		out.Optimal, out.Verdict = solved.Claim.Optimal, solved.Verdict

@@ -28,7 +28,8 @@ func TestSweepTogetherIsFair(t *testing.T) {
 				order = []int{0, 1, 2, 3}
 			}
 			strategy := &engine.Strategy{Name: "fake", Title: "Fake"}
-			strategy.Sweeper = func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll, yield func(int, *engine.Solution, error)) {
+			strategy.Sweeper = func(p *engine.Problem, _ engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
+				yield func(int, *engine.Solution, error)) {
 				for _, i := range order {
 					poll.Next()
 					if i == 0 {
@@ -42,8 +43,10 @@ func TestSweepTogetherIsFair(t *testing.T) {
 			var tasks []*task
 			var points []*proto.Point
 			for b := range 4 {
-				p := engine.NewChainProblem(&engine.Chain{Stages: []engine.Stage{{Name: "a"}, {Name: "loss"}}}, engine.Device{}, engine.Whole, engine.Bytes(b+1))
-				tasks, points = append(tasks, &task{problem: p, strategy: strategy}), append(points, &proto.Point{Index: b})
+				p := engine.NewChainProblem(&engine.Chain{Stages: []engine.Stage{{Name: "a"}, {Name: "loss"}}},
+					engine.Device{}, engine.Whole, engine.Bytes(b+1))
+				tasks, points = append(tasks, &task{problem: p, strategy: strategy}),
+					append(points, &proto.Point{Index: b})
 			}
 			sweepTogether(t.Context(), limit, tasks, points, func(*proto.Point) {})
 			want := limit
@@ -52,10 +55,14 @@ func TestSweepTogetherIsFair(t *testing.T) {
 			}
 			for b, p := range points {
 				switch {
-				case b == 0 && (p.Failure == nil || p.Failure.Kind != proto.Deadline || p.Took.Round(time.Millisecond) != want):
-					t.Errorf("the endless budget, first %t: got %+v after %v; want that it was stopped after %v", first, p.Failure, p.Took, want)
-				case b > 0 && (p.Failure == nil || p.Failure.Kind != proto.Infeasible || p.Took.Round(time.Millisecond) != time.Millisecond):
-					t.Errorf("budget %d, the endless one first %t: got %+v after %v; want its own answer after 1ms", b, first, p.Failure, p.Took)
+				case b == 0 && (p.Failure == nil || p.Failure.Kind != proto.Deadline ||
+					p.Took.Round(time.Millisecond) != want):
+					t.Errorf("the endless budget, first %t: got %+v after %v; want that it was stopped after %v",
+						first, p.Failure, p.Took, want)
+				case b > 0 && (p.Failure == nil || p.Failure.Kind != proto.Infeasible ||
+					p.Took.Round(time.Millisecond) != time.Millisecond):
+					t.Errorf("budget %d, the endless one first %t: got %+v after %v; want its own answer after 1ms",
+						b, first, p.Failure, p.Took)
 				}
 			}
 		})

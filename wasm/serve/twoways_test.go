@@ -22,7 +22,8 @@ func TestTwoWays(t *testing.T) {
 		t.Fatalf("opened %+v; want a chain and operations with their sums", opened)
 	}
 	if g, c := opened.GraphTotals, opened.Totals; g.Forward != c.Forward || g.KeepAllPeak <= 0 {
-		t.Errorf("the operations take %v forward and %d bytes; want %v as the chain, and some", g.Forward, g.KeepAllPeak, c.Forward)
+		t.Errorf("the operations take %v forward and %d bytes; want %v as the chain, and some", g.Forward,
+			g.KeepAllPeak, c.Forward)
 	}
 	solve := func(n proto.Network, strategy string) (*proto.Solved, *proto.Failure) {
 		q := &proto.Solve{Method: proto.Method{Strategy: strategy}, Budget: choice.Budget{Share: 100 * choice.Percent}}
@@ -34,7 +35,8 @@ func TestTwoWays(t *testing.T) {
 	for _, name := range []string{"keepall", "window", "lms"} {
 		solved, fail := solve(operations, name)
 		if solved == nil || !solved.Verdict.Verified || solved.Budget != opened.GraphTotals.KeepAllPeak {
-			t.Errorf("%s on the operations: %+v, %v; want it verified, in %d", name, solved, fail, opened.GraphTotals.KeepAllPeak)
+			t.Errorf("%s on the operations: %+v, %v; want it verified, in %d", name, solved, fail,
+				opened.GraphTotals.KeepAllPeak)
 		}
 	}
 	if _, fail := solve(operations, "rotor"); fail == nil || fail.Kind != proto.Unsupported {
@@ -43,7 +45,8 @@ func TestTwoWays(t *testing.T) {
 	if _, fail := solve(proto.Network{Profile: opened.Profile}, "rotor"); fail != nil {
 		t.Errorf("rotor on the chain: %v", fail)
 	}
-	if _, fail := solve(proto.Network{Preset: "vgg16-b1", Graph: true}, "window"); fail == nil || fail.Kind != proto.BadRequest {
+	if _, fail := solve(proto.Network{Preset: "vgg16-b1", Graph: true}, "window"); fail == nil ||
+		fail.Kind != proto.BadRequest {
 		t.Errorf("the operations of what lists none: %v; want a bad request", fail)
 	}
 }

@@ -60,7 +60,8 @@ func (d *address) follow() {
 	if l.B != nil && l.B.From == choice.FromFile && d.held.Profile != nil {
 		m.B, notes = permalink.BackToB(l.B, m.Choice, d.held), nil
 	}
-	if len(notes) > 0 && l.Preset == "" && l.Profile == nil && !permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
+	if len(notes) > 0 && l.Preset == "" && l.Profile == nil &&
+		!permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
 		d.Do(state.BadLink{Text: ui.Refused(permalink.Refusal(notes))})
 		return
 	}
@@ -183,5 +184,6 @@ func (d *address) copy() {
 		d.due = d.link()
 		d.flush()
 	}
-	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) }, func() { d.Post(state.Copied{Say: ui.CopyFromAddress}) })
+	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) },
+		func() { d.Post(state.Copied{Say: ui.CopyFromAddress}) })
 }

@@ -93,7 +93,8 @@ func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bo
 	data := get(element, "dataset")
 	kind, _ := strconv.Atoi(text(data, "kind"))
 	index, _ := strconv.Atoi(text(data, "index"))
-	return input.Command{Do: text(data, "do"), Arg: text(data, "arg"), Value: text(element, "value"), Kind: kind, Index: index}, element, true
+	return input.Command{Do: text(data, "do"), Arg: text(data, "arg"), Value: text(element, "value"), Kind: kind,
+		Index: index}, element, true
 }
 
 // command carries out what needs the browser; the rest is for the state.
@@ -123,7 +124,8 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		return
 	case "copy-code":
 		code := call(global("document"), "getElementById", ui.RunCode)
-		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) }, func() { call(code, "focus") })
+		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) },
+			func() { call(code, "focus") })
 		return
 	case "flame-svg":
 		a.Later(a.saver.flame)
@@ -134,7 +136,8 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 	case "show-buffer":
 		a.Later(func() {
 			a.Do(c.Message(a.s))
-			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView", map[string]any{"block": "center"})
+			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView",
+				map[string]any{"block": "center"})
 		})
 		return
 	case "copy-line":

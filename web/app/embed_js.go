@@ -88,7 +88,8 @@ func (e *embed) sync() {
 		return
 	}
 	s := e.s
-	if p := s.Phase(); !e.ready && p != "solving" && !s.Awaits() { // a schedule in place of one that there is not has its height, too
+	if p := s.Phase(); !e.ready && p != "solving" &&
+		!s.Awaits() { // a schedule in place of one that there is not has its height, too
 		e.ready = true
 		e.send("ready", map[string]any{"version": 1, "height": e.height()})
 		e.size()
@@ -182,7 +183,8 @@ func (e *embed) take(m safejs.Value, origin string) {
 	case "theme":
 		value := text(m, "value")
 		if value != "light" && value != "dark" && value != "auto" {
-			e.fault("message", "The message theme has the value "+strconv.Quote(value)+"; light, dark or auto is expected.")
+			e.fault("message", "The message theme has the value "+strconv.Quote(value)+
+				"; light, dark or auto is expected.")
 			return
 		}
 		e.Later(func() { e.theme(strings.TrimSuffix(value, "auto")) })

@@ -142,7 +142,8 @@ func (a *files) open(name string, content []byte) {
 // saved in it.
 func (a *files) openLarge(name string, file safejs.Value) {
 	pick := func(safejs.Value) { a.Post(state.PickFile{Name: name, Handle: file}) }
-	ends := []any{call(call(file, "slice", 0, link.Head), "arrayBuffer"), call(call(file, "slice", -link.Tail), "arrayBuffer")}
+	ends := []any{call(call(file, "slice", 0, link.Head), "arrayBuffer"),
+		call(call(file, "slice", -link.Tail), "arrayBuffer")}
 	then(call(global("Promise"), "all", ends), func(buffers safejs.Value) {
 		if fragment, ok := link.InEnds(bytesOf(get(buffers, "0")), bytesOf(get(buffers, "1"))); ok {
 			a.Later(func() { a.follow(fragment) })

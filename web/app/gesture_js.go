@@ -123,7 +123,8 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 		g.kind = scrubbing
 	}
 	if c.Timed() {
-		call(call(global("document"), "getElementById", "stage"), "focus", map[string]any{"preventScroll": true, "focusVisible": false})
+		call(call(global("document"), "getElementById", "stage"), "focus",
+			map[string]any{"preventScroll": true, "focusVisible": false})
 	}
 }
 

@@ -31,8 +31,10 @@ func (l *layerScroll) host(element safejs.Value) {
 		})
 	})
 	listen(element, "keydown", func(e safejs.Value) {
-		by, ok := map[string]int{"ArrowDown": 1, "ArrowUp": -1, "PageDown": 15, "PageUp": -15, "Home": -1 << 20, "End": 1 << 20}[text(e, "code")]
-		if !ok || text(e, "target", "id") != "layer-scroll" || truth(e, "ctrlKey") || truth(e, "metaKey") || truth(e, "altKey") {
+		by, ok := map[string]int{"ArrowDown": 1, "ArrowUp": -1, "PageDown": 15, "PageUp": -15, "Home": -1 << 20,
+			"End": 1 << 20}[text(e, "code")]
+		if !ok || text(e, "target", "id") != "layer-scroll" || truth(e, "ctrlKey") || truth(e, "metaKey") ||
+			truth(e, "altKey") {
 			return
 		}
 		call(e, "preventDefault")
@@ -52,7 +54,8 @@ func (l *layerScroll) sync() {
 	}
 	l.follow = false
 	head := number(call(l.element, "querySelector", "thead"), "offsetHeight")
-	if top := timeline.LayerTop(l.s.LayerRow(), number(l.element, "scrollTop"), number(l.element, "clientHeight")-head); top >= 0 {
+	if top := timeline.LayerTop(l.s.LayerRow(), number(l.element, "scrollTop"),
+		number(l.element, "clientHeight")-head); top >= 0 {
 		set(l.element, "scrollTop", top)
 	}
 }

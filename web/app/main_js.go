@@ -96,7 +96,8 @@ func newApp() *app {
 	j := &a.jobs
 	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
 	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
-	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core, &a.saver.core,
+	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core,
+		&a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
 		*part = c
 	}
@@ -146,7 +147,8 @@ func (a *app) startMessage() state.Message {
 	a.page.Locate(text(global("location"), "href"), text(global("document", "body", "dataset"), "site"))
 	asked := link.Of(text(global("location"), "search"), text(global("location"), "hash"))
 	l, start, notes := permalink.Follow(asked)
-	if text(global("document", "documentElement", "dataset"), "embed") != "" { // which no damage to the rest of the link changes
+	if text(global("document", "documentElement", "dataset"),
+		"embed") != "" { // which no damage to the rest of the link changes
 		start.Frame.Embed = true
 	}
 	a.page.Keep = l

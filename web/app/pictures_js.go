@@ -163,7 +163,8 @@ func (p *pictures) ask() {
 // view returns what is visible of a picture.
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.s
-	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover, Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain,
+	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover,
+		Cursor: p.cursor, Playhead: s.View.Playhead, Chain: s.View.Chain,
 		Playing: s.View.Play.On || p.gesture.kind == scrubbing}
 	if s.Preview == nil {
 		v.Selected = s.View.Selected
@@ -345,7 +346,8 @@ func (p *pictures) flush() {
 		complain("buffer", err)
 		return
 	}
-	if _, err := p.paint.Invoke(append([]any{call(p.crossing, "subarray", 0, n), p.palette, p.ratio}, p.batch...)...); err != nil {
+	if _, err := p.paint.Invoke(append([]any{call(p.crossing, "subarray", 0, n), p.palette, p.ratio},
+		p.batch...)...); err != nil {
 		complain("paint", err)
 	}
 	p.buffer, p.batch = p.buffer[:0], p.batch[:0]
@@ -384,7 +386,8 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		cursor = "ns-resize"
 	case target.Kind == lookup.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage, target.Kind == lookup.OnValue, target.Kind == lookup.OnCall,
+	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage,
+		target.Kind == lookup.OnValue, target.Kind == lookup.OnCall,
 		target.Kind == lookup.OnPass, target.Kind == lookup.OnIdle:
 		cursor = "pointer"
 	}

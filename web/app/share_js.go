@@ -54,7 +54,8 @@ func (a *sharer) listen() {
 			if truth(e, "shiftKey") {
 				to, from = last, first
 			}
-			if active := get(global("document"), "activeElement"); !inside || active.Equal(from) || active.Equal(dialog) && truth(e, "shiftKey") {
+			if active := get(global("document"), "activeElement"); !inside || active.Equal(from) ||
+				active.Equal(dialog) && truth(e, "shiftKey") {
 				call(e, "preventDefault")
 				call(to, "focus")
 			}

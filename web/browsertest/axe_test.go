@@ -43,7 +43,8 @@ func TestAccessible(t *testing.T) {
 		{"dark view with the curve", "#embed=1&theme=dark&show=curve,time&v=1&p=resnet101-b32", 720, nil},
 		{"wait", "#v=1&p=gpt2-medium-b4&s=greedy&m=70%25", 1400, func(p *Page) { p.Click(`[data-do="wait-next"]`) }},
 		{"too small", "#v=1&p=resnet101-b32&m=5%25", 1400, nil},
-		{"dark addresses that do not fit", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&theme=dark&alloc=best-fit", 1400, func(p *Page) { p.Wait(`!!document.querySelector(".outcome.bad")?.textContent`) }},
+		{"dark addresses that do not fit", "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&theme=dark&alloc=best-fit", 1400,
+			func(p *Page) { p.Wait(`!!document.querySelector(".outcome.bad")?.textContent`) }},
 		{"memory snapshot", "", 1400, openSnapshot},
 		{"dark memory snapshot on a phone", "#theme=dark", 390, openSnapshot},
 		{"cut link", "#v=1&d=1.abc", 1400, nil},
@@ -60,7 +61,8 @@ func TestAccessible(t *testing.T) {
 			}
 			p.Drawn()
 			for _, v := range violations(p, source) {
-				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help,
+					strings.Join(v.where(), "\n  "))
 			}
 		})
 	}

@@ -115,7 +115,8 @@ func sandboxable(h http.Handler) http.Handler {
 
 func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 	out := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(bin), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
+		chromedp.ExecPath(bin), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.DisableGPU,
 		chromedp.UserDataDir(profile), chromedp.WindowSize(1400, 900),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
@@ -129,7 +130,8 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 		// Every window would load two pages for the list below its address bar, and
 		// start a process for a page that may come: a quarter of all work.
 		chromedp.Flag("disable-field-trial-config", true),
-		chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess"),
+		chromedp.Flag("disable-features",
+			"WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess"),
 	}
 	if os.Geteuid() == 0 {
 		out = append(out, chromedp.NoSandbox) // Chromium refuses to start as root otherwise

@@ -22,7 +22,8 @@ const (
 func stroke(p *Page, code, text string, modifiers int64) {
 	p.t.Helper()
 	virtual := map[string]int64{"Tab": 9, "Enter": 13, "Escape": 27}[code]
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
 		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
 			Type: kind, Code: code, Key: text, Modifiers: modifiers, WindowsVirtualKeyCode: virtual})
 		p.do(err)
@@ -59,23 +60,29 @@ func TestKeysOfHelp(t *testing.T) {
 		{"↑ ↓", []pressing{{"ArrowDown", "ArrowDown", 0, chosen}, {"ArrowUp", "ArrowUp", 0, chosen}}},
 		{"F", []pressing{{"KeyF", "f", 0, range0}}},
 		{"0", []pressing{{"Digit0", "0", 0, range0}}},
-		{"W S or + −", []pressing{{"KeyW", "w", 0, range0}, {"KeyW", "w", 0, range0}, {"KeyS", "s", 0, range0}, {"NumpadAdd", "+", 0, range0}, {"NumpadSubtract", "-", 0, range0}}},
-		{"A D or Shift ← →", []pressing{{"KeyD", "d", 0, range0}, {"KeyA", "a", 0, range0}, {"ArrowRight", "ArrowRight", shift, range0}, {"ArrowLeft", "ArrowLeft", shift, range0}}},
+		{"W S or + −", []pressing{{"KeyW", "w", 0, range0}, {"KeyW", "w", 0, range0}, {"KeyS", "s", 0, range0},
+			{"NumpadAdd", "+", 0, range0}, {"NumpadSubtract", "-", 0, range0}}},
+		{"A D or Shift ← →", []pressing{{"KeyD", "d", 0, range0}, {"KeyA", "a", 0, range0},
+			{"ArrowRight", "ArrowRight", shift, range0}, {"ArrowLeft", "ArrowLeft", shift, range0}}},
 		{"G", []pressing{{"KeyG", "g", 0, range0}}},
 		{"Space", []pressing{{"Space", " ", 0, `location.hash`}}},
 		{"T", []pressing{{"KeyT", "t", 0, tabled}, {"KeyT", "t", 0, tabled}}},
 		{"K", []pressing{{"KeyK", "k", 0, `byID("chain").hidden`}, {"KeyK", "k", 0, `byID("chain").hidden`}}},
-		{"[ ]", []pressing{{"BracketRight", "]", 0, budget}, {"BracketLeft", "[", 0, budget}, {"BracketRight", "]", shift, budget}, {"BracketLeft", "[", shift, budget}}},
-		{"1 … 6", []pressing{{"Digit1", "1", 0, method}, {"Digit2", "2", 0, method}, {"Digit3", "3", 0, method}, {"Digit4", "4", 0, method}, {"Digit5", "5", 0, method}, {"Digit6", "6", 0, method}}},
+		{"[ ]", []pressing{{"BracketRight", "]", 0, budget}, {"BracketLeft", "[", 0, budget},
+			{"BracketRight", "]", shift, budget}, {"BracketLeft", "[", shift, budget}}},
+		{"1 … 6", []pressing{{"Digit1", "1", 0, method}, {"Digit2", "2", 0, method}, {"Digit3", "3", 0, method},
+			{"Digit4", "4", 0, method}, {"Digit5", "5", 0, method}, {"Digit6", "6", 0, method}}},
 		{"Ctrl Z, Ctrl Shift Z", []pressing{{"KeyZ", "z", ctrl, method}, {"KeyZ", "Z", ctrl | shift, method}}},
 		{"C", []pressing{{"KeyC", "c", 0, `document.querySelector(".compare").hidden`}}},
 		{"X", []pressing{{"Digit2", "2", 0, method}, {"KeyX", "x", 0, sides}}},
 		{"Y", []pressing{{"KeyY", "y", 0, `document.querySelector(".header .note").textContent`}}},
 		{"Ctrl S", []pressing{{"KeyS", "s", ctrl, `globalThis.saved`}}},
 		{"Ctrl O", []pressing{{"KeyO", "o", ctrl, `globalThis.asked`}}},
-		{"M", []pressing{{"KeyM", "m", 0, `byID("preset").getAttribute("aria-expanded")`}, {"Escape", "Escape", 0, `byID("preset").getAttribute("aria-expanded")`}}},
+		{"M", []pressing{{"KeyM", "m", 0, `byID("preset").getAttribute("aria-expanded")`},
+			{"Escape", "Escape", 0, `byID("preset").getAttribute("aria-expanded")`}}},
 		{"?", []pressing{{"Slash", "?", shift, helped}}},
-		{"Esc", []pressing{{"Escape", "Escape", 0, helped}, {"ArrowRight", "ArrowRight", 0, chosen}, {"Escape", "Escape", 0, chosen}}},
+		{"Esc", []pressing{{"Escape", "Escape", 0, helped}, {"ArrowRight", "ArrowRight", 0, chosen},
+			{"Escape", "Escape", 0, chosen}}},
 	}
 	p := settledPage(t, offload)
 	Eval[bool](p, `(() => { // what would leave the page for the system's windows
@@ -98,8 +105,10 @@ func TestKeysOfHelp(t *testing.T) {
 			before := Eval[string](p, `JSON.stringify(`+s.seen+`) ?? ""`)
 			stroke(p, s.code, s.text, s.modifiers)
 			p.Drawn()
-			if p.until(`(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before), hang/4) != nil { // some of it takes an answer
-				t.Fatalf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen, before)
+			if p.until(`(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before),
+				hang/4) != nil { // some of it takes an answer
+				t.Fatalf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen,
+					before)
 			}
 			p.Wait(`document.body.dataset.state !== "solving"`)
 		}
@@ -131,7 +140,8 @@ func TestShortcutsOff(t *testing.T) {
 	p.Wait(untilReady)
 	Eval[bool](p, hands+`; document.getElementById("stage").focus(), true`)
 	before := Eval[string](p, `byID("selection").textContent`)
-	for _, k := range [][2]string{{"KeyT", "t"}, {"Digit2", "2"}, {"BracketLeft", "["}, {"Slash", "?"}, {"Slash", "/"}} {
+	for _, k := range [][2]string{{"KeyT", "t"}, {"Digit2", "2"}, {"BracketLeft", "["}, {"Slash", "?"},
+		{"Slash", "/"}} {
 		stroke(p, k[0], k[1], 0)
 	}
 	stroke(p, "ArrowRight", "ArrowRight", 0)
@@ -226,8 +236,10 @@ func TestFocusComesBack(t *testing.T) {
 					break // a list, not a dialog: Tab leaves and closes it
 				}
 				stroke(p, "Tab", "Tab", 0)
-				if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).contains(document.activeElement)`, c.dialog)) {
-					t.Fatalf("Tab leaves the dialog for %s", Eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`))
+				if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).contains(document.activeElement)`,
+					c.dialog)) {
+					t.Fatalf("Tab leaves the dialog for %s",
+						Eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`))
 				}
 			}
 			stroke(p, "Escape", "Escape", 0)

@@ -52,7 +52,8 @@ func TestNarrow(t *testing.T) {
 		})
 	}
 	p = Open(t, "docs/")
-	pages := Eval[[]string](p, `[...new Set([...document.querySelectorAll("header a")].map((e) => e.getAttribute("href")))].filter((h) => h.endsWith(".html") || h === "./").map((h) => "docs/" + h.replace("./", ""))`)
+	pages := Eval[[]string](p,
+		`[...new Set([...document.querySelectorAll("header a")].map((e) => e.getAttribute("href")))].filter((h) => h.endsWith(".html") || h === "./").map((h) => "docs/" + h.replace("./", ""))`)
 	if len(pages) < 8 {
 		t.Fatalf("the documentation lists %d pages (%q); want at least 8", len(pages), pages)
 	}
@@ -99,7 +100,8 @@ func TestPhoneHeader(t *testing.T) {
 	drop(p, "bad.csv", []byte("name,forward_s,backward_s,output_bytes\na,x,1,1\n"))
 	const dismiss = `document.querySelector('[data-do="dismiss"]')`
 	p.Wait(dismiss + `?.checkVisibility()`)
-	if got := Eval[[2]float64](p, `(({width, height}) => [width, height])(`+dismiss+`.getBoundingClientRect())`); got[0] < 44 || got[1] < 44 {
+	if got := Eval[[2]float64](p,
+		`(({width, height}) => [width, height])(`+dismiss+`.getBoundingClientRect())`); got[0] < 44 || got[1] < 44 {
 		t.Errorf("the button that dismisses a message is %v px; want 44 at least", got)
 	}
 }
@@ -195,15 +197,21 @@ func TestPrint(t *testing.T) {
 	}).map(nameOf)`); len(left) > 0 {
 		t.Errorf("on paper there is still %s", strings.Join(left, "; "))
 	}
-	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`, `[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy", `[data-do="gpu"]`, ".legend", ".sources"} {
-		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`, wanted)) {
+	for _, wanted := range []string{"dl.numbers dd", `[data-testid="timeline"]`, `[data-testid="memory"]`,
+		`[data-testid="layers"]`, `[data-testid="tradeoff"]`, `[data-testid="selection"]`, "#strategy",
+		`[data-do="gpu"]`, ".legend", ".sources"} {
+		if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).checkVisibility({visibilityProperty: true})`,
+			wanted)) {
 			t.Errorf("%s is not on paper", wanted)
 		}
 	}
-	if order := Eval[[]string](p, `[".numbers", ".pictures", ".tradeoff", ".side", ".details"].toSorted((a, b) => document.querySelector(a).getBoundingClientRect().top - document.querySelector(b).getBoundingClientRect().top)`); strings.Join(order, " ") != ".numbers .pictures .side .tradeoff .details" {
-		t.Errorf("on paper the order is %q; want the numbers, the pictures, the explanation, the curve, the settings", order)
+	if order := Eval[[]string](p,
+		`[".numbers", ".pictures", ".tradeoff", ".side", ".details"].toSorted((a, b) => document.querySelector(a).getBoundingClientRect().top - document.querySelector(b).getBoundingClientRect().top)`); strings.Join(order, " ") != ".numbers .pictures .side .tradeoff .details" {
+		t.Errorf("on paper the order is %q; want the numbers, the pictures, the explanation, the curve, the settings",
+			order)
 	}
-	if fixed := Eval[[]string](p, `[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && getComputedStyle(e).position === "fixed").map((e) => e.className)`); len(fixed) > 0 {
+	if fixed := Eval[[]string](p,
+		`[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && getComputedStyle(e).position === "fixed").map((e) => e.className)`); len(fixed) > 0 {
 		t.Errorf("%q would be repeated on every sheet", fixed)
 	}
 }
@@ -264,6 +272,7 @@ func TestForcedColors(t *testing.T) {
 		return [...seen.values()].filter((n) => n > 200).length;
 	})()`)
 	if colours < 4 {
-		t.Errorf("the time axis is painted in %d colours; want at least 4: forward, backward, recompute, transfer", colours)
+		t.Errorf("the time axis is painted in %d colours; want at least 4: forward, backward, recompute, transfer",
+			colours)
 	}
 }

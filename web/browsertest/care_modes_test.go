@@ -42,7 +42,8 @@ func TestBlockedWebAssembly(t *testing.T) {
 	p.URL = server.URL + "/"
 	p.Navigate("")
 	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`)
-	if got := p.Text("#boot"); !strings.Contains(got, "WebAssembly is blocked") || !strings.Contains(got, "Open in a new tab") {
+	if got := p.Text("#boot"); !strings.Contains(got, "WebAssembly is blocked") ||
+		!strings.Contains(got, "Open in a new tab") {
 		t.Errorf("the page says %q; want the reason and a way out", got)
 	}
 	prepared(t, p)
@@ -52,10 +53,12 @@ func TestBlockedWebAssembly(t *testing.T) {
 func TestNoScript(t *testing.T) {
 	t.Parallel()
 	p := New(t)
-	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	p.do(err)
 	p.Navigate("")
-	if got := p.Text("noscript"); !strings.Contains(got, "prepared in advance") || !strings.Contains(got, "allow JavaScript") {
+	if got := p.Text("noscript"); !strings.Contains(got, "prepared in advance") ||
+		!strings.Contains(got, "allow JavaScript") {
 		t.Errorf("the page says %q; want what it is and what to do", got)
 	}
 	if !Eval[bool](p, `document.querySelector("noscript").checkVisibility()`) {
@@ -71,7 +74,8 @@ func TestNoWorkers(t *testing.T) {
 	p.Before(`delete globalThis.Worker`)
 	p.Navigate("")
 	p.Wait(`document.querySelector('#boot[role="alert"]') && !document.querySelector("#boot").hidden`)
-	if got := p.Text("#boot"); !strings.Contains(got, "this browser has no workers") || !strings.Contains(got, "Reload") {
+	if got := p.Text("#boot"); !strings.Contains(got, "this browser has no workers") ||
+		!strings.Contains(got, "Reload") {
 		t.Errorf("the page says %q; want the reason and what to do", got)
 	}
 	prepared(t, p)
@@ -87,7 +91,8 @@ func TestRefusedWorkers(t *testing.T) {
 	p.Wait(`document.querySelector('.notice[role="alert"]:not([hidden])')`)
 	Eval[bool](p, hands)
 	got := Eval[string](p, `alertText()`)
-	for _, want := range []string{"The engine cannot start here: refused.", "computed in workers", "in a window of its own", "memtide solve", "Solve here"} {
+	for _, want := range []string{"The engine cannot start here: refused.", "computed in workers",
+		"in a window of its own", "memtide solve", "Solve here"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page says %q; want %q in it: what happened, what that means and what helps", got, want)
 		}
@@ -153,7 +158,8 @@ func TestEverythingStops(t *testing.T) {
 		{"file", "", fmt.Sprintf(`drop("big.csv", %q)`, big.String()), `.results .working [data-do="stop"]`},
 		{"curve", "", `document.querySelector('[data-do="sweep"]').click()`, `[data-do="stop-sweep"]`},
 		{"what would help", "", `(document.querySelector('[data-do="ask"][data-arg="help"]') ?? document.body).click()`, `[data-testid="stop-help"]`},
-		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`, `.places .working button, .places [data-do="stop-place"]`},
+		{"addresses", `byID("places").click()`, `control("alloc", "optimal")`,
+			`.places .working button, .places [data-do="stop-place"]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.For(t)
@@ -175,7 +181,8 @@ func TestEverythingStops(t *testing.T) {
 			if !Eval[bool](p, shown) {
 				t.Fatal("the button is gone although nobody has answered")
 			}
-			t.Logf("can be stopped after %v: %s", took.Round(time.Millisecond), Eval[string](p, fmt.Sprintf(`document.querySelector(%q).textContent`, c.stop)))
+			t.Logf("can be stopped after %v: %s", took.Round(time.Millisecond),
+				Eval[string](p, fmt.Sprintf(`document.querySelector(%q).textContent`, c.stop)))
 			Eval[bool](p, fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.checkVisibility({visibilityProperty: true})).click(), true`, c.stop))
 			p.Wait("!(" + shown + ")")
 		})

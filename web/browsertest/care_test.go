@@ -62,7 +62,8 @@ func (p *Page) touch(width, height int64) {
 	_, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride,
 		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: true})
 	p.do(err)
-	_, err = chromedp.Call(p.ctx, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	_, err = chromedp.Call(p.ctx, emulation.SetTouchEmulationEnabled,
+		emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	p.do(err)
 }
 
@@ -75,7 +76,8 @@ func TestCareShots(t *testing.T) {
 	}
 	vision := func(kind emulation.SetEmulatedVisionDeficiencyType) func(*Page) {
 		return func(p *Page) {
-			_, err := chromedp.Call(p.ctx, emulation.SetEmulatedVisionDeficiency, emulation.SetEmulatedVisionDeficiencyParams{Type: kind})
+			_, err := chromedp.Call(p.ctx, emulation.SetEmulatedVisionDeficiency,
+				emulation.SetEmulatedVisionDeficiencyParams{Type: kind})
 			p.do(err)
 		}
 	}
@@ -106,7 +108,8 @@ func TestCareShots(t *testing.T) {
 			Eval[bool](p, hands)
 			openEverything(p)
 			p.rest(4 * time.Second) // for the curve
-			b, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
+			b, err := chromedp.Call(p.ctx, page.CaptureScreenshot,
+				page.CaptureScreenshotParams{CaptureBeyondViewport: new(true)})
 			p.do(err)
 			if err := os.WriteFile(filepath.Join(dir, "care-"+c.name+".png"), b.Data, 0o644); err != nil {
 				t.Fatal(err)

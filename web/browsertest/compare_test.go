@@ -102,7 +102,8 @@ func TestCompareFiles(t *testing.T) {
 	if got, want := p.Text(`[data-testid="delta"]`), "computing +4.00 ms"; !strings.Contains(got, want) {
 		t.Errorf("the delta is %q; want %q and more", got, want)
 	}
-	if a, b := p.Text(`[data-testid="side-a"]`), p.Text(`[data-testid="side-b"]`); !strings.Contains(a, "one") || !strings.Contains(b, "two") {
+	if a, b := p.Text(`[data-testid="side-a"]`), p.Text(`[data-testid="side-b"]`); !strings.Contains(a, "one") ||
+		!strings.Contains(b, "two") {
 		t.Errorf("A is %q, B is %q; want one and two", a, b)
 	}
 	p.Wait(`location.hash.includes("&b.d=")`)
@@ -125,9 +126,11 @@ func TestCompareShots(t *testing.T) {
 		script        string
 	}{
 		{"compare-light", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 1440, 1500, false, hover},
-		{"compare-dark", "#v=1&p=vgg16-b64&s=greedy&m=80%25&b.m=95%25&b.bw=32GBps", 1440, 1500, true, `byID("side-b").click()`},
+		{"compare-dark", "#v=1&p=vgg16-b64&s=greedy&m=80%25&b.m=95%25&b.bw=32GBps", 1440, 1500, true,
+			`byID("side-b").click()`},
 		{"compare-mobile", "#v=1&p=resnet101-b32&m=70%25&b.s=greedy", 390, 2600, false, ""},
-		{"compare-networks", "#v=1&p=resnet50-b32&m=70%25&b.p=resnet101-b32", 1280, 1500, false, `document.querySelector('[data-do="table"]').click()`},
+		{"compare-networks", "#v=1&p=resnet50-b32&m=70%25&b.p=resnet101-b32", 1280, 1500, false,
+			`document.querySelector('[data-do="table"]').click()`},
 		{"compare-misfit", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB", 1280, 1500, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,7 +175,8 @@ func TestCompareAccessible(t *testing.T) {
 			}
 			p.Drawn()
 			for _, v := range violations(p, source) {
-				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help,
+					strings.Join(v.where(), "\n  "))
 			}
 		})
 	}

@@ -56,7 +56,8 @@ func TestCrashOnPage(t *testing.T) {
 }
 
 // bothPrograms are addresses of what each of the two programs solves.
-var bothPrograms = map[string]string{"page": "?selftest", "second": "?selftest#v=1&p=resnet50-graph-b32&m=80%25&s=blocks"}
+var bothPrograms = map[string]string{"page": "?selftest",
+	"second": "?selftest#v=1&p=resnet50-graph-b32&m=80%25&s=blocks"}
 
 // A solver that never ends can be stopped, and the next solve works.
 func TestEndlessOnPage(t *testing.T) {

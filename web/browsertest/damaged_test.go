@@ -35,7 +35,8 @@ func damaging(t *testing.T, program string, damage func([]byte) []byte, mended *
 }
 
 // serving serves the site with a program that answer gives out until mended is set.
-func serving(t *testing.T, program string, mended *atomic.Bool, answer func(w http.ResponseWriter, file []byte)) string {
+func serving(t *testing.T, program string, mended *atomic.Bool,
+	answer func(w http.ResponseWriter, file []byte)) string {
 	t.Helper()
 	site := fileserver.Handler(shared.dist)
 	names := regexp.MustCompile(`^/` + program + `\.[0-9a-f]{12}\.wasm$`)
@@ -105,7 +106,8 @@ func TestHangingSecond(t *testing.T) {
 	}
 	drop(p, "net.onnx", b)
 	p.Wait(alertShown, 90*time.Second)
-	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "does not arrive: nothing came for 10 seconds.") {
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") ||
+		!strings.Contains(text, "does not arrive: nothing came for 10 seconds.") {
 		t.Errorf("the page says %q; want that the second program does not arrive", text)
 	}
 	end()
@@ -144,7 +146,8 @@ func TestDamagedProgram(t *testing.T) {
 		p.URL = server.URL + "/"
 		p.Navigate("")
 		p.Wait(`last("error")`, 90*time.Second)
-		if got := Eval[string](p, `last("error").code + ": " + last("error").text`); !strings.HasPrefix(got, "start: The program file app.") || !strings.Contains(got, "is damaged") {
+		if got := Eval[string](p, `last("error").code + ": " + last("error").text`); !strings.HasPrefix(got,
+			"start: The program file app.") || !strings.Contains(got, "is damaged") {
 			t.Errorf("the host hears %q; want that the program is damaged", got)
 		}
 	})
@@ -164,7 +167,8 @@ func TestDamagedSecond(t *testing.T) {
 	}
 	drop(p, "net.onnx", b)
 	p.Wait(alertShown, 90*time.Second)
-	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "is damaged") {
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") ||
+		!strings.Contains(text, "is damaged") {
 		t.Errorf("the page says %q; want that the second program is damaged", text)
 	}
 	mended.Store(true)
@@ -179,7 +183,8 @@ func TestDamagedSolver(t *testing.T) {
 	p.URL = damaging(t, "second", damages["cut"], &mended)
 	p.Navigate("#v=1&p=resnet50-graph-b32&m=60%25&s=blocks")
 	p.Wait(alertShown, 90*time.Second)
-	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") || !strings.Contains(text, "is damaged") {
+	if text := Eval[string](p, alertText); !strings.Contains(text, "the program file second.") ||
+		!strings.Contains(text, "is damaged") {
 		t.Errorf("the page says %q; want that the second program is damaged", text)
 	}
 	mended.Store(true)

@@ -25,7 +25,8 @@ import (
 func documents(t *testing.T, p *Page) []string {
 	t.Helper()
 	p.Navigate("docs/")
-	pages := Eval[[]string](p, `[...new Set([...document.querySelectorAll("header nav a")].map((e) => "docs/" + e.getAttribute("href").replace("./", "")))]`)
+	pages := Eval[[]string](p,
+		`[...new Set([...document.querySelectorAll("header nav a")].map((e) => "docs/" + e.getAttribute("href").replace("./", "")))]`)
 	if len(pages) < 14 {
 		t.Fatalf("the documentation lists %d pages (%q); want at least 14", len(pages), pages)
 	}
@@ -36,7 +37,8 @@ func documents(t *testing.T, p *Page) []string {
 // browser follow links and press buttons.
 func enter(p *Page) {
 	p.t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
 		_, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
 			Type: kind, Code: "Enter", Key: "Enter", Text: "\r", WindowsVirtualKeyCode: 13})
 		p.do(err)
@@ -64,7 +66,8 @@ func TestAccessibleDocuments(t *testing.T) {
 				p.Dark(c.dark)
 				p.frames()
 				for _, v := range violations(p, source) {
-					t.Errorf("%s breaks the rule %s (%s): %s\n  %s", address, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+					t.Errorf("%s breaks the rule %s (%s): %s\n  %s", address, v.ID, v.Impact, v.Help,
+						strings.Join(v.where(), "\n  "))
 				}
 			})
 		}
@@ -88,7 +91,8 @@ func TestDocsNavigation(t *testing.T) {
 	Eval[bool](p, `document.querySelector("summary").focus(), true`)
 	enter(p)
 	if n := Eval[int](p, shown); n < 14 {
-		t.Errorf("after Enter on %q %d links of the list are shown; want all", Eval[string](p, `document.activeElement.textContent`), n)
+		t.Errorf("after Enter on %q %d links of the list are shown; want all",
+			Eval[string](p, `document.activeElement.textContent`), n)
 	}
 	p.Viewport(1280, 800)
 	p.Navigate("docs/paper-000.html")

@@ -49,7 +49,8 @@ func TestDoctor(t *testing.T) {
 	}
 	p.Click(`[data-do="show-buffer"]`)
 	p.Done()
-	if seen := Eval[bool](p, `(() => { const b = byID("map").getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight; })()`); !seen {
+	if seen := Eval[bool](p,
+		`(() => { const b = byID("map").getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight; })()`); !seen {
 		t.Error("a buffer beside the hole is shown, but the memory map is not on screen")
 	}
 	Eval[bool](p, `document.getElementById("flame").focus(); true`)

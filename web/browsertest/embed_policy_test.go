@@ -51,7 +51,8 @@ func TestEmbedUnderPolicy(t *testing.T) {
 	strictest := "default-src 'none'; frame-src SITE; script-src 'self' SITE; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	for _, c := range []struct{ name, policy, body string }{
 		{"frame", strings.Replace(framed, "'self' SITE", "'self'", 1), frame},
-		{"sandboxed frame", strings.Replace(framed, "'self' SITE", "'self'", 1), strings.Replace(frame, "<iframe", `<iframe sandbox="allow-scripts"`, 1)},
+		{"sandboxed frame", strings.Replace(framed, "'self' SITE", "'self'", 1),
+			strings.Replace(frame, "<iframe", `<iframe sandbox="allow-scripts"`, 1)},
 		{"element", framed, element},
 		{"frame, strictest", strictest, frame},
 		{"element, strictest", strictest, element},
@@ -69,7 +70,8 @@ func TestEmbedUnderPolicy(t *testing.T) {
 				t.Errorf("the policy of the page refuses %q; want nothing", refused)
 			}
 			for _, line := range p.Console() {
-				if strings.HasPrefix(line, "exception:") || strings.HasPrefix(line, "error:") && !strings.Contains(line, "sandbox") {
+				if strings.HasPrefix(line, "exception:") || strings.HasPrefix(line, "error:") &&
+					!strings.Contains(line, "sandbox") {
 					t.Errorf("the console says %q", line)
 				}
 			}

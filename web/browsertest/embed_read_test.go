@@ -91,7 +91,8 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 	p := New(t)
 	site := p.URL
 	for _, width := range []int{720, 390} {
-		for _, link := range []string{"v=1&p=resnet101-b32&m=60%25", "v=1&p=vgg16-b64&m=80%25&s=greedy", "v=1&p=gpt2-medium-b4&m=70%25&s=greedy", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
+		for _, link := range []string{"v=1&p=resnet101-b32&m=60%25", "v=1&p=vgg16-b64&m=80%25&s=greedy",
+			"v=1&p=gpt2-medium-b4&m=70%25&s=greedy", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
 			least := least
 			if strings.HasPrefix(link, "controls=budget") { // as documented
 				least += 40
@@ -102,16 +103,20 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 			p.URL = site
 			p.Wait(`last("ready") && last("size") && last("state")`)
 			if got := Eval[float64](p, `last("size").height`); got > least {
-				t.Errorf("%s in a frame %d px wide is %g px high; frames are documented to be %g", link, width, got, least)
+				t.Errorf("%s in a frame %d px wide is %g px high; frames are documented to be %g", link, width, got,
+					least)
 			}
 			Eval[bool](p, `say({type: "set", params: {sel: "B3"}}), true`)
 			p.Wait(`last("select")`)
 			asked(p)
 			if got := Eval[float64](p, `last("size").height`); got > least {
-				t.Errorf("%s in a frame %d px wide is %g px high with a selection; frames are documented to be %g", link, width, got, least)
+				t.Errorf("%s in a frame %d px wide is %g px high with a selection; frames are documented to be %g",
+					link, width, got, least)
 			}
-			t.Logf("%d px wide: %v px high: %s", width, Eval[[]int](p, `all.filter((m) => m.type === "size").map((m) => m.height)`), link)
-			mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: 200, Y: 300, DeltaX: 0.01, DeltaY: 240})
+			t.Logf("%d px wide: %v px high: %s", width,
+				Eval[[]int](p, `all.filter((m) => m.type === "size").map((m) => m.height)`), link)
+			mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel, X: 200, Y: 300,
+				DeltaX: 0.01, DeltaY: 240})
 			p.Wait(`scrollY > 200`)
 		}
 	}
@@ -125,13 +130,15 @@ func TestEmbedIsReadOnly(t *testing.T) {
 	p := abroad(t, `<body style="margin:0"><iframe style="border:0" width="700" height="600" src="SITE/#embed=1&`+link+`"></iframe>`)
 	p.Navigate("")
 	p.Wait(`last("ready") && last("state")?.stepMs > 1`)
-	at := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62, Button: input.MouseButtonLeft, ClickCount: 1}
+	at := input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62,
+		Button: input.MouseButtonLeft, ClickCount: 1}
 	mouse(p, at)
 	at.Type = input.DispatchMouseEventTypeMouseReleased
 	mouse(p, at)
 	stroke(p, "Escape", "Escape", 0)
 	p.Wait(`last("escape")`)
-	mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62, Button: input.MouseButtonLeft, ClickCount: 1})
+	mouse(p, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMousePressed, X: 350, Y: 62,
+		Button: input.MouseButtonLeft, ClickCount: 1})
 	mouse(p, at)
 	stroke(p, "KeyN", "n", 0)
 	p.Wait(`/^gap|wait/.test(last("select")?.name ?? "")`)
@@ -140,8 +147,10 @@ func TestEmbedIsReadOnly(t *testing.T) {
 		code, text string
 		modifiers  int64
 	}{
-		{"Digit1", "1", 0}, {"Digit2", "2", 0}, {"Digit3", "3", 0}, {"Digit6", "6", 0}, {"KeyC", "c", 0}, {"KeyX", "x", 0}, {"KeyK", "k", 0}, {"KeyT", "t", 0},
-		{"KeyM", "m", 0}, {"BracketLeft", "[", 0}, {"BracketRight", "]", shift}, {"KeyZ", "z", ctrl}, {"Slash", "/", 0}, {"Slash", "?", shift}, {"KeyY", "y", 0},
+		{"Digit1", "1", 0}, {"Digit2", "2", 0}, {"Digit3", "3", 0}, {"Digit6", "6", 0}, {"KeyC", "c", 0},
+		{"KeyX", "x", 0}, {"KeyK", "k", 0}, {"KeyT", "t", 0},
+		{"KeyM", "m", 0}, {"BracketLeft", "[", 0}, {"BracketRight", "]", shift}, {"KeyZ", "z", ctrl},
+		{"Slash", "/", 0}, {"Slash", "?", shift}, {"KeyY", "y", 0},
 	} {
 		stroke(p, k.code, k.text, k.modifiers)
 	}
@@ -171,7 +180,8 @@ func TestEmbedIsReadOnly(t *testing.T) {
 		Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 		keyDown(p, "]", "BracketRight")
 		p.Drawn()
-		if got := Eval[string](p, `document.querySelector("[data-testid=open]").href`); strings.Contains(got, "&m=70%25&") == want {
+		if got := Eval[string](p, `document.querySelector("[data-testid=open]").href`); strings.Contains(got,
+			"&m=70%25&") == want {
 			t.Errorf("with %q a key for the budget leads to %s; changed: want %t", controls, got, want)
 		}
 		// What is selected is told in words.
@@ -206,7 +216,9 @@ func TestEmbedAnswersErrors(t *testing.T) {
 	} {
 		Eval[bool](p, `all.length = 0, say(`+c.message+`), true`)
 		p.Wait(`last("error")`)
-		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != c.code || !strings.Contains(got[1], c.text) || got[1] == "" || strings.Contains(got[1], "left out") || strings.Contains(got[1], "is shown instead") {
+		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != c.code ||
+			!strings.Contains(got[1], c.text) || got[1] == "" || strings.Contains(got[1], "left out") ||
+			strings.Contains(got[1], "is shown instead") {
 			t.Errorf("%s is answered by %q; want the code %s and words about %q", c.message, got, c.code, c.text)
 		}
 		Eval[bool](p, `say({type: "get"}), true`)
@@ -224,12 +236,14 @@ func TestEmbedOfBadLink(t *testing.T) {
 	p := New(t)
 	site := p.URL
 	for fragment, want := range map[string]string{
-		"embed=1&title=Mine&v=1&p=nothing-b1": "nothing-b1", "embed=1&v=1&d=1.bQHcBT6njdWMks9rK1UUgM8": "", "v=99&p=vgg16-b64&embed=1": "newer",
-		"embed=1&v=1&m=60%25": "names no profile", "embed=1&v=1&p=vgg16-b64&m=a%20lot": "m:",
+		"embed=1&title=Mine&v=1&p=nothing-b1": "nothing-b1", "embed=1&v=1&d=1.bQHcBT6njdWMks9rK1UUgM8": "",
+		"v=99&p=vgg16-b64&embed=1": "newer",
+		"embed=1&v=1&m=60%25":      "names no profile", "embed=1&v=1&p=vgg16-b64&m=a%20lot": "m:",
 	} {
 		openHost(p, site, `<iframe width="700" height="600" src="SITE/#`+fragment+`"></iframe>`)
 		p.Wait(`last("ready") && last("error")`)
-		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != "open" || !strings.Contains(got[1], want) || strings.Contains(got[1], "is shown instead") {
+		if got := Eval[[]string](p, `[last("error").code, last("error").text]`); got[0] != "open" ||
+			!strings.Contains(got[1], want) || strings.Contains(got[1], "is shown instead") {
 			t.Errorf("%s: the view says %q; want words about %q", fragment, got, want)
 		}
 		if got := Eval[int](p, `all.filter((m) => m.type === "state").length`); got != 0 {

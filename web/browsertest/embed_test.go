@@ -58,7 +58,8 @@ func TestEmbedTalks(t *testing.T) {
 	if got := Eval[float64](p, `last("size").height`); got < 400 || got > 700 {
 		t.Errorf("the view wants a height of %v px; want that of three pictures", got)
 	}
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed),
+		"v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
 		t.Errorf("the state's link is %s, want %s", got, want)
 	}
 	entries := Eval[int](p, `history.length`)
@@ -140,9 +141,11 @@ func TestEmbedLook(t *testing.T) {
 	shown(p)
 	for selector, want := range map[string]bool{
 		".header": false, ".results": false, ".tradeoff": false, ".places": false, ".under": false, "#strategy": false,
-		".caption": true, `[data-testid="layers"]`: true, `[data-testid="timeline"]`: true, `[data-testid="memory"]`: true, "#budget": true,
+		".caption": true, `[data-testid="layers"]`: true, `[data-testid="timeline"]`: true,
+		`[data-testid="memory"]`: true, "#budget": true,
 	} {
-		if got := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`, selector)); got != want {
+		if got := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`,
+			selector)); got != want {
 			t.Errorf("%s is visible: %t, want %t", selector, got, want)
 		}
 	}
@@ -172,7 +175,8 @@ func TestEmbedLook(t *testing.T) {
 	if got, want := Eval[string](p, `location.hash`), "#embed=1&controls=budget&"+rest; got != want {
 		t.Errorf("the view has changed its address to %s", got)
 	}
-	if got := Eval[string](p, `(() => { try { return Object.keys(localStorage).join() } catch { return "" } })()`); got != "" {
+	if got := Eval[string](p,
+		`(() => { try { return Object.keys(localStorage).join() } catch { return "" } })()`); got != "" {
 		t.Errorf("the view has stored %s", got)
 	}
 	if Eval[bool](p, `(() => { const e = new WheelEvent("wheel", {deltaY: 100, bubbles: true, cancelable: true}); document.querySelector(".paint").dispatchEvent(e); return e.defaultPrevented })()`) {

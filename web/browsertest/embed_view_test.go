@@ -73,7 +73,8 @@ func TestTenViewsInText(t *testing.T) {
 			t.Errorf("%q: %d views were on their way at the same time; want 1", height, n)
 		}
 		last := Eval[int](p, `document.querySelectorAll("iframe").length`)
-		if got := Eval[string](p, `[...document.querySelectorAll("memtide-view")].at(-1).textContent`); got != "Starting…" {
+		if got := Eval[string](p,
+			`[...document.querySelectorAll("memtide-view")].at(-1).textContent`); got != "Starting…" {
 			t.Errorf("%q: a view that waits says %q; want that it is starting", height, got)
 		}
 		Eval[bool](p, `document.querySelector("memtide-view:last-of-type").scrollIntoView(), true`)
@@ -102,7 +103,8 @@ func TestViewDoesNotJump(t *testing.T) {
 			}
 			heights, size := Eval[[]int](p, `heights`), Eval[int](p, `last("size").height`)
 			if heights[0] != c.room || heights[len(heights)-1] != size || len(heights) > 2 {
-				t.Errorf("the view was %v px high; want %d, then %d as it says; it has said %s", heights, c.room, size, Eval[string](p, `JSON.stringify(all)`))
+				t.Errorf("the view was %v px high; want %d, then %d as it says; it has said %s", heights, c.room,
+					size, Eval[string](p, `JSON.stringify(all)`))
 			}
 			if got := Eval[string](p, `getComputedStyle(view()).visibility`); got != "hidden" {
 				t.Errorf("what stands below the view is %s; want it hidden", got)
@@ -118,7 +120,8 @@ func TestViewElement(t *testing.T) {
 	p.Wait(`last("ready") && last("state")`)
 	entries := Eval[int](p, `history.length`)
 	// The colours are the host's: its readers have their own on the page itself.
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=vgg16-b32&m=70%25&title=A%20title"; got != want {
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed),
+		"v=1&p=vgg16-b32&m=70%25&title=A%20title"; got != want {
 		t.Errorf("the view shows %s, want %s", got, want)
 	}
 	Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "80%"), true`)
@@ -150,7 +153,8 @@ func TestViewOfThePackage(t *testing.T) {
 	}
 	p := hosting(t, `<script type="module" src="data:text/javascript;base64,`+base64.StdEncoding.EncodeToString(script)+`"></script><memtide-view src="SITE/" preset="vgg16-b32" budget="70%"></memtide-view>`)
 	p.Wait(`last("ready") && last("state")`)
-	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed), "v=1&p=vgg16-b32&m=70%25"; got != want {
+	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed),
+		"v=1&p=vgg16-b32&m=70%25"; got != want {
 		t.Errorf("the view shows %s, want %s", got, want)
 	}
 	if Eval[bool](p, `new URL(document.querySelector("iframe").src).origin === location.origin`) {
@@ -164,8 +168,10 @@ func TestViewReadsColours(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<script src="SITE/view.js"></script>`)
 	for colour, want := range map[string]string{
-		"#eee": "dark", "#111": "light", "oklch(0.95 0.01 250)": "dark", "oklch(20% 0.02 250)": "light", "lab(90 0 0)": "dark",
-		"color(display-p3 0.1 0.1 0.1)": "light", "color(srgb 0.9 0.9 0.9)": "dark", "hsl(210 10% 90%)": "dark", "light-dark(#222, #ddd)": "light",
+		"#eee": "dark", "#111": "light", "oklch(0.95 0.01 250)": "dark", "oklch(20% 0.02 250)": "light",
+		"lab(90 0 0)":                   "dark",
+		"color(display-p3 0.1 0.1 0.1)": "light", "color(srgb 0.9 0.9 0.9)": "dark", "hsl(210 10% 90%)": "dark",
+		"light-dark(#222, #ddd)": "light",
 	} {
 		got := Eval[string](p, fmt.Sprintf(`(() => {
 			const v = document.createElement("memtide-view");
@@ -194,7 +200,8 @@ func TestViewIsMoved(t *testing.T) {
 	p.Wait(`all.filter((m) => m.type === "ready").length === 2 && document.querySelector("memtide-view").dataset.heard`)
 	Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "80%"), true`)
 	p.Wait(`last("state").link.includes("m=80%25")`)
-	if got := Eval[string](p, `getComputedStyle(document.querySelector("iframe")).visibility + document.querySelectorAll("iframe").length`); got != "visible1" {
+	if got := Eval[string](p,
+		`getComputedStyle(document.querySelector("iframe")).visibility + document.querySelectorAll("iframe").length`); got != "visible1" {
 		t.Errorf("after the move the frames are %s; want one, visible", got)
 	}
 }
@@ -218,7 +225,8 @@ func TestViewWithoutSite(t *testing.T) {
 	const soon = `<script>{ const wait = setTimeout; let first = true; setTimeout = (f, ms, ...rest) => { const now = first && ms === 2e4; if (now) first = false; return wait(f, now ? 1 : ms, ...rest); } }</script>`
 	p := hosting(t, soon+`<script src="SITE/view.js"></script><memtide-view src="http://127.0.0.1:9/" preset="vgg16-b32" height="100"></memtide-view><memtide-view preset="vgg16-b32" height="100"></memtide-view>`)
 	p.Wait(`document.querySelector("memtide-view").innerText.startsWith("No answer")`)
-	if got, want := Eval[string](p, `document.querySelector("memtide-view a").href`), "http://127.0.0.1:9/#&p=vgg16-b32"; got != want {
+	if got, want := Eval[string](p, `document.querySelector("memtide-view a").href`),
+		"http://127.0.0.1:9/#&p=vgg16-b32"; got != want {
 		t.Errorf("the line leads to %s; want %s", got, want)
 	}
 	p.Wait(`last("ready")`)
@@ -228,7 +236,8 @@ func TestViewWithoutSite(t *testing.T) {
 // around it, and in its link.
 func TestViewOpensTheWebOnly(t *testing.T) {
 	t.Parallel()
-	for _, src := range []string{`javascript:parent.PWN=1//`, ` java&#10;script:parent.PWN=1//`, `data:text/html,<script>parent.postMessage({memtide: {type: "ready"}}, "*")</script>`, `//`} {
+	for _, src := range []string{`javascript:parent.PWN=1//`, ` java&#10;script:parent.PWN=1//`,
+		`data:text/html,<script>parent.postMessage({memtide: {type: "ready"}}, "*")</script>`, `//`} {
 		t.Run(src, func(t *testing.T) {
 			p := hosting(t, `<script src="SITE/view.js"></script><memtide-view src='`+src+`' preset="vgg16-b32" height="100"></memtide-view><memtide-view preset="vgg16-b32" height="100"></memtide-view>`)
 			p.Wait(`document.querySelector("memtide-view").innerText !== "Starting…"`)

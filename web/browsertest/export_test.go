@@ -55,7 +55,8 @@ func asHTML(t *testing.T, s snippet) string {
 		return s.code
 	case "markdown":
 		var b bytes.Buffer
-		if err := goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(s.code), &b); err != nil {
+		if err := goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(s.code),
+			&b); err != nil {
 			t.Fatal(err)
 		}
 		return `<script src="` + documented + `view.js" defer></script>` + b.String()
@@ -163,7 +164,8 @@ func TestPrintSnippets(t *testing.T) {
 	}
 	var picture display.List
 	picture.Reset(200, 100)
-	picture.Rect(display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch, Lines: display.LineRecompute}, 10, 10, 180, 60)
+	picture.Rect(display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch,
+		Lines: display.LineRecompute}, 10, 10, 180, 60)
 	picture.Text(display.Ink, 10, 90, display.Start, "VGG-16")
 	var svg bytes.Buffer
 	theme := display.Light
@@ -193,7 +195,8 @@ func TestPrintSnippets(t *testing.T) {
 			t.Run(s.language, func(t *testing.T) {
 				put("page.qmd", s.code)
 				run(t, "pandoc", "-f", "markdown", "-o", "page.html", "page.qmd")
-				if page, err := os.ReadFile(filepath.Join(dir, "page.html")); err != nil || !strings.Contains(string(page), "<memtide-view link=") {
+				if page, err := os.ReadFile(filepath.Join(dir, "page.html")); err != nil ||
+					!strings.Contains(string(page), "<memtide-view link=") {
 					t.Errorf("pandoc makes %s (%v); want the element", page, err)
 				}
 			})
@@ -233,7 +236,8 @@ else:
 `
 	cmd := exec.Command(python, "-c", shim)
 	cmd.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "vgg16.svg"), []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "vgg16.svg"), []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Stdin = strings.NewReader(cell)
@@ -269,7 +273,8 @@ func TestEmbeddingSnippets(t *testing.T) {
 			if !strings.Contains(page, documented) {
 				t.Fatalf("%s is not in\n%s", documented, page)
 			}
-			if strings.Contains(page, "<memtide-view") && !strings.Contains(page, "view.js") { // it is in the bundle of who uses the package
+			if strings.Contains(page, "<memtide-view") &&
+				!strings.Contains(page, "view.js") { // it is in the bundle of who uses the package
 				page = `<script src="` + documented + `view.js"></script>` + page
 			}
 			tried[s.language]++
@@ -328,7 +333,8 @@ func TestLinkSnippets(t *testing.T) {
 				if err != nil {
 					t.Skip("python3 is not installed")
 				}
-				out, err := exec.Command(python, "-c", s.code+"\nprint(link('vgg16-b64', m='80%', s='greedy'))").CombinedOutput()
+				out, err := exec.Command(python, "-c",
+					s.code+"\nprint(link('vgg16-b64', m='80%', s='greedy'))").CombinedOutput()
 				if err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}

@@ -47,7 +47,8 @@ func drag(t *testing.T, p *Page, points ...[2]float64) {
 // milliseconds; zero if it is all of it.
 func visibleRange(p *Page) [2]float64 {
 	p.Drawn()
-	return Eval[[2]float64](p, `((m) => m ? [Number(m[1]), Number(m[2])] : [0, 0])(location.hash.match(/[&]t=([0-9.]+)-([0-9.]+)/))`)
+	return Eval[[2]float64](p,
+		`((m) => m ? [Number(m[1]), Number(m[2])] : [0, 0])(location.hash.match(/[&]t=([0-9.]+)-([0-9.]+)/))`)
 }
 
 func TestMouseZoomsAndPans(t *testing.T) {
@@ -69,7 +70,8 @@ func TestMouseZoomsAndPans(t *testing.T) {
 	}
 	wheel := func(modifiers int64) {
 		_, err := chromedp.Call(p.Context(), input.DispatchMouseEvent, input.DispatchMouseEventParams{
-			Type: input.DispatchMouseEventTypeMouseWheel, X: at(0.5)[0], Y: y, DeltaX: 1, DeltaY: -120, Modifiers: modifiers})
+			Type: input.DispatchMouseEventTypeMouseWheel, X: at(0.5)[0], Y: y, DeltaX: 1, DeltaY: -120,
+			Modifiers: modifiers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +133,8 @@ func TestFingers(t *testing.T) {
 	t.Parallel()
 	p := New(t)
 	p.Viewport(390, 844)
-	if _, err := chromedp.Call(p.Context(), emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}); err != nil {
+	if _, err := chromedp.Call(p.Context(), emulation.SetTouchEmulationEnabled,
+		emulation.SetTouchEmulationEnabledParams{Enabled: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.Navigate("")
@@ -145,7 +148,8 @@ func TestFingers(t *testing.T) {
 		for i, x := range xs {
 			points = append(points, &input.TouchPoint{X: b.Left + b.Width*x, Y: y, ID: new(float64(i + 1))})
 		}
-		if _, err := chromedp.Call(p.Context(), input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points}); err != nil {
+		if _, err := chromedp.Call(p.Context(), input.DispatchTouchEvent,
+			input.DispatchTouchEventParams{Type: kind, TouchPoints: points}); err != nil {
 			t.Fatal(err)
 		}
 		p.frames()

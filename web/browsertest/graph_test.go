@@ -17,11 +17,13 @@ func skips() string {
 	const n = 18
 	var values, ops []string
 	value := func(role string, mib int) int {
-		values = append(values, fmt.Sprintf(`{"id":%d,"name":"v%d","bytes":%d,"role":"%s"}`, len(values), len(values), mib<<20, role))
+		values = append(values, fmt.Sprintf(`{"id":%d,"name":"v%d","bytes":%d,"role":"%s"}`, len(values), len(values),
+			mib<<20, role))
 		return len(values) - 1
 	}
 	op := func(name, pass, in string, out int) {
-		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.004,"in":[%s],"out":[%d]}`, name, pass, in, out))
+		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.004,"in":[%s],"out":[%d]}`, name, pass,
+			in, out))
 	}
 	made := []int{value("input", 64)}
 	reads := make([]string, n+1)
@@ -39,7 +41,8 @@ func skips() string {
 		op(fmt.Sprint("mix", k, " back"), "backward", reads[k]+fmt.Sprint(",", last), grad)
 		last = grad
 	}
-	return `{"format":"memtide/1","kind":"graph","name":"skips","batch":4,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`
+	return `{"format":"memtide/1","kind":"graph","name":"skips","batch":4,"values":[` + strings.Join(values, ",") +
+		`],"ops":[` + strings.Join(ops, ",") + `]}`
 }
 
 // A graph of operations that is dropped is drawn by operation. In less memory than it takes,
@@ -57,13 +60,15 @@ func TestDropGraph(t *testing.T) {
 	p.Wait(`location.hash.includes("m=75%25")`)
 	Eval[bool](p, `control("strategy", "window"); true`)
 	p.Wait(`byID("strategy").value === "window" && ` + untilReady)
-	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "operations 36") {
+	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)),
+		" "); !strings.Contains(got, "operations 36") {
 		t.Errorf("facts are %q; want 36 operations", got)
 	}
 	if got := result(p, "verdict"); !strings.Contains(got, "checked") {
 		t.Errorf("verdict is %q; want it checked", got)
 	}
-	if got := Eval[string](p, "location.hash"); !strings.HasPrefix(got, sealed("v=1&kind=graph&m=75%25&s=window")+"&d=1.") {
+	if got := Eval[string](p, "location.hash"); !strings.HasPrefix(got,
+		sealed("v=1&kind=graph&m=75%25&s=window")+"&d=1.") {
 		t.Errorf("the address is %q; want the graph in it", got)
 	}
 	p.Wait(`document.querySelectorAll(".tune-hit").length > 5 && byID("tuning").parentNode.textContent.includes("Click a value")`)
@@ -90,7 +95,8 @@ func TestLines(t *testing.T) {
 	Eval[bool](p, `control("axis", "time"); true`)
 	p.Wait(`location.hash.includes("y=time") && document.querySelector("#tradeoff-title").textContent.includes("Step time")`)
 	again := settledPage(t, Eval[string](p, "location.hash"))
-	if got := Eval[string](again, `String(!!document.querySelector('.plan-pick[data-arg="greedy"] svg, .line-of[data-arg="greedy"][aria-pressed="true"]'))`); got != "true" {
+	if got := Eval[string](again,
+		`String(!!document.querySelector('.plan-pick[data-arg="greedy"] svg, .line-of[data-arg="greedy"][aria-pressed="true"]'))`); got != "true" {
 		t.Errorf("opened from the link the line is drawn: %s; want true", got)
 	}
 	if got := Eval[string](again, `byID("axis").value`); got != "time" {
@@ -109,8 +115,10 @@ func TestStrategyKeysAndUndo(t *testing.T) {
 	const ctrl, shift = 2, 8
 	undo := func(modifiers int64) {
 		t.Helper()
-		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
-			if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Code: "KeyZ", Key: "z", Modifiers: modifiers}); err != nil {
+		for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
+			input.DispatchKeyEventTypeKeyUp} {
+			if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent,
+				input.DispatchKeyEventParams{Type: kind, Code: "KeyZ", Key: "z", Modifiers: modifiers}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +138,8 @@ func TestStandIn(t *testing.T) {
 	p := Open(t, "#v=1&p=resnet101-b32&m=60%25&s=nonpersistent")
 	p.Wait(`document.querySelector('.app[data-stale="true"] .paint canvas')`)
 	Eval[bool](p, hands)
-	if got := Eval[string](p, `alertText() + result("answer-sub")`); !strings.Contains(got, "39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
+	if got := Eval[string](p, `alertText() + result("answer-sub")`); !strings.Contains(got,
+		"39 layers and the loss") || !strings.Contains(got, "The pictures show Keep everything") {
 		t.Errorf("the notice is %q; want the number of layers, and what is shown", got)
 	}
 	p.Click(`.notice [data-do="act"]`)

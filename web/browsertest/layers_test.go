@@ -60,8 +60,10 @@ func TestLayerTable(t *testing.T) {
 	p.Wait(`document.querySelector('#layers-body [role="status"]').textContent === "23 of 40 rows"`)
 	Eval[bool](p, `byID("layers-csv").click(); true`)
 	p.Wait(`globalThis.saved`)
-	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 26 || !strings.HasPrefix(lines[0], "layer,name,decision,bytes") || !strings.HasPrefix(lines[24], "# memtide: ") {
-		t.Errorf("%d lines are saved, the first is %q; want the names of the columns, 23 layers and the link", len(lines), lines[0])
+	if lines := strings.Split(Eval[string](p, `saved`), "\n"); len(lines) != 26 ||
+		!strings.HasPrefix(lines[0], "layer,name,decision,bytes") || !strings.HasPrefix(lines[24], "# memtide: ") {
+		t.Errorf("%d lines are saved, the first is %q; want the names of the columns, 23 layers and the link",
+			len(lines), lines[0])
 	}
 	p.Quiet()
 }
@@ -82,7 +84,8 @@ func TestLayersAccessible(t *testing.T) {
 			p.Dark(dark)
 			p.Drawn()
 			for _, v := range violations(p, source) {
-				t.Errorf("%d px, dark %v: the rule %s (%s): %s\n  %s", width, dark, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+				t.Errorf("%d px, dark %v: the rule %s (%s): %s\n  %s", width, dark, v.ID, v.Impact, v.Help,
+					strings.Join(v.where(), "\n  "))
 			}
 		}
 	}

@@ -110,7 +110,8 @@ func TestMeasureMillion(t *testing.T) {
 				t.Fatal(err)
 			}
 			tr := solved.Trace
-			t.Logf("%d spans, %d gaps, %d samples, %d lives: a message of %d MB, written natively in %v", len(tr.Spans), len(tr.Gaps), len(tr.Memory), len(tr.Lives),
+			t.Logf("%d spans, %d gaps, %d samples, %d lives: a message of %d MB, written natively in %v",
+				len(tr.Spans), len(tr.Gaps), len(tr.Memory), len(tr.Lives),
 				len(message)>>20, time.Since(start).Round(time.Millisecond))
 			runtime.GC()
 			loadNatively(t, message, problem)
@@ -132,8 +133,10 @@ func loadNatively(t *testing.T, message []byte, problem *engine.Problem) {
 	for _, pic := range []draw.Picture{draw.Strip, draw.Timeline, draw.Memory} {
 		m.Draw(&scene, pic, draw.View{Width: 1000, Cursor: draw.NoCursor})
 	}
-	t.Logf("natively: read in %v, arranged in %v, three pictures in %v; together %v", read.Sub(start).Round(time.Millisecond),
-		arranged.Sub(read).Round(time.Millisecond), time.Since(arranged).Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+	t.Logf("natively: read in %v, arranged in %v, three pictures in %v; together %v",
+		read.Sub(start).Round(time.Millisecond),
+		arranged.Sub(read).Round(time.Millisecond), time.Since(arranged).Round(time.Millisecond),
+		time.Since(start).Round(time.Millisecond))
 }
 
 func loadInBrowser(t *testing.T, message []byte, network string) {

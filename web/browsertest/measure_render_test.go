@@ -21,14 +21,16 @@ var renders = []struct{ name, step string }{
 	{"strategy chosen", `control("strategy", ["revolve", "greedy", "remat", "lru"][i % 4].replace("remat", byID("strategy").options[0].value), "change")`},
 	{"bandwidth dragged", `control("bandwidth", Math.round(Number(byID("bandwidth").max) * (0.3 + 0.5 * ((i * 7) % 20) / 20)), "input")`},
 	{"list of networks opened, closed", `document.querySelector('[data-do="picker"]').click()`},
-	{"typed in the list of networks", `(i === 0 && document.querySelector('[data-do="picker"]').click(), setTimeout(() => typed("picker-find", ["r", "re", "res", "v", "", "gp"][i % 6]), 100))`},
+	{"typed in the list of networks",
+		`(i === 0 && document.querySelector('[data-do="picker"]').click(), setTimeout(() => typed("picker-find", ["r", "re", "res", "v", "", "gp"][i % 6]), 100))`},
 	{"list of networks closed", `(i === 0 && document.querySelector('[data-do="picker"]').click())`},
 	{"sharing opened, closed", `document.querySelector('[data-do="share"]').click()`},
 	{"help opened, closed", `document.querySelector('[data-do="help"]').click()`},
 	{"wait selected", `document.querySelector('[data-do="wait-next"]').click()`},
 	{"table of operations opened, closed", `document.querySelector('[data-do="table"]').click()`},
 	{"table of layers opened, closed", `document.querySelector('[data-do="layers"]').click()`},
-	{"typed in the table of layers", `(i === 0 && document.querySelector('[data-do="layers"]').click(), setTimeout(() => typed("layers-find", ["1", "12", "c", "conv", ""][i % 5]), 100))`},
+	{"typed in the table of layers",
+		`(i === 0 && document.querySelector('[data-do="layers"]').click(), setTimeout(() => typed("layers-find", ["1", "12", "c", "conv", ""][i % 5]), 100))`},
 	{"layers sorted", `document.querySelectorAll('[data-do="layers-sort"]')[i % 4].click()`},
 	{"table of layers closed", `(i === 0 && document.querySelector('[data-do="layers"]').click())`},
 	{"addresses opened, closed", `document.querySelector('[data-do="places"]').click()`},
@@ -68,7 +70,8 @@ func TestMeasureRender(t *testing.T) {
 		for _, task := range tasksWith(events, "memtide:settle") {
 			worked, lasted = max(worked, task.Tdur), max(lasted, task.Dur)
 		}
-		t.Logf("%s: longest task with a drawing %.1f ms of work (%.1f ms with waiting for a core), %s%s", e.name, float64(worked)/1000, float64(lasted)/1000, p.parts(), p.since(before))
+		t.Logf("%s: longest task with a drawing %.1f ms of work (%.1f ms with waiting for a core), %s%s", e.name,
+			float64(worked)/1000, float64(lasted)/1000, p.parts(), p.since(before))
 	}
 }
 
@@ -81,7 +84,8 @@ func (p *Page) parts() string {
 		Duration float64
 	}
 	all, sum := map[string][]float64{}, 0.0
-	for _, m := range Eval[[]measure](p, `performance.getEntriesByType("measure").filter(m => m.name.startsWith("memtide:")).map(m => ({Name: m.name.slice(8), Duration: m.duration}))`) {
+	for _, m := range Eval[[]measure](p,
+		`performance.getEntriesByType("measure").filter(m => m.name.startsWith("memtide:")).map(m => ({Name: m.name.slice(8), Duration: m.duration}))`) {
 		all[m.Name] = append(all[m.Name], m.Duration)
 		if sum += m.Duration; m.Name == "build" {
 			sum = m.Duration
@@ -102,7 +106,8 @@ func (p *Page) parts() string {
 // metrics are sums since the page was opened, in seconds of its thread, and counts.
 func (p *Page) metrics() map[string]float64 {
 	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
+	_, err := chromedp.Call(p.ctx, performance.Enable,
+		performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	p.do(err)
 	got, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
 	p.do(err)
@@ -118,5 +123,6 @@ func (p *Page) since(before map[string]float64) string {
 	now := p.metrics()
 	d := func(name string) float64 { return now[name] - before[name] }
 	return fmt.Sprintf("; styles %.0f ms in %.0f, layout %.0f ms in %.0f, scripts %.0f ms, all %.0f ms",
-		1000*d("RecalcStyleDuration"), d("RecalcStyleCount"), 1000*d("LayoutDuration"), d("LayoutCount"), 1000*d("ScriptDuration"), 1000*d("TaskDuration"))
+		1000*d("RecalcStyleDuration"), d("RecalcStyleCount"), 1000*d("LayoutDuration"), d("LayoutCount"),
+		1000*d("ScriptDuration"), 1000*d("TaskDuration"))
 }

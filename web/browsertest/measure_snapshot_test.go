@@ -24,7 +24,8 @@ func TestMeasureSnapshot(t *testing.T) {
 	Eval[bool](p, makeSnapshot)
 	start, spent := Eval[float64](p, `performance.now()`), tabSeconds()
 	report := func(what string) {
-		t.Logf("%s after %.1f s, %.1f s of the processor; tab memory %d MiB", what, (Eval[float64](p, `performance.now()`)-start)/1000, tabSeconds()-spent, tabMemory()>>20)
+		t.Logf("%s after %.1f s, %.1f s of the processor; tab memory %d MiB", what,
+			(Eval[float64](p, `performance.now()`)-start)/1000, tabSeconds()-spent, tabMemory()>>20)
 	}
 	report("dropped")
 	dropPath(p, name)

@@ -8,11 +8,13 @@ import "testing"
 // fits, with the pictures of its memory, and has ways that make it fit and all else.
 func TestMeasureStep(t *testing.T) {
 	measuring(t)
-	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b", "8 cards": "#v=1&step=llama3-8b&step.gpus=8"} {
+	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b",
+		"8 cards": "#v=1&step=llama3-8b&step.gpus=8"} {
 		stages := map[string][]float64{}
 		say := func(p *Page) {
 			for _, s := range []struct{ what, is string }{
-				{"verdict and pictures", `byID("step-phases") !== null && byID("step-phases").querySelectorAll(".col").length > 1`},
+				{"verdict and pictures",
+					`byID("step-phases") !== null && byID("step-phases").querySelectorAll(".col").length > 1`},
 				{"ways", `byID("step-changes").querySelectorAll("button").length > 3`},
 				{"whole", `byID("step-policies").querySelectorAll("button").length > 10`},
 			} {
@@ -25,7 +27,8 @@ func TestMeasureStep(t *testing.T) {
 				p := Open(t, hash)
 				Eval[bool](p, hands)
 				p.Wait(`performance.getEntriesByName("first-contentful-paint").length > 0`)
-				stages["first paint"] = append(stages["first paint"], Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+				stages["first paint"] = append(stages["first paint"],
+					Eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 				say(p)
 			})
 		}

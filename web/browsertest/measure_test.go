@@ -162,7 +162,8 @@ func dragFrames(t *testing.T, p *Page, name string) {
 		}
 		return out;
 	})()`)
-	t.Logf("%s, the slider moved in each of %d frames: %s; %d schedules were shown%s", name, len(got.Frames), quantiles(got.Frames), got.Shown, p.since(before))
+	t.Logf("%s, the slider moved in each of %d frames: %s; %d schedules were shown%s", name, len(got.Frames),
+		quantiles(got.Frames), got.Shown, p.since(before))
 }
 
 // How long the curve of every strategy takes, and when its first point is there.
@@ -173,7 +174,8 @@ func TestMeasureSweep(t *testing.T) {
 	p.Wait(`document.querySelector(".curve-status progress").value > 0`)
 	t.Logf("first points of the curve %v after the schedule", time.Since(start).Round(time.Millisecond))
 	p.Wait(`document.querySelector(".curve-status progress").hidden`, 5*time.Minute)
-	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond), Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
+	t.Logf("the whole curve: %v after the schedule (%s)", time.Since(start).Round(time.Millisecond),
+		Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
 	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 5*time.Minute)
 	t.Logf("with more time for what was not finished: %v after the schedule", time.Since(start).Round(time.Millisecond))
 	// Once the workers have started: another network, from the decision to its curve.
@@ -193,7 +195,8 @@ func manyLayers() string {
 	var csv strings.Builder
 	csv.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
 	for i := range 19_999 {
-		fmt.Fprintf(&csv, "layer%d,%.6f,%.6f,%d,%d\n", i, 1e-6*float64(50+i*7919%450), 1e-6*float64(100+i*104729%800), 65536*(1+i%40), 131072*(1+i%40))
+		fmt.Fprintf(&csv, "layer%d,%.6f,%.6f,%d,%d\n", i, 1e-6*float64(50+i*7919%450), 1e-6*float64(100+i*104729%800),
+			65536*(1+i%40), 131072*(1+i%40))
 	}
 	return csv.String()
 }
@@ -206,7 +209,8 @@ func TestMeasureFrames(t *testing.T) {
 	start := time.Now()
 	Eval[bool](p, fmt.Sprintf("drop('big.csv', %q); true", manyLayers()))
 	p.Wait(`document.title.startsWith("big") && document.body.dataset.state === "ready"`, 2*time.Minute)
-	t.Logf("19,999 layers on screen %v after they were dropped: %s", time.Since(start).Round(time.Millisecond), Eval[string](p, `document.querySelector('[data-testid="table"]')?.textContent ?? ""`))
+	t.Logf("19,999 layers on screen %v after they were dropped: %s", time.Since(start).Round(time.Millisecond),
+		Eval[string](p, `document.querySelector('[data-testid="table"]')?.textContent ?? ""`))
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)
 	p.rest(time.Second)
 	for _, c := range []struct{ name, step string }{

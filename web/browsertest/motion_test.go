@@ -23,7 +23,8 @@ func TestFades(t *testing.T) {
 		Eval[bool](p, `document.getElementById("stage").focus(), true`)
 		key(t, p, "ArrowRight", "ArrowRight")
 		p.Wait(`location.hash.includes("sel=")`)
-		got, want := Eval[string](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))).then(() => [...new Set(fades)].join(" "))`), "180"
+		got, want := Eval[string](p,
+			`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))).then(() => [...new Set(fades)].join(" "))`), "180"
 		if motion == "reduce" {
 			want = ""
 		}
@@ -46,11 +47,13 @@ func TestNothingJumps(t *testing.T) {
 	}
 	known := func(p *Page) {
 		whole(p, "GiB")
-		if hidden := Eval[string](p, `[".gauge", ".numbers", ".asks", ".turns"].filter((s) => getComputedStyle(document.querySelector(s)).visibility !== "visible").join(" ")`); hidden != "" {
+		if hidden := Eval[string](p,
+			`[".gauge", ".numbers", ".asks", ".turns"].filter((s) => getComputedStyle(document.querySelector(s)).visibility !== "visible").join(" ")`); hidden != "" {
 			t.Errorf("hidden when the answer is there: %s", hidden)
 		}
 	}
-	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known, "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
+	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known,
+		"#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
 		for _, width := range []int64{1440, 390} {
 			p := New(t)
 			p.Viewport(width, 900)
@@ -58,7 +61,8 @@ func TestNothingJumps(t *testing.T) {
 			p.Navigate(link)
 			wait(p)
 			if got := Eval[float64](p, `window.jumped || 0`); got > 0.02 {
-				t.Errorf("%q, %d wide: a layout shift of %.4f; want 0.02 at most: %q", link, width, got, Eval[[]string](p, `jumps`))
+				t.Errorf("%q, %d wide: a layout shift of %.4f; want 0.02 at most: %q", link, width, got,
+					Eval[[]string](p, `jumps`))
 			}
 		}
 	}

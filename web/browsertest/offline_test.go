@@ -24,7 +24,8 @@ func TestOffline(t *testing.T) {
 	site := fileserver.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		if !strings.HasSuffix(r.Referer(), "/offline.js") { // which has large files from the browser's cache only if they fit
+		if !strings.HasSuffix(r.Referer(),
+			"/offline.js") { // which has large files from the browser's cache only if they fit
 			asked[r.URL.Path]++
 		}
 		off, still := gone, mute
@@ -62,7 +63,8 @@ func TestOffline(t *testing.T) {
 	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Navigate("?again#v=1&p=vgg16-b32&m=90%25&s=greedy")
 	p.Wait(untilReady + ` && window.echarts !== undefined`)
-	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got, "VGG-16") {
+	if got := Eval[string](p, `document.querySelector("[data-testid=preset]").textContent`); !strings.Contains(got,
+		"VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
 	p.Navigate("?graph#v=1&p=resnet50-graph-b32&s=blocks") // the second program finds it
@@ -98,7 +100,8 @@ func TestOfflineDeletesItsOwn(t *testing.T) {
 	p.Wait(`window.kept?.state === "activated"`)
 	Eval[bool](p, `caches.keys().then((all) => { window.names = all.map((n) => n.replaceAll(location.origin, "").replace(/^(memtide \/ )(?!a{12})[0-9a-f]{12}$/, "$1RELEASE")).sort().join(", ") }), true`)
 	p.Wait(`window.names`)
-	if got, want := Eval[string](p, `names`), "bbbbbbbbbbbb, memtide / RELEASE, memtide /other/ aaaaaaaaaaaa, other-app-v1"; got != want {
+	if got, want := Eval[string](p, `names`),
+		"bbbbbbbbbbbb, memtide / RELEASE, memtide /other/ aaaaaaaaaaaa, other-app-v1"; got != want {
 		t.Errorf("after the first visit there are the caches %s; want %s", got, want)
 	}
 }

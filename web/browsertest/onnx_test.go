@@ -42,12 +42,14 @@ func writeOnnx(t *testing.T, layers int, width uint64) (name string, size int64)
 	var weights [][]byte
 	for i := range layers {
 		weight, next := fmt.Sprintf("w%d", i), fmt.Sprintf("y%d", i)
-		graph = part(graph, 1, part(part(part(part(nil, 1, []byte(at)), 1, []byte(weight)), 2, []byte(next)), 4, []byte("MatMul")))
+		graph = part(graph, 1, part(part(part(part(nil, 1, []byte(at)), 1, []byte(weight)), 2, []byte(next)), 4,
+			[]byte("MatMul")))
 		graph = part(graph, 1, part(part(part(nil, 1, []byte(next)), 2, []byte(next+"r")), 4, []byte("Relu")))
 		at = next + "r"
 		head = part(integer(integer(integer(nil, 1, width), 1, width), 2, 1), 8, []byte(weight))
 		head = binary.AppendUvarint(binary.AppendUvarint(head, 9<<3|2), numbers)
-		weights = append(weights, append(binary.AppendUvarint(binary.AppendUvarint(nil, 5<<3|2), uint64(len(head))+numbers), head...))
+		weights = append(weights, append(binary.AppendUvarint(binary.AppendUvarint(nil, 5<<3|2),
+			uint64(len(head))+numbers), head...))
 	}
 	graph = part(part(graph, 11, value("x", 64, width)), 12, value(at, 64, width))
 	length := uint64(len(graph))
@@ -92,7 +94,8 @@ func TestLargeOnnx(t *testing.T) {
 	dropPath(p, name)
 	took := p.Wait(`document.title.startsWith("large") && document.body.dataset.state === "ready"`)
 	after := tabMemory()
-	t.Logf("%.0f MB: open and solved after %v; most memory of the tab %d MiB, before %d MiB", float64(size)/1e6, took.Round(time.Millisecond), after>>20, before>>20)
+	t.Logf("%.0f MB: open and solved after %v; most memory of the tab %d MiB, before %d MiB", float64(size)/1e6,
+		took.Round(time.Millisecond), after>>20, before>>20)
 	if after-before > size/2 {
 		t.Errorf("opening a model of %d bytes took %d more; want far less", size, after-before)
 	}

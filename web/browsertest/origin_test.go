@@ -54,7 +54,8 @@ func (p *Page) memtide() *Page {
 	// The first call's context is how long the connection lives: it is the test's.
 	p.do(chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("0")))
 	if of.Type == "page" { // a window of its own: a hidden one draws nothing
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		p.do(err)
 	}
 	return &Page{t: p.t, ctx: ctx, URL: shared.url}
@@ -169,7 +170,8 @@ func TestOriginsApart(t *testing.T) {
 		Eval[bool](p, `frames[0].location = document.querySelector("iframe").src + "?elsewhere#v=1&p=vgg16-b64", true`)
 		m.Wait(`location.search === "?elsewhere" && document.body?.dataset.state === "ready"`, time.Minute)
 		Eval[bool](p, `history.back(), true`)
-		m.Wait(`location.search === "" && /[&#]d=/.test(location.hash) && document.body?.dataset.state === "ready"`, time.Minute)
+		m.Wait(`location.search === "" && /[&#]d=/.test(location.hash) && document.body?.dataset.state === "ready"`,
+			time.Minute)
 		ask(p, m, "frames[0]")
 		settledAfter(p, m, "parent")
 		nothingHeard(p, "the page that went back to where a file was open")

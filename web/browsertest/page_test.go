@@ -74,8 +74,10 @@ func curveBegun(p *Page) {
 // key presses a key with nothing in focus but the page.
 func key(t *testing.T, p *Page, code, text string) {
 	t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Code: code, Key: text}); err != nil {
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
+		if _, err := chromedp.Call(p.Context(), input.DispatchKeyEvent,
+			input.DispatchKeyEventParams{Type: kind, Code: code, Key: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,7 +100,8 @@ func TestFirstLoad(t *testing.T) {
 	if before, now := Eval[string](p, "before.peak"), result(p, "peak"); before != now || before == "" {
 		t.Errorf("the prepared page says a peak of %q, the live one %q; want the same", before, now)
 	}
-	if before, now := Eval[int](p, "before.height"), Eval[int](p, `document.querySelector(".main").offsetTop`); before != now {
+	if before, now := Eval[int](p, "before.height"),
+		Eval[int](p, `document.querySelector(".main").offsetTop`); before != now {
 		t.Errorf("the pictures were %d px from the top and are %d px; want no jump", before, now)
 	}
 	p.Wait(`document.querySelectorAll(".poster").length === 0`)
@@ -119,7 +122,8 @@ func TestDropFile(t *testing.T) {
 	p := settledPage(t, resnet)
 	Eval[bool](p, fmt.Sprintf(`drop("mine.csv", %q); true`, smallCSV))
 	p.Wait(`byID("preset").textContent === "mine.csv" && document.body.dataset.state === "ready"`)
-	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)), " "); !strings.Contains(got, "blocks 3") {
+	if got := strings.Join(strings.Fields(Eval[string](p, `document.querySelector(".about .facts").textContent`)),
+		" "); !strings.Contains(got, "blocks 3") {
 		t.Errorf("facts are %q; want 3 layers", got)
 	}
 	peak, hash := result(p, "peak"), Eval[string](p, "location.hash")

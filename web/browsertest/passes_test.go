@@ -28,7 +28,8 @@ func TestPipelineWaits(t *testing.T) {
 	left, width := at[0]+84, at[2]-94
 	p.act("a click on idle time", chromedp.MouseClickXY(left+width*0.17, at[1]+38+8))
 	p.Wait(`byID("pass-why").textContent.startsWith("Rank 0 waits")`)
-	if got := p.Text(`[data-testid="pass-why"]`); !strings.Contains(got, "for the backward of micro batch") || !strings.Contains(got, "on rank 1") {
+	if got := p.Text(`[data-testid="pass-why"]`); !strings.Contains(got, "for the backward of micro batch") ||
+		!strings.Contains(got, "on rank 1") {
 		t.Errorf("rank 0 says %q; want that it waits for a backward on rank 1", got)
 	}
 	p.Click(`[data-do="pass-follow"]`)
@@ -51,7 +52,8 @@ func TestPipelineEmbedded(t *testing.T) {
 	t.Parallel()
 	p := Open(t, strings.Replace(pipelined, "#v=1&", "#v=1&embed=1&", 1))
 	p.Wait(`document.querySelector("#passes canvas")?.width > 0 && document.querySelector('[data-testid="passes"]').clientHeight > 200`)
-	shown := Eval[string](p, `[...document.querySelectorAll(".whole > *, .ranks > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.dataset.testid).join(" ")`)
+	shown := Eval[string](p,
+		`[...document.querySelectorAll(".whole > *, .ranks > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.dataset.testid).join(" ")`)
 	if want := "ranks passes passes-why pass-why"; shown != want {
 		t.Errorf("the view shows %q; want %q", shown, want)
 	}

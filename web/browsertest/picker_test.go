@@ -91,7 +91,8 @@ func TestVariants(t *testing.T) {
 	p.Wait(`result("step-time") !== ` + `"` + first + `"`)
 	large := step()
 	Eval[bool](p, `control("device", "a100-40gb"); true`)
-	p.Wait(`location.hash.includes("p=resnet50-500px-on-a100-40gb-b8") && byID("device").value === "a100-40gb" && ` + untilReady)
+	p.Wait(`location.hash.includes("p=resnet50-500px-on-a100-40gb-b8") && byID("device").value === "a100-40gb" && ` +
+		untilReady)
 	p.Wait(`document.querySelector(".sources").textContent.includes("estimated, for A100-40GB-SXM") && result("step-time") !== "` + large + `"`)
 	Eval[bool](p, `control("precision", "f16"); true`)
 	p.Wait(`location.hash.includes("-f16-") && ` + untilReady)
@@ -107,7 +108,8 @@ func TestVariants(t *testing.T) {
 	for range 5 { // the other device, 20 %, 16 bits, the device, 500 px
 		p.Back()
 	}
-	p.Wait(`byID("image").value === "224" && byID("device").value === "v100-pcie-16gb" && result("step-time") === "` + first + `" && ` + untilReady)
+	p.Wait(`byID("image").value === "224" && byID("device").value === "v100-pcie-16gb" && result("step-time") === "` +
+		first + `" && ` + untilReady)
 	p.Quiet()
 }
 
@@ -118,9 +120,11 @@ func TestWays(t *testing.T) {
 	p := settledPage(t, "#v=1&p=vgg16-b64&m=90%25&s=vdnnpp")
 	first := result(p, "step-time")
 	Eval[bool](p, `control("algorithms", "mp"); true`)
-	p.Wait(`location.hash.includes("p=vgg16-mp-b64") && result("step-time") !== "` + first + `" && result("variant-note").startsWith("Convolutions: m needs") && ` + untilReady)
+	p.Wait(`location.hash.includes("p=vgg16-mp-b64") && result("step-time") !== "` + first +
+		`" && result("variant-note").startsWith("Convolutions: m needs") && ` + untilReady)
 	Eval[bool](p, `control("kind", "graph"); true`)
-	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest(".control").hidden && ` + untilReady)
+	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest(".control").hidden && ` +
+		untilReady)
 	Eval[bool](p, `control("functions", "separate"); true`)
 	p.Wait(`location.hash.includes("p=vgg16-graph-separate-b64") && result("variant-note").startsWith("Each operator is a function") && ` + untilReady)
 	Eval[bool](p, `control("functions", "joined"); true`)
@@ -142,7 +146,8 @@ func TestPickBuffers(t *testing.T) {
 	again.Wait(`document.querySelector("#app") && document.querySelector("#app").dataset.kind === "memory" && document.body.dataset.state === "ready"`)
 	again.Quiet()
 	Eval[bool](p, "history.back(); true")
-	p.Wait(`document.querySelector("#app").dataset.kind === "network" && byID("preset").value === "resnet101" && ` + untilReady)
+	p.Wait(`document.querySelector("#app").dataset.kind === "network" && byID("preset").value === "resnet101" && ` +
+		untilReady)
 	p.Quiet()
 }
 
@@ -171,7 +176,8 @@ func TestPickerAccessible(t *testing.T) {
 			write(t, p, c.query)
 			p.Drawn()
 			for _, v := range violations(p, source) {
-				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+				t.Errorf("%s breaks the rule %s (%s): %s\n  %s", c.name, v.ID, v.Impact, v.Help,
+					strings.Join(v.where(), "\n  "))
 			}
 		})
 	}

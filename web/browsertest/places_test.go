@@ -95,7 +95,8 @@ func TestMemoryFile(t *testing.T) {
 		t.Errorf("the outcome is %q; want that all find room", got)
 	}
 	for _, gone := range []string{".controls", ".tradeoff", `[data-testid="timeline"]`} {
-		if shown := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`, gone)); shown {
+		if shown := Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().height > 0`,
+			gone)); shown {
 			t.Errorf("%s is shown; want the address view alone", gone)
 		}
 	}

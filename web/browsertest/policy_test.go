@@ -44,7 +44,8 @@ func TestNoWayOut(t *testing.T) {
 		{"websocket", "connect-src", `try { new WebSocket("wss://example.com/") } catch {}`},
 		{"beacon", "connect-src", `navigator.sendBeacon("https://example.com/", "secret")`},
 		{"image", "img-src", `new Image().src = "https://example.com/?secret"`},
-		{"script", "script-src", `document.head.append(Object.assign(document.createElement("script"), {src: "https://example.com/x.js"}))`},
+		{"script", "script-src",
+			`document.head.append(Object.assign(document.createElement("script"), {src: "https://example.com/x.js"}))`},
 		{"style", "style-src", `document.head.append(Object.assign(document.createElement("link"), {rel: "stylesheet", href: "https://example.com/x.css"}))`},
 		{"frame", "frame-src", `document.body.append(Object.assign(document.createElement("iframe"), {src: "https://example.com/"}))`},
 		{"form", "form-action", `{ const f = document.createElement("form"); f.action = "https://example.com/"; f.method = "post"; document.body.append(f); f.submit(); }`},
@@ -90,7 +91,8 @@ func TestLoadingBar(t *testing.T) {
 	p.URL = server.URL + "/"
 	p.Navigate("")
 	p.Wait(`document.querySelector("#boot progress")?.value > 0`)
-	if max, size := Eval[int](p, `document.querySelector("#boot progress").max`), Eval[int](p, `Number(document.querySelector("script[data-size]").dataset.size)`); max != size || size < 1<<20 {
+	if max, size := Eval[int](p, `document.querySelector("#boot progress").max`),
+		Eval[int](p, `Number(document.querySelector("script[data-size]").dataset.size)`); max != size || size < 1<<20 {
 		t.Errorf("the bar ends at %d; want the size of the engine, %d", max, size)
 	}
 	all()

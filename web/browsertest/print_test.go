@@ -61,7 +61,8 @@ func TestPrintOfDarkPage(t *testing.T) {
 			}
 			on := Eval[look](p, `printed`)
 			if before.Page > 60 || before.Text < 190 {
-				t.Fatalf("before printing the page is %d and its text %d; the test needs a dark page", before.Page, before.Text)
+				t.Fatalf("before printing the page is %d and its text %d; the test needs a dark page", before.Page,
+					before.Text)
 			}
 			if on.Page < 240 || on.Text > 60 {
 				t.Errorf("on paper the page is %d and its text %d; want black on white", on.Page, on.Text)

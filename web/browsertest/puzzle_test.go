@@ -42,11 +42,13 @@ func TestPuzzle(t *testing.T) {
 		if got := p.Text("#verdict"); !strings.HasPrefix(got, "Solved: ") {
 			t.Errorf("level %d with %s: %q; want that it is solved", i+1, l.Best, got)
 		}
-		if got := Eval[string](p, `document.querySelector("#levels [aria-current] .stars").ariaLabel`); got != "3 of 3 stars" {
+		if got := Eval[string](p,
+			`document.querySelector("#levels [aria-current] .stars").ariaLabel`); got != "3 of 3 stars" {
 			t.Errorf("level %d with %s has %q; want three", i+1, l.Best, got)
 		}
 		if after := Eval[string](p, places); after != before {
-			t.Errorf("level %d: layers, picture and buttons stood at %s, and after the choices at %s", i+1, before, after)
+			t.Errorf("level %d: layers, picture and buttons stood at %s, and after the choices at %s", i+1, before,
+				after)
 		}
 		if svg := Eval[int](p, `document.querySelectorAll("#picture svg rect, #picture svg path").length`); svg < 10 {
 			t.Errorf("level %d: the picture has %d shapes; want the step", i+1, svg)
@@ -96,7 +98,8 @@ func TestAccessiblePuzzle(t *testing.T) {
 			openPuzzle(p, c.fragment)
 			p.frames()
 			for _, v := range violations(p, source) {
-				t.Errorf("the puzzle breaks the rule %s (%s): %s\n  %s", v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+				t.Errorf("the puzzle breaks the rule %s (%s): %s\n  %s", v.ID, v.Impact, v.Help,
+					strings.Join(v.where(), "\n  "))
 			}
 			if wide := Eval[int64](p, `document.documentElement.scrollWidth`); wide > c.width {
 				t.Errorf("it is %d px wide in a window of %d", wide, c.width)

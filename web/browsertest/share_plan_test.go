@@ -49,7 +49,8 @@ func TestSavePlan(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", content, err)
 	}
-	if err := trace.Validate(plan.Segments); name != "plan.json" || err != nil || len(plan.Segments) == 0 || plan.Predicted.Peak > plan.Budget {
+	if err := trace.Validate(plan.Segments); name != "plan.json" || err != nil || len(plan.Segments) == 0 ||
+		plan.Predicted.Peak > plan.Budget {
 		t.Errorf("%q, %v: %s; want a plan of the step within its budget", name, err, content)
 	}
 	if got := play.NewPlayer(trace).Play(plan.Segments).Peak; int64(got) != plan.Predicted.Peak {

@@ -40,7 +40,8 @@ func TestScheduleFile(t *testing.T) {
 		for at < min(len(got), len(want)) && got[at] == want[at] {
 			at++
 		}
-		t.Errorf("%d bytes, the command line writes %d; they part at byte %d:\npage    %.200q\ncommand %.200q", len(got), len(want), at, got[max(at-60, 0):], want[max(at-60, 0):])
+		t.Errorf("%d bytes, the command line writes %d; they part at byte %d:\npage    %.200q\ncommand %.200q",
+			len(got), len(want), at, got[max(at-60, 0):], want[max(at-60, 0):])
 	}
 	p.Wait(`document.querySelector("[data-testid=share-note]").textContent.startsWith("Saved ")`)
 	p.Navigate("#v=1&p=vgg16-b32&s=keepall")

@@ -50,7 +50,8 @@ func TestShareDialog(t *testing.T) {
 	if !Eval[bool](p, shareLink+`.selectionStart === 0 && `+shareLink+`.selectionEnd === `+shareLink+`.value.length`) {
 		t.Error("the link is not selected; want it ready to be copied")
 	}
-	if got := p.Text(`[data-testid="share-verdict"]`); !strings.Contains(got, "fits everywhere") || !strings.HasPrefix(got, fmt.Sprint(len(address))) {
+	if got := p.Text(`[data-testid="share-verdict"]`); !strings.Contains(got, "fits everywhere") ||
+		!strings.HasPrefix(got, fmt.Sprint(len(address))) {
 		t.Errorf("verdict %q; want %d characters that fit everywhere", got, len(address))
 	}
 	// Without zoom and selection, and with a title.
@@ -63,7 +64,8 @@ func TestShareDialog(t *testing.T) {
 		"iframe":   `#embed=1&amp;theme=light&amp;v=1&amp;p=gpt2-medium-b4`,
 		"element":  `<memtide-view title="Greedy &amp; &lt;b&gt;" link="v=1&amp;p=`,
 	} {
-		if got := Eval[string](p, `document.querySelector("#share-`+id+`").value`+unsealed); !strings.Contains(got, want) {
+		if got := Eval[string](p, `document.querySelector("#share-`+id+`").value`+unsealed); !strings.Contains(got,
+			want) {
 			t.Errorf("%s: %s\nwant %s in it", id, got, want)
 		}
 	}
@@ -199,7 +201,8 @@ func TestComparisonComesBack(t *testing.T) {
 		files[kind] = content
 	}
 	for _, kind := range []string{"operations.csv", "layers.csv"} {
-		if text := string(files[kind]); !strings.HasPrefix(text, "side,") || !strings.Contains(text, "\nA,") || !strings.Contains(text, "\nB,") {
+		if text := string(files[kind]); !strings.HasPrefix(text, "side,") || !strings.Contains(text, "\nA,") ||
+			!strings.Contains(text, "\nB,") {
 			t.Errorf("%s begins with %.80q; want rows of A and of B", kind, text)
 		}
 	}
@@ -208,7 +211,8 @@ func TestComparisonComesBack(t *testing.T) {
 		B      struct{ StepNs int64 }
 		Delta  struct{ StepNs int64 }
 	}
-	if err := json.Unmarshal(files["json"], &file); err != nil || file.StepNs == 0 || file.B.StepNs == 0 || file.Delta.StepNs != file.B.StepNs-file.StepNs {
+	if err := json.Unmarshal(files["json"], &file); err != nil || file.StepNs == 0 || file.B.StepNs == 0 ||
+		file.Delta.StepNs != file.B.StepNs-file.StepNs {
 		t.Errorf("the JSON says A %d, B %d, delta %d (%v)", file.StepNs, file.B.StepNs, file.Delta.StepNs, err)
 	}
 	for kind, content := range files {
@@ -292,9 +296,11 @@ func checkTables(t *testing.T, files map[string][]byte) {
 			file.StepNs, file.ComputeNs, file.RecomputeNs, file.WaitingNs, file.Verified)
 	}
 	if len(file.Operations) < 50 || len(file.Layers) < 10 {
-		t.Errorf("the JSON has %d operations and %d layers; want those of GPT-2", len(file.Operations), len(file.Layers))
+		t.Errorf("the JSON has %d operations and %d layers; want those of GPT-2", len(file.Operations),
+			len(file.Layers))
 	}
-	if svg := string(files["svg"]); !strings.HasPrefix(svg, "<svg") || !strings.Contains(svg, "<title id=\"mt-t\">Swap &amp; wait. ") {
+	if svg := string(files["svg"]); !strings.HasPrefix(svg, "<svg") ||
+		!strings.Contains(svg, "<title id=\"mt-t\">Swap &amp; wait. ") {
 		t.Errorf("the SVG begins with %.200s", svg)
 	}
 }
@@ -328,13 +334,15 @@ func TestShowInLink(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b32&m=3500MiB&show=mem,strip")
 	shown(p)
-	order := Eval[string](p, `["layers", "timeline", "memory", "tradeoff"].map((n) => Math.round(document.querySelector("[data-testid=" + n + "]").getBoundingClientRect().top)).join()`)
+	order := Eval[string](p,
+		`["layers", "timeline", "memory", "tradeoff"].map((n) => Math.round(document.querySelector("[data-testid=" + n + "]").getBoundingClientRect().top)).join()`)
 	var strip, timeline, memory, curve int
 	if _, err := fmt.Sscanf(order, "%d,%d,%d,%d", &strip, &timeline, &memory, &curve); err != nil {
 		t.Fatal(err)
 	}
 	if timeline != 0 || curve != 0 || memory <= 0 || strip <= memory {
-		t.Errorf("tops of layers, timeline, memory, curve: %s; want memory above layers and the others not there", order)
+		t.Errorf("tops of layers, timeline, memory, curve: %s; want memory above layers and the others not there",
+			order)
 	}
 }
 
@@ -349,8 +357,10 @@ func TestShowBetweenPictures(t *testing.T) {
 		want          string
 	}{
 		{"wide", "#v=1&p=vgg16-b32&m=3500MiB&show=time,curve,mem", 1400, "timeline tradeoff memory"},
-		{"telephone", "#v=1&p=vgg16-b32&m=3500MiB&show=memory,table,curve,layers,addresses", 390, "memory table tradeoff layers addresses"},
-		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200, "memory tradeoff timeline timeline-b"},
+		{"telephone", "#v=1&p=vgg16-b32&m=3500MiB&show=memory,table,curve,layers,addresses", 390,
+			"memory table tradeoff layers addresses"},
+		{"compare", "#v=1&p=vgg16-b32&m=90%25&show=mem,curve,time&b.s=greedy", 1200,
+			"memory tradeoff timeline timeline-b"},
 		{"view", "#embed=1&controls=budget&v=1&p=vgg16-b32&show=strip,curve,mem", 720, "budget layers tradeoff memory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -399,10 +409,12 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct{ result, note string }{
 		{`Promise.resolve()`, "Shared."},
 		{`Promise.reject(new DOMException("no", "AbortError"))`, ""},
-		{`Promise.reject(new DOMException("no", "NotAllowedError"))`, "This device cannot share the link. Copy it instead."},
+		{`Promise.reject(new DOMException("no", "NotAllowedError"))`,
+			"This device cannot share the link. Copy it instead."},
 	} {
 		p := New(t)
-		p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { globalThis.given = what; return ` + c.result + ` }})`)
+		p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { globalThis.given = what; return ` +
+			c.result + ` }})`)
 		p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy&title=Mine")
 		shown(p)
 		openShare(p)

@@ -18,7 +18,8 @@ func TestSingleFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const before, after = `<body data-state="solving">`, `<body data-state="solving" data-link="v=1&amp;p=vgg16-b32&amp;m=90%25&amp;s=greedy">`
+	const before, after = `<body data-state="solving">`,
+		`<body data-state="solving" data-link="v=1&amp;p=vgg16-b32&amp;m=90%25&amp;s=greedy">`
 	saved := strings.Replace(string(page), before, after, 1)
 	if saved == string(page) {
 		t.Fatalf("the page has no %s", before)

@@ -86,7 +86,8 @@ func TestLargeSnapshot(t *testing.T) {
 	atOpen := Eval[float64](p, `window.pause`)
 	placed := opened + p.Wait(`byID("outcome") && result("outcome") !== ""`)
 	t.Logf("%d events, %.0f MB: open after %v, addresses after %v; longest pause %.0f ms until open, %.0f ms in all",
-		events, float64(size)/1e6, opened.Round(time.Millisecond), placed.Round(time.Millisecond), atOpen, Eval[float64](p, `window.pause`))
+		events, float64(size)/1e6, opened.Round(time.Millisecond), placed.Round(time.Millisecond), atOpen,
+		Eval[float64](p, `window.pause`))
 	if got := result(p, "outcome"); got == "" {
 		t.Error("the page says nothing of the recorded addresses")
 	}

@@ -31,7 +31,8 @@ import (
 func TestMeasureSolvers(t *testing.T) {
 	measuring(t)
 	for _, n := range []int{40, 100, 339} {
-		c := enginetest.RandomChain(enginetest.Rand(uint64(n)), enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 20, MaxTime: 1e7})
+		c := enginetest.RandomChain(enginetest.Rand(uint64(n)),
+			enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 1 << 20, MaxTime: 1e7})
 		profile := profiles.Profile{Name: fmt.Sprintf("random%d", n), Format: "memtide", Chain: c}
 		var text bytes.Buffer
 		if err := native.Encode(&text, &profile); err != nil {
@@ -72,7 +73,8 @@ func given(args engine.Args) (text string) {
 // measureSolver logs the times of one request.
 func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 	t.Helper()
-	point := &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []choice.Budget{q.Budget}, Limit: q.Limit}
+	point := &proto.Sweep{Setting: q.Setting, Methods: []proto.Method{q.Method}, Budgets: []choice.Budget{q.Budget},
+		Limit: q.Limit}
 	var local serve.Local
 	native := repeatedly(func(int) time.Duration {
 		took := time.Duration(0)
@@ -86,7 +88,8 @@ func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 		id := fmt.Sprintf("%s point %d", name, i)
 		send(p, id, point)
 		settled(p, id, time.Minute)
-		return time.Duration(Eval[float64](p, fmt.Sprintf(`got[%q].progress.reduce((took, p) => p.took ?? took, 0)`, id)))
+		return time.Duration(Eval[float64](p,
+			fmt.Sprintf(`got[%q].progress.reduce((took, p) => p.took ?? took, 0)`, id)))
 	})
 	trip := repeatedly(func(i int) time.Duration {
 		id := fmt.Sprintf("%s %d", name, i)

@@ -38,7 +38,8 @@ func TestStep(t *testing.T) {
 	whole(p, "Does not fit: ")
 	Eval[bool](p, `(() => { const e = byID("step-gpus"); e.focus(); control("step-gpus", "8"); return true })()`)
 	whole(p, "Fits: ")
-	if got := Eval[string](p, `document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "step-gpus 8" {
+	if got := Eval[string](p,
+		`document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "step-gpus 8" {
 		t.Errorf("after the change the focus and its value are %q; want the field with what was typed", got)
 	}
 	p.Click(`[data-testid="step-chain"]`)
@@ -71,7 +72,8 @@ func everybody(t *testing.T, address, verdict string) {
 		p.Viewport(width, 900)
 		p.Drawn()
 		for _, v := range violations(p, source) {
-			t.Errorf("%d px: breaks the rule %s (%s): %s\n  %s", width, v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
+			t.Errorf("%d px: breaks the rule %s (%s): %s\n  %s", width, v.ID, v.Impact, v.Help,
+				strings.Join(v.where(), "\n  "))
 		}
 		for _, what := range Eval[[]string](p, tooWide) {
 			t.Errorf("%d px: %s", width, what)

@@ -56,7 +56,8 @@ func New(t testing.TB) *Page {
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	p.do(err)
 	// Every tab has the focus, also beside those of other tests.
-	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.do(err)
 	return p
 }
@@ -141,7 +142,8 @@ func (p *Page) note(ev any) {
 		}
 		p.console = append(p.console, string(e.Type)+": "+strings.Join(text, " "))
 	case *runtime.EventExceptionThrown:
-		p.console = append(p.console, "exception: "+(&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+		p.console = append(p.console,
+			"exception: "+(&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
 	case *cdplog.EventEntryAdded:
 		p.console = append(p.console, string(e.Entry.Level)+": "+e.Entry.Text+" "+e.Entry.URL)
 	}
@@ -182,7 +184,8 @@ func (p *Page) Quiet() {
 		}
 	}
 	for _, address := range p.Requests() {
-		if !strings.HasPrefix(address, p.URL) && !strings.HasPrefix(address, "data:") && !strings.HasPrefix(address, "blob:"+p.URL) {
+		if !strings.HasPrefix(address, p.URL) && !strings.HasPrefix(address, "data:") &&
+			!strings.HasPrefix(address, "blob:"+p.URL) {
 			p.t.Errorf("the page asked for %s; want nothing outside %s", address, p.URL)
 		}
 	}
@@ -217,7 +220,8 @@ func (p *Page) Wait(expression string, limit ...time.Duration) time.Duration {
 	start := time.Now()
 	err := p.until(expression, guard)
 	if err != nil {
-		p.t.Fatalf("after %v it is still not true that %s (%v)", time.Since(start).Round(time.Millisecond), expression, err)
+		p.t.Fatalf("after %v it is still not true that %s (%v)", time.Since(start).Round(time.Millisecond),
+			expression, err)
 	}
 	return time.Since(start)
 }
@@ -341,7 +345,8 @@ func (p *Page) Dark(dark bool) {
 // the document's own.
 func (p *Page) Before(script string) {
 	p.t.Helper()
-	_, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	_, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 	p.do(err)
 }
 

@@ -17,9 +17,11 @@ func TestTakesOver(t *testing.T) {
 	p.Navigate("")
 	p.Wait(untilReady)
 	// A browser writes some content in another way than it stands in index.html: <path/>, &#39;.
-	all, gone := Eval[int](p, `early.length`), Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
+	all, gone := Eval[int](p, `early.length`),
+		Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
 	if all < 300 || len(gone) > 125 {
-		t.Errorf("of %d elements that were prepared %d were replaced; want at most 125 of at least 300:\n%s", all, len(gone), strings.Join(gone, "\n"))
+		t.Errorf("of %d elements that were prepared %d were replaced; want at most 125 of at least 300:\n%s", all,
+			len(gone), strings.Join(gone, "\n"))
 	}
 	if posters := Eval[int](p, `document.querySelectorAll(".poster").length`); posters > 0 {
 		t.Errorf("%d prepared pictures are left beside the live ones", posters)
@@ -73,10 +75,14 @@ func TestForeignHands(t *testing.T) {
 		return true;
 	})()`)
 	for _, c := range []struct{ do, open, closed string }{
-		{"picker", `document.querySelectorAll(".picker-option").length > 5`, `!document.querySelector(".picker-panel")`},
-		{"layers", `document.querySelectorAll("#layer-scroll tbody tr").length > 5`, `!document.getElementById("layer-scroll")`},
-		{"lines-list", `document.querySelector('[data-do="lines-all"]')`, `!document.querySelector('[data-do="lines-all"]')`},
-		{"share", `document.getElementById("share-link").value.includes("#v=1")`, `!document.getElementById("share-link")`},
+		{"picker", `document.querySelectorAll(".picker-option").length > 5`,
+			`!document.querySelector(".picker-panel")`},
+		{"layers", `document.querySelectorAll("#layer-scroll tbody tr").length > 5`,
+			`!document.getElementById("layer-scroll")`},
+		{"lines-list", `document.querySelector('[data-do="lines-all"]')`,
+			`!document.querySelector('[data-do="lines-all"]')`},
+		{"share", `document.getElementById("share-link").value.includes("#v=1")`,
+			`!document.getElementById("share-link")`},
 	} {
 		for _, want := range []string{c.open, c.closed} {
 			Eval[bool](p, `document.querySelector('[data-do="`+c.do+`"]').click(); true`)

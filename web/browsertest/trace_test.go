@@ -50,8 +50,10 @@ func (w *traceWriter) op(thread int, name string, sequence, forward int, keeps i
 	w.event(`{"ph": "X", "cat": "cpu_op", "name": %q, "pid": 1, "tid": %d, "ts": %d, "dur": 11, "args": {"External id": %d, "Sequence number": %d, "Fwd thread id": %d, "Trace name": "PyTorch Profiler", "Trace iteration": 0, "Input Dims": [[32, 64, 56, 56], [64, 64, 3, 3], [], [1, 1]], "Input type": ["float", "float", "Int"], "Call stack": %q}}`,
 		name, thread, from, external, sequence, forward, traceStack)
 	w.event(`{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": %d, "ts": %d, "dur": 3, "args": {"cbid": 211, "correlation": %d, "external id": %d}}`, thread, from+2, external, external)
-	w.event(`{"ph": "s", "id": %d, "pid": 1, "tid": %d, "ts": %d, "cat": "ac2g", "name": "ac2g"}`, external, thread, from+2)
-	w.event(`{"ph": "f", "id": %d, "pid": 0, "tid": "stream 7", "ts": %d, "cat": "ac2g", "name": "ac2g", "bp": "e"}`, external, from+30)
+	w.event(`{"ph": "s", "id": %d, "pid": 1, "tid": %d, "ts": %d, "cat": "ac2g", "name": "ac2g"}`, external, thread,
+		from+2)
+	w.event(`{"ph": "f", "id": %d, "pid": 0, "tid": "stream 7", "ts": %d, "cat": "ac2g", "name": "ac2g", "bp": "e"}`,
+		external, from+30)
 	w.event(`{"ph": "X", "cat": "kernel", "name": "volta_scudnn_128x64_relu_interior_nn_v1", "pid": 0, "tid": "stream 7", "ts": %d, "dur": 10, "args": {"External id": %d, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": %d, "registers per thread": 126, "shared memory": 12544, "blocks per SM": 49.0, "warps per SM": 196.0, "grid": [392, 1, 10], "block": [128, 1, 1], "est. achieved occupancy %%": 31}}`, from+30, external, external)
 	w.event(`{"ph": "i", "name": "[memory]", "s": "t", "pid": 1, "tid": %d, "ts": %d, "args": {"Device Type": 1, "Device Id": 0, "Addr": %d, "Bytes": %d, "Total Allocated": %d}}`, thread, from+1, 4096*external, keeps, 100_000_000+w.held)
 	for frame := range 4 {
@@ -108,9 +110,11 @@ func writeTrace(t *testing.T, blocks int, size int64) string {
 func dropPath(p *Page, name string) {
 	p.t.Helper()
 	Eval[bool](p, `(() => { const e = document.createElement("input"); e.type = "file"; e.id = "large-file"; e.hidden = true; document.body.append(e); return true })()`)
-	found, err := chromedp.Call(p.Context(), runtime.Evaluate, runtime.EvaluateParams{Expression: `document.querySelector("#large-file")`})
+	found, err := chromedp.Call(p.Context(), runtime.Evaluate,
+		runtime.EvaluateParams{Expression: `document.querySelector("#large-file")`})
 	p.do(err)
-	_, err = chromedp.Call(p.Context(), dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{name}, ObjectID: found.Result.ObjectID})
+	_, err = chromedp.Call(p.Context(), dom.SetFileInputFiles,
+		dom.SetFileInputFilesParams{Files: []string{name}, ObjectID: found.Result.ObjectID})
 	p.do(err)
 	Eval[bool](p, `(() => {
 		const data = new DataTransfer();
@@ -165,11 +169,13 @@ func TestLargeTrace(t *testing.T) {
 	took := p.Wait(`document.title.startsWith("large") && document.body.dataset.state === "ready"`)
 	after := tabMemory()
 	t.Logf("%d MB: open and solved after %v; longest pause of the page %.0f ms; most memory of the tab %d MiB, before %d MiB; heap of the page %.0f MiB",
-		size/1_000_000, took.Round(time.Millisecond), Eval[float64](p, `window.pause`), after>>20, before>>20, Eval[float64](p, `performance.memory.usedJSHeapSize`)/(1<<20))
+		size/1_000_000, took.Round(time.Millisecond), Eval[float64](p, `window.pause`), after>>20, before>>20,
+		Eval[float64](p, `performance.memory.usedJSHeapSize`)/(1<<20))
 	if after > mostTabMemory {
 		t.Errorf("the tab held %d MiB; want at most %d MiB", after>>20, mostTabMemory>>20)
 	}
 	p.Click(`[data-do="layers"]`)
-	p.Wait(fmt.Sprintf(`document.body.textContent.includes("Block_0") && document.body.textContent.includes("%d rows")`, blocks+1)) // and the loss
+	// and the loss
+	p.Wait(fmt.Sprintf(`document.body.textContent.includes("Block_0") && document.body.textContent.includes("%d rows")`, blocks+1))
 	p.Quiet()
 }

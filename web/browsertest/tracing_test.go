@@ -65,7 +65,8 @@ func tasksWith(events []traced, measure string) []traced {
 			continue
 		}
 		for _, task := range events {
-			if task.Name == "ThreadControllerImpl::RunTask" && task.Pid == end.Pid && task.Tid == end.Tid && task.Ts <= end.Ts && end.Ts <= task.Ts+task.Dur {
+			if task.Name == "ThreadControllerImpl::RunTask" && task.Pid == end.Pid && task.Tid == end.Tid &&
+				task.Ts <= end.Ts && end.Ts <= task.Ts+task.Dur {
 				tasks = append(tasks, task)
 			}
 		}

@@ -18,10 +18,13 @@ func TestWordsOfTheSentence(t *testing.T) {
 	Eval[bool](p, `byID("strategy").focus(), control("strategy", "rotor"), true`)
 	p.Wait(`!(byID("strategy")` + offered + `) && document.activeElement === byID("strategy") && ` + untilReady)
 	Eval[bool](p, `(() => { const e = `+field+`; e.focus(); e.value = "1 GiB"; e.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
-	p.Wait(`!(` + field + offered + `) && document.activeElement === ` + field + ` && location.hash.includes("m=1GiB") && ` + untilReady)
+	p.Wait(`!(` + field + offered + `) && document.activeElement === ` + field +
+		` && location.hash.includes("m=1GiB") && ` + untilReady)
 	Eval[bool](p, `byID("budget-off").focus(), byID("budget-off").click(), true`)
-	p.Wait(field + offered + ` && document.activeElement === byID("more") && !location.hash.includes("&m=") && ` + untilReady)
+	p.Wait(field + offered + ` && document.activeElement === byID("more") && !location.hash.includes("&m=") && ` +
+		untilReady)
 	Eval[bool](p, `byID("option-optimizer").focus(), control("option-optimizer", "adamw"), true`)
-	p.Wait(`location.hash.includes("p=resnet18-adamw-b32") && !(byID("option-optimizer")` + offered + `) && document.activeElement === byID("option-optimizer") && ` + untilReady)
+	p.Wait(`location.hash.includes("p=resnet18-adamw-b32") && !(byID("option-optimizer")` + offered +
+		`) && document.activeElement === byID("option-optimizer") && ` + untilReady)
 	p.Quiet()
 }

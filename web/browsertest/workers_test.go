@@ -79,7 +79,8 @@ func solveNow(p *Page) {
 		p.t.Fatalf("a solve: got the failure %s, want an answer", got)
 	}
 	var s solved
-	if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].result)`, name))), &s); err != nil {
+	if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].result)`, name))),
+		&s); err != nil {
 		p.t.Fatal(err)
 	}
 	if s.Spans == 0 || !s.Solved.Verdict.Verified {
@@ -175,11 +176,13 @@ func TestCrashes(t *testing.T) {
 				send(p, name, &proto.Break{How: how})
 				settled(p, name, 30*time.Second)
 				var f proto.Failure
-				if err := json.Unmarshal([]byte(Eval[string](p, fmt.Sprintf(`JSON.stringify(got[%q].failure || {})`, name))), &f); err != nil {
+				if err := json.Unmarshal([]byte(Eval[string](p,
+					fmt.Sprintf(`JSON.stringify(got[%q].failure || {})`, name))), &f); err != nil {
 					t.Fatal(err)
 				}
 				if f.Kind != proto.Crash || !strings.Contains(f.Text, want) {
-					t.Errorf("round %d: got %q, %q (%.300s); want a crash that says %q", round, f.Kind, f.Text, f.Detail, want)
+					t.Errorf("round %d: got %q, %q (%.300s); want a crash that says %q", round, f.Kind, f.Text,
+						f.Detail, want)
 				}
 				solveNow(p)
 			}
@@ -208,7 +211,8 @@ func TestWorkersBeat(t *testing.T) {
 	send(p, "long", long)
 	p.Wait(`beats > 1 || got.long.result || got.long.failure`, 90*time.Second)
 	if n := Eval[int](p, `beats`); n < 2 {
-		t.Errorf("a long solve: %d beats before its end, %s; want more", n, Eval[string](p, `JSON.stringify(got.long.failure || null)`))
+		t.Errorf("a long solve: %d beats before its end, %s; want more", n,
+			Eval[string](p, `JSON.stringify(got.long.failure || null)`))
 	}
 	Eval[bool](p, `got.long.promise.cancel(); true`)
 	settled(p, "long", 10*time.Second)

@@ -33,7 +33,8 @@ func TestAxes(t *testing.T) {
 		}
 		fast, slow := p.Y(100*ms), p.Y(130*ms)
 		if (fast < slow) != c.fastUp || fast < top || fast > p.Height-bottom || slow < top || slow > p.Height-bottom {
-			t.Errorf("%s: 100 ms are at %.1f and 130 ms at %.1f; want both in the plot, fast above: %v", name, fast, slow, c.fastUp)
+			t.Errorf("%s: 100 ms are at %.1f and 130 ms at %.1f; want both in the plot, fast above: %v", name, fast,
+				slow, c.fastUp)
 		}
 		if pt, ok := p.Nearest(p.X(p.Lines[1].Points[0].Budget), slow); !ok || pt.Strategy != "rotor" {
 			t.Errorf("%s: nearest to rotor's first point is %+v, %v", name, pt, ok)
@@ -84,7 +85,8 @@ func TestRoomForAxisLabels(t *testing.T) {
 			err = json.Unmarshal(raw, &o)
 		}
 		want := 8 + 6.2*float64(len([]rune(c.longest)))
-		if err != nil || len(o.Grid) != 1 || o.Grid[0].Left != px(p.left()) || p.X(p.From) != p.left() || p.left() < want || p.left() > max(left, want+30) {
+		if err != nil || len(o.Grid) != 1 || o.Grid[0].Left != px(p.left()) || p.X(p.From) != p.left() ||
+			p.left() < want || p.left() > max(left, want+30) {
 			t.Errorf("axis %q, %d ms: %v, the plot begins at %v, the chart's at %+v; want both at %.0f or a little more, for %q", c.axis, c.step, err, p.left(), o.Grid, want, c.longest)
 		}
 	}

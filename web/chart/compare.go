@@ -137,7 +137,8 @@ func OtherSide(s *state.State) *Beside {
 	o := s.Compare.Other.Shown
 	_, letter := letters(s)
 	step := o.Solved.Trace.Makespan
-	b := &Beside{Letter: letter, Another: o.Network != s.Network, At: tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},
+	b := &Beside{Letter: letter, Another: o.Network != s.Network,
+		At:    tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},
 		Words: format.Duration(step) + " per step in " + format.Bytes(o.Solved.Budget)}
 	own := o.Solved.KeepAll.StepTime
 	if own > 0 {

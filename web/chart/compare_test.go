@@ -23,8 +23,9 @@ import (
 func TestBothPoints(t *testing.T) {
 	network := &known.Network{}
 	picture := func(n *known.Network) *known.Picture {
-		return &known.Picture{Network: n, Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
-			KeepAll: proto.Reference{StepTime: 100 * ms}}}
+		return &known.Picture{Network: n,
+			Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
+				KeepAll: proto.Reference{StepTime: 100 * ms}}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -35,12 +36,15 @@ func TestBothPoints(t *testing.T) {
 		{"one network", network, false, map[string]string{shownName: "B", otherName: "A"}},
 		{"controls on A", network, true, map[string]string{shownName: "A", otherName: "B"}},
 		{"two networks", &known.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
-		{"two networks, controls on A", &known.Network{}, true, map[string]string{shownName: "A", otherName: "B, another network"}},
+		{"two networks, controls on A", &known.Network{}, true,
+			map[string]string{shownName: "A", otherName: "B, another network"}},
 	} {
 		p := example()
 		p.Axis = tradeoff.Slowdown
 		p.layAxis()
-		s := &state.State{View: view.View{Look: link.Look{Axis: tradeoff.Slowdown}}, Side: state.Side{Network: network, Shown: picture(network)}, Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
+		s := &state.State{View: view.View{Look: link.Look{Axis: tradeoff.Slowdown}},
+			Side:    state.Side{Network: network, Shown: picture(network)},
+			Compare: &state.Compare{OnA: c.onA, Other: state.Side{Shown: picture(c.other)}}}
 		p.compare(s)
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 		if err != nil {
@@ -83,10 +87,12 @@ func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *s
 	point := func(gib, step int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step)}
 	}
-	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "rotor"}}, Points: [][]*proto.Point{{point(1, 130), point(4, 100)}},
+	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "rotor"}},
+		Points:  [][]*proto.Point{{point(1, 130), point(4, 100)}},
 		KeepAll: proto.Reference{Peak: 4 * engine.GiB, StepTime: 100 * ms}}
 	o := &known.Network{Totals: proto.Totals{Batch: otherBatch}}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Network: o, Shown: &known.Picture{Network: o, Solved: other}}}
+	s.Compare = &state.Compare{OnA: true,
+		Other: state.Side{Network: o, Shown: &known.Picture{Network: o, Solved: other}}}
 	return s
 }
 
@@ -95,7 +101,8 @@ func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *s
 // says why.
 func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	solved := func(gib int, step, keepAll time.Duration) *proto.Solved {
-		return &proto.Solved{Budget: engine.Bytes(gib) * engine.GiB, Trace: &sim.Trace{Makespan: step}, KeepAll: proto.Reference{StepTime: keepAll}}
+		return &proto.Solved{Budget: engine.Bytes(gib) * engine.GiB, Trace: &sim.Trace{Makespan: step},
+			KeepAll: proto.Reference{StepTime: keepAll}}
 	}
 	for _, c := range []struct {
 		name         string
@@ -106,21 +113,34 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 		want         float64 // on the axis; 0: it has no place
 		words, notes string
 	}{
-		{"slowdown against its own", tradeoff.Slowdown, 32, solved(3, 600*ms, 400*ms), 64, 1.5, "600 ms per step in 3 GiB, ×1.5 against its own 400 ms, 107 samples/s", "own step time of keeping everything."},
-		{"much slower and larger", tradeoff.Slowdown, 32, solved(24, 8000*ms, 400*ms), 64, 20, "×20 against", "slowdown"},
-		{"its own step time", tradeoff.StepTime, 32, solved(3, 600*ms, 400*ms), 64, 600, "600 ms per step", "own step time."},
-		{"much faster and smaller", tradeoff.StepTime, 32, solved(0, 6*ms, 4*ms), 64, 6, "6 ms per step", "own step time."},
-		{"step time without a reference", tradeoff.StepTime, 32, solved(3, 600*ms, 0), 64, 600, "600 ms per step in 3 GiB, 107", "own step time."},
-		{"its own throughput", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 64, 128, "128 samples/s", "own throughput."},
-		{"a much higher throughput", tradeoff.Throughput, 32, solved(9, 5*ms, 4*ms), 64, 12800, "samples/s", "own throughput."},
-		{"a much lower throughput", tradeoff.Throughput, 32, solved(9, 50000*ms, 400*ms), 1, 0.02, "samples/s", "own throughput."},
+		{"slowdown against its own", tradeoff.Slowdown, 32, solved(3, 600*ms, 400*ms), 64, 1.5,
+			"600 ms per step in 3 GiB, ×1.5 against its own 400 ms, 107 samples/s",
+			"own step time of keeping everything."},
+		{"much slower and larger", tradeoff.Slowdown, 32, solved(24, 8000*ms, 400*ms), 64, 20, "×20 against",
+			"slowdown"},
+		{"its own step time", tradeoff.StepTime, 32, solved(3, 600*ms, 400*ms), 64, 600, "600 ms per step",
+			"own step time."},
+		{"much faster and smaller", tradeoff.StepTime, 32, solved(0, 6*ms, 4*ms), 64, 6, "6 ms per step",
+			"own step time."},
+		{"step time without a reference", tradeoff.StepTime, 32, solved(3, 600*ms, 0), 64, 600,
+			"600 ms per step in 3 GiB, 107", "own step time."},
+		{"its own throughput", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 64, 128, "128 samples/s",
+			"own throughput."},
+		{"a much higher throughput", tradeoff.Throughput, 32, solved(9, 5*ms, 4*ms), 64, 12800, "samples/s",
+			"own throughput."},
+		{"a much lower throughput", tradeoff.Throughput, 32, solved(9, 50000*ms, 400*ms), 1, 0.02, "samples/s",
+			"own throughput."},
 		{"steps per second", tradeoff.Throughput, 0, solved(3, 500*ms, 400*ms), 64, 2, "", "own throughput."},
-		{"no batch size", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 0, 0, "500 ms per step in 3 GiB, ×1.25 against its own 400 ms", "not in the chart: its batch size is not known"},
-		{"no reference", tradeoff.Slowdown, 32, solved(3, 500*ms, 0), 64, 0, "500 ms per step in 3 GiB, 128 samples/s", "not in the chart: its step time of keeping everything is not known."},
+		{"no batch size", tradeoff.Throughput, 32, solved(3, 500*ms, 400*ms), 0, 0,
+			"500 ms per step in 3 GiB, ×1.25 against its own 400 ms", "not in the chart: its batch size is not known"},
+		{"no reference", tradeoff.Slowdown, 32, solved(3, 500*ms, 0), 64, 0,
+			"500 ms per step in 3 GiB, 128 samples/s",
+			"not in the chart: its step time of keeping everything is not known."},
 	} {
 		s := twoNetworks(c.axis, c.batch, c.other, c.otherBatch)
 		b, p := OtherSide(s), New(s, 516, 248)
-		if b == nil || !b.Another || !strings.Contains(b.Words, c.words) || !strings.HasPrefix(b.Note, "B is another network") || !strings.Contains(b.Note, c.notes) {
+		if b == nil || !b.Another || !strings.Contains(b.Words, c.words) ||
+			!strings.HasPrefix(b.Note, "B is another network") || !strings.Contains(b.Note, c.notes) {
 			t.Errorf("%s: %+v; want the words %q and the note %q", c.name, b, c.words, c.notes)
 			continue
 		}
@@ -133,10 +153,14 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 		if got := p.value(p.Other, float64(engine.GiB))[1]; math.Abs(got/c.want-1) > 1e-6 {
 			t.Errorf("%s: it stands at %v on the axis; want %v", c.name, got, c.want)
 		}
-		if x, y := p.X(p.Other.Budget), p.Y(p.Other.StepTime); !(x >= p.left()-0.01 && x <= p.Width-right-5 && y >= top+3 && y <= p.Height-bottom-3) || !p.OtherAt(x+2, y-2) || p.OtherAt(x+30, y) {
-			t.Errorf("%s: the dot is at %.1f, %.1f, and can be pointed at there: %v; want it in the plot", c.name, x, y, p.OtherAt(x, y))
+		if x, y := p.X(p.Other.Budget),
+			p.Y(p.Other.StepTime); !(x >= p.left()-0.01 && x <= p.Width-right-5 && y >= top+3 &&
+			y <= p.Height-bottom-3) || !p.OtherAt(x+2, y-2) || p.OtherAt(x+30, y) {
+			t.Errorf("%s: the dot is at %.1f, %.1f, and can be pointed at there: %v; want it in the plot", c.name, x,
+				y, p.OtherAt(x, y))
 		}
-		if x, y := p.X(4*engine.GiB), p.Y(100*ms); !(x >= p.left() && x <= p.Width-right && y >= top && y <= p.Height-bottom) {
+		if x, y := p.X(4*engine.GiB),
+			p.Y(100*ms); !(x >= p.left() && x <= p.Width-right && y >= top && y <= p.Height-bottom) {
 			t.Errorf("%s: keeping everything is at %.1f, %.1f; want it in the plot too", c.name, x, y)
 		}
 		if r := p.letterRects(); len(r) != 1 || r[0].x0 < 0 || r[0].x1 > p.Width {
@@ -148,7 +172,9 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 // A schedule of the same network needs no note, and a comparison without a schedule
 // on the other side has no dot.
 func TestOtherSideOfTheSameNetwork(t *testing.T) {
-	s := twoNetworks(tradeoff.Slowdown, 32, &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 700 * ms}, KeepAll: proto.Reference{StepTime: 100 * ms}}, 32)
+	s := twoNetworks(tradeoff.Slowdown, 32,
+		&proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 700 * ms},
+			KeepAll: proto.Reference{StepTime: 100 * ms}}, 32)
 	s.Compare.Other.Shown.Network = s.Network
 	b, p := OtherSide(s), New(s, 516, 248)
 	if b == nil || b.Another || b.Note != "" || b.Words != "700 ms per step in 3 GiB, ×7, 45.7 samples/s" {

@@ -230,7 +230,8 @@ func (p *Plot) marked() (out []rect) {
 	}
 	if p.unfit() {
 		x := (p.X(p.From) + p.X(p.Fits)) / 2
-		out = append(out, rect{x - unfitWidth/2, p.Height - bottom - 2*labelHeight, x + unfitWidth/2, p.Height - bottom})
+		out = append(out, rect{x - unfitWidth/2, p.Height - bottom - 2*labelHeight, x + unfitWidth/2,
+			p.Height - bottom})
 	}
 	return append(out, p.letterRects()...)
 }
@@ -242,7 +243,8 @@ func endLabel(at label, name string, look Look, r display.Role) map[string]any {
 	}
 	return map[string]any{
 		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
-		"align": align, "verticalAlign": "middle", "distance": 0, "offset": []float64{math.Round(at.x), math.Round(-at.y)},
+		"align": align, "verticalAlign": "middle", "distance": 0,
+		"offset":          []float64{math.Round(at.x), math.Round(-at.y)},
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3,
 	}
 }

@@ -23,10 +23,14 @@ func crowded(width float64, axis string, chosen string) *Plot {
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
 		Budget: 2640 * engine.MiB, From: 680 * engine.MiB, To: 4580 * engine.MiB, Fits: 1220 * engine.MiB,
 		Lines: []tradeoff.Line{
-			line("greedy", "Greedy offload", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 410), at(2640, 322), at(3200, 240), at(4000, 170), at(4440, 164)),
-			line("dynprog", "Optimal set for streamed transfers", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 406), at(2640, 318), at(3200, 220), at(3800, 168), at(4440, 164)),
-			line("pofo", "Recompute and offload", at(1220, 205), at(1460, 195), at(2640, 176), at(3600, 165), at(4440, 164)),
-			line("rotor", "Optimal recomputation", at(1220, 219), at(1300, 216), at(1460, 208), at(2640, 183), at(4000, 167), at(4440, 164)),
+			line("greedy", "Greedy offload", at(1480, 521), at(1600, 495), at(1780, 450), at(2000, 410),
+				at(2640, 322), at(3200, 240), at(4000, 170), at(4440, 164)),
+			line("dynprog", "Optimal set for streamed transfers", at(1480, 521), at(1600, 495), at(1780, 450),
+				at(2000, 406), at(2640, 318), at(3200, 220), at(3800, 168), at(4440, 164)),
+			line("pofo", "Recompute and offload", at(1220, 205), at(1460, 195), at(2640, 176), at(3600, 165),
+				at(4440, 164)),
+			line("rotor", "Optimal recomputation", at(1220, 219), at(1300, 216), at(1460, 208), at(2640, 183),
+				at(4000, 167), at(4440, 164)),
 			line("sequential", "Equal segments", at(1540, 215), at(1700, 209), at(2640, 197), at(4440, 164)),
 		},
 	}
@@ -88,7 +92,8 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 					own := lineOf(i)
 					mine := distances(box, p, own)
 					if mine > 7 {
-						t.Errorf("%s: %q at %+v is %.1f px from its line; want it beside", name, ends[i].name, box, mine)
+						t.Errorf("%s: %q at %+v is %.1f px from its line; want it beside", name, ends[i].name,
+							box, mine)
 					}
 					for j := range ends {
 						other := lineOf(j)
@@ -96,13 +101,15 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 							t.Errorf("%s: %q at %+v is %.1f px from its line and %.1f px from %q; want it nearest to its own, and off the others", name, ends[i].name, box, mine, d, ends[j].name)
 						}
 						o := boxOf(ends[j], labels[j])
-						if labels[j].shown && box.x0 < o.x1 && o.x0 < box.x1 && math.Abs(ends[i].x-ends[j].x) < 10 && (ends[i].y-ends[j].y)*(box.y0-o.y0) < 0 {
+						if labels[j].shown && box.x0 < o.x1 && o.x0 < box.x1 && math.Abs(ends[i].x-ends[j].x) < 10 &&
+							(ends[i].y-ends[j].y)*(box.y0-o.y0) < 0 {
 							t.Errorf("%s: %q ends at %.1f and %q at %.1f, but the names stand at %.1f and %.1f; want the same order", name, ends[i].name, ends[i].y, ends[j].name, ends[j].y, box.y0, o.y0)
 						}
 					}
 				}
 				if width > roomForLabels && !labels[2].shown && !labels[3].shown {
-					t.Errorf("%s: neither %q nor %q has its name; want one, there is room", name, p.Lines[2].Title, p.Lines[3].Title)
+					t.Errorf("%s: neither %q nor %q has its name; want one, there is room", name, p.Lines[2].Title,
+						p.Lines[3].Title)
 				}
 			}
 		}

@@ -50,7 +50,8 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		areas = append(areas, []any{
-			node{"name": p.beyondName(), "xAxis": p.axis(p.Device) / unit, "itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
+			node{"name": p.beyondName(), "xAxis": p.axis(p.Device) / unit,
+				"itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
 			node{"xAxis": p.axis(p.To) / unit}})
 	}
 	if len(areas) == 0 {
@@ -95,8 +96,10 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 		if p.Axis == tradeoff.Throughput {
 			turn, way = 180, -5
 		}
-		data = append(data, node{"symbol": "triangle", "symbolSize": 8, "symbolRotate": turn, "symbolOffset": []int{0, way},
-			"value": p.value(pts[len(pts)-1], unit), "itemStyle": node{"color": look.Colours[Role(l.Method.Strategy)]}})
+		data = append(data, node{"symbol": "triangle", "symbolSize": 8, "symbolRotate": turn,
+			"symbolOffset": []int{0, way},
+			"value":        p.value(pts[len(pts)-1], unit),
+			"itemStyle":    node{"color": look.Colours[Role(l.Method.Strategy)]}})
 	}
 	if len(data) == 0 {
 		return nil
@@ -123,8 +126,10 @@ func (p *Plot) shownLabel(look Look) node {
 	if p.shownRight() {
 		position = "right"
 	}
-	return node{"show": true, "position": position, "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(), "color": look.Colours[display.Ink],
-		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
+	return node{"show": true, "position": position, "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(),
+		"color":    look.Colours[display.Ink],
+		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface],
+		"textBorderWidth": 3}
 }
 
 // shownAway returns how far below the dot its label stands, in CSS pixels: lines that go
@@ -147,8 +152,9 @@ type keepAllMark struct {
 
 // label returns the name as a label of the square.
 func (m keepAllMark) label(look Look) node {
-	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align, "offset": []int{m.away, 0},
-		"color": look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
+	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align,
+		"offset": []int{m.away, 0},
+		"color":  look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
 }
 
 // keepAllPlace finds a place for the name of keeping everything: below the square, or above where
@@ -157,7 +163,8 @@ func (m keepAllMark) label(look Look) node {
 // if what is shown is at the square, with words of its own.
 func (p *Plot) keepAllPlace() (m keepAllMark) {
 	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), named{name: keepAllName}.width()
-	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 && math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {
+	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 &&
+		math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {
 		return m
 	}
 	m.position = "bottom"
@@ -172,7 +179,8 @@ func (p *Plot) keepAllPlace() (m keepAllMark) {
 		x0    float64
 	}{{"right", 6, x + 6 - width}, {"left", -6, x - 6}} {
 		m.align, m.away, m.box = at.align, at.away, rect{at.x0, from, at.x0 + width, from + labelHeight}
-		crossed := slices.ContainsFunc(p.uprights(), func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 })
+		crossed := slices.ContainsFunc(p.uprights(),
+			func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 })
 		if m.shown = !crossed && !m.box.meets(shown) && m.box.x0 >= p.left() && m.box.x1 <= p.Width+2; m.shown {
 			return m
 		}
@@ -185,7 +193,8 @@ func (p *Plot) shownRect() (r rect, ok bool) {
 	if p.Now.StepTime <= 0 || p.Letters[0] != "" {
 		return r, false
 	}
-	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()), 1.15*named{name: p.shownWords()}.width()
+	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()),
+		1.15*named{name: p.shownWords()}.width()
 	if p.shownRight() {
 		x += 18 + width
 	}

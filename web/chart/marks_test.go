@@ -69,12 +69,13 @@ func TestNamesAtUprights(t *testing.T) {
 		{1000, 60, 104, "right", ""}, // no room at the right
 		{1000, 60, 62, "left", "right"},
 		{356, 73, 79, "left", "right"},
-		{356, 90, 102, "left", "right"}, // pushed back into the picture
+		{356, 90, 102, "left", "right"},   // pushed back into the picture
 		{1000, 103, 104, "left", "right"}, // and the budget's name out of its way
 		{1000, 80, 76, "right", "left"},
 	} {
 		p := example()
-		p.Width, p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = c.width, 28*engine.GiB, 100*engine.GiB, c.budget*engine.GiB, c.budget*engine.GiB
+		p.Width, p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = c.width, 28*engine.GiB, 100*engine.GiB,
+			c.budget*engine.GiB, c.budget*engine.GiB
 		p.Device, p.Name = c.device*engine.GiB, "one H100"
 		p.layBudgets(tradeoff.Range{From: 28 * engine.GiB, To: 101 * engine.GiB, Step: engine.GiB})
 		raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
@@ -96,8 +97,10 @@ func TestNamesAtUprights(t *testing.T) {
 		if label["align"] == "right" {
 			at -= width
 		}
-		if off, ok := line["label"].(node)["offset"].([]any); ok && other == "right" && p.X(p.Budget)+off[0].(float64) >= at {
-			t.Errorf("%.0f wide, budget %d, device %d: the budget's name ends at %.0f, the device's begins at %.0f", c.width, c.budget, c.device, p.X(p.Budget)+off[0].(float64), at)
+		if off, ok := line["label"].(node)["offset"].([]any); ok && other == "right" &&
+			p.X(p.Budget)+off[0].(float64) >= at {
+			t.Errorf("%.0f wide, budget %d, device %d: the budget's name ends at %.0f, the device's begins at %.0f",
+				c.width, c.budget, c.device, p.X(p.Budget)+off[0].(float64), at)
 		}
 		if label["align"] != c.aligned || other != c.other || at < 0 || at+width > p.Width+1 {
 			t.Errorf("%.0f wide, budget %d, device %d: aligned %v and %q, from %.0f to %.0f; want %q and %q, within the picture", c.width, c.budget, c.device, label["align"], other, at, at+width, c.aligned, c.other)
@@ -123,7 +126,8 @@ func TestBudgetsOfTheAxis(t *testing.T) {
 		p.Fits, p.KeepAll.Budget, p.Budget, p.Now.Budget = 50*g, 100*g, c.budget, c.now
 		p.layBudgets(tradeoff.Range{From: 20 * g, To: 101 * g, Step: g})
 		if d, e := p.From-c.from, p.To-c.to; d < -g || d > g || e < -g || e > g {
-			t.Errorf("%s: from %.1f to %.1f GiB; want about %d to %d", c.name, float64(p.From)/float64(g), float64(p.To)/float64(g), c.from/g, c.to/g)
+			t.Errorf("%s: from %.1f to %.1f GiB; want about %d to %d", c.name, float64(p.From)/float64(g),
+				float64(p.To)/float64(g), c.from/g, c.to/g)
 		}
 	}
 }
@@ -161,7 +165,8 @@ func TestDeviceInTheCurve(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(raw, &o)
 		}
-		if err != nil || len(o.Series) == 0 || len(o.Series[0].MarkLine.Data) != c.lines || len(o.Series[0].MarkArea.Data) != c.lines {
+		if err != nil || len(o.Series) == 0 || len(o.Series[0].MarkLine.Data) != c.lines ||
+			len(o.Series[0].MarkArea.Data) != c.lines {
 			t.Errorf("%s: %v, marks %+v; want %d lines and as many regions", c.name, err, o.Series[0], c.lines)
 			continue
 		}

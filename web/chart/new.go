@@ -22,7 +22,8 @@ func New(s *state.State, width, height float64) *Plot {
 		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
 	for i := range p.Lines { // what is shown is a point of its line
-		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen && maps.Equal(l.Method.Args, s.Choice.Args) {
+		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen &&
+			maps.Equal(l.Method.Args, s.Choice.Args) {
 			*l = l.With(p.Now)
 		}
 	}
@@ -31,7 +32,8 @@ func New(s *state.State, width, height float64) *Plot {
 		p.Card, p.Device, p.Name = true, unreserved(d.Memory), "one "+d.Short()
 	}
 	for _, x := range s.Policies() {
-		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words, Fits: x.Lacks == 0, Needs: x.Needs,
+		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words,
+			Fits: x.Lacks == 0, Needs: x.Needs,
 			At: tradeoff.LinePoint{Budget: unreserved(x.Needs), StepTime: x.Time}})
 	}
 	if c.Complete() {

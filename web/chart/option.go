@@ -62,7 +62,8 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		size         int
 		role         display.Role
 		at           tradeoff.LinePoint
-	}{{keepAllName, "rect", 10, display.Fixed, p.KeepAll}, {otherName, "diamond", 12, display.Ink, p.Other}, {shownName, "circle", 11, display.Ink, p.Now}} {
+	}{{keepAllName, "rect", 10, display.Fixed, p.KeepAll}, {otherName, "diamond", 12, display.Ink, p.Other},
+		{shownName, "circle", 11, display.Ink, p.Now}} {
 		if dot.at.StepTime <= 0 {
 			continue
 		}
@@ -154,9 +155,11 @@ func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
 		}
 	}
 	for _, up := range []float64{-10, 10} {
-		l := label{x: -4, y: up, left: true, shown: true, box: rect{x - 4 - width, y - up - labelHeight/2, x - 4, y - up + labelHeight/2}}
+		l := label{x: -4, y: up, left: true, shown: true,
+			box: rect{x - 4 - width, y - up - labelHeight/2, x - 4, y - up + labelHeight/2}}
 		crossed := slices.ContainsFunc(p.strokes(), func(s stroke) bool { return l.box.holds(s.rect) > 0 })
-		if !crossed && l.box.x0 > p.left() && l.box.y0 >= top && l.box.y1 <= p.Height-bottom && !slices.ContainsFunc(taken, l.box.meets) {
+		if !crossed && l.box.x0 > p.left() && l.box.y0 >= top && l.box.y1 <= p.Height-bottom &&
+			!slices.ContainsFunc(taken, l.box.meets) {
 			return l
 		}
 	}

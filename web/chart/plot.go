@@ -49,11 +49,12 @@ type Spot struct {
 
 // Beside is the other side of a comparison, beside the curve of this one.
 type Beside struct {
-	Letter  string             // A or B
-	Another bool               // it is of another network, whose own measure counts
-	At      tradeoff.LinePoint // its place: its budget, and the step time that stands here for its measure; zero if it has none
-	Words   string             // its numbers
-	Note    string             // how to read its place, or why it has none; empty for a schedule of this network
+	Letter  string // A or B
+	Another bool   // it is of another network, whose own measure counts
+	// its place: its budget, and the step time that stands here for its measure; zero if it has none
+	At    tradeoff.LinePoint
+	Words string // its numbers
+	Note  string // how to read its place, or why it has none; empty for a schedule of this network
 }
 
 // named is an end of a line with its name.

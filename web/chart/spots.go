@@ -22,7 +22,8 @@ func (p *Plot) SpotAt(x, y float64) *Spot {
 
 // Say says what a policy is and costs.
 func (x *Spot) Say() string {
-	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, x.Words, format.Duration(x.At.StepTime), format.BytesUp(x.Needs))
+	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, x.Words,
+		format.Duration(x.At.StepTime), format.BytesUp(x.Needs))
 }
 
 // mostNamed is how many circles have a name, and longestName how long that may be.
@@ -67,7 +68,8 @@ func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
 	middle := (at.y0 + at.y1) / 2
 	for _, l := range []label{
 		{shown: true, box: rect{at.x1 + 3, middle - labelHeight/2, at.x1 + 3 + width, middle + labelHeight/2}},
-		{shown: true, left: true, box: rect{at.x0 - 3 - width, middle - labelHeight/2, at.x0 - 3, middle + labelHeight/2}},
+		{shown: true, left: true, box: rect{at.x0 - 3 - width, middle - labelHeight/2, at.x0 - 3,
+			middle + labelHeight/2}},
 	} {
 		inside := l.box.x0 >= p.left()+2 && l.box.x1 <= p.Width-right && l.box.y0 >= top && l.box.y1 <= p.Height-bottom
 		crossed := slices.ContainsFunc(lines, func(s stroke) bool { return l.box.widened(1).holds(s.rect) > 0 })
@@ -97,8 +99,10 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 			if l.left {
 				position = "left"
 			}
-			d["label"] = node{"show": true, "position": position, "distance": 4, "formatter": x.Name, "color": look.Colours[display.Muted],
-				"fontSize": 11, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
+			d["label"] = node{"show": true, "position": position, "distance": 4, "formatter": x.Name,
+				"color":    look.Colours[display.Muted],
+				"fontSize": 11, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface],
+				"textBorderWidth": 3}
 		}
 		data = append(data, d)
 	}

@@ -20,11 +20,15 @@ func policed(width float64) *Plot {
 		at   tradeoff.LinePoint
 		fits bool
 	}{
-		{"Full checkpointing", at(1200, 140), true}, {"All that blocks keep in host memory", at(1900, 125), true}, {"What the compiler keeps", at(3600, 92), false},
-		{"Four blocks in one checkpoint", at(1230, 140), true}, {"Feed-forward net computed again", at(3000, 104), false}, {"Every second product kept", at(3400, 118), false},
+		{"Full checkpointing", at(1200, 140), true}, {"All that blocks keep in host memory", at(1900, 125), true},
+		{"What the compiler keeps", at(3600, 92), false},
+		{"Four blocks in one checkpoint", at(1230, 140), true},
+		{"Feed-forward net computed again", at(3000, 104), false},
+		{"Every second product kept", at(3400, 118), false},
 		{"Nothing", at(9000, 100), false}, {"Slow", at(2000, 500), true},
 	} {
-		p.Spots = append(p.Spots, Spot{Index: i, Name: x.name, At: x.at, Fits: x.fits, Needs: choice.Reserved(x.at.Budget)})
+		p.Spots = append(p.Spots, Spot{Index: i, Name: x.name, At: x.at, Fits: x.fits,
+			Needs: choice.Reserved(x.at.Budget)})
 	}
 	p.layAxis()
 	return p
@@ -67,7 +71,8 @@ func TestSpots(t *testing.T) {
 				}
 			}
 		}
-		if wide := width >= 760; full != 3 || hollow != 3 || named > mostNamed || wide && named == 0 || width < roomForLabels && named > 0 {
+		if wide := width >= 760; full != 3 || hollow != 3 || named > mostNamed || wide && named == 0 ||
+			width < roomForLabels && named > 0 {
 			t.Errorf("%.0f wide: %d full and %d hollow circles, %d of them named; want 3 and 3, and up to %d names where there is room", width, full, hollow, named, mostNamed)
 		}
 		lines := p.labels()
@@ -87,7 +92,8 @@ func TestSpots(t *testing.T) {
 				}
 			}
 			if slices.ContainsFunc(taken, l.box.meets) || l.box.x0 < p.left() || l.box.x1 > p.Width {
-				t.Errorf("%.0f wide: %q at %+v lies on something else or leaves the plot", width, p.Spots[i].Name, l.box)
+				t.Errorf("%.0f wide: %q at %+v lies on something else or leaves the plot", width, p.Spots[i].Name,
+					l.box)
 			}
 			taken = append(taken, l.box)
 		}
@@ -148,7 +154,8 @@ func TestOpenLines(t *testing.T) {
 		}
 	}
 	if want := [][2]float64{{4, 1}, {1, 2.6}}; !slices.Equal(parts, want) {
-		t.Errorf("points and widths of its parts are %v; want %v: all and the right edge thin, the final one strong", parts, want)
+		t.Errorf("points and widths of its parts are %v; want %v: all and the right edge thin, the final one strong",
+			parts, want)
 	}
 }
 
@@ -166,8 +173,11 @@ func TestKeepAllGivesWay(t *testing.T) {
 				if !m.shown {
 					continue
 				}
-				if m.box.meets(shown) || slices.ContainsFunc(p.uprights(), func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 }) {
-					t.Errorf("axis %q, shown at %d MiB, device %d MiB: %+v lies on %+v or on an upright", axis, mib, device, m.box, shown)
+				if m.box.meets(shown) ||
+					slices.ContainsFunc(p.uprights(),
+						func(b engine.Bytes) bool { return p.X(b) > m.box.x0 && p.X(b) < m.box.x1 }) {
+					t.Errorf("axis %q, shown at %d MiB, device %d MiB: %+v lies on %+v or on an upright", axis, mib,
+						device, m.box, shown)
 				}
 			}
 		}

@@ -197,7 +197,8 @@ func (p *Plot) Words(at tradeoff.Point) string {
 				if p.Card {
 					in = "where a plan may use "
 				}
-				words := fmt.Sprintf("%s\n%s per step %s%s, %s", l.Title, format.Duration(pt.StepTime), in, format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
+				words := fmt.Sprintf("%s\n%s per step %s%s, %s", l.Title, format.Duration(pt.StepTime), in,
+					format.Bytes(pt.Budget), format.Ratio(p.slowdown(pt.StepTime)))
 				if p.Batch > 0 {
 					words += ", " + format.Throughput(p.Batch, p.Unit, pt.StepTime)
 				}

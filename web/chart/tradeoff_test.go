@@ -27,13 +27,19 @@ func line(strategy, title string, points ...tradeoff.LinePoint) tradeoff.Line {
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
-		Axis: tradeoff.Slowdown, Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2, To: 9 * g / 2, Fits: g,
+		Axis: tradeoff.Slowdown, Width: 516, Height: 248, Chosen: "rotor", Budget: 5 * g / 2, From: g / 2,
+		To: 9 * g / 2, Fits: g,
 		KeepAll: tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms},
 		Now:     tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
 		Lines: []tradeoff.Line{
-			line("greedy", "Greedy offload", tradeoff.LinePoint{Budget: 3 * g / 2, StepTime: 290 * ms}, tradeoff.LinePoint{Budget: 3 * g, StepTime: 150 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
-			line("rotor", "Optimal recomputation", tradeoff.LinePoint{Budget: g, StepTime: 130 * ms}, tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
-			line("sequential", "Equal segments", tradeoff.LinePoint{Budget: g, StepTime: 131 * ms}, tradeoff.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
+			line("greedy", "Greedy offload", tradeoff.LinePoint{Budget: 3 * g / 2, StepTime: 290 * ms},
+				tradeoff.LinePoint{Budget: 3 * g, StepTime: 150 * ms},
+				tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("rotor", "Optimal recomputation", tradeoff.LinePoint{Budget: g, StepTime: 130 * ms},
+				tradeoff.LinePoint{Budget: 5 * g / 2, StepTime: 112 * ms},
+				tradeoff.LinePoint{Budget: 4 * g, StepTime: 100 * ms}),
+			line("sequential", "Equal segments", tradeoff.LinePoint{Budget: g, StepTime: 131 * ms},
+				tradeoff.LinePoint{Budget: 4 * g, StepTime: 120 * ms}),
 		},
 	}
 	p.layAxis()
@@ -60,7 +66,8 @@ func TestDashesDiffer(t *testing.T) {
 		d, _ := json.Marshal(Dash(st.Name))
 		key := fmt.Sprint(st.Class, " ", string(d))
 		if other, ok := seen[key]; ok {
-			t.Errorf("%s and %s (Mark %d of %d) both have the dash %s; want a Mark that is free in their class", other, st.Name, st.Mark, engine.Marks, d)
+			t.Errorf("%s and %s (Mark %d of %d) both have the dash %s; want a Mark that is free in their class",
+				other, st.Name, st.Mark, engine.Marks, d)
 		}
 		seen[key] = st.Name
 	}
@@ -77,8 +84,9 @@ func TestDashesStay(t *testing.T) {
 	for name, want := range map[string]string{
 		"keepall": "null", "pofo": "null",
 		"nonpersistent": "null", "revolve": "[7,3]", "rotor": "[3,3]", "sequential": "[10,3,3,3]",
-		"autoswap": "null", "dynprog": "[7,3]", "greedy": "[3,3]", "lms": "[10,3,3,3]", "offloadexact": "[14,4]", "offloadsearch": "[10,3,3,3,3,3]",
-		"tflms": "[5,2]", "vdnn": "[12,6]", "vdnnpp": "[16,3,6,3]", "vdnnthreshold": "[4,7]", "window": "[8,2,2,2]",
+		"autoswap": "null", "dynprog": "[7,3]", "greedy": "[3,3]", "lms": "[10,3,3,3]", "offloadexact": "[14,4]",
+		"offloadsearch": "[10,3,3,3,3,3]",
+		"tflms":         "[5,2]", "vdnn": "[12,6]", "vdnnpp": "[16,3,6,3]", "vdnnthreshold": "[4,7]", "window": "[8,2,2,2]",
 	} {
 		if d, _ := json.Marshal(Dash(name)); string(d) != want {
 			t.Errorf("%s has the dash %s; want %s", name, d, want)
@@ -110,7 +118,8 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 			continue
 		}
 		if l.box.y0 < top || l.box.y1 > p.Height-bottom {
-			t.Errorf("label %q is at %+v; want it within the plot, %.1f to %.1f", ends[i].name, l.box, top, p.Height-bottom)
+			t.Errorf("label %q is at %+v; want it within the plot, %.1f to %.1f", ends[i].name, l.box, top,
+				p.Height-bottom)
 		}
 		for j, o := range labels[:i] {
 			if o.shown && o.box.meets(l.box) {
@@ -127,7 +136,8 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 // A line that is known only near the right edge has its name on the left.
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
-	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload", tradeoff.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
+	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload",
+		tradeoff.LinePoint{Budget: 17 * engine.GiB / 4, StepTime: 145 * ms}))
 	l := p.labels()[len(p.Lines)-1]
 	if !l.shown || !l.left {
 		t.Errorf("label %+v; want it shown, on the left", l)
@@ -137,7 +147,8 @@ func TestLabelAtTheRightEdge(t *testing.T) {
 // A line that lies beside the plot has no name in it.
 func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	p := example()
-	p.Lines = append(p.Lines, line("pofo", "Recompute and offload", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
+	p.Lines = append(p.Lines, line("pofo", "Recompute and offload",
+		tradeoff.LinePoint{Budget: engine.GiB, StepTime: 500 * ms}))
 	if l := p.labels()[len(p.Lines)-1]; l.shown {
 		t.Errorf("label %+v; want none", l)
 	}
@@ -146,10 +157,12 @@ func TestNoNameOfALineBesideThePlot(t *testing.T) {
 // What is far too slow leaves the plot at its upper edge.
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()
-	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms}, tradeoff.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
+	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms},
+		tradeoff.LinePoint{Budget: 2 * engine.GiB, StepTime: 150 * ms})
 	pts := p.inside(&l)
 	if len(pts) != 2 || pts[1].Budget != 2*engine.GiB || math.Abs(p.Y(pts[1].StepTime)-top) > 0.5 {
-		t.Errorf("points %+v, the last at %.1f; want two, the last above the first at the edge, %.1f", pts, p.Y(pts[len(pts)-1].StepTime), top)
+		t.Errorf("points %+v, the last at %.1f; want two, the last above the first at the edge, %.1f", pts,
+			p.Y(pts[len(pts)-1].StepTime), top)
 	}
 }
 
@@ -190,8 +203,10 @@ func TestWords(t *testing.T) {
 		at   tradeoff.Point
 		want string
 	}{
-		{tradeoff.Point{Strategy: "rotor", Budget: engine.GiB}, "Optimal recomputation\n130 ms per step in 1 GiB, ×1.3"},
-		{tradeoff.Point{Strategy: "greedy", Budget: 3 * engine.GiB}, "Greedy offload\n150 ms per step in 3 GiB, ×1.5\nBest found in 31 ms; click for a full search."},
+		{tradeoff.Point{Strategy: "rotor", Budget: engine.GiB},
+			"Optimal recomputation\n130 ms per step in 1 GiB, ×1.3"},
+		{tradeoff.Point{Strategy: "greedy", Budget: 3 * engine.GiB},
+			"Greedy offload\n150 ms per step in 3 GiB, ×1.5\nBest found in 31 ms; click for a full search."},
 		{tradeoff.Point{Strategy: "greedy", Budget: 1}, ""},
 	} {
 		if got := p.Words(c.at); got != c.want {
@@ -214,10 +229,12 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 				behind += name.holds(s.rect)
 			}
 			if behind > 0 {
-				t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind, keepAllName, name)
+				t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want none", axis, width, behind,
+					keepAllName, name)
 			}
 			if name.y1 > p.Height-bottom || name.y0 < 0 {
-				t.Errorf("axis %q: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0, name.y1, p.Height-bottom)
+				t.Errorf("axis %q: %q reaches from %.1f to %.1f; want it inside of %.1f", axis, keepAllName, name.y0,
+					name.y1, p.Height-bottom)
 			}
 			labels := p.labels()
 			for i, e := range p.ends() {
@@ -226,7 +243,8 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 					behind += labels[i].box.holds(s.rect)
 				}
 				if labels[i].shown && !e.chosen && behind > touchLimit {
-					t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis, width, behind, e.name, labels[i].box, touchLimit)
+					t.Errorf("axis %q, %.0f wide: %.1f px of lines are behind %q at %+v; want at most %.0f", axis,
+						width, behind, e.name, labels[i].box, touchLimit)
 				}
 			}
 		}

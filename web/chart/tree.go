@@ -32,7 +32,8 @@ func dress(at any, look Look) any {
 }
 
 // roles are the strings that stand for colours.
-var roles = map[string]display.Role{"$grid": display.Grid, "$muted": display.Muted, "$ink": display.Ink, "$budget": display.Budget, "$surface": display.Surface}
+var roles = map[string]display.Role{"$grid": display.Grid, "$muted": display.Muted, "$ink": display.Ink,
+	"$budget": display.Budget, "$surface": display.Surface}
 
 func clone(at any) any {
 	switch at := at.(type) {
@@ -101,4 +102,5 @@ func Role(strategy string) display.Role {
 
 // dashes tell the strategies of a class, which share a colour, apart: by Strategy.Mark.
 // They never change places; more may follow.
-var dashes = [engine.Marks][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6}, {16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}
+var dashes = [engine.Marks][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6},
+	{16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}

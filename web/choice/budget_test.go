@@ -49,9 +49,12 @@ func TestBudget(t *testing.T) {
 // What rounds to nothing is refused, like what is no budget.
 func TestBudgetRefused(t *testing.T) {
 	for in, want := range map[string]string{
-		"0.0000009%": "at least 0.000001%", "1e-400%": "at least 0.000001%", "1e-9000%": "not a share", "0%": "not a share", "0.000%": "not a share", "-1%": "not a share",
-		"1000.000001%": "up to 1000", "1e99%": "up to 1000", "Inf%": "not a share", "NaN%": "not a share", "%": "not a share", ".%": "not a share", "6 0%": "not a share", "1e%": "not a share",
-		"12": "the unit is missing", "0B": "at least 1 byte", "0": "at least 1 byte", "0.5B": "at least 1 byte", "1e3B": "unit",
+		"0.0000009%": "at least 0.000001%", "1e-400%": "at least 0.000001%", "1e-9000%": "not a share",
+		"0%": "not a share", "0.000%": "not a share", "-1%": "not a share",
+		"1000.000001%": "up to 1000", "1e99%": "up to 1000", "Inf%": "not a share", "NaN%": "not a share",
+		"%": "not a share", ".%": "not a share", "6 0%": "not a share", "1e%": "not a share",
+		"12": "the unit is missing", "0B": "at least 1 byte", "0": "at least 1 byte", "0.5B": "at least 1 byte",
+		"1e3B": "unit",
 	} {
 		if b, err := ParseBudget(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v, %v; want an error with %q", in, b, err, want)

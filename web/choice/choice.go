@@ -187,7 +187,8 @@ func (c Choice) Suggested() Choice {
 	if s == nil {
 		return c
 	}
-	c.Strategy, c.Args, c.Budget, c.Transfers, c.Unplanned = s.Strategy, nil, Budget{Bytes: s.Budget}, engine.Whole, false
+	c.Strategy, c.Args, c.Budget, c.Transfers, c.Unplanned = s.Strategy, nil, Budget{Bytes: s.Budget},
+		engine.Whole, false
 	if s.Link > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
 	}
@@ -319,7 +320,8 @@ func (c Choice) best(stages int) string {
 	return engine.Ranked(false)[0].Name
 }
 
-// Otherwise is c with what a program does that was told nothing of plans: it keeps everything where that fits, else it runs
+// Otherwise is c with what a program does that was told nothing of plans: it keeps everything where that fits, else
+// it runs
 // blocks again by a fixed rule. It is never what c does.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
 	was := c.Strategy

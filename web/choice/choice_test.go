@@ -21,7 +21,8 @@ func TestKeysOfFiles(t *testing.T) {
 		t.Errorf("the key of a profile of %d bytes has %d; want a short one", len(a.Source.Profile), n)
 	}
 	if a.SettingKey() != again.SettingKey() || a.SettingKey() != opened.SettingKey() {
-		t.Errorf("the same profile has the keys %q, %q and, when it was opened, %q; want one", a.SettingKey(), again.SettingKey(), opened.SettingKey())
+		t.Errorf("the same profile has the keys %q, %q and, when it was opened, %q; want one", a.SettingKey(),
+			again.SettingKey(), opened.SettingKey())
 	}
 	if a.SettingKey() == b.SettingKey() {
 		t.Errorf("two profiles have the key %q", a.SettingKey())

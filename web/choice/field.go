@@ -214,7 +214,9 @@ type Said struct {
 	Profile *profiles.Profile // from a link or a file; nil if the source is a preset
 	Ops     string            // of Profile, as Source has them; they have not been looked at
 	From    string            // of side B: FromBlob or FromFile if its network is neither A's nor a preset
-	Kind    string            // "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses; "chain" or ""
+	// "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses;
+	// "chain" or ""
+	Kind string
 
 	Device    string // id of a device
 	Budget    Budget
@@ -228,7 +230,9 @@ type Said struct {
 	Alloc     string // allocator of the address view, which is open; "": it is closed
 	AllocArgs engine.Args
 
-	Step     string      // language model whose whole training step is asked about, or the text of its config.json; "": a schedule is asked for
+	// language model whose whole training step is asked about, or the text of its config.json; "": a schedule is
+	// asked for
+	Step     string
 	StepArgs engine.Args // what is chosen about it, see package ask
 }
 

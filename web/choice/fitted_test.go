@@ -39,12 +39,14 @@ func TestFitted(t *testing.T) {
 		choice.Strategy, choice.Unplanned = c.strategy, c.strategy != "pofo"
 		got := choice.Fitted(c.all, c.stages)
 		if text := format.Bytes(got.Budget.Of(c.all)); got.Strategy != c.want || text != c.room {
-			t.Errorf("%d bytes by %s on %q with %q: %s in %s; want %s in %s", c.all, c.strategy, c.device, c.budget, got.Strategy, text, c.want, c.room)
+			t.Errorf("%d bytes by %s on %q with %q: %s in %s; want %s in %s", c.all, c.strategy, c.device, c.budget,
+				got.Strategy, text, c.want, c.room)
 		}
 	}
 	for _, d := range card.All() {
 		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+gib/4) <= d.Memory {
-			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want tenths of a GiB, as many as go", d.ID, d.Memory, b, Reserved(b))
+			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want tenths of a GiB, as many as go", d.ID,
+				d.Memory, b, Reserved(b))
 		}
 	}
 }
@@ -95,7 +97,8 @@ func TestEveryCard(t *testing.T) {
 			}
 			c = c.Fitted(all, stages)
 			room := Usable(d.Memory)
-			if len(problems) > 0 || c.GPU().ID != d.ID || c.Budget.Bytes != room || (c.Strategy == engine.KeepAll) != (all <= room) {
+			if len(problems) > 0 || c.GPU().ID != d.ID || c.Budget.Bytes != room ||
+				(c.Strategy == engine.KeepAll) != (all <= room) {
 				t.Errorf("%s on %s: the card %s, budget %v, plan %s, %v; want that card, %d bytes, and everything kept: %t", said.Preset, d.ID, c.GPU().ID, c.Budget, c.Strategy, problems, room, all <= room)
 			}
 		}

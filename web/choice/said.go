@@ -63,7 +63,8 @@ func (s *Said) Base() Choice {
 // Resolve is base with what s says. What is not known is told and left as in base.
 func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	c = base
-	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice, (*Said).takeMethod, (*Said).takeAllocator, (*Said).takeStep} {
+	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice,
+		(*Said).takeMethod, (*Said).takeAllocator, (*Said).takeStep} {
 		if p := take(s, &c); p != nil {
 			problems = append(problems, *p)
 		}
@@ -78,7 +79,8 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	return c, problems
 }
 
-// budget returns what is said; otherwise that of base, or the room on the card that is meant now where base's was nobody's choice.
+// budget returns what is said; otherwise that of base, or the room on the card that is meant now where base's was
+// nobody's choice.
 func (s *Said) budget(base, now Choice) Budget {
 	switch {
 	case s.Budget != (Budget{}):
@@ -243,7 +245,8 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 		s.Strategy, s.Args = c.Strategy, c.Args
 	}
 	duplex := base.Duplex // a device that is named brings its own
-	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all || s.Preset != "" && base.Device != c.Timed().Device {
+	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all || s.Preset != "" &&
+		base.Device != c.Timed().Device {
 		if d := card.Lookup(c.Device); d != nil {
 			s.Device, duplex = d.ID, d.Duplex
 		} else {

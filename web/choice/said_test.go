@@ -82,8 +82,10 @@ func TestProblems(t *testing.T) {
 	}{
 		{Said{Preset: "nope"}, "p", func(*Choice) {}},
 		{Said{Device: "nope", Duplex: "full"}, "dev", func(c *Choice) { c.Duplex = engine.FullDuplex }},
-		{Said{Strategy: "nope", Args: engine.Args{"x": "1"}, Transfers: "streamed"}, "s", func(c *Choice) { c.Transfers = engine.Streamed }},
-		{Said{Strategy: "sequential", Args: engine.Args{"nope": "1"}}, "s.", func(c *Choice) { c.Strategy = "sequential" }},
+		{Said{Strategy: "nope", Args: engine.Args{"x": "1"}, Transfers: "streamed"}, "s",
+			func(c *Choice) { c.Transfers = engine.Streamed }},
+		{Said{Strategy: "sequential", Args: engine.Args{"nope": "1"}}, "s.",
+			func(c *Choice) { c.Strategy = "sequential" }},
 		{Said{Alloc: "nope"}, "alloc", func(c *Choice) { c.Alloc = DefaultAllocator }},
 		{Said{Alloc: "va", AllocArgs: engine.Args{"nope": "1"}}, "alloc.", func(c *Choice) { c.Alloc = "va" }},
 		{Said{Alloc: Recorded, Budget: Budget{Bytes: 5}}, "", func(c *Choice) { c.Budget = Budget{Bytes: 5} }},
@@ -103,21 +105,24 @@ func TestProblems(t *testing.T) {
 
 // What is said later brings what belongs to it, and leaves the rest.
 func TestTake(t *testing.T) {
-	old := Said{Preset: "vgg16-b32", Device: "a100-sxm-40gb", ToDev: 1e9, ToHost: 2e9, Duplex: "full", Transfers: "streamed",
-		Strategy: "sequential", Args: engine.Args{"segments": "4"}, Alloc: "va", AllocArgs: engine.Args{"chunk": "2"}}
+	old := Said{Preset: "vgg16-b32", Device: "a100-sxm-40gb", ToDev: 1e9, ToHost: 2e9, Duplex: "full",
+		Transfers: "streamed",
+		Strategy:  "sequential", Args: engine.Args{"segments": "4"}, Alloc: "va", AllocArgs: engine.Args{"chunk": "2"}}
 	for _, c := range []struct {
 		take Said
 		want func(*Said)
 	}{
 		{Said{Preset: "resnet50-b8"}, func(*Said) {}},
-		{Said{Device: "p100-pcie-16gb"}, func(s *Said) { s.Device, s.ToDev, s.ToHost, s.Duplex = "p100-pcie-16gb", 0, 0, "" }},
+		{Said{Device: "p100-pcie-16gb"},
+			func(s *Said) { s.Device, s.ToDev, s.ToHost, s.Duplex = "p100-pcie-16gb", 0, 0, "" }},
 		{Said{ToDev: 3e9}, func(s *Said) { s.ToDev, s.ToHost = 3e9, 0 }},
 		{Said{ToHost: 3e9}, func(s *Said) { s.ToHost = 3e9 }},
 		{Said{Strategy: "sequential"}, func(*Said) {}},
 		{Said{Strategy: "greedy"}, func(s *Said) { s.Strategy, s.Args = "greedy", nil }},
 		{Said{Args: engine.Args{"segments": "5"}}, func(s *Said) { s.Args = engine.Args{"segments": "5"} }},
 		{Said{Alloc: "best-fit"}, func(s *Said) { s.Alloc, s.AllocArgs = "best-fit", nil }},
-		{Said{Kind: "graph", Budget: Budget{Share: Percent}}, func(s *Said) { s.Kind, s.Budget = "graph", Budget{Share: Percent} }},
+		{Said{Kind: "graph", Budget: Budget{Share: Percent}},
+			func(s *Said) { s.Kind, s.Budget = "graph", Budget{Share: Percent} }},
 	} {
 		got, want := old, old
 		got.Take(&c.take)
@@ -150,7 +155,8 @@ func TestKindOfPreset(t *testing.T) {
 		said := Said{Preset: tc.preset, Kind: tc.kind}
 		a, problems := said.Resolve(said.Base())
 		if len(problems) > 0 || a.Source.Preset != tc.want || a.Graph {
-			t.Errorf("%s as %q: got %s, graph %v, %v; want %s", tc.preset, tc.kind, a.Source.Preset, a.Graph, problems, tc.want)
+			t.Errorf("%s as %q: got %s, graph %v, %v; want %s", tc.preset, tc.kind, a.Source.Preset, a.Graph,
+				problems, tc.want)
 		}
 		other := Said{Kind: "graph"}
 		b, _ := other.Resolve(a)
@@ -167,12 +173,16 @@ func TestKindOfPreset(t *testing.T) {
 // What a link says of a step holds in whatever order it is taken, with what it brings along.
 func TestStepSaid(t *testing.T) {
 	for _, c := range []struct{ said, want engine.Args }{
-		{engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes", "height": "480", "width": "832", "batch": "2"},
-			engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes", "height": "480", "width": "832", "batch": "2"}},
-		{engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"}, engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"}},
+		{engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes",
+			"height": "480", "width": "832", "batch": "2"},
+			engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes",
+				"height": "480", "width": "832", "batch": "2"}},
+		{engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"},
+			engine.Args{"ckpt": "budget", "budget": "30", "compile": "yes", "batch": "2"}},
 		{engine.Args{"offload": "yes", "batch": "2"}, engine.Args{"offload": "yes", "ckpt": "full", "batch": "2"}},
 		{engine.Args{"base": "nf4", "batch": "2"}, engine.Args{"base": "nf4", "lora": "16", "batch": "2"}},
-		{engine.Args{"swap-blocks": "30"}, engine.Args{"swap-blocks": "30"}}, // refused when it is asked: there are no adapters
+		{engine.Args{"swap-blocks": "30"}, engine.Args{"swap-blocks": "30"}},
+		// refused when it is asked: there are no adapters
 	} {
 		for range 40 { // maps are taken in any order
 			got, p := (&Said{Step: "wan2.1-14b", StepArgs: c.said}).Resolve(Default())

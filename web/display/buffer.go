@@ -35,7 +35,8 @@ func (s *List) AppendBuffer(dst []byte) []byte {
 		if g.Op == OpTexts {
 			count *= 2
 		}
-		dst = append(dst, byte(g.Op), byte(g.Style.Fill), byte(g.Style.Stroke), byte(g.Style.Pattern), byte(g.Style.Lines), byte(g.Style.Dash), 0, 0)
+		dst = append(dst, byte(g.Op), byte(g.Style.Fill), byte(g.Style.Stroke), byte(g.Style.Pattern),
+			byte(g.Style.Lines), byte(g.Style.Dash), 0, 0)
 		dst = le.AppendUint32(dst, math.Float32bits(g.Style.Width))
 		dst = le.AppendUint32(dst, uint32(count))
 		if g.Op != OpTexts {

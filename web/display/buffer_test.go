@@ -29,7 +29,8 @@ func decode(b []byte) (string, error) {
 		for end := at + 4*n; at < end; {
 			if Op(head[0]) == OpTexts {
 				from, length := le.Uint32(b[at+8:]), uint32(le.Uint16(b[at+12:]))
-				fmt.Fprintf(&out, " %v,%v %d %d %q", f(at), f(at+4), b[at+14], b[at+15], string(utf16.Decode(texts[from:from+length])))
+				fmt.Fprintf(&out, " %v,%v %d %d %q", f(at), f(at+4), b[at+14], b[at+15],
+					string(utf16.Decode(texts[from:from+length])))
 				at += 16
 				continue
 			}
@@ -81,7 +82,8 @@ func TestBufferOfAll(t *testing.T) {
 			case 2:
 				s.Path(OpArea, FillOf(Over), []float32{float32(x), float32(y), 0, 0, 1, 1})
 			default:
-				s.AddText(Ink, x, y, Text{S: strings.Repeat("ä\U0001F600", r.IntN(4)), Anchor: Anchor(r.IntN(3)), Bold: r.IntN(2) == 0, Large: r.IntN(2) == 0, Halo: r.IntN(2) == 0})
+				s.AddText(Ink, x, y, Text{S: strings.Repeat("ä\U0001F600", r.IntN(4)), Anchor: Anchor(r.IntN(3)),
+					Bold: r.IntN(2) == 0, Large: r.IntN(2) == 0, Halo: r.IntN(2) == 0})
 			}
 		}
 		got, err := decode(s.AppendBuffer(nil))

@@ -113,7 +113,8 @@ func (s *List) open(o Op, st Style) *Group {
 			return g
 		}
 	}
-	s.Groups = append(s.Groups, Group{Op: o, Style: st, From: len(s.Nums), To: len(s.Nums), First: len(s.Texts), Last: len(s.Texts)})
+	s.Groups = append(s.Groups, Group{Op: o, Style: st, From: len(s.Nums), To: len(s.Nums), First: len(s.Texts),
+		Last: len(s.Texts)})
 	return &s.Groups[len(s.Groups)-1]
 }
 
@@ -212,7 +213,8 @@ func runeWidth(r rune) float64 {
 		return 0.64
 	case r == 'i' || r == 'l' || r == 'j' || r == 'I':
 		return 0.30
-	case r == ' ' || r == '.' || r == ',' || r == ':' || r == 'f' || r == 't' || r == 'r' || r == '(' || r == ')' || r == '/':
+	case r == ' ' || r == '.' || r == ',' || r == ':' || r == 'f' || r == 't' || r == 'r' || r == '(' || r == ')' ||
+		r == '/':
 		return 0.42
 	case r == 'm' || r == 'M' || r == 'W' || r == 'w':
 		return 0.99

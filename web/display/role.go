@@ -99,7 +99,8 @@ func rules() string {
 	var b strings.Builder
 	b.WriteString(".mt-pic{forced-color-adjust:none;font:" + fontCSS + ";font-variant-numeric:tabular-nums}\n")
 	for _, name := range roleNames {
-		b.WriteString(".mt-" + name + "{fill:var(--mt-" + name + ")}.mt-s-" + name + "{stroke:var(--mt-" + name + ")}\n")
+		b.WriteString(".mt-" + name + "{fill:var(--mt-" + name + ")}.mt-s-" + name + "{stroke:var(--mt-" + name +
+			")}\n")
 	}
 	return b.String()
 }
@@ -111,7 +112,8 @@ func CSS() string {
 	return ":root{" + variables(Light) + "}\n" +
 		"@media (prefers-color-scheme:dark){:root:not([data-theme=light]){" + variables(Dark) + "}}\n" +
 		":root[data-theme=dark]{" + variables(Dark) + "}\n" +
-		"@media (forced-colors:active){:root,:root[data-theme],:root:not([data-theme=light]){" + variables(Forced) + "}}\n" +
+		"@media (forced-colors:active){:root,:root[data-theme],:root:not([data-theme=light]){" + variables(Forced) +
+		"}}\n" +
 		rules()
 }
 

@@ -41,7 +41,8 @@ func (s *List) WriteSVG(w io.Writer, o SVGOptions) error {
 		sw.raw(`<a href="`, escape(o.Link), "\">\n")
 	}
 	if o.Surface {
-		sw.raw(`<path`, sw.paint(FillOf(Surface)), ` d="M0 0h`, num(s.Width), `v`, num(s.Height), `h-`, num(s.Width), `z"/>`)
+		sw.raw(`<path`, sw.paint(FillOf(Surface)), ` d="M0 0h`, num(s.Width), `v`, num(s.Height), `h-`, num(s.Width),
+			`z"/>`)
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -78,7 +79,8 @@ func (w *svgWriter) raw(parts ...string) {
 func (w *svgWriter) head() {
 	s := w.scene
 	w.raw(`<svg xmlns="http://www.w3.org/2000/svg" class="mt-pic" viewBox="0 0 `, num(s.Width), ` `, num(s.Height),
-		`" width="`, num(s.Width), `" height="`, num(s.Height), `" font-family="system-ui,sans-serif" font-size="`, num(FontSize), `"`)
+		`" width="`, num(s.Width), `" height="`, num(s.Height), `" font-family="system-ui,sans-serif" font-size="`,
+		num(FontSize), `"`)
 	if s.Title == "" {
 		w.raw(` aria-hidden="true">`, "\n")
 	} else {
@@ -120,8 +122,10 @@ func (w *svgWriter) patterns() {
 	}
 	w.raw("<defs>")
 	for i, st := range w.fills {
-		w.raw(`<pattern id="`, w.opts.ID, `-p`, strconv.Itoa(i), `" width="8" height="8" patternUnits="userSpaceOnUse"><path`,
-			w.paint(FillOf(st.Fill)), ` d="M0 0h8v8h-8z"/><path`, w.attr("stroke", st.Lines), ` fill="none" `, patternPaths[st.Pattern], `/></pattern>`)
+		w.raw(`<pattern id="`, w.opts.ID, `-p`, strconv.Itoa(i),
+			`" width="8" height="8" patternUnits="userSpaceOnUse"><path`,
+			w.paint(FillOf(st.Fill)), ` d="M0 0h8v8h-8z"/><path`, w.attr("stroke", st.Lines), ` fill="none" `,
+			patternPaths[st.Pattern], `/></pattern>`)
 	}
 	w.raw("</defs>\n")
 }

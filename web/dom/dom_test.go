@@ -79,7 +79,8 @@ func TestInstructions(t *testing.T) {
 			`[["unset",2,"hidden"],["set",3,"hidden","hidden"]]`},
 		{"property", e(`p .value="a" .checked=true`), e(`p .value="a" .checked=false`), `[["prop",1,"checked",false]]`},
 		{"html", e("p html=a"), e("p html=<b>"), `[["html",1,"<b>"]]`},
-		{"what was a condition goes before a host", e("p", " ", e("i"), " ", e("i host"), " "), e("p", " ", " ", e("i host"), " "),
+		{"what was a condition goes before a host", e("p", " ", e("i"), " ", e("i host"), " "),
+			e("p", " ", " ", e("i host"), " "),
 			`[["text",2,"  "],["remove",[3]],["remove",[4]]]`},
 		{"and comes again", e("p", " ", " ", e("i host"), " "), e("p", " ", e("i", "x"), " ", e("i host"), " "),
 			`[["text",2," "],["insert",1,3,[5," "]],["insert",1,5,[6,"i",[],[],[[7,"x"]]]]]`},
@@ -88,12 +89,14 @@ func TestInstructions(t *testing.T) {
 		{"a list shrinks to nothing", e("p", e("i", "1"), e("i", "2")), e("p"), `[["remove",[2,3]],["remove",[4,5]]]`},
 		{"a list grows", e("p", e("i", "1")), e("p", e("i", "1"), e("i", "2"), e("i", "3")),
 			`[["insert",1,0,[4,"i",[],[],[[5,"3"]]]],["insert",1,4,[6,"i",[],[],[[7,"2"]]]]]`},
-		{"what has a name of its own is not made another", e("p", e("i id=a"), e("i id=b"), e("i id=c")), e("p", e("i id=a"), e("i id=c")),
+		{"what has a name of its own is not made another", e("p", e("i id=a"), e("i id=b"), e("i id=c")),
+			e("p", e("i id=a"), e("i id=c")),
 			`[["remove",[3]]]`},
 		{"text and content are filled in differently", e("p", e("i", "x")), e("p", e("i html=x")),
 			`[["remove",[2,3]],["insert",1,0,[4,"i",[],[],"x"]]]`},
 		{"a host keeps what others put into it", e("p"), e("p", e("i host")), `[["insert",1,0,[2,"i",[],[],null]]]`},
-		{"another root", e("p"), e("div .hidden=true a=b", "x"), `[["adopt",[2,"div",["a","b"],["hidden",true],[[3,"x"]]]]]`},
+		{"another root", e("p"), e("div .hidden=true a=b", "x"),
+			`[["adopt",[2,"div",["a","b"],["hidden",true],[[3,"x"]]]]]`},
 		{"templates have no element", e("p", &vugu.VGNode{Type: vugu.ElementNode}), e("p", "a", func() *vugu.VGNode {
 			n := &vugu.VGNode{Type: vugu.ElementNode}
 			n.AppendChild(e("i"))
@@ -137,7 +140,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{e("p", &vugu.VGNode{Type: vugu.CommentNode}), "type 4"},
 		{e("p", &vugu.VGNode{Type: vugu.ElementNode, Data: "svg", Namespace: "svg"}), "<svg>"},
-		{e("p", &vugu.VGNode{Type: vugu.ElementNode, Data: "a", DOMEventHandlerSpecList: make([]vugu.DOMEventHandlerSpec, 1)}), "<a>"},
+		{e("p", &vugu.VGNode{Type: vugu.ElementNode, Data: "a",
+			DOMEventHandlerSpecList: make([]vugu.DOMEventHandlerSpec, 1)}), "<a>"},
 	} {
 		var tree Tree
 		if _, _, err := tree.Update(build(t, c.n)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -246,7 +250,8 @@ func (el *element) String() string {
 
 // randomTree is a tree that resembles others of the same kind.
 func randomTree(r *rand.Rand, depth int) *vugu.VGNode {
-	head := []string{"p", "p", "i", "p id=a", "p id=b", "i host", "p data-testid=x", "i .value=" + fmt.Sprint(r.IntN(2)), "i html=" + fmt.Sprint(r.IntN(3))}[r.IntN(9)]
+	head := []string{"p", "p", "i", "p id=a", "p id=b", "i host", "p data-testid=x",
+		"i .value=" + fmt.Sprint(r.IntN(2)), "i html=" + fmt.Sprint(r.IntN(3))}[r.IntN(9)]
 	if depth > 1 {
 		head = "p"
 	}
@@ -319,7 +324,8 @@ func TestLongList(t *testing.T) {
 	for _, shift := range []int{0, 1, 100, 0} {
 		got, _ := update(t, &tree, list(shift))
 		p.carryOut(t, got)
-		if n := len(p.root.kids); n != 201 || p.root.kids[1].attr["id"] != fmt.Sprint(shift) || p.root.kids[200].attr["id"] != fmt.Sprint((shift+199)%200) {
+		if n := len(p.root.kids); n != 201 || p.root.kids[1].attr["id"] != fmt.Sprint(shift) ||
+			p.root.kids[200].attr["id"] != fmt.Sprint((shift+199)%200) {
 			t.Errorf("shifted by %d: %d children, %v ... %v", shift, n, p.root.kids[1], p.root.kids[n-1])
 		}
 	}

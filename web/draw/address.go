@@ -219,7 +219,8 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	}
 	st := display.StrokeOf(display.Ink, 1)
 	if f.Cursor < 0 {
-		st = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashWaiting, Width: 1}
+		st = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole,
+			Dash: display.DashWaiting, Width: 1}
 	}
 	px := float32(f.x(int64(at)))
 	s.Line(st, px, titleLine, px, float32(f.Height-6))

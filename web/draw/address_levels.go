@@ -31,13 +31,15 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 	xy := x.holeCorners(f, y, s.xy[:0])
 	xy = append(xy, xy[len(xy)-2], float32(bottom), float32(f.left), float32(bottom))
 	s.xy = xy
-	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch, Lines: display.Muted, Width: 1}, xy)
+	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch,
+		Lines: display.Muted, Width: 1}, xy)
 	at := x.moment(f.View)
 	l := x.LevelAt(at)
 	if x.failing(at) {
 		l = x.p.Failed.level()
 	}
-	s.Text(display.Muted, f.right, 13, display.End, format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
+	s.Text(display.Muted, f.right, 13, display.End,
+		format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
 }
 
 // holeCorners returns the corners of the area, from left to right.
@@ -87,7 +89,8 @@ func (x *Places) drawHost(s *Scene, f *frame) {
 	peak := peakOf(x.p.Host)
 	s.Desc = "Pinned host memory over time, at most " + format.Bytes(peak) + "."
 	top, bottom := titleLine+4, f.Height-6
-	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right),
+		float32(bottom+0.5))
 	if peak <= 0 {
 		s.Desc = "No host memory is used: nothing is offloaded."
 		s.Text(display.Muted, f.left, (top+bottom)/2+4, display.Start, "Nothing is offloaded.")
@@ -109,7 +112,8 @@ func peakOf(points []sim.Point) (peak engine.Bytes) {
 
 // drawPoints fills or outlines an amount that is constant between points: the largest of
 // each column of pixels.
-func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) float64, bottom float64, st display.Style) {
+func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) float64, bottom float64,
+	st display.Style) {
 	var now engine.Bytes
 	i := 0
 	for ; i < len(points) && points[i].At <= f.From; i++ {

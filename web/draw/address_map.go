@@ -20,7 +20,8 @@ const (
 )
 
 // holeStyle is free memory.
-var holeStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Grid}
+var holeStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
+	Lines: display.Grid}
 
 // stretchOf is a stretch of the map: a block, or a hole.
 type stretchOf struct {
@@ -65,7 +66,8 @@ func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.h
 
 func init() {
 	pictures[AddressMap] = picture{name: "map", title: "Memory map", height: 120, still: true}
-	placed[AddressMap-NumPictures] = placesLayout{draw: (*Places).drawMap, overlay: (*Places).outlineInMap, hit: (*Places).hitMap}
+	placed[AddressMap-NumPictures] = placesLayout{draw: (*Places).drawMap, overlay: (*Places).outlineInMap,
+		hit: (*Places).hitMap}
 }
 
 func (x *Places) drawMap(s *Scene, f *frame) {
@@ -108,7 +110,8 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	s.Outline(display.StrokeOf(display.Muted, 1), 0.5, mapBar-0.5, f.Width-1, mapHeight+1)
 	if x.p.Pool > 0 && x.p.Pool < x.high {
 		px := float32(1 + float64(x.p.Pool)*per)
-		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
+		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
+			Dash: display.DashBudget, Width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
 	}
 	x.drawUnderMap(s, f, at, per)
 }
@@ -185,7 +188,8 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 		x0 = math.Max(f.Width-1-need, 1)
 	}
 	need = math.Min(need, f.Width-2)
-	s.Rect(display.Style{Fill: display.Surface, Stroke: display.Over, Pattern: display.ThinHatch, Lines: display.Over, Dash: display.DashWaiting, Width: 1.5}, x0, mapUnder+6, need, 14)
+	s.Rect(display.Style{Fill: display.Surface, Stroke: display.Over, Pattern: display.ThinHatch, Lines: display.Over,
+		Dash: display.DashWaiting, Width: 1.5}, x0, mapUnder+6, need, 14)
 	label := "needs " + format.Bytes(r.Bytes)
 	if display.TextWidth(label)+8 <= need {
 		halo(s, display.Over, x0+need/2, mapUnder+17, display.Middle, label)
@@ -219,8 +223,10 @@ func (x *Places) largest(at time.Duration) (lo, hi float64) {
 func (x *Places) outlineInMap(s *Scene, f *frame) {
 	per := x.mapScale(f)
 	x.alive(int64(x.moment(f.View)), func(i int) {
-		if t := (lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover || t == f.Selected {
-			s.Outline(display.StrokeOf(display.Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1), mapHeight+2)
+		if t := (lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover ||
+			t == f.Selected {
+			s.Outline(display.StrokeOf(display.Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1),
+				mapHeight+2)
 		}
 	})
 }

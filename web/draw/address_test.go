@@ -28,12 +28,14 @@ func smallPlacement() Placement {
 			{3, 60 * ms, 75 * ms, 300 * mib, 90 * mib, 90 * mib, sim.Gradient},
 		},
 		End: 100 * ms, Pool: 1024 * mib, PeakAt: 30 * ms,
-		Failed: &FailedRequest{At: 80 * ms, Buffer: 4, Bytes: 400 * mib, Largest: 274 * mib, Free: 474 * mib, HoleAt: 750 * mib},
-		Name:   func(i int) (string, string) { return names[i][0], names[i][1] },
-		Host:   []sim.Point{{At: 10 * ms, Used: 200 * mib}, {At: 30 * ms, Used: 350 * mib}, {At: 90 * ms}},
+		Failed: &FailedRequest{At: 80 * ms, Buffer: 4, Bytes: 400 * mib, Largest: 274 * mib, Free: 474 * mib,
+			HoleAt: 750 * mib},
+		Name: func(i int) (string, string) { return names[i][0], names[i][1] },
+		Host: []sim.Point{{At: 10 * ms, Used: 200 * mib}, {At: 30 * ms, Used: 350 * mib}, {At: 90 * ms}},
 	}
 	level := func(at time.Duration, used, largest engine.Bytes) {
-		p.Levels = append(p.Levels, Level{At: at, Asked: used * mib, Used: used * mib, Reserved: 1024 * mib, Largest: largest * mib})
+		p.Levels = append(p.Levels, Level{At: at, Asked: used * mib, Used: used * mib, Reserved: 1024 * mib,
+			Largest: largest * mib})
 	}
 	level(0, 300, 724)
 	level(10*ms, 500, 524)
@@ -57,7 +59,8 @@ func TestAddressScenes(t *testing.T) {
 		pic   Picture
 		view  View
 	}{
-		{"address.svg", x, AddressTime, View{Width: 640, Cursor: NoCursor, Selected: lookup.Target{Kind: lookup.OnBuffer, Index: 1}}},
+		{"address.svg", x, AddressTime, View{Width: 640, Cursor: NoCursor,
+			Selected: lookup.Target{Kind: lookup.OnBuffer, Index: 1}}},
 		{"address-zoom.svg", x, AddressTime, View{Width: 360, From: 55 * ms, To: 95 * ms, Cursor: NoCursor}},
 		{"address-events.svg", y, AddressTime, View{Width: 640, Cursor: NoCursor}},
 		{"map-fails.svg", x, AddressMap, View{Width: 640, Cursor: NoCursor}},
@@ -70,7 +73,8 @@ func TestAddressScenes(t *testing.T) {
 		var b bytes.Buffer
 		c.model.Draw(&s, c.pic, c.view)
 		if s.Height != c.pic.Height() || s.Title == "" || s.Desc == "" {
-			t.Errorf("%s: %v high, title %q, description %q; want %v and both", c.file, s.Height, s.Title, s.Desc, c.pic.Height())
+			t.Errorf("%s: %v high, title %q, description %q; want %v and both", c.file, s.Height, s.Title, s.Desc,
+				c.pic.Height())
 		}
 		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
 			t.Fatal(err)
@@ -92,13 +96,16 @@ func TestAddressHits(t *testing.T) {
 	for _, c := range []struct {
 		y    float64
 		want lookup.Target
-	}{{at(100), lookup.Target{Kind: lookup.OnBuffer, Index: 0}}, {at(400), lookup.Target{Kind: lookup.OnBuffer, Index: 1}}, {at(700), lookup.Target{Kind: lookup.OnBuffer, Index: 2}}, {at(900), lookup.Target{}}, {5, lookup.Target{}}} {
+	}{{at(100), lookup.Target{Kind: lookup.OnBuffer, Index: 0}},
+		{at(400), lookup.Target{Kind: lookup.OnBuffer, Index: 1}},
+		{at(700), lookup.Target{Kind: lookup.OnBuffer, Index: 2}}, {at(900), lookup.Target{}}, {5, lookup.Target{}}} {
 		if got, when := x.Hit(AddressTime, v, px, c.y); got != c.want || (when-30*ms).Abs() > ms/100 {
 			t.Errorf("at y %v: got %+v at %v, want %+v at 30 ms", c.y, got, when, c.want)
 		}
 	}
 	per := x.mapScale(&f)
-	for mib, want := range map[float64]lookup.Target{10: {Kind: lookup.OnBuffer, Index: 0}, 490: {Kind: lookup.OnBuffer, Index: 1}, 600: {Kind: lookup.OnBuffer, Index: 2}, 900: {}} {
+	for mib, want := range map[float64]lookup.Target{10: {Kind: lookup.OnBuffer, Index: 0},
+		490: {Kind: lookup.OnBuffer, Index: 1}, 600: {Kind: lookup.OnBuffer, Index: 2}, 900: {}} {
 		if got, when := x.Hit(AddressMap, v, 1+mib*float64(engine.MiB)*per, mapBar+5); got != want || when != NoCursor {
 			t.Errorf("map at %v MiB: got %+v at %v, want %+v and no moment", mib, got, when, want)
 		}
@@ -118,7 +125,8 @@ func TestAddressWords(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := x.AliveAt(x.Moment(), BySize); len(got) != 2 || got[0].Name != "s1" || got[1].Name != "s3" || got[1].Layer != "layer1.1" || got[1].Since != "20.0 ms" {
+	if got := x.AliveAt(x.Moment(), BySize); len(got) != 2 || got[0].Name != "s1" || got[1].Name != "s3" ||
+		got[1].Layer != "layer1.1" || got[1].Since != "20.0 ms" {
 		t.Errorf("by size: got %+v; want s1, then s3 of layer1.1 since 20.0 ms", got)
 	}
 	if got := x.AliveAt(30*ms, ByAddress); got[1].Name != "s2" || got[2].Name != "s3" {
@@ -146,7 +154,8 @@ func packed(n int, seed uint64) Placement {
 	}
 	for i := range 2 * n {
 		used := engine.Bytes(rng.Int64N(int64(p.Pool)))
-		p.Levels = append(p.Levels, Level{At: p.End * time.Duration(i) / time.Duration(2*n), Used: used, Reserved: p.Pool, Largest: (p.Pool - used) / 3})
+		p.Levels = append(p.Levels, Level{At: p.End * time.Duration(i) / time.Duration(2*n), Used: used,
+			Reserved: p.Pool, Largest: (p.Pool - used) / 3})
 	}
 	return p
 }

@@ -189,7 +189,8 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	s.Line(display.StrokeOf(display.Surface, 3.5), xy...)
 	s.Line(display.StrokeOf(display.Ink, 1.5), xy...)
 	if n := len(xy); n >= 2 {
-		halo(s, display.Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), display.End, "reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
+		halo(s, display.Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), display.End,
+			"reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
 	}
 }
 
@@ -240,7 +241,8 @@ func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
 		return
 	}
 	y := sc.y(float64(x.p.Pool))
-	s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+	s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
+		Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
 	halo(s, display.Budget, f.left+4, y-5, display.Start, "pool "+format.Bytes(x.p.Pool))
 }
 

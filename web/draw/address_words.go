@@ -24,7 +24,8 @@ func (x *Places) momentName(at time.Duration) string {
 
 // Summary says in a sentence what the address picture shows.
 func (x *Places) Summary() string {
-	str := fmt.Sprintf("%s blocks up to address %s of %s.", format.Count(len(x.p.Blocks)), format.Bytes(x.top), format.Bytes(x.p.Pool))
+	str := fmt.Sprintf("%s blocks up to address %s of %s.", format.Count(len(x.p.Blocks)), format.Bytes(x.top),
+		format.Bytes(x.p.Pool))
 	if x.p.Failed != nil {
 		str += " " + x.FailureSentence()
 	}
@@ -49,7 +50,8 @@ func (x *Places) FailureSentence() string {
 
 func (x *Places) failureShort() string {
 	r := x.p.Failed
-	return fmt.Sprintf("needs %s, largest hole %s, free %s", format.Bytes(r.Bytes), format.Bytes(r.Largest), format.Bytes(r.Free))
+	return fmt.Sprintf("needs %s, largest hole %s, free %s", format.Bytes(r.Bytes), format.Bytes(r.Largest),
+		format.Bytes(r.Free))
 }
 
 // MapSentence says what the map of a moment shows.
@@ -73,7 +75,8 @@ func (x *Places) holesShort(at time.Duration) string {
 	if x.failing(at) {
 		l = x.p.Failed.level()
 	}
-	return fmt.Sprintf("free %s · largest hole %s · fragmentation %s", format.Bytes(l.free()), format.Bytes(l.Largest), format.Share(l.Fragmentation()))
+	return fmt.Sprintf("free %s · largest hole %s · fragmentation %s", format.Bytes(l.free()),
+		format.Bytes(l.Largest), format.Share(l.Fragmentation()))
 }
 
 // LevelShown returns how the memory is used at the moment that the map shows by
@@ -111,7 +114,8 @@ func (x *Places) Sentence(t lookup.Target) string {
 			if b.Bytes > b.Asked {
 				str += fmt.Sprintf(", takes %s", format.Bytes(b.Bytes))
 			}
-			return fmt.Sprintf("%s, at %s, %s to %s", str, format.Bytes(b.Addr), x.momentName(b.From), x.momentName(b.To))
+			return fmt.Sprintf("%s, at %s, %s to %s", str, format.Bytes(b.Addr), x.momentName(b.From),
+				x.momentName(b.To))
 		}
 	}
 	return ""

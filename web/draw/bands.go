@@ -43,7 +43,8 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 			} else {
 				pts = append(pts, bandPoint{x: px, sum: lookup.BoundsOf(&x.Samples[i])})
 			}
-			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high}, bandPoint{x: right, sum: lookup.BoundsOf(&x.Samples[j-1])})
+			pts = append(pts, bandPoint{x: px, sum: high}, bandPoint{x: right, sum: high},
+				bandPoint{x: right, sum: lookup.BoundsOf(&x.Samples[j-1])})
 			i, merged = j, right
 			continue
 		}

@@ -119,13 +119,15 @@ func (c *cells) sumRow(row int) {
 	for kind, used := range c.used {
 		if used {
 			at := kind*size + row*c.stride
-			sumCells(c.down[at:at+c.cols], c.along[at:at+c.cols], c.running[kind*c.stride:][:c.cols], c.total, c.most, c.kind, uint8(kind))
+			sumCells(c.down[at:at+c.cols], c.along[at:at+c.cols], c.running[kind*c.stride:][:c.cols], c.total, c.most,
+				c.kind, uint8(kind))
 		}
 	}
 }
 
 func sumCells(down, along, running, total, most []float32, kinds []uint8, kind uint8) {
-	along, running, total, most, kinds = along[:len(down)], running[:len(down)], total[:len(down)], most[:len(down)], kinds[:len(down)]
+	along, running, total, most, kinds = along[:len(down)], running[:len(down)], total[:len(down)], most[:len(down)],
+		kinds[:len(down)]
 	var sum float32
 	for i, d := range down {
 		sum += along[i]

@@ -67,7 +67,8 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 		for dy := 22.0; y+dy < sc.floor; dy += 14 {
 			spots = append(spots, spot{x + 12, y + dy, display.Start}, spot{x - 12, y + dy, display.End})
 		}
-		s.place(f, display.Ink, display.Text{S: b.Other + ": peak " + format.Bytes(b.Model.Trace.Peak), Bold: true}, false, spots...)
+		s.place(f, display.Ink, display.Text{S: b.Other + ": peak " + format.Bytes(b.Model.Trace.Peak), Bold: true},
+			false, spots...)
 	}
 	for _, side := range []struct {
 		letter string
@@ -82,7 +83,8 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 		for y := sc.floor - 34; y > sc.top+20; y -= 16 {
 			spots = append(spots, spot{x - 5, y, display.End})
 		}
-		s.place(f, display.Ink, display.Text{S: side.letter + " ends, " + format.Duration(side.m.Trace.Makespan)}, false, spots...)
+		s.place(f, display.Ink, display.Text{S: side.letter + " ends, " + format.Duration(side.m.Trace.Makespan)},
+			false, spots...)
 	}
 }
 

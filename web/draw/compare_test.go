@@ -21,7 +21,8 @@ func otherModel() *Model {
 	p := tracetest.Problem()
 	g := p.Chain
 	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration) sim.Span {
-		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to, Cause: sim.NoSpan}
+		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to,
+			Cause: sim.NoSpan}
 	}
 	t := &sim.Trace{Makespan: 150 * ms, ComputeTime: 150 * ms, Peak: 950 * engine.MiB, PeakAt: 50 * ms,
 		Decisions: []sim.Decision{sim.Keep, sim.Recompute, sim.Keep}}
@@ -30,9 +31,11 @@ func otherModel() *Model {
 		run(sim.SpanBackward, g.Bwd(2), 50*ms, 110*ms), run(sim.SpanBackward, g.Bwd(1), 110*ms, 150*ms),
 	}
 	use := func(at time.Duration, mib int64) sim.Sample {
-		return sim.Sample{At: at, Used: [sim.NumCategories]engine.Bytes{sim.Fixed: 200 * engine.MiB, sim.Activation: engine.Bytes(mib) * engine.MiB}}
+		return sim.Sample{At: at, Used: [sim.NumCategories]engine.Bytes{sim.Fixed: 200 * engine.MiB,
+			sim.Activation: engine.Bytes(mib) * engine.MiB}}
 	}
-	t.Memory = []sim.Sample{use(0, 100), use(0, 400), use(20*ms, 400), use(20*ms, 700), use(50*ms, 700), use(50*ms, 750), use(110*ms, 750), use(110*ms, 450), use(150*ms, 450), use(150*ms, 100)}
+	t.Memory = []sim.Sample{use(0, 100), use(0, 400), use(20*ms, 400), use(20*ms, 700), use(50*ms, 700),
+		use(50*ms, 750), use(110*ms, 750), use(110*ms, 450), use(150*ms, 450), use(150*ms, 100)}
 	return NewModel(p, t)
 }
 
@@ -65,8 +68,10 @@ func TestCompareScenes(t *testing.T) {
 // What is at one place in one picture is at the same place in the other.
 func TestCompareSharesAxes(t *testing.T) {
 	a, b := smallModel(), otherModel()
-	va := View{Width: 640, Budget: 700 * engine.MiB, Beside: &Beside{Model: b, Budget: 1100 * engine.MiB, Letter: "A", Other: "B"}}
-	vb := View{Width: 640, Budget: 1100 * engine.MiB, Beside: &Beside{Model: a, Budget: 700 * engine.MiB, Letter: "B", Other: "A"}}
+	va := View{Width: 640, Budget: 700 * engine.MiB,
+		Beside: &Beside{Model: b, Budget: 1100 * engine.MiB, Letter: "A", Other: "B"}}
+	vb := View{Width: 640, Budget: 1100 * engine.MiB,
+		Beside: &Beside{Model: a, Budget: 700 * engine.MiB, Letter: "B", Other: "A"}}
 	for _, x := range []float64{80, 200.5, 441, 629} {
 		if ta, tb := a.TimeAt(va, x), b.TimeAt(vb, x); ta != tb {
 			t.Errorf("at %g px A is at %v, B at %v; want the same", x, ta, tb)
@@ -127,7 +132,8 @@ func TestDiffers(t *testing.T) {
 	if len(got) != 1 || got[0] != 1 {
 		t.Errorf("layers %v differ; want 1: it is offloaded on one side only", got)
 	}
-	if got := a.Across(lookup.Target{Kind: lookup.OnSpan, Index: 6}, Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
+	if got := a.Across(lookup.Target{Kind: lookup.OnSpan, Index: 6},
+		Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)
 	}
 }
@@ -192,7 +198,8 @@ func TestCompareHasOneScale(t *testing.T) {
 		b.Memory.Fixed = c.fixed
 		f := a.frame(Memory, View{Width: 640, Height: 300, Beside: &Beside{Model: b, Letter: "A", Other: "B"}})
 		if sc := a.memoryScale(&f); sc.fixed != c.want {
-			t.Errorf("A has %d bytes fixed and B %d: %d stand in a band of their own; want %d", same, c.fixed, sc.fixed, c.want)
+			t.Errorf("A has %d bytes fixed and B %d: %d stand in a band of their own; want %d", same, c.fixed,
+				sc.fixed, c.want)
 		}
 	}
 }

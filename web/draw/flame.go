@@ -128,7 +128,8 @@ func (x *Flame) frame(v View) (frame, flameFrame) {
 // place returns where a call stands; false if it is not to be seen.
 func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	row := x.depth[i] - x.depth[z.root]
-	if row < 0 || row > x.rows() || x.from[i] < x.from[z.root] || x.from[i]+x.calls[i].Bytes > x.from[z.root]+x.calls[z.root].Bytes {
+	if row < 0 || row > x.rows() || x.from[i] < x.from[z.root] ||
+		x.from[i]+x.calls[i].Bytes > x.from[z.root]+x.calls[z.root].Bytes {
 		return b, false
 	}
 	x0 := float64(x.from[i]-x.from[z.root]) * z.per
@@ -268,5 +269,6 @@ func (x *Flame) Sentence(t lookup.Target) string {
 		return ""
 	}
 	c, all := &x.calls[t.Index], x.calls[0].Bytes
-	return fmt.Sprintf("%s: %s, %s of all", c.Name, format.Bytes(c.Bytes), format.Share(float64(c.Bytes)/math.Max(float64(all), 1)))
+	return fmt.Sprintf("%s: %s, %s of all", c.Name, format.Bytes(c.Bytes),
+		format.Share(float64(c.Bytes)/math.Max(float64(all), 1)))
 }

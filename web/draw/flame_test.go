@@ -35,9 +35,12 @@ func TestFlameHit(t *testing.T) {
 		px, py float64
 		want   string
 	}{
-		{0, 5, 5, "all"}, {0, 5, flameRow + 5, "main"}, {0, 590, 3*flameRow + 5, "left"}, {0, 610, 3*flameRow + 5, "right"},
-		{0, 950, 3*flameRow + 5, ""}, {0, 50, 4*flameRow + 5, "leaf"}, {0, 102, 4*flameRow + 5, "leaf"}, {0, 300, 4*flameRow + 5, ""},
-		{3, 990, 5, "left"}, {3, 100, flameRow + 5, "leaf"}, {5, 500, 5, "right"}, {5, 500, flameRow + 5, ""}, {99, 5, 5, "all"},
+		{0, 5, 5, "all"}, {0, 5, flameRow + 5, "main"}, {0, 590, 3*flameRow + 5, "left"},
+		{0, 610, 3*flameRow + 5, "right"},
+		{0, 950, 3*flameRow + 5, ""}, {0, 50, 4*flameRow + 5, "leaf"}, {0, 102, 4*flameRow + 5, "leaf"},
+		{0, 300, 4*flameRow + 5, ""},
+		{3, 990, 5, "left"}, {3, 100, flameRow + 5, "leaf"}, {5, 500, 5, "right"}, {5, 500, flameRow + 5, ""},
+		{99, 5, 5, "all"},
 	} {
 		got := ""
 		if h := x.Hit(Flames, flameView(1000, c.zoom), c.px, c.py); h.Kind == lookup.OnCall {
@@ -56,7 +59,8 @@ func TestFlameHit(t *testing.T) {
 func TestFlameBeside(t *testing.T) {
 	x := smallFlame()
 	for _, c := range []struct{ from, right, down, want int }{
-		{2, 0, 1, 3}, {3, 1, 0, 5}, {5, 1, 0, 5}, {5, -1, 0, 3}, {3, -1, 0, 3}, {3, 0, -1, 2}, {0, 0, -1, 0}, {4, 0, 1, 4}, {0, 1, 0, 0}, {-7, 0, 1, 1},
+		{2, 0, 1, 3}, {3, 1, 0, 5}, {5, 1, 0, 5}, {5, -1, 0, 3}, {3, -1, 0, 3}, {3, 0, -1, 2}, {0, 0, -1, 0},
+		{4, 0, 1, 4}, {0, 1, 0, 0}, {-7, 0, 1, 1},
 	} {
 		if got := x.Beside(c.from, c.right, c.down); got != c.want {
 			t.Errorf("from %d, %d to the right and %d down: %d, want %d", c.from, c.right, c.down, got, c.want)
@@ -77,7 +81,8 @@ func TestFlameIsBounded(t *testing.T) {
 			}
 			b := engine.Bytes(rng.Int64N(int64(left[up])/4 + 1))
 			left[up] -= b
-			calls, left = append(calls, FlameCall{fmt.Sprint("call", len(calls)), b, Use(rng.IntN(int(NumUses))), up}), append(left, b)
+			calls, left = append(calls, FlameCall{fmt.Sprint("call", len(calls)), b, Use(rng.IntN(int(NumUses))),
+				up}), append(left, b)
 		}
 		x := NewFlame(calls)
 		for _, width := range []float64{20, 366, 1040} {
@@ -85,11 +90,13 @@ func TestFlameIsBounded(t *testing.T) {
 			x.Draw(&s, Flames, flameView(width, 0))
 			rows := int(s.Height / flameRow)
 			if most := 2 * int(NumUses) * int(width+1) * rows; s.Items() > most || rows > mostFlame {
-				t.Errorf("%d calls, %v wide: %d items in %d rows; want at most %d in %d", n, width, s.Items(), rows, most, mostFlame)
+				t.Errorf("%d calls, %v wide: %d items in %d rows; want at most %d in %d", n, width, s.Items(), rows,
+					most, mostFlame)
 			}
 			for _, g := range s.Groups {
 				for i := g.From; g.Op == display.OpRects && i < g.To; i += 4 {
-					if x0, y0, w, h := s.Nums[i], s.Nums[i+1], s.Nums[i+2], s.Nums[i+3]; x0 < 0 || float64(x0+w) > width+1 || y0 < 0 || float64(y0+h) > s.Height {
+					if x0, y0, w, h := s.Nums[i], s.Nums[i+1], s.Nums[i+2], s.Nums[i+3]; x0 < 0 ||
+						float64(x0+w) > width+1 || y0 < 0 || float64(y0+h) > s.Height {
 						t.Fatalf("%d calls, %v wide: a call at %v, %v of %v by %v is outside", n, width, x0, y0, w, h)
 					}
 				}
@@ -100,7 +107,8 @@ func TestFlameIsBounded(t *testing.T) {
 
 // The graph as SVG is well-formed whatever calls are named, and names those with room.
 func TestFlameSVG(t *testing.T) {
-	x := NewFlame([]FlameCall{{"all", 100, UseUnknown, 0}, {"a<b>&\"'\x00\xff", 50, UseOptimizer, 0}, {"net.py:41 forward", 50, UseActivations, 0}})
+	x := NewFlame([]FlameCall{{"all", 100, UseUnknown, 0}, {"a<b>&\"'\x00\xff", 50, UseOptimizer, 0},
+		{"net.py:41 forward", 50, UseActivations, 0}})
 	var s Scene
 	var b bytes.Buffer
 	x.Draw(&s, Flames, flameView(800, 0))
@@ -118,7 +126,8 @@ func TestFlameSVG(t *testing.T) {
 	if !strings.Contains(text, "net.py:41 forward") || strings.Contains(text, "NaN") {
 		t.Errorf("the graph does not name the call with room, or a coordinate is no number:\n%s", text)
 	}
-	if got, want := x.Sentence(lookup.Target{Kind: lookup.OnCall, Index: 2}), "net.py:41 forward: 50 B, 50 % of all"; got != want {
+	if got, want := x.Sentence(lookup.Target{Kind: lookup.OnCall, Index: 2}),
+		"net.py:41 forward: 50 B, 50 % of all"; got != want {
 		t.Errorf("the sentence is %q, want %q", got, want)
 	}
 }

@@ -47,7 +47,8 @@ func (v *View) title(pic Picture) display.Text {
 		return display.Text{S: pic.Title(), Bold: true, Large: true}
 	}
 	if pic == Memory && v.Beside.Over {
-		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line", Bold: true, Large: true}
+		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line",
+			Bold: true, Large: true}
 	}
 	return display.Text{S: v.Beside.Letter + " " + pic.Title(), Bold: true, Large: true}
 }

@@ -9,7 +9,8 @@ import (
 // the schedule saves and, where it ends earlier, what that costs.
 
 var (
-	ghostLine  = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole, Dash: display.DashGhost, Width: 1.3}
+	ghostLine = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole,
+		Dash: display.DashGhost, Width: 1.3}
 	deviceLine = display.StrokeOf(display.Ink, 2)
 )
 

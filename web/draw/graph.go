@@ -22,8 +22,8 @@ const (
 	graphMark   = 14.0
 	graphArcs   = 90.0 // most that an arc rises
 	graphTop    = 24.0 // how many arcs there are, in words
-	arcReach    = 5.0 // how far beside an arc a point still means it
-	arcSteps    = 20  // lines of which an arc consists
+	arcReach    = 5.0  // how far beside an arc a point still means it
+	arcSteps    = 20   // lines of which an arc consists
 )
 
 // arcGeometry is where the marks and the arcs of a frame are.
@@ -115,7 +115,8 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 	}
 	m.drawMarks(s, f, &geo)
 	m.markSelected(s, f, &geo)
-	s.Text(display.Muted, f.right, 12, display.End, display.Fit(tell.ArcWords(len(st.Arcs), more, folded, len(st.Blocks)), f.right-f.left))
+	s.Text(display.Muted, f.right, 12, display.End,
+		display.Fit(tell.ArcWords(len(st.Arcs), more, folded, len(st.Blocks)), f.right-f.left))
 }
 
 // drawBlocks draws a bracket over each folded block that is wide enough.
@@ -139,7 +140,8 @@ func (m *Model) graphBars(f *frame) []bar {
 	step := (f.right - f.left) / float64(max(count, 1))
 	space := math.Min(7, step/4)
 	for i := range out {
-		b := bar{first: i * n / count, last: (i + 1) * n / count, x: f.left + float64(i)*step + space/2, w: step - space}
+		b := bar{first: i * n / count, last: (i + 1) * n / count, x: f.left + float64(i)*step + space/2,
+			w: step - space}
 		b.at = b.first
 		for k := b.first + 1; k < b.last; k++ {
 			if m.made(k) > m.made(b.at) {
@@ -206,7 +208,8 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 		s     string
 	}{{a.From, "made here"}, {a.To, "last forward reader"}} {
 		x, half := g.x(word.place), display.TextWidth(word.s)/2
-		s.Outline(display.StrokeOf(display.Ink, 2), x-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
+		s.Outline(display.StrokeOf(display.Ink, 2), x-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2,
+			graphMark+3)
 		if g.x(a.To)-g.x(a.From) > 2*half+40 || word.place == a.From {
 			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
@@ -302,7 +305,8 @@ const fewArcs = 3
 
 // drawnArcs returns the arcs that are shown in a frame, the selected one last, and how many
 // are not: beside those of blocks, and within them.
-func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more, folded int) {
+func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more,
+	folded int) {
 	most, by := lookup.MostArcs, (*lookup.Arc).Weight
 	if f.Width <= slimWidth {
 		most, by = fewArcs, func(a *lookup.Arc) float64 { return float64(a.To - a.From) }

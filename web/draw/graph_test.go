@@ -29,7 +29,8 @@ func TestArcsFold(t *testing.T) {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
 		arcs, more, folded := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != 0 || folded != c.folded {
-			t.Errorf("%+v, %v px: %d arcs, %d more, %d folded; want %d, 0, %d", c.selected, c.width, len(arcs), more, folded, c.arcs, c.folded)
+			t.Errorf("%+v, %v px: %d arcs, %d more, %d folded; want %d, 0, %d", c.selected, c.width, len(arcs), more,
+				folded, c.arcs, c.folded)
 		}
 	}
 }
@@ -52,10 +53,12 @@ func TestArcsOverflow(t *testing.T) {
 		f := m.frame(Strip, View{Width: c.width, Selected: c.selected})
 		arcs, more, _ := drawnArcs(m.Structure(), &f, m.ValueOf(c.selected), m.openBlock(&f))
 		if len(arcs) != c.arcs || more != c.more || arcs[0].Value != c.first {
-			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width, len(arcs), arcs[0].Value, more, c.arcs, c.first, c.more)
+			t.Errorf("%+v, %v px: %d arcs from x%d, %d more; want %d from x%d, %d more", c.selected, c.width,
+				len(arcs), arcs[0].Value, more, c.arcs, c.first, c.more)
 		}
 		if c.selected.Kind == lookup.OnValue && int(arcs[len(arcs)-1].Value) != c.selected.Index {
-			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width, arcs[len(arcs)-1].Value)
+			t.Errorf("%+v, %v px: the last arc is of x%d; want the selected one", c.selected, c.width,
+				arcs[len(arcs)-1].Value)
 		}
 	}
 }
@@ -71,7 +74,8 @@ func TestGraphIsBounded(t *testing.T) {
 			small.Draw(&a, pic, v)
 			large.Draw(&b, pic, v)
 			if most := int(width) + 40*(arcSteps+2) + 40; b.Items() > most || b.Items() > a.Items()*3/2 {
-				t.Errorf("%s, %v px: %d items of 1,000 operations and %d of 10,000; want at most %d", pic.Title(), width, a.Items(), b.Items(), most)
+				t.Errorf("%s, %v px: %d items of 1,000 operations and %d of 10,000; want at most %d", pic.Title(),
+					width, a.Items(), b.Items(), most)
 			}
 		}
 	}
@@ -92,7 +96,8 @@ func TestHitGraph(t *testing.T) {
 		}
 	}
 	for place := range int32(24) {
-		if got, _ := m.Hit(Strip, v, geo.x(place), geo.base+5); got != (lookup.Target{Kind: lookup.OnSpan, Index: int(place)}) {
+		if got, _ := m.Hit(Strip, v, geo.x(place),
+			geo.base+5); got != (lookup.Target{Kind: lookup.OnSpan, Index: int(place)}) {
 			t.Errorf("on the mark of operation %d: %+v", place, got)
 		}
 	}
@@ -123,15 +128,18 @@ func TestGraphScenes(t *testing.T) {
 func TestGraphBeside(t *testing.T) {
 	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)
 	for _, other := range []*Model{chain, graph} {
-		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0}, Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
+		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0},
+			Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
 		var s Scene
 		if graph.Draw(&s, Strip, v); s.Height != Strip.Height() || !strings.Contains(s.Title, "each block") {
-			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title, Strip.Height())
+			t.Errorf("beside %d layers: %v high, %q; want %v, the strip of layers", other.Stages(), s.Height, s.Title,
+				Strip.Height())
 		}
 		var page Scene
 		FigureOfBoth(&page, graph, other, v, View{Width: 984, Beside: &Beside{Model: graph, Letter: "B", Other: "A"}})
 		if page.Items() == 0 || Life.ComparedHeight() != 0 {
-			t.Errorf("beside %d layers: %d items, a life of %v px; want some, and none", other.Stages(), page.Items(), Life.ComparedHeight())
+			t.Errorf("beside %d layers: %d items, a life of %v px; want some, and none", other.Stages(), page.Items(),
+				Life.ComparedHeight())
 		}
 	}
 }

@@ -22,8 +22,10 @@ func groupsModel() *Model {
 	for i := range c.Stages {
 		c.Stages[i] = engine.Stage{Forward: ms, Back: ms, Out: engine.GiB, Saved: 2 * engine.GiB, Grad: 1}
 	}
-	d := []sim.Decision{sim.Offload, sim.Offload, sim.Offload, sim.Keep, sim.Keep, sim.Keep, sim.Recompute, sim.Recompute, sim.Recompute, sim.Recompute}
-	return NewModel(engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit), &sim.Trace{Makespan: 20 * ms, Decisions: d})
+	d := []sim.Decision{sim.Offload, sim.Offload, sim.Offload, sim.Keep, sim.Keep, sim.Keep, sim.Recompute,
+		sim.Recompute, sim.Recompute, sim.Recompute}
+	return NewModel(engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit),
+		&sim.Trace{Makespan: 20 * ms, Decisions: d})
 }
 
 // Layers that are treated alike are named once, in as many words as there is room

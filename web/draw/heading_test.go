@@ -23,7 +23,8 @@ func TestHeaded(t *testing.T) {
 	dy := s.Height - FileMargin - picture.Height
 	for i, want := range picture.Groups {
 		got := s.Groups[first+i]
-		if got.Op != want.Op || got.Style != want.Style || got.To-got.From != want.To-want.From || got.Last-got.First != want.Last-want.First {
+		if got.Op != want.Op || got.Style != want.Style || got.To-got.From != want.To-want.From ||
+			got.Last-got.First != want.Last-want.First {
 			t.Fatalf("group %d is %+v, want %+v", i, got, want)
 		}
 		for j := range want.To - want.From {
@@ -42,12 +43,15 @@ func TestHeaded(t *testing.T) {
 		}
 	}
 	lines := s.Texts[:s.Groups[first-1].Last]
-	if len(lines) < 5 || !lines[0].Bold || !strings.HasSuffix(lines[0].S, "…") || lines[1].S != "first" || lines[2].Bold || !strings.HasSuffix(lines[len(lines)-1].S, "W…") {
-		t.Errorf("the heading is %v; want a title that is cut, two lines, one of them broken, and a word that is cut", lines)
+	if len(lines) < 5 || !lines[0].Bold || !strings.HasSuffix(lines[0].S, "…") || lines[1].S != "first" ||
+		lines[2].Bold || !strings.HasSuffix(lines[len(lines)-1].S, "W…") {
+		t.Errorf("the heading is %v; want a title that is cut, two lines, one of them broken, and a word that is cut",
+			lines)
 	}
 	for i, l := range lines {
 		x, y := float64(s.Nums[2*i]), float64(s.Nums[2*i+1])
-		if x != FileMargin || x+display.TextWidth(l.S) > s.Width-FileMargin || y-display.FontSize < FileMargin || y > dy {
+		if x != FileMargin || x+display.TextWidth(l.S) > s.Width-FileMargin || y-display.FontSize < FileMargin ||
+			y > dy {
 			t.Errorf("%q stands at %v, %v of a heading of %v by %v", l.S, x, y, s.Width, dy)
 		}
 	}
@@ -56,7 +60,8 @@ func TestHeaded(t *testing.T) {
 func TestHeadedGolden(t *testing.T) {
 	var legend, s Scene
 	Legend(&legend, 320, smallModel())
-	Headed(&s, &legend, Heading{Title: "VGG <16>", Lines: []string{"A: Greedy · budget 4 GiB", "B: Rotor · budget 4 GiB", "B − A: step +12.0 ms"}})
+	Headed(&s, &legend, Heading{Title: "VGG <16>",
+		Lines: []string{"A: Greedy · budget 4 GiB", "B: Rotor · budget 4 GiB", "B − A: step +12.0 ms"}})
 	var b bytes.Buffer
 	dark := display.Dark
 	if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &dark, Surface: true}); err != nil {

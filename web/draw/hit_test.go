@@ -81,7 +81,8 @@ func TestHitTimelineIsPainted(t *testing.T) {
 			}
 			sliver := got.Kind == lookup.OnGap && st == kindStyles[kindSliver]
 			if got.Kind == lookup.Nothing || !sliver && (st.Fill != want.Fill || st.Pattern != want.Pattern) {
-				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got), st.Fill)
+				t.Fatalf("view %+v at %v,%v: %+v (%s) is hit, painted is fill %d", v, x, y, got, m.Sentence(got),
+					st.Fill)
 			}
 		}
 	}
@@ -108,7 +109,8 @@ func isMerged(m *Model, v View, x float64) bool {
 func TestHitMemoryIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	isBand := func(st display.Style) bool {
-		return st.Stroke == display.Surface && st.Fill != display.Ink || st.Pattern == display.ThinHatch && st.Stroke == display.Muted
+		return st.Stroke == display.Surface && st.Fill != display.Ink || st.Pattern == display.ThinHatch &&
+			st.Stroke == display.Muted
 	}
 	hits := 0
 	for _, m := range []*Model{smallModel(), randomModel(40, 8)} {
@@ -146,7 +148,9 @@ func TestHitStrip(t *testing.T) {
 		x, y float64
 		want lookup.Target
 	}{
-		{80, 50, lookup.Target{Kind: lookup.OnStage, Index: 1}}, {200, 70, lookup.Target{Kind: lookup.OnStage, Index: 2}}, {370, 25, lookup.Target{Kind: lookup.OnStage, Index: 3}},
+		{80, 50, lookup.Target{Kind: lookup.OnStage, Index: 1}},
+		{200, 70, lookup.Target{Kind: lookup.OnStage, Index: 2}},
+		{370, 25, lookup.Target{Kind: lookup.OnStage, Index: 3}},
 		{70, 50, lookup.Target{}}, {377, 50, lookup.Target{}}, {200, 5, lookup.Target{}},
 	} {
 		if got, _ := m.Hit(Strip, v, c.x, c.y); got != c.want {
@@ -202,7 +206,8 @@ func TestHitBeside(t *testing.T) {
 	f := m.frame(Timeline, v)
 	y, h := m.laneBox(&f, int(sim.ToHost))
 	for x, want := range map[float64]lookup.Target{
-		GutterWidth + 72: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 18: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 76: {}, GutterWidth + 12: {},
+		GutterWidth + 72: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 18: {Kind: lookup.OnSpan, Index: 2},
+		GutterWidth + 76: {}, GutterWidth + 12: {},
 	} {
 		if got, _ := m.Hit(Timeline, v, x, y+h/2); got != want {
 			t.Errorf("Hit at %v ms = %+v, want %+v", x-GutterWidth, got, want)

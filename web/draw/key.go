@@ -78,9 +78,12 @@ var (
 	fixedStyle    = display.FillOf(display.Fixed)
 	inFlightStyle = display.Style{Fill: display.Transfer, Stroke: display.NoRole, Pattern: display.Dots,
 		Lines: display.LineTransfer}
-	scratchStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted}
-	waitingStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Waiting}
-	overStyle    = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern, Lines: display.NoRole}
+	scratchStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
+		Lines: display.Muted}
+	waitingStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
+		Lines: display.Waiting}
+	overStyle = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern,
+		Lines: display.NoRole}
 )
 
 // kindSliver is that of a wait that is too narrow for a pattern.

@@ -65,7 +65,8 @@ func TestKey(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := words(smallModel()), "forward, kept, computed again, backward, copied, leaving or arriving, scratch, waiting, "; got != want {
+	if got, want := words(smallModel()),
+		"forward, kept, computed again, backward, copied, leaving or arriving, scratch, waiting, "; got != want {
 		t.Errorf("the key is %q; want %q", got, want)
 	}
 	if got := words(emptyModel()); got != "" {
@@ -115,7 +116,8 @@ func TestSink(t *testing.T) {
 			below = p.sum[b]
 		}
 	}
-	for at, want := range map[time.Duration]int64{10 * ms: 300, 40 * ms: 300, 90 * ms: 0, 120 * ms: 300, 170 * ms: 300} {
+	for at, want := range map[time.Duration]int64{10 * ms: 300, 40 * ms: 300, 90 * ms: 0, 120 * ms: 300,
+		170 * ms: 300} {
 		if _, got := m.sunkAt(&f, pieces, f.x(int64(at)), false); got>>20 != want {
 			t.Errorf("at %v %d MiB of stage 1 lie at the bottom; want %d", at, got>>20, want)
 		}

@@ -18,8 +18,10 @@ const (
 // laneNames are the names of the lanes, and what they are called where there is little
 // room.
 var (
-	laneNames     = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑", sim.Network: "network", sim.CPU: "CPU"}
-	slimLaneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "host ↓", sim.ToDev: "dev. ↑", sim.Network: "net", sim.CPU: "CPU"}
+	laneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑",
+		sim.Network: "network", sim.CPU: "CPU"}
+	slimLaneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "host ↓", sim.ToDev: "dev. ↑",
+		sim.Network: "net", sim.CPU: "CPU"}
 )
 
 // runs reports whether anything runs on a lane, of both sides of a comparison: others are

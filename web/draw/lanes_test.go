@@ -19,12 +19,15 @@ func gathered(t *testing.T) *Model {
 	value := func(name string, at engine.Place) engine.Value {
 		return engine.Value{Name: name, Size: engine.MiB, Initial: at, PartOf: engine.NoValue}
 	}
-	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{value("w", 0), value("x", 0), value("y", engine.OnHost), value("z", 0)}, Ops: []engine.Op{
-		{Name: "gather", Lane: engine.LaneNetwork, Time: 40 * time.Millisecond, Out: []engine.ValueID{w}},
-		{Name: "first", Time: 30 * time.Millisecond, Out: []engine.ValueID{x}},
-		{Name: "second", Time: 30 * time.Millisecond, In: []engine.ValueID{w}},
-		{Name: "step", Lane: engine.LaneCPU, Time: 50 * time.Millisecond, In: []engine.ValueID{y}, Out: []engine.ValueID{z}, After: []engine.OpID{2}},
-	}}
+	g := &engine.Graph{Done: engine.NoValue,
+		Values: []engine.Value{value("w", 0), value("x", 0), value("y", engine.OnHost), value("z", 0)},
+		Ops: []engine.Op{
+			{Name: "gather", Lane: engine.LaneNetwork, Time: 40 * time.Millisecond, Out: []engine.ValueID{w}},
+			{Name: "first", Time: 30 * time.Millisecond, Out: []engine.ValueID{x}},
+			{Name: "second", Time: 30 * time.Millisecond, In: []engine.ValueID{w}},
+			{Name: "step", Lane: engine.LaneCPU, Time: 50 * time.Millisecond, In: []engine.ValueID{y},
+				Out: []engine.ValueID{z}, After: []engine.OpID{2}},
+		}}
 	p := &engine.Problem{Graph: g, Budget: engine.NoLimit}
 	tr, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Run(1), engine.Run(2), engine.Run(3)})
 	if err != nil {

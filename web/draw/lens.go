@@ -53,7 +53,8 @@ func (m *Model) Lens(s *Scene, t lookup.Target, width float64) bool {
 	}
 	x0, x1 := l.x(g.Start), l.x(g.End)
 	s.Outline(display.StrokeOf(display.Waiting, 2), x0-1, lensTop-2, x1-x0+2, lensLane+4)
-	s.AddText(display.Budget, (x0+x1)/2, lensTop-8, display.Text{S: format.Duration(g.End - g.Start), Anchor: display.Middle, Bold: true})
+	s.AddText(display.Budget, (x0+x1)/2, lensTop-8,
+		display.Text{S: format.Duration(g.End - g.Start), Anchor: display.Middle, Bold: true})
 	if cause != nil && cause.Lane != sim.Compute && cause.End > from && cause.End <= to {
 		arrow(s, l.x(cause.End), lensLower, lensCopy, x1, lensTop, lensLane)
 	}

@@ -38,7 +38,8 @@ func TestLens(t *testing.T) {
 			}
 		}
 	}
-	for _, not := range []lookup.Target{{}, {Kind: lookup.OnSpan, Index: 0}, {Kind: lookup.OnStage, Index: 1}, {Kind: lookup.OnGap, Index: 9}} {
+	for _, not := range []lookup.Target{{}, {Kind: lookup.OnSpan, Index: 0}, {Kind: lookup.OnStage, Index: 1},
+		{Kind: lookup.OnGap, Index: 9}} {
 		if m.Lens(&s, not, 324) || s.Items() > 0 {
 			t.Errorf("there is a lens of %+v, with %d items; want none", not, s.Items())
 		}

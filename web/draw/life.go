@@ -48,7 +48,8 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 	s.AddText(display.Ink, f.left-8, lifeTop+11, display.Text{S: "its life", Anchor: display.End, Bold: true})
 	v := m.ValueOf(f.Selected)
 	if v == engine.NoValue {
-		s.Text(display.Muted, f.left, lifeTop+11, display.Start, display.Fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
+		s.Text(display.Muted, f.left, lifeTop+11, display.Start,
+			display.Fit("Select an arc or an operation to see when its value is on the device.", f.right-f.left))
 		return
 	}
 	s.Desc = m.LifeWords(v)
@@ -128,7 +129,8 @@ func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 			return
 		}
 		last = x
-		s.Path(display.OpArea, display.FillOf(display.Ink), []float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
+		s.Path(display.OpArea, display.FillOf(display.Ink),
+			[]float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
 	})
 }
 

@@ -33,7 +33,8 @@ func TestMarks(t *testing.T) {
 			}
 			f := m.frame(Timeline, v)
 			for l := range m.Lanes {
-				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width), &m.Lanes[l], &f)
+				checkMarks(t, fmt.Sprintf("n=%d lane=%d view %d..%d width %v", n, l, f.From, f.To, f.Width),
+					&m.Lanes[l], &f)
 			}
 		}
 	}
@@ -70,7 +71,8 @@ func laneOf(spans ...sim.Span) *lookup.Lane {
 	for i := range spans {
 		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
 	}
-	return &NewModel(tracetest.Problem(), &sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
+	return &NewModel(tracetest.Problem(),
+		&sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
 }
 
 // A merged mark has the kind that has most of the time, and merging depends on
@@ -78,7 +80,8 @@ func laneOf(spans ...sim.Span) *lookup.Lane {
 func TestMergedKind(t *testing.T) {
 	var spans []sim.Span
 	for i := range time.Duration(1000) { // 2 ns forward, 1 ns backward, ...
-		spans = append(spans, sim.Span{Kind: sim.SpanForward, Start: 3 * i, End: 3*i + 2}, sim.Span{Kind: sim.SpanBackward, Start: 3*i + 2, End: 3*i + 3})
+		spans = append(spans, sim.Span{Kind: sim.SpanForward, Start: 3 * i, End: 3*i + 2},
+			sim.Span{Kind: sim.SpanBackward, Start: 3*i + 2, End: 3*i + 3})
 	}
 	l := laneOf(spans...)
 	f := frame{View: View{From: 0, To: 3000}, left: 0, right: 100, scale: 100.0 / 3000}
@@ -164,7 +167,8 @@ func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Du
 	}
 	const slack = 1 << 12 // of interpolation in float64
 	if got < want-slack || got > max(want, near)+slack {
-		t.Fatalf("view %d..%d at %d: picture %d, want %d (largest within a pixel %d)", f.From, f.To, at, got, want, near)
+		t.Fatalf("view %d..%d at %d: picture %d, want %d (largest within a pixel %d)", f.From, f.To, at, got,
+			want, near)
 	}
 }
 

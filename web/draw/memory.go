@@ -12,7 +12,8 @@ import (
 )
 
 func init() {
-	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260, compared: 196}
+	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260,
+		compared: 196}
 	timed[Memory] = modelLayout{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {

@@ -48,7 +48,8 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 			spot{f.left + 4, over, display.Start}, spot{f.right - 4, over, display.End})
 	}
 	if !math.IsInf(device, 0) {
-		label(display.Ink, display.Text{S: f.Device + " has " + format.Bytes(f.Capacity), Bold: true, Large: true}, device, budget)
+		label(display.Ink, display.Text{S: f.Device + " has " + format.Bytes(f.Capacity), Bold: true, Large: true},
+			device, budget)
 	}
 	words := "plan may use " + format.Bytes(f.Budget)
 	if f.right-f.left <= 400 {
@@ -67,7 +68,8 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 }
 
 // budgetLine is how the budget is drawn.
-var budgetLine = display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}
+var budgetLine = display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
+	Dash: display.DashBudget, Width: 1.5}
 
 func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
 	y := sc.y(int64(m.Trace.Peak))
@@ -131,7 +133,8 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 		return
 	}
 	y := math.Max(sc.y(int64(min(peak, sc.most)))+12, 28)
-	spots := []spot{{from - 30, y, display.End}, {to + 30, y, display.Start}, {to + 70, y, display.Start}, {from - 12, y + 30, display.End}, {to + 20, y + 30, display.Start}, {(from + to) / 2, y - 16, display.Middle}}
+	spots := []spot{{from - 30, y, display.End}, {to + 30, y, display.Start}, {to + 70, y, display.Start},
+		{from - 12, y + 30, display.End}, {to + 20, y + 30, display.Start}, {(from + to) / 2, y - 16, display.Middle}}
 	i := s.place(f, role, t, false, spots...)
 	if i >= 0 && i < len(spots)-1 && more != "" {
 		s.place(f, role, display.Text{S: more, Large: true}, false, spot{spots[i].x, spots[i].y + 17, spots[i].anchor})
@@ -218,10 +221,12 @@ func (m *Model) nameBands(s *Scene, f *frame, sc *memoryScale) {
 }
 
 // bandNames are what the bands are called where they are named.
-var bandNames = [sim.NumCategories]string{sim.Activation: "kept", sim.Recomputed: "computed again", sim.Gradient: "gradients", sim.Workspace: "scratch"}
+var bandNames = [sim.NumCategories]string{sim.Activation: "kept", sim.Recomputed: "computed again",
+	sim.Gradient: "gradients", sim.Workspace: "scratch"}
 
 // bandInk is the role of words about a band that stand beside it.
-var bandInk = [sim.NumCategories]display.Role{sim.Activation: display.Ink, sim.Recomputed: display.InkRecompute, sim.InTransfer: display.InkTransfer, sim.Gradient: display.Ink, sim.Workspace: display.Muted}
+var bandInk = [sim.NumCategories]display.Role{sim.Activation: display.Ink, sim.Recomputed: display.InkRecompute,
+	sim.InTransfer: display.InkTransfer, sim.Gradient: display.Ink, sim.Workspace: display.Muted}
 
 // nameBand finds the stretch where band b is highest, of those that are as wide as its
 // name, and writes it there: in a plain fill, otherwise just above.

@@ -118,7 +118,8 @@ func (m *Model) stripes() (out []stripe) {
 		return nil
 	}
 	r, sum := m.Problem.Chain.Chain.Resident, engine.Bytes(0)
-	for _, p := range []stripe{{"weights", r.Weights}, {"gradients", r.Grads}, {"optimizer", r.Optimizer}, {"other", r.Pinned}} {
+	for _, p := range []stripe{{"weights", r.Weights}, {"gradients", r.Grads}, {"optimizer", r.Optimizer},
+		{"other", r.Pinned}} {
 		if p.bytes > 0 {
 			out, sum = append(out, p), sum+p.bytes
 		}
@@ -168,10 +169,12 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 		bottom := sc.y(int64(sum))
 		sum += p.bytes
 		if i > 0 {
-			s.Line(display.StrokeOf(display.Surface, 0.8), float32(f.left), float32(bottom), float32(f.right), float32(bottom))
+			s.Line(display.StrokeOf(display.Surface, 0.8), float32(f.left), float32(bottom), float32(f.right),
+				float32(bottom))
 		}
 		if !low && len(stripes) > 1 {
-			s.Text(display.OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, display.Start, p.name+" "+format.Bytes(p.bytes))
+			s.Text(display.OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, display.Start,
+				p.name+" "+format.Bytes(p.bytes))
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // smallGhost is more than the device of the golden has, and ends before the step.
-var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used: 700 * engine.MiB}, {At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
+var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used: 700 * engine.MiB},
+	{At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
 
 // largeModel has so much that is fixed that it gets a scale of its own.
 func largeModel() *Model {
@@ -39,9 +40,11 @@ func TestMemoryScale(t *testing.T) {
 		for b := engine.Bytes(0); b <= sc.most; b += sc.most / 50 {
 			y := sc.y(int64(b))
 			if y > last || y < sc.top-0.01 || y > sc.bottom {
-				t.Errorf("%s: %d bytes are at %v, below less, which is at %v; the axis goes from %v to %v", name, b, y, last, sc.bottom, sc.top)
+				t.Errorf("%s: %d bytes are at %v, below less, which is at %v; the axis goes from %v to %v", name, b,
+					y, last, sc.bottom, sc.top)
 			}
-			if got := m.BudgetAt(v, y); b >= sc.fixed && (got-b)*1000 > sc.most || b >= sc.fixed && (b-got)*1000 > sc.most {
+			if got := m.BudgetAt(v, y); b >= sc.fixed && (got-b)*1000 > sc.most || b >= sc.fixed &&
+				(b-got)*1000 > sc.most {
 				t.Errorf("%s: %d bytes are at %v, where %d bytes are read", name, b, y, got)
 			}
 			last = y
@@ -94,7 +97,8 @@ func TestGhostLeavesThePicture(t *testing.T) {
 			}
 		}
 		top := m.MemoryTop(v)
-		if cut := top < ghostPeak(ghost); cut != c.cut || strings.Contains(name, " to ") != c.cut || top > 4*v.Capacity {
+		if cut := top < ghostPeak(ghost); cut != c.cut || strings.Contains(name, " to ") != c.cut ||
+			top > 4*v.Capacity {
 			t.Errorf("an outline of %d bytes over a card of %d: the axis ends at %d, and it is called %q; want it cut off: %t", ghostPeak(ghost), v.Capacity, top, name, c.cut)
 		}
 	}

@@ -42,8 +42,9 @@ type PassRank struct {
 // PassStage is a stage of a path of a pipeline.
 type PassStage struct {
 	Rank        int
-	First, Last bool         // of its path
-	Act, Rest   engine.Bytes // what a micro batch holds from its forward, and from the backward of the inputs to that of the weights
+	First, Last bool // of its path
+	// what a micro batch holds from its forward, and from the backward of the inputs to that of the weights
+	Act, Rest engine.Bytes
 }
 
 // Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and

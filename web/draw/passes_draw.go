@@ -138,7 +138,8 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels 
 			continue
 		}
 		if text := fmt.Sprint(p.Micro); display.TextWidth(text) <= x1-x0-2 {
-			*labels = append(*labels, passLabel{(x0 + x1) / 2, top + high/2 + 4, passStyles[p.Kind].Fill.On(), text, p.Kind == PassWeights})
+			*labels = append(*labels, passLabel{(x0 + x1) / 2, top + high/2 + 4, passStyles[p.Kind].Fill.On(), text,
+				p.Kind == PassWeights})
 		}
 	}
 	band.flush()
@@ -196,7 +197,8 @@ func (b *passBand) flush() {
 		for k, w := range b.time {
 			if w > 0 {
 				h := b.h * w / sum
-				b.all[k] = append(b.all[k], float32(b.from), float32(y), float32(math.Max(b.to-b.from, 0.5)), float32(h))
+				b.all[k] = append(b.all[k], float32(b.from), float32(y), float32(math.Max(b.to-b.from, 0.5)),
+					float32(h))
 				y += h
 			}
 		}

@@ -14,7 +14,8 @@ const (
 )
 
 func init() {
-	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline", height: passesTop + 8*26 + passesSpace + passesMemory}
+	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline",
+		height: passesTop + 8*26 + passesSpace + passesMemory}
 }
 
 // laneHeight returns the height of a lane with the space to the next one.

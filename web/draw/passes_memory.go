@@ -49,7 +49,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	limit := top + 9
 	if shown {
 		limit = y(x.room)
-		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole, Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(limit), float32(f.right), float32(limit))
+		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
+			Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(limit), float32(f.right), float32(limit))
 	}
 	s.placed = s.placed[:0]
 	room := f.right - f.left - 8
@@ -57,12 +58,15 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	if card.Width() > room/2 {
 		card.S = "card: " + format.Bytes(x.room)
 	}
-	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End}, spot{f.right - 4, limit + 13, display.End})
+	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End},
+		spot{f.right - 4, limit + 13, display.End})
 	words := fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest))
 	if reserved > x.most[x.full] {
 		at := float32(y(reserved))
-		s.Line(display.Style{Fill: display.NoRole, Stroke: line.Stroke, Lines: display.NoRole, Dash: display.DashGhost, Width: 1}, float32(f.left), at, float32(f.right), at)
-		if more := fmt.Sprintf("%s, with the allocator up to %s", words, format.Bytes(reserved)); display.TextWidth(more) < room {
+		s.Line(display.Style{Fill: display.NoRole, Stroke: line.Stroke, Lines: display.NoRole,
+			Dash: display.DashGhost, Width: 1}, float32(f.left), at, float32(f.right), at)
+		if more := fmt.Sprintf("%s, with the allocator up to %s", words,
+			format.Bytes(reserved)); display.TextWidth(more) < room {
 			words = more
 		}
 		highest = reserved
@@ -72,7 +76,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		s.AddText(line.Stroke, title.Width()+12, top-6, name)
 		return
 	}
-	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle}, spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
+	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle},
+		spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
 }
 
 // drawOthers draws the ranks beside the fullest one: lines, or of many a band between the least and the most.
@@ -113,7 +118,8 @@ func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(en
 }
 
 // drawLine draws the memory of a rank, and returns its most in view and where that is.
-func (x *Passes) drawLine(s *Scene, f *frame, edges []time.Duration, r int, st display.Style, y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
+func (x *Passes) drawLine(s *Scene, f *frame, edges []time.Duration, r int, st display.Style,
+	y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
 	var xy []float32
 	x.columns(edges, r, func(i int, least, most engine.Bytes) {
 		px := math.Floor(f.left + float64(i))

@@ -22,7 +22,8 @@ func oneOne(ranks, micro int, split bool) *Passes {
 	for r := range ranks {
 		f[r], b[r] = make([]time.Duration, micro), make([]time.Duration, micro)
 		list[r].Base = 10 * engine.GiB
-		stages = append(stages, PassStage{Rank: r, First: r == 0, Last: r == ranks-1, Act: engine.GiB, Rest: engine.GiB / 2})
+		stages = append(stages, PassStage{Rank: r, First: r == 0, Last: r == ranks-1, Act: engine.GiB,
+			Rest: engine.GiB / 2})
 	}
 	next, nextB, free := make([]int, ranks), make([]int, ranks), make([]time.Duration, ranks)
 	for left := 2 * ranks * micro; left > 0; {
@@ -47,7 +48,8 @@ func oneOne(ranks, micro int, split bool) *Passes {
 				free[r] = start + 2*ms
 				b[r][nextB[r]] = free[r]
 				if split {
-					list[r].Passes = append(list[r].Passes, Pass{PassInputs, nextB[r], r, start, start + ms}, Pass{PassWeights, nextB[r], r, start + ms, free[r]})
+					list[r].Passes = append(list[r].Passes, Pass{PassInputs, nextB[r], r, start, start + ms},
+						Pass{PassWeights, nextB[r], r, start + ms, free[r]})
 				} else {
 					list[r].Passes = append(list[r].Passes, Pass{PassBackward, nextB[r], r, start, free[r]})
 				}
@@ -73,9 +75,12 @@ func TestWaitsOfAPipeline(t *testing.T) {
 		want Wait
 		says string
 	}{
-		{idle(2), Wait{0, 2 * ms, 4 * ms, 2, 5, 0}, "Rank 0 waits 2 ms, from 2 ms to 4 ms, for the backward of micro batch 0 on rank 1, which ends at 4 ms."},
-		{idle(4), Wait{1, 0, 1 * ms, 4, 0, 0}, "Rank 1 waits 1 ms, from 0 ms to 1 ms, for the forward of micro batch 0 on rank 0, which ends at 1 ms. Nothing has arrived before."},
-		{idle(9), Wait{1, 7 * ms, 9 * ms, -1, -1, 0}, "Rank 1 waits 2 ms, from 7 ms to 9 ms: it has nothing left to do."},
+		{idle(2), Wait{0, 2 * ms, 4 * ms, 2, 5, 0},
+			"Rank 0 waits 2 ms, from 2 ms to 4 ms, for the backward of micro batch 0 on rank 1, which ends at 4 ms."},
+		{idle(4), Wait{1, 0, 1 * ms, 4, 0, 0},
+			"Rank 1 waits 1 ms, from 0 ms to 1 ms, for the forward of micro batch 0 on rank 0, which ends at 1 ms. Nothing has arrived before."},
+		{idle(9), Wait{1, 7 * ms, 9 * ms, -1, -1, 0},
+			"Rank 1 waits 2 ms, from 7 ms to 9 ms: it has nothing left to do."},
 	} {
 		if got := x.Wait(c.t); got != c.want {
 			t.Errorf("idle %d is %+v; want %+v", c.t.Index, got, c.want)
@@ -84,7 +89,8 @@ func TestWaitsOfAPipeline(t *testing.T) {
 			t.Errorf("idle %d says %q; want %q", c.t.Index, got, c.says)
 		}
 	}
-	if got, want := x.Why(idle(2))[2], "Of the step rank 0 is idle 33 %: 0 ms before its first pass, 3 ms between passes, 0 ms after its last."; !strings.HasPrefix(got, want) {
+	if got, want := x.Why(idle(2))[2],
+		"Of the step rank 0 is idle 33 %: 0 ms before its first pass, 3 ms between passes, 0 ms after its last."; !strings.HasPrefix(got, want) {
 		t.Errorf("rank 0 says %q; want %q", got, want)
 	}
 }
@@ -105,7 +111,8 @@ func TestCausesLeadToTheBeginning(t *testing.T) {
 				if next == at {
 					break
 				}
-				if _, to, _ := x.Interval(next); (to > was || to == was && next.Kind == lookup.OnIdle) && at.Index < x.Count() {
+				if _, to, _ := x.Interval(next); (to > was || to == was && next.Kind == lookup.OnIdle) &&
+					at.Index < x.Count() {
 					t.Fatalf("idle %d: from %+v until %v to %+v until %v; want earlier", n, at, was, next, to)
 				}
 				at = next
@@ -202,7 +209,8 @@ func TestNarrowPassesJoin(t *testing.T) {
 	list := []PassRank{{}}
 	for i := range 200 {
 		at := time.Duration(i) * 3 * ms
-		list[0].Passes = append(list[0].Passes, Pass{PassForward, i, 0, at, at + ms}, Pass{PassBackward, i, 0, at + ms, at + 3*ms})
+		list[0].Passes = append(list[0].Passes, Pass{PassForward, i, 0, at, at + ms},
+			Pass{PassBackward, i, 0, at + ms, at + 3*ms})
 	}
 	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
 	f := x.frame(View{Width: 500})
@@ -211,7 +219,8 @@ func TestNarrowPassesJoin(t *testing.T) {
 	x.drawLane(&f, 0, &all, &labels)
 	_, h := x.lane(0)
 	if len(all[PassForward]) != 4 || len(all[PassBackward]) != 4 || len(labels) > 0 {
-		t.Fatalf("forwards %v, backwards %v, labels %v; want one band of each and no label", all[PassForward], all[PassBackward], labels)
+		t.Fatalf("forwards %v, backwards %v, labels %v; want one band of each and no label", all[PassForward],
+			all[PassBackward], labels)
 	}
 	if got := float64(all[PassForward][3]) / h; math.Abs(got-1./3) > 0.01 {
 		t.Errorf("forwards have %.2f of the height; want a third", got)
@@ -225,7 +234,8 @@ func TestPassesSVG(t *testing.T) {
 		var s Scene
 		x.Draw(&s, PassLanes, View{Width: 900, Cursor: NoCursor, Selected: idle(n)})
 		var b bytes.Buffer
-		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true}); err != nil || !strings.Contains(b.String(), "rank 0, the fullest: 22 GiB") {
+		if err := s.WriteSVG(&b, display.SVGOptions{Standalone: true}); err != nil ||
+			!strings.Contains(b.String(), "rank 0, the fullest: 22 GiB") {
 			t.Fatalf("idle %d: %v, %d bytes; want a picture that names the fullest rank", n, err, b.Len())
 		}
 	}
@@ -245,7 +255,8 @@ func TestPassesPath(t *testing.T) {
 	for _, n := range x.Path {
 		p, r := x.Pass(n)
 		y, h := x.lane(r)
-		want = append(want, float32(f.x(int64(p.Start))), float32(y+h+0.5), float32(f.x(int64(p.End))), float32(y+h+0.5))
+		want = append(want, float32(f.x(int64(p.Start))), float32(y+h+0.5), float32(f.x(int64(p.End))),
+			float32(y+h+0.5))
 	}
 	if got := s.Nums[len(s.Nums)-len(want):]; !slices.Equal(got, want) {
 		t.Errorf("the path goes through %v; want %v", got, want)
@@ -253,7 +264,8 @@ func TestPassesPath(t *testing.T) {
 	for width, want := range map[float64]bool{1000: true, 240: false} {
 		var s Scene
 		x.Draw(&s, PassLanes, View{Width: width, Cursor: NoCursor})
-		if got := slices.ContainsFunc(s.Texts, func(t display.Text) bool { return t.S == "lower bound 8 ms" }); got != want {
+		if got := slices.ContainsFunc(s.Texts,
+			func(t display.Text) bool { return t.S == "lower bound 8 ms" }); got != want {
 			t.Errorf("%v pixels wide the bound is named: %v; want %v", width, got, want)
 		}
 	}

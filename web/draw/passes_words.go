@@ -11,7 +11,8 @@ import (
 
 // Summary says in a sentence what the picture shows.
 func (x *Passes) Summary() string {
-	return fmt.Sprintf("%s with %s passes in %s. Rank %d is the fullest, with %s of %s.", countOf(len(x.ranks), "rank"), format.Count(x.Count()),
+	return fmt.Sprintf("%s with %s passes in %s. Rank %d is the fullest, with %s of %s.",
+		countOf(len(x.ranks), "rank"), format.Count(x.Count()),
 		format.Duration(x.end), x.full, format.Bytes(x.most[x.full]), format.Bytes(x.room))
 }
 
@@ -30,7 +31,8 @@ func (x *Passes) Sentence(t lookup.Target) string {
 		return x.Why(t)[0]
 	}
 	p, _ := x.Pass(t.Index)
-	return fmt.Sprintf("Rank %d, %s, micro batch %d, %s to %s, holds %s", r, passWords[p.Kind], p.Micro, format.Duration(from), format.Duration(to), format.Bytes(x.holds(r, from)))
+	return fmt.Sprintf("Rank %d, %s, micro batch %d, %s to %s, holds %s", r, passWords[p.Kind], p.Micro,
+		format.Duration(from), format.Duration(to), format.Bytes(x.holds(r, from)))
 }
 
 // holds returns how much a rank holds at a moment.
@@ -50,12 +52,14 @@ func (x *Passes) Why(t lookup.Target) []string {
 		return []string{x.Sentence(t) + ".", x.led(t.Index)}
 	}
 	w := x.Wait(t)
-	long := fmt.Sprintf("Rank %d waits %s, from %s to %s", r, format.Duration(to-from), format.Duration(from), format.Duration(to))
+	long := fmt.Sprintf("Rank %d waits %s, from %s to %s", r, format.Duration(to-from), format.Duration(from),
+		format.Duration(to))
 	out := []string{long + "."}
 	switch {
 	case w.Next < 0:
 		p, last := x.Pass(x.last())
-		out = []string{long + ": it has nothing left to do.", fmt.Sprintf("The step ends with %s on rank %d.", p.name(), last)}
+		out = []string{long + ": it has nothing left to do.",
+			fmt.Sprintf("The step ends with %s on rank %d.", p.name(), last)}
 	case w.Cause >= 0:
 		p, other := x.Pass(w.Cause)
 		message := ""
@@ -66,7 +70,8 @@ func (x *Passes) Why(t lookup.Target) []string {
 		if w.From == 0 {
 			first = " Nothing has arrived before."
 		}
-		out = []string{fmt.Sprintf("%s, for %s on rank %d, which ends at %s%s.%s", long, p.name(), other, format.Duration(p.End), message, first), x.led(w.Cause)}
+		out = []string{fmt.Sprintf("%s, for %s on rank %d, which ends at %s%s.%s", long, p.name(), other,
+			format.Duration(p.End), message, first), x.led(w.Cause)}
 	}
 	start, drain, between := x.Idle(r)
 	return append(out,
@@ -84,7 +89,8 @@ func (x *Passes) led(n int) string {
 	case t.Kind == lookup.OnIdle && first.Start == p.Start:
 		return fmt.Sprintf("Rank %d had been idle since %s itself.", r, format.Duration(x.before(t.Index, r)))
 	case t.Kind == lookup.OnIdle:
-		return fmt.Sprintf("Rank %d works without a pause from %s until then, and was idle before.", r, format.Duration(first.Start))
+		return fmt.Sprintf("Rank %d works without a pause from %s until then, and was idle before.", r,
+			format.Duration(first.Start))
 	case p.Start == 0:
 		return "It is the first thing that happens."
 	}

@@ -32,7 +32,8 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 	for _, b := range used[1:] {
 		total += b
 	}
-	t := display.Text{S: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), Bold: true, Large: true, Halo: true}
+	t := display.Text{S: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), Bold: true, Large: true,
+		Halo: true}
 	at := spot{x + 10, 13, display.Start}
 	if !fits(&t, f, &at) {
 		at = spot{x - 10, 13, display.End}

@@ -29,12 +29,16 @@ func TestScenes(t *testing.T) {
 		view View
 		opts display.SVGOptions
 	}{
-		{"strip.svg", Strip, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnStage, Index: 2}}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"timeline.svg", Timeline, View{Width: 640, Selected: gap}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms}, display.SVGOptions{Standalone: true, Surface: true}},
+		{"strip.svg", Strip, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnStage, Index: 2}},
+			display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline.svg", Timeline, View{Width: 640, Selected: gap},
+			display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"timeline-zoom.svg", Timeline, View{Width: 640, From: 60 * ms, To: 90 * ms},
+			display.SVGOptions{Standalone: true, Surface: true}},
 		{"timeline-phone.svg", Timeline, View{Width: 360, Selected: gap}, display.SVGOptions{}},
 		{"memory.svg", Memory, View{Width: 640}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
-		{"memory-ghost.svg", Memory, View{Width: 640, Ghost: smallGhost, Capacity: 900 * engine.MiB, Device: "one card"}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
+		{"memory-ghost.svg", Memory, View{Width: 640, Ghost: smallGhost, Capacity: 900 * engine.MiB,
+			Device: "one card"}, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}},
 		{"memory-over.svg", Memory, View{Width: 640, Budget: 600 * engine.MiB}, display.SVGOptions{ID: "m"}},
 	} {
 		var s Scene
@@ -125,8 +129,10 @@ func TestNothingIsClipped(t *testing.T) {
 			for pic := range NumPictures {
 				for _, part := range []float64{1, 0.3, 0.01} {
 					to := time.Duration(float64(m.Makespan()) * part)
-					for _, budget := range []engine.Bytes{1, m.Trace.Peak / 2, m.Trace.Peak, 2 * m.Trace.Peak, 9 * m.Trace.Peak, engine.NoLimit} {
-						v := View{To: to, Width: width, Budget: budget, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}, Cursor: to}
+					for _, budget := range []engine.Bytes{1, m.Trace.Peak / 2, m.Trace.Peak, 2 * m.Trace.Peak,
+						9 * m.Trace.Peak, engine.NoLimit} {
+						v := View{To: to, Width: width, Budget: budget,
+							Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}, Cursor: to}
 						checkInside(t, m, pic, v)
 					}
 				}
@@ -174,7 +180,8 @@ func checkInside(t *testing.T, m *Model, pic Picture, v View) {
 				x1, y0 = x0+w, y0-9
 			}
 			if x0 < -2 || y0 < 0 || x1 > s.Width+2 || y1 > s.Height || !(x1 >= x0) {
-				t.Fatalf("%s %+v: op %d %q at %v,%v to %v,%v is outside of %v by %v", pic.Title(), v, g.Op, what, x0, y0, x1, y1, s.Width, s.Height)
+				t.Fatalf("%s %+v: op %d %q at %v,%v to %v,%v is outside of %v by %v", pic.Title(), v, g.Op, what, x0,
+					y0, x1, y1, s.Width, s.Height)
 			}
 		}
 	}

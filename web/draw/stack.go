@@ -104,7 +104,9 @@ func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 		}
 		base := sc.foot(below)
 		st := bandStyles[p.Band]
-		xy := []float32{float32(x0), float32(base), float32(x0), float32(sc.y(below + p.Bytes(max(p.From, int64(f.From))))), float32(x1), float32(sc.y(below + p.Bytes(min(p.To, int64(f.To))))), float32(x1), float32(base)}
+		xy := []float32{float32(x0), float32(base), float32(x0),
+			float32(sc.y(below + p.Bytes(max(p.From, int64(f.From))))), float32(x1),
+			float32(sc.y(below + p.Bytes(min(p.To, int64(f.To))))), float32(x1), float32(base)}
 		s.Path(display.OpArea, st, xy)
 	}
 }

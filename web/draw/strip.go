@@ -54,7 +54,8 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		s.Text(display.Muted, 0, 29, display.Start, "up to")
 		s.Text(display.Muted, 0, 43, display.Start, format.Bytes(largest))
 	}
-	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right), float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right),
+		float32(bottom+0.5))
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
@@ -151,7 +152,8 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 			h := m.barHeight(f, k)
 			_, bottom := stripBox(f.Height)
 			x := b.x + b.w/2
-			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true, spot{x, 13, display.Middle})
+			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true,
+				spot{x, 13, display.Middle})
 			s.Line(display.StrokeOf(display.Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func init() {
-	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2), compared: TimelineHeight(2)}
+	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2),
+		compared: TimelineHeight(2)}
 	timed[Timeline] = modelLayout{
 		draw: (*Model).drawTimeline,
 		overlay: func(m *Model, s *Scene, f *frame) {
@@ -143,7 +144,8 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			s.Rect(display.FillOf(display.Surface), lb.x-w/2, y+h/2-7, w, 14)
 		}
 	}
-	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward, display.OnTransfer, display.OnFixed, display.Budget} {
+	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
+		display.OnTransfer, display.OnFixed, display.Budget} {
 		for _, lb := range labels {
 			if lb.ink == ink {
 				s.Text(ink, lb.x, y+h/2+4, display.Middle, lb.text)
@@ -257,7 +259,8 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 		xy[2*i+1] = float32(v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3])
 	}
 	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
-	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4), float32(to - dir*7)}
+	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4),
+		float32(to - dir*7)}
 	s.Path(display.OpArea, display.FillOf(display.Waiting), head)
 }
 

@@ -33,7 +33,8 @@ func TestOnlyBlocksHaveNumbers(t *testing.T) {
 	var s Scene
 	m.Draw(&s, Timeline, View{Width: 640})
 	words := s.words()
-	if slices.Contains(words, "1") || !slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "12") }) {
+	if slices.Contains(words, "1") ||
+		!slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, "12") }) {
 		t.Errorf("the timeline says %q; want the number 12 of a block, and no 1 of the optimizer", words)
 	}
 }

@@ -35,15 +35,18 @@ type View struct {
 	Selected lookup.Target // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
 	Hover    lookup.Target // of Overlay: outlined, with all slices of the same stage
-	Playhead time.Duration // of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what Places.Moment says
+	// of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what
+	// Places.Moment says
+	Playhead time.Duration
 	Playing  bool          // of Overlay: what comes after the playhead is faded
 	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
 	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
 	Capacity engine.Bytes  // of Memory: what the device has; 0 if unknown
 	Device   string        // its name, for people
 	Drag     bool          // of Memory: the budget line can be dragged, which its label says
-	Top      engine.Bytes  // of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
-	Beside   *Beside       // the other side of a comparison; nil: there is none
+	// of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
+	Top    engine.Bytes
+	Beside *Beside // the other side of a comparison; nil: there is none
 }
 
 // NoCursor is the Cursor of a view without a cursor line.

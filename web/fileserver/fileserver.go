@@ -67,7 +67,8 @@ func Handler(dir string) http.Handler {
 		defer root.Close()
 		s := folder{root}
 		if s.index(name) && !strings.HasSuffix(r.URL.Path, "/") {
-			http.Redirect(w, r, (&url.URL{Path: path.Clean(r.URL.Path) + "/", RawQuery: r.URL.RawQuery}).String(), http.StatusMovedPermanently)
+			http.Redirect(w, r, (&url.URL{Path: path.Clean(r.URL.Path) + "/", RawQuery: r.URL.RawQuery}).String(),
+				http.StatusMovedPermanently)
 			return
 		}
 		if strings.HasSuffix(r.URL.Path, "/") {

@@ -28,7 +28,8 @@ func site(t *testing.T, names ...string) string {
 }
 
 func TestHandler(t *testing.T) {
-	dir := site(t, "index.html", "app.wasm", "app.wasm.br", "app.wasm.gz", "page.js", "page.js.gz", "stale.css", "stale.css.br", "sub/index.html",
+	dir := site(t, "index.html", "app.wasm", "app.wasm.br", "app.wasm.gz", "page.js", "page.js.gz", "stale.css",
+		"stale.css.br", "sub/index.html",
 		".hidden", ".git/config", "sub/.hidden/page.js", "empty/page.js")
 	old := time.Unix(0, 0)
 	if err := os.Chtimes(filepath.Join(dir, "stale.css.br"), old, old); err != nil {
@@ -70,9 +71,11 @@ func TestHandler(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		got := w.Result()
-		if w.Code != c.code || w.Body.String() != c.body || got.Header.Get("Content-Type") != c.kind || got.Header.Get("Content-Encoding") != c.coding {
+		if w.Code != c.code || w.Body.String() != c.body || got.Header.Get("Content-Type") != c.kind ||
+			got.Header.Get("Content-Encoding") != c.coding {
 			t.Errorf("GET %s, accepting %q:\n got %d %q %q %q\nwant %d %q %q %q", c.path, c.accept,
-				w.Code, w.Body.String(), got.Header.Get("Content-Type"), got.Header.Get("Content-Encoding"), c.code, c.body, c.kind, c.coding)
+				w.Code, w.Body.String(), got.Header.Get("Content-Type"), got.Header.Get("Content-Encoding"), c.code,
+				c.body, c.kind, c.coding)
 		}
 	}
 }
@@ -81,9 +84,11 @@ func TestHandler(t *testing.T) {
 // separator or a volume on Windows alone is refused everywhere.
 func TestLocalNames(t *testing.T) {
 	for address, want := range map[string]string{
-		"/": ".", "/docs/": "docs", "/docs/model.html": filepath.Join("docs", "model.html"), "/a/../b.js": "b.js", "/../../b.js": "b.js", "//b.js": "b.js",
-		"/..\\secret": "", "/docs\\..\\..\\secret": "", "/C:/secret": "", "/C:secret": "", "/page.js:stream": "", "\\\\host\\share": "",
-		"/.git/config": "", "/...": "", "/a\x00b": "", "/a\xffb": "",
+		"/": ".", "/docs/": "docs", "/docs/model.html": filepath.Join("docs", "model.html"), "/a/../b.js": "b.js",
+		"/../../b.js": "b.js", "//b.js": "b.js",
+		"/..\\secret": "", "/docs\\..\\..\\secret": "", "/C:/secret": "", "/C:secret": "", "/page.js:stream": "",
+		"\\\\host\\share": "",
+		"/.git/config":    "", "/...": "", "/a\x00b": "", "/a\xffb": "",
 	} {
 		if got, ok := local(address); got != want || ok != (want != "") {
 			t.Errorf("the name of %q is %q, %t; want %q", address, got, ok, want)

@@ -44,7 +44,11 @@ func TestPatience(t *testing.T) {
 		do   func(c net.Conn, in *bufio.Reader) error
 		want time.Duration
 	}{
-		{"half a request", func(c net.Conn, _ *bufio.Reader) error { _, err := io.WriteString(c, "GET / HTTP/1.1\r\n"); return err }, headTime},
+		{"half a request", func(c net.Conn, _ *bufio.Reader) error {
+			_,
+				err := io.WriteString(c, "GET / HTTP/1.1\r\n")
+			return err
+		}, headTime},
 		{"one request and no other", func(c net.Conn, in *bufio.Reader) error {
 			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 				return err

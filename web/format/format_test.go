@@ -120,12 +120,14 @@ func TestRelative(t *testing.T) {
 }
 
 func TestRateAndCount(t *testing.T) {
-	for in, want := range map[engine.Rate]string{0: "no link", 12_500_000_000: "12.5 GB/s", 999_999_999: "1 GB/s", 250_000_000: "250 MB/s"} {
+	for in, want := range map[engine.Rate]string{0: "no link", 12_500_000_000: "12.5 GB/s", 999_999_999: "1 GB/s",
+		250_000_000: "250 MB/s"} {
 		if got := Rate(in); got != want {
 			t.Errorf("Rate(%d) = %q, want %q", in, got, want)
 		}
 	}
-	for in, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567", -1000: "−1\u202f000"} {
+	for in, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567",
+		-1000: "−1\u202f000"} {
 		if got := Count(in); got != want {
 			t.Errorf("Count(%d) = %q, want %q", in, got, want)
 		}
@@ -162,7 +164,8 @@ func TestParseErrors(t *testing.T) {
 		{"bytes", "1,5 GiB", `"1,5 GiB": a comma can mean two things; write decimals with a point; expected a size, for example 12 GiB`},
 		{"bytes", "12 Gib/s", `"12 Gib/s": the unit "Gib/s" is not known; expected a size, for example 12 GiB`},
 		{"bytes", "GiB", `"GiB": that is not a number; expected a size, for example 12 GiB`},
-		{"bytes", "99999999999 GiB", `"99999999999 GiB": it is too large or has too many digits; expected a size, for example 12 GiB`},
+		{"bytes", "99999999999 GiB",
+			`"99999999999 GiB": it is too large or has too many digits; expected a size, for example 12 GiB`},
 		{"rate", "100 Gb/s", `"100 Gb/s": bits or bytes? Write bytes per second with a capital B, for example 12 GB/s`},
 		{"rate", "12 GB", `"12 GB": the unit "GB" is not known; expected a bandwidth, for example 12 GB/s`},
 		{"percent", "much", `"much": expected a percentage, for example 60%`},

@@ -11,7 +11,8 @@ import (
 
 const minus = "\u2212"
 
-var byteUnits = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"PiB", 1 << 50}, {"EiB", 1 << 60}}
+var byteUnits = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"PiB", 1 << 50}, {"EiB", 1 << 60}}
 
 var timeUnits = []unit{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 
@@ -80,7 +81,8 @@ func Span(from, to time.Duration) string {
 	for limit := u.size; length < limit && pow10[places] < u.size; limit /= 10 {
 		places++
 	}
-	return fixed(uint64(from), u.size, places, nearest) + " to " + fixed(uint64(to), u.size, places, nearest) + " " + u.name
+	return fixed(uint64(from), u.size, places, nearest) + " to " + fixed(uint64(to), u.size, places, nearest) + " " +
+		u.name
 }
 
 // Moment writes a point in time as Span does for a stretch of the given length:

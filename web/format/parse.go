@@ -32,7 +32,8 @@ func ParseBytes(s string) (engine.Bytes, error) {
 // ParseRate reads a bandwidth: "12.5GB/s", "11.6 GiB/s", "100 Gb/s" is refused
 // as ambiguous. Parts of a byte are dropped.
 func ParseRate(s string) (engine.Rate, error) {
-	if t := strings.TrimSpace(s); strings.HasSuffix(t, "b/s") || strings.HasSuffix(t, "bit/s") || strings.HasSuffix(t, "bps") {
+	if t := strings.TrimSpace(s); strings.HasSuffix(t, "b/s") || strings.HasSuffix(t, "bit/s") ||
+		strings.HasSuffix(t, "bps") {
 		if !strings.HasSuffix(t, "ib/s") {
 			return 0, &InputError{s, "bits or bytes? Write bytes per second with a capital B, for example 12 GB/s"}
 		}
@@ -46,9 +47,10 @@ func ParseRate(s string) (engine.Rate, error) {
 
 // ParseFlops reads a rate of arithmetic in operations a second: "165TFLOP/s", "1.3 PFLOPS".
 func ParseFlops(s string) (int64, error) {
-	return quantity(strings.Replace(strings.ToLower(s), "flops", "flop/s", 1), "a rate of arithmetic", "165 TFLOP/s", []unit{
-		{"gflop/s", 1e9}, {"tflop/s", 1e12}, {"pflop/s", 1e15},
-	})
+	return quantity(strings.Replace(strings.ToLower(s), "flops", "flop/s", 1), "a rate of arithmetic", "165 TFLOP/s",
+		[]unit{
+			{"gflop/s", 1e9}, {"tflop/s", 1e12}, {"pflop/s", 1e15},
+		})
 }
 
 // ParsePercent reads a part of a whole: "60%", "60 %" and "60" are 0.6.

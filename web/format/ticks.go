@@ -80,7 +80,8 @@ func ByteTicks(to engine.Bytes, n int) []ByteTick {
 	}
 	ticks := []ByteTick{{0, "0"}}
 	for i := int64(1); at(i) <= to; i++ {
-		ticks = append(ticks, ByteTick{at(i), trimZeros(fixed(uint64(i*step), uint64(tenths), 1, nearest)) + " " + u.name})
+		ticks = append(ticks, ByteTick{at(i),
+			trimZeros(fixed(uint64(i*step), uint64(tenths), 1, nearest)) + " " + u.name})
 	}
 	return ticks
 }

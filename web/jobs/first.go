@@ -56,7 +56,8 @@ func ignored(state.Message) {}
 
 // play starts a page, opens what it wants to open and has its schedules solved.
 // What else follows is left out.
-func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Start, solved func(state.Solve) state.Message) {
+func play(ctx context.Context, pool proto.Pool, s *state.State, start state.Start,
+	solved func(state.Solve) state.Message) {
 	queue := s.Update(start)
 	for len(queue) > 0 {
 		var m state.Message

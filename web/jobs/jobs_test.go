@@ -19,7 +19,8 @@ import (
 // behind it.
 func TestStopEndsWhatRuns(t *testing.T) {
 	dragged := slot{running: 7, since: 1000}
-	if !dragged.waits(&state.Solve{ID: 8, Soon: true}, 1000+patience-1) || dragged.cancel(8) != 7 || dragged.waits(&state.Solve{ID: 9, Soon: true}, 1000+patience) {
+	if !dragged.waits(&state.Solve{ID: 8, Soon: true}, 1000+patience-1) || dragged.cancel(8) != 7 ||
+		dragged.waits(&state.Solve{ID: 9, Soon: true}, 1000+patience) {
 		t.Errorf("while a slider is dragged, %+v; want that the question waits for the one under way, both end, and none waits longer than that", dragged)
 	}
 	for _, c := range []struct {
@@ -34,7 +35,8 @@ func TestStopEndsWhatRuns(t *testing.T) {
 		{"another one", slot{running: 7, next: &state.Solve{ID: 8}}, 3, 0, true},
 	} {
 		if end := c.s.cancel(c.id); end != c.end || (c.s.next != nil) != c.stillNext {
-			t.Errorf("%s is cancelled: the solve %d has to end and one still waits: %t; want %d and %t", c.what, end, c.s.next != nil, c.end, c.stillNext)
+			t.Errorf("%s is cancelled: the solve %d has to end and one still waits: %t; want %d and %t", c.what, end,
+				c.s.next != nil, c.end, c.stillNext)
 		}
 	}
 }

@@ -20,7 +20,8 @@ import (
 // SVG of the given width in CSS pixels: what stands in a document until the live
 // view is asked for. It returns the height in CSS pixels. Whatever the page would
 // say about the fragment is an error here, because a document should not link to it.
-func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, width float64) (height float64, err error) {
+func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, width float64) (height float64,
+	err error) {
 	l, notes := link.Parse(fragment)
 	choice, more := permalink.ChoiceOf(l)
 	if notes = append(notes, more...); len(notes) > 0 {

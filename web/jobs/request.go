@@ -15,7 +15,8 @@ import (
 
 // Open asks to read a profile.
 func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Message)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.OpenProgressed{ID: e.ID, Progress: *p}) })
+	r, err := proto.Do(ctx, pool.Do, &e.Request,
+		func(p *proto.Progress) { tell(state.OpenProgressed{ID: e.ID, Progress: *p}) })
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -50,7 +51,8 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 
 // Place asks for a placement.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
+	r, err := proto.Do(ctx, pool.Do, &e.Request,
+		func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
 	if err != nil {
 		return state.PlaceFailed{ID: e.ID, Failure: proto.FailureOf(err), Best: r}
 	}
@@ -87,7 +89,8 @@ func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Messag
 
 // Step asks about a training step.
 func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state.Message)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request, func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
+	r, err := proto.Do(ctx, pool.Do, &e.Request,
+		func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
 	f, failed := errors.AsType[*proto.Failure](err)
 	switch {
 	case e.Request.Policies && err != nil:

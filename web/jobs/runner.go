@@ -63,15 +63,23 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		j.request(e.ID, j.untilSweep(e), func(ctx context.Context) state.Message { return Sweep(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+		j.request(e.ID, j.untilSweep(e),
+			func(ctx context.Context) state.Message { return Sweep(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
 	case state.Place:
-		j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message { return Place(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+		j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
+			return Place(ctx, j.pool(nil), e,
+				j.Page.Post)
+		}, nothing)
 	case state.Question:
 		j.question(e)
 	case state.Examine:
-		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) }, nothing)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) },
+			nothing)
 	case state.AskStep:
-		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Step(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
+			return Step(ctx, j.pool(nil), e,
+				j.Page.Post)
+		}, nothing)
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:

@@ -97,7 +97,8 @@ func (w *worker) sofar() []string {
 func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
 	synctest.Test(t, func(*testing.T) {
 		p, w := new(paper), &worker{answer: make(chan error)}
-		f(&Runner{Page: p, Pool: w, Sentence: strings.ToUpper, NoSecond: func(err error) string { return "no second program: " + err.Error() }}, p, w)
+		f(&Runner{Page: p, Pool: w, Sentence: strings.ToUpper,
+			NoSecond: func(err error) string { return "no second program: " + err.Error() }}, p, w)
 	})
 }
 
@@ -208,7 +209,8 @@ func TestWordsAreThePages(t *testing.T) {
 		synctest.Wait()
 		w.answer <- errors.New("stopped")
 		p.work()
-		want := []state.Message{state.OpenFailed{ID: 1, Text: "no second program: offline"}, state.QuestionEnded{ID: 2, Failed: "STOPPED"}}
+		want := []state.Message{state.OpenFailed{ID: 1, Text: "no second program: offline"},
+			state.QuestionEnded{ID: 2, Failed: "STOPPED"}}
 		if !reflect.DeepEqual(p.told, want) {
 			t.Errorf("told %+v, want %+v", p.told, want)
 		}

@@ -81,7 +81,8 @@ func (p either) Do(ctx context.Context, req proto.Request, tell func(any)) (any,
 		}
 	}
 	if _, ok := p.Pool.(*MainThread); ok {
-		return nil, proto.Fail(proto.Unsupported, "the page cannot solve this by itself, and the browser starts no workers for it")
+		return nil, proto.Fail(proto.Unsupported,
+			"the page cannot solve this by itself, and the browser starts no workers for it")
 	}
 	second, err := p.other(ctx)
 	if ctx.Err() != nil {

@@ -25,11 +25,12 @@ func init() {
 func far() map[string]state.Effect {
 	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
 	return map[string]state.Effect{
-		"solve":               state.Solve{ID: 1, Request: proto.Solve{Method: far}},
-		"sweep":               state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near, far}}},
-		"question":            state.Question{ID: 1, Request: proto.Question{Method: far}},
-		"examine":             state.Examine{ID: 1},
-		"question among many": state.Question{ID: 1, Request: proto.Question{Method: near, Methods: []proto.Method{near, far}}},
+		"solve":    state.Solve{ID: 1, Request: proto.Solve{Method: far}},
+		"sweep":    state.Sweep{ID: 1, Request: proto.Sweep{Methods: []proto.Method{near, far}}},
+		"question": state.Question{ID: 1, Request: proto.Question{Method: far}},
+		"examine":  state.Examine{ID: 1},
+		"question among many": state.Question{ID: 1,
+			Request: proto.Question{Method: near, Methods: []proto.Method{near, far}}},
 	}
 }
 
@@ -47,7 +48,8 @@ func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, seco
 		j.Start(state.Cancel{ID: 1})
 		p.work()
 		if own.under+second.under != 0 || j.Busy() {
-			t.Errorf("after it is cancelled %d and %d requests are under way, busy %t; want none", own.under, second.under, j.Busy())
+			t.Errorf("after it is cancelled %d and %d requests are under way, busy %t; want none", own.under,
+				second.under, j.Busy())
 		}
 	})
 }
@@ -57,7 +59,8 @@ func TestWhoSolves(t *testing.T) {
 	for what, e := range far() {
 		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
 			if len(own.sofar()) != 0 || len(second.sofar()) != 1 {
-				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it there", what, own.sofar(), second.sofar())
+				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it there",
+					what, own.sofar(), second.sofar())
 			}
 		})
 	}
@@ -72,7 +75,8 @@ func TestWhoSolves(t *testing.T) {
 	} {
 		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
 			if len(own.sofar()) != 1 || len(second.sofar()) != 0 {
-				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it here", what, own.sofar(), second.sofar())
+				t.Errorf("%s: the page's workers are asked for %q, those of the second program for %q; want it here",
+					what, own.sofar(), second.sofar())
 			}
 		})
 	}
@@ -111,7 +115,8 @@ func TestSolveElsewhere(t *testing.T) {
 	second.answer <- errors.New("enough")
 	_, err := either{own, j, nil, nil}.Do(t.Context(), &proto.Solve{Method: proto.Method{Strategy: "keepall"}}, nil)
 	if err == nil || err.Error() != "enough" || len(own.answer) != 0 {
-		t.Errorf("got %v, the page's workers asked %t; want the answer of the second, after they were asked", err, len(own.answer) == 0)
+		t.Errorf("got %v, the page's workers asked %t; want the answer of the second, after they were asked", err,
+			len(own.answer) == 0)
 	}
 }
 
@@ -147,7 +152,8 @@ func TestFileHoldsBoth(t *testing.T) {
 // While the second program is loaded for a solve the page is told so, and when it is there.
 func TestLoadingIsTold(t *testing.T) {
 	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {
-		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}}, Slot: state.ForOther})
+		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}},
+			Slot: state.ForOther})
 		p.work()
 		j.Start(state.Cancel{ID: 2})
 		want := []state.Message{state.Loading{ID: 1, Loading: true}, state.Loading{ID: 1}}
@@ -170,7 +176,10 @@ func TestNoSecondProgram(t *testing.T) {
 			{"workers", new(MainThread), "starts no workers"},
 		} {
 			bench(t, func(j *Runner, p *paper, w *worker) {
-				j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
+				j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+					return nil,
+						errors.New("offline")
+				}
 				j.Crashed = func() {}
 				if c.pool != nil {
 					j.Pool = c.pool

@@ -23,8 +23,10 @@ func TestExamine(t *testing.T) {
 		want   []state.Message
 	}{
 		{"an answer", nil, nil, false, []state.Message{state.Examined{ID: 7}}},
-		{"a failure", nil, errors.New("no recording"), false, []state.Message{state.ExamineFailed{ID: 7, Text: "no recording"}}},
-		{"no second program", errors.New("offline"), nil, false, []state.Message{state.ExamineFailed{ID: 7, Text: "no second program: offline"}}},
+		{"a failure", nil, errors.New("no recording"), false,
+			[]state.Message{state.ExamineFailed{ID: 7, Text: "no recording"}}},
+		{"no second program", errors.New("offline"), nil, false,
+			[]state.Message{state.ExamineFailed{ID: 7, Text: "no second program: offline"}}},
 		{"given up", nil, nil, true, nil},
 	} {
 		bench(t, func(j *Runner, p *paper, own *worker) {
@@ -42,7 +44,8 @@ func TestExamine(t *testing.T) {
 			}
 			p.work()
 			if !reflect.DeepEqual(p.told, c.want) || j.Busy() || len(own.sofar()) > 0 {
-				t.Errorf("%s: told %+v, busy %t, the page's workers were asked %v; want %+v", c.what, p.told, j.Busy(), own.sofar(), c.want)
+				t.Errorf("%s: told %+v, busy %t, the page's workers were asked %v; want %+v", c.what, p.told,
+					j.Busy(), own.sofar(), c.want)
 			}
 		})
 	}

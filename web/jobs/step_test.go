@@ -22,7 +22,8 @@ func TestStep(t *testing.T) {
 	config := proto.Step{Model: `{"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`, Policies: true}
 	policed := func(m state.Message) bool {
 		a, ok := m.(state.Policed)
-		return ok && a.Stepped != nil && len(a.Stepped.Policies) >= 13 && a.Stepped.Policies[0].Allocated == a.Stepped.Allocated
+		return ok && a.Stepped != nil && len(a.Stepped.Policies) >= 13 &&
+			a.Stepped.Policies[0].Allocated == a.Stepped.Allocated
 	}
 	end := Step(engine.LimitCalls(t.Context(), 10), new(serve.Local), state.AskStep{ID: 7, Request: small}, ignored)
 	if end != (state.StepEnded{ID: 7}) {

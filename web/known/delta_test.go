@@ -37,7 +37,8 @@ func TestDeltaAddsUp(t *testing.T) {
 		}
 		for k, p := range d.Parts {
 			if off := (parts[k] - p.Change()).Abs(); off > most/20 {
-				t.Fatalf("pair %d: %s changes by %v, written as %v; want at most a twentieth of %v off", i, p.Name, p.Change(), parts[k], most)
+				t.Fatalf("pair %d: %s changes by %v, written as %v; want at most a twentieth of %v off", i, p.Name,
+					p.Change(), parts[k], most)
 			}
 		}
 	}
@@ -54,7 +55,8 @@ func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
 			t.Fatalf("%d of %d random schedules could be played; want %d", len(out), try, n)
 		}
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 12, MaxTime: 1e7, MaxSize: 1e7})
-		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(r.IntN(2))), engine.Transfers(r.IntN(2)), engine.NoLimit)
+		p := engine.NewChainProblem(c, enginetest.Device(engine.Duplex(r.IntN(2))), engine.Transfers(r.IntN(2)),
+			engine.NoLimit)
 		s := randomSchedule(r, p.Chain, c.Len())
 		tr, err := sim.Play(p, s)
 		if err == nil && r.IntN(2) == 0 { // as tight as it gets

@@ -6,7 +6,8 @@ import (
 )
 
 // passKinds are the kinds of passes by their letters.
-var passKinds = map[byte]draw.PassKind{'F': draw.PassForward, 'A': draw.PassBackward, 'B': draw.PassInputs, 'W': draw.PassWeights}
+var passKinds = map[byte]draw.PassKind{'F': draw.PassForward, 'A': draw.PassBackward, 'B': draw.PassInputs,
+	'W': draw.PassWeights}
 
 // PassesOf arranges the passes of a pipeline for drawing; nil without one.
 func PassesOf(r *proto.Stepped) *draw.Passes {
@@ -20,10 +21,12 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	}
 	var stages []draw.PassStage
 	for _, st := range r.Stages {
-		stages = append(stages, draw.PassStage{Rank: st.Rank, First: st.First, Last: st.Last, Act: st.Act, Rest: st.Rest})
+		stages = append(stages, draw.PassStage{Rank: st.Rank, First: st.First, Last: st.Last, Act: st.Act,
+			Rest: st.Rest})
 	}
 	for _, p := range r.Passes {
-		ranks[p.Rank].Passes = append(ranks[p.Rank].Passes, draw.Pass{Kind: passKinds[p.Kind], Micro: p.Micro, Stage: p.Stage, Start: p.Start, End: p.End})
+		ranks[p.Rank].Passes = append(ranks[p.Rank].Passes,
+			draw.Pass{Kind: passKinds[p.Kind], Micro: p.Micro, Stage: p.Stage, Start: p.Start, End: p.End})
 	}
 	x := draw.NewPasses(ranks, stages, r.Memory-r.Context, r.Full)
 	x.Path, x.Made, x.Bound = r.Path, r.Made, r.Bound

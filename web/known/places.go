@@ -89,7 +89,8 @@ func (p *Places) placement() draw.Placement {
 		out.Name = func(i int) (string, string) { return b.List[i].Name, "" }
 		for i, x := range p.Placed.Pieces {
 			l := &b.List[x.Buffer]
-			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: b.At(l.Start), To: b.At(l.End), Addr: x.Addr, Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Kind}
+			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: b.At(l.Start), To: b.At(l.End), Addr: x.Addr,
+				Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Kind}
 		}
 	} else {
 		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Model()
@@ -97,7 +98,8 @@ func (p *Places) placement() draw.Placement {
 		out.Host = t.Host
 		for i, x := range p.Placed.Pieces {
 			l := &t.Lives[x.Buffer]
-			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: l.Start, To: l.End, Addr: x.Addr, Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Category}
+			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: l.Start, To: l.End, Addr: x.Addr, Bytes: x.Bytes,
+				Asked: l.Bytes, Kind: l.Category}
 		}
 	}
 	out.Levels = make([]draw.Level, len(p.Placed.Moments))
@@ -105,7 +107,8 @@ func (p *Places) placement() draw.Placement {
 		out.Levels[i] = draw.Level(m)
 	}
 	if f := p.Placed.Failed; f != nil {
-		out.Failed = &draw.FailedRequest{At: p.Placed.FailAt, Buffer: f.Buffer, Bytes: f.Bytes, Largest: f.Largest, Free: f.Free, HoleAt: p.Placed.Largest.Addr}
+		out.Failed = &draw.FailedRequest{At: p.Placed.FailAt, Buffer: f.Buffer, Bytes: f.Bytes, Largest: f.Largest,
+			Free: f.Free, HoleAt: p.Placed.Largest.Addr}
 	}
 	return out
 }

@@ -23,12 +23,14 @@ const (
 
 // partStyles are how parts of a phase are filled, as the page fills them.
 var partStyles = map[proto.PartKind]display.Style{
-	proto.PartStates:  display.FillOf(display.Fixed),
-	proto.PartKept:    display.FillOf(display.Forward),
-	proto.PartWorking: {Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch, Lines: display.LineRecompute},
-	proto.PartBack:    display.FillOf(display.Backward),
-	proto.PartMoved:   display.FillOf(display.Transfer),
-	proto.PartScratch: {Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted},
+	proto.PartStates: display.FillOf(display.Fixed),
+	proto.PartKept:   display.FillOf(display.Forward),
+	proto.PartWorking: {Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch,
+		Lines: display.LineRecompute},
+	proto.PartBack:  display.FillOf(display.Backward),
+	proto.PartMoved: display.FillOf(display.Transfer),
+	proto.PartScratch: {Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
+		Lines: display.Muted},
 }
 
 // verdicts are the words of the picture's second line.
@@ -49,7 +51,8 @@ func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64
 	}
 	room, l := s.Memory-s.Context, &scene.List
 	l.Reset(width, 0)
-	l.Title, l.Desc = title, fmt.Sprintf("%s: %s of %s", verdicts[s.Fit], format.Range(s.Low, s.High), format.Bytes(room))
+	l.Title, l.Desc = title,
+		fmt.Sprintf("%s: %s of %s", verdicts[s.Fit], format.Range(s.Low, s.High), format.Bytes(room))
 	l.AddText(display.Ink, 0, 14, display.Text{S: l.Title, Large: true, Bold: true})
 	ink := display.Ink
 	if s.Fit != proto.Fits {

@@ -45,7 +45,8 @@ func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 		return q, d.Failed == ""
 	case at != doctor.Decisive && at+1 != d.refused && (d.alive == nil || d.alive.At != at):
 		q.Part, q.At = proto.PartAlive, at
-	case d.Second.awaited() && !d.Second.ready: // a worker that was stopped has forgotten the first one: it reads it again
+	// a worker that was stopped has forgotten the first one: it reads it again
+	case d.Second.awaited() && !d.Second.ready:
 		d.Second.ready = true
 		if q.Part, q.At = proto.PartAlive, at; at == doctor.Decisive {
 			q.At = d.Report.Alive.At

@@ -34,8 +34,10 @@ func TestQueryKeys(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	for n, want := range map[int]string{1: "fits everywhere", 2000: "fits everywhere", 2001: "too long for Discord messages and Slack bookmarks",
-		8000: "too long for Discord messages and Slack bookmarks", 8001: "works in browsers; elsewhere paste it as a Markdown link",
+	for n, want := range map[int]string{1: "fits everywhere", 2000: "fits everywhere",
+		2001:  "too long for Discord messages and Slack bookmarks",
+		8000:  "too long for Discord messages and Slack bookmarks",
+		8001:  "works in browsers; elsewhere paste it as a Markdown link",
 		32001: "too long to survive; send the file itself, or save the page as one file"} {
 		if got := Fits(n); got != want {
 			t.Errorf("%d characters: %q, want %q", n, got, want)

@@ -106,7 +106,8 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 
 // about writes what a profile says of itself.
 func (w *writer) about(p *profiles.Profile) {
-	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times), string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
+	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times),
+		string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
 		w.text(s)
 	}
 	w.texts(p.Source.Notes)

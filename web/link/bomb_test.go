@@ -91,12 +91,17 @@ func TestBombs(t *testing.T) {
 	}
 	same.b = append(same.b, make([]byte, 60_000)...)
 	for _, c := range []struct{ name, value, want string }{
-		{"20,000 stages, a name of 20,000 characters", packBody(chained(strings.Repeat("n", 19_999)+"0", 20_000), 1), "the name of stage 1 is 20000 bytes long. At most 1000 bytes are read."},
-		{"20,000 stages, a name of 1 MiB", packBody(chained(long+"0", 20_000), 1), "the name of stage 1 is 1048577 bytes long"},
-		{"20,000 names of 1,000 characters", packBody(chained(strings.Repeat("n", 999)+"0", 20_000), 1), "the name of stage 11 is 1001 bytes long"},
-		{"one name of 1,000 characters, 20,000 times", packBody(same.b, 1), "The names and texts up to the name of stage 4195 are more than 4 MiB"},
+		{"20,000 stages, a name of 20,000 characters", packBody(chained(strings.Repeat("n", 19_999)+"0", 20_000), 1),
+			"the name of stage 1 is 20000 bytes long. At most 1000 bytes are read."},
+		{"20,000 stages, a name of 1 MiB", packBody(chained(long+"0", 20_000), 1),
+			"the name of stage 1 is 1048577 bytes long"},
+		{"20,000 names of 1,000 characters", packBody(chained(strings.Repeat("n", 999)+"0", 20_000), 1),
+			"the name of stage 11 is 1001 bytes long"},
+		{"one name of 1,000 characters, 20,000 times", packBody(same.b, 1),
+			"The names and texts up to the name of stage 4195 are more than 4 MiB"},
 		{"the name of the profile", packBody(bodyStart(long, 0, "").b, 1), "a name is 1048576 bytes long"},
-		{"a note", packBody(bodyStart("net", 1, long).b, 1), "one of the notes is 1048576 bytes long. At most 10000 bytes are read."},
+		{"a note", packBody(bodyStart("net", 1, long).b, 1),
+			"one of the notes is 1048576 bytes long. At most 10000 bytes are read."},
 		{"2 million notes", packBody(bodyStart("net", 2_000_000, "").b, 1), "2000000 notes. At most 1000 are read."},
 		{"too many stages", packBody(many.b, 1), "has 20001 stages; at most 20000 are read"},
 		{"more than is unpacked", packBody(make([]byte, 5<<20), 1), "unpacks to more than 4 MiB"},
@@ -128,7 +133,8 @@ func TestSharedBomb(t *testing.T) {
 	}
 	var notes []string
 	spent := allocated(func() { _, notes = Parse(strings.TrimSpace(string(text))) })
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, "the name of stage 1 is 20481 bytes long") || spent > 16<<20 {
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "the name of stage 1 is 20481 bytes long") ||
+		spent > 16<<20 {
 		t.Errorf("%d bytes allocated, notes %q; want at most 16 MiB, and which name is too long", spent, all)
 	}
 	t.Logf("%d characters: %d KiB in all", len(text), spent>>10)
@@ -205,7 +211,8 @@ func TestEveryFieldInBlob(t *testing.T) {
 	}
 	compareFields(t, "Profile", reflect.ValueOf(*got), reflect.ValueOf(*want))
 	for i := range c.Stages {
-		compareFields(t, fmt.Sprintf("Stage %d", i+1), reflect.ValueOf(got.Chain.Stages[i]), reflect.ValueOf(c.Stages[i]))
+		compareFields(t, fmt.Sprintf("Stage %d", i+1), reflect.ValueOf(got.Chain.Stages[i]),
+			reflect.ValueOf(c.Stages[i]))
 	}
 }
 
@@ -248,7 +255,8 @@ func TestFastInLink(t *testing.T) {
 	}
 	body, _ := encodeBody(sample(3))
 	for version, want := range map[byte]string{blobVersion: "needs a newer version", plainVersion: "damaged"} {
-		if _, err := decodeBlob(packBody(append(body, 99), version), newBudget()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decodeBlob(packBody(append(body, 99), version), newBudget()); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("something behind a body of layout %d: %v, want that it %s", version, err, want)
 		}
 	}
@@ -263,7 +271,8 @@ func TestCleanNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range [][2]string{{got.Name, "a\ufffd[2Jb"}, {got.Chain.Stages[0].Name, "\ufffdgnp.exe\ufffd1m"}, {got.Source.Notes[0], "one two\ufffd"}} {
+	for _, c := range [][2]string{{got.Name, "a\ufffd[2Jb"}, {got.Chain.Stages[0].Name, "\ufffdgnp.exe\ufffd1m"},
+		{got.Source.Notes[0], "one two\ufffd"}} {
 		if c[0] != c[1] {
 			t.Errorf("%q, want %q", c[0], c[1])
 		}

@@ -25,7 +25,8 @@ func TestSideRoundTrip(t *testing.T) {
 			t.Errorf("%s: rewritten as %s, notes %q; want the same and none", want, got, notes)
 		}
 	}
-	l := Link{Said: choice.Said{Preset: "vgg16-b1"}, B: &choice.Said{Profile: sample(3), From: choice.FromBlob, Strategy: "greedy"}}
+	l := Link{Said: choice.Said{Preset: "vgg16-b1"},
+		B: &choice.Said{Profile: sample(3), From: choice.FromBlob, Strategy: "greedy"}}
 	if back, notes := Parse(l.String()); !reflect.DeepEqual(back, l) || len(notes) > 0 {
 		t.Errorf("B from a file: got %+v, %q; want %+v", back.B, notes, l.B)
 	}
@@ -34,7 +35,8 @@ func TestSideRoundTrip(t *testing.T) {
 	if back, notes := Parse(text); !reflect.DeepEqual(back, l) || len(notes) > 0 {
 		t.Errorf("both from files: got %+v, %q; want %+v", back, notes, l)
 	}
-	if d, b := strings.Index(text, "&d="), strings.Index(text, "&b.d="); d < 0 || b < d || strings.Contains(text[b+1:], "&") {
+	if d, b := strings.Index(text, "&d="), strings.Index(text, "&b.d="); d < 0 || b < d ||
+		strings.Contains(text[b+1:], "&") {
 		t.Errorf("%s: want the blobs last, B's behind A's", text)
 	}
 }
@@ -43,15 +45,18 @@ func TestSideRoundTrip(t *testing.T) {
 // network: B is there with its own profile, or not at all and it is said.
 func TestCutSide(t *testing.T) {
 	for name, l := range map[string]Link{
-		"B":    {Said: choice.Said{Preset: "vgg16-b1", Strategy: "greedy"}, B: &choice.Said{Profile: sample(4), Strategy: "rotor"}},
-		"both": {Said: choice.Said{Profile: sample(4), Strategy: "greedy"}, B: &choice.Said{Profile: sample(6), Strategy: "rotor"}},
+		"B": {Said: choice.Said{Preset: "vgg16-b1", Strategy: "greedy"},
+			B: &choice.Said{Profile: sample(4), Strategy: "rotor"}},
+		"both": {Said: choice.Said{Profile: sample(4), Strategy: "greedy"},
+			B: &choice.Said{Profile: sample(6), Strategy: "rotor"}},
 	} {
 		full := l.String()
 		from := strings.Index(full, "&b.from=link") + len("&b.from=link")
 		for n := from; n < len(full); n++ {
 			back, notes := Parse(full[:n])
 			if back.B != nil || len(notes) == 0 {
-				t.Fatalf("%s: the first %d of %d characters: B %+v, notes %q; want none and why", name, n, len(full), back.B, notes)
+				t.Fatalf("%s: the first %d of %d characters: B %+v, notes %q; want none and why", name, n, len(full),
+					back.B, notes)
 			}
 			if name == "B" && back.Preset != "vgg16-b1" {
 				t.Fatalf("the first %d of %d characters: preset %q; want A as it was", n, len(full), back.Preset)

@@ -191,5 +191,7 @@ func WithHTML(page []byte, site, fragment string) (out []byte, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return slices.Concat(before, []byte("<body"+htmlMark+escapes.Replace(fragment)+`" data-site="`+escapes.Replace(site)+`" data-state=`), after), true
+	return slices.Concat(before,
+		[]byte("<body"+htmlMark+escapes.Replace(fragment)+`" data-site="`+escapes.Replace(site)+`" data-state=`),
+		after), true
 }

@@ -42,7 +42,9 @@ func inWhole(b []byte) string {
 
 func TestIn(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"svg", `<svg xmlns="http://www.w3.org/2000/svg"><title id="t">x</title>` + "\n" + `<metadata id="memtide-link">https://example.org/x/#v=1&amp;p=vgg16-b32&amp;m=60%25</metadata></svg>`, "v=1&p=vgg16-b32&m=60%25"},
+		{"svg", `<svg xmlns="http://www.w3.org/2000/svg"><title id="t">x</title>` + "\n" +
+			`<metadata id="memtide-link">https://example.org/x/#v=1&amp;p=vgg16-b32&amp;m=60%25</metadata></svg>`,
+			"v=1&p=vgg16-b32&m=60%25"},
 		{"svg with a head", "\uFEFF<?xml version=\"1.0\"?>\n<svg><metadata id=\"memtide-link\">\n#v=1&amp;p=vgg16-b32\n</metadata></svg>", "v=1&p=vgg16-b32"},
 		{"svg of others", `<svg><metadata>v=1</metadata></svg>`, ""},
 		{"svg cut", `<svg><metadata id="memtide-link">#v=1&amp;p=vgg`, ""},
@@ -54,7 +56,8 @@ func TestIn(t *testing.T) {
 		{"json cut", `{"memtide":{"link":"#v=1&p=vgg1`, ""},
 		{"json of others", `{"name":"memtide","link":"#v=1&p=vgg16-b32"}`, ""},
 		{"csv", "name,memtide\n", ""},
-		{"csv with a link", "a,b\n1,2\n# memtide: https://example.org/#v=1&p=vgg16-b32&c=rotor%2Cgreedy\n", "v=1&p=vgg16-b32&c=rotor%2Cgreedy"},
+		{"csv with a link", "a,b\n1,2\n# memtide: https://example.org/#v=1&p=vgg16-b32&c=rotor%2Cgreedy\n",
+			"v=1&p=vgg16-b32&c=rotor%2Cgreedy"},
 		{"csv of a spreadsheet", "a;b\r\n1;2\r\n\"# memtide: #v=1&p=vgg16-b32\";\r\n", "v=1&p=vgg16-b32"},
 		{"csv cut", "a,b\n1,2\n# memtide: #v=1&p=vgg1", ""},
 		{"csv with a link in its middle", "a,b\n# memtide: #v=1&p=vgg16-b32\n1,2\n", ""},
@@ -74,7 +77,8 @@ func TestIn(t *testing.T) {
 func TestHTML(t *testing.T) {
 	const page = "<!doctype html>\n<html>\n<head></head>\n<body data-state=\"solving\">\n</body></html>"
 	out, ok := WithHTML([]byte(page), "https://example.org/x/?a&b", `v=1&p=vgg16-b32&title="a"`)
-	if !ok || !strings.Contains(string(out), `<body data-link="v=1&amp;p=vgg16-b32&amp;title=&quot;a&quot;" data-site="https://example.org/x/?a&amp;b" data-state="solving">`) {
+	if !ok || !strings.Contains(string(out),
+		`<body data-link="v=1&amp;p=vgg16-b32&amp;title=&quot;a&quot;" data-site="https://example.org/x/?a&amp;b" data-state="solving">`) {
 		t.Errorf("got %s", out)
 	}
 	if got, want := inWhole(out), `v=1&p=vgg16-b32&title="a"`; got != want {
@@ -91,7 +95,8 @@ func TestTexts(t *testing.T) {
 	const address, want = "https://example.org/#v=1&p=vgg16-b32&c=rotor,greedy", "v=1&p=vgg16-b32&c=rotor,greedy"
 	long := "a,b\n" + strings.Repeat("1,2\n", Head/2)
 	for _, c := range []struct{ name, plain, with, want string }{
-		{"table", "a,b\n1,2\n", string(WithLastLine([]byte("a,b\n1,2\n"), address)), strings.ReplaceAll(want, ",", "%2C")},
+		{"table", "a,b\n1,2\n", string(WithLastLine([]byte("a,b\n1,2\n"), address)),
+			strings.ReplaceAll(want, ",", "%2C")},
 		{"long table", long, string(WithLastLine([]byte(long), address)), strings.ReplaceAll(want, ",", "%2C")},
 		{"program", "#!/bin/x\n\"\"\"It.\"\"\"\n", "#!/bin/x\n# memtide: " + address + "\n\"\"\"It.\"\"\"\n", want},
 		{"program without a first line", "x = 1\n", "# memtide: " + address + "\nx = 1\n", want},

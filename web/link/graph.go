@@ -46,7 +46,8 @@ func opNumbers(o *engine.Op) [opColumns]int64 {
 	if o.OutputOnly != nil {
 		only = int64(len(o.OutputOnly)) + 1
 	}
-	return [...]int64{int64(o.Pass), int64(o.Stage), int64(o.Time), int64(o.Temp), once, alt, int64(len(o.In)), int64(len(o.Out)), only}
+	return [...]int64{int64(o.Pass), int64(o.Stage), int64(o.Time), int64(o.Temp), once, alt, int64(len(o.In)),
+		int64(len(o.Out)), only}
 }
 
 // encodeGraph writes the body of a profile that is a graph.
@@ -54,7 +55,8 @@ func encodeGraph(p *profiles.Profile) []byte {
 	g := p.Graph
 	w := &writer{pack: newPacker()}
 	w.about(p)
-	for _, n := range [...]uint64{uint64(p.Batch), uint64(g.Fixed), uint64(g.Done + 1), uint64(g.Stages), uint64(len(g.Values)), uint64(len(g.Ops))} {
+	for _, n := range [...]uint64{uint64(p.Batch), uint64(g.Fixed), uint64(g.Done + 1), uint64(g.Stages),
+		uint64(len(g.Values)), uint64(len(g.Ops))} {
 		w.uint(n)
 	}
 	values, ops := make([]string, len(g.Values)), make([]string, len(g.Ops))
@@ -201,8 +203,11 @@ func (r *bodyReader) values(names []string) []engine.Value {
 	out, table := make([]engine.Value, len(names)), r.columns(valueColumns, len(names))
 	for i := range out {
 		v := &out[i]
-		*v = engine.Value{Name: names[i], Kind: engine.ValueKind(r.within(table[0][i], int(engine.KindState))), Size: engine.Bytes(table[1][i]),
-			Stage: r.within(table[2][i], parse.MaxGraph), Initial: engine.Place(r.within(table[3][i], int(engine.OnDevice|engine.OnHost))), PartOf: engine.NoValue}
+		*v = engine.Value{Name: names[i], Kind: engine.ValueKind(r.within(table[0][i], int(engine.KindState))),
+			Size:    engine.Bytes(table[1][i]),
+			Stage:   r.within(table[2][i], parse.MaxGraph),
+			Initial: engine.Place(r.within(table[3][i], int(engine.OnDevice|engine.OnHost))),
+			PartOf:  engine.NoValue}
 		if part := table[4][i]; part != 0 {
 			v.PartOf = engine.ValueID(r.within(int64(i)+part, len(out)-1))
 		}
@@ -224,8 +229,10 @@ func (r *bodyReader) ops(names []string) []engine.Op {
 	}
 	for i := range out {
 		o := &out[i]
-		*o = engine.Op{Name: names[i], Pass: engine.Pass(r.within(table[0][i], int(engine.Backward))), Stage: r.within(table[1][i], parse.MaxGraph),
-			Time: time.Duration(table[2][i]), Temp: engine.Bytes(table[3][i]), Once: table[4][i]&1 == 1, Lane: engine.Lane(r.within(table[4][i]>>1&3, int(engine.LaneCPU)))}
+		*o = engine.Op{Name: names[i], Pass: engine.Pass(r.within(table[0][i], int(engine.Backward))),
+			Stage: r.within(table[1][i], parse.MaxGraph),
+			Time:  time.Duration(table[2][i]), Temp: engine.Bytes(table[3][i]), Once: table[4][i]&1 == 1,
+			Lane: engine.Lane(r.within(table[4][i]>>1&3, int(engine.LaneCPU)))}
 		if after := r.within(table[4][i]>>3, left); after > 0 && !r.bad {
 			left -= after
 			o.After = make([]engine.OpID, after)

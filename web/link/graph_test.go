@@ -19,12 +19,16 @@ func oddGraph() *profiles.Profile {
 		{Name: "h.10/qkv10", Size: 0, Stage: 2, Kind: engine.KindWeight, PartOf: engine.NoValue},
 		{Name: "", Size: 1, Kind: engine.KindGradient, PartOf: engine.NoValue},
 	}, Ops: []engine.Op{
-		{Name: "F h.9", Stage: 1, Time: 123456789, Temp: 5, In: []engine.ValueID{0}, Out: []engine.ValueID{2}, OutputOnly: []engine.ValueID{1}, Alt: &engine.Alt{Time: 9, Temp: 8}, Once: true},
+		{Name: "F h.9", Stage: 1, Time: 123456789, Temp: 5, In: []engine.ValueID{0}, Out: []engine.ValueID{2},
+			OutputOnly: []engine.ValueID{1}, Alt: &engine.Alt{Time: 9, Temp: 8}, Once: true},
 		{Name: "F h.10", Stage: 2, Time: 1, In: []engine.ValueID{1, 2, 0}, OutputOnly: []engine.ValueID{}},
-		{Name: "B h.9", Pass: engine.Backward, In: []engine.ValueID{0, 0}, Out: []engine.ValueID{3}, Alt: &engine.Alt{Time: 3, Temp: 2}},
-		{Name: "step", Pass: engine.Backward, In: []engine.ValueID{3}, Once: true, Lane: engine.LaneCPU, After: []engine.OpID{2, 0}},
+		{Name: "B h.9", Pass: engine.Backward, In: []engine.ValueID{0, 0}, Out: []engine.ValueID{3},
+			Alt: &engine.Alt{Time: 3, Temp: 2}},
+		{Name: "step", Pass: engine.Backward, In: []engine.ValueID{3}, Once: true, Lane: engine.LaneCPU,
+			After: []engine.OpID{2, 0}},
 	}}
-	return &profiles.Profile{Name: "odd", Batch: 3, Graph: g, Warnings: []string{"a warning"}, Source: profiles.Source{Notes: []string{"a note"}, Times: profiles.Measured}}
+	return &profiles.Profile{Name: "odd", Batch: 3, Graph: g, Warnings: []string{"a warning"},
+		Source: profiles.Source{Notes: []string{"a note"}, Times: profiles.Measured}}
 }
 
 // presetGraph is the graph of a preset.
@@ -60,7 +64,8 @@ func sameGraph(t *testing.T, name string, got, want *profiles.Profile) {
 // A graph in a link comes back as it was, and the link of it is the same again.
 func TestGraphRoundTrip(t *testing.T) {
 	odd := oddGraph()
-	for name, p := range map[string]*profiles.Profile{"odd": odd, "resnet50": presetGraph(t, "resnet50-graph-b8"), "gpt2": presetGraph(t, "gpt2-medium-graph-b1")} {
+	for name, p := range map[string]*profiles.Profile{"odd": odd, "resnet50": presetGraph(t, "resnet50-graph-b8"),
+		"gpt2": presetGraph(t, "gpt2-medium-graph-b1")} {
 		l := Link{}
 		l.Profile, l.Kind = p, "graph"
 		text := l.Sealed()
@@ -175,13 +180,15 @@ func repeated(n int) *profiles.Profile {
 				in = append(in, first)
 			}
 			last = value(name, engine.KindActivation, engine.Bytes(1+i*i)<<20)
-			g.Ops = append(g.Ops, engine.Op{Name: "F " + name, Stage: b + 1, Time: 1000 * 1000, In: in, Out: []engine.ValueID{last}})
+			g.Ops = append(g.Ops, engine.Op{Name: "F " + name, Stage: b + 1, Time: 1000 * 1000, In: in,
+				Out: []engine.ValueID{last}})
 		}
 	}
 	for i := len(g.Ops) - 1; i >= 0; i-- {
 		f := g.Ops[i]
 		grad := value("grad of "+f.Name, engine.KindGradient, g.Values[f.Out[0]].Size)
-		g.Ops = append(g.Ops, engine.Op{Name: "B " + f.Name, Pass: engine.Backward, Stage: f.Stage, Time: 2000 * 1000, In: append([]engine.ValueID{last}, f.In...), Out: []engine.ValueID{grad}})
+		g.Ops = append(g.Ops, engine.Op{Name: "B " + f.Name, Pass: engine.Backward, Stage: f.Stage, Time: 2000 * 1000,
+			In: append([]engine.ValueID{last}, f.In...), Out: []engine.ValueID{grad}})
 		last = grad
 	}
 	return &profiles.Profile{Name: "repeated", Graph: g}

@@ -17,7 +17,8 @@ import (
 // again, for every key that is documented: with the example of its documentation. That a
 // page is a view in another one is decided by that one, so no link of the page says it.
 func TestEveryKeyOfALook(t *testing.T) {
-	old := map[string]string{"story": "v=1&p=resnet101-b32&s=pofo&story=2", "slow": "v=1&p=resnet101-b32&slow=5%25"} // which say nothing any more
+	// which say nothing any more
+	old := map[string]string{"story": "v=1&p=resnet101-b32&s=pofo&story=2", "slow": "v=1&p=resnet101-b32&slow=5%25"}
 	for key, words := range link.ViewWords {
 		if old[key] != "" {
 			words.Links = []string{old[key]}
@@ -48,7 +49,8 @@ func TestEveryKeyOfALook(t *testing.T) {
 		l := permalink.Of(said, link.Link{})
 		written := slices.Contains(strings.Split(l.String(), "&"), key+"="+value)
 		if own := link.About(key) != choice.Embed; written != own {
-			t.Errorf("%s: opened with %s, the page writes %s; holds the key: %t, want %t", key, with, l.String(), written, own)
+			t.Errorf("%s: opened with %s, the page writes %s; holds the key: %t, want %t", key, with, l.String(),
+				written, own)
 		}
 	}
 }

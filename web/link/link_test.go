@@ -17,7 +17,8 @@ import (
 // the microsecond and sizes that repeat.
 func sample(n int) *profiles.Profile {
 	r := rand.New(rand.NewPCG(1, 2))
-	c := &engine.Chain{Name: "net", Batch: 32, Input: 19267584, Resident: engine.Resident{Weights: 102228128, Grads: 102228128, Optimizer: 102228128}}
+	c := &engine.Chain{Name: "net", Batch: 32, Input: 19267584,
+		Resident: engine.Resident{Weights: 102228128, Grads: 102228128, Optimizer: 102228128}}
 	size := engine.Bytes(102760448)
 	for k := range n {
 		if k%40 == 39 {
@@ -30,7 +31,8 @@ func sample(n int) *profiles.Profile {
 	}
 	c.Stages = append(c.Stages, engine.Stage{Name: "loss"})
 	return &profiles.Profile{Name: "net", Batch: 32, DType: "f32", Format: "memtide", Chain: c,
-		Source: profiles.Source{Tool: "collect.py", Times: profiles.Measured, Sizes: profiles.Exact, Device: "V100", Notes: []string{"a note"}},
+		Source: profiles.Source{Tool: "collect.py", Times: profiles.Measured, Sizes: profiles.Exact, Device: "V100",
+			Notes: []string{"a note"}},
 		Device: &engine.Device{Name: "V100-PCIE-16GB", Memory: 16 << 30, ToHost: 12_500_000_000, ToDev: 12_500_000_000}}
 }
 
@@ -48,7 +50,10 @@ func TestBlobRoundTrip(t *testing.T) {
 			t.Errorf("%d stages: got %+v\nwant %+v", n, got.Chain, want.Chain)
 		}
 	}
-	bare := &profiles.Profile{Warnings: []string{"odd"}, Chain: &engine.Chain{Name: "other", LossGradAllocated: true, Stages: []engine.Stage{{Forward: engine.MaxTime - 1, Out: engine.MaxBytes/2 - 1, Saved: engine.MaxBytes/2 + 1}, {Back: 1}}}}
+	bare := &profiles.Profile{Warnings: []string{"odd"},
+		Chain: &engine.Chain{Name: "other", LossGradAllocated: true,
+			Stages: []engine.Stage{{Forward: engine.MaxTime - 1, Out: engine.MaxBytes/2 - 1,
+				Saved: engine.MaxBytes/2 + 1}, {Back: 1}}}}
 	got, err := decodeBlob(encodeBlob(bare), newBudget())
 	if err != nil || !reflect.DeepEqual(got, bare) {
 		t.Errorf("extreme numbers: got %+v, %v; want %+v", got, err, bare)
@@ -59,7 +64,8 @@ func TestBlobRoundTrip(t *testing.T) {
 // characters, one of 50 into 480, notes and device included.
 func TestLinkLength(t *testing.T) {
 	for n, most := range map[int]int{50: 480, 339: 1600} {
-		l := Link{Said: choice.Said{Profile: sample(n), Strategy: "rotor", Budget: choice.Budget{Bytes: 12 * engine.GiB}}}
+		l := Link{Said: choice.Said{Profile: sample(n), Strategy: "rotor",
+			Budget: choice.Budget{Bytes: 12 * engine.GiB}}}
 		if got := len(l.String()); got > most {
 			t.Errorf("%d stages: %d characters, want at most %d", n, got, most)
 		} else {
@@ -188,7 +194,8 @@ func BenchmarkEncodeBlob(b *testing.B) {
 // says so instead of that it was cut.
 func TestGraphFromAFile(t *testing.T) {
 	l, notes := Parse("v=1&kind=graph&s=window")
-	if l.Kind != "graph" || len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || strings.Contains(notes[0], "cut") {
+	if l.Kind != "graph" || len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") ||
+		strings.Contains(notes[0], "cut") {
 		t.Errorf("kind %q, notes %q; want graph, and that it is too long", l.Kind, notes)
 	}
 	l, notes = Parse("v=1&p=vgg16-b64&kind=tree&y=up")

@@ -15,15 +15,17 @@ import (
 // how it is looked at (view.View), so that what is read is shown and what is shown is
 // written.
 type Look struct {
-	Lines    []string      // what the curve draws, by name, or "all"; nil: the default lines, empty: none
-	Axis     string        // of the curve: "slowdown", "time", or "" for rates
-	Playhead time.Duration // the moment that the pictures mark and the map of memory shows; 0: none, and there the failure or the peak
-	ToPlay   bool          // the step is meant to be played, which nothing does unasked
-	Range                  // the visible part of the step
-	Wanted   string        // what is selected, by what it is, until there is a picture to find it in; see draw.Model.Name
-	Chain    bool          // the critical chain is shown
-	Folds                  // what is unfolded
-	Frame    Frame
+	Lines []string // what the curve draws, by name, or "all"; nil: the default lines, empty: none
+	Axis  string   // of the curve: "slowdown", "time", or "" for rates
+	// the moment that the pictures mark and the map of memory shows; 0: none, and there the failure or the peak
+	Playhead time.Duration
+	ToPlay   bool // the step is meant to be played, which nothing does unasked
+	Range         // the visible part of the step
+	// what is selected, by what it is, until there is a picture to find it in; see draw.Model.Name
+	Wanted string
+	Chain  bool // the critical chain is shown
+	Folds       // what is unfolded
+	Frame  Frame
 }
 
 // Frame is how the page stands around a schedule.
@@ -121,7 +123,8 @@ func known(value, what string, names []string) (out []string, err error) {
 			name = own
 		}
 		if !slices.Contains(names, name) {
-			return nil, choice.Sentence("%q is not a %s; expected some of %s, with commas between them.", name, what, strings.Join(names, ", "))
+			return nil, choice.Sentence("%q is not a %s; expected some of %s, with commas between them.", name, what,
+				strings.Join(names, ", "))
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -167,7 +170,8 @@ func (f *Folds) Set(value string) error {
 		names = append(names, x.name)
 	}
 	const old = "questions" // that the page had
-	parts := slices.DeleteFunc(strings.Split(value, ","), func(name string) bool { return strings.EqualFold(name, old) })
+	parts := slices.DeleteFunc(strings.Split(value, ","),
+		func(name string) bool { return strings.EqualFold(name, old) })
 	if len(parts) == 0 {
 		return nil
 	}
@@ -216,7 +220,8 @@ func (m *moment) Set(value string) error {
 	d, err := parseMS(value)
 	if *m = moment(d); err != nil {
 		*m = 0
-		return choice.Sentence("%q is not a time; expected milliseconds from the start of the step, such as 412.5.", value)
+		return choice.Sentence("%q is not a time; expected milliseconds from the start of the step, such as 412.5.",
+			value)
 	}
 	return nil
 }

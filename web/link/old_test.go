@@ -67,7 +67,8 @@ func TestOldLinks(t *testing.T) {
 // meaning is a profile of an old link in short. It is written again as it was.
 func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	if p.Chain == nil {
-		return fmt.Sprintf("%d operations, %d values, checksum %08x", len(p.Graph.Ops), len(p.Graph.Values), crc32.ChecksumIEEE(encodeGraph(p)))
+		return fmt.Sprintf("%d operations, %d values, checksum %08x", len(p.Graph.Ops), len(p.Graph.Values),
+			crc32.ChecksumIEEE(encodeGraph(p)))
 	}
 	body, version := encodeBody(p)
 	if version != plainVersion {

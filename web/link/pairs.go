@@ -20,7 +20,8 @@ func pairsOf(fragment string) (out []pair) {
 		if plain, ok := unescapeValue(value); ok {
 			value = plain // otherwise the % stands for itself, as in m=60%
 		}
-		out = append(out, pair{profiles.CleanText(strings.ToLower(key)), profiles.CleanText(value), profiles.CleanText(raw)})
+		out = append(out, pair{profiles.CleanText(strings.ToLower(key)), profiles.CleanText(value),
+			profiles.CleanText(raw)})
 	}
 	return out
 }

@@ -122,7 +122,8 @@ func TestWords(t *testing.T) {
 
 // The documentation names every value of a key of which the values are names.
 func TestWordsOfNames(t *testing.T) {
-	for key, names := range map[string][]string{"show": Panels, "open": foldNames(), "c": {"all", "none"}, "y": {"rate", "slowdown", "time"}} {
+	for key, names := range map[string][]string{"show": Panels, "open": foldNames(), "c": {"all", "none"},
+		"y": {"rate", "slowdown", "time"}} {
 		for _, name := range names {
 			if !strings.Contains(ViewWords[key].Doc, "`"+name+"`") {
 				t.Errorf("the words about %s do not say what `%s` is: %s", key, name, ViewWords[key].Doc)
@@ -162,7 +163,8 @@ func TestNewField(t *testing.T) {
 	if got := Of("?"+text, ""); got != text {
 		t.Errorf("of a query %s; want %s", got, text)
 	}
-	if what, _ := tables(); !strings.Contains(what, "| `zz` | what a test adds | [`zz=q`](../#v=1&p=vgg16-b64&zz=q) |\n") {
+	if what, _ := tables(); !strings.Contains(what,
+		"| `zz` | what a test adds | [`zz=q`](../#v=1&p=vgg16-b64&zz=q) |\n") {
 		t.Errorf("the documentation has no row for it:\n%s", what)
 	}
 }

@@ -166,7 +166,8 @@ type bodyReader struct {
 // refuse ends the reading with what is beyond a limit.
 func (r *bodyReader) refuse(e *profiles.FormatError) {
 	if r.err == nil {
-		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found, e.Expected)
+		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found,
+			e.Expected)
 	}
 	r.bad, r.b = true, nil
 }
@@ -229,7 +230,8 @@ func (r *bodyReader) take(n int) string {
 func (r *bodyReader) texts(what string) (list []string) {
 	n := r.count(1)
 	if n > profiles.MaxNotes {
-		r.refuse(&profiles.FormatError{Found: strconv.Itoa(n) + " " + what, Expected: "At most " + strconv.Itoa(profiles.MaxNotes) + " are read."})
+		r.refuse(&profiles.FormatError{Found: strconv.Itoa(n) + " " + what,
+			Expected: "At most " + strconv.Itoa(profiles.MaxNotes) + " are read."})
 		return nil
 	}
 	for range n {

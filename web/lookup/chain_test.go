@@ -51,7 +51,8 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 		r := enginetest.Rand(seed)
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 7, MaxSize: 20, MaxTime: 12})
 		d := enginetest.Device([]engine.Duplex{engine.HalfDuplex, engine.FullDuplex}[r.IntN(2)])
-		p := engine.NewChainProblem(c, d, []engine.Transfers{engine.Whole, engine.Streamed}[r.IntN(2)], enginetest.RandomBudget(r, c))
+		p := engine.NewChainProblem(c, d, []engine.Transfers{engine.Whole, engine.Streamed}[r.IntN(2)],
+			enginetest.RandomBudget(r, c))
 		for _, st := range engine.Strategies() {
 			sol, err := st.Solve(p, nil, nil)
 			if err != nil {
@@ -78,7 +79,8 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 	}
 	t.Logf("%d schedules; %d copies and %d stretches held back on their chains", played, copies, held)
 	if played < 300 || copies < 100 || held < 10 {
-		t.Errorf("%d schedules, %d copies and %d held stretches on their chains: too easy to mean anything", played, copies, held)
+		t.Errorf("%d schedules, %d copies and %d held stretches on their chains: too easy to mean anything", played,
+			copies, held)
 	}
 }
 
@@ -98,7 +100,8 @@ func TestCriticalChainWithoutCauses(t *testing.T) {
 // waits for.
 func TestCriticalChainOfSmallTrace(t *testing.T) {
 	m := smallModel()
-	want := []ChainLink{{Target{OnSpan, 0}, 0, 20 * ms}, {Target{OnSpan, 1}, 20 * ms, 50 * ms}, {Target{OnSpan, 5}, 50 * ms, 80 * ms},
+	want := []ChainLink{{Target{OnSpan, 0}, 0, 20 * ms}, {Target{OnSpan, 1}, 20 * ms, 50 * ms},
+		{Target{OnSpan, 5}, 50 * ms, 80 * ms},
 		{Target{}, 80 * ms, 105 * ms}, {Target{OnSpan, 7}, 105 * ms, 155 * ms}, {Target{OnSpan, 8}, 155 * ms, 195 * ms}}
 	if got := m.CriticalChain(); !slices.Equal(got, want) {
 		t.Errorf("chain %+v\nwant  %+v", got, want)

@@ -13,7 +13,8 @@ import (
 // backward operation that shares its values.
 func TestLayersOfFunctions(t *testing.T) {
 	p := tracetest.Skip()
-	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1), engine.Run(2), engine.Run(3)})
+	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1),
+		engine.Run(2), engine.Run(3)})
 	if err != nil {
 		t.Fatal(err)
 	}

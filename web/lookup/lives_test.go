@@ -38,7 +38,8 @@ func TestHeldAtLarge(t *testing.T) {
 	tr.Lives = nil
 	for i := range 1000 {
 		start := time.Duration(i) * 50_505 * time.Microsecond % (190 * ms) // all over the step, unsorted
-		tr.Lives = append(tr.Lives, sim.Life{Value: 1, Op: engine.NoOp, Bytes: 1, Start: start, End: start + time.Duration(i%11+1)*ms})
+		tr.Lives = append(tr.Lives, sim.Life{Value: 1, Op: engine.NoOp, Bytes: 1, Start: start,
+			End: start + time.Duration(i%11+1)*ms})
 	}
 	m := New(p, tr)
 	for at := -1 * ms; at < 200*ms; at += ms / 3 {

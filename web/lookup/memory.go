@@ -10,7 +10,8 @@ import (
 
 // Stack is the order of the bands of the memory picture, from bottom to top: what is
 // kept longest lies lowest, so that little of it moves when something leaves.
-var Stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recomputed, sim.InTransfer, sim.Gradient, sim.Workspace}
+var Stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recomputed, sim.InTransfer, sim.Gradient,
+	sim.Workspace}
 
 // Bounds are the upper borders of the bands, in the order of Stack: running sums.
 type Bounds [sim.NumCategories]int64

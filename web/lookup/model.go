@@ -198,7 +198,9 @@ const (
 	OnValue               // Index is an engine.ValueID
 	OnCall                // of Flame: Index is a call
 	OnPass                // of Passes: Index is the number of a pass
-	OnIdle                // of Passes: Index is the number of the pass behind an idle stretch, or behind the last pass of a rank that rank behind all passes
+	// of Passes: Index is the number of the pass behind an idle stretch, or behind the last pass of a rank that rank
+	// behind all passes
+	OnIdle
 )
 
 // Target is something in a picture that can be pointed at or selected.

@@ -49,7 +49,8 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%q: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	for target, want := range map[Target]string{{OnGap, 0}: "wait@140", {OnSpan, 7}: "s1@h2d", {OnBand, int(sim.Recomputed)}: "", {}: ""} {
+	for target, want := range map[Target]string{{OnGap, 0}: "wait@140", {OnSpan, 7}: "s1@h2d",
+		{OnBand, int(sim.Recomputed)}: "", {}: ""} {
 		if got := m.Name(target); got != want {
 			t.Errorf("%+v: named %q, want %q", target, got, want)
 		}

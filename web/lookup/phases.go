@@ -44,7 +44,8 @@ func (m *Model) findPhases() []Phase {
 	case turn <= 0 || turn >= end:
 		return nil
 	case lossFrom > 0 && lossTo > lossFrom && lossTo < end:
-		return append([]Phase{{"forward", 0, lossFrom}, {"loss", lossFrom, lossTo}, {"backward", lossTo, stepFrom}}, last...)
+		return append([]Phase{{"forward", 0, lossFrom}, {"loss", lossFrom, lossTo}, {"backward", lossTo, stepFrom}},
+			last...)
 	}
 	return append([]Phase{{"forward", 0, turn}, {"backward", turn, stepFrom}}, last...)
 }

@@ -54,7 +54,8 @@ func (m *Model) cutLives() (out []Piece) {
 		if l.Bytes <= 0 || l.End <= l.Start || l.Category != sim.Activation && l.Category != sim.Recomputed {
 			continue
 		}
-		p := Piece{From: int64(l.Start), To: int64(l.End), first: int64(l.Bytes), after: int64(l.Bytes), life: int32(i), Band: l.Category}
+		p := Piece{From: int64(l.Start), To: int64(l.End), first: int64(l.Bytes), after: int64(l.Bytes),
+			life: int32(i), Band: l.Category}
 		if s := m.Span(l.From); s != nil && s.Kind == sim.SpanFetch && s.End > l.Start {
 			arriving := p
 			arriving.To, arriving.Band = min(int64(s.End), p.To), sim.InTransfer
@@ -163,7 +164,8 @@ func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
 			continue
 		}
 		earliest := from - int64(1)<<min(k.duration, 61)
-		first, _ := slices.BinarySearchFunc(k.pieces, earliest, func(i int32, at int64) int { return cmp.Compare(x.All[i].From, at) })
+		first, _ := slices.BinarySearchFunc(k.pieces, earliest,
+			func(i int32, at int64) int { return cmp.Compare(x.All[i].From, at) })
 		for _, i := range k.pieces[first:] {
 			p := &x.All[i]
 			if p.From >= to {

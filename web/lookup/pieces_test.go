@@ -68,11 +68,13 @@ func TestPhases(t *testing.T) {
 		t.Errorf("a loss of no duration: %s; want %s", got, want)
 	}
 	tr.Spans[3].Start, tr.Spans[4].End = 45*ms, 60*ms
-	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 195ms}]"; got != want {
+	if got, want := fmt.Sprint(New(p, tr).Phases),
+		"[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 195ms}]"; got != want {
 		t.Errorf("a loss that takes time: %s; want %s", got, want)
 	}
 	p.Chain.Chain.Stages[0].Kind = engine.OptimizerKind
-	if got, want := fmt.Sprint(New(p, tr).Phases), "[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 155ms} {optimizer 155ms 195ms}]"; got != want {
+	if got, want := fmt.Sprint(New(p, tr).Phases),
+		"[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 155ms} {optimizer 155ms 195ms}]"; got != want {
 		t.Errorf("a first stage for the optimizer: %s; want %s", got, want)
 	}
 	if got := New(tracetest.Empty()).Phases; got != nil {
@@ -87,7 +89,8 @@ func TestPiecesOfPlayed(t *testing.T) {
 	for round := range 30 {
 		c := &engine.Chain{Input: 50, Stages: make([]engine.Stage, 6+r.IntN(6))}
 		for i := range c.Stages {
-			c.Stages[i] = engine.Stage{Forward: time.Duration(1+r.IntN(30)) * ms, Back: time.Duration(1+r.IntN(60)) * ms, Out: 50, Saved: engine.Bytes(60 + r.IntN(100)), Grad: 10}
+			c.Stages[i] = engine.Stage{Forward: time.Duration(1+r.IntN(30)) * ms,
+				Back: time.Duration(1+r.IntN(60)) * ms, Out: 50, Saved: engine.Bytes(60 + r.IntN(100)), Grad: 10}
 		}
 		p := engine.NewChainProblem(c, engine.Device{ToHost: 3000, ToDev: 3000}, engine.Whole, engine.NoLimit)
 		all, err := engine.Lookup("keepall").Solve(p, nil, nil)

@@ -163,7 +163,8 @@ func (m *Model) ValueOf(t Target) engine.ValueID {
 	g := m.Problem.Graph
 	best := engine.NoValue
 	larger := func(v engine.ValueID) {
-		if g.Values[v].Kind == engine.KindActivation && (best == engine.NoValue || g.Values[v].Size > g.Values[best].Size) {
+		if g.Values[v].Kind == engine.KindActivation &&
+			(best == engine.NoValue || g.Values[v].Size > g.Values[best].Size) {
 			best = v
 		}
 	}

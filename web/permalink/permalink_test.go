@@ -32,7 +32,8 @@ func TestUnknownNetworkOfB(t *testing.T) {
 	if b == nil || b.Source.Preset != "vgg16-b32" || b.Strategy != "rotor" {
 		t.Errorf("B is %+v; want rotor for A's network", b)
 	}
-	if got := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(got, "nope") || !strings.Contains(got, "foo") {
+	if got := strings.Join(notes, "\n"); len(notes) != 2 || !strings.Contains(got, "nope") ||
+		!strings.Contains(got, "foo") {
 		t.Errorf("notes %q; want one about the network and one about the device", notes)
 	}
 }
@@ -49,7 +50,8 @@ func TestInserted(t *testing.T) {
 		{map[string]string{"p": "resnet50-b8"}, "v=1&m=80%25&s=sequential&s.segments=4&p=resnet50-b8"},
 		{map[string]string{"d": "1.BB"}, "v=1&m=80%25&s=sequential&s.segments=4&d=1.BB"},
 		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
-		{map[string]string{"title": "a&b=c d#e%"}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
+		{map[string]string{"title": "a&b=c d#e%"},
+			"v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
 	} {
 		now := now
 		if _, other := c.params["d"]; other { // operators belong to the chain
@@ -97,7 +99,9 @@ func TestUnknownKeys(t *testing.T) {
 		name   string
 		source state.Source
 		keeps  bool
-	}{{"its preset", start.Choice.Source, true}, {"another preset", state.Source{Preset: "resnet50-b8"}, true}, {"the profile of a link", ofLink.Choice.Source, true}, {"a file", state.Source{File: "net.csv", Profile: []byte(`{}`)}, false}} {
+	}{{"its preset", start.Choice.Source, true}, {"another preset", state.Source{Preset: "resnet50-b8"}, true},
+		{"the profile of a link", ofLink.Choice.Source, true},
+		{"a file", state.Source{File: "net.csv", Profile: []byte(`{}`)}, false}} {
 		s := state.New()
 		s.Choice = start.Choice
 		s.Choice.Source = c.source
@@ -113,7 +117,8 @@ func TestUnknownKeys(t *testing.T) {
 
 // blobbed is a link with a profile in it.
 func blobbed(t *testing.T) string {
-	p, err := profiles.Decode("net.csv", profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\na,0.001,0.002,1000000,1000000\nb,0.001,0.002,1000000,1000000\n"), nil)
+	p, err := profiles.Decode("net.csv",
+		profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\na,0.001,0.002,1000000,1000000\nb,0.001,0.002,1000000,1000000\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,9 +112,11 @@ func (l *Level) Plans() int { return int(math.Pow(3, float64(len(l.Layers)))) }
 func (g *Game) Verdict() string {
 	switch {
 	case g.Solved():
-		return fmt.Sprintf("Solved: %s, and none of the %s plans is faster.", format.Duration(g.out.Time), format.Count(g.Level().Plans()))
+		return fmt.Sprintf("Solved: %s, and none of the %s plans is faster.", format.Duration(g.out.Time),
+			format.Count(g.Level().Plans()))
 	case g.out.Fits:
-		return fmt.Sprintf("It fits: %s, %s slower than the best plan.", format.Duration(g.out.Time), strings.TrimPrefix(format.Percent(format.Longer(g.out.Time, g.best)), "+"))
+		return fmt.Sprintf("It fits: %s, %s slower than the best plan.", format.Duration(g.out.Time),
+			strings.TrimPrefix(format.Percent(format.Longer(g.out.Time, g.best)), "+"))
 	}
 	return fmt.Sprintf("It does not fit: %s too much.", format.BytesUp(g.out.Peak-g.Level().Budget))
 }
@@ -157,7 +159,8 @@ func (g *Game) BoardHTML() string {
 			if g.plan[i] == c.choice {
 				checked = " checked"
 			}
-			fmt.Fprintf(&b, `<label><input type="radio" name="layer%d" value="%c"%s><span>%s</span></label>`, i, c.choice, checked, c.word)
+			fmt.Fprintf(&b, `<label><input type="radio" name="layer%d" value="%c"%s><span>%s</span></label>`, i,
+				c.choice, checked, c.word)
 		}
 		b.WriteString("</span></fieldset>")
 	}
@@ -182,15 +185,18 @@ func (g *Game) ScoreHTML() string {
 	if !g.out.Fits {
 		words = "if there were room; best plan " + format.Duration(g.best)
 	}
-	return meter("Step time", format.Duration(g.out.Time), words, float64(g.out.Time), float64(g.best), 1.6*float64(g.best), false) +
-		meter("Peak", format.Bytes(g.out.Peak), "budget "+format.Bytes(l.Budget), float64(g.out.Peak), float64(l.Budget), 1.05*float64(all.Peak), !g.out.Fits)
+	return meter("Step time", format.Duration(g.out.Time), words, float64(g.out.Time), float64(g.best),
+		1.6*float64(g.best), false) +
+		meter("Peak", format.Bytes(g.out.Peak), "budget "+format.Bytes(l.Budget), float64(g.out.Peak),
+			float64(l.Budget), 1.05*float64(all.Peak), !g.out.Fits)
 }
 
 // PictureHTML returns the step as the page draws it, so many pixels wide.
 func (g *Game) PictureHTML(width float64) string {
 	var scene draw.Scene
 	budget := g.Level().Budget
-	draw.NewModel(g.out.Problem, g.out.Trace).Figure(&scene, draw.View{Width: width, Budget: budget, Cursor: draw.NoCursor})
+	draw.NewModel(g.out.Problem, g.out.Trace).Figure(&scene,
+		draw.View{Width: width, Budget: budget, Cursor: draw.NoCursor})
 	var svg strings.Builder
 	if err := scene.WriteSVG(&svg, display.SVGOptions{}); err != nil {
 		panic(err) // a text does not fail

@@ -49,7 +49,8 @@ func TestBest(t *testing.T) {
 			got, err := l.Play(stated)
 			want, err2 := l.Play(best)
 			if err != nil || err2 != nil || !got.Fits || got.Time != want.Time {
-				t.Errorf("%s takes %v (fits: %v; %v), and %s %v (%v); want the same", stated, got.Time, got.Fits, err, best, want.Time, err2)
+				t.Errorf("%s takes %v (fits: %v; %v), and %s %v (%v); want the same", stated, got.Time, got.Fits, err,
+					best, want.Time, err2)
 			}
 			if all, err := l.Play(Plan(strings.Repeat("k", len(l.Layers)))); err != nil || all.Fits {
 				t.Errorf("keeping everything fits (%v): there is nothing to do", err)
@@ -65,7 +66,8 @@ func TestBest(t *testing.T) {
 // TestSchedule plays single choices by hand: two layers of 10 ms and 20 ms with 4 MiB, and a link
 // of a MiB in a millisecond.
 func TestSchedule(t *testing.T) {
-	l := Level{Name: "two", Layers: []Layer{layer("a", 10, 20, 2, 4), layer("b", 10, 20, 2, 4)}, Link: perMilli(1), Budget: 100 * engine.MiB}
+	l := Level{Name: "two", Layers: []Layer{layer("a", 10, 20, 2, 4), layer("b", 10, 20, 2, 4)}, Link: perMilli(1),
+		Budget: 100 * engine.MiB}
 	for plan, want := range map[string]time.Duration{
 		"kk": 60 * time.Millisecond,
 		"rk": 70 * time.Millisecond, // a again
@@ -114,8 +116,10 @@ func TestGame(t *testing.T) {
 		t.Errorf("it begins with %s, %q; want everything kept, which does not fit", g.Fragment(), g.Verdict())
 	}
 	g.Choose(1, "r")
-	if g.Fragment() != "#1-krkkk" || !g.Solved() || !strings.HasPrefix(g.Verdict(), "Solved: ") || !strings.Contains(g.LevelsHTML(), "3 of 3 stars") {
-		t.Errorf("after recomputing relu1: %s, %q, %s; want it solved with three stars", g.Fragment(), g.Verdict(), g.LevelsHTML())
+	if g.Fragment() != "#1-krkkk" || !g.Solved() || !strings.HasPrefix(g.Verdict(), "Solved: ") ||
+		!strings.Contains(g.LevelsHTML(), "3 of 3 stars") {
+		t.Errorf("after recomputing relu1: %s, %q, %s; want it solved with three stars", g.Fragment(), g.Verdict(),
+			g.LevelsHTML())
 	}
 	for _, wrong := range []struct {
 		layer  int
@@ -127,19 +131,22 @@ func TestGame(t *testing.T) {
 	}
 	g.Choose(0, "o")
 	if g.out.Fits && g.earned() == 3 || g.stars[0] != 3 {
-		t.Errorf("a slower plan earns %d stars, and the level has %d; want fewer than three, and three kept", g.earned(), g.stars[0])
+		t.Errorf("a slower plan earns %d stars, and the level has %d; want fewer than three, and three kept",
+			g.earned(), g.stars[0])
 	}
 	g.Open(1)
 	if g.ShowBest(); !g.Solved() || g.stars[1] != 0 {
 		t.Errorf("the best plan that is shown earns %d stars; want none", g.stars[1])
 	}
-	for fragment, want := range map[string]string{"#3-rokrkkk": "#3-rokrkkk", "#3-rok": "#3-kkkkkkk", "#9-k": "#1-kkkkk", "nonsense": "#1-kkkkk", "#2": "#2-kkkkkk"} {
+	for fragment, want := range map[string]string{"#3-rokrkkk": "#3-rokrkkk", "#3-rok": "#3-kkkkkkk",
+		"#9-k": "#1-kkkkk", "nonsense": "#1-kkkkk", "#2": "#2-kkkkkk"} {
 		if got := NewGame(fragment).Fragment(); got != want {
 			t.Errorf("%s opens %s; want %s", fragment, got, want)
 		}
 	}
 	board := NewGame("#2-rokkkk").BoardHTML()
-	for _, want := range []string{`name="layer0" value="r" checked`, `name="layer1" value="o" checked`, "<legend>embed</legend>", "Budget 432 MiB"} {
+	for _, want := range []string{`name="layer0" value="r" checked`, `name="layer1" value="o" checked`,
+		"<legend>embed</legend>", "Budget 432 MiB"} {
 		if !strings.Contains(board, want) {
 			t.Errorf("the board lacks %s", want)
 		}

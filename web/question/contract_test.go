@@ -67,9 +67,11 @@ func asked(t *testing.T, s *state.State, q *question.Question) (*state.Answers, 
 		t.Fatalf("%s: starting it does %+v; want a request with a limit", q.Name, e)
 	}
 	e.Request.Limit = 0
-	e.Request.Methods = slices.DeleteFunc(e.Request.Methods, func(m proto.Method) bool { // a new strategy changes no golden
-		return !strings.HasPrefix(m.Strategy, "test") && !slices.Contains([]string{"keepall", "rotor", "greedy", "dynprog", "pofo", "window", "lms"}, m.Strategy)
-	})
+	e.Request.Methods = slices.DeleteFunc(e.Request.Methods,
+		func(m proto.Method) bool { // a new strategy changes no golden
+			return !strings.HasPrefix(m.Strategy, "test") &&
+				!slices.Contains([]string{"keepall", "rotor", "greedy", "dynprog", "pofo", "window", "lms"}, m.Strategy)
+		})
 	var heard []state.Message
 	end := jobs.Question(t.Context(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
 	for _, m := range append(heard, end) {
@@ -99,10 +101,12 @@ func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers)
 		}
 		device := engine.Device{ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex}
 		r, err := proto.Do(t.Context(), new(serve.Local).Do, &proto.Solve{
-			Setting: proto.Setting{Network: proto.Network{Preset: c.Source.Preset}, Device: device, Transfers: c.Transfers},
-			Method:  proto.Method{Strategy: c.Strategy, Args: c.Args}, Budget: c.Budget}, nil)
+			Setting: proto.Setting{Network: proto.Network{Preset: c.Source.Preset}, Device: device,
+				Transfers: c.Transfers},
+			Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Budget: c.Budget}, nil)
 		if err != nil || r.Trace.Makespan != x.StepTime || c.Strategy != x.Strategy {
-			t.Errorf("%s of %s: using %+v chooses %+v, which gives %+v, %v; want the schedule of the answer", q.Name, preset, x, c, r, err)
+			t.Errorf("%s of %s: using %+v chooses %+v, which gives %+v, %v; want the schedule of the answer", q.Name,
+				preset, x, c, r, err)
 		}
 	}
 }
@@ -182,7 +186,8 @@ func TestQuestionsStop(t *testing.T) {
 				t.Errorf("%s: the context ended after %d answers, and %d were given (%v); want no more of them: "+
 					"Answer returns when w.give says false, and asks ctx.Err() before it gives what no solver had to find", q.Name, after, len(answers), err)
 			}
-			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects, state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {
+			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects,
+				state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {
 				t.Errorf("%s: stopping it does %+v; want its request cancelled", q.Name, effects)
 			}
 		}

@@ -105,13 +105,16 @@ func (w *Work) more(ctx context.Context) error {
 	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
 		return nil
 	}
-	found, err := whatif.LargestBatch(ctx, &whatif.BatchQuestion{Build: p.Problem, Strategy: keep, Device: w.Problem.Device, Transfers: w.Problem.Transfers,
-		Budget: w.Problem.Budget, Most: p.Largest(), Limit: w.Limit}, nil)
+	found, err := whatif.LargestBatch(ctx,
+		&whatif.BatchQuestion{Build: p.Problem, Strategy: keep, Device: w.Problem.Device,
+			Transfers: w.Problem.Transfers,
+			Budget:    w.Problem.Budget, Most: p.Largest(), Limit: w.Limit}, nil)
 	if err != nil || found.Batch <= batch {
 		return nil
 	}
 	w.Total++
-	w.give(ctx, proto.Answer{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name, Budget: w.Problem.Budget,
+	w.give(ctx, proto.Answer{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
+		Budget: w.Problem.Budget,
 		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
 	return nil
 }
@@ -150,7 +153,8 @@ func (w *Work) levers() (out []change, err error) {
 	}
 	if o := p.Options(); o.Tokens >= 2*shortest && 2*batch <= p.Largest() {
 		o.Tokens, o.Batch = o.Tokens/2, 2*batch
-		out = w.variant(out, p, batch, ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", o.Batch, format.Count(o.Tokens))}, o)
+		out = w.variant(out, p, batch, ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", o.Batch,
+			format.Count(o.Tokens))}, o)
 	}
 	return out, nil
 }
@@ -169,7 +173,8 @@ func (w *Work) lastLevers() (out []change, err error) {
 	}
 	for _, times := range []int{2, 4, 8} {
 		more := strconv.Itoa(cards * times)
-		out = w.lever(out, p, batch, args, ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
+		out = w.lever(out, p, batch, args,
+			ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
 	}
 	for _, l := range ask.Levers {
 		if l.Trains(args) {
@@ -210,7 +215,8 @@ func (w *Work) pairs(tried []change) (out []change) {
 			l := ask.Lever{Name: a.Name + " + " + b.Name, Option: b.lever.Option, Value: b.lever.Value}
 			for _, c := range w.lever(nil, p, batch, ask.With(args, a.lever.Option, a.lever.Value), l) {
 				built++
-				if c.Problem, err = c.build(); err == nil && least(c.Problem) < min(room, least(a.Problem), least(b.Problem)) {
+				if c.Problem, err = c.build(); err == nil &&
+					least(c.Problem) < min(room, least(a.Problem), least(b.Problem)) {
 					c.build = nil
 					out = append(out, c)
 				}
@@ -238,14 +244,15 @@ func (w *Work) variant(list []change, p *preset.Preset, batch int, l ask.Lever, 
 	if err != nil || v == p && o.Batch == batch {
 		return list
 	}
-	return append(list, change{whatif.Change{Name: l.Name, Method: w.Method}, preset.Ref(v.ID, o.Batch), l, func() (*engine.Problem, error) {
-		q, err := v.Problem(o.Batch)
-		if err != nil {
-			return nil, err
-		}
-		q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
-		return q, nil
-	}})
+	return append(list, change{whatif.Change{Name: l.Name, Method: w.Method}, preset.Ref(v.ID, o.Batch), l,
+		func() (*engine.Problem, error) {
+			q, err := v.Problem(o.Batch)
+			if err != nil {
+				return nil, err
+			}
+			q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
+			return q, nil
+		}})
 }
 
 // shortest is the length below which sequences are not shortened.

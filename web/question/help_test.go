@@ -27,7 +27,8 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &question.Work{Problem: problem.WithBudget(budget), Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
+	w := &question.Work{Problem: problem.WithBudget(budget),
+		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
 		Emit: func(a *proto.Answer, _ error) { out = append(out, *a) }}
 	if err := question.Lookup("help").Answer(t.Context(), w); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,8 @@ func TestLastLevers(t *testing.T) {
 			}
 		}
 		if lora != c.lora || cards != c.cards {
-			t.Errorf("in %d bytes %d trainings of adapters and %d of more cards were tried; want %d and %d", c.budget, lora, cards, c.lora, c.cards)
+			t.Errorf("in %d bytes %d trainings of adapters and %d of more cards were tried; want %d and %d", c.budget,
+				lora, cards, c.lora, c.cards)
 		}
 	}
 }
@@ -85,8 +87,10 @@ func TestRoomForMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if need := more.Chain.Chain.KeepAllPeak(); got.Batch < 2 || got.Peak > budget || need <= budget || got.Preset != preset.Ref(id, got.Batch) {
-		t.Errorf("the last answer is %+v, and a sequence more needs %d bytes; want the largest batch in %d", got, need, budget)
+	if need := more.Chain.Chain.KeepAllPeak(); got.Batch < 2 || got.Peak > budget || need <= budget ||
+		got.Preset != preset.Ref(id, got.Batch) {
+		t.Errorf("the last answer is %+v, and a sequence more needs %d bytes; want the largest batch in %d", got,
+			need, budget)
 	}
 }
 

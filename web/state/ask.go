@@ -98,7 +98,8 @@ func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 		return nil // the best so far of a solver that was stopped
 	}
 	o.Solving = &Solving{ID: s.newID(), Choice: o.Choice}
-	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: within(o.Network.Request(o.Choice), limit), Slot: slot, Soon: soon}}
+	return []Effect{Solve{ID: o.Solving.ID, Choice: o.Choice, Request: within(o.Network.Request(o.Choice), limit),
+		Slot: slot, Soon: soon}}
 }
 
 // within returns a request with a limit.

@@ -20,7 +20,8 @@ func TestBudgetSurvivesBatch(t *testing.T) {
 	}{
 		{"another batch", set, "resnet50-b64", set},
 		{"another network", set, "vgg16-b32", choice.Default().Budget},
-		{"a share is a share of each", choice.Budget{Share: 70 * choice.Percent}, "resnet50-b64", choice.Budget{Share: 70 * choice.Percent}},
+		{"a share is a share of each", choice.Budget{Share: 70 * choice.Percent}, "resnet50-b64",
+			choice.Budget{Share: 70 * choice.Percent}},
 		{"a budget that nobody chose", choice.Default().Budget, "resnet50-b64", choice.Default().Budget},
 	} {
 		s := New()

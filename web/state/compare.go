@@ -16,7 +16,8 @@ func (ToggleCompare) apply(s *State) []Effect {
 		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
 		out := append(s.setOther(s.Choice, nil, Replace), WriteURL{Push})
 		s.touch()
-		return append(out, s.choose(s.Choice.Otherwise(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil), Replace, false)...)
+		return append(out, s.choose(s.Choice.Otherwise(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil), Replace,
+			false)...)
 	}
 	var out []Effect
 	if s.Opening != nil {

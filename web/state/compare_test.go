@@ -71,8 +71,10 @@ func TestSwapTurnClose(t *testing.T) {
 	solveAll(p, 9)
 
 	p.play(SwapSides{})
-	if a, b := letters(p); a != 9*time.Millisecond || b != 12*time.Millisecond || !p.Compare.OnA || p.Choice.Strategy != "testoffload" {
-		t.Errorf("swapped: A %v, B %v, controls on A %v of %s; want 9 ms, 12 ms, true, testoffload", a, b, p.Compare.OnA, p.Choice.Strategy)
+	if a, b := letters(p); a != 9*time.Millisecond || b != 12*time.Millisecond || !p.Compare.OnA ||
+		p.Choice.Strategy != "testoffload" {
+		t.Errorf("swapped: A %v, B %v, controls on A %v of %s; want 9 ms, 12 ms, true, testoffload", a, b,
+			p.Compare.OnA, p.Choice.Strategy)
 	}
 	p.play(SwapSides{}, EditSide{A: true})
 	if p.Choice.Strategy != "testremat" || !p.Compare.OnA {
@@ -88,7 +90,8 @@ func TestSwapTurnClose(t *testing.T) {
 	}
 	p.play(EditSide{A: false}, ToggleCompare{})
 	if p.Compare != nil || p.Choice.Strategy != "testremat" || stepTime(p) != 12*time.Millisecond {
-		t.Errorf("closed: comparison %v, %s in %v; want none, A: testremat in 12 ms", p.Compare, p.Choice.Strategy, stepTime(p))
+		t.Errorf("closed: comparison %v, %s in %v; want none, A: testremat in 12 ms", p.Compare, p.Choice.Strategy,
+			stepTime(p))
 	}
 	if last[WriteURL](t, p); names(p.effects[len(p.effects)-1:]) != "WriteURL push" {
 		t.Errorf("closing: effects %s; want a push at the end", names(p.effects))
@@ -120,9 +123,11 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	b.Budget = choice.Budget{Bytes: engine.MiB}
 	p.play(Navigate{Choice: p.Choice, B: &b})
 	e := last[Solve](t, p)
-	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
+	p.play(SolveFailed{ID: e.ID, Choice: e.Choice,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
 	if o := p.Compare.Other; o.Failed != "it needs at least 1 GiB" || o.Shown != nil || p.OverBudget != nil {
-		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown, p.OverBudget)
+		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown,
+			p.OverBudget)
 	}
 	if _, ok := p.Delta(); ok {
 		t.Error("there is a delta without a schedule of B")
@@ -139,7 +144,8 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 // Two sides that are compared have the same memory: another device or batch size
 // of one of them does not change its budget.
 func TestCompareKeepsBudget(t *testing.T) {
-	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.Default().Budget, {Bytes: 3 * engine.GiB}} {
+	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.Default().Budget,
+		{Bytes: 3 * engine.GiB}} {
 		p := &player{State: New()}
 		c := chosen("resnet50-b32")
 		c.Budget = budget
@@ -160,10 +166,12 @@ func TestOverBudgetInComparison(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
 	e := last[Solve](t, p)
-	p.play(SolveFailed{ID: e.ID, Choice: e.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
+	p.play(SolveFailed{ID: e.ID, Choice: e.Choice,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
 	stand := last[Solve](t, p)
 	if stand.Choice.Budget.Bytes != p.OverBudget.Offer || p.Shown != nil {
-		t.Errorf("asked for %+v, shown %v; want the smallest budget, and nothing until it is there", stand.Choice.Budget, p.Shown)
+		t.Errorf("asked for %+v, shown %v; want the smallest budget, and nothing until it is there",
+			stand.Choice.Budget, p.Shown)
 	}
 }
 
@@ -239,8 +247,10 @@ func TestSecondFileFails(t *testing.T) {
 	open := last[Open](t, p)
 	solveAll(p, 5)
 	p.play(OpenFailed{ID: open.ID, Text: "line 2: no number"})
-	if p.Compare != nil || p.Alert == nil || p.Alert.Text != "B cannot be opened. Line 2: no number" || stepTime(p) != 5*time.Millisecond {
-		t.Errorf("comparison %v, alert %+v, step %v; want none, what is wrong with B, A's 5 ms", p.Compare, p.Alert, stepTime(p))
+	if p.Compare != nil || p.Alert == nil || p.Alert.Text != "B cannot be opened. Line 2: no number" ||
+		stepTime(p) != 5*time.Millisecond {
+		t.Errorf("comparison %v, alert %+v, step %v; want none, what is wrong with B, A's 5 ms", p.Compare, p.Alert,
+			stepTime(p))
 	}
 }
 
@@ -285,7 +295,10 @@ func TestProgressOfB(t *testing.T) {
 		m    func() Message
 		want int
 	}{
-		{"B is being read", func() Message { return OpenProgressed{ID: file.ID, Progress: proto.Progress{Done: 8, Total: 10}} }, 8},
+		{"B is being read", func() Message {
+			return OpenProgressed{ID: file.ID,
+				Progress: proto.Progress{Done: 8, Total: 10}}
+		}, 8},
 		{"B has been read", func() Message { return opened(file.ID, chain("other")) }, 0},
 		{"B is being solved", func() Message {
 			return Progressed{ID: last[Solve](t, p).ID, Progress: proto.Progress{Done: 3, Total: 10}}

@@ -10,7 +10,8 @@ import (
 )
 
 func point(e Sweep, method, index, ms int) SweptPoint {
-	q := proto.Point{Method: method, Index: index, Strategy: e.Request.Methods[method].Strategy, Budget: e.Request.Budgets[index].Bytes}
+	q := proto.Point{Method: method, Index: index, Strategy: e.Request.Methods[method].Strategy,
+		Budget: e.Request.Budgets[index].Bytes}
 	if ms > 0 {
 		q.StepTime, q.Bound = time.Duration(ms)*time.Millisecond, 10*time.Millisecond
 	} else {
@@ -57,7 +58,8 @@ func TestCurvePoints(t *testing.T) {
 	p, e := curved(t)
 	lines := p.Curve.Lines()
 	if len(lines) != 1 || len(lines[0].Points) != tradeoff.CurveBudgets-4 {
-		t.Fatalf("%d lines, the first of %d points; want 1 of %d: what does not fit is left out", len(lines), len(lines[0].Points), tradeoff.CurveBudgets-4)
+		t.Fatalf("%d lines, the first of %d points; want 1 of %d: what does not fit is left out", len(lines),
+			len(lines[0].Points), tradeoff.CurveBudgets-4)
 	}
 	if p.Curve.Done != tradeoff.CurveBudgets {
 		t.Errorf("%d points done; want %d", p.Curve.Done, tradeoff.CurveBudgets)

@@ -24,7 +24,9 @@ func TestSavePlan(t *testing.T) {
 		}
 		e := last[Export](t, p)
 		q := e.Request
-		if e.Kind != PlanFile || string(q.Network.Profile) != "memtide-operators/1.operators" || q.Network.Preset != "" || q.Form != proto.FormPlan || q.Class != "nested" || q.Budget != p.Budget() || q.Device.ToHost != p.Choice.ToHost {
+		if e.Kind != PlanFile || string(q.Network.Profile) != "memtide-operators/1.operators" ||
+			q.Network.Preset != "" || q.Form != proto.FormPlan || q.Class != "nested" || q.Budget != p.Budget() ||
+			q.Device.ToHost != p.Choice.ToHost {
 			t.Errorf("asked for %q, %+v", e.Kind, q)
 		}
 		p.play(PickPreset{ID: "net-b8"})

@@ -22,8 +22,9 @@ func TestExportSchedule(t *testing.T) {
 	p.Shown.Solved.Schedule = engine.Schedule{engine.Run(0)}
 	p.play(SaveFile{Kind: ScheduleFile})
 	e := last[Export](t, p)
-	want := proto.Export{Setting: p.Network.Setting(p.Choice), Method: proto.Method{Strategy: "testremat"}, Budget: p.Shown.Solved.Budget,
-		Form: proto.FormJSON, Schedule: p.Shown.Solved.Schedule}
+	want := proto.Export{Setting: p.Network.Setting(p.Choice), Method: proto.Method{Strategy: "testremat"},
+		Budget: p.Shown.Solved.Budget,
+		Form:   proto.FormJSON, Schedule: p.Shown.Solved.Schedule}
 	if e.Kind != ScheduleFile || !reflect.DeepEqual(e.Request, want) {
 		t.Errorf("asked for %q, %+v; want %+v", e.Kind, e.Request, want)
 	}
@@ -32,7 +33,8 @@ func TestExportSchedule(t *testing.T) {
 	}
 	p.Shown.Choice.Device = "a100-sxm-40gb"
 	p.play(SaveFile{Kind: ScheduleFile})
-	if d := last[Export](t, p).Request.Device; d.Name != "A100-SXM-40GB" || d.Memory < 39*engine.GiB || d.ToHost != p.Choice.ToHost {
+	if d := last[Export](t, p).Request.Device; d.Name != "A100-SXM-40GB" || d.Memory < 39*engine.GiB ||
+		d.ToHost != p.Choice.ToHost {
 		t.Errorf("the device is %+v; want the A100 with the rates of the choice", d)
 	}
 	// A choice that is not answered yet does not change what is written.

@@ -49,7 +49,8 @@ func TestTwoWays(t *testing.T) {
 	p.play(PickFile{Name: "both.txt", Bytes: []byte("x")})
 	p.play(both(last[Open](t, p).ID, ""))
 	e := last[Solve](t, p)
-	if p.Choice.Graph || p.Network.Chain == nil || !p.Network.TwoWays() || !strings.Contains(sourceOf(e.Request), "both") {
+	if p.Choice.Graph || p.Network.Chain == nil || !p.Network.TwoWays() ||
+		!strings.Contains(sourceOf(e.Request), "both") {
 		t.Fatalf("graph %v, request %+v; want the chain, of two ways", p.Choice.Graph, e.Request.Network)
 	}
 	p.play(answer(e, 20), SetStrategy{"testremat"}, SetBudget{Share: 60 * choice.Percent, Settled: true})
@@ -57,7 +58,8 @@ func TestTwoWays(t *testing.T) {
 	effects := p.play(SetGraph{true})
 	e = last[Solve](t, p)
 	if p.Network.Chain != nil || !e.Request.Network.Graph || p.Choice.Strategy != choice.GraphStrategy {
-		t.Errorf("effects %s, request for %s with %s; want the operations with %s", names(effects), sourceOf(e.Request), p.Choice.Strategy, choice.GraphStrategy)
+		t.Errorf("effects %s, request for %s with %s; want the operations with %s", names(effects),
+			sourceOf(e.Request), p.Choice.Strategy, choice.GraphStrategy)
 	}
 	if got, want := p.Budget(), 3*engine.GiB*6/10; got != want {
 		t.Errorf("60 %% are %d; want %d, of what keeping all of the graph needs", got, want)
@@ -82,7 +84,8 @@ func TestNoUsefulChainOffersGraph(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "gnmt.txt", Bytes: []byte("x")})
 	p.play(both(last[Open](t, p).ID, "one stage holds all"))
-	if a := p.Alert; a == nil || !strings.Contains(a.Text, "no useful chain") || a.Do != (SetGraph{true}) || a.Action == "" {
+	if a := p.Alert; a == nil || !strings.Contains(a.Text, "no useful chain") || a.Do != (SetGraph{true}) ||
+		a.Action == "" {
 		t.Fatalf("alert %+v; want one that offers the graph", a)
 	}
 	if p.play(p.Alert.Do); !p.Choice.Graph || p.Alert != nil {
@@ -133,7 +136,8 @@ func TestStandInForUnsupported(t *testing.T) {
 	p.play(answer(e, 10))
 	wantStep(t, p, 10, "keeping everything")
 	if p.Alert == nil || !p.Stale() || p.Choice.Strategy != "testremat" {
-		t.Errorf("alert %+v, stale %v, strategy %s; want the alert, dimmed pictures and the strategy of the link", p.Alert, p.Stale(), p.Choice.Strategy)
+		t.Errorf("alert %+v, stale %v, strategy %s; want the alert, dimmed pictures and the strategy of the link",
+			p.Alert, p.Stale(), p.Choice.Strategy)
 	}
 	p.play(SetStrategy{"testshare"})
 	p.play(answer(last[Solve](t, p), 14))

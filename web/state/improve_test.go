@@ -48,10 +48,12 @@ func partly(t *testing.T) (*player, Sweep) {
 func TestImprove(t *testing.T) {
 	p, all := partly(t)
 	if !p.Curve.Complete() || p.Curve.Improving != 1 {
-		t.Fatalf("complete %v, improving %d points; want a complete curve with 1", p.Curve.Complete(), p.Curve.Improving)
+		t.Fatalf("complete %v, improving %d points; want a complete curve with 1", p.Curve.Complete(),
+			p.Curve.Improving)
 	}
 	e := last[Sweep](t, p)
-	if q := e.Request; len(q.Methods) != 1 || len(q.Budgets) != 1 || q.Budgets[0] != all.Request.Budgets[3] || q.Limit <= all.Request.Limit {
+	if q := e.Request; len(q.Methods) != 1 || len(q.Budgets) != 1 || q.Budgets[0] != all.Request.Budgets[3] ||
+		q.Limit <= all.Request.Limit {
 		t.Fatalf("asks for %+v; want the first method's budget 3 with more time than %v", q, all.Request.Limit)
 	}
 	p.play(point(e, 0, 0, 14))
@@ -64,14 +66,16 @@ func TestImprove(t *testing.T) {
 		t.Fatalf("asks for %+v; want two budgets of the second method", q)
 	}
 	p.play(cut(e, 0, 0, 0), cut(e, 0, 1, 17))
-	if a, b := p.Curve.Points[1][5].StepTime, p.Curve.Points[1][9].StepTime; a != 20*time.Millisecond || b != 17*time.Millisecond {
+	if a, b := p.Curve.Points[1][5].StepTime, p.Curve.Points[1][9].StepTime; a != 20*time.Millisecond ||
+		b != 17*time.Millisecond {
 		t.Errorf("the points are %v and %v; want the old best of 20 ms and the new one of 17 ms", a, b)
 	}
 	if got := p.play(Swept{e.ID, proto.Reference{}}); len(got) != 0 || p.Curve.ID != 0 || p.Curve.Improving != 0 {
 		t.Errorf("effects %s, sweep %d, improving %d; want an end", names(got), p.Curve.ID, p.Curve.Improving)
 	}
 	if p.Curve.KeepAll.Peak != 1 || p.Curve.Done != p.Curve.Total {
-		t.Errorf("reference %+v, %d of %d points; want what the first sweep said", p.Curve.KeepAll, p.Curve.Done, p.Curve.Total)
+		t.Errorf("reference %+v, %d of %d points; want what the first sweep said", p.Curve.KeepAll, p.Curve.Done,
+			p.Curve.Total)
 	}
 }
 
@@ -143,10 +147,12 @@ func TestSuggestion(t *testing.T) {
 		return p.Choice
 	}
 	c := pick("lemma3-b1")
-	if c.Strategy != "offloadexact" || c.Budget.Bytes != 13*engine.MiB || c.ToDev != 1000*engine.Rate(engine.MiB) || c.ToHost != c.ToDev || c.Device != "" {
+	if c.Strategy != "offloadexact" || c.Budget.Bytes != 13*engine.MiB || c.ToDev != 1000*engine.Rate(engine.MiB) ||
+		c.ToHost != c.ToDev || c.Device != "" {
 		t.Errorf("lemma3: %+v; want its strategy, 13 MiB and 1 MiB in 1 ms", c)
 	}
-	if c := pick("nonpersistent-b1"); c.Strategy != "nonpersistent" || c.Device == "" || c.Budget.Bytes != 9*engine.MiB {
+	if c := pick("nonpersistent-b1"); c.Strategy != "nonpersistent" || c.Device == "" ||
+		c.Budget.Bytes != 9*engine.MiB {
 		t.Errorf("nonpersistent: %+v; want its strategy, 9 MiB and the default device", c)
 	}
 	if c := pick("vgg16-b32"); c.Strategy != engine.KeepAll || c.Device == "" || c.Budget != choice.Default().Budget {

@@ -100,7 +100,8 @@ func TestLinesWhileComputing(t *testing.T) {
 	p.play(point(first, 0, 5, 30))
 	effects := p.play(ToggleLines{[]string{"testoffload"}})
 	e := last[Sweep](t, p)
-	if got := asked(e); !slices.Equal(got, []string{"testremat", "testoffload"}) || names(effects) != "WriteURL replace, Cancel, Sweep" {
+	if got := asked(e); !slices.Equal(got, []string{"testremat", "testoffload"}) ||
+		names(effects) != "WriteURL replace, Cancel, Sweep" {
 		t.Errorf("effects %s, asks %v; want both lines of a new sweep", names(effects), got)
 	}
 	if p.Curve.Points[0][5] == nil || p.Curve.Done != 1 {

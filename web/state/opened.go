@@ -38,7 +38,8 @@ func (m Opened) apply(s *State) []Effect {
 		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
 	case own:
-		return s.alert(&Alert{File: o.Name, Text: "It holds neither blocks nor operations. There is nothing to schedule."})
+		return s.alert(&Alert{File: o.Name,
+			Text: "It holds neither blocks nor operations. There is nothing to schedule."})
 	default:
 		s.dropOther(fmt.Sprintf("%s holds neither blocks nor operations.", o.Choice.Source.File))
 		return []Effect{WriteURL{Replace}}
@@ -205,7 +206,8 @@ func (m OpenFailed) apply(s *State) []Effect {
 	switch {
 	case next != nil && next.file != nil: // the second of two files may be a good one
 		out = PickFile(*next.file).apply(s)
-	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed: // a link that cannot be followed: the default instead
+	// a link that cannot be followed: the default instead
+	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed:
 		about := "The example is shown."
 		if !s.Choice.Roomy() {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."

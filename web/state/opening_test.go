@@ -23,8 +23,10 @@ func TestSetWhileOpening(t *testing.T) {
 		p := shown(t)
 		p.play(c.open)
 		c.read.ID = last[Open](t, p).ID
-		p.play(SetTransfers{engine.Streamed}, SetDuplex{engine.HalfDuplex}, SetBandwidth{Rate: 5e9, Settled: true}, SetStrategy{Name: "testoffload"}, c.read)
-		if got := p.Choice; p.Opening != nil || got.Transfers != engine.Streamed || got.Duplex != engine.HalfDuplex || got.ToHost != 5e9 || got.Strategy != "testoffload" {
+		p.play(SetTransfers{engine.Streamed}, SetDuplex{engine.HalfDuplex}, SetBandwidth{Rate: 5e9, Settled: true},
+			SetStrategy{Name: "testoffload"}, c.read)
+		if got := p.Choice; p.Opening != nil || got.Transfers != engine.Streamed || got.Duplex != engine.HalfDuplex ||
+			got.ToHost != 5e9 || got.Strategy != "testoffload" {
 			t.Errorf("%s: the choice is %+v; want streamed transfers, half duplex, 5 GB/s and testoffload, as they were set while it was read", name, got)
 		}
 	}
@@ -54,7 +56,8 @@ func TestAddressWhileOpening(t *testing.T) {
 			id := last[Open](t, p).ID
 			p.play(SetTransfers{engine.Streamed}, ToggleTable{}, SetRange{From: 1, To: 2})
 			if n := count[WriteURL](p); n != 0 {
-				t.Errorf("%s, %s: %s while the profile is read; want the address left alone", first, name, names(p.effects))
+				t.Errorf("%s, %s: %s while the profile is read; want the address left alone", first, name,
+					names(p.effects))
 			}
 			end := end
 			for range 3 { // a link that cannot be read is followed by the example

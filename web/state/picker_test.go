@@ -63,11 +63,14 @@ func TestVariantChoices(t *testing.T) {
 		{"resnet50-graph-b32", v100, SetSeparate{true}, "resnet50-graph-separate-b32", v100, set},
 		{"resnet50-graph-separate-b32", v100, SetSeparate{}, "resnet50-graph-b32", v100, set},
 		{"resnet50-graph-separate-b32", v100, SetGraph{}, "resnet50-b32", v100, set},
-		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}}, "gpt2-medium-512tok-f32-b4", v100, set},
+		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}},
+			"gpt2-medium-512tok-f32-b4", v100, set},
 		{"resnet50-f16-b8", v100, SetGraph{true}, "resnet50-f16-graph-b8", v100, set},
 		{"resnet50-graph-b8", v100, SetGraph{false}, "resnet50-b8", v100, set},
-		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100, choice.Default().On(card.Lookup(a100)).Budget},
-		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx, choice.Default().On(card.Lookup(gtx)).Budget},
+		{"resnet50-500px-on-a100-sxm-40gb-b8", a100, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", a100,
+			choice.Default().On(card.Lookup(a100)).Budget},
+		{"resnet50-on-a100-sxm-40gb-b8", gtx, PickNetwork{"vgg16"}, "vgg16-on-a100-sxm-40gb-b32", gtx,
+			choice.Default().On(card.Lookup(gtx)).Budget},
 		{"", v100, PickNetwork{"vgg16"}, "vgg16-b32", v100, choice.Default().Budget},
 	} {
 		s := New()
@@ -109,7 +112,8 @@ func TestMemoryPresetStays(t *testing.T) {
 	s := New()
 	s.Choice = chosen("resnet50-b8")
 	s.Update(PickNetwork{"larger-pool"})
-	m := Opened{ID: s.Opening.ID, Reply: &proto.Opened{Memory: &proto.Memory{Name: "A larger pool", Buffers: &proto.Buffers{}}}}
+	m := Opened{ID: s.Opening.ID, Reply: &proto.Opened{Memory: &proto.Memory{Name: "A larger pool",
+		Buffers: &proto.Buffers{}}}}
 	s.Update(m)
 	if s.Memory == nil || s.Choice.Source.Preset != "larger-pool-b1" {
 		t.Errorf("memory %v, source %+v; want the buffers of larger-pool-b1", s.Memory, s.Choice.Source)

@@ -16,7 +16,8 @@ import (
 
 // placedAs is a placement of one buffer.
 func placedAs(allocator string, addr engine.Bytes) *proto.Placed {
-	return &proto.Placed{Allocator: allocator, Pool: 8 * engine.GiB, Fixed: true, Top: addr + 1, Peak: 1, Pieces: []proto.Piece{{Addr: addr, Bytes: 1}},
+	return &proto.Placed{Allocator: allocator, Pool: 8 * engine.GiB, Fixed: true, Top: addr + 1, Peak: 1,
+		Pieces:  []proto.Piece{{Addr: addr, Bytes: 1}},
 		Moments: []proto.Moment{{Used: 1, Reserved: 8, Largest: 4}}}
 }
 
@@ -36,7 +37,8 @@ func TestPlacesFollowThePicture(t *testing.T) {
 	}
 	p.play(TogglePlaces{})
 	first := last[Place](t, p)
-	if q := first.Request; q.Allocator != choice.DefaultAllocator || q.Budget != p.Shown.Solved.Budget || q.Limit != 0 || q.Network.Preset == "" {
+	if q := first.Request; q.Allocator != choice.DefaultAllocator || q.Budget != p.Shown.Solved.Budget ||
+		q.Limit != 0 || q.Network.Preset == "" {
 		t.Errorf("asked for %+v; want %s in the budget of the picture", q, choice.DefaultAllocator)
 	}
 	if p.Choice.Alloc != choice.DefaultAllocator || last[WriteURL](t, p).History != Replace {
@@ -99,7 +101,8 @@ func TestPlacesStop(t *testing.T) {
 	}
 	p.play(PlaceFailed{ID: e.ID, Failure: proto.Fail(proto.Deadline, "stopped"), Best: placedAs("optimal", 1)})
 	if p.Places.Placed == nil || p.Places.Failure == nil || len(p.effects) != 0 {
-		t.Errorf("after the deadline: %+v, effects %s; want the best so far and no new request", p.Places, names(p.effects))
+		t.Errorf("after the deadline: %+v, effects %s; want the best so far and no new request", p.Places,
+			names(p.effects))
 	}
 	p.play(PlaceAgain{})
 	if e = last[Place](t, p); e.Request.Limit != longLimit {
@@ -117,8 +120,10 @@ func TestPlacesStop(t *testing.T) {
 
 // memoryFile is a file of two buffers, one after the other.
 func memoryFile(recorded *proto.Placed) *proto.Opened {
-	b := &proto.Buffers{Tick: time.Microsecond, List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
-	return &proto.Opened{Format: "snapshot", Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
+	b := &proto.Buffers{Tick: time.Microsecond,
+		List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
+	return &proto.Opened{Format: "snapshot",
+		Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
 }
 
 // A file about addresses takes the place of the network; another network, or
@@ -134,18 +139,21 @@ func TestMemoryFile(t *testing.T) {
 	}
 	p.play(Opened{ID: id, Reply: memoryFile(placedAs(proto.Recorded, 2))})
 	if p.Network != nil || p.Shown != nil || p.Memory == nil || p.Phase() != "ready" || p.End() != 9*time.Microsecond {
-		t.Fatalf("network %v, picture %v, phase %s, end %v; want the file alone, ready, up to 9 µs", p.Network, p.Shown, p.Phase(), p.End())
+		t.Fatalf("network %v, picture %v, phase %s, end %v; want the file alone, ready, up to 9 µs", p.Network,
+			p.Shown, p.Phase(), p.End())
 	}
 	if p.Allocator() != proto.Recorded || p.Places == nil || p.Places.Placed.Top != 3 || count[Place](p) != 0 {
 		t.Errorf("allocator %s, %+v; want what was recorded, without asking", p.Allocator(), p.Places)
 	}
 	p.play(SetAllocator{Name: "optimal"})
-	if q := last[Place](t, p).Request; q.Buffers == nil || q.Pool != 7 || q.Allocator != "optimal" || q.Schedule != nil {
+	if q := last[Place](t, p).Request; q.Buffers == nil || q.Pool != 7 || q.Allocator != "optimal" ||
+		q.Schedule != nil {
 		t.Errorf("asked for %+v; want the buffers in a pool of 7", q)
 	}
 	p.play(Placed{ID: p.Placing.ID, Placed: placedAs("optimal", 0)})
 	m := p.PlacesModel()
-	if b := m.Placement().Blocks[0]; b.From != 0 || b.To != 5*time.Microsecond || m.Placement().Tick != time.Microsecond {
+	if b := m.Placement().Blocks[0]; b.From != 0 || b.To != 5*time.Microsecond ||
+		m.Placement().Tick != time.Microsecond {
 		t.Errorf("the block is %+v; want the first buffer's life in events", b)
 	}
 	p.play(SetRange{From: 2000, To: 4000})
@@ -167,7 +175,8 @@ func TestMemoryFileStays(t *testing.T) {
 	p.play(PickFile{Name: "bad.csv", Bytes: []byte{2}})
 	p.play(OpenFailed{ID: last[Open](t, p).ID, Text: "nothing is understood."})
 	if p.Memory == nil || p.Opening != nil || p.Alert == nil {
-		t.Errorf("memory %v, opening %v, alert %v; want the memory file, nothing that is read, and what is wrong", p.Memory, p.Opening, p.Alert)
+		t.Errorf("memory %v, opening %v, alert %v; want the memory file, nothing that is read, and what is wrong",
+			p.Memory, p.Opening, p.Alert)
 	}
 }
 

@@ -72,7 +72,8 @@ func TestPlansThatFail(t *testing.T) {
 		smallest engine.Bytes
 	}{
 		{"does not fit", proto.Fail(proto.Infeasible, "small"), proto.Infeasible, 0},
-		{"does not fit, and what would", &proto.Failure{Kind: proto.Infeasible, Smallest: 1 << 40}, proto.Infeasible, 1 << 40},
+		{"does not fit, and what would", &proto.Failure{Kind: proto.Infeasible, Smallest: 1 << 40}, proto.Infeasible,
+			1 << 40},
 		{"does not apply", proto.Fail(proto.Unsupported, "long"), proto.Unsupported, 0},
 		{"out of time", proto.Fail(proto.Deadline, "slow"), proto.Deadline, 0},
 	} {
@@ -89,7 +90,8 @@ func TestPlansThatFail(t *testing.T) {
 	p, e := swept(t, func(m, i int) int { return 20 })
 	for i := range p.Curve.Points[1] {
 		if p.Curve.Budgets[i] <= p.Budget() {
-			p.Curve.Points[1][i] = &proto.Point{Budget: p.Curve.Budgets[i], Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget() - 1}}
+			p.Curve.Points[1][i] = &proto.Point{Budget: p.Curve.Budgets[i],
+				Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget() - 1}}
 		}
 	}
 	if got := planOf(t, p, e.Request.Methods[1].Strategy); got.StepTime != 0 || got.Failure != nil {
@@ -155,14 +157,16 @@ func TestIdleQuestionStaysHere(t *testing.T) {
 	}{
 		{"of a chain", func(*State) {}, true, false},
 		{"of a chain, asked by a person", func(*State) {}, false, true},
-		{"of a chain, with a strategy of that program", func(s *State) { s.Choice.Strategy = "testfarther" }, true, true},
+		{"of a chain, with a strategy of that program", func(s *State) { s.Choice.Strategy = "testfarther" }, true,
+			true},
 		{"of a graph", func(s *State) { n := *s.Network; n.Chain = nil; s.Network = &n }, true, true},
 	} {
 		p, _ := swept(t, func(m, i int) int { return 20 })
 		c.change(p.State)
 		got := p.ask(question.Lookup(HelpName), c.idle)
 		methods := got[len(got)-1].(Question).Request.Methods
-		if far := slices.ContainsFunc(methods, func(m proto.Method) bool { return m.Strategy == "testfar" }); far != c.want || len(methods) < 2 {
+		if far := slices.ContainsFunc(methods,
+			func(m proto.Method) bool { return m.Strategy == "testfar" }); far != c.want || len(methods) < 2 {
 			t.Errorf("%s: asks about %v; want testfar among them: %t", c.what, methods, c.want)
 		}
 	}

@@ -30,12 +30,16 @@ func TestPlay(t *testing.T) {
 		{6350, 10 * time.Millisecond, 1}, // from here to its end
 	} {
 		p.play(Tick{Now: c.now})
-		if got := p.View.Playhead; got < c.at-10*time.Microsecond && c.now != 6350 || got > c.at+10*time.Microsecond || p.View.Wait() != c.wait {
-			t.Errorf("at %v ms the playhead is at %v and wait %d is selected; want %v and %d", c.now, got, p.View.Wait(), c.at, c.wait)
+		if got := p.View.Playhead; got < c.at-10*time.Microsecond && c.now != 6350 ||
+			got > c.at+10*time.Microsecond || p.View.Wait() != c.wait {
+			t.Errorf("at %v ms the playhead is at %v and wait %d is selected; want %v and %d", c.now, got,
+				p.View.Wait(), c.at, c.wait)
 		}
 	}
-	if got, want := names(p.play(Tick{Now: 20_000})), "WriteURL replace"; got != want || p.View.Play.On || p.View.Playhead != 0 {
-		t.Errorf("behind the end: effects %s, %+v, the playhead at %v; want %s, stopped and away", got, p.View.Play, p.View.Playhead, want)
+	if got, want := names(p.play(Tick{Now: 20_000})), "WriteURL replace"; got != want || p.View.Play.On ||
+		p.View.Playhead != 0 {
+		t.Errorf("behind the end: effects %s, %+v, the playhead at %v; want %s, stopped and away", got, p.View.Play,
+			p.View.Playhead, want)
 	}
 }
 
@@ -96,10 +100,14 @@ func playing(t *testing.T) *player {
 	t.Helper()
 	p := shown(t)
 	p.Shown.Solved.Trace = &sim.Trace{Makespan: 12 * time.Millisecond, Gaps: []sim.Gap{
-		{Start: 3 * time.Millisecond, End: 4 * time.Millisecond}, {Start: 9 * time.Millisecond, End: 10 * time.Millisecond}},
-		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue},
-			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp, Value: engine.NoValue}}}
-	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved} // with a model of its own
+		{Start: 3 * time.Millisecond, End: 4 * time.Millisecond},
+		{Start: 9 * time.Millisecond, End: 10 * time.Millisecond}},
+		Spans: []sim.Span{{Kind: sim.SpanForward, End: 3 * time.Millisecond, Cause: sim.NoSpan, Op: engine.NoOp,
+			Value: engine.NoValue},
+			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan,
+				Op: engine.NoOp, Value: engine.NoValue}}}
+	// with a model of its own
+	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved}
 	p.View.Selected = lookup.Target{}
 	return p
 }

@@ -32,11 +32,13 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 		return q, true
 	}
 	base, o := s.Choice.Source.Variant()
-	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 || o.Precision != base.Options().Precision {
+	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||
+		o.Precision != base.Options().Precision {
 		return q, false
 	}
 	q.Model, q.Args = base.Model().ID, preset.StepArgs(o.Step)
-	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens), "device": o.Device} {
+	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens),
+		"device": o.Device} {
 		q.Args[name] = value
 	}
 	q.Args = ask.Plain(q.Args)

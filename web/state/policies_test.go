@@ -55,15 +55,19 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 	e := last[AskStep](t, p)
 	want := engine.Args{"batch": "2", "seq": "4096", "lora": "8", "device": "rtx-4090"}
-	if got := e.Request; choice.MethodKey(got.Model, got.Args) != choice.MethodKey("llama3.2-1b", want) || got.Limit <= 0 {
+	if got := e.Request; choice.MethodKey(got.Model, got.Args) != choice.MethodKey("llama3.2-1b", want) ||
+		got.Limit <= 0 {
 		t.Errorf("asks %+v; want llama3.2-1b with %v, and a limit", got, want)
 	}
 	high := func(n engine.Bytes) proto.StepChange {
 		return proto.StepChange{Names: []string{"x"}, Args: engine.Args{"ckpt": "full"}, High: n, Time: time.Second}
 	}
-	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB), high(30 * engine.GiB)}}})
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB,
+		Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB),
+			high(30 * engine.GiB)}}})
 	list := p.Policies()
-	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 || list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 41*engine.GiB {
+	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 ||
+		list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 41*engine.GiB {
 		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 41 GiB", list, p.KeepingAll())
 	}
 	if p.play(SetBudget{Bytes: 10 * engine.GiB, Settled: true}); asks(p) {
@@ -75,7 +79,8 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if p.play(OpenPolicy{1}); p.Choice.Step != "llama3.2-1b" || p.Choice.StepArgs["ckpt"] != "full" {
 		t.Errorf("opened: %q with %v; want the step with full checkpointing", p.Choice.Step, p.Choice.StepArgs)
 	}
-	for _, ref := range []string{"resnet50-b32", "llama3.2-1b-step-f32-on-rtx-4090-b1", "llama3.2-1b-step-40pct-on-rtx-4090-b1"} {
+	for _, ref := range []string{"resnet50-b32", "llama3.2-1b-step-f32-on-rtx-4090-b1",
+		"llama3.2-1b-step-40pct-on-rtx-4090-b1"} {
 		if asks(policed(t, ref, "rtx-4090")) {
 			t.Errorf("%s: policies are asked for", ref)
 		}
@@ -88,9 +93,11 @@ func TestPoliciesOfAnotherCard(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
 	e := last[AskStep](t, p)
 	var list []proto.StepChange
-	for i, args := range []engine.Args{{}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}, {"stash": "yes"}, {"ckpt": "full", "first": "3"}} {
+	for i, args := range []engine.Args{{}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}, {"stash": "yes"},
+		{"ckpt": "full", "first": "3"}} {
 		args["device"] = "rtx-4090"
-		list = append(list, proto.StepChange{Names: []string{"x"}, Args: args, High: engine.GiB, Time: time.Duration(i + 1)})
+		list = append(list, proto.StepChange{Names: []string{"x"}, Args: args, High: engine.GiB,
+			Time: time.Duration(i + 1)})
 	}
 	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: list}})
 	if got := p.Policies(); e.Request.Args["device"] != "rtx-4090" || len(got) != 1 || got[0].Index != 1 {

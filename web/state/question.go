@@ -13,7 +13,8 @@ import (
 
 // Subject returns what questions are about. There has to be a network.
 func (o *Side) Subject() question.Subject {
-	return question.Subject{Method: proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args}, Graph: o.Network.Chain == nil,
+	return question.Subject{Method: proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args},
+		Graph:  o.Network.Chain == nil,
 		Usable: o.CurveStrategies()}
 }
 
@@ -91,7 +92,8 @@ func (s *State) rests() bool {
 	}
 	shown := s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
 	if s.View.Frame.Embed {
-		return s.View.Frame.Show == nil && (s.OverBudget != nil || shown && s.Shown.Solved.Trace.Makespan > s.Shown.Solved.KeepAll.StepTime)
+		return s.View.Frame.Show == nil &&
+			(s.OverBudget != nil || shown && s.Shown.Solved.Trace.Makespan > s.Shown.Solved.KeepAll.StepTime)
 	}
 	c := s.Curve
 	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || shown)
@@ -135,8 +137,9 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 	}
 	s.answers = append(s.answers, a)
 	subject := s.Subject()
-	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method, Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
-		Name: q.Name, Limit: q.Limit}
+	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method,
+		Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
+		Name:   q.Name, Limit: q.Limit}
 	if q.Methods != nil && !s.View.Frame.Embed { // a view tries no other plans
 		req.Methods = q.Methods(subject)
 	}

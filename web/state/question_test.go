@@ -29,7 +29,8 @@ func answersTo(p *player, name string) *Answers { return p.Answers(question.Look
 
 // variant is an answer with a step of so many ms; 0: there is no schedule.
 func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered {
-	a := proto.Answer{Name: strategy, Strategy: strategy, Budget: budget, StepTime: time.Duration(ms) * time.Millisecond, Done: 1, Total: 3}
+	a := proto.Answer{Name: strategy, Strategy: strategy, Budget: budget,
+		StepTime: time.Duration(ms) * time.Millisecond, Done: 1, Total: 3}
 	if ms == 0 {
 		a.Failure = proto.Fail(proto.Infeasible, "too small")
 	}
@@ -50,7 +51,8 @@ func TestAskWhatHelps(t *testing.T) {
 	more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
 	p.play(variant(e, "testoffload", 0, p.Budget()), variant(e, "testshare", 15, p.Budget()), more)
 	a := answersTo(p, "help")
-	if a == nil || a.Base != 12*time.Millisecond || a.KeepAll != 10*time.Millisecond || a.Done != 1 || a.Total != 3 || a.Complete() {
+	if a == nil || a.Base != 12*time.Millisecond || a.KeepAll != 10*time.Millisecond || a.Done != 1 || a.Total != 3 ||
+		a.Complete() {
 		t.Fatalf("asked %+v; want the step times of now, 12 ms, and of keeping everything, 10 ms, and the question at work", a)
 	}
 	p.play(QuestionEnded{ID: e.ID})
@@ -79,7 +81,8 @@ func TestAskWhatHelps(t *testing.T) {
 // or anything else is decided.
 func TestTryAnswer(t *testing.T) {
 	for name, end := range map[string]Message{
-		"tried again": TryAnswer{"help", 0}, "Esc": Dismiss{}, "a decision": SetBudget{Bytes: 7 * engine.GiB, Settled: true},
+		"tried again": TryAnswer{"help", 0}, "Esc": Dismiss{},
+		"a decision": SetBudget{Bytes: 7 * engine.GiB, Settled: true},
 	} {
 		p, e := asking(t, "help")
 		more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
@@ -92,7 +95,8 @@ func TestTryAnswer(t *testing.T) {
 		}
 		p.play(answer(job, 11))
 		if p.Preview == nil || p.Visible().Choice.Budget != job.Choice.Budget || !p.Choice.Equal(choice) {
-			t.Errorf("%s: shows %+v and chooses %+v; want the answer shown, and nothing chosen", name, p.Preview, p.Choice)
+			t.Errorf("%s: shows %+v and chooses %+v; want the answer shown, and nothing chosen", name, p.Preview,
+				p.Choice)
 		}
 		p.play(end)
 		if p.Preview != nil || p.Tries(try) {
@@ -110,7 +114,8 @@ func TestUseLinkOfAnswer(t *testing.T) {
 	x.Answer.Device = &engine.Device{ToHost: 2e9, ToDev: 2e9, Duplex: engine.FullDuplex}
 	budget := p.Choice.Budget
 	p.play(x, UseAnswer{"help", 0})
-	if c := p.Choice; c.Device != "" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex || c.Strategy != "testoffload" || c.Budget != budget {
+	if c := p.Choice; c.Device != "" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex ||
+		c.Strategy != "testoffload" || c.Budget != budget {
 		t.Errorf("choice %+v; want the link and the strategy of the answer, and the budget as it was", c)
 	}
 	if !slices.Contains(p.effects, Effect(Cancel{e.ID})) {
@@ -131,7 +136,8 @@ func TestStopAsking(t *testing.T) {
 	}
 	p.play(StartQuestion{"help"})
 	again := last[Question](t, p)
-	if a := answersTo(p, "help"); again.ID == e.ID || a == nil || len(a.List) != 1 || a.List[0].Strategy != "testshare" ||
+	if a := answersTo(p, "help"); again.ID == e.ID || a == nil || len(a.List) != 1 ||
+		a.List[0].Strategy != "testshare" ||
 		slices.ContainsFunc(again.Request.Methods, func(m proto.Method) bool { return m.Strategy == "testshare" }) {
 		t.Errorf("asked again: %+v, answers %+v; want it to begin again, and what was found of testshare not asked twice", again.Request.Methods, a)
 	}
@@ -155,7 +161,8 @@ func TestUseOtherStep(t *testing.T) {
 	x := variant(e, "testremat", 30, p.Budget())
 	x.Answer.Preset = "resnet50-b19"
 	p.play(x, QuestionEnded{ID: e.ID}, UseAnswer{"help", 0})
-	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testremat" || c.Budget.Bytes != x.Answer.Budget {
+	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testremat" ||
+		c.Budget.Bytes != x.Answer.Budget {
 		t.Errorf("opens %+v; want the network of the answer with its strategy and budget", c)
 	}
 }
@@ -166,7 +173,8 @@ func TestLayerTable(t *testing.T) {
 		t.Error("the table has rows while it is closed")
 	}
 	p.play(ToggleLayers{}, StepLayer{By: 1})
-	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 || p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
+	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 ||
+		p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
 		t.Fatalf("%d rows, row %d, selected %+v; want 4, and the first selected", n, p.LayerRow(), p.View.Selected)
 	}
 	p.play(StepLayer{By: -5}, StepLayer{By: 2})

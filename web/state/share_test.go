@@ -53,11 +53,14 @@ func TestSelectionOfALink(t *testing.T) {
 		t.Errorf("before there is a picture the selection is %q, want that of the link", got)
 	}
 	p.play(answer(last[Solve](t, p), 10))
-	if want := (lookup.Target{Kind: lookup.OnStage, Index: 2}); p.View.Selected != want || p.View.SelectedName(p.Shown) != "layer@2" {
+	if want := (lookup.Target{Kind: lookup.OnStage, Index: 2}); p.View.Selected != want ||
+		p.View.SelectedName(p.Shown) != "layer@2" {
 		t.Errorf("selected is %+v, %q; want layer 2", p.View.Selected, p.View.SelectedName(p.Shown))
 	}
-	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t, p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
-		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects), p.View.SelectedName(p.Shown))
+	if p.play(Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}}); last[WriteURL](t,
+		p).History != Replace || p.View.SelectedName(p.Shown) != "layer@1" {
+		t.Errorf("effects %s, selected %q; want layer 1 in the address, replaced", names(p.effects),
+			p.View.SelectedName(p.Shown))
 	}
 	link.Wanted = "no such thing"
 	p.play(Navigate(link))
@@ -97,6 +100,7 @@ func TestFrame(t *testing.T) {
 	}
 	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Frame: link.Frame{Show: []string{"table", "mem"}}}})
 	if !p.View.Table || !p.View.Frame.Shows("mem") || p.View.Frame.Shows("time") {
-		t.Errorf("show=table,mem: table %t, memory %t, timeline %t; want the first two", p.View.Table, p.View.Frame.Shows("mem"), p.View.Frame.Shows("time"))
+		t.Errorf("show=table,mem: table %t, memory %t, timeline %t; want the first two", p.View.Table,
+			p.View.Frame.Shows("mem"), p.View.Frame.Shows("time"))
 	}
 }

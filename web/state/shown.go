@@ -21,7 +21,8 @@ func (s *State) Phase() string {
 	switch {
 	case s.busy() || s.Compare.Awaits() || s.Step.Busy():
 		return "solving"
-	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil && (s.Step == nil || s.Step.Failed != ""):
+	case s.Alert != nil || s.OverBudget != nil || s.Shown == nil && s.Memory == nil &&
+		(s.Step == nil || s.Step.Failed != ""):
 		return "error"
 	}
 	return "ready"

@@ -142,7 +142,8 @@ func (m OpenDevice) apply(s *State) []Effect {
 	out := s.Side.cancelOpening()
 	file := d.File
 	file.Keep, file.Device = s.newID(), &m.Device
-	s.Opening = &Opening{ID: file.Keep, Name: s.Memory.File, Choice: s.Choice, History: Replace, Title: s.View.Frame.Title, file: file}
+	s.Opening = &Opening{ID: file.Keep, Name: s.Memory.File, Choice: s.Choice, History: Replace,
+		Title: s.View.Frame.Title, file: file}
 	return append(out, Open{ID: file.Keep, Request: file})
 }
 

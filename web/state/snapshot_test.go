@@ -20,15 +20,18 @@ func told(t *testing.T) *player {
 		t.Fatalf("asked for %+v; want the file kept under the number of the request", open.Request)
 	}
 	list := []alloc.Buffer{{Bytes: 4, Start: 0, End: 10}, {Bytes: 2, Start: 3, End: 6}}
-	m := &proto.Memory{Name: "run", Told: true, Count: 2, Peak: 6, Buffers: &proto.Buffers{List: list, Tick: time.Microsecond},
-		Recorded: &proto.Placed{Allocator: proto.Recorded, Moments: []proto.Moment{{At: 0, Used: 4, Reserved: 8}, {At: 3 * time.Microsecond, Used: 6, Reserved: 8}}}}
+	m := &proto.Memory{Name: "run", Told: true, Count: 2, Peak: 6,
+		Buffers: &proto.Buffers{List: list, Tick: time.Microsecond},
+		Recorded: &proto.Placed{Allocator: proto.Recorded,
+			Moments: []proto.Moment{{At: 0, Used: 4, Reserved: 8}, {At: 3 * time.Microsecond, Used: 6, Reserved: 8}}}}
 	p.play(Opened{ID: open.ID, Reply: &proto.Opened{Memory: m}})
 	return p
 }
 
 func examinedReport(p *player, e Examine) {
-	p.play(Examined{ID: e.ID, Reply: &proto.Examined{Report: &doctor.Report{Events: 10, Recorded: 10, PeakAt: 3, Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Bytes: 6,
-		Calls: []*doctor.Flame{{Name: "f", Category: doctor.Weights, Bytes: 4}, {Name: "g", Bytes: 2}}}}}}})
+	p.play(Examined{ID: e.ID, Reply: &proto.Examined{Report: &doctor.Report{Events: 10, Recorded: 10, PeakAt: 3,
+		Alive: &doctor.Alive{At: 3, Flame: &doctor.Flame{Name: "all", Bytes: 6,
+			Calls: []*doctor.Flame{{Name: "f", Category: doctor.Weights, Bytes: 4}, {Name: "g", Bytes: 2}}}}}}})
 }
 
 // examines is what the latest effects ask about the recording; empty if nothing.
@@ -70,12 +73,16 @@ func TestDoctorAsks(t *testing.T) {
 		t.Errorf("told is event %d, want 5", p.Alive().At)
 	}
 	second := last[Examine](t, p)
-	p.play(Examined{ID: second.ID, Reply: &proto.Examined{Replay: &doctor.Replay{}, Advice: &doctor.Advice{Verdict: doctor.Nothing}}})
-	if d := p.Doctor(); second.Request.Setting != 1 || len(d.Replays) != 2 || d.Advice == nil || len(examines(p)) > 0 || p.Examining() != "" {
-		t.Errorf("at the end: replays %+v, advice %v, asked for %+v; want two replays and nothing more", d.Replays, d.Advice, examines(p))
+	p.play(Examined{ID: second.ID, Reply: &proto.Examined{Replay: &doctor.Replay{},
+		Advice: &doctor.Advice{Verdict: doctor.Nothing}}})
+	if d := p.Doctor(); second.Request.Setting != 1 || len(d.Replays) != 2 || d.Advice == nil ||
+		len(examines(p)) > 0 || p.Examining() != "" {
+		t.Errorf("at the end: replays %+v, advice %v, asked for %+v; want two replays and nothing more", d.Replays,
+			d.Advice, examines(p))
 	}
 	if p.play(SetPlayhead{At: 3 * time.Microsecond}); len(examines(p)) > 0 || p.Alive().At != 3 {
-		t.Errorf("at the decisive moment: asked for %+v, told is event %d; want what the report says", examines(p), p.Alive().At)
+		t.Errorf("at the decisive moment: asked for %+v, told is event %d; want what the report says", examines(p),
+			p.Alive().At)
 	}
 	if l := p.Memory.LevelAt(4); l.Used != 6 || p.Memory.Unused(4) != 2 || p.Memory.LevelAt(0).Used != 4 {
 		t.Errorf("after event 4 %+v is used; want 6 of 8", l)
@@ -131,7 +138,8 @@ func TestOpenDevice(t *testing.T) {
 	p := told(t)
 	p.play(OpenDevice{Device: 1})
 	e := last[Open](t, p)
-	if q := e.Request; q.Device == nil || *q.Device != 1 || string(q.Bytes) != "pickle" || q.Keep != e.ID || p.Memory == nil {
+	if q := e.Request; q.Device == nil || *q.Device != 1 || string(q.Bytes) != "pickle" || q.Keep != e.ID ||
+		p.Memory == nil {
 		t.Errorf("asked for %+v; want device 1 of the same file, under a new number", q)
 	}
 }
@@ -148,10 +156,13 @@ func TestFlameZoom(t *testing.T) {
 	for _, step := range []struct {
 		m    Message
 		zoom int
-	}{{MarkCall{Down: 1}, 0}, {ZoomCall{1}, 1}, {ZoomCall{1}, 0}, {ZoomCall{2}, 2}, {Dismiss{}, 0}, {ZoomOut{}, 0}, {ZoomCall{1}, 1}, {MarkCall{Down: -1}, 0}} {
+	}{{MarkCall{Down: 1}, 0}, {ZoomCall{1}, 1}, {ZoomCall{1}, 0}, {ZoomCall{2}, 2}, {Dismiss{}, 0}, {ZoomOut{}, 0},
+		{ZoomCall{1}, 1}, {MarkCall{Down: -1}, 0}} {
 		p.play(step.m)
-		if got := p.Flame().Zoomed(); got != (lookup.Target{Kind: lookup.OnCall, Index: step.zoom}) || p.View.Selected.Kind != lookup.OnBuffer {
-			t.Errorf("after %T%+v: zoomed to %+v, want %d, and the buffer still selected", step.m, step.m, got, step.zoom)
+		if got := p.Flame().Zoomed(); got != (lookup.Target{Kind: lookup.OnCall, Index: step.zoom}) ||
+			p.View.Selected.Kind != lookup.OnBuffer {
+			t.Errorf("after %T%+v: zoomed to %+v, want %d, and the buffer still selected", step.m, step.m, got,
+				step.zoom)
 		}
 	}
 	if p.play(Dismiss{}); p.View.Selected.Kind != lookup.Nothing {
@@ -179,7 +190,8 @@ func TestDoctorCompares(t *testing.T) {
 		return last[Examine](t, p)
 	}
 	e := ask()
-	if q := e.Request; q.Part != proto.PartCompare || q.With != keep || string(q.File.Bytes) != "two" || q.File.Keep != 0 {
+	if q := e.Request; q.Part != proto.PartCompare || q.With != keep || string(q.File.Bytes) != "two" ||
+		q.File.Keep != 0 {
 		t.Fatalf("asked for %+v; want the comparison with what is kept as %d", q, keep)
 	}
 	p.play(PickSecond{Name: "third.pickle", Handle: 3})
@@ -194,7 +206,8 @@ func TestDoctorCompares(t *testing.T) {
 	if q := last[Examine](t, p).Request; q.Part != proto.PartReplay {
 		t.Errorf("then asked for %+v; want the next replay", q)
 	}
-	p.play(Examined{ID: last[Examine](t, p).ID, Reply: &proto.Examined{Replay: &doctor.Replay{}, Advice: &doctor.Advice{}}})
+	p.play(Examined{ID: last[Examine](t, p).ID,
+		Reply: &proto.Examined{Replay: &doctor.Replay{}, Advice: &doctor.Advice{}}})
 	p.play(PickSecond{Name: "second.pickle", Bytes: []byte("two")})
 	p.play(Examined{ID: ask().ID, Reply: &proto.Examined{Comparison: &doctor.Comparison{End: 7}}})
 	if d := p.Doctor(); d.Second.Comparison == nil || d.Second.Comparison.End != 7 || len(examines(p)) > 0 {
@@ -208,8 +221,10 @@ func TestDoctorCompares(t *testing.T) {
 // Of two files that are dropped at once, both recordings, the second is compared.
 func TestTwoRecordings(t *testing.T) {
 	p := shown(t)
-	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")}, B: PickFile{Name: "two.pickle", Bytes: []byte("two")}})
-	m := &proto.Memory{Name: "one", Told: true, Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 4, End: 10}}, Tick: time.Microsecond}}
+	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")},
+		B: PickFile{Name: "two.pickle", Bytes: []byte("two")}})
+	m := &proto.Memory{Name: "one", Told: true,
+		Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 4, End: 10}}, Tick: time.Microsecond}}
 	p.play(Opened{ID: last[Open](t, p).ID, Reply: &proto.Opened{Memory: m}})
 	if x := p.Doctor().Second; x == nil || x.Name != "two.pickle" || string(x.File.Bytes) != "two" {
 		t.Errorf("it is compared with %+v; want two.pickle", x)

@@ -71,7 +71,8 @@ func (m Solved) apply(s *State) []Effect {
 	}
 	own := side == &s.Side
 	if m.Solved.Trace == nil {
-		f := proto.Fail(proto.Crash, "The schedule that %s found cannot run: %s.", m.Choice.Strategy, m.Solved.Verdict.Problem)
+		f := proto.Fail(proto.Crash, "The schedule that %s found cannot run: %s.", m.Choice.Strategy,
+			m.Solved.Verdict.Problem)
 		if !own {
 			f = proto.Fail(proto.Crash, "its schedule cannot run: %s", m.Solved.Verdict.Problem)
 		}
@@ -142,7 +143,8 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 			s.show(&s.Side, &known.Picture{ID: m.ID, Choice: c, Network: s.Network, Solved: m.Best, Partial: true})
 		}
 		s.Alert = textAlert(f.Text)
-		s.Alert.Lines = append(s.Alert.Lines, "It began by itself, so it had a few seconds. The best that was found is shown, if there is one.")
+		s.Alert.Lines = append(s.Alert.Lines,
+			"It began by itself, so it had a few seconds. The best that was found is shown, if there is one.")
 		s.Alert.Action, s.Alert.Do, s.Alert.Limit = "Go on", StartAgain{}, true
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)
@@ -224,7 +226,8 @@ func (s *State) fallBackToKeeping() []Effect {
 // fallBack asks for a schedule to be shown in place of one that there is not.
 func (s *State) fallBack(c Choice) []Effect {
 	s.fallback = s.newID()
-	return []Effect{Solve{ID: s.fallback, Choice: c, Request: within(s.Network.Request(c), s.limit(Leave)), Slot: ForPage}}
+	return []Effect{Solve{ID: s.fallback, Choice: c, Request: within(s.Network.Request(c), s.limit(Leave)),
+		Slot: ForPage}}
 }
 
 // Stop ends the solver and keeps the best so far, which becomes the picture.

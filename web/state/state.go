@@ -43,7 +43,8 @@ func New() *State {
 
 		frameworks: frameworks{policed: recent[*proto.Stepped]{limit: 32}},
 		trials:     trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
-		questions:  questions{complete: recent[*Answers]{limit: 32}, results: recent[map[string]proto.Answer]{limit: 32}},
+		questions: questions{complete: recent[*Answers]{limit: 32},
+			results: recent[map[string]proto.Answer]{limit: 32}},
 	}
 }
 
@@ -128,8 +129,9 @@ type File struct {
 
 // byBudget is the part of the state about step time against budget.
 type byBudget struct {
-	Curve   *tradeoff.Curve // of the present setting; nil before the first
-	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
+	Curve *tradeoff.Curve // of the present setting; nil before the first
+	// shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
+	Preview *known.Picture
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]

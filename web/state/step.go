@@ -56,7 +56,8 @@ func (s *State) askStep(limit time.Duration) []Effect {
 		return out
 	}
 	s.Step.id = s.newID()
-	return append(out, AskStep{s.Step.id, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Brief: s.View.Frame.Embed}})
+	return append(out, AskStep{s.Step.id,
+		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Brief: s.View.Frame.Embed}})
 }
 
 // endStep keeps what is known of the answer under way, which nothing more is told about.
@@ -118,7 +119,8 @@ func (m PickStep) apply(s *State) []Effect {
 	c.Step = m.Model
 	switch pictures := ask.Pictures(m.Model); {
 	case !pictures:
-		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq")) // without what another model's pictures were
+		// without what another model's pictures were
+		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq"))
 	case c.StepArgs["height"] == "":
 		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
 	}
@@ -165,7 +167,8 @@ func (m UseChange) apply(s *State) []Effect {
 	if s.Step == nil || s.Step.Shown == nil || s.Late() {
 		return nil
 	}
-	list := map[ChangeList][]proto.StepChange{SingleChanges: s.Step.Shown.Changes, FixingChanges: s.Step.Shown.Fixes, PolicyChanges: s.Step.Shown.Policies, OrderChanges: s.Step.Shown.Orders}[m.Of]
+	list := map[ChangeList][]proto.StepChange{SingleChanges: s.Step.Shown.Changes, FixingChanges: s.Step.Shown.Fixes,
+		PolicyChanges: s.Step.Shown.Policies, OrderChanges: s.Step.Shown.Orders}[m.Of]
 	if m.Index < 0 || m.Index >= len(list) {
 		return nil
 	}

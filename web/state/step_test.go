@@ -29,9 +29,12 @@ func stepped(t *testing.T) *player {
 		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
 	}
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
-		Changes: []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}}, Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"ckpt": "full"}}}, Fixes: []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
+		Changes:  []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}},
+		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"ckpt": "full"}}},
+		Fixes:    []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
 	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
-		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(), p.Late())
+		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(),
+			p.Late())
 	}
 	return p
 }
@@ -46,7 +49,8 @@ func TestChangeStep(t *testing.T) {
 	}
 	ask := last[AskStep](t, p)
 	if ask.Request.Args["gpus"] != "8" || !p.Late() || p.Step.Shown.High != 2 {
-		t.Errorf("asked for %v, late %v, shown %+v; want eight cards, and the answer before stays", ask.Request.Args, p.Late(), p.Step.Shown)
+		t.Errorf("asked for %v, late %v, shown %+v; want eight cards, and the answer before stays", ask.Request.Args,
+			p.Late(), p.Step.Shown)
 	}
 	if got, want := names(p.play(SetStep{"gpus", "4"})), "WriteURL push, Cancel, AskStep"; got != want {
 		t.Errorf("four instead: effects %s; want %s", got, want)
@@ -55,7 +59,8 @@ func TestChangeStep(t *testing.T) {
 	if p.Step.Shown.High != 2 {
 		t.Errorf("the late answer is shown: %+v", p.Step.Shown)
 	}
-	if got, want := names(p.play(Navigate{Choice: stepOf("llama3-8b", nil)})), "Cancel"; got != want || p.Late() || p.Phase() != "ready" {
+	if got, want := names(p.play(Navigate{Choice: stepOf("llama3-8b", nil)})), "Cancel"; got != want || p.Late() ||
+		p.Phase() != "ready" {
 		t.Errorf("back: effects %s, late %v, %s; want %s and the answer that was there", got, p.Late(), p.Phase(), want)
 	}
 	if got := names(p.play(SetStep{"colour", "red"})); got != "" {
@@ -68,7 +73,8 @@ func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
 		want string
-	}{{UseChange{0, SingleChanges}, "llama3-8b,loss=chunked"}, {UseChange{0, FixingChanges}, "llama3-8b,gpus=8"}, {UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b"}} {
+	}{{UseChange{0, SingleChanges}, "llama3-8b,loss=chunked"}, {UseChange{0, FixingChanges}, "llama3-8b,gpus=8"},
+		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b"}} {
 		p := stepped(t)
 		p.play(c.m)
 		if got := p.Choice.StepKey(); got != c.want {
@@ -83,7 +89,8 @@ func TestStepRefused(t *testing.T) {
 	p.play(SetStep{"tp", "3"})
 	p.play(StepFailed{ID: last[AskStep](t, p).ID, Text: "1 cards do not divide among 3 ranks"})
 	if !strings.Contains(p.Step.Failed, "3 ranks") || p.Phase() != "error" || p.Choice.StepArgs["tp"] != "3" {
-		t.Errorf("failed %q, phase %s, args %v; want what is wrong, and what was chosen", p.Step.Failed, p.Phase(), p.Choice.StepArgs)
+		t.Errorf("failed %q, phase %s, args %v; want what is wrong, and what was chosen", p.Step.Failed, p.Phase(),
+			p.Choice.StepArgs)
 	}
 	p.play(SetStep{"tp", "1"})
 	if p.Step.Failed != "" || p.Phase() != "ready" {
@@ -94,9 +101,12 @@ func TestStepRefused(t *testing.T) {
 // A diffusion model is asked about by a side, and a language model by tokens, no more than it has positions for.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
-	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""}, {"gpt2", "", "1024"}} {
-		if p.play(PickStep{c.model}); p.Choice.Step != c.model || p.Choice.StepArgs["height"] != c.height || p.Choice.StepArgs["width"] != c.height || p.Choice.StepArgs["seq"] != c.seq {
-			t.Errorf("%q with %v; want %s with sides of %q and %q tokens", p.Choice.Step, p.Choice.StepArgs, c.model, c.height, c.seq)
+	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""},
+		{"gpt2", "", "1024"}} {
+		if p.play(PickStep{c.model}); p.Choice.Step != c.model || p.Choice.StepArgs["height"] != c.height ||
+			p.Choice.StepArgs["width"] != c.height || p.Choice.StepArgs["seq"] != c.seq {
+			t.Errorf("%q with %v; want %s with sides of %q and %q tokens", p.Choice.Step, p.Choice.StepArgs, c.model,
+				c.height, c.seq)
 		}
 	}
 }
@@ -107,15 +117,18 @@ func TestStepInstead(t *testing.T) {
 	p.Choice.Device = "a100-sxm-80gb"
 	p.play(PickStep{"gpt2"})
 	if p.Network != nil || p.Shown != nil || p.Step == nil || p.Choice.StepArgs["device"] != "a100-sxm-80gb" {
-		t.Errorf("a step: network %v, step %+v, %v; want the step alone, on the device", p.Network, p.Step, p.Choice.StepArgs)
+		t.Errorf("a step: network %v, step %+v, %v; want the step alone, on the device", p.Network, p.Step,
+			p.Choice.StepArgs)
 	}
 	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{}})
 	p.play(Navigate{Choice: chosen("net-b8")})
 	if p.Step == nil {
 		t.Error("the step is gone while the network is being read; want that it stays")
 	}
-	if got := names(p.play(opened(last[Open](t, p).ID, chain("net")))); p.Step != nil || p.Choice.Step != "" || !strings.HasPrefix(got, "Cancel, ") {
-		t.Errorf("the network: step %+v, %q, effects %s; want none, and what was under way given up", p.Step, p.Choice.Step, got)
+	if got := names(p.play(opened(last[Open](t, p).ID, chain("net")))); p.Step != nil || p.Choice.Step != "" ||
+		!strings.HasPrefix(got, "Cancel, ") {
+		t.Errorf("the network: step %+v, %q, effects %s; want none, and what was under way given up", p.Step,
+			p.Choice.Step, got)
 	}
 }
 
@@ -135,7 +148,9 @@ func TestExploreStep(t *testing.T) {
 func TestConfigInStep(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: stepOf(`{"a": 1, "b": 2}`, nil)})
-	if got, want := names(p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{Config: `{"a":1}`}})), "WriteURL replace"; got != want || p.Choice.Step != `{"a":1}` || p.Late() {
+	if got, want := names(p.play(StepAnswered{ID: last[AskStep](t, p).ID,
+		Stepped: &proto.Stepped{Config: `{"a":1}`}})), "WriteURL replace"; got != want ||
+		p.Choice.Step != `{"a":1}` || p.Late() {
 		t.Errorf("effects %s, step %s; want %s and what was understood", got, p.Choice.Step, want)
 	}
 }
@@ -209,11 +224,14 @@ func TestEndStep(t *testing.T) {
 		if c.person {
 			m = Stop{}
 		}
-		if got := names(p.play(m)); got != c.effects || p.Step.Ended != c.by || p.Phase() != c.phase || (p.Step.Shown != nil) != c.known || (p.Step.Failed == "") != c.known {
-			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got, p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
+		if got := names(p.play(m)); got != c.effects || p.Step.Ended != c.by || p.Phase() != c.phase ||
+			(p.Step.Shown != nil) != c.known || (p.Step.Failed == "") != c.known {
+			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got,
+				p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
 		}
 		p.play(StepEnded{ID: id}) // late
-		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 || p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
+		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 ||
+			p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
 			t.Errorf("%s, going on: effects %q, limit %v, ended %v, failed %q, %s; want that it is asked for without a limit", c.what, got, last[AskStep](t, p).Request.Limit, p.Step.Ended, p.Step.Failed, p.Phase())
 		}
 		p.play(StepEnded{ID: id})
@@ -230,7 +248,8 @@ func TestStopChain(t *testing.T) {
 	p.play(Start{Choice: stepOf("llama3-8b", nil)})
 	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
 	if got := names(p.play(ExploreStep{})); got != "Cancel, AskStep" || p.Step.Ended != ByPerson || !p.Step.Chaining() {
-		t.Errorf("effects %s, ended %v, chaining %v; want that the answer ends and the chain begins", got, p.Step.Ended, p.Step.Chaining())
+		t.Errorf("effects %s, ended %v, chaining %v; want that the answer ends and the chain begins", got,
+			p.Step.Ended, p.Step.Chaining())
 	}
 	if got := names(p.play(Stop{})); got != "Cancel" || p.Step.Chaining() {
 		t.Errorf("effects %s, chaining %v; want that the chain ends", got, p.Step.Chaining())

@@ -38,12 +38,15 @@ func size(e Sweep, index, ms int) SweptPoint {
 
 func TestTuning(t *testing.T) {
 	p, e := tuning(t)
-	if len(e.Request.Budgets) != 1 || e.Request.Budgets[0].Bytes != p.Budget() || len(e.Request.Methods) != valuesTried {
-		t.Fatalf("asks for %d values and %v; want %d and the budget", len(e.Request.Methods), e.Request.Budgets, valuesTried)
+	if len(e.Request.Budgets) != 1 || e.Request.Budgets[0].Bytes != p.Budget() ||
+		len(e.Request.Methods) != valuesTried {
+		t.Fatalf("asks for %d values and %v; want %d and the budget", len(e.Request.Methods), e.Request.Budgets,
+			valuesTried)
 	}
 	param := &p.Tuning.Params[0]
 	for i, m := range e.Request.Methods {
-		if m.Strategy != "window" || m.Args["window"] != strconv.Itoa(param.Values[i]) || i > 0 && param.Values[i] <= param.Values[i-1] {
+		if m.Strategy != "window" || m.Args["window"] != strconv.Itoa(param.Values[i]) || i > 0 &&
+			param.Values[i] <= param.Values[i-1] {
 			t.Fatalf("value %d is asked for as %+v; want window %d, increasing", i, m, param.Values[i])
 		}
 	}
@@ -56,7 +59,8 @@ func TestTuning(t *testing.T) {
 	}
 	p.play(Swept{e.ID, proto.Reference{}})
 	if p.Tuning.ID != 0 || p.Tuning.Done != valuesTried || param.Fastest() != valuesTried-1 {
-		t.Errorf("sweep %d, %d values, fastest %d; want it over, with the last one the fastest", p.Tuning.ID, p.Tuning.Done, param.Fastest())
+		t.Errorf("sweep %d, %d values, fastest %d; want it over, with the last one the fastest", p.Tuning.ID,
+			p.Tuning.Done, param.Fastest())
 	}
 	known := p.Tuning
 	p.play(SetArg{"window", strconv.Itoa(param.Values[3])})
@@ -86,7 +90,8 @@ func TestTuningRefines(t *testing.T) {
 	closer := last[Sweep](t, p)
 	values := p.Tuning.Params[0].Values
 	if closer.ID != p.Tuning.ID || values[len(values)-1] != top || len(values) != valuesTried {
-		t.Fatalf("%d values up to %d; want %d up to the first that does not fit, %d", len(values), values[len(values)-1], valuesTried, top)
+		t.Fatalf("%d values up to %d; want %d up to the first that does not fit, %d", len(values),
+			values[len(values)-1], valuesTried, top)
 	}
 	for i := range closer.Request.Methods {
 		p.play(size(closer, i, max(0, 5-i)))

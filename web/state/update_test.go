@@ -22,10 +22,14 @@ func init() {
 		engine.Register(&engine.Strategy{Name: "testremat", Title: "Recompute", Class: engine.MayRecompute,
 			Params: []engine.Param{{Name: "segments", Default: "4", Min: 1, Max: 9}}})
 		engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
-		engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, false)
-		engine.Describe(&engine.Strategy{Name: "testfarther", Title: "Farther", Class: engine.MayRecompute, Graphs: true}, false)
-		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work", Class: engine.MayRecompute,
-			Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+		engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true},
+			false)
+		engine.Describe(&engine.Strategy{Name: "testfarther", Title: "Farther", Class: engine.MayRecompute,
+			Graphs: true}, false)
+		engine.Register(&engine.Strategy{Name: "testshare", Title: "Recompute, sharing work",
+			Class: engine.MayRecompute,
+			Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll,
+				func(int, *engine.Solution, error)) {
 			}})
 	}
 }
@@ -64,7 +68,8 @@ func answer(e Solve, ms int, waits ...int) Solved {
 }
 
 func chosen(preset string) Choice {
-	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9, Budget: choice.Budget{Share: 60 * choice.Percent}, Strategy: "testremat"}
+	return Choice{Source: Source{Preset: preset}, ToHost: 1e9, ToDev: 1e9,
+		Budget: choice.Budget{Share: 60 * choice.Percent}, Strategy: "testremat"}
 }
 
 // player feeds messages and keeps the effects.
@@ -200,12 +205,14 @@ func TestBadFileKeepsThePage(t *testing.T) {
 	if got, want := names(effects), "Open"; got != want {
 		t.Fatalf("PickFile: effects %s; want %s", got, want)
 	}
-	p.play(OpenFailed{last[Open](t, p).ID, "line 14: fwd_ms is -3; times cannot be negative\nline 20: x\na\nb\nc\nd\ne"})
+	p.play(OpenFailed{last[Open](t, p).ID,
+		"line 14: fwd_ms is -3; times cannot be negative\nline 20: x\na\nb\nc\nd\ne"})
 	wantStep(t, p, 12, "what was shown stays")
 	if !p.Choice.Equal(before) {
 		t.Errorf("choice is %+v; want %+v", p.Choice, before)
 	}
-	if p.Alert == nil || p.Alert.Text != "bad.csv: line 14: fwd_ms is -3; times cannot be negative" || len(p.Alert.Lines) != 6 {
+	if p.Alert == nil || p.Alert.Text != "bad.csv: line 14: fwd_ms is -3; times cannot be negative" ||
+		len(p.Alert.Lines) != 6 {
 		t.Errorf("alert %+v; want the first line and at most five more", p.Alert)
 	}
 	if p.Phase() != "error" {
@@ -232,7 +239,8 @@ func TestOverBudgetOfAnotherStrategy(t *testing.T) {
 	p := shown(t)
 	p.play(SetStrategy{Name: "testoffload"})
 	ask := last[Solve](t, p)
-	p.play(SolveFailed{ID: ask.ID, Choice: ask.Choice, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	p.play(SolveFailed{ID: ask.ID, Choice: ask.Choice,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
 	stand := last[Solve](t, p)
 	if stand.ID == ask.ID || stand.Choice.Strategy != "testoffload" || stand.Choice.Budget.Bytes != 2*engine.GiB {
 		t.Fatalf("asked for %+v; want testoffload in 2 GiB", stand.Choice)
@@ -247,10 +255,12 @@ func TestOverBudgetOfAnotherStrategy(t *testing.T) {
 func TestOverBudget(t *testing.T) {
 	p := shown(t)
 	p.play(SetBudget{Bytes: engine.GiB, Settled: true})
-	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
 	wantStep(t, p, 12, "the previous picture stays")
 	if p.OverBudget == nil || p.OverBudget.Smallest != 2*engine.GiB || !p.Stale() || p.Phase() != "error" {
-		t.Errorf("misfit %+v, stale %v, phase %s; want the smallest budget, true, error", p.OverBudget, p.Stale(), p.Phase())
+		t.Errorf("misfit %+v, stale %v, phase %s; want the smallest budget, true, error", p.OverBudget, p.Stale(),
+			p.Phase())
 	}
 	p.play(SetBudget{Bytes: p.OverBudget.Smallest, Settled: true})
 	if p.OverBudget != nil {
@@ -277,7 +287,8 @@ func TestOverBudgetFromTheStart(t *testing.T) {
 	small.Budget = choice.Budget{Bytes: 1}
 	p.play(Start{Choice: small})
 	p.play(opened(last[Open](t, p).ID, chain("net")))
-	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
+	effects := p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 2 * engine.GiB}})
 	stand := last[Solve](t, p)
 	if stand.Choice.Budget.Bytes != 2*engine.GiB {
 		t.Fatalf("effects %s, solve for %+v; want one for the smallest budget", names(effects), stand.Choice.Budget)
@@ -288,7 +299,8 @@ func TestOverBudgetFromTheStart(t *testing.T) {
 	p.play(answer(stand, 30))
 	wantStep(t, p, 30, "stands in")
 	if p.OverBudget == nil || !p.Stale() || p.Choice.Budget.Bytes != 1 {
-		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.OverBudget, p.Stale(), p.Choice.Budget)
+		t.Errorf("misfit %v, stale %v, budget %+v; want the misfit and the choice to stay", p.OverBudget, p.Stale(),
+			p.Choice.Budget)
 	}
 }
 
@@ -299,9 +311,11 @@ func TestDefaultBudgetThatIsTooSmall(t *testing.T) {
 	p.play(PickPreset{"other-b8"})
 	p.play(opened(last[Open](t, p).ID, chain("other")))
 	before := p.Choice.Budget
-	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: 1, Smallest: 6 * engine.GiB}})
 	if p.OverBudget == nil || p.Choice.Budget != before || last[Solve](t, p).Choice.Budget.Bytes != 6*engine.GiB {
-		t.Errorf("budget %v, misfit %v, asked for %v; want %v, said to be too small, and the plan of 6 GiB", p.Choice.Budget, p.OverBudget, last[Solve](t, p).Choice.Budget, before)
+		t.Errorf("budget %v, misfit %v, asked for %v; want %v, said to be too small, and the plan of 6 GiB",
+			p.Choice.Budget, p.OverBudget, last[Solve](t, p).Choice.Budget, before)
 	}
 }
 
@@ -461,7 +475,8 @@ func TestSolveHere(t *testing.T) {
 	p := shown(t)
 	sweep := p.Curve.ID
 	p.play(SweepFailed{ID: sweep, Text: "no workers"}, SetBudget{Share: 70 * choice.Percent, Settled: true})
-	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice, Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice,
+		Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
 	if p.Alert == nil || p.Alert.Action != "Solve here" {
 		t.Fatalf("the alert is %+v; want that the page offers to solve by itself", p.Alert)
 	}

@@ -26,8 +26,10 @@ func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
 func DecisionName(d sim.Decision) string { return decisions[d].words }
 
 // kindRoles are the colours of kinds of spans.
-var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanRecompute: display.Recompute, sim.SpanBackward: display.Backward,
-	sim.SpanOffload: display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer, sim.SpanCPU: display.Fixed}
+var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanRecompute: display.Recompute,
+	sim.SpanBackward: display.Backward,
+	sim.SpanOffload:  display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer,
+	sim.SpanCPU: display.Fixed}
 
 // roleOf returns the colour of a kind of spans.
 func roleOf(k sim.SpanKind) display.Role { return kindRoles[k] }
@@ -72,7 +74,8 @@ func ArcWords(all, more, folded, blocks int) string {
 // ArcSentence returns an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
 func (m *Model) ArcSentence(a *lookup.Arc) string {
 	g, st := m.Problem.Graph, m.Structure()
-	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]), bareName(&g.Ops[st.Ops[a.To]]),
+	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]),
+		bareName(&g.Ops[st.Ops[a.To]]),
 		format.Bytes(a.Bytes), format.Count(int(a.To-a.From)))
 }
 

@@ -67,9 +67,11 @@ func (m *Model) explainGap(i int) []Said {
 	g := &m.Trace.Gaps[i]
 	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
 	if g.Reason == sim.Drain {
-		out := []Said{{display.Waiting, "All computations are over at ", "", moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
+		out := []Said{{display.Waiting, "All computations are over at ", "",
+			moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
 		if cause != nil {
-			out = append(out, Said{roleOf(cause.Kind), "That is ", m.Called(cause), ", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
+			out = append(out, Said{roleOf(cause.Kind), "That is ", m.Called(cause),
+				", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
 		}
 		return append(out, m.notEarlier(cause)...)
 	}
@@ -172,11 +174,13 @@ func (m *Model) explainPeak() []Said {
 	if t.Peak <= 0 {
 		return nil
 	}
-	out := Said{Role: display.Fixed, Before: "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ": " + format.Bytes(t.Peak) + "."}
+	out := Said{Role: display.Fixed, Before: "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
+		": " + format.Bytes(t.Peak) + "."}
 	ln := &m.Lanes[sim.Compute]
 	if i := ln.At(int64(t.PeakAt)); i >= 0 && ln.Ref[i] >= 0 {
 		s := &t.Spans[ln.Ref[i]]
-		out = Said{roleOf(s.Kind), "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) + ", in the " + kindWords[s.Kind] + " of ", m.Called(s), ": " + format.Bytes(t.Peak) + "."}
+		out = Said{roleOf(s.Kind), "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
+			", in the " + kindWords[s.Kind] + " of ", m.Called(s), ": " + format.Bytes(t.Peak) + "."}
 	}
 	return []Said{out}
 }

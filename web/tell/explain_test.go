@@ -44,7 +44,8 @@ transfer: It could not come back earlier: the schedule held it back.`},
 		{sim.NeedsData, sim.CopyOut, 7, 2, `backward: Conv1 is ready at 140.0 ms, but what it reads is still on the host.
 transfer: Conv1 is back on the device at 155.0 ms.
 transfer: It could not come back earlier: it had to be copied to the host first.`},
-		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan, `backward: Conv1 is ready at 140.0 ms, but what it reads is still on the host.`},
+		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan,
+			`backward: Conv1 is ready at 140.0 ms, but what it reads is still on the host.`},
 		{sim.Drain, sim.None, 2, sim.NoSpan, `waiting: All computations are over at 140.0 ms; the step ends when the last copy has.
 transfer: That is conv1, copy to the host, until 70.0 ms.`},
 	} {
@@ -70,12 +71,15 @@ func TestExplainOthers(t *testing.T) {
 		explained string
 	}{
 		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "Why it waits 15 ms", "backward: "},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Conv1, backward", "backward: Backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Conv1, backward",
+			"backward: Backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for what conv1 saves: its copy to the device was still under way."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Conv1, forward", "forward: Forward of conv1, 0.0 to 20.0 ms."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "Conv1", "transfer: conv1, block 1 of 2: 300 MiB are moved"},
-		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "Block<2>&", "recompute: block<2>&, block 2 of 2: 200 MiB are computed again"},
+		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "Block<2>&",
+			"recompute: block<2>&, block 2 of 2: 200 MiB are computed again"},
 		{lookup.Target{Kind: lookup.OnStage, Index: 3}, "Loss", "forward: loss: 4 B are kept."},
-		{lookup.Target{}, "Why the peak is here", "recompute: The most memory is in use at 50.0 ms, in the recompute of block<2>&: 850 MiB."},
+		{lookup.Target{}, "Why the peak is here",
+			"recompute: The most memory is in use at 50.0 ms, in the recompute of block<2>&: 850 MiB."},
 		{lookup.Target{Kind: lookup.OnBudget, Index: 0}, "Why the peak is here", "recompute: The most memory"},
 		{lookup.Target{Kind: lookup.OnGap, Index: 7}, "Why the peak is here", "recompute: The most memory"},
 	} {

@@ -172,7 +172,8 @@ func (m *Model) why(r *LayerRow) string {
 		parts = append(parts, str)
 	}
 	if r.Decision&sim.Offload != 0 {
-		str := "moved: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) + " between its passes"
+		str := "moved: " + size + ", copies " + format.Duration(r.Copies) + " of the " + format.Duration(r.Slack) +
+			" between its passes"
 		if r.Waiting > 0 {
 			str += ", waiting " + format.Duration(r.Waiting)
 		} else {
@@ -194,7 +195,8 @@ func (m *Model) why(r *LayerRow) string {
 	case there+back <= r.Slack:
 		str += ", copies " + format.Duration(there+back) + " of the " + format.Duration(r.Slack) + " between its passes"
 	default:
-		str += ", copies " + format.Duration(there+back) + ", more than the " + format.Duration(r.Slack) + " between its passes"
+		str += ", copies " + format.Duration(there+back) + ", more than the " + format.Duration(r.Slack) +
+			" between its passes"
 	}
 	return str
 }
@@ -211,7 +213,8 @@ func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool)
 // LayersCells returns the table as texts for a file, with a head: sizes in bytes, times
 // in milliseconds.
 func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
-	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms", "between_ms", "waiting_ms", "why"}
+	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms",
+		"between_ms", "waiting_ms", "why"}
 	for i := range rows {
 		r := &rows[i]
 		row := []string{strconv.Itoa(r.Stage), r.Name, DecisionLetter(r.Decision), strconv.FormatInt(int64(r.Size), 10)}

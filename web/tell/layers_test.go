@@ -14,11 +14,14 @@ import (
 func TestLayerTable(t *testing.T) {
 	rows := smallModel().LayerTable(LayerNumber, false, "")
 	want := []LayerRow{
-		{Stage: 1, Name: "conv1", Decision: sim.Offload, Size: 300 << 20, Forward: 20 * ms, Backward: 40 * ms, Copies: 100 * ms, Slack: 135 * ms, Waiting: 15 * ms,
+		{Stage: 1, Name: "conv1", Decision: sim.Offload, Size: 300 << 20, Forward: 20 * ms, Backward: 40 * ms,
+			Copies: 100 * ms, Slack: 135 * ms, Waiting: 15 * ms,
 			Why: "moved: 300 MiB, copies 100 ms of the 135 ms between its passes, waiting 15 ms; computing again: 20 ms"},
-		{Stage: 2, Name: "block<2>&", Decision: sim.Recompute, Size: 200 << 20, Forward: 30 * ms, Recompute: 30 * ms, Backward: 60 * ms, Slack: 30 * ms,
+		{Stage: 2, Name: "block<2>&", Decision: sim.Recompute, Size: 200 << 20, Forward: 30 * ms, Recompute: 30 * ms,
+			Backward: 60 * ms, Slack: 30 * ms,
 			Why: "computed again: 200 MiB for 30 ms; copies: 41.9 ms"},
-		{Stage: 3, Name: "loss", Size: 4, Why: "kept: computing again would take 0 ms, and its backward pass follows at once"},
+		{Stage: 3, Name: "loss", Size: 4,
+			Why: "kept: computing again would take 0 ms, and its backward pass follows at once"},
 	}
 	if len(rows) != len(want) {
 		t.Fatalf("%d rows; want %d", len(rows), len(want))
@@ -53,7 +56,8 @@ func TestLayerTableSorts(t *testing.T) {
 }
 
 func TestLayerTableFinds(t *testing.T) {
-	for text, want := range map[string]string{"BLOCK": "2", "moved": "1", " 3 Loss ": "3", "computing again would": "3", "nothing like it": ""} {
+	for text, want := range map[string]string{"BLOCK": "2", "moved": "1", " 3 Loss ": "3",
+		"computing again would": "3", "nothing like it": ""} {
 		got := ""
 		for _, r := range smallModel().LayerTable(LayerNumber, false, text) {
 			got += string(rune('0' + r.Stage))
@@ -71,7 +75,8 @@ func TestLayersCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 4 || strings.Join(got[1], "|") != `1|'=cmd,"x"|O|314572800|20|40|0|100|135|15|`+rows[0].Why || got[2][1] != "two\nlines" {
+	if len(got) != 4 || strings.Join(got[1], "|") != `1|'=cmd,"x"|O|314572800|20|40|0|100|135|15|`+rows[0].Why ||
+		got[2][1] != "two\nlines" {
 		t.Errorf("read back the table is %q", got)
 	}
 }
@@ -79,7 +84,8 @@ func TestLayersCSV(t *testing.T) {
 // What a spreadsheet may take for a formula is marked as text, also behind space: a tab
 // of a file is one in a name.
 func TestCSVFormulas(t *testing.T) {
-	for cell, want := range map[string]string{"=1+1": "'=1+1", " =1+1": "' =1+1", "\t=1+1": "'\t=1+1", "\u00a0@x": "'\u00a0@x", "--x": "'--x", "a=1": "a=1", " a": " a", "": "", " ": " "} {
+	for cell, want := range map[string]string{"=1+1": "'=1+1", " =1+1": "' =1+1", "\t=1+1": "'\t=1+1",
+		"\u00a0@x": "'\u00a0@x", "--x": "'--x", "a=1": "a=1", " a": " a", "": "", " ": " "} {
 		if got := quoteCSV(cell); got != want {
 			t.Errorf("%q is written as %q; want %q", cell, got, want)
 		}

@@ -30,7 +30,8 @@ func (m *Model) explainValue(v engine.ValueID) []Said {
 	if st := m.Structure(); st != nil {
 		if a := st.ArcOf(v); a != nil {
 			made.Role = DecisionRole(st.Decisions[a.From])
-			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later", bareName(&m.Problem.Graph.Ops[st.Ops[a.From]]),
+			made.After += fmt.Sprintf(", is made by %s; the last forward reader, %s, runs %s operations later",
+				bareName(&m.Problem.Graph.Ops[st.Ops[a.From]]),
 				bareName(&m.Problem.Graph.Ops[st.Ops[a.To]]), format.Count(int(a.To-a.From)))
 		}
 	}
@@ -45,7 +46,8 @@ func (m *Model) explainValue(v engine.ValueID) []Said {
 			again++
 		}
 	})
-	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) + " of " + format.Duration(m.Trace.Makespan), "", ""}
+	held := Said{made.Role, "It is read " + times(readers) + " and on the device for " + format.Duration(on) +
+		" of " + format.Duration(m.Trace.Makespan), "", ""}
 	if copies > 0 && stays > 1 {
 		held.After += ", on the host in between"
 	}

@@ -20,7 +20,8 @@ type Row struct {
 	Target     lookup.Target
 }
 
-var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device", sim.Network: "network", sim.CPU: "CPU"}
+var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device",
+	sim.Network: "network", sim.CPU: "CPU"}
 
 // NumRows returns how many rows the table has: one for each span and each gap.
 func (m *Model) NumRows() int { return len(m.Rows) }
@@ -29,10 +30,12 @@ func (m *Model) NumRows() int { return len(m.Rows) }
 func (m *Model) Row(i int) Row {
 	if ref := m.Rows[i]; ref < 0 {
 		g := &m.Trace.Gaps[^ref]
-		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.GapSentence(int(^ref)), lookup.TargetOf(ref)}
+		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.GapSentence(int(^ref)),
+			lookup.TargetOf(ref)}
 	}
 	s := &m.Trace.Spans[m.Rows[i]]
-	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", m.waited(s), lookup.TargetOf(m.Rows[i])}
+	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", m.waited(s),
+		lookup.TargetOf(m.Rows[i])}
 	if k := m.StageOfSpan(s); k > 0 {
 		r.Stage = m.StageName(k)
 	}
@@ -46,7 +49,8 @@ func (m *Model) Table() (head []string, rows [][]string) {
 	rows = make([][]string, m.NumRows())
 	for i := range rows {
 		r := m.Row(i)
-		rows[i] = []string{format.Milliseconds(r.Start), format.Milliseconds(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why}
+		rows[i] = []string{format.Milliseconds(r.Start), format.Milliseconds(r.End), r.Lane, r.What, r.Kind, r.Stage,
+			r.Why}
 	}
 	return head, rows
 }

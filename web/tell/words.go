@@ -190,7 +190,8 @@ func (m *Model) GapSentence(i int) string {
 	cause := m.Span(g.Cause)
 	during := ""
 	if cause != nil {
-		during = " (" + [...]string{"compute", "device to host", "host to device", "network", "CPU"}[cause.Lane] + ", " + format.Span(cause.Start, cause.End) + ")"
+		during = " (" + [...]string{"compute", "device to host", "host to device", "network", "CPU"}[cause.Lane] +
+			", " + format.Span(cause.Start, cause.End) + ")"
 	}
 	who := m.blocked(i)
 	switch {
@@ -275,7 +276,8 @@ func (m *Model) stageSentence(k int) string {
 }
 
 // categoryWords are what the bands of the memory picture hold.
-var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gradient: "gradients of activations", sim.Activation: "kept",
+var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gradient: "gradients of activations",
+	sim.Activation: "kept",
 	sim.Recomputed: "computed again", sim.InTransfer: "leaving or arriving", sim.Workspace: "scratch"}
 
 func (m *Model) bandSentence(c sim.Category) string {
@@ -286,7 +288,8 @@ func (m *Model) bandSentence(c sim.Category) string {
 			most, at = s.Used[c], s.At
 		}
 	}
-	return fmt.Sprintf("%s: at most %s, at %s.", capital(categoryWords[c]), format.Bytes(most), format.Moment(at, m.Trace.Makespan))
+	return fmt.Sprintf("%s: at most %s, at %s.", capital(categoryWords[c]), format.Bytes(most),
+		format.Moment(at, m.Trace.Makespan))
 }
 
 // Summary says in two sentences what the trace comes to; budget 0 is the problem's.
@@ -300,7 +303,8 @@ func (m *Model) Summary(budget engine.Bytes) string {
 	}
 	t := m.Trace
 	return fmt.Sprintf("Peak %s%s. Step time %s: %s compute, %s recompute, %s waiting.", format.Bytes(t.Peak), of,
-		format.Duration(t.Makespan), format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
+		format.Duration(t.Makespan), format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime),
+		format.Duration(t.WaitingTotal()))
 }
 
 // IsBlock reports whether stage k is one of the repeated parts of a network; where it names
@@ -359,7 +363,8 @@ func (m *Model) TimelineDesc() string {
 
 // MemoryDesc describes the memory; the budget may be engine.NoLimit.
 func (m *Model) MemoryDesc(budget engine.Bytes) string {
-	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt, m.Trace.Makespan)
+	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt,
+		m.Trace.Makespan)
 	if budget != engine.NoLimit {
 		str += "; the plan may use " + format.Bytes(budget)
 	}

@@ -18,14 +18,21 @@ func TestSentences(t *testing.T) {
 	}{
 		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Forward of conv1, 0.0 to 20.0 ms."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 5}, "Recompute of block<2>&, 50.0 to 80.0 ms."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for what conv1 saves: its copy to the device was still under way."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 2}, "Copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms, started when the forward of conv1 ended."},
-		{lookup.Target{Kind: lookup.OnSpan, Index: 7}, "Copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms, could not start earlier: memory was full until the recompute of block<2>& ended."},
-		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended."},
-		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "conv1, block 1 of 2: 300 MiB are moved; forward 20 ms, backward 40 ms, copy to the host 50 ms, copy to the device 50 ms."},
-		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "block<2>&, block 2 of 2: 200 MiB are computed again; forward 30 ms, recompute 30 ms, backward 60 ms."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 8},
+			"Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 2},
+			"Copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms, started when the forward of conv1 ended."},
+		{lookup.Target{Kind: lookup.OnSpan, Index: 7},
+			"Copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms, could not start earlier: memory was full until the recompute of block<2>& ended."},
+		{lookup.Target{Kind: lookup.OnGap, Index: 0},
+			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended."},
+		{lookup.Target{Kind: lookup.OnStage, Index: 1},
+			"conv1, block 1 of 2: 300 MiB are moved; forward 20 ms, backward 40 ms, copy to the host 50 ms, copy to the device 50 ms."},
+		{lookup.Target{Kind: lookup.OnStage, Index: 2},
+			"block<2>&, block 2 of 2: 200 MiB are computed again; forward 30 ms, recompute 30 ms, backward 60 ms."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 3}, "loss: 4 B are kept."},
-		{lookup.Target{Kind: lookup.OnBand, Index: int(sim.Recomputed)}, "Computed again: at most 200 MiB, at 50.0 ms."},
+		{lookup.Target{Kind: lookup.OnBand, Index: int(sim.Recomputed)},
+			"Computed again: at most 200 MiB, at 50.0 ms."},
 		{lookup.Target{Kind: lookup.OnBudget, Index: 0}, "The plan may use 1 GiB."},
 		{lookup.Target{}, ""},
 		{lookup.Target{Kind: lookup.OnGap, Index: 7}, ""},
@@ -34,7 +41,8 @@ func TestSentences(t *testing.T) {
 			t.Errorf("Sentence(%+v):\ngot  %s\nwant %s", c.t, got, c.want)
 		}
 	}
-	if got, want := m.Summary(0), "Peak 850 MiB of 1 GiB. Step time 195 ms: 150 ms compute, 30 ms recompute, 15 ms waiting."; got != want {
+	if got, want := m.Summary(0),
+		"Peak 850 MiB of 1 GiB. Step time 195 ms: 150 ms compute, 30 ms recompute, 15 ms waiting."; got != want {
 		t.Errorf("Summary:\ngot  %s\nwant %s", got, want)
 	}
 }
@@ -49,12 +57,18 @@ func TestReasons(t *testing.T) {
 		of     sim.SpanID // cause of the cause
 		want   string
 	}{
-		{sim.NeedsRoom, sim.Dependency, 2, 0, "The backward of conv1 waits 15 ms for memory: 300 MiB more is needed, which comes free as what conv1 saves is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when the forward of conv1 ended."},
-		{sim.CopyOut, sim.Dependency, 2, 7, "The backward of conv1 waits 15 ms until what conv1 saves has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with what conv1 saves."},
-		{sim.Drain, sim.None, 2, sim.NoSpan, "All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of conv1 (device to host, 20.0 to 70.0 ms)."},
-		{sim.NeedsData, sim.Window, 7, sim.NoSpan, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},
-		{sim.NeedsData, sim.CopyOut, 7, 2, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
-		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan, "The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched."},
+		{sim.NeedsRoom, sim.Dependency, 2, 0,
+			"The backward of conv1 waits 15 ms for memory: 300 MiB more is needed, which comes free as what conv1 saves is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when the forward of conv1 ended."},
+		{sim.CopyOut, sim.Dependency, 2, 7,
+			"The backward of conv1 waits 15 ms until what conv1 saves has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with what conv1 saves."},
+		{sim.Drain, sim.None, 2, sim.NoSpan,
+			"All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of conv1 (device to host, 20.0 to 70.0 ms)."},
+		{sim.NeedsData, sim.Window, 7, sim.NoSpan,
+			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},
+		{sim.NeedsData, sim.CopyOut, 7, 2,
+			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
+		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan,
+			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched."},
 	} {
 		tr := tracetest.Trace(p)
 		g := &tr.Gaps[0]
@@ -108,7 +122,8 @@ func TestWaitedTwice(t *testing.T) {
 }
 
 func TestChainSentence(t *testing.T) {
-	if got, want := smallModel().ChainSentence(), "Critical chain: 120 ms of runs, 50 ms of copies, 25 ms held back by the schedule. Together the step time, 195 ms."; got != want {
+	if got, want := smallModel().ChainSentence(),
+		"Critical chain: 120 ms of runs, 50 ms of copies, 25 ms held back by the schedule. Together the step time, 195 ms."; got != want {
 		t.Errorf("sentence %q\nwant     %q", got, want)
 	}
 }
@@ -116,11 +131,13 @@ func TestChainSentence(t *testing.T) {
 // A value of a graph is told by its life, and a layer without a chain like one of a chain.
 func TestSentencesOfGraphs(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
-	if got, want := m.Sentence(lookup.Target{Kind: lookup.OnValue, Index: 0}), "x0, 24 MiB, is made by op0; the last forward reader, op23, runs 23 operations later. It is read 6 times and on the device for 48 ms of 48 ms, without a break."; got != want {
+	if got, want := m.Sentence(lookup.Target{Kind: lookup.OnValue, Index: 0}),
+		"x0, 24 MiB, is made by op0; the last forward reader, op23, runs 23 operations later. It is read 6 times and on the device for 48 ms of 48 ms, without a break."; got != want {
 		t.Errorf("sentence:\ngot  %s\nwant %s", got, want)
 	}
 	p := tracetest.Skip()
-	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1), engine.Run(2), engine.Run(3)})
+	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1),
+		engine.Run(2), engine.Run(3)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,10 @@ func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
 
 // row returns where a method stands in the curve, -1 if it does not.
 func (c *Curve) row(m proto.Method) int {
-	return slices.IndexFunc(c.Methods, func(q proto.Method) bool { return q.Strategy == m.Strategy && maps.Equal(q.Args, m.Args) })
+	return slices.IndexFunc(c.Methods, func(q proto.Method) bool {
+		return q.Strategy == m.Strategy &&
+			maps.Equal(q.Args, m.Args)
+	})
 }
 
 // Missing asks for the points of all strategies of which some are not known, those of

@@ -111,7 +111,8 @@ func (l *Line) add(p LinePoint) {
 // With returns a line with one more point, in its place: instead of the one of the same
 // budget, if there is one.
 func (l Line) With(p LinePoint) Line {
-	points := append(slices.DeleteFunc(slices.Clone(l.Points), func(q LinePoint) bool { return q.Budget == p.Budget }), p)
+	points := append(slices.DeleteFunc(slices.Clone(l.Points),
+		func(q LinePoint) bool { return q.Budget == p.Budget }), p)
 	sort.Slice(points, func(i, j int) bool { return points[i].Budget < points[j].Budget })
 	l.Points = nil
 	for _, q := range points {

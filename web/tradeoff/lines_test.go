@@ -15,7 +15,8 @@ import (
 func init() {
 	engine.Register(&engine.Strategy{Name: "testoffload", Title: "Offload", Class: engine.MayOffload})
 	engine.Register(&engine.Strategy{Name: "testtogether", Title: "Together", Class: engine.MayOffload, Mark: 1,
-		Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
+		Sweeper: func(*engine.Problem, engine.Parsed, []engine.Bytes, *engine.Poll,
+			func(int, *engine.Solution, error)) {
 		}})
 }
 
@@ -23,9 +24,11 @@ func init() {
 // does a bound: what bounds a budget bounds every smaller one.
 func TestLinesFall(t *testing.T) {
 	at := func(budget, step, bound int) *proto.Point {
-		return &proto.Point{Strategy: "testoffload", Budget: engine.Bytes(budget), StepTime: time.Duration(step), Bound: time.Duration(bound)}
+		return &proto.Point{Strategy: "testoffload", Budget: engine.Bytes(budget), StepTime: time.Duration(step),
+			Bound: time.Duration(bound)}
 	}
-	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Points: [][]*proto.Point{{at(1, 30, 10), at(2, 20, 15), at(3, 25, 12), at(4, 20, 11), at(5, 19, 11)}}}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}},
+		Points: [][]*proto.Point{{at(1, 30, 10), at(2, 20, 15), at(3, 25, 12), at(4, 20, 11), at(5, 19, 11)}}}
 	l := c.Lines()[0]
 	text := func(l Line) string {
 		var b strings.Builder
@@ -52,7 +55,8 @@ func TestLinesNeverMoveDown(t *testing.T) {
 	const budgets = 8
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		c := &Curve{ID: 1, Methods: []proto.Method{{Strategy: "testoffload"}, {Strategy: "testtogether"}}, Points: [][]*proto.Point{make([]*proto.Point, budgets), make([]*proto.Point, budgets)}}
+		c := &Curve{ID: 1, Methods: []proto.Method{{Strategy: "testoffload"}, {Strategy: "testtogether"}},
+			Points: [][]*proto.Point{make([]*proto.Point, budgets), make([]*proto.Point, budgets)}}
 		for b := range engine.Bytes(budgets) {
 			c.Budgets = append(c.Budgets, b+1)
 		}
@@ -69,7 +73,8 @@ func TestLinesNeverMoveDown(t *testing.T) {
 					}
 					key := fmt.Sprint(l.Title, b)
 					if before := last[key]; best > 0 && before > 0 && (best > before || best < before && final[key]) {
-						t.Fatalf("%s: %v and then %v, final %t; want it never slower, and what is final as it was", key, before, best, final[key])
+						t.Fatalf("%s: %v and then %v, final %t; want it never slower, and what is final as it was",
+							key, before, best, final[key])
 					}
 					last[key], final[key] = best, best > 0 && (l.Open == 0 || b < l.Open)
 				}
@@ -81,7 +86,8 @@ func TestLinesNeverMoveDown(t *testing.T) {
 				slices.Sort(order)
 			}
 			for _, i := range append(order, order[:method*2]...) {
-				p := proto.Point{Method: method, Index: i, Budget: c.Budgets[i], StepTime: time.Duration(100 - 5*i - rng.IntN(5))}
+				p := proto.Point{Method: method, Index: i, Budget: c.Budgets[i],
+					StepTime: time.Duration(100 - 5*i - rng.IntN(5))}
 				if old := c.Points[method][i]; old != nil { // told again, better
 					p.StepTime = old.StepTime - 1
 				}
@@ -102,7 +108,8 @@ func TestLinesNeverMoveDown(t *testing.T) {
 // What is to be given more time is not final.
 func TestUnfinishedIsOpen(t *testing.T) {
 	late := &proto.Point{Budget: 2, StepTime: 20, Failure: proto.Fail(proto.Deadline, "late")}
-	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{1, 2}, Points: [][]*proto.Point{{{Budget: 1, StepTime: 30}, late}}}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{1, 2},
+		Points: [][]*proto.Point{{{Budget: 1, StepTime: 30}, late}}}
 	if got := c.Lines()[0].Open; got != 2 {
 		t.Errorf("before more time is given it is open from %d on; want 2", got)
 	}
@@ -118,7 +125,8 @@ func TestBoundOfAClass(t *testing.T) {
 	at := func(budget, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(budget), Bound: time.Duration(bound)}
 	}
-	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Points: [][]*proto.Point{{at(1, 10), at(2, 15), at(3, 12), nil, at(5, 11)}}}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}},
+		Points: [][]*proto.Point{{at(1, 10), at(2, 15), at(3, 12), nil, at(5, 11)}}}
 	class := engine.Lookup("testoffload").Class
 	for budget, want := range map[engine.Bytes]time.Duration{1: 15, 2: 15, 3: 12, 4: 11, 5: 11, 6: 0} {
 		if got := c.Bound(class, budget); got != want {

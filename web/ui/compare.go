@@ -151,7 +151,8 @@ func (c *Compare) Table() vugu.HTML {
 		pa, pb, _ := c.S.Sides()
 		ta, tb := pa.Solved.Trace, pb.Solved.Trace
 		row("peak", format.Bytes(ta.Peak), format.Bytes(tb.Peak), format.BytesChange(d.Peak))
-		row("step time (ms)", format.Milliseconds(ta.Makespan), format.Milliseconds(tb.Makespan), format.Milliseconds(d.Step))
+		row("step time (ms)", format.Milliseconds(ta.Makespan), format.Milliseconds(tb.Makespan),
+			format.Milliseconds(d.Step))
 		for _, p := range d.Parts {
 			row(p.Name+" (ms)", format.Milliseconds(p.A), format.Milliseconds(p.B), format.Milliseconds(p.Change()))
 		}

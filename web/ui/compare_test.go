@@ -40,16 +40,19 @@ func TestComparePanel(t *testing.T) {
 	pagetest.WellFormed(t, page)
 	for _, want := range []string{
 		`data-testid="side-a" aria-pressed="false"`, `data-testid="side-b" aria-pressed="true"`,
-		"Recompute · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(), c.Sub(), c.Sentence(),
+		"Recompute · 2.58 GiB", "Controls and numbers: B", "computing again <b>−", `class="delta-step"`, c.Say(),
+		c.Sub(), c.Sentence(),
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if got := c.Sentence(); !strings.Contains(got, "computing again ") || !strings.Contains(got, " less") || !strings.HasPrefix(got, "B takes ") || !strings.Contains(got, "Its peak is ") {
+	if got := c.Sentence(); !strings.Contains(got, "computing again ") || !strings.Contains(got, " less") ||
+		!strings.HasPrefix(got, "B takes ") || !strings.Contains(got, "Its peak is ") {
 		t.Errorf("the sentence is %q; want it to say what B takes, does not recompute, and its peak", got)
 	}
-	if got, want := c.Say()+" "+c.Sub(), "B is 12 ms faster (170 ms, not 182 ms). It computes 9 fewer blocks again and sends 4 more blocks to the host. Its peak is 1.28 GiB higher. Both fit. Host memory: A none, B 680 MiB."; got != want {
+	if got, want := c.Say()+" "+c.Sub(),
+		"B is 12 ms faster (170 ms, not 182 ms). It computes 9 fewer blocks again and sends 4 more blocks to the host. Its peak is 1.28 GiB higher. Both fit. Host memory: A none, B 680 MiB."; got != want {
 		t.Errorf("the difference is %q; want %q", got, want)
 	}
 	// The row as it is written adds up, digit for digit.
@@ -65,10 +68,12 @@ func TestComparePanel(t *testing.T) {
 
 func TestCompareTable(t *testing.T) {
 	s := pagetest.First(t)
-	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"},
+		state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
 	c := Compare{S: s}
 	table := string(c.Table())
-	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>", "Recompute</td><td>Greedy offload", "step time (ms)", "computed again</td><td>"} {
+	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>",
+		"Recompute</td><td>Greedy offload", "step time (ms)", "computed again</td><td>"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table does not contain %q:\n%s", want, table)
 		}
@@ -159,7 +164,8 @@ func TestCompareLinks(t *testing.T) {
 	}
 	pagetest.Do(t, s, state.SwapSides{})
 	l = permalink.Of(s, link.Link{})
-	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") || !strings.Contains(got, "&m=2GiB") {
+	if got, want := l.String(), "v=1&p=resnet101-b32&m=2GiB&b.m=60%25"; !strings.HasSuffix(got, "&b.m=60%25") ||
+		!strings.Contains(got, "&m=2GiB") {
 		t.Errorf("swapped: the link is %s; want something like %s", got, want)
 	}
 }
@@ -177,7 +183,8 @@ func TestCompareLinkTooLong(t *testing.T) {
 	}
 	l := permalink.Of(s, link.Link{})
 	if text := l.String(); len(text) > permalink.MaxBoth || l.B.From != choice.FromFile || l.Profile == nil {
-		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From, permalink.MaxBoth)
+		t.Errorf("the link has %d characters, B from %q; want A alone in at most %d", len(text), l.B.From,
+			permalink.MaxBoth)
 	}
 	c := Compare{S: s}
 	if got := c.Note(); !strings.Contains(got, "too long for a link") {
@@ -194,7 +201,8 @@ func longCSV(r *rand.Rand, n int) []byte {
 			word[i] = byte('a' + r.IntN(26))
 		}
 		out := 1 + r.IntN(1e9)
-		b.WriteString(string(word) + "," + decimal(r) + "," + decimal(r) + "," + digits(out) + "," + digits(out+r.IntN(1e9)) + "\n")
+		b.WriteString(string(word) + "," + decimal(r) + "," + decimal(r) + "," + digits(out) + "," +
+			digits(out+r.IntN(1e9)) + "\n")
 	}
 	return []byte(b.String())
 }
@@ -218,13 +226,15 @@ func TestCompareViews(t *testing.T) {
 		t.Error("the controls are not on B")
 	}
 	a, b := first.Beside(s), second.Beside(s)
-	if a.Model != second.Shown(s).Model() || b.Model != first.Shown(s).Model() || a.Letter != "A" || a.Other != "B" || b.Letter != "B" {
+	if a.Model != second.Shown(s).Model() || b.Model != first.Shown(s).Model() || a.Letter != "A" || a.Other != "B" ||
+		b.Letter != "B" {
 		t.Errorf("beside A stands %+v, beside B %+v; want the other side each", a, b)
 	}
 	if a.Budget != s.Budget() || b.Budget == a.Budget {
 		t.Errorf("the budget beside A is %d, beside B %d; want B's %d and A's", a.Budget, b.Budget, s.Budget())
 	}
-	if got := second.Across(s, lookup.Target{Kind: lookup.OnStage, Index: 7}); got != (lookup.Target{Kind: lookup.OnStage, Index: 7}) {
+	if got := second.Across(s, lookup.Target{Kind: lookup.OnStage,
+		Index: 7}); got != (lookup.Target{Kind: lookup.OnStage, Index: 7}) {
 		t.Errorf("layer 7 stands for %+v on the other side; want layer 7", got)
 	}
 }
@@ -252,7 +262,8 @@ func TestCompareHosts(t *testing.T) {
 	if !pictures.Absent(true) || pictures.Absent(false) {
 		t.Errorf("B has no schedule: absent %v, A %v; want true, false", pictures.Absent(true), pictures.Absent(false))
 	}
-	if got, want := (&Compare{S: s}).Sentence(), "B has no schedule: it needs at least "; !strings.HasPrefix(got, want) {
+	if got, want := (&Compare{S: s}).Sentence(),
+		"B has no schedule: it needs at least "; !strings.HasPrefix(got, want) {
 		t.Errorf("it says %q; want %q and how much", got, want)
 	}
 }

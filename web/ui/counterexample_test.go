@@ -25,14 +25,16 @@ func TestCounterexampleLink(t *testing.T) {
 	if len(notes)+len(more) > 0 {
 		t.Errorf("%s: notes %q %q; want none", at, notes, more)
 	}
-	for strategy, want := range map[string]time.Duration{c.Strategy: 27 * time.Millisecond, "dynprog": 30 * time.Millisecond} {
+	for strategy, want := range map[string]time.Duration{c.Strategy: 27 * time.Millisecond,
+		"dynprog": 30 * time.Millisecond} {
 		c.Strategy = strategy
 		s, err := jobs.First(context.Background(), new(serve.Local), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Shown.Solved; got.Trace.Makespan != want || !got.Verdict.Verified || got.Strategy != strategy {
-			t.Errorf("%s: %s takes %v, verified %v; want %v", at, got.Strategy, got.Trace.Makespan, got.Verdict.Verified, want)
+			t.Errorf("%s: %s takes %v, verified %v; want %v", at, got.Strategy, got.Trace.Makespan,
+				got.Verdict.Verified, want)
 		}
 	}
 }
@@ -51,7 +53,8 @@ func TestLinkOfSuggestion(t *testing.T) {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
 	}
-	own, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3", Strategy: "greedy", Budget: choice.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9}})
+	own, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3", Strategy: "greedy",
+		Budget: choice.Budget{Bytes: 20 * engine.MiB}, ToDev: 5e9}})
 	if own.Strategy != "greedy" || own.Budget.Bytes != 20*engine.MiB || own.ToDev != 5e9 || own.ToHost != 5e9 {
 		t.Errorf("a link that says something is read as %+v; want what it says", own)
 	}

@@ -30,7 +30,8 @@ func (c *Embed) Line() string {
 	}
 	line := a.Word() + a.Sentence()
 	if p != nil && c.S.Step == nil {
-		line += " " + choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " + format.Duration(p.Solved.Trace.Makespan) + " per step."
+		line += " " + choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " +
+			format.Duration(p.Solved.Trace.Makespan) + " per step."
 	}
 	if from := c.S.View.Frame.Opener; from != "" {
 		line += " Opened by " + from + "."

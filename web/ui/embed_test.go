@@ -65,9 +65,11 @@ func TestChangedKeys(t *testing.T) {
 	s.View.Frame.Embed = true
 	for _, c := range []struct {
 		key, value, want string
-	}{{"m", "a lot", "m:"}, {"s", "magic", "magic"}, {"p", "nothing-b1", "nothing-b1"}, {"dev", "abacus", "abacus"}, {"m", "70%", ""}, {"p", "vgg16-b64", ""}} {
+	}{{"m", "a lot", "m:"}, {"s", "magic", "magic"}, {"p", "nothing-b1", "nothing-b1"}, {"dev", "abacus", "abacus"},
+		{"m", "70%", ""}, {"p", "vgg16-b64", ""}} {
 		_, m, notes := permalink.Changed(s, "v=1&p=resnet101-b32", map[string]string{c.key: c.value})
-		if got := permalink.Refusal(notes); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "left out") {
+		if got := permalink.Refusal(notes); (got == "") != (c.want == "") || !strings.Contains(got, c.want) ||
+			strings.Contains(got, "left out") {
 			t.Errorf("%s=%s is refused by %q; want words about %q", c.key, c.value, got, c.want)
 		}
 		if c.want == "" && !m.Frame.Embed {
@@ -136,7 +138,8 @@ func TestViewStops(t *testing.T) {
 	if hidden("caption-stop") {
 		t.Error("a view that solves has no Stop")
 	}
-	s.Update(state.SolveFailed{ID: s.Solving.ID, Choice: s.Choice, Failure: proto.Fail(proto.Deadline, "it was stopped")})
+	s.Update(state.SolveFailed{ID: s.Solving.ID, Choice: s.Choice,
+		Failure: proto.Fail(proto.Deadline, "it was stopped")})
 	if !hidden("caption-stop") || hidden("caption-act") || (&Embed{S: s}).Action() != "Go on" {
 		t.Errorf("a view whose time was over has a Stop, or no way on: %q", (&Embed{S: s}).Action())
 	}

@@ -170,9 +170,12 @@ func items(list []Finding) vugu.HTML {
 		}
 		act := ""
 		if f.Action != "" {
-			act = fmt.Sprintf(`<button class="button small" type="button" data-do="%s">%s</button>`, f.Do, html.EscapeString(f.Action))
+			act = fmt.Sprintf(`<button class="button small" type="button" data-do="%s">%s</button>`, f.Do,
+				html.EscapeString(f.Action))
 		}
-		fmt.Fprintf(&b, `<li><i class="%s">%s</i><span>%s%s <small>%s</small></span>%s</li>`, strings.ReplaceAll(f.Kind, " ", "-"), f.Kind, place, html.EscapeString(f.What), html.EscapeString(f.Better), act)
+		fmt.Fprintf(&b, `<li><i class="%s">%s</i><span>%s%s <small>%s</small></span>%s</li>`,
+			strings.ReplaceAll(f.Kind, " ", "-"), f.Kind, place, html.EscapeString(f.What),
+			html.EscapeString(f.Better), act)
 	}
 	return vugu.HTML(b.String())
 }

@@ -15,12 +15,17 @@ import (
 // What is wrong with a file stands with its line; what was shown stays.
 func TestRefusedFile(t *testing.T) {
 	s := pagetest.First(t)
-	s.Alert = &state.Alert{File: "bad.csv", Text: "bad.csv: Line 2: forward_s is <b>-3</b>. Times cannot be negative. Correct it.", Lines: []string{"Line 3: forward_s is \"x\". A number is expected."}}
+	s.Alert = &state.Alert{File: "bad.csv",
+		Text:  "bad.csv: Line 2: forward_s is <b>-3</b>. Times cannot be negative. Correct it.",
+		Lines: []string{"Line 3: forward_s is \"x\". A number is expected."}}
 	c := Findings{S: s}
-	if got := c.Head() + " " + c.About() + " " + c.Role(); got != "bad.csv was not opened. What was shown before stays. alert" {
+	if got := c.Head() + " " + c.About() + " " +
+		c.Role(); got != "bad.csv was not opened. What was shown before stays. alert" {
 		t.Errorf("the panel says %q", got)
 	}
-	for _, want := range []string{`<i class="refused">refused</i>`, "<b>Line 2</b> forward_s is &lt;b&gt;-3&lt;/b&gt;.", "<small>Times cannot be negative. Correct it.</small>", "<b>Line 3</b>"} {
+	for _, want := range []string{`<i class="refused">refused</i>`,
+		"<b>Line 2</b> forward_s is &lt;b&gt;-3&lt;/b&gt;.", "<small>Times cannot be negative. Correct it.</small>",
+		"<b>Line 3</b>"} {
 		if got := string(c.First()); !strings.Contains(got, want) {
 			t.Errorf("the rows are %s; want %q", got, want)
 		}
@@ -30,13 +35,15 @@ func TestRefusedFile(t *testing.T) {
 	}
 	root := Root{S: s}
 	page := pagetest.HTML(t, &root)
-	if panel, verdict := strings.Index(page, `class="findings"`), strings.Index(page, `class="hero"`); panel < 0 || verdict < panel {
+	if panel, verdict := strings.Index(page, `class="findings"`), strings.Index(page, `class="hero"`); panel < 0 ||
+		verdict < panel {
 		t.Errorf("a refused file is said at %d of the page, and the answer at %d; want it above", panel, verdict)
 	}
 	s.Alert = &state.Alert{Text: "The budget is not read."}
 	page = pagetest.HTML(t, &root)
 	if panel, verdict := strings.Index(page, `class="findings"`), strings.Index(page, `class="hero"`); panel < verdict {
-		t.Errorf("what is assumed of a file is said at %d of the page, and the answer at %d; want it below", panel, verdict)
+		t.Errorf("what is assumed of a file is said at %d of the page, and the answer at %d; want it below", panel,
+			verdict)
 	}
 	if got, want := (&Notice{S: s}).Text(), "The budget is not read."; got != want || c.Head() != "" {
 		t.Errorf("what is about no file: the notice says %q, the panel %q; want %q and nothing", got, c.Head(), want)
@@ -54,7 +61,8 @@ func TestFindings(t *testing.T) {
 	n, p := *s.Network, *s.Network.Profile
 	s.Network, n.Profile = &n, &p
 	n.Source.File = "mine.csv"
-	n.Lint = []string{"Unknown columns were skipped: foo.", profiles.NoChain + "one layer holds all.", "The backward takes 9 times as long. 1 to 3 is usual."}
+	n.Lint = []string{"Unknown columns were skipped: foo.", profiles.NoChain + "one layer holds all.",
+		"The backward takes 9 times as long. 1 to 3 is usual."}
 	p.Source.Notes = []string{"a", "b", "c", "d"}
 	var kinds []string
 	for _, f := range c.list() {
@@ -66,11 +74,14 @@ func TestFindings(t *testing.T) {
 	if got, want := c.Head()+" "+c.About()+" "+c.More(), "Read mine.csv. We assumed 7 things. 2 more"; got != want {
 		t.Errorf("the panel says %q; want %q", got, want)
 	}
-	if first, rest := strings.Count(string(c.First()), "<li>"), strings.Count(string(c.Rest()), "<li>"); first != 5 || rest != 2 {
+	if first, rest := strings.Count(string(c.First()), "<li>"), strings.Count(string(c.Rest()), "<li>"); first != 5 ||
+		rest != 2 {
 		t.Errorf("%d rows and %d more; want 5 and 2", first, rest)
 	}
-	s.Alert = &state.Alert{File: "mine.csv", Text: "mine.csv is no useful chain.", Action: "Use the graph", Do: state.SetGraph{Graph: true}}
-	if got := string(c.First()); strings.Count(got, "<button") != 1 || !strings.Contains(got, `data-do="act">Use the graph</button></li>`) || len(c.list()) != 7 || c.Refused() {
+	s.Alert = &state.Alert{File: "mine.csv", Text: "mine.csv is no useful chain.", Action: "Use the graph",
+		Do: state.SetGraph{Graph: true}}
+	if got := string(c.First()); strings.Count(got, "<button") != 1 ||
+		!strings.Contains(got, `data-do="act">Use the graph</button></li>`) || len(c.list()) != 7 || c.Refused() {
 		t.Errorf("%d rows: %s; want 7, the chain said once, with the action", len(c.list()), got)
 	}
 	n.Lint = []string{"In 3 stages, the saved set is smaller than the output, which it contains."}

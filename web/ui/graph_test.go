@@ -24,10 +24,13 @@ import (
 func TestGraphPage(t *testing.T) {
 	s := pagetest.Graph(t, nil)
 	if s.Choice.Strategy != choice.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
-		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified, choice.GraphStrategy)
+		t.Fatalf("%s, verified %v; want %s, verified", s.Choice.Strategy, s.Shown.Solved.Verdict.Verified,
+			choice.GraphStrategy)
 	}
-	if peak, budget := s.Shown.Solved.Trace.Peak, s.Budget(); peak > budget || budget != s.Network.Totals.KeepAllPeak*60/100 {
-		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget, s.Network.Totals.KeepAllPeak)
+	if peak, budget := s.Shown.Solved.Trace.Peak, s.Budget(); peak > budget ||
+		budget != s.Network.Totals.KeepAllPeak*60/100 {
+		t.Errorf("peak %d, budget %d; want 60 %% of %d and a peak within it", peak, budget,
+			s.Network.Totals.KeepAllPeak)
 	}
 	page := pageOf(t, s)
 	for _, want := range []string{"12 forward operations; ", `<dt>operations</dt>`, "checked", "Adaptive window"} {
@@ -63,7 +66,8 @@ func TestGraphStrategies(t *testing.T) {
 			c.Strategy = name
 			c.Budget.Share = 100 * choice.Percent
 		})
-		if got := s.Shown.Solved; got.Strategy != name || !got.Verdict.Verified || got.Trace.Makespan != got.KeepAll.StepTime {
+		if got := s.Shown.Solved; got.Strategy != name || !got.Verdict.Verified ||
+			got.Trace.Makespan != got.KeepAll.StepTime {
 			t.Errorf("%s within what keeps everything: %s, %v, verified %v; want the time of keeping everything, %v",
 				name, got.Strategy, got.Trace.Makespan, got.Verdict.Verified, got.KeepAll.StepTime)
 		}
@@ -87,7 +91,8 @@ func TestGraphInLink(t *testing.T) {
 		t.Errorf("without the graph the link is %q; want %q", got, want)
 	}
 	_, m, notes := permalink.Follow(l.String())
-	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") || !strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") ||
+		!strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
 		t.Errorf("notes %q; want that the graph is too long, and what is shown", notes)
 	}
 	if want, _ := (choice.Source{Preset: choice.DefaultPreset}).OfKind(true); m.Choice.Source.Preset != want.Preset {
@@ -98,11 +103,13 @@ func TestGraphInLink(t *testing.T) {
 // What was cut from a link is said, and what is shown in its place.
 func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
-		if _, _, notes := permalink.Follow(text); len(notes) == 0 || !strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
+		if _, _, notes := permalink.Follow(text); len(notes) == 0 ||
+			!strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
 			t.Errorf("%s: notes %q; want what is shown instead", text, notes)
 		}
 	}
-	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 || strings.Contains(notes[0], "is shown instead") {
+	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 ||
+		strings.Contains(notes[0], "is shown instead") {
 		t.Errorf("notes %q; want one, about the bandwidth only", notes)
 	}
 }
@@ -115,16 +122,21 @@ func TestFileOfTwoWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := choice.Default()
-	c.Source, c.Graph, c.Strategy, c.Budget = state.Source{File: "branchy", Profile: data}, true, "lms", choice.Budget{Share: 90 * choice.Percent}
+	c.Source, c.Graph, c.Strategy, c.Budget = state.Source{File: "branchy", Profile: data}, true, "lms",
+		choice.Budget{Share: 90 * choice.Percent}
 	s, err := jobs.First(context.Background(), new(serve.Local), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Network.Chain != nil || !(&controls.Details{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified || s.Shown.Problem().Graph != s.Network.Profile.Graph {
-		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil, s.Shown.Solved.Verdict.Verified)
+	if s.Network.Chain != nil || !(&controls.Details{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified ||
+		s.Shown.Problem().Graph != s.Network.Profile.Graph {
+		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil,
+			s.Shown.Solved.Verdict.Verified)
 	}
-	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil || !s.Network.InLink() {
-		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind, s.Network.InLink())
+	if l := permalink.Of(s, link.Link{}); l.Kind != "graph" || l.Profile == nil || l.Profile.Chain != nil ||
+		!s.Network.InLink() {
+		t.Errorf("link of kind %q, in links %v; want graph, true, and the operations without the chain", l.Kind,
+			s.Network.InLink())
 	}
 	pagetest.WellFormed(t, pageOf(t, s))
 }
@@ -134,13 +146,16 @@ func TestFileOfTwoWays(t *testing.T) {
 func TestGraphOrder(t *testing.T) {
 	s := pagetest.Graph(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
 	page := pageOf(t, s)
-	for _, want := range []string{"any order", "order kept", "the first runs come in the order in which they stand", "only data decides"} {
+	for _, want := range []string{"any order", "order kept", "the first runs come in the order in which they stand",
+		"only data decides"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
-	if got := (&Results{S: s}).ClaimTitle(); s.Shown.Solved.Claim.Bound <= 0 || !strings.Contains(got, "among schedules that recompute in any order and do not offload") {
-		t.Errorf("of a bound of %v the page says %q; want it, and among which schedules", s.Shown.Solved.Claim.Bound, got)
+	if got := (&Results{S: s}).ClaimTitle(); s.Shown.Solved.Claim.Bound <= 0 ||
+		!strings.Contains(got, "among schedules that recompute in any order and do not offload") {
+		t.Errorf("of a bound of %v the page says %q; want it, and among which schedules",
+			s.Shown.Solved.Claim.Bound, got)
 	}
 	pagetest.WellFormed(t, page)
 }

@@ -21,7 +21,8 @@ type Help struct {
 func (c *Help) Keys() vugu.HTML {
 	var b strings.Builder
 	for _, k := range input.KeyRows() {
-		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does + "</dd></div>")
+		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does +
+			"</dd></div>")
 	}
 	return vugu.HTML(b.String())
 }

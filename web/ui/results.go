@@ -23,7 +23,8 @@ func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return address.Numbers(c.S)
 	}
-	out := []panel.Number{{ID: "peak", Label: wordsAllocated, Value: "–"}, {ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
+	out := []panel.Number{{ID: "peak", Label: wordsAllocated, Value: "–"},
+		{ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	switch {
 	case c.S.Step != nil:
@@ -36,12 +37,14 @@ func (c *Results) Numbers() []panel.Number {
 	}
 	s, t := p.Solved, p.Solved.Trace
 	out[0].Value = format.Bytes(t.Peak)
-	out[0].Title = fmt.Sprintf("The most that is allocated at any moment, %s. Keeping everything needs %s.", peakPhase(t), format.Bytes(s.KeepAll.Peak))
+	out[0].Title = fmt.Sprintf("The most that is allocated at any moment, %s. Keeping everything needs %s.",
+		peakPhase(t), format.Bytes(s.KeepAll.Peak))
 	out[1].Value = format.Duration(t.Makespan)
 	out[1].Title = fmt.Sprintf("Compute %s, recompute %s, waiting %s.",
 		format.Duration(t.ComputeTime), format.Duration(t.RecomputeTime), format.Duration(t.WaitingTotal()))
 	if s.KeepAll.StepTime > 0 {
-		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime), format.Percent(format.Longer(t.Makespan, s.KeepAll.StepTime)))
+		out[1].Title += fmt.Sprintf(" Keeping everything takes %s: this is %s.", format.Duration(s.KeepAll.StepTime),
+			format.Percent(format.Longer(t.Makespan, s.KeepAll.StepTime)))
 	}
 	if b, ok := bestBound(s); ok {
 		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(format.Longer(t.Makespan, b.StepTime)))
@@ -60,8 +63,10 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 	if r == nil || s.Step.Failed != "" {
 		return out
 	}
-	out[0].Value, out[0].Title = format.Bytes(r.Allocated), "The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
-	out[1].Value, out[1].Title = format.Duration(r.Time), "From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere."
+	out[0].Value, out[0].Title = format.Bytes(r.Allocated),
+		"The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
+	out[1].Value, out[1].Title = format.Duration(r.Time),
+		"From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere."
 	out[2].Value, out[2].Label = format.Count(int(r.Rate)), "tokens per second and card"
 	return out
 }
@@ -70,7 +75,8 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 func peakPhase(t *sim.Trace) string {
 	for i := range t.Spans {
 		if sp := &t.Spans[i]; sp.Lane == sim.Compute && sp.Start <= t.PeakAt && t.PeakAt < sp.End {
-			return [...]string{sim.SpanForward: "in the forward", sim.SpanRecompute: "computing again", sim.SpanBackward: "in the backward"}[sp.Kind]
+			return [...]string{sim.SpanForward: "in the forward", sim.SpanRecompute: "computing again",
+				sim.SpanBackward: "in the backward"}[sp.Kind]
 		}
 	}
 	return "while it waits"
@@ -172,7 +178,8 @@ func (c *Results) VerdictTitle() string {
 	}
 	s := p.Solved
 	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", choice.PlanName(s.Strategy),
-		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan), format.Bytes(s.Trace.Peak))
+		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan),
+		format.Bytes(s.Trace.Peak))
 	if !s.Verdict.Verified {
 		return text + " " + format.Durations(s.Verdict.Problem)
 	}
@@ -195,7 +202,8 @@ func (c *Results) ClaimTitle() string {
 	}
 	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
 		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
-			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound), format.Percent(format.Longer(s.Trace.Makespan, c.Bound)))
+			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound),
+			format.Percent(format.Longer(s.Trace.Makespan, c.Bound)))
 	}
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }

@@ -37,13 +37,16 @@ func TestAddressFailure(t *testing.T) {
 	if f.Largest >= f.Bytes || f.Free < f.Bytes {
 		t.Errorf("needs %d, largest hole %d, free %d; want a failure by fragmentation", f.Bytes, f.Largest, f.Free)
 	}
-	if b := s.PlacesNeed(); b < s.Places.Placed.Needs+s.Places.Placed.Resident || !strings.HasPrefix(c.RaiseText(), "Set ") {
+	if b := s.PlacesNeed(); b < s.Places.Placed.Needs+s.Places.Placed.Resident ||
+		!strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
 	// What stands beside the numbers does not vouch for what is denied here.
 	r := Results{S: s}
-	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" || class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
-		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class, title, c.Verdict(), c.VerdictClass())
+	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" ||
+		class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
+		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class,
+			title, c.Verdict(), c.VerdictClass())
 	}
 	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
 	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
@@ -72,7 +75,8 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 		if got := r.Verdict(); got != "checked" || strings.Contains(got, "optimal") {
 			t.Errorf("optimal %t: the badge is %q; want what was checked and nothing else", optimal, got)
 		}
-		if !strings.Contains(r.VerdictTitle(), title) || !strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
+		if !strings.Contains(r.VerdictTitle(), title) ||
+			!strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
 			t.Errorf("optimal %t: the badge means %q; want %q and the checker in it", optimal, r.VerdictTitle(), title)
 		}
 	}
@@ -89,13 +93,16 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 // A file about addresses: its numbers, no strategies, and every allocator.
 func TestMemoryPage(t *testing.T) {
 	s := pagetest.First(t)
-	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4}, {Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
-	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond}, Peak: 6 * engine.MiB, Count: 2}
+	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4},
+		{Name: "b", Bytes: 2 * engine.MiB, Start: 2, End: 9}}
+	memory := &proto.Memory{Name: "mine", Buffers: &proto.Buffers{List: list, Tick: time.Microsecond},
+		Peak: 6 * engine.MiB, Count: 2}
 	s.Update(state.PickFile{Name: "mine.csv", Bytes: []byte("x")})
 	pagetest.Do(t, s, state.Opened{ID: s.Opening.ID, Reply: &proto.Opened{Format: "minimalloc", Memory: memory}})
 	page := pageOf(t, s)
 	pagetest.WellFormed(t, page)
-	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation", "&lt;a&gt;", "✓ layout checked"} {
+	for _, want := range []string{`data-kind="memory"`, "6 MiB", "peak in use", "reserved", "fragmentation",
+		"&lt;a&gt;", "✓ layout checked"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -117,7 +124,8 @@ func TestWorking(t *testing.T) {
 	s := pagetest.First(t)
 	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
 	r := Results{S: s}
-	if got, want := answer.Work(s), "Computing the plan… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+	if got, want := answer.Work(s),
+		"Computing the plan… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	if got, want := r.StopText(), "Stop and use this"; got != want {
@@ -130,7 +138,8 @@ func TestWorking(t *testing.T) {
 	for _, c := range []struct {
 		m    state.Loading
 		want string
-	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"}, {state.Loading{ID: 99}, "Computing the plan… 25 %"}} {
+	}{{state.Loading{ID: 99, Loading: true}, "Loading the solver…"}, {state.Loading{ID: 98}, "Loading the solver…"},
+		{state.Loading{ID: 99}, "Computing the plan… 25 %"}} {
 		s.Update(c.m)
 		if got := answer.Work(s); got != c.want {
 			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)

@@ -32,7 +32,8 @@ func (c *Root) Stale() string {
 }
 
 // Kind is "memory" if a file about addresses is open: then only the address view
-// is of use; and "step" if a training step is, which has a view of its own. It is "none" in a view in another page that has nothing to show.
+// is of use; and "step" if a training step is, which has a view of its own. It is "none" in a view in another page
+// that has nothing to show.
 func (c *Root) Kind() string {
 	switch {
 	case c.S.Step != nil:

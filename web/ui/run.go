@@ -71,7 +71,8 @@ var deedsOf = map[play.Class]string{
 func (c *Run) Does() string {
 	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
-	text := fmt.Sprintf(wordsClass, class, deedsOf[class], strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
+	text := fmt.Sprintf(wordsClass, class, deedsOf[class],
+		strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if c.S.HasOperators() {
 		text += wordsHere
 	}

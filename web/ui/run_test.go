@@ -40,8 +40,10 @@ func TestRunThis(t *testing.T) {
 		n.Totals.Resident = engine.GiB / 2
 		s.Network, s.Choice.Strategy, s.Choice.Budget = &n, c.strategy, choice.Budget{Bytes: c.budget}
 		r := Run{S: s}
-		if code, does := r.Code(), r.Does(); r.Absent() || !strings.Contains(code, c.want) || strings.Contains(does, "to the host") != strings.Contains(c.want, "-link") {
-			t.Errorf("%s in %d bytes: absent %v,\n%s%s\nwant %q, and that something goes to the host only there", c.strategy, c.budget, r.Absent(), code, does, c.want)
+		if code, does := r.Code(), r.Does(); r.Absent() || !strings.Contains(code, c.want) ||
+			strings.Contains(does, "to the host") != strings.Contains(c.want, "-link") {
+			t.Errorf("%s in %d bytes: absent %v,\n%s%s\nwant %q, and that something goes to the host only there",
+				c.strategy, c.budget, r.Absent(), code, does, c.want)
 		}
 		pagetest.WellFormed(t, pageOf(t, s))
 		if n.Totals.Resident = c.budget; !r.Absent() {
@@ -49,7 +51,8 @@ func TestRunThis(t *testing.T) {
 		}
 	}
 	s := pagetest.First(t)
-	if r := (Run{S: s}); strings.Contains(r.Does(), wordsHere) || strings.Contains((&Share{S: s}).Verdict(), "operators") {
+	if r := (Run{S: s}); strings.Contains(r.Does(), wordsHere) ||
+		strings.Contains((&Share{S: s}).Verdict(), "operators") {
 		t.Errorf("a preset has no operators: %s", r.Does())
 	}
 	if s.Update(state.Copied{Say: CodeCopied}); s.View.Note != CodeCopied {
@@ -88,17 +91,21 @@ func TestRunFromOperators(t *testing.T) {
 	}
 	l := permalink.Of(s, link.Link{})
 	_, start, notes := permalink.Read(l.Sealed())
-	if c := start.Choice; len(notes) > 0 || len(c.Source.Ops) == 0 || c.Source.Ops != profile.Packed || !c.Source.Same(s.Network.Source) {
-		t.Errorf("the link %s holds the operators %q (%v); want %q beside their chain", l.Sealed(), c.Source.Ops, notes, profile.Packed)
+	if c := start.Choice; len(notes) > 0 || len(c.Source.Ops) == 0 || c.Source.Ops != profile.Packed ||
+		!c.Source.Same(s.Network.Source) {
+		t.Errorf("the link %s holds the operators %q (%v); want %q beside their chain", l.Sealed(), c.Source.Ops,
+			notes, profile.Packed)
 	}
 	s.Network.Source.Ops += strings.Repeat("A", link.Longest)
-	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") || permalink.Of(s, link.Link{}).Ops != "" {
+	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") ||
+		permalink.Of(s, link.Link{}).Ops != "" {
 		t.Errorf("the dialog does not say what the link lacks: %s", v)
 	}
 	s.Network.Source.Ops = profile.Packed
 	effects := s.Update((input.Command{Do: "save-plan"}).Message(s))
 	e, ok := effects[len(effects)-1].(state.Export)
-	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" || string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
+	if !ok || e.Request.Class != "wrappable" && e.Request.Class != "nested" ||
+		string(e.Request.Network.Profile) != profiles.PackedMagic+profile.Packed {
 		t.Errorf("effects %+v; want an export of the file", effects)
 	}
 	if f := export.Schedule(s, e); f.Name != "plan.json" || f.Type != "application/json" {
@@ -121,7 +128,8 @@ func TestOperatorsOfB(t *testing.T) {
 	l := permalink.Of(s, link.Link{})
 	_, start, notes := permalink.Read(l.Sealed())
 	if want == "" || len(notes) > 0 || start.Choice.Source.Ops != "" || start.B == nil || start.B.Source.Ops != want {
-		t.Fatalf("the link %s opens %+v with %+v as B (%v); want the operators %q in B alone", l.Sealed(), start.Choice.Source, start.B, notes, want)
+		t.Fatalf("the link %s opens %+v with %+v as B (%v); want the operators %q in B alone", l.Sealed(),
+			start.Choice.Source, start.B, notes, want)
 	}
 	s.Network.Source.Ops += strings.Repeat("A", link.Longest)
 	if v := (&Share{S: s}).Verdict(); !strings.Contains(v, "for plans of the model send the file too") {

@@ -36,7 +36,8 @@ func (c *Share) address() string {
 // What would end the text of a link in Markdown, or begin something else in it, and
 // what would end its address.
 var (
-	markdown        = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "<", "\\<", "\n", " ", "\r", " ")
+	markdown = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "<", "\\<", "\n", " ",
+		"\r", " ")
 	markdownAddress = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20")
 )
 
@@ -66,8 +67,10 @@ func (c *Share) Fields() []ShareField {
 	return []ShareField{
 		{"markdown", "Markdown", "[" + markdown.Replace(c.Name()) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Embed (iframe)", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
-			`" width="100%" height="640" loading="lazy" style="border:0;color-scheme:` + ground + `" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
-		{"element", "Embed (tag)", `<script src="` + html.EscapeString(c.folderOr(base)) + `view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
+			`" width="100%" height="640" loading="lazy" style="border:0;color-scheme:` + ground +
+			`" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
+		{"element", "Embed (tag)", `<script src="` + html.EscapeString(c.folderOr(base)) +
+			`view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }
 
@@ -155,5 +158,6 @@ func (c *Share) ForPyTorch() string {
 // Themes returns the colours of pictures.
 func (c *Share) Themes() []panel.Option {
 	chosen := c.S.Sharing.Theme
-	return []panel.Option{{ID: "light", Title: "light", Selected: chosen != "dark"}, {ID: "dark", Title: "dark", Selected: chosen == "dark"}}
+	return []panel.Option{{ID: "light", Title: "light", Selected: chosen != "dark"},
+		{ID: "dark", Title: "dark", Selected: chosen == "dark"}}
 }

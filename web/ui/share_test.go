@@ -28,10 +28,12 @@ func TestAddresses(t *testing.T) {
 	p := &permalink.Page{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
-	if got, want := p.Address(s, true), "https://example.org/x/index.html#v=1&sum=f695ae&p=resnet101-b32&m=60%25&t=10-20&sel=B18"; got != want {
+	if got, want := p.Address(s, true),
+		"https://example.org/x/index.html#v=1&sum=f695ae&p=resnet101-b32&m=60%25&t=10-20&sel=B18"; got != want {
 		t.Errorf("exact: %s, want %s", got, want)
 	}
-	if got, want := p.Address(s, false), "https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25"; got != want {
+	if got, want := p.Address(s, false),
+		"https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25"; got != want {
 		t.Errorf("without zoom and selection: %s, want %s", got, want)
 	}
 	if got, want := p.Folder(), "https://example.org/x/"; got != want {
@@ -50,11 +52,13 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	// A frame says what its page is like, and so has its ground.
-	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=light&amp;v=1`) || !strings.Contains(got, "color-scheme:light") {
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=light&amp;v=1`) ||
+		!strings.Contains(got, "color-scheme:light") {
 		t.Errorf("the frame is %s; want a light one", got)
 	}
 	s.View.Theme = "dark"
-	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=dark&amp;v=1`) || !strings.Contains(got, "color-scheme:dark") {
+	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=dark&amp;v=1`) ||
+		!strings.Contains(got, "color-scheme:dark") {
 		t.Errorf("from a dark page the frame is %s; want a dark one", got)
 	}
 	s.View.Theme = ""
@@ -69,8 +73,11 @@ func TestShareFromFile(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	for _, c := range []struct{ href, site, address, docs, fields string }{
-		{"https://example.org/x/?a=1#v=1", "https://other.example/", "https://example.org/x/#v=1&sum=5db101&p=resnet101-b32&m=60%25", "docs/", "markdown iframe element"},
-		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html", "https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25", "https://example.org/x/docs/", "markdown iframe element"},
+		{"https://example.org/x/?a=1#v=1", "https://other.example/",
+			"https://example.org/x/#v=1&sum=5db101&p=resnet101-b32&m=60%25", "docs/", "markdown iframe element"},
+		{"file:///home/ann/saved.html#v=1", "https://example.org/x/index.html",
+			"https://example.org/x/index.html#v=1&sum=5db101&p=resnet101-b32&m=60%25", "https://example.org/x/docs/",
+			"markdown iframe element"},
 		{"file:///home/ann/memtide.html", "", "#v=1&sum=5db101&p=resnet101-b32&m=60%25", "", ""},
 	} {
 		p := new(permalink.Page)
@@ -102,12 +109,14 @@ func TestEmbeddedStays(t *testing.T) {
 	if l.Preset != "vgg16-b64" || len(notes) > 0 {
 		t.Errorf("opened %q, notes %q", l.Preset, notes)
 	}
-	if f := m.Frame; !f.Embed || f.Control != "budget" || !f.Shows("time") || f.Shows("mem") || f.Title != "x" || f.Opener != "" {
+	if f := m.Frame; !f.Embed || f.Control != "budget" || !f.Shows("time") || f.Shows("mem") || f.Title != "x" ||
+		f.Opener != "" {
 		t.Errorf("the view became %+v; want a view with a slider and a timeline, opened by nobody", f)
 	}
 	s := pagetest.First(t)
 	s.View.Frame = frame
-	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(), "https://example.org/#v=1&sum=adda74&p=resnet101-b32&m=60%25&show=time"; got != want {
+	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(),
+		"https://example.org/#v=1&sum=adda74&p=resnet101-b32&m=60%25&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
 	if got := (&Embed{S: s}).Line(); !strings.Contains(got, "per step. Opened by https://example.org") {
@@ -123,9 +132,12 @@ func TestShow(t *testing.T) {
 	}{
 		{link.Frame{}, "", ""},
 		{link.Frame{Embed: true}, "curve addr table", ""},
-		{link.Frame{Show: []string{"mem", "curve"}}, "strip time addr table", "--row-mem:2;--row-curve:5;--row-first:2;--row-last:2;"},
-		{link.Frame{Show: []string{"curve", "mem"}}, "strip time addr table", "--row-curve:2;--row-mem:5;--row-first:5;--row-last:5;"},
-		{link.Frame{Show: []string{"time", "curve", "table", "mem"}}, "strip addr", "--row-time:2;--row-curve:5;--row-table:8;--row-mem:11;--row-first:2;--row-last:11;"},
+		{link.Frame{Show: []string{"mem", "curve"}}, "strip time addr table",
+			"--row-mem:2;--row-curve:5;--row-first:2;--row-last:2;"},
+		{link.Frame{Show: []string{"curve", "mem"}}, "strip time addr table",
+			"--row-curve:2;--row-mem:5;--row-first:5;--row-last:5;"},
+		{link.Frame{Show: []string{"time", "curve", "table", "mem"}}, "strip addr",
+			"--row-time:2;--row-curve:5;--row-table:8;--row-mem:11;--row-first:2;--row-last:11;"},
 		{link.Frame{Show: []string{"curve"}}, "strip time mem addr table", "--row-curve:2;"},
 	} {
 		r := &Root{S: &state.State{}}
@@ -183,7 +195,8 @@ func TestShareWords(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
 	_, rest, _ := strings.Cut(pageOf(t, s), `id="share-link"`)
-	if under, _, ok := strings.Cut(rest, `id="share-markdown"`); !ok || strings.Count(under, `data-testid="share-verdict"`) != 1 {
+	if under, _, ok := strings.Cut(rest, `id="share-markdown"`); !ok ||
+		strings.Count(under, `data-testid="share-verdict"`) != 1 {
 		t.Errorf("between the link and Markdown stands %s; want what the link's length means", under)
 	}
 	for _, compared := range []bool{false, true} {
@@ -211,9 +224,11 @@ func TestShareReopens(t *testing.T) {
 		t.Error("a preset: the dialog does not say that files open the view again")
 	}
 	graph := *s.Network
-	graph.Source.Preset, graph.Chain, graph.Profile = "", nil, &profiles.Profile{Name: strings.Repeat("net ", 100), Graph: new(engine.Graph)}
+	graph.Source.Preset, graph.Chain, graph.Profile = "", nil,
+		&profiles.Profile{Name: strings.Repeat("net ", 100), Graph: new(engine.Graph)}
 	for i := range 40_000 { // in no order that repeats
-		graph.Profile.Graph.Values = append(graph.Profile.Graph.Values, engine.Value{Size: engine.Bytes(i*i) * 7919 % 1_000_003, PartOf: engine.NoValue})
+		graph.Profile.Graph.Values = append(graph.Profile.Graph.Values,
+			engine.Value{Size: engine.Bytes(i*i) * 7919 % 1_000_003, PartOf: engine.NoValue})
 	}
 	s.Network = &graph
 	if got, want := (&Share{S: s}).Reopens(), "This graph is too long for a link"; !strings.HasPrefix(got, want) {
@@ -228,7 +243,8 @@ func TestShareSchedule(t *testing.T) {
 	s.Sharing = &state.Sharing{Exact: true}
 	page := pageOf(t, s)
 	const button = `data-arg="schedule.json"`
-	if _, rest, _ := strings.Cut(page, button); rest == "" || strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") {
+	if _, rest, _ := strings.Cut(page, button); rest == "" ||
+		strings.Contains(rest[:strings.IndexByte(rest, '>')], "disabled") {
 		t.Errorf("the button for the steps is missing or disabled: %.200s", rest)
 	}
 	if strings.Contains(page, `data-do="save-plan"`) || !strings.Contains(page, "PyTorch runs plans: open the file") {
@@ -253,8 +269,10 @@ func TestShareSchedule(t *testing.T) {
 		Schema, Name string
 		Steps        []any
 	}
-	if err := json.Unmarshal(f.Bytes, &written); err != nil || written.Schema != engineexport.Schema || written.Name != "ResNet-101, batch 32" || len(written.Steps) != len(s.Shown.Solved.Schedule) {
-		t.Errorf("the schedule with a link is of %q by %q with %d steps (%v); want that of ResNet-101", written.Name, written.Schema, len(written.Steps), err)
+	if err := json.Unmarshal(f.Bytes, &written); err != nil || written.Schema != engineexport.Schema ||
+		written.Name != "ResNet-101, batch 32" || len(written.Steps) != len(s.Shown.Solved.Schedule) {
+		t.Errorf("the schedule with a link is of %q by %q with %d steps (%v); want that of ResNet-101", written.Name,
+			written.Schema, len(written.Steps), err)
 	}
 }
 

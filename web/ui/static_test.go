@@ -45,7 +45,8 @@ func TestFirstView(t *testing.T) {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "it stays in this browser", ">checked<", Tagline, `<fieldset class="controls" disabled`, "starting…"} {
+	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "it stays in this browser", ">checked<", Tagline,
+		`<fieldset class="controls" disabled`, "starting…"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -119,7 +120,8 @@ func TestNotices(t *testing.T) {
 	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}
 	page := pageOf(t, s)
-	for _, want := range []string{"Does not fit in 3 GiB: ", "Recompute needs 3.4 GiB at least.", "Set 3.4 GiB", "The pictures show 2.58 GiB.", `data-stale="true"`, "plan for 2.58 GiB"} {
+	for _, want := range []string{"Does not fit in 3 GiB: ", "Recompute needs 3.4 GiB at least.", "Set 3.4 GiB",
+		"The pictures show 2.58 GiB.", `data-stale="true"`, "plan for 2.58 GiB"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("a budget that is too small: the page does not contain %q", want)
 		}
@@ -132,7 +134,8 @@ func TestNotices(t *testing.T) {
 	s.OverBudget, s.Alert = nil, &state.Alert{Text: "This strategy does not apply."}
 	other := *s.Network
 	s.Network = &other
-	if page, want := pageOf(t, s), "The pictures show Recompute in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
+	if page, want := pageOf(t, s),
+		"The pictures show Recompute in 2.58 GiB for ResNet-101, batch 32."; !strings.Contains(page, want) {
 		t.Errorf("another network, without a schedule: the page does not contain %q", want)
 	}
 	s = pagetest.First(t)

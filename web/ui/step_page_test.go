@@ -20,13 +20,15 @@ import (
 func TestStepPage(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
 	page := pageOf(t, s)
-	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate", "step-changes", "step-phases", "step-origins",
+	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate",
+		"step-changes", "step-phases", "step-origins",
 		"step-longest", "step-most", "step-fewest", "step-chain", "step-gpus", "step-device", "step-shard"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "in the loss backward", "8,030,261,248", "read in code", "assumed", "What would help", `aria-label="Cards"`} {
+	for _, want := range []string{`data-kind="step"`, "Fits: ", "Llama 3 8B", "in the loss backward", "8,030,261,248",
+		"read in code", "assumed", "What would help", `aria-label="Cards"`} {
 		if !strings.Contains(strings.ReplaceAll(page, "\u202f", ","), want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -47,20 +49,24 @@ func TestStepOfFile(t *testing.T) {
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
 		t.Error("a network of the list has findings; want none")
 	}
-	pagetest.Do(t, s, state.PickFile{Name: "config.json", Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"max_position_embeddings":4096}`)})
+	pagetest.Do(t, s, state.PickFile{Name: "config.json",
+		Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"max_position_embeddings":4096}`)})
 	m := input.Command{Do: "step-config", Settled: true}.Message(s)
 	if pick, ok := m.(state.PickStep); !ok || !ask.IsConfig(pick.Model) {
 		t.Errorf("the button does %#v; want that it asks about the file's step", m)
 	}
 	s.Update(state.ToggleMore{})
 	page := pageOf(t, s)
-	for _, want := range []string{wordsAskStep, `data-testid="option-batch"`, `data-testid="option-seq"`, `data-testid="option-optimizer"`, `data-testid="option-program"`} {
+	for _, want := range []string{wordsAskStep, `data-testid="option-batch"`, `data-testid="option-seq"`,
+		`data-testid="option-optimizer"`, `data-testid="option-program"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not offer %s", want)
 		}
 	}
 	pagetest.Do(t, s, state.SetOption{Name: "optimizer", Value: "adamw-8bit"})
-	if got, want := fmt.Sprint(s.Choice.StepArgs), "map[device:"+ask.Value(s.Choice.StepArgs, "device")+" optimizer:adamw-8bit seq:4096]"; got != want || s.Step == nil || !ask.IsConfig(s.Choice.Step) {
+	if got, want := fmt.Sprint(s.Choice.StepArgs),
+		"map[device:"+ask.Value(s.Choice.StepArgs, "device")+" optimizer:adamw-8bit seq:4096]"; got != want ||
+		s.Step == nil || !ask.IsConfig(s.Choice.Step) {
 		t.Errorf("8-bit AdamW opens %s; want %s of the file", got, want)
 	}
 }

@@ -13,7 +13,8 @@ func TestPickerMatches(t *testing.T) {
 		best  string
 	}{
 		{"", []string{"resnet50", "larger-pool", "step/llama3-8b"}, []string{"step/phi-2"}, "step/llama3-8b"},
-		{"llm", []string{"step/gpt2-xl", "step/llama3-8b", "step/bert-large", "step/phi-2"}, []string{"resnet50", "gpt2-xl", "llama3-8b-hf", "llama3-8b-step"}, "step/llama3-8b"},
+		{"llm", []string{"step/gpt2-xl", "step/llama3-8b", "step/bert-large", "step/phi-2"},
+			[]string{"resnet50", "gpt2-xl", "llama3-8b-hf", "llama3-8b-step"}, "step/llama3-8b"},
 		{"phi", []string{"step/phi-2", "step/phi-1.5"}, []string{"step/llama3-8b", "gpt2"}, "step/phi-1.5"},
 		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
 		{"video", []string{"step/wan2.1-14b", "step/hunyuanvideo"}, []string{"step/llama3-8b"}, "step/flux1-dev"},

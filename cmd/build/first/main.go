@@ -21,7 +21,8 @@ import (
 
 func main() {
 	err := cli.Try(func() {
-		cli.Check(ui.StaticPage(os.Stdout, cli.Must(jobs.First(context.Background(), new(serve.Local), choice.Example()))))
+		cli.Check(ui.StaticPage(os.Stdout,
+			cli.Must(jobs.First(context.Background(), new(serve.Local), choice.Example()))))
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "first:", err)

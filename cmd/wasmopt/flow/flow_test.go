@@ -18,7 +18,8 @@ func testFunction(segments ...testSegment) *Function {
 	for i, s := range segments {
 		c := codeSegment{next: s.next, resumes: s.resumes}
 		if s.if0 >= 0 {
-			c.code = []instruction{{op: opLocalGet, raw: []byte{opLocalGet, 1}, n: 1, target: -1}, {op: opIf, target: s.if0}}
+			c.code = []instruction{{op: opLocalGet, raw: []byte{opLocalGet, 1}, n: 1, target: -1},
+				{op: opIf, target: s.if0}}
 			c.code = append(c.code, make([]instruction, jumpIfLength-1)...)
 			for k := range c.code[2:] {
 				c.code[k+2].target = -1
@@ -42,13 +43,16 @@ func TestArrange(t *testing.T) {
 		{"straight", []testSegment{{-1, 1, false}, {-1, -1, false}}, 0, 0},
 		{"loop", []testSegment{{-1, 1, false}, {3, 2, false}, {-1, 1, false}, {-1, -1, false}}, 1, 0},
 		{"condition at the end", []testSegment{{-1, 2, false}, {-1, 2, false}, {1, 3, false}, {-1, -1, false}}, 1, 0},
-		{"loop in a loop", []testSegment{{-1, 4, false}, {-1, 3, false}, {-1, 3, false}, {2, 4, false}, {1, 5, false}, {-1, -1, false}}, 2, 0},
+		{"loop in a loop", []testSegment{{-1, 4, false}, {-1, 3, false}, {-1, 3, false}, {2, 4, false}, {1, 5, false},
+			{-1, -1, false}}, 2, 0},
 		{"itself", []testSegment{{-1, 1, false}, {1, 2, false}, {-1, -1, false}}, 1, 0},
 		{"a return in front", []testSegment{{-1, 2, false}, {-1, -1, false}, {1, 3, false}, {1, 2, false}}, 1, 0},
 		{"call", []testSegment{{-1, 1, false}, {3, 2, true}, {-1, 1, false}, {-1, -1, false}}, 0, 1},
-		{"call in the outer loop", []testSegment{{-1, 1, true}, {4, 2, true}, {2, 3, false}, {-1, 1, false}, {-1, -1, false}}, 1, 1},
+		{"call in the outer loop", []testSegment{{-1, 1, true}, {4, 2, true}, {2, 3, false}, {-1, 1, false},
+			{-1, -1, false}}, 1, 1},
 		{"two entries", []testSegment{{2, 1, false}, {-1, 2, false}, {1, 3, false}, {-1, -1, false}}, 0, 1},
-		{"two entries in a loop", []testSegment{{-1, 1, false}, {3, 2, false}, {-1, 3, false}, {2, 4, false}, {1, 5, false}, {-1, -1, false}}, 0, 2},
+		{"two entries in a loop", []testSegment{{-1, 1, false}, {3, 2, false}, {-1, 3, false}, {2, 4, false},
+			{1, 5, false}, {-1, -1, false}}, 0, 2},
 	} {
 		f := testFunction(c.segments...)
 		fl := f.arrange()
@@ -64,7 +68,8 @@ func TestArrange(t *testing.T) {
 			}
 		}
 		if loops != c.loops || table != c.table {
-			t.Errorf("%s: %v has %d loops and %d jumps through the table, want %d and %d", c.name, c.segments, loops, table, c.loops, c.table)
+			t.Errorf("%s: %v has %d loops and %d jumps through the table, want %d and %d", c.name, c.segments, loops,
+				table, c.loops, c.table)
 		}
 	}
 }
@@ -76,7 +81,8 @@ func TestArrangeRandom(t *testing.T) {
 	for range 3000 {
 		segments := make([]testSegment, 2+random.IntN(12))
 		for i := range segments {
-			segments[i] = testSegment{random.IntN(len(segments)+8) - 8, random.IntN(len(segments)+1) - 1, random.IntN(8) == 0}
+			segments[i] = testSegment{random.IntN(len(segments)+8) - 8, random.IntN(len(segments)+1) - 1,
+				random.IntN(8) == 0}
 			segments[i].if0 = max(segments[i].if0, -1)
 		}
 		f := testFunction(segments...)

@@ -41,7 +41,8 @@ func InitialMemory(sections []Section) ([]byte, error) {
 	for _, s := range segments {
 		end := s.at + int64(len(s.data))
 		if s.at < 0 || end > min(room, maxMemory) {
-			return nil, fmt.Errorf("%w: a data segment of %d bytes at %d in a memory of %d", ErrForm, len(s.data), s.at, room)
+			return nil, fmt.Errorf("%w: a data segment of %d bytes at %d in a memory of %d", ErrForm, len(s.data),
+				s.at, room)
 		}
 		size = max(size, end)
 	}

@@ -58,7 +58,8 @@ func TestWriteMemorySegments(t *testing.T) {
 	}
 	segments, err := readSegments(WriteMemory(memory, 7))
 	if err != nil || len(segments) > maxSegments {
-		t.Errorf("%d bytes that are not zero, in gaps of 9, became %d segments (%v); want at most %d", maxSegments+1, len(segments), err, maxSegments)
+		t.Errorf("%d bytes that are not zero, in gaps of 9, became %d segments (%v); want at most %d", maxSegments+1,
+			len(segments), err, maxSegments)
 	}
 }
 

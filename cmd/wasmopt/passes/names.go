@@ -15,7 +15,8 @@ import (
 func (p *program) shareNames() (string, error) {
 	return "", p.edit(func(t *tables) {
 		used := t.share(func(name string) bool {
-			return strings.HasPrefix(name, "main.") || slices.ContainsFunc(p.options.Keep, func(k string) bool { return strings.HasPrefix(name, k) }) ||
+			return strings.HasPrefix(name, "main.") ||
+				slices.ContainsFunc(p.options.Keep, func(k string) bool { return strings.HasPrefix(name, k) }) ||
 				name == "reflect.makeFuncStub" || name == "reflect.methodValueCall"
 		})
 		t.shorten(used)

@@ -46,7 +46,8 @@ func TestValues(t *testing.T) {
 // Functions of others share a name for each package; ours, and those that the
 // runtime knows, keep theirs.
 func TestShare(t *testing.T) {
-	names := []string{"main.f", "runtime.gopanic", "encoding/json.a", "encoding/json.(*T).b", "memtide/web/ui.X", "strconv.quoteWith", "slices.Sort[go.shape.int]", "slices.Max[a/b.T]"}
+	names := []string{"main.f", "runtime.gopanic", "encoding/json.a", "encoding/json.(*T).b", "memtide/web/ui.X",
+		"strconv.quoteWith", "slices.Sort[go.shape.int]", "slices.Max[a/b.T]"}
 	m := &tables{view: view{b: []byte{0}}, funcs: len(names)}
 	for _, name := range names {
 		m.b = append(append(m.b, name...), 0)
@@ -65,7 +66,8 @@ func TestShare(t *testing.T) {
 	m.share(func(name string) bool {
 		return strings.HasPrefix(name, "main.") || strings.HasPrefix(name, "memtide/")
 	})
-	want := []string{"main.f", "runtime.gopanic", "encoding/json.?", "encoding/json.?", "memtide/web/ui.X", "strconv.?", "slices.?", "slices.?"}
+	want := []string{"main.f", "runtime.gopanic", "encoding/json.?", "encoding/json.?", "memtide/web/ui.X",
+		"strconv.?", "slices.?", "slices.?"}
 	for i := range names {
 		if got := m.name(m.word(m.function(i) + funcName)); got != want[i] || m.bad {
 			t.Errorf("%s became %s (bad: %v); want %s", names[i], got, m.bad, want[i])

@@ -32,10 +32,12 @@ type Pass struct {
 func Passes() []Pass {
 	return []Pass{
 		{"jumps", "jump directly in functions, without their tables", true, (*program).jumps},
-		{"inlined", "clear lists of inlined calls and of arguments, which tracebacks print", true, (*program).dropInlined},
+		{"inlined", "clear lists of inlined calls and of arguments, which tracebacks print", true,
+			(*program).dropInlined},
 		{"names", "give functions of libraries one name for each package", true, (*program).shareNames},
 		{"search", "begin the search for a function at each 64th", true, (*program).coarsenSearch},
-		{"lines", "clear names of files, lines, and tables that only tracebacks and signals read", true, (*program).dropLines},
+		{"lines", "clear names of files, lines, and tables that only tracebacks and signals read", true,
+			(*program).dropLines},
 		{"segments", "write the initial memory in few segments", false, (*program).joinSegments},
 	}
 }
@@ -64,7 +66,8 @@ type Report struct {
 
 // LeftOut returns the steps of passes that did nothing although the options did not skip them.
 func (r *Report) LeftOut() []Step {
-	return slices.DeleteFunc(slices.Clone(r.Steps), func(s Step) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
+	return slices.DeleteFunc(slices.Clone(r.Steps),
+		func(s Step) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
 }
 
 const notAsked = "not asked for"

@@ -43,7 +43,8 @@ func others(but ...string) (names []string) {
 // The Go that runs these tests is one of those that were verified.
 func TestVerified(t *testing.T) {
 	if !IsVerified(runtime.Version()) {
-		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see Verified for what is to do", runtime.Version(), Verified())
+		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see Verified for what is to do",
+			runtime.Version(), Verified())
 	}
 }
 
@@ -84,7 +85,8 @@ func TestOnePass(t *testing.T) {
 		out := rewritten(t, file, others(p.Name)...)
 		text, err := runInNode(t, out)
 		if err != nil || !strings.Contains(text, "main.deep(") || !strings.HasSuffix(text, "recovered") {
-			t.Errorf("%s: the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", p.Name, err, text)
+			t.Errorf("%s: the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", p.Name,
+				err, text)
 		}
 		if bytes.Equal(out, file) {
 			t.Errorf("%s: the program is as it was; want it rewritten", p.Name)
@@ -159,7 +161,8 @@ func untouched(t *testing.T, what string, file []byte, o Options, words string) 
 	code, memory := parts(t, file)
 	code2, memory2 := parts(t, out)
 	if !bytes.Equal(code, code2) || !bytes.Equal(memory, memory2) {
-		t.Errorf("%s: the code (%v) or the memory (%v) has changed", what, !bytes.Equal(code, code2), !bytes.Equal(memory, memory2))
+		t.Errorf("%s: the code (%v) or the memory (%v) has changed", what, !bytes.Equal(code, code2),
+			!bytes.Equal(memory, memory2))
 	}
 	return out
 }
@@ -201,7 +204,8 @@ func TestUnknownVersion(t *testing.T) {
 	}
 	untouched(t, "two versions", linker, Options{}, "no runtime that says so")
 	untouched(t, "no version", unsaid, Options{}, "does not say which version of Go made it")
-	untouched(t, "another version, given", file, Options{Go: "go1.25.3"}, "the layout of go1.25.3 has not been verified")
+	untouched(t, "another version, given", file, Options{Go: "go1.25.3"},
+		"the layout of go1.25.3 has not been verified")
 	if _, report, err := Run(file, Options{Skip: others()}); err != nil || report.Go != runtime.Version() {
 		t.Errorf("the program is said to be made by %q (%v); want %s", report.Go, err, runtime.Version())
 	}

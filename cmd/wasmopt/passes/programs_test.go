@@ -251,7 +251,8 @@ func build(t *testing.T, text string, flags ...string) []byte {
 	if built[key] == nil {
 		dir := writeProgram(t, text)
 		file := filepath.Join(dir, "program.wasm")
-		goTool(t, dir, []string{"GOOS=js", "GOARCH=wasm"}, append(append([]string{"build", "-o", file}, flags...), ".")...)
+		goTool(t, dir, []string{"GOOS=js", "GOARCH=wasm"},
+			append(append([]string{"build", "-o", file}, flags...), ".")...)
 		program, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -300,6 +301,7 @@ func runInNode(t *testing.T, program []byte) (string, error) {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second))
 		defer cancel()
 	}
-	out, err := exec.CommandContext(ctx, "node", "--stack-size=8192", filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "node", "--stack-size=8192",
+		filepath.Join(goroot, "lib", "wasm", "wasm_exec_node.js"), file).CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }

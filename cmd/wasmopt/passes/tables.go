@@ -150,14 +150,16 @@ func (t *tables) name(off int) string { return t.text(t.names, off) }
 func findTables(memory []byte) (*tables, error) {
 	head := bytes.Index(memory, pcHead)
 	if head < 0 || bytes.LastIndex(memory, pcHead) != head {
-		return nil, fmt.Errorf("the head of the tables of functions (% x) stands in the memory %d times, want once", pcHead, bytes.Count(memory, pcHead))
+		return nil, fmt.Errorf("the head of the tables of functions (% x) stands in the memory %d times, want once",
+			pcHead, bytes.Count(memory, pcHead))
 	}
 	t := &tables{view: view{b: memory}, head: head}
 	begin := binary.LittleEndian.AppendUint64(nil, uint64(head))
 	begin = binary.LittleEndian.AppendUint64(begin, uint64(head+t.pc(headNames)))
 	t.module = bytes.Index(memory, begin)
 	if t.module < 0 || bytes.LastIndex(memory, begin) != t.module {
-		return nil, fmt.Errorf("the beginning of runtime.moduledata (% x) stands in the memory %d times, want once", begin, bytes.Count(memory, begin))
+		return nil, fmt.Errorf("the beginning of runtime.moduledata (% x) stands in the memory %d times, want once",
+			begin, bytes.Count(memory, begin))
 	}
 	if !t.within(t.module, 8*moduleWords) {
 		return nil, fmt.Errorf("runtime.moduledata at %d does not fit into a memory of %d", t.module, len(memory))

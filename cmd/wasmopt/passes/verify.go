@@ -51,7 +51,8 @@ func (v *verifier) verifyModule() {
 		mod(i+1, n, what+", its length")
 		mod(i+2, n, what+", its capacity")
 	}
-	v.expect(v.funcs > 0 && v.funcs == len(v.functions), "the tables are of %d functions, the program has %d", v.funcs, len(v.functions))
+	v.expect(v.funcs > 0 && v.funcs == len(v.functions), "the tables are of %d functions, the program has %d",
+		v.funcs, len(v.functions))
 	v.expect(v.pc(headUnused) == 0, "word %d of the head is %#x, want 0", headUnused, v.pc(headUnused))
 
 	// The parts in their order, each behind the one before; the linker rounds their
@@ -68,59 +69,80 @@ func (v *verifier) verifyModule() {
 		{"tables by instruction", v.pcs, headPCs, modPCs, 1},
 		{"records of functions", v.records, headRecords, modRecords, 1},
 	} {
-		v.expect(v.head+v.pc(p.head) == at, "word %d of the head (%s) leads to %#x, want %#x", p.head, p.what, v.head+v.pc(p.head), at)
+		v.expect(v.head+v.pc(p.head) == at, "word %d of the head (%s) leads to %#x, want %#x", p.head, p.what,
+			v.head+v.pc(p.head), at)
 		slice(p.word, at, (p.span.end-p.span.at)/p.size, p.what)
-		v.expect(p.span.end > p.span.at && (p.span.end-p.span.at)%recordAlign == 0, "the %s are %d bytes", p.what, p.span.end-p.span.at)
+		v.expect(p.span.end > p.span.at && (p.span.end-p.span.at)%recordAlign == 0, "the %s are %d bytes", p.what,
+			p.span.end-p.span.at)
 		v.within(p.span.at, p.span.end-p.span.at)
 		at = p.span.end
 	}
 	mod(modHead, v.head, "the head")
 	slice(modFuncTab, v.records.at, v.funcs+1, "the list of functions")
-	v.expect(v.data.at == at, "word %d of moduledata (gofunc) is %#x, want what follows the records, which end at %#x", modFuncData, v.data.at, at)
-	v.expect(v.data.end > v.data.at && v.buckets.end > v.buckets.at && v.within(v.buckets.at, v.buckets.end-v.buckets.at),
-		"words %d, %d and %d of moduledata (gofunc, findfunctab, epclntab) are %#x, %#x and %#x, want a rising order", modFuncData, modBuckets, modTablesEnd, v.data.at, v.data.end, v.buckets.end)
+	v.expect(v.data.at == at,
+		"word %d of moduledata (gofunc) is %#x, want what follows the records, which end at %#x", modFuncData,
+		v.data.at, at)
+	v.expect(v.data.end > v.data.at && v.buckets.end > v.buckets.at &&
+		v.within(v.buckets.at, v.buckets.end-v.buckets.at),
+		"words %d, %d and %d of moduledata (gofunc, findfunctab, epclntab) are %#x, %#x and %#x, want a rising order",
+		modFuncData, modBuckets, modTablesEnd, v.data.at, v.data.end, v.buckets.end)
 
 	first, last := flow.FirstNumber*placesOfEach, (flow.FirstNumber+v.funcs-1)*placesOfEach
 	mod(modMinPC, first, "minpc")
-	v.expect(v.mod(modMaxPC) > last && v.mod(modMaxPC) <= last+placesOfEach, "word %d of moduledata (maxpc) is %#x, want one in function %d", modMaxPC, v.mod(modMaxPC), v.funcs-1)
+	v.expect(v.mod(modMaxPC) > last && v.mod(modMaxPC) <= last+placesOfEach,
+		"word %d of moduledata (maxpc) is %#x, want one in function %d", modMaxPC, v.mod(modMaxPC), v.funcs-1)
 	mod(modText, 0, "text")
 	mod(modTextEnd, v.funcs*codeAlignment, "etext")
 	for i := modData; i < modEnd; i++ {
-		v.expect(v.mod(i) <= v.mod(i+1), "words %d and %d of moduledata are %#x and %#x, want a rising order", i, i+1, v.mod(i), v.mod(i+1))
+		v.expect(v.mod(i) <= v.mod(i+1), "words %d and %d of moduledata are %#x and %#x, want a rising order", i, i+1,
+			v.mod(i), v.mod(i+1))
 	}
 	v.verifyRest(mod, zero, slice)
 }
 
 // verifyRest verifies the words of moduledata that no pass reads: they say whether
 // those between them are where they should be.
-func (v *verifier) verifyRest(mod func(i, want int, what string), zero func(from, to int, what string), slice func(i, at, n int, what string)) {
+func (v *verifier) verifyRest(mod func(i, want int, what string), zero func(from, to int, what string),
+	slice func(i, at, n int, what string)) {
 	readOnly := func(i int) bool { return v.mod(i) >= v.mod(modReadOnly) && v.mod(i) <= v.head }
 	v.expect(v.pointsTo(v.module), "no variable points to moduledata at %#x, as runtime.lastmoduledatap does", v.module)
-	v.expect(v.mod(modData) >= v.module+8*moduleWords && v.mod(modData) < v.module+8*moduleWords+64, "word %d of moduledata (noptrdata) is %#x, want what follows moduledata, which ends at %#x", modData, v.mod(modData), v.module+8*moduleWords)
+	v.expect(v.mod(modData) >= v.module+8*moduleWords && v.mod(modData) < v.module+8*moduleWords+64,
+		"word %d of moduledata (noptrdata) is %#x, want what follows moduledata, which ends at %#x", modData,
+		v.mod(modData), v.module+8*moduleWords)
 	for _, i := range []int{modGCData, modGCBSS, modTypes, modTypesEnd, modReadOnly, modTexts} {
-		v.expect(readOnly(i), "word %d of moduledata is %#x, want one of what is only read, from %#x to %#x", i, v.mod(i), v.mod(modReadOnly), v.head)
+		v.expect(readOnly(i), "word %d of moduledata is %#x, want one of what is only read, from %#x to %#x", i,
+			v.mod(i), v.mod(modReadOnly), v.head)
 	}
-	v.expect(v.mod(modGCData) < v.mod(modGCBSS) && v.mod(modTypes) < v.mod(modTypesEnd), "words %d to %d of moduledata are %#x, %#x, %#x and %#x, want rising pairs",
+	v.expect(v.mod(modGCData) < v.mod(modGCBSS) && v.mod(modTypes) < v.mod(modTypesEnd),
+		"words %d to %d of moduledata are %#x, %#x, %#x and %#x, want rising pairs",
 		modGCData, modTypesEnd, v.mod(modGCData), v.mod(modGCBSS), v.mod(modTypes), v.mod(modTypesEnd))
 	slice(modTexts, v.mod(modTexts), 1, "sections of code")
 	text := v.mod(modTexts) // of this one, where it begins and ends, and is
-	v.expect(v.long(text) == 0 && v.long(text+8) == v.mod(modTextEnd)+1 && v.long(text+16) == 0, "the section of code goes from %#x to %#x and is at %#x, want 0, %#x and 0",
+	v.expect(v.long(text) == 0 && v.long(text+8) == v.mod(modTextEnd)+1 && v.long(text+16) == 0,
+		"the section of code goes from %#x to %#x and is at %#x, want 0, %#x and 0",
 		v.long(text), v.long(text+8), v.long(text+16), v.mod(modTextEnd)+1)
 
 	links, n := v.mod(modTypeLinks), v.mod(modTypeLinks+1)
-	v.expect(links >= v.mod(modTablesEnd) && links < v.mod(modTablesEnd)+64, "word %d of moduledata (typelinks) is %#x, want what follows the tables, which end at %#x", modTypeLinks, links, v.mod(modTablesEnd))
+	v.expect(links >= v.mod(modTablesEnd) && links < v.mod(modTablesEnd)+64,
+		"word %d of moduledata (typelinks) is %#x, want what follows the tables, which end at %#x", modTypeLinks,
+		links, v.mod(modTablesEnd))
 	slice(modTypeLinks, links, n, "typelinks")
 	for k := range n {
-		if !v.expect(v.word(links+4*k) < v.mod(modTypesEnd)-v.mod(modTypes), "type %d of %d is at %#x, behind them all", k, n, v.word(links+4*k)) {
+		if !v.expect(v.word(links+4*k) < v.mod(modTypesEnd)-v.mod(modTypes),
+			"type %d of %d is at %#x, behind them all", k, n, v.word(links+4*k)) {
 			break
 		}
 	}
 	itabs := v.mod(modITabLinks)
-	v.expect(itabs >= links+4*n && itabs < links+4*n+64, "word %d of moduledata (itablinks) is %#x, want what follows the types, which end at %#x", modITabLinks, itabs, links+4*n)
+	v.expect(itabs >= links+4*n && itabs < links+4*n+64,
+		"word %d of moduledata (itablinks) is %#x, want what follows the types, which end at %#x", modITabLinks,
+		itabs, links+4*n)
 	slice(modITabLinks, itabs, v.mod(modITabLinks+1), "itablinks")
-	v.expect(itabs+8*v.mod(modITabLinks+1) <= v.module, "the itabs end at %#x, behind the beginning of moduledata at %#x", itabs+8*v.mod(modITabLinks+1), v.module)
+	v.expect(itabs+8*v.mod(modITabLinks+1) <= v.module,
+		"the itabs end at %#x, behind the beginning of moduledata at %#x", itabs+8*v.mod(modITabLinks+1), v.module)
 	zero(modPlugins, modInits, "plugins")
-	v.expect(v.mod(modInits) >= v.mod(modData) && v.mod(modInits) < v.mod(modEnd), "word %d of moduledata (inittasks) is %#x, want one of the data", modInits, v.mod(modInits))
+	v.expect(v.mod(modInits) >= v.mod(modData) && v.mod(modInits) < v.mod(modEnd),
+		"word %d of moduledata (inittasks) is %#x, want one of the data", modInits, v.mod(modInits))
 	slice(modInits, v.mod(modInits), v.mod(modInits+1), "inittasks")
 	zero(modName, modHasMain, "names of modules")
 	mod(modHasMain, 1, "hasmain")
@@ -140,9 +162,11 @@ func (v *verifier) pointsTo(address int) bool {
 // verifyFunctions verifies the list of functions and their records.
 func (v *verifier) verifyFunctions() {
 	names, files := v.starts(v.names), v.starts(v.files)
-	v.expect(len(files) == v.pc(headFileCount), "word %d of the head is %d, and there are %d names of files", headFileCount, v.pc(headFileCount), len(files))
+	v.expect(len(files) == v.pc(headFileCount), "word %d of the head is %d, and there are %d names of files",
+		headFileCount, v.pc(headFileCount), len(files))
 	for at := v.units.at; at < v.units.end && v.err == nil; at += 4 {
-		v.expect(v.word(at) == noFileOfUnit || files[v.word(at)], "a unit has a file named at %#x, where no name begins", v.word(at))
+		v.expect(v.word(at) == noFileOfUnit || files[v.word(at)],
+			"a unit has a file named at %#x, where no name begins", v.word(at))
 	}
 	v.tablesAt, v.dataAt = map[int]values{}, map[int]int{}
 	at := v.records.at + v.funcs*listEntry + 4
@@ -150,17 +174,23 @@ func (v *verifier) verifyFunctions() {
 	for i := 0; i < v.funcs && v.err == nil; i++ {
 		at = v.records.at + align(at-v.records.at, recordAlign)
 		entry := v.records.at + i*listEntry
-		v.expect(v.word(entry) == flow.FirstNumber+i, "function %d is listed as %#x, want %#x", i, v.word(entry), flow.FirstNumber+i)
-		v.expect(v.function(i) == at, "the record of function %d is at %#x, want %#x, where the one before ends", i, v.function(i), at)
-		v.expect(v.word(at+funcEntry) == flow.FirstNumber+i, "the record of function %d is of %#x, want %#x", i, v.word(at+funcEntry), flow.FirstNumber+i)
-		v.expect(names[v.word(at+funcName)], "the name of function %d is at %#x, where no name begins", i, v.word(at+funcName))
+		v.expect(v.word(entry) == flow.FirstNumber+i, "function %d is listed as %#x, want %#x", i, v.word(entry),
+			flow.FirstNumber+i)
+		v.expect(v.function(i) == at, "the record of function %d is at %#x, want %#x, where the one before ends", i,
+			v.function(i), at)
+		v.expect(v.word(at+funcEntry) == flow.FirstNumber+i, "the record of function %d is of %#x, want %#x", i,
+			v.word(at+funcEntry), flow.FirstNumber+i)
+		v.expect(names[v.word(at+funcName)], "the name of function %d is at %#x, where no name begins", i,
+			v.word(at+funcName))
 		if !v.within(at, funcSize) {
 			return
 		}
 		v.verifyRecord(i, at, returns)
 		at += funcSize + 4*v.word(at+funcPCData) + 4*int(v.b[at+funcFuncData])
 	}
-	v.expect(v.word(v.records.at+v.funcs*listEntry) == flow.FirstNumber+v.funcs, "the list of functions ends with %#x, want %#x", v.word(v.records.at+v.funcs*listEntry), flow.FirstNumber+v.funcs)
+	v.expect(v.word(v.records.at+v.funcs*listEntry) == flow.FirstNumber+v.funcs,
+		"the list of functions ends with %#x, want %#x", v.word(v.records.at+v.funcs*listEntry),
+		flow.FirstNumber+v.funcs)
 	v.fills(at, v.records, "records of functions")
 }
 
@@ -186,8 +216,10 @@ func (v *verifier) deferReturn() int64 {
 // verifyRecord verifies the record of function i.
 func (v *verifier) verifyRecord(i, f int, returns int64) {
 	tables, data := v.word(f+funcPCData), int(v.b[f+funcFuncData])
-	v.expect(tables <= pcKinds && data <= dataKinds, "function %d has %d tables and %d data, want at most %d and %d", i, tables, data, pcKinds, dataKinds)
-	v.expect(v.b[f+funcID] <= lastFuncID && v.b[f+funcFlag] <= funcFlags && v.b[f+funcFlag+1] == 0, "function %d is of the kind %d %d %d", i, v.b[f+funcID], v.b[f+funcFlag], v.b[f+funcFlag+1])
+	v.expect(tables <= pcKinds && data <= dataKinds, "function %d has %d tables and %d data, want at most %d and %d",
+		i, tables, data, pcKinds, dataKinds)
+	v.expect(v.b[f+funcID] <= lastFuncID && v.b[f+funcFlag] <= funcFlags && v.b[f+funcFlag+1] == 0,
+		"function %d is of the kind %d %d %d", i, v.b[f+funcID], v.b[f+funcFlag], v.b[f+funcFlag+1])
 	v.expect(v.word(f+funcStart) < 1<<31, "function %d begins at line %#x", i, v.word(f+funcStart))
 	if !v.within(f+funcSize, 4*(tables+data)) || v.err != nil {
 		return
@@ -205,7 +237,8 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 		if places < 0 {
 			places = t.places
 			if fn := v.functions[i]; fn != nil {
-				v.expect(places == fn.Places() || places == fn.Places()+1, "the %s of function %d cover %d places, its code has %d", what, i, places, fn.Places())
+				v.expect(places == fn.Places() || places == fn.Places()+1,
+					"the %s of function %d cover %d places, its code has %d", what, i, places, fn.Places())
 			}
 		}
 		v.expect(t.places == places, "the %s of function %d cover %d places, want %d", what, i, t.places, places)
@@ -221,11 +254,14 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 	if unit := v.word(f + funcUnit); unit == noCompileUnit {
 		v.expect(files.most < 0, "function %d has files and no unit", i)
 	} else {
-		v.expect(files.least >= 0 && 4*(unit+files.most) < v.units.end-v.units.at, "function %d has files %d to %d from %d on, want at most %d", i, files.least, files.most, unit, (v.units.end-v.units.at)/4)
+		v.expect(files.least >= 0 && 4*(unit+files.most) < v.units.end-v.units.at,
+			"function %d has files %d to %d from %d on, want at most %d", i, files.least, files.most, unit,
+			(v.units.end-v.units.at)/4)
 	}
 	if place := v.word(f + funcDeferReturn); place != 0 {
 		fn := v.functions[i]
-		v.expect(fn == nil || place < fn.Places() && fn.Calls(place, returns), "function %d goes on after panics at place %d, which does not call %s", i, place, deferReturn)
+		v.expect(fn == nil || place < fn.Places() && fn.Calls(place, returns),
+			"function %d goes on after panics at place %d, which does not call %s", i, place, deferReturn)
 	}
 	for k := range data {
 		if off := v.word(f + funcSize + 4*(tables+k)); off != noData {
@@ -252,7 +288,8 @@ func (v *verifier) verifyPCs() {
 	at := v.pcs.at + 1
 	for n := range len(v.tablesAt) {
 		t, named := v.tablesAt[at-v.pcs.at]
-		if !v.expect(named, "after %d of %d tables by instruction none that a function has begins at %#x", n, len(v.tablesAt), at-v.pcs.at) {
+		if !v.expect(named, "after %d of %d tables by instruction none that a function has begins at %#x", n,
+			len(v.tablesAt), at-v.pcs.at) {
 			return
 		}
 		at = t.end
@@ -279,11 +316,14 @@ func (v *verifier) verifyData() {
 func (v *verifier) verifyBuckets() {
 	places := v.mod(modMaxPC) - v.mod(modMinPC)
 	n, subs := (places+bucketPlaces-1)/bucketPlaces, (places+subPlaces-1)/subPlaces
-	v.expect(v.buckets.end-v.buckets.at == 4*n+subs, "the table to search for functions has %d bytes, want %d", v.buckets.end-v.buckets.at, 4*n+subs)
+	v.expect(v.buckets.end-v.buckets.at == 4*n+subs, "the table to search for functions has %d bytes, want %d",
+		v.buckets.end-v.buckets.at, 4*n+subs)
 	for i := 0; i < n && v.err == nil; i++ {
 		at := v.buckets.at + i*bucketSize
-		v.expect(v.word(at) == i*bucketPlaces/placesOfEach, "the search in bucket %d begins at function %d, want %d", i, v.word(at), i*bucketPlaces/placesOfEach)
+		v.expect(v.word(at) == i*bucketPlaces/placesOfEach, "the search in bucket %d begins at function %d, want %d",
+			i, v.word(at), i*bucketPlaces/placesOfEach)
 		rest := v.b[at+4 : min(at+bucketSize, v.buckets.end)]
-		v.expect(!slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }), "the search in bucket %d goes on by % x, want zeros", i, rest)
+		v.expect(!slices.ContainsFunc(rest, func(b byte) bool { return b != 0 }),
+			"the search in bucket %d goes on by % x, want zeros", i, rest)
 	}
 }

@@ -30,7 +30,8 @@ func (v *verifier) verifyDatum(i, kind, off int, tables [pcKinds]values, places 
 		size, ok = 4, v.word(at) >= flow.FirstNumber && v.word(at) < flow.FirstNumber+v.funcs
 	}
 	fits := at+size <= v.data.end
-	v.expect(ok && fits, "function %d has data of kind %d at %#x, which have another form (%d bytes)", i, kind, off, size)
+	v.expect(ok && fits, "function %d has data of kind %d at %#x, which have another form (%d bytes)", i, kind,
+		off, size)
 	v.dataAt[off] = max(v.dataAt[off], size)
 }
 

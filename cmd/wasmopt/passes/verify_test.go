@@ -176,7 +176,8 @@ func TestInsertedWordInRecords(t *testing.T) {
 // A table more between two others, with every address as it has to be then, is noticed.
 func TestInsertedTable(t *testing.T) {
 	l, tb := layoutOf(t)
-	for name, part := range map[string]span{"names": tb.names, "units": tb.units, "files": tb.files, "tables by instruction": tb.pcs, "records": tb.records, "data": tb.data, "buckets": tb.buckets} {
+	for name, part := range map[string]span{"names": tb.names, "units": tb.units, "files": tb.files,
+		"tables by instruction": tb.pcs, "records": tb.records, "data": tb.data, "buckets": tb.buckets} {
 		before := span{part.at, part.at}
 		if _, err := replaced(l, tb, before, make([]byte, 8)).read(); err == nil {
 			t.Errorf("8 bytes before the %s are not noticed; want a refusal", name)
@@ -244,7 +245,8 @@ func TestCorruptTables(t *testing.T) {
 	end := tb.mod(modTablesEnd)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range 120 {
-		parts := []span{{tb.module, tb.module + 8*moduleWords}, {tb.head, tb.names.at}, tb.records, tb.units, tb.pcs, tb.data, tb.buckets}
+		parts := []span{{tb.module, tb.module + 8*moduleWords}, {tb.head, tb.names.at}, tb.records, tb.units, tb.pcs,
+			tb.data, tb.buckets}
 		part := parts[i%len(parts)]
 		at := part.at + random.IntN((part.end-part.at)/4)*4
 		n := []uint32{0, 1, noData, random.Uint32(), random.Uint32N(1 << 20), 1 << 31}[random.IntN(6)]
@@ -261,7 +263,8 @@ func TestCorruptTables(t *testing.T) {
 				break
 			}
 		}
-		if !bytes.Equal(p.memory[:tb.head], other.memory[:tb.head]) || !bytes.Equal(p.memory[end:], other.memory[end:]) {
+		if !bytes.Equal(p.memory[:tb.head], other.memory[:tb.head]) ||
+			!bytes.Equal(p.memory[end:], other.memory[end:]) {
 			t.Errorf("seed %d, case %d: with %#x at %#x the passes change what is outside of the tables, from %#x to %#x", seed, i, n, at, tb.head, end)
 		}
 	}
@@ -272,14 +275,17 @@ func TestFindTables(t *testing.T) {
 	head := append(bytes.Clone(pcHead), make([]byte, 8*headWords)...)
 	begin := binary.LittleEndian.AppendUint64(make([]byte, 8), 8) // the head is at 8, and so are the names
 	for name, memory := range map[string][]byte{
-		"nothing":           make([]byte, 100),
-		"cut":               append(bytes.Clone(pcHead), 1, 2, 3),
-		"nonsense":          append(bytes.Clone(pcHead), bytes.Repeat([]byte{0xff}, 200)...),
-		"a head":            append(make([]byte, 8), head...),
-		"two heads":         append(bytes.Clone(head), head...),
-		"another place":     append(append(make([]byte, 8), head...), append(begin, bytes.Repeat([]byte{1}, 8*moduleWords)...)...),
-		"moduledata cut":    append(append(make([]byte, 8), head...), binary.LittleEndian.AppendUint64(begin[8:], 8)...),
-		"two of moduledata": append(append(make([]byte, 8), head...), bytes.Repeat(binary.LittleEndian.AppendUint64(nil, 8), 100)...),
+		"nothing":   make([]byte, 100),
+		"cut":       append(bytes.Clone(pcHead), 1, 2, 3),
+		"nonsense":  append(bytes.Clone(pcHead), bytes.Repeat([]byte{0xff}, 200)...),
+		"a head":    append(make([]byte, 8), head...),
+		"two heads": append(bytes.Clone(head), head...),
+		"another place": append(append(make([]byte, 8), head...),
+			append(begin, bytes.Repeat([]byte{1}, 8*moduleWords)...)...),
+		"moduledata cut": append(append(make([]byte, 8), head...),
+			binary.LittleEndian.AppendUint64(begin[8:], 8)...),
+		"two of moduledata": append(append(make([]byte, 8), head...),
+			bytes.Repeat(binary.LittleEndian.AppendUint64(nil, 8), 100)...),
 	} {
 		if got, err := readTables(memory, nil, 0); err == nil {
 			t.Errorf("%s: % x is taken for tables (%v); want a refusal", name, memory, fmt.Sprint(got.funcs))

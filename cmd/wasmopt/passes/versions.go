@@ -42,7 +42,8 @@ func madeBy(sections []module.Section, memory []byte) (string, error) {
 			return "", fmt.Errorf("the program says that %s linked it, and has no runtime that says so", version)
 		}
 		at += i
-		header := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(at)), uint64(len(version)))
+		header := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(at)),
+			uint64(len(version)))
 		if bytes.Contains(memory, header) {
 			return version, nil
 		}

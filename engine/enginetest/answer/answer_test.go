@@ -90,7 +90,8 @@ func compare(t *testing.T, v *enginetest.Vector, got map[string]json.RawMessage)
 		}
 	}
 	for _, field := range answered[v.Algorithm] {
-		if want, ok := v.Expect[field]; ok && got[field] == nil && !(v.Algorithm == "pipeline" && string(want) == "null") {
+		if want, ok := v.Expect[field]; ok && got[field] == nil &&
+			!(v.Algorithm == "pipeline" && string(want) == "null") {
 			t.Errorf("%s (%s): %s is not answered", v.ID, v.Algorithm, field)
 		}
 	}

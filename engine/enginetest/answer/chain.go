@@ -124,7 +124,8 @@ func offloadAll(v *enginetest.Vector) fields {
 	}
 	best, err := offload.BestFluid(p, nil)
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled", "int_true_opt_scaled",
+		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled",
+			"int_true_opt_scaled",
 			"greedy", "vdnn", "tflms"} {
 			f[field] = nil
 		}

@@ -41,7 +41,10 @@ func graphJoint(v *enginetest.Vector) fields {
 // directions and of one. A nanosecond is one unit of time.
 func windows(v *enginetest.Vector) fields {
 	methods := map[string]func(p *engine.Problem) (*engine.Solution, error){
-		"window": func(p *engine.Problem) (*engine.Solution, error) { return window.ByWindow(p, engine.Bytes(v.Window)) },
+		"window": func(p *engine.Problem) (*engine.Solution,
+			error) {
+			return window.ByWindow(p, engine.Bytes(v.Window))
+		},
 	}
 	if l := v.LMS; l != nil {
 		methods["lms"] = func(p *engine.Problem) (*engine.Solution, error) {
@@ -51,7 +54,8 @@ func windows(v *enginetest.Vector) fields {
 	f := fields{}
 	for name, solve := range methods {
 		answer := fields{"feasible": true}
-		for field, duplex := range map[string]engine.Duplex{"makespan": engine.FullDuplex, "makespan_half_duplex": engine.HalfDuplex} {
+		for field, duplex := range map[string]engine.Duplex{"makespan": engine.FullDuplex,
+			"makespan_half_duplex": engine.HalfDuplex} {
 			p := &engine.Problem{Graph: v.Graph(), Device: enginetest.Device(duplex), Budget: v.BudgetBytes()}
 			sol, err := solve(p)
 			if stop, stops := errors.AsType[*window.StopError](err); stops {
@@ -83,7 +87,8 @@ func allocator(v *enginetest.Vector) fields {
 		f[name] = fields{"search_pool": must(alloc.Lookup(name).Place(r, engine.NoLimit, nil, nil)).Pool}
 	}
 	if v.VAChunk > 0 {
-		f["va"] = fields{"peak_chunks": must(allocators.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)).PeakChunks()}
+		f["va"] = fields{"peak_chunks": must(allocators.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk),
+			nil)).PeakChunks()}
 	}
 	poll := engine.NewPoll(engine.LimitCalls(context.Background(), proofNodes), nil)
 	if l, err := alloc.Lookup("optimal").Place(r, engine.NoLimit, nil, poll); err == nil && l.Optimal {

@@ -1,10 +1,13 @@
-// Package check proves or refutes traces of pipelines. It is the second opinion on what pipeline.Play says: it knows the
+// Package check proves or refutes traces of pipelines. It is the second opinion on what pipeline.Play says: it knows
+// the
 // meaning of an order, see package pipeline, but shares no code with the player, only the types of a Trace.
 //
 // Trace takes starts and ends from the trace and derives everything else from the definition. It proves that every pass
 // and copy of the order runs once, in its lane and in order, for its time; that what it waits for was there; that no
-// rank ever holds more than its limit; that nothing started later than it could, since at every instant before its start
-// it was not its turn, its data had not arrived, or its bytes did not fit; and the step time, the peaks and the busy time.
+// rank ever holds more than its limit; that nothing started later than it could, since at every instant before its
+// start
+// it was not its turn, its data had not arrived, or its bytes did not fit; and the step time, the peaks and the busy
+// time.
 //
 // Valid proves less: that a trace breaks no rule. It is for traces that may start passes later than they could.
 package check
@@ -99,7 +102,8 @@ func (c *proof) read() error {
 			receives := time.Duration(0)
 			for _, y := range parts {
 				if c.p.Stages[y.Stage].Rank != r || y.Start != x.Start || y.End-y.Start != want {
-					return fmt.Errorf("%v runs on rank %d from %d to %d; want rank %d and a length of %d", y.Pass, r, y.Start, y.End, c.p.Stages[y.Stage].Rank, want)
+					return fmt.Errorf("%v runs on rank %d from %d to %d; want rank %d and a length of %d", y.Pass, r,
+						y.Start, y.End, c.p.Stages[y.Stage].Rank, want)
 				}
 				receives = max(receives, c.blocking(c.from(y.Pass)))
 			}
@@ -328,7 +332,10 @@ func (c *proof) queued(x pipeline.Span, to int) (free time.Duration) {
 // memory proves that no rank holds more than its limit at any instant, and the peaks.
 func (c *proof) memory() error {
 	for r, uses := range c.uses {
-		slices.SortStableFunc(uses, func(a, b taken) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.turn, b.turn)) })
+		slices.SortStableFunc(uses, func(a,
+			b taken) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.turn, b.turn))
+		})
 		fixed := engine.Bytes(0)
 		if c.p.Fixed != nil {
 			fixed = c.p.Fixed[r]

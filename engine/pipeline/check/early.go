@@ -109,7 +109,8 @@ func (c *proof) fits(r int, from, to time.Duration, bytes engine.Bytes, turn int
 	return 0, false
 }
 
-// lanes proves that copies run one at a time on the lane of their link, first issued first, and no later than they could.
+// lanes proves that copies run one at a time on the lane of their link, first issued first, and no later than they
+// could.
 func (c *proof) lanes(order [][]pipeline.Pass) error {
 	type issue struct {
 		pipeline.Span

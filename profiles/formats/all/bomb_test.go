@@ -51,13 +51,18 @@ func TestZipBombs(t *testing.T) {
 		for name, data := range map[string][]byte{"honest": honest, "lying": lying} {
 			for way, read := range map[string]func() error{
 				"in memory": func() error { _, err := profiles.Decode("x.gz", profiles.Bytes(data), nil); return err },
-				"in a file": func() error { _, err := profiles.Decode("x.gz", formattest.ContentOf(data), nil); return err },
+				"in a file": func() error {
+					_,
+						err := profiles.Decode("x.gz", formattest.ContentOf(data), nil)
+					return err
+				},
 			} {
 				var err error
 				bytes := formattest.Spent(func() { err = read() })
 				formattest.CheckProblems(t, err)
 				if err == nil || bytes > 2*formattest.MostSpent {
-					t.Errorf("%s, %s, %s: %d MiB allocated in all, %v; want less than %d and an error", format, name, way, bytes>>20, err, 2*formattest.MostSpent>>20)
+					t.Errorf("%s, %s, %s: %d MiB allocated in all, %v; want less than %d and an error", format, name,
+						way, bytes>>20, err, 2*formattest.MostSpent>>20)
 				}
 				t.Logf("%s, %s, %s: %d KiB: %d MiB in all: %.150v", format, name, way, len(data)>>10, bytes>>20, err)
 			}
@@ -98,7 +103,8 @@ func TestInflated(t *testing.T) {
 			spent := formattest.Spent(func() { _, err = profiles.Decode("x", profiles.Bytes(content), nil) })
 			formattest.CheckProblems(t, err)
 			if spent > formattest.MostSpent {
-				t.Errorf("%s, %s: %d MiB allocated in all, want at most %d: %v", format, way, spent>>20, formattest.MostSpent>>20, err)
+				t.Errorf("%s, %s: %d MiB allocated in all, want at most %d: %v", format, way, spent>>20,
+					formattest.MostSpent>>20, err)
 			}
 			t.Logf("%s, %s: %d MiB in all: %.150v", format, way, spent>>20, err)
 		}

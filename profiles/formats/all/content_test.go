@@ -73,9 +73,11 @@ func (c torn) ReadAt(p []byte, off int64) (int, error) {
 func TestContentTorn(t *testing.T) {
 	gone := &profiles.FormatError{Found: "The file is gone", Expected: "x", Remedy: "y"}
 	plain := formattest.Read(t, "../kineto/testdata/modules.trace.json")
-	for name, data := range map[string][]byte{"streamed": plain, "packed": formattest.Pack(t, plain), "held": formattest.Read(t, "../native/testdata/chain.json")} {
+	for name, data := range map[string][]byte{"streamed": plain, "packed": formattest.Pack(t, plain),
+		"held": formattest.Read(t, "../native/testdata/chain.json")} {
 		for _, from := range []int64{0, int64(len(data)) - 1} {
-			if _, err := profiles.Decode("x", torn{formattest.ContentOf(data), from, gone}, nil); !errors.Is(err, gone) {
+			if _, err := profiles.Decode("x", torn{formattest.ContentOf(data), from, gone}, nil); !errors.Is(err,
+				gone) {
 				t.Errorf("%s, unreadable from %d of %d: %v, want %v", name, from, len(data), err, gone)
 			}
 		}
@@ -84,11 +86,13 @@ func TestContentTorn(t *testing.T) {
 
 // Content that is too large is refused before it is read.
 func TestContentTooLarge(t *testing.T) {
-	for head, most := range map[string]int64{"\x80\x04}.": profiles.MaxStream, "anything": profiles.MaxSize, "\x08\x08\x12\x01x\x3a": profiles.MaxStream} {
+	for head, most := range map[string]int64{"\x80\x04}.": profiles.MaxStream, "anything": profiles.MaxSize,
+		"\x08\x08\x12\x01x\x3a": profiles.MaxStream} {
 		c := &padded{head: head, zeros: most}
 		_, err := profiles.Decode("x", c, nil)
 		if err == nil || !strings.Contains(err.Error(), "is larger than") || c.read > 2*profiles.HeadSize {
-			t.Errorf("%q and %d zeros: %v after %d bytes; want to hear that it is too large, at once", head, most, err, c.read)
+			t.Errorf("%q and %d zeros: %v after %d bytes; want to hear that it is too large, at once", head, most,
+				err, c.read)
 		}
 	}
 }

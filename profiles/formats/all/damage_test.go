@@ -57,7 +57,8 @@ func decodeDamaged(t *testing.T, data []byte, seed int) {
 			t.Logf("this was mutation %d:\n%q", seed, data)
 		}
 	}()
-	p, err := profiles.Decode("mutation", profiles.Bytes(data), engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
+	p, err := profiles.Decode("mutation", profiles.Bytes(data),
+		engine.NewPoll(engine.LimitCalls(t.Context(), mostPolls), nil))
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("decoding goes on after %d polls", mostPolls)
 	}

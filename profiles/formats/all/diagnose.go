@@ -20,7 +20,8 @@ func diagnose(head []byte) *profiles.FormatError {
 	for _, f := range profiles.Formats() {
 		titles = append(titles, f.Title)
 	}
-	return &profiles.FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".", Remedy: remedy}
+	return &profiles.FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".",
+		Remedy: remedy}
 }
 
 // signature is how a kind of file begins, and what to do with it.
@@ -44,13 +45,17 @@ var signatures = []signature{
 	{"BM", "a BMP image", collectHint},
 	{"<svg", "an SVG image", collectHint},
 	{"%PDF-", "a PDF document", collectHint},
-	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)", "If a profile is in it, unpack it and open that. Of a spreadsheet, save the table as CSV."},
+	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)",
+		"If a profile is in it, unpack it and open that. Of a spreadsheet, save the table as CSV."},
 	{"7z\xbc\xaf", "a 7-Zip archive", unpackHint},
-	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere", "Fetch the file with git lfs pull, or download it from the page of the repository."},
+	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere",
+		"Fetch the file with git lfs pull, or download it from the page of the repository."},
 	{"\x89HDF\r\n", "an HDF5 file", recordHint},
 	{"GGUF", "a GGUF file: weights", recordHint},
-	{"\x93NUMPY", "a NumPy array", "Write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."},
-	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)", "Record the step with torch.profiler, and export_chrome_trace."},
+	{"\x93NUMPY", "a NumPy array",
+		"Write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."},
+	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)",
+		"Record the step with torch.profiler, and export_chrome_trace."},
 	{"\x7fELF", "a program", collectHint},
 	{"\x00asm", "a WebAssembly module", collectHint},
 	{"\x1f\x8b", "gzip data inside gzip data", unpackHint},
@@ -115,7 +120,8 @@ func validEnd(head []byte) int {
 // hold.
 func looksLikePickle(head []byte) (what, remedy string, ok bool) {
 	const remedyOld = "Write it again with protocol 2 or higher; torch.cuda.memory._dump_snapshot does."
-	for _, begin := range []string{"(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "}q\x00", "]q\x00", "ccopy_reg\n", "c__builtin__\n"} {
+	for _, begin := range []string{"(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "}q\x00", "]q\x00", "ccopy_reg\n",
+		"c__builtin__\n"} {
 		if bytes.HasPrefix(head, []byte(begin)) {
 			return "This looks like a pickle of protocol 0 or 1, which is not read", remedyOld, true
 		}
@@ -137,7 +143,8 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 		return "This looks like an event file of TensorBoard",
 			"Open the trace that its profiler wrote beside it (.pt.trace.json), or record one."
 	case has("TFL3", 4, 8):
-		return "This looks like a TensorFlow Lite model", "Export the model as ONNX, or record a profile of a training step."
+		return "This looks like a TensorFlow Lite model",
+			"Export the model as ONNX, or record a profile of a training step."
 	case has("ustar", 257, 263):
 		return "This looks like a tar archive", unpackHint
 	case isWide(head):
@@ -218,7 +225,8 @@ var jsonKinds = []jsonKind{
 	{[]string{"tokenizer_class"}, "This looks like settings of a tokenizer", modelHint},
 	{[]string{"image_mean"}, "This looks like settings of a preprocessor of images", modelHint},
 	{[]string{"feature_extractor_type"}, "This looks like settings of a preprocessor", modelHint},
-	{[]string{"eos_token_id", "bos_token_id"}, "This looks like settings of text generation (generation_config.json)", modelHint},
+	{[]string{"eos_token_id", "bos_token_id"}, "This looks like settings of text generation (generation_config.json)",
+		modelHint},
 	{[]string{"keras_version"}, "This looks like a Keras model",
 		"Export the model as ONNX, or record a profile of a training step."},
 	{[]string{"stages"}, `This looks like a profile without "format": "memtide/1"`, formatHint},
@@ -249,7 +257,8 @@ kinds:
 	if first, rest, ok := bytes.Cut(trimmed, []byte("\n")); ok && json.Valid(first) && len(rest) > 0 && rest[0] == '{' {
 		return "This is JSON line by line (a log?)", collectHint
 	}
-	return `This is JSON without "format": "memtide/1"`, `If it is a profile, add "format": "memtide/1" to the outer object.`
+	return `This is JSON without "format": "memtide/1"`,
+		`If it is a profile, add "format": "memtide/1" to the outer object.`
 }
 
 // textKind is a kind of text: a part that it has within its head.

@@ -34,7 +34,8 @@ func read(t *testing.T, file string) *profiles.Profile {
 func TestConfigsArePresets(t *testing.T) {
 	for _, c := range []struct{ ref, config string }{
 		{"gpt2-xl-step-f16-b2", `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
-		{"bert-large-step-f16-b8", `{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
+		{"bert-large-step-f16-b8",
+			`{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
 		{"llama3-8b-step-b1", `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
 	} {
 		got, err := profiles.Decode("config.json", profiles.Bytes(c.config), nil)
@@ -49,7 +50,8 @@ func TestConfigsArePresets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(got.Chain.Stages, want.Chain.Stages) || got.Chain.Resident != want.Chain.Resident || got.Chain.Batch != want.Chain.Batch {
+		if !slices.Equal(got.Chain.Stages, want.Chain.Stages) || got.Chain.Resident != want.Chain.Resident ||
+			got.Chain.Batch != want.Chain.Batch {
 			t.Errorf("%s: the config is\n%+v, want\n%+v", c.ref, got.Chain, want.Chain)
 		}
 	}
@@ -67,7 +69,8 @@ func TestOnnxResNet50(t *testing.T) {
 	}
 	const flatten = 8192
 	if g, w := got.Totals(), want.Totals(); g.Saved != w.Saved-flatten || g.Resident.Weights != w.Resident.Weights {
-		t.Errorf("saved %d and weights %d, want %d and %d but for softmax and flattening", g.Saved, g.Resident.Weights, w.Saved, w.Resident.Weights)
+		t.Errorf("saved %d and weights %d, want %d and %d but for softmax and flattening", g.Saved,
+			g.Resident.Weights, w.Saved, w.Resident.Weights)
 	}
 	for i := range 20 { // up to the pool
 		g, w := got.Chain.Stages[i], want.Chain.Stages[i]
@@ -79,7 +82,8 @@ func TestOnnxResNet50(t *testing.T) {
 		}
 	}
 	if got.Source.Sizes != profiles.Exact || got.Chain.Len() != 23 || got.Batch != 1 {
-		t.Errorf("sizes %s, %d stages, batch %d; want exact, 23 with the loss, 1", got.Source.Sizes, got.Chain.Len(), got.Batch)
+		t.Errorf("sizes %s, %d stages, batch %d; want exact, 23 with the loss, 1", got.Source.Sizes, got.Chain.Len(),
+			got.Batch)
 	}
 }
 

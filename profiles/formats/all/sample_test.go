@@ -83,7 +83,8 @@ func TestFormats(t *testing.T) {
 	for _, f := range profiles.Formats() {
 		summary, _, _ := strings.Cut(f.Doc, "\n\n")
 		if f.Title == "" || !strings.HasSuffix(summary, ".") || len(f.Extensions) == 0 {
-			t.Errorf("format %s: title %q, summary %q, extensions %q; want all of them", f.Name, f.Title, summary, f.Extensions)
+			t.Errorf("format %s: title %q, summary %q, extensions %q; want all of them", f.Name, f.Title, summary,
+				f.Extensions)
 		}
 		if samples[f.Name] == 0 {
 			t.Errorf("format %s has no sample in testdata", f.Name)

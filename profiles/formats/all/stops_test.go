@@ -18,8 +18,10 @@ func TestByteOrderMark(t *testing.T) {
 		p, err := profiles.Decode("x", profiles.Bytes(append([]byte("\xef\xbb\xbf"), data...)), nil)
 		if err != nil {
 			t.Errorf("%s with a byte order mark: %v", file, err)
-		} else if q, err := profiles.Decode("x", profiles.Bytes(data), nil); err != nil || formattest.Dump(p) != formattest.Dump(q) {
-			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, formattest.Dump(p), formattest.Dump(q), err)
+		} else if q, err := profiles.Decode("x", profiles.Bytes(data), nil); err != nil ||
+			formattest.Dump(p) != formattest.Dump(q) {
+			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, formattest.Dump(p),
+				formattest.Dump(q), err)
 		}
 	}
 }

@@ -71,7 +71,8 @@ func header(data []byte) *stageTable {
 		t.line++
 		if comment, ok := strings.CutPrefix(text, "#"); ok {
 			if key, value, ok := strings.Cut(comment, ":"); ok && len(t.notes) < profiles.MaxNotes {
-				t.notes = append(t.notes, note{t.line - 1, strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)})
+				t.notes = append(t.notes,
+					note{t.line - 1, strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)})
 			}
 			continue
 		}
@@ -112,12 +113,14 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("csv", len(data))
 	if !bytes.Contains(data, []byte("\n")) && bytes.IndexByte(bytes.TrimRight(data, "\r"), '\r') >= 0 {
 		errs.Fail(&profiles.FormatError{Found: "The lines end in carriage returns alone, as of old Macs",
-			Expected: "Lines end in a line feed, with or without a carriage return before it.", Remedy: "Save the table again with line ends of Unix or Windows."})
+			Expected: "Lines end in a line feed, with or without a carriage return before it.",
+			Remedy:   "Save the table again with line ends of Unix or Windows."})
 	}
 	t := header(data)
 	if t == nil { // the head that Match saw ends within the header
 		errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
-			Expected: fmt.Sprintf("At most %d columns are read.", table.MaxColumns), Remedy: "Keep only the columns of stages."})
+			Expected: fmt.Sprintf("At most %d columns are read.", table.MaxColumns),
+			Remedy:   "Keep only the columns of stages."})
 	}
 	p := &profiles.Profile{Name: name, Chain: &engine.Chain{}}
 	t.checkColumns(errs, p)
@@ -138,7 +141,8 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 		known = append(known, c.Name)
 		if c.Required && !slices.Contains(t.columns, c.Name) {
 			errs.Add(&profiles.FormatError{Line: t.line - 1,
-				Found:    fmt.Sprintf("The column %s is missing; found are %s", c.Name, profiles.Clip(strings.Join(t.columns, ", "))),
+				Found: fmt.Sprintf("The column %s is missing; found are %s", c.Name,
+					profiles.Clip(strings.Join(t.columns, ", "))),
 				Expected: "The columns forward_s, backward_s and output_bytes are required.",
 				Remedy:   "Add the column, or rename the one that holds these numbers."})
 		}
@@ -189,7 +193,8 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 }
 
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
-func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain, poll *engine.Poll) (hasLoss bool) {
+func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain,
+	poll *engine.Poll) (hasLoss bool) {
 	r := table.Rows(data[t.rest:], t.comma)
 	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
 	for {
@@ -211,7 +216,8 @@ func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.
 			stages.Errs.Fail(parse.TooManyStages())
 		}
 		line, _ := r.FieldPos(0)
-		c.Stages = append(c.Stages, t.readRow(row, stages, parse.StagePlace{Line: t.line - 1 + line, Number: len(c.Stages) + 1}))
+		c.Stages = append(c.Stages, t.readRow(row, stages,
+			parse.StagePlace{Line: t.line - 1 + line, Number: len(c.Stages) + 1}))
 	}
 	n := len(c.Stages)
 	hasLoss = n > 0 && strings.EqualFold(c.Stages[n-1].Name, parse.LossName)
@@ -229,7 +235,8 @@ func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.S
 		if t.comma == ',' {
 			remedy += " Decimals need a point, not a comma."
 		}
-		stages.FailAt(at, "", "", &profiles.FormatError{Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(t.columns)),
+		stages.FailAt(at, "", "", &profiles.FormatError{Found: fmt.Sprintf("there are %s, the header has %d",
+			profiles.Count(len(row), "cell"), len(t.columns)),
 			Expected: "Every line has as many cells as the header.", Remedy: remedy})
 		return engine.Stage{}
 	}
@@ -249,8 +256,10 @@ func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.S
 		s.Unsaved = true
 	case "false", "":
 	default:
-		stages.FailAt(at, parse.UnsavedColumn, s.Name, &profiles.FormatError{Found: parse.UnsavedColumn + " is " + strconv.Quote(profiles.Clip(word)),
-			Expected: "true or false is expected.", Remedy: "Write true where no backward reads the output, and false or nothing elsewhere."})
+		stages.FailAt(at, parse.UnsavedColumn, s.Name,
+			&profiles.FormatError{Found: parse.UnsavedColumn + " is " + strconv.Quote(profiles.Clip(word)),
+				Expected: "true or false is expected.",
+				Remedy:   "Write true where no backward reads the output, and false or nothing elsewhere."})
 	}
 	return stages.Read(at, s, false, func(column string) (string, bool) {
 		text, ok := cell(column)

@@ -37,7 +37,8 @@ func halves(marked bool) string {
 		d.call("div", name("one"), name("g"), 1, act, -1)
 		d.call("neg", name("g"), name("g3"), 1, act, -1)
 		for k := 2; k >= 0; k-- {
-			d.call("threshold_backward", name(fmt.Sprint("g", k+1))+" "+name(fmt.Sprint("r", k)), name(fmt.Sprint("h", k)), 1, act, -1)
+			d.call("threshold_backward", name(fmt.Sprint("g", k+1))+" "+name(fmt.Sprint("r", k)),
+				name(fmt.Sprint("h", k)), 1, act, -1)
 			d.call("mm", name(fmt.Sprint("h", k))+" w", name(fmt.Sprint("g", k)), 10, act, -1)
 			d.release(name(fmt.Sprint("g", k+1)) + " " + name(fmt.Sprint("h", k)) + " " + name(fmt.Sprint("r", k)))
 		}
@@ -60,7 +61,8 @@ func TestHalves(t *testing.T) {
 		for _, op := range p.Graph.Ops {
 			names[op.Pass] = append(names[op.Pass], op.Name)
 		}
-		if want := [2][]string{slices.Concat(half, half), slices.Concat(back, back)}; !slices.Equal(names[0], want[0]) || !slices.Equal(names[1], want[1]) {
+		if want := [2][]string{slices.Concat(half, half), slices.Concat(back, back)}; !slices.Equal(names[0],
+			want[0]) || !slices.Equal(names[1], want[1]) {
 			t.Errorf("marked %v: forward %v, backward %v; want %v", marked, names[0], names[1], want)
 		}
 		if p.Chain != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "several backward passes") {

@@ -28,8 +28,9 @@ type lives struct {
 
 func (d *dtrLog) lives() lives {
 	n := len(d.storages)
-	l := lives{maker: slices.Repeat([]int{-1}, n), lastFwd: slices.Repeat([]int{-1}, n), altered: slices.Repeat([]int{-1}, n),
-		last: slices.Repeat([]int{-1}, n), readBack: make([]bool, n), turn: len(d.calls)}
+	l := lives{maker: slices.Repeat([]int{-1}, n), lastFwd: slices.Repeat([]int{-1}, n),
+		altered: slices.Repeat([]int{-1}, n),
+		last:    slices.Repeat([]int{-1}, n), readBack: make([]bool, n), turn: len(d.calls)}
 	for i := range d.calls {
 		c := &d.calls[i]
 		if c.back && l.turn == len(d.calls) {
@@ -206,7 +207,8 @@ func (d *dtrLog) nameStages(stages []int, c *engine.Chain) {
 			c.Stages[k].Kind = parse.ModuleKind(d.calls[i].name)
 		}
 	}
-	if n := len(c.Stages); strings.Contains(c.Stages[n-1].Name, "loss") || strings.Contains(c.Stages[n-1].Name, "entropy") {
+	if n := len(c.Stages); strings.Contains(c.Stages[n-1].Name, "loss") ||
+		strings.Contains(c.Stages[n-1].Name, "entropy") {
 		c.Stages[n-1].Name = parse.LossName
 	}
 }
@@ -255,5 +257,6 @@ func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) {
 func alike(forward, back string) bool {
 	forward = strings.TrimSuffix(forward, "_")
 	base, _, _ := strings.Cut(back, "_backward")
-	return base == forward || base == "threshold" && forward == "relu" || strings.HasSuffix(base, "mm") && strings.HasSuffix(forward, "mm")
+	return base == forward || base == "threshold" && forward == "relu" || strings.HasSuffix(base, "mm") &&
+		strings.HasSuffix(forward, "mm")
 }

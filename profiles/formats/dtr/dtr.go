@@ -101,7 +101,8 @@ type dtrLog struct {
 }
 
 func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonfile.Stream{Eof: true}, errs: parse.NewErrors("dtr", len(data))}
+	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonfile.Stream{Eof: true},
+		errs: parse.NewErrors("dtr", len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
 		// What was logged before the start is not part of the step.
 		end := bytes.IndexByte(data[at:], '\n')
@@ -121,19 +122,22 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 			continue
 		}
 		if len(line) > dtrLongest {
-			d.fail(fmt.Sprintf("the line is %d bytes long", len(line)), fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
+			d.fail(fmt.Sprintf("the line is %d bytes long", len(line)),
+				fmt.Sprintf("Lines of at most %d bytes are read.", dtrLongest),
 				"Log whole training steps with simrd's logger.")
 		}
 		d.read(line)
 	}
 	if d.pending != nil {
-		d.fail("the log ends within the results of "+profiles.Clip(d.pending.name), "Every result has a MEMORY and an ALIAS.",
+		d.fail("the log ends within the results of "+profiles.Clip(d.pending.name),
+			"Every result has a MEMORY and an ALIAS.",
 			"Copy or download the file again: it is cut off.")
 	}
 	d.again = d.assign()
 	if !slices.ContainsFunc(d.calls, func(c dtrCall) bool { return c.back }) {
 		d.fail(fmt.Sprintf("none of %s belongs to a backward", profiles.Count(len(d.calls), "function")),
-			`A training step is expected: an ANNOTATE "BACKWARD", or functions named backward.`, "Log whole training steps.")
+			`A training step is expected: an ANNOTATE "BACKWARD", or functions named backward.`,
+			"Log whole training steps.")
 	}
 	return d.profile(name, poll)
 }
@@ -187,10 +191,12 @@ func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
 func (d *dtrLog) read(line []byte) {
 	l, ok := d.parse(line)
 	if !ok {
-		d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.", "Complete or remove the line.")
+		d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.",
+			"Complete or remove the line.")
 	}
 	if d.pending != nil && l.instruction != "MEMORY" && l.instruction != "ALIAS" {
-		d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction), profiles.Clip(d.pending.name)),
+		d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction),
+			profiles.Clip(d.pending.name)),
 			"Every result has a MEMORY and an ALIAS.", "Log the step again, or complete the lines.")
 	}
 	switch l.instruction {
@@ -215,7 +221,8 @@ func (d *dtrLog) read(line []byte) {
 		d.back = d.back || l.annotation == "BACKWARD"
 	default:
 		d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.instruction)),
-			"Read are CONSTANT, MEMORY, CALL, ALIAS, MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE.", "Remove the line, or log with the version of simrd.")
+			"Read are CONSTANT, MEMORY, CALL, ALIAS, MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE.",
+			"Remove the line, or log with the version of simrd.")
 	}
 }
 
@@ -228,7 +235,8 @@ func (d *dtrLog) constantSize(storage int, l dtrLine) {
 // bind gives a name a new storage.
 func (d *dtrLog) bind(name string, s dtrStorage) {
 	if len(d.storages) >= dtrMost {
-		d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d values", dtrMost), "Longer logs are not read.",
+			"Log one training step.")
 	}
 	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(name)))
 	d.release(name)
@@ -245,7 +253,8 @@ func (d *dtrLog) copyName(l dtrLine) {
 	}
 	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(l.dst)))
 	if len(d.names) >= 2*dtrMost {
-		d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.",
+			"Log one training step.")
 	}
 	d.storages[s].refs++
 	d.release(l.dst)
@@ -253,7 +262,8 @@ func (d *dtrLog) copyName(l dtrLine) {
 }
 
 func (d *dtrLog) unknown(name string) {
-	d.fail(fmt.Sprintf("%q is not known here", profiles.Clip(name)), "Names are made by CONSTANT, COPY or the results of a CALL before.",
+	d.fail(fmt.Sprintf("%q is not known here", profiles.Clip(name)),
+		"Names are made by CONSTANT, COPY or the results of a CALL before.",
 		"Log the step from its START on.")
 }
 
@@ -274,7 +284,8 @@ func (d *dtrLog) release(name string) {
 // start begins a function.
 func (d *dtrLog) start(l dtrLine) *dtrCall {
 	if len(d.calls) >= dtrMost {
-		d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.", "Log one training step.")
+		d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.",
+			"Log one training step.")
 	}
 	v, e := dtrTime.Read("TIME", l.time)
 	d.errs.FailAt(d.lines, e)
@@ -358,7 +369,8 @@ func (d *dtrLog) mutate(l dtrLine) {
 	for _, m := range l.mutates {
 		at, ok := jsonfile.Integer([]byte(m))
 		if !ok || at < 0 || at >= int64(len(l.args)) {
-			d.fail("MUTATE names argument "+profiles.Clip(m), fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
+			d.fail("MUTATE names argument "+profiles.Clip(m),
+				fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
 		}
 		c.alters = append(c.alters, d.names[l.args[at]])
 	}

@@ -103,10 +103,12 @@ func TestDTRChain(t *testing.T) {
 	const us = 1000
 	want := []engine.Stage{
 		// The convolution, the counter, which stays, and the ReLU in place; its backward makes g0.
-		{Name: "convolution", Kind: "conv", Forward: 111 * us, Back: 105 * us, Out: act, Saved: act + 8, Grad: act, BwdTemp: act},
+		{Name: "convolution", Kind: "conv", Forward: 111 * us, Back: 105 * us, Out: act, Saved: act + 8, Grad: act,
+			BwdTemp: act},
 		// The block: a3 is saved, and a4, which the log releases only in the backward;
 		// a2 goes before a4 is there.
-		{Name: "convolution", Kind: "conv", Forward: 130 * us, Back: 247 * us, Out: act, Saved: 3 * act, Grad: act, BwdTemp: act},
+		{Name: "convolution", Kind: "conv", Forward: 130 * us, Back: 247 * us, Out: act, Saved: 3 * act, Grad: act,
+			BwdTemp: act},
 		{Name: "loss", Forward: 7 * us, Back: 5 * us, Saved: 4},
 	}
 	got := append([]engine.Stage(nil), p.Chain.Stages...)
@@ -116,7 +118,8 @@ func TestDTRChain(t *testing.T) {
 		}
 	}
 	if r := p.Chain.Resident; p.Chain.Input != 3*act || r.Weights != 3*weight+8 || r.Grads != 3*weight {
-		t.Errorf("input %d, resident %+v; want %d, weights %d, gradients %d", p.Chain.Input, r, 3*act, 3*weight+8, 3*weight)
+		t.Errorf("input %d, resident %+v; want %d, weights %d, gradients %d", p.Chain.Input, r, 3*act, 3*weight+8,
+			3*weight)
 	}
 	if err := p.Graph.Validate(); err != nil {
 		t.Error(err)
@@ -174,13 +177,17 @@ func TestDTRRefusals(t *testing.T) {
 	good := (&toy{}).String()
 	for _, c := range []struct{ name, input, want string }{
 		{"an unknown name", strings.Replace(good, `["x","w1"]`, `["x","w9"]`, 1), `Line 14: "w9" is not known here.`},
-		{"a negative time", strings.Replace(good, `"100000"`, `"-1"`, 1), "Line 14: TIME is -1. Times cannot be negative."},
-		{"a size that is none", strings.Replace(good, `"MEMORY":"196608"`, `"MEMORY":"much"`, 1), `Line 5: MEMORY is "much". A number of bytes is expected.`},
+		{"a negative time", strings.Replace(good, `"100000"`, `"-1"`, 1),
+			"Line 14: TIME is -1. Times cannot be negative."},
+		{"a size that is none", strings.Replace(good, `"MEMORY":"196608"`, `"MEMORY":"much"`, 1),
+			`Line 5: MEMORY is "much". A number of bytes is expected.`},
 		{"an unknown instruction", strings.Replace(good, `"RELEASE"`, `"FREE"`, 1), `the instruction is "FREE".`},
-		{"a missing result", strings.Replace(good, `{"ALIAS":"-1","INSTRUCTION":"ALIAS","NAME":"a1"}`+"\n", "", 1), "CALL follows within the results of cudnn_convolution."},
+		{"a missing result", strings.Replace(good, `{"ALIAS":"-1","INSTRUCTION":"ALIAS","NAME":"a1"}`+"\n", "", 1),
+			"CALL follows within the results of cudnn_convolution."},
 		{"no backward", good[:strings.Index(good, `{"ANNOTATION":"BACKWARD"`)], "belongs to a backward"},
 		{"cut off", good[:strings.Index(good, `"g5"]`)], "Every line is one JSON object { }."},
-		{"an argument that is not there", strings.Replace(good, `"MUTATE":[0]`, `"MUTATE":[7]`, 1), "MUTATE names argument 7. There are 1 arguments, counted from 0."},
+		{"an argument that is not there", strings.Replace(good, `"MUTATE":[0]`, `"MUTATE":[7]`, 1),
+			"MUTATE names argument 7. There are 1 arguments, counted from 0."},
 	} {
 		_, err := profiles.Decode("x.log", profiles.Bytes(c.input), nil)
 		formattest.CheckProblems(t, err)
@@ -192,8 +199,10 @@ func TestDTRRefusals(t *testing.T) {
 
 // FuzzDTR mutates logs: lines and their fields, names that are made and used.
 func FuzzDTR(f *testing.F) {
-	keys := []string{"INSTRUCTION", "NAME", "ARGS", "RESULT", "TIME", "MEMORY", "ALIAS", "MUTATE", "DST", "SRC", "ANNOTATION"}
-	texts := []string{"CONSTANT", "MEMORY", "CALL", "ALIAS", "MUTATE", "COPY", "COPY_FROM", "RELEASE", "ANNOTATE", "START", "BACKWARD", "x", "w1", "before", "-1", "0", "1", "relu_backward"}
+	keys := []string{"INSTRUCTION", "NAME", "ARGS", "RESULT", "TIME", "MEMORY", "ALIAS", "MUTATE", "DST", "SRC",
+		"ANNOTATION"}
+	texts := []string{"CONSTANT", "MEMORY", "CALL", "ALIAS", "MUTATE", "COPY", "COPY_FROM", "RELEASE", "ANNOTATE",
+		"START", "BACKWARD", "x", "w1", "before", "-1", "0", "1", "relu_backward"}
 	formattest.FuzzSamples(f, []string{"residual.dtr.log"}, func(sample []byte, s *formattest.Script) []byte {
 		lines := strings.Split(strings.TrimSpace(string(sample)), "\n")
 		for range 8 {
@@ -212,7 +221,8 @@ func FuzzDTR(f *testing.F) {
 				k := s.N(len(lines))
 				lines[i], lines[k] = lines[k], lines[i]
 			default:
-				lines[i] = string(formattest.MutateJSON([]byte(lines[i]), &formattest.Script{B: s.B[:min(len(s.B), 8)]}, keys, texts))
+				lines[i] = string(formattest.MutateJSON([]byte(lines[i]),
+					&formattest.Script{B: s.B[:min(len(s.B), 8)]}, keys, texts))
 				s.B = s.B[min(len(s.B), 8):]
 			}
 		}

@@ -13,28 +13,36 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 	c, stages := d.chain(poll)
 	g := d.graph(stages)
 	d.errs.CheckGraph(g)
-	p := &profiles.Profile{Name: name, Graph: g, Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
-		"Functions in place work on their value without making one.",
-		"What is there before the step, the input apart, is resident: weights, buffers and the state of the optimizer, if it is logged.",
-		"Values stay until the log releases them: the last function before that counts as a reader.",
-		"The file does not tell the batch size.",
-	}}}
+	p := &profiles.Profile{Name: name, Graph: g,
+		Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
+			"Functions in place work on their value without making one.",
+			"What is there before the step, the input apart, is resident: weights, buffers and the state of the optimizer, if it is logged.",
+			"Values stay until the log releases them: the last function before that counts as a reader.",
+			"The file does not tell the batch size.",
+		}}}
 	if d.views > 0 {
-		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf("%s make nothing (views): their time is part of the next function.", profiles.Count(d.views, "function")))
+		p.Source.Notes = append(p.Source.Notes,
+			fmt.Sprintf("%s make nothing (views): their time is part of the next function.",
+				profiles.Count(d.views, "function")))
 	}
 	if d.again > 0 {
-		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf("%s behind the first backward repeat what the forward before it did, and count as forward.", profiles.Count(d.again, "function")))
-		p.Warnings = append(p.Warnings, "The functions form no chain: the step has several backward passes, and forward ones between them.")
+		p.Source.Notes = append(p.Source.Notes,
+			fmt.Sprintf("%s behind the first backward repeat what the forward before it did, and count as forward.",
+				profiles.Count(d.again, "function")))
+		p.Warnings = append(p.Warnings,
+			"The functions form no chain: the step has several backward passes, and forward ones between them.")
 		return p
 	}
 	if c == nil {
-		p.Warnings = append(p.Warnings, "The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
+		p.Warnings = append(p.Warnings,
+			"The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
 		return p
 	}
 	c.Name = name
 	(&parse.StageReader{Errs: d.errs}).Finish(c, c.Stages[len(c.Stages)-1].Name == parse.LossName)
 	p.Chain = c
-	p.Source.Notes = append(p.Source.Notes, "A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
+	p.Source.Notes = append(p.Source.Notes,
+		"A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
 	return p
 }
 
@@ -98,7 +106,8 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 	}
 	for i := range d.calls {
 		c := &d.calls[i]
-		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(append(c.reads, held[i]...)), Out: pick(c.writes)}
+		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(append(c.reads, held[i]...)),
+			Out: pick(c.writes)}
 		if c.back {
 			op.Pass = engine.Backward
 		}
@@ -107,7 +116,8 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 	}
 	for s := range d.storages {
 		if d.output(s) && ids[s] != engine.NoValue {
-			g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("result v%d", s), Pass: engine.Backward, Stage: stageOf[s], In: []engine.ValueID{ids[s]}})
+			g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("result v%d", s), Pass: engine.Backward,
+				Stage: stageOf[s], In: []engine.ValueID{ids[s]}})
 		}
 	}
 	return g

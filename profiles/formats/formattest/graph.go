@@ -39,7 +39,8 @@ func CompareWithChain(t *testing.T, p *profiles.Profile) {
 		}
 	}
 	if c := p.Chain; forward != c.ForwardTime() || back != c.BackTime() || weights != c.Resident.Total() {
-		t.Errorf("the graph takes %v and %v and has %d bytes of weights, the chain %v, %v and %d", forward, back, weights,
+		t.Errorf("the graph takes %v and %v and has %d bytes of weights, the chain %v, %v and %d", forward, back,
+			weights,
 			c.ForwardTime(), c.BackTime(), c.Resident.Total())
 	}
 }
@@ -60,7 +61,8 @@ func SolveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
 		t.Errorf("%s in %d bytes: %v", strategy, p.Budget, err)
 	}
 	if trace.Makespan != sol.Makespan || trace.Peak != sol.Peak {
-		t.Errorf("%s in %d bytes claims %v and %d bytes, measured are %v and %d", strategy, p.Budget, sol.Makespan, sol.Peak, trace.Makespan, trace.Peak)
+		t.Errorf("%s in %d bytes claims %v and %d bytes, measured are %v and %d", strategy, p.Budget, sol.Makespan,
+			sol.Peak, trace.Makespan, trace.Peak)
 	}
 	return trace
 }

@@ -39,11 +39,14 @@ func (s *Script) N(k int) int {
 func (s *Script) Pick(list []string) string { return list[s.N(len(list))] }
 
 // Extremes are numbers as files have them when something went wrong.
-var Extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808",
-	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity", strings.Repeat("9", 999), strings.Repeat("1", 1001)}
+var Extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991",
+	"9007199254740992", "9223372036854775807", "9223372036854775808",
+	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity",
+	strings.Repeat("9", 999), strings.Repeat("1", 1001)}
 
 // OddTexts are names that no program writes, to see that they are read or refused.
-var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b", "a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
+var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b",
+	"a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
 
 // CheckDecoded is what holds of any content: it is refused with a place and a
 // remedy, or is a profile that can be used, is within its bounds, and is written
@@ -137,7 +140,8 @@ func FuzzSamples(f *testing.F, files []string, mutate func(sample []byte, s *Scr
 		f.Add(byte(i), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	}
 	for op := range 12 {
-		f.Add(byte(op), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1), byte(11 * op), byte(op)})
+		f.Add(byte(op), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1),
+			byte(11 * op), byte(op)})
 	}
 	for i, program := range Programs() {
 		f.Add(byte(i), program)

@@ -35,7 +35,8 @@ func Rejections(t *testing.T, list []Rejection) {
 // stages. The longest chain that is read is the next shorter one.
 func TooManyStages(t *testing.T, build func(n int) string) {
 	t.Helper()
-	if p, err := profiles.Decode("x", profiles.Bytes(build(engine.MaxStages-1)), nil); err != nil || p.Totals().Stages != engine.MaxStages-1 {
+	if p, err := profiles.Decode("x", profiles.Bytes(build(engine.MaxStages-1)), nil); err != nil ||
+		p.Totals().Stages != engine.MaxStages-1 {
 		t.Errorf("%d stages: %v, want to be read", engine.MaxStages-1, err)
 	}
 	_, err := profiles.Decode("x", profiles.Bytes(build(engine.MaxStages)), nil)
@@ -133,7 +134,8 @@ func Bombs(t *testing.T, format string, factor uint64, list []Bomb) {
 				t.Errorf("%d bytes: %.300v\nwant %s", len(data), err, b.Want)
 			}
 			if bytes > factor*MostSpent {
-				t.Errorf("%d bytes: %d MiB allocated in all, want at most %d", len(data), bytes>>20, factor*MostSpent>>20)
+				t.Errorf("%d bytes: %d MiB allocated in all, want at most %d", len(data), bytes>>20,
+					factor*MostSpent>>20)
 			}
 			t.Logf("%d KiB: %d MiB in all: %.200v", len(data)>>10, bytes>>20, err)
 		})

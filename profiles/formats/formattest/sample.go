@@ -59,14 +59,16 @@ func CheckRoundTrip(t *testing.T, p *profiles.Profile) {
 	if err != nil {
 		t.Fatalf("reading back %s: %v\n%s", p.Name, err, first.Bytes())
 	}
-	if !reflect.DeepEqual(p.Chain, q.Chain) || !reflect.DeepEqual(p.Graph, q.Graph) || !reflect.DeepEqual(p.Memory, q.Memory) {
+	if !reflect.DeepEqual(p.Chain, q.Chain) || !reflect.DeepEqual(p.Graph, q.Graph) ||
+		!reflect.DeepEqual(p.Memory, q.Memory) {
 		t.Errorf("%s comes back different\ngot:\n%s\nwant:\n%s", p.Name, Dump(q), Dump(p))
 	}
 	if err := encode(t, &second, q); err != nil || p.Format != "memtide" {
 		return // warnings may speak of the first format's units
 	}
 	if first.String() != second.String() {
-		t.Errorf("%s is written differently the second time\ngot:\n%s\nwant:\n%s", p.Name, second.String(), first.String())
+		t.Errorf("%s is written differently the second time\ngot:\n%s\nwant:\n%s", p.Name, second.String(),
+			first.String())
 	}
 }
 
@@ -156,10 +158,12 @@ func Dump(p *profiles.Profile) string {
 	}
 	fmt.Fprintf(&b, "totals %+v\n", p.Totals())
 	if c := p.Chain; c != nil {
-		fmt.Fprintf(&b, "chain %q, batch %d, input %d, input gradient %d, resident %+v, seed born %v\n", c.Name, c.Batch,
+		fmt.Fprintf(&b, "chain %q, batch %d, input %d, input gradient %d, resident %+v, seed born %v\n", c.Name,
+			c.Batch,
 			c.Input, c.InputGrad, c.Resident, c.LossGradAllocated)
 		for i, s := range c.Stages {
-			fmt.Fprintf(&b, "%3d %-30s %-5s F %d B %d ns, a %d abar %d delta %d oF %d oB %d\n", i+1, fmt.Sprintf("%q", s.Name), s.Kind,
+			fmt.Fprintf(&b, "%3d %-30s %-5s F %d B %d ns, a %d abar %d delta %d oF %d oB %d\n", i+1,
+				fmt.Sprintf("%q", s.Name), s.Kind,
 				s.Forward, s.Back, s.Out, s.Saved, s.Grad, s.FwdTemp, s.BwdTemp)
 			if f := s.Fast; f != nil {
 				fmt.Fprintf(&b, "    or F %d B %d ns, oF %d oB %d\n", f.Forward, f.Back, f.FwdTemp, f.BwdTemp)

@@ -115,8 +115,9 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	s, card := c.setup(m.Model)
 	p, err := llm.Profile(s, card)
 	if err != nil {
-		errs.Fail(&profiles.FormatError{Found: "This step is not played: " + err.Error(), Expected: "A step that memtide plan plays is expected.",
-			Remedy: `Change the sizes, or batch and seq of "memtide".`})
+		errs.Fail(&profiles.FormatError{Found: "This step is not played: " + err.Error(),
+			Expected: "A step that memtide plan plays is expected.",
+			Remedy:   `Change the sizes, or batch and seq of "memtide".`})
 	}
 	p.Name, p.Chain.Name, p.DType, p.Warnings = name, name, c.precision, append(warnings, m.Notes...)
 	p.Step = c.options()
@@ -127,7 +128,8 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	if p.Graph != nil {
 		errs.CheckGraph(p.Graph)
 	}
-	p.Source = profiles.Source{Tool: "Hugging Face config", Times: profiles.Estimated, Sizes: profiles.Analytic, Device: card.Name, Notes: c.notes(m.Model, card)}
+	p.Source = profiles.Source{Tool: "Hugging Face config", Times: profiles.Estimated, Sizes: profiles.Analytic,
+		Device: card.Name, Notes: c.notes(m.Model, card)}
 	if c.perSBH > 0 {
 		p.Source.Sizes = profiles.Estimated
 	}
@@ -161,7 +163,8 @@ func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 		usual = min(m.Longest, usual)
 	}
 	sizes := parse.Quantity{Plural: "Sizes of a network", Unit: "units", Whole: true}
-	c := &choices{batch: or("batch", parse.Samples, 1), seq: or("seq", sizes, usual), tp: or("tp", sizes, 1), precision: "bf16", flash: true,
+	c := &choices{batch: or("batch", parse.Samples, 1), seq: or("seq", sizes, usual), tp: or("tp", sizes, 1),
+		precision: "bf16", flash: true,
 		mfu: or("mfu", thousandth, 0), tflops: or("tflops", thousandth, 0), perSBH: or("bytes_per_sbh", thousandth, 0)}
 	for _, key := range []string{"batch", "seq", "tp", "mfu", "tflops", "bytes_per_sbh"} {
 		if text, ok := o.Number(key); ok && top.Errs.Err() == nil && strings.Trim(text, "0.-") == "" {
@@ -187,25 +190,30 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 		errs.Add(&profiles.FormatError{Found: found, Expected: expected, Remedy: remedy})
 	}
 	if m.Layers > mostLayers {
-		add(fmt.Sprintf("There are %d layers", m.Layers), fmt.Sprintf("At most %d are read.", mostLayers), "Check the number of layers.")
+		add(fmt.Sprintf("There are %d layers", m.Layers), fmt.Sprintf("At most %d are read.", mostLayers),
+			"Check the number of layers.")
 	}
 	if m.Positions > 0 && m.Longest > 0 && c.seq > m.Longest {
-		add(fmt.Sprintf("The sequence length is %d", c.seq), fmt.Sprintf("This network learns %d positions.", m.Longest),
+		add(fmt.Sprintf("The sequence length is %d", c.seq),
+			fmt.Sprintf("This network learns %d positions.", m.Longest),
 			`Set "seq" in "memtide" to no more than that.`)
 	}
 	if c.tp > 1 && m.Heads%c.tp != 0 {
-		add(fmt.Sprintf("%d heads cannot be split over %d devices", m.Heads, c.tp), "Every device has the same number of heads.",
+		add(fmt.Sprintf("%d heads cannot be split over %d devices", m.Heads, c.tp),
+			"Every device has the same number of heads.",
 			`Set "tp" in "memtide" to a divisor of the heads.`)
 	}
 	if c.mfu > 100_000 {
-		add(fmt.Sprintf("mfu is %g %%", float64(c.mfu)/1000), "No product is faster than the peak.", "Set it between 1 and 100, in percent.")
+		add(fmt.Sprintf("mfu is %g %%", float64(c.mfu)/1000), "No product is faster than the peak.",
+			"Set it between 1 and 100, in percent.")
 	}
 }
 
 // setup returns the step as memtide plan plays it by default, with what the file chooses
 // otherwise, and the card whose times it has: an H100, or one of the peak that the file names.
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
-	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq}, Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
+	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq},
+		Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
 	llm.FindProgram("hf").Apply(&s)
 	if c.precision == "f32" {
 		s.Widen()
@@ -231,7 +239,8 @@ func (c *choices) override(p *profiles.Profile, width int64) {
 	size := float64(c.perSBH) * float64(c.seq) * float64(c.batch) * float64(width)
 	if size > 1000*(1<<53) {
 		profiles.End(&profiles.FormatError{Format: family.FormatName, Found: "A layer would keep more than 2^53 bytes",
-			Expected: "Sizes of a network that a device could hold a part of are expected.", Remedy: "Check bytes_per_sbh, the batch and the sequence length."})
+			Expected: "Sizes of a network that a device could hold a part of are expected.",
+			Remedy:   "Check bytes_per_sbh, the batch and the sequence length."})
 	}
 	whole, part := c.perSBH/1000, c.perSBH%1000
 	n := c.seq * c.batch * width
@@ -246,7 +255,8 @@ func (c *choices) override(p *profiles.Profile, width int64) {
 
 // notes say what was chosen, how to choose otherwise, and where numbers come from.
 func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
-	attention, state := "not fused", "32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter; products read copies of the weights in 16 bits"
+	attention, state := "not fused",
+		"32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter; products read copies of the weights in 16 bits"
 	percent := math.Round(card.Share*1e5) / 1e3
 	if c.flash {
 		attention = "fused (FlashAttention)"
@@ -260,9 +270,11 @@ func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
 	}
 	notes := []string{
 		fmt.Sprintf(`Chosen: %s of %d tokens, %s, attention %s, layers split over %s. To choose otherwise, add "memtide": {"batch":%d, "seq":%d, "precision":"%s", "flash":%v, "tp":%d, "mfu":%g} to the file.`,
-			profiles.Count(int(c.batch), "sequence"), c.seq, c.precision, attention, profiles.Count(int(c.tp), "device"), c.batch, c.seq, c.precision, c.flash, c.tp, percent),
+			profiles.Count(int(c.batch), "sequence"), c.seq, c.precision, attention,
+			profiles.Count(int(c.tp), "device"), c.batch, c.seq, c.precision, c.flash, c.tp, percent),
 		layer,
-		fmt.Sprintf("Times: products at %g %% of a peak of %g TFLOP/s, an estimate. Set mfu and tflops for others.", percent, card.Peak/1e12),
+		fmt.Sprintf("Times: products at %g %% of a peak of %g TFLOP/s, an estimate. Set mfu and tflops for others.",
+			percent, card.Peak/1e12),
 		fmt.Sprintf("Resident: %s; %d parameters in all.", state, m.Params()),
 		"The last stage computes the logits of all tokens and the loss; its copy of the logits is 32-bit.",
 	}

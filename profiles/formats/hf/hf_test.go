@@ -61,7 +61,8 @@ func TestConfigPlayed(t *testing.T) {
 // TestConfigChoices: what a config does not say can be added, and shows.
 func TestConfigChoices(t *testing.T) {
 	plain := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128`))
-	if n := plain.Source.Notes; !strings.Contains(n[0], `"memtide": {"batch":4, "seq":128, "precision":"bf16", "flash":true, "tp":1, "mfu":52}`) {
+	if n := plain.Source.Notes; !strings.Contains(n[0],
+		`"memtide": {"batch":4, "seq":128, "precision":"bf16", "flash":true, "tp":1, "mfu":52}`) {
 		t.Errorf("the notes do not say what was chosen: %q", n[0])
 	}
 	half := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"mfu":20`))
@@ -69,14 +70,17 @@ func TestConfigChoices(t *testing.T) {
 		t.Errorf("at half the share of the peak, a layer takes %v, want more than %v", got, least)
 	}
 	fast := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"tflops":1978`))
-	if got, most := blocks(fast)[0].Forward, blocks(plain)[0].Forward; got >= most || fast.Source.Device != "a device of 1978 TFLOP/s" {
+	if got, most := blocks(fast)[0].Forward, blocks(plain)[0].Forward; got >= most ||
+		fast.Source.Device != "a device of 1978 TFLOP/s" {
 		t.Errorf("with twice the peak, a layer takes %v on %s, want less than %v", got, fast.Source.Device, most)
 	}
 	own := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128,"bytes_per_sbh":34.5`))
-	if got, want := blocks(own)[1].Saved, engine.Bytes(345*4*128*256/10); got != want || own.Graph != nil || own.Source.Sizes != profiles.Estimated {
+	if got, want := blocks(own)[1].Saved, engine.Bytes(345*4*128*256/10); got != want || own.Graph != nil ||
+		own.Source.Sizes != profiles.Estimated {
 		t.Errorf("with 34.5 bytes a number, a layer keeps %d, want %d, estimated and without a graph", got, want)
 	}
-	if got := formattest.MustDecode(t, "c", gpt(256, 8, `"precision":"f32"`)).Chain.Resident; got.Optimizer != 2*got.Weights {
+	if got := formattest.MustDecode(t, "c",
+		gpt(256, 8, `"precision":"f32"`)).Chain.Resident; got.Optimizer != 2*got.Weights {
 		t.Errorf("in 32 bits, resident %+v; want two moments", got)
 	}
 	typo := formattest.MustDecode(t, "c", gpt(256, 8, `"batchsize":4`))
@@ -97,8 +101,10 @@ func TestConfigFamilies(t *testing.T) {
 		{"Qwen2 7B", `"model_type":"qwen2","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064`, 7_615_616_512},
 		{"Qwen3 8B", `"model_type":"qwen3","hidden_size":4096,"intermediate_size":12288,"num_hidden_layers":36,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":151936,"tie_word_embeddings":false`, 8_190_735_360},
 		{"Gemma 2B", `"model_type":"gemma","hidden_size":2048,"intermediate_size":16384,"num_hidden_layers":18,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"vocab_size":256000`, 2_506_172_416},
-		{"BERT base, masked words", `"model_type":"bert","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30522`, 109_514_298},
-		{"RoBERTa base, masked words", `"model_type":"roberta","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":514,"type_vocab_size":1,"vocab_size":50265`, 124_697_433},
+		{"BERT base, masked words",
+			`"model_type":"bert","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30522`, 109_514_298},
+		{"RoBERTa base, masked words",
+			`"model_type":"roberta","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"max_position_embeddings":514,"type_vocab_size":1,"vocab_size":50265`, 124_697_433},
 	} {
 		p := formattest.MustDecode(t, c.name, []byte("{"+c.config+"}"))
 		if got := int64(p.Chain.Resident.Weights / 4); got != c.params {
@@ -118,19 +124,28 @@ func TestConfigRefusals(t *testing.T) {
 		{`{"model_type":"resnet","hidden_sizes":[256,512],"depths":[3,4]}`, "model_type"},
 		{`{"model_type":"swin","hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"image_size":224,"patch_size":16}`, "model_type"},
 		{`{"model_type":"wav2vec2","d_model":512,"encoder_layers":6,"decoder_layers":6,"vocab_size":51865,"num_mel_bins":80}`, "model_type"},
-		{`{"model_type":"llama","hidden_size":10,"num_hidden_layers":2,` + rest + `}`, "hidden_size is 10, which does not divide among the 4 of num_attention_heads."},
-		{`{"model_type":"llama","hidden_size":-8,"num_hidden_layers":2,` + rest + `}`, "hidden_size is -8. A number of 0 to 1048576 is expected."},
+		{`{"model_type":"llama","hidden_size":10,"num_hidden_layers":2,` + rest + `}`,
+			"hidden_size is 10, which does not divide among the 4 of num_attention_heads."},
+		{`{"model_type":"llama","hidden_size":-8,"num_hidden_layers":2,` + rest + `}`,
+			"hidden_size is -8. A number of 0 to 1048576 is expected."},
 		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":301,` + rest + `}`, "There are 301 layers."},
-		{`{"model_type":"mixtral","num_local_experts":8,"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "num_experts_per_tok is missing or 0."},
+		{`{"model_type":"mixtral","num_local_experts":8,"hidden_size":8,"num_hidden_layers":2,` + rest + `}`,
+			"num_experts_per_tok is missing or 0."},
 		{`{"model_type":"mllama","vision_config":{},"hidden_size":8,"num_hidden_layers":2,` + rest + `}`, "model_type"},
-		{`{"model_type":"bart","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`, `model_type "bart"`},
+		{`{"model_type":"bart","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`,
+			`model_type "bart"`},
 		{`{"_class_name":"AuraFlowTransformer2DModel","num_layers":2}`, `_class_name "AuraFlowTransformer2DModel"`},
-		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`, "num_heads is missing"},
+		{`{"model_type":"t5","is_encoder_decoder":true,"d_model":8,"num_layers":2,` + rest + `}`,
+			"num_heads is missing"},
 		{`{"model_type":"bert","hidden_size":8,"num_hidden_layers":2,"max_position_embeddings":16,"memtide":{"seq":32},` + rest + `}`, "The sequence length is 32. This network learns 16 positions."},
-		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"tp":3},` + rest + `}`, "4 heads cannot be split over 3 devices."},
-		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"mfu":400},` + rest + `}`, "mfu is 400 %."},
-		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"precision":"int4"},` + rest + `}`, `memtide.precision: precision is "int4".`},
-		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"batch":0},` + rest + `}`, `memtide.batch: batch is 0.`},
+		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"tp":3},` + rest + `}`,
+			"4 heads cannot be split over 3 devices."},
+		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"mfu":400},` + rest + `}`,
+			"mfu is 400 %."},
+		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"precision":"int4"},` + rest + `}`,
+			`memtide.precision: precision is "int4".`},
+		{`{"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"memtide":{"batch":0},` + rest + `}`,
+			`memtide.batch: batch is 0.`},
 		{`{"model_type":"llama","hidden_size":1048576,"num_hidden_layers":300,"memtide":{"seq":67108864,"batch":256},"head_dim":256,"intermediate_size":1024,"intermediate_size":1024,` + rest + `}`, "This step is not played"},
 	} {
 		_, err := profiles.Decode("config.json", profiles.Bytes(c.input), nil)
@@ -143,7 +158,8 @@ func TestConfigRefusals(t *testing.T) {
 
 // TestConfigUnknownFamily: a family that is not known is refused, whatever its sizes.
 func TestConfigUnknownFamily(t *testing.T) {
-	_, err := profiles.Decode("c", profiles.Bytes(`{"model_type":"newest","rms_norm_eps":1e-6,"hidden_size":512,"num_hidden_layers":4,"num_attention_heads":8,"vocab_size":1000}`), nil)
+	_, err := profiles.Decode("c",
+		profiles.Bytes(`{"model_type":"newest","rms_norm_eps":1e-6,"hidden_size":512,"num_hidden_layers":4,"num_attention_heads":8,"vocab_size":1000}`), nil)
 	if err == nil || !strings.Contains(err.Error(), `model_type "newest" is not understood`) {
 		t.Errorf("got %v, want a refusal that names it", err)
 	}
@@ -151,10 +167,14 @@ func TestConfigUnknownFamily(t *testing.T) {
 
 // FuzzHFConfig mutates configs: sizes that do not fit together, families, choices.
 func FuzzHFConfig(f *testing.F) {
-	keys := slices.Concat(hidden, layers, []string{"num_attention_heads", "n_head", "intermediate_size", "n_inner", "n_positions", "num_local_experts", "model_type", "vocab_size", "head_dim", "num_key_value_heads", "text_config", "memtide", "batch", "seq",
-		"precision", "flash", "tp", "mfu", "tflops", "bytes_per_sbh", "hidden_act", "rms_norm_eps", "attn_pdrop", "type_vocab_size", "tie_word_embeddings", "is_encoder_decoder", "_name_or_path"})
+	keys := slices.Concat(hidden, layers,
+		[]string{"num_attention_heads", "n_head", "intermediate_size", "n_inner", "n_positions", "num_local_experts",
+			"model_type", "vocab_size", "head_dim", "num_key_value_heads", "text_config", "memtide", "batch", "seq",
+			"precision", "flash", "tp", "mfu", "tflops", "bytes_per_sbh", "hidden_act", "rms_norm_eps", "attn_pdrop",
+			"type_vocab_size", "tie_word_embeddings", "is_encoder_decoder", "_name_or_path"})
 	texts := []string{"gpt2", "llama", "qwen3", "bert", "roberta", "f32", "f16", "bf16", "silu", "other", "../x"}
-	formattest.FuzzSamples(f, []string{"gpt.config.json", "qwen.config.json"}, func(sample []byte, s *formattest.Script) []byte {
-		return formattest.MutateJSON(sample, s, keys, texts)
-	})
+	formattest.FuzzSamples(f, []string{"gpt.config.json", "qwen.config.json"},
+		func(sample []byte, s *formattest.Script) []byte {
+			return formattest.MutateJSON(sample, s, keys, texts)
+		})
 }

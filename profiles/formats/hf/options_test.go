@@ -15,7 +15,8 @@ func TestOptions(t *testing.T) {
 		`"memtide":{"mfu":40},`:                          "map[]",
 		`"memtide":{"precision":"f32"},`:                 "map[]",
 	} {
-		p, err := profiles.Decode("config.json", profiles.Bytes([]byte("{"+added+`"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`)), nil)
+		p, err := profiles.Decode("config.json",
+			profiles.Bytes([]byte("{"+added+`"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

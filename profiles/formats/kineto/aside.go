@@ -28,7 +28,8 @@ type aside struct {
 // communicates tells kernels and operators that move data between devices, and
 // those that pack it for that.
 func communicates(name string) bool {
-	for _, prefix := range []string{"nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms", "_c10d_functional::", "torch::distributed::", "torch.distributed."} {
+	for _, prefix := range []string{"nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms",
+		"_c10d_functional::", "torch::distributed::", "torch.distributed."} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

@@ -118,7 +118,8 @@ func (t *trace) readKernel(e *event) {
 }
 
 func (t *trace) readOp(e *event) {
-	op := ktOp{start: e.start, end: e.start + e.took, external: -1, sequence: -1, name: t.text(e.name), thread: t.text(e.thread)}
+	op := ktOp{start: e.start, end: e.start + e.took, external: -1, sequence: -1, name: t.text(e.name),
+		thread: t.text(e.thread)}
 	var dims, types []byte
 	t.stream.EachField(e.args, func(key, value []byte) {
 		switch string(key) {
@@ -144,7 +145,8 @@ func (t *trace) readOp(e *event) {
 		}
 	})
 	// Before 1.10 named ranges were operators, too: they have no inputs.
-	op.named = string(e.category) == "user_annotation" || op.sequence < 0 && dims == nil && !bytes.Contains(e.name, []byte("::"))
+	op.named = string(e.category) == "user_annotation" || op.sequence < 0 && dims == nil &&
+		!bytes.Contains(e.name, []byte("::"))
 	least := 2 // one dimension is a bias or a count
 	switch string(e.name) {
 	case accumulate:
@@ -238,7 +240,8 @@ func (t *trace) readMemory(e *event) {
 			m.total = v
 		}
 	})
-	if m.bytes < -parse.MaxNumber || m.bytes > parse.MaxNumber || kind < 0 || kind > 255 || number < -1 || number > 255 {
+	if m.bytes < -parse.MaxNumber || m.bytes > parse.MaxNumber || kind < 0 || kind > 255 || number < -1 ||
+		number > 255 {
 		return
 	}
 	m.device = int32(kind<<16 | (number + 1))

@@ -95,7 +95,9 @@ func decode(name string, r io.Reader, total int, poll *engine.Poll) *profiles.Pr
 	s.describeSteps(p, len(windows), len(marked), how)
 	s.describe(p, list, source, fresh)
 	if all := len(works) + lost; lost > all/100 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %d on the device cannot be joined to an operator: their time is missing.", profiles.Count(lost, "kernel"), all))
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("%s of %d on the device cannot be joined to an operator: their time is missing.",
+				profiles.Count(lost, "kernel"), all))
 	}
 	return p
 }
@@ -190,7 +192,8 @@ func (t *trace) check() {
 			Expected: "A trace of torch.profiler is expected.",
 			Remedy:   "Record a training step of PyTorch with torch.profiler.profile and export_chrome_trace."})
 	case len(t.ops) == 0:
-		t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch", profiles.Count(t.events, "event")),
+		t.errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("none of %s is an operator of PyTorch",
+			profiles.Count(t.events, "event")),
 			Expected: "A trace of torch.profiler is expected.", Remedy: remedy})
 	case t.mixed:
 		t.errs.Fail(&profiles.FormatError{Found: "the trace has operators of several processes: traces of several ranks in one file",

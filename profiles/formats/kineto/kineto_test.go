@@ -74,10 +74,13 @@ func TestKinetoSources(t *testing.T) {
 	}{
 		{"modules", func(y *toyTrace) { y.modules = true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
 		{"call stacks", func(y *toyTrace) { y.old = true }, "conv | block 1 | block 2 | linear | loss"},
-		{"named ranges", func(y *toyTrace) { y.ranges = true }, "Conv2d_0 | Sequential_0/Block_0 | Sequential_0/Block_1 | Linear_0 | loss"},
+		{"named ranges", func(y *toyTrace) { y.ranges = true },
+			"Conv2d_0 | Sequential_0/Block_0 | Sequential_0/Block_1 | Linear_0 | loss"},
 		{"operators", func(y *toyTrace) {}, "conv2d 1 | conv2d 2 | add 1 | conv2d 3 | add 2 | linear | loss"},
-		{"AMD", func(y *toyTrace) { y.modules, y.noJoin, y.amd = true, true, true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
-		{"correlations", func(y *toyTrace) { y.modules, y.noJoin = true, true }, "Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
+		{"AMD", func(y *toyTrace) { y.modules, y.noJoin, y.amd = true, true, true },
+			"Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
+		{"correlations", func(y *toyTrace) { y.modules, y.noJoin = true, true },
+			"Conv2d_0 | Block_0 | Block_1 | Linear_0 | loss"},
 	} {
 		y := full
 		c.alter(&y)
@@ -94,7 +97,8 @@ func TestKinetoSources(t *testing.T) {
 			t.Errorf("%s: weights %d bytes, want %d", c.name, w, 4*(3*4*4*3*3+4*4))
 		}
 		if p.Batch != 8 || p.DType != "f32" || p.Chain.Input != toyBytes {
-			t.Errorf("%s: batch %d, dtype %q, input %d; want 8, f32, %d", c.name, p.Batch, p.DType, p.Chain.Input, toyBytes)
+			t.Errorf("%s: batch %d, dtype %q, input %d; want 8, f32, %d", c.name, p.Batch, p.DType, p.Chain.Input,
+				toyBytes)
 		}
 	}
 }
@@ -103,7 +107,8 @@ func TestKinetoSources(t *testing.T) {
 // of what stages are made of.
 func TestPhasesAreNotStages(t *testing.T) {
 	full := toyTrace{memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
-	for _, alter := range []func(y *toyTrace){func(y *toyTrace) {}, func(y *toyTrace) { y.ranges = true }, func(y *toyTrace) { y.modules = true }} {
+	for _, alter := range []func(y *toyTrace){func(y *toyTrace) {}, func(y *toyTrace) { y.ranges = true },
+		func(y *toyTrace) { y.modules = true }} {
 		plain := full
 		alter(&plain)
 		phased := plain
@@ -111,7 +116,8 @@ func TestPhasesAreNotStages(t *testing.T) {
 		want, _ := decodeToy(t, plain)
 		got, text := decodeToy(t, phased)
 		if toyStages(got) != toyStages(want) || got.Totals() != want.Totals() {
-			t.Errorf("with phases: stages %s, %+v; want %s, %+v\n%s", toyStages(got), got.Totals(), toyStages(want), want.Totals(), text)
+			t.Errorf("with phases: stages %s, %+v; want %s, %+v\n%s", toyStages(got), got.Totals(), toyStages(want),
+				want.Totals(), text)
 		}
 		if said := strings.Contains(text, `Named ranges such as "## forward ##" are phases`); said == plain.modules {
 			t.Errorf("ranges that are no stages are told: %v, want %v\n%s", said, !plain.modules, text)
@@ -121,7 +127,8 @@ func TestPhasesAreNotStages(t *testing.T) {
 
 // TestIsPhase tells names of phases from those of layers.
 func TestIsPhase(t *testing.T) {
-	for name, want := range map[string]bool{"## forward ##": true, "zero_grad": true, "train_step 17": true, "[bwd]": true, "encoder": false, "forward: block 3": false,
+	for name, want := range map[string]bool{"## forward ##": true, "zero_grad": true, "train_step 17": true,
+		"[bwd]": true, "encoder": false, "forward: block 3": false,
 		"17": false, "": false, "loss": false, "backward_mlp": false} {
 		if got := isPhase(name); got != want {
 			t.Errorf("isPhase(%q) = %v, want %v", name, got, want)
@@ -137,7 +144,8 @@ func TestAsides(t *testing.T) {
 		want  string
 	}{
 		{"collectives", func(y *toyTrace) { y.gathers = true }, "Collectives take 2ms in this step"}, // 4 of 500 us
-		{"recomputation", func(y *toyTrace) { y.again = true }, "runs forwards again for 110µs"},     // 2 of 40, 5 and 10 us
+		{"recomputation", func(y *toyTrace) { y.again = true }, "runs forwards again for 110µs"},
+		// 2 of 40, 5 and 10 us
 		{"both", func(y *toyTrace) { y.gathers, y.again = true, true }, "runs forwards again for 110µs"},
 	} {
 		for _, onCPU := range []bool{false, true} {
@@ -148,7 +156,8 @@ func TestAsides(t *testing.T) {
 			f, b, w := got.Chain.ForwardTime(), got.Chain.BackTime(), want.Chain.BackTime()
 			// On the CPU the operators of the backward around a forward take a microsecond more each.
 			if f != want.Chain.ForwardTime() || b < w || b > w+2*time.Microsecond || b != w && !onCPU {
-				t.Errorf("%s, on the CPU %v: forward %v, backward %v; want %v and %v\n%s", c.name, onCPU, f, b, want.Chain.ForwardTime(), w, text)
+				t.Errorf("%s, on the CPU %v: forward %v, backward %v; want %v and %v\n%s", c.name, onCPU, f, b,
+					want.Chain.ForwardTime(), w, text)
 			}
 			if !onCPU && !strings.Contains(text, c.want) {
 				t.Errorf("%s: want %q in\n%s", c.name, c.want, text)
@@ -168,9 +177,12 @@ func TestClocks(t *testing.T) {
 // TestStepsWithinMarks: parts of a batch within a marked step are told apart.
 func TestStepsWithinMarks(t *testing.T) {
 	want, _ := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1})
-	got, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 2, parts: 3})
-	if b := got.Chain.BackTime(); b != want.Chain.BackTime() || got.Chain.Len() != want.Chain.Len() || !strings.Contains(text, "Of 6 pairs in 2 steps") {
-		t.Errorf("three parts: backward %v, %d stages; want %v, %d, and to hear of 6 pairs\n%s", b, got.Chain.Len(), want.Chain.BackTime(), want.Chain.Len(), text)
+	got, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 2,
+		parts: 3})
+	if b := got.Chain.BackTime(); b != want.Chain.BackTime() || got.Chain.Len() != want.Chain.Len() ||
+		!strings.Contains(text, "Of 6 pairs in 2 steps") {
+		t.Errorf("three parts: backward %v, %d stages; want %v, %d, and to hear of 6 pairs\n%s", b, got.Chain.Len(),
+			want.Chain.BackTime(), want.Chain.Len(), text)
 	}
 }
 
@@ -182,7 +194,8 @@ func TestPeakCompared(t *testing.T) {
 	}{{0, false}, {100_000, true}} {
 		y := toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1, others: c.others}
 		p, text := decodeToy(t, y)
-		if got := strings.Contains(strings.Join(p.Warnings, "\n"), "sizes of stages do not tell all of it"); got != c.warns {
+		if got := strings.Contains(strings.Join(p.Warnings, "\n"),
+			"sizes of stages do not tell all of it"); got != c.warns {
 			t.Errorf("%d bytes that no stage takes: warned of the peak: %v, want %v\n%s", c.others, got, c.warns, text)
 		}
 	}
@@ -219,7 +232,8 @@ func TestKinetoSteps(t *testing.T) {
 			t.Errorf("steps marked by %q: want %q in\n%s", c.marks, c.want, text)
 		}
 		// The optimizer takes 50, 100 and 150 us: 829 us and 100 are the median.
-		if p.Chain.Len() != 5 || !strings.Contains(text, "829us of 929us") && !strings.Contains(text, "830µs of 930µs") {
+		if p.Chain.Len() != 5 || !strings.Contains(text, "829us of 929us") &&
+			!strings.Contains(text, "830µs of 930µs") {
 			t.Errorf("steps marked by %q: %d stages, want 5, and 830µs of 930µs in\n%s", c.marks, p.Chain.Len(), text)
 		}
 	}
@@ -252,15 +266,20 @@ func TestKinetoWarnings(t *testing.T) {
 // TestKinetoRefusals: what cannot be read is refused in words.
 func TestKinetoRefusals(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
-		{"no backward", (&toyTrace{modules: true, steps: 1, noBack: true}).String(), "the trace has no backward that names its forward"},
-		{"another tool", `{"traceEvents": [{"ph": "X", "cat": "gpu", "name": "draw", "ts": 1, "dur": 2}]}`, "none of 1 event is an operator of PyTorch"},
+		{"no backward", (&toyTrace{modules: true, steps: 1, noBack: true}).String(),
+			"the trace has no backward that names its forward"},
+		{"another tool", `{"traceEvents": [{"ph": "X", "cat": "gpu", "name": "draw", "ts": 1, "dur": 2}]}`,
+			"none of 1 event is an operator of PyTorch"},
 		{"JAX", `{"traceEvents": [{"ph": "X", "name": "fusion.1", "ts": 1, "dur": 2, "pid": 1, "tid": 1, "args": {"hlo_category": "fusion"}}]}`, "this is a trace of JAX or XLA"},
 		{"a browser", `[{"ph": "X", "cat": "disabled-by-default-devtools.timeline", "name": "RunTask", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]`, "this is a trace of Chrome's developer tools"},
 		{"kernels alone", `{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1, "dur": 2, "pid": 0, "tid": 7, "args": {}}]}`, "the trace has kernels of the device, but no operator of PyTorch"},
 		{"the old profiler", `[{"name": "aten::add", "ph": "X", "ts": 1, "dur": 2, "tid": 1, "pid": "CPU functions", "args": {}}]`, "this is a trace of torch.autograd.profiler"},
-		{"no sizes", (&toyTrace{modules: true, steps: 1}).String(), "Record with torch.profiler.profile(record_shapes=True, profile_memory=True)"},
-		{"compiled", (&toyTrace{memory: true, shapes: true, steps: 1, fused: true}).String(), "the whole forward is one graph of torch.compile"},
-		{"two ranks", strings.Replace((&toyTrace{memory: true, shapes: true, steps: 2}).String(), `"conv2dBackward0", "pid": 1`, `"conv2dBackward0", "pid": 2`, 1), "traces of several ranks in one file"},
+		{"no sizes", (&toyTrace{modules: true, steps: 1}).String(),
+			"Record with torch.profiler.profile(record_shapes=True, profile_memory=True)"},
+		{"compiled", (&toyTrace{memory: true, shapes: true, steps: 1, fused: true}).String(),
+			"the whole forward is one graph of torch.compile"},
+		{"two ranks", strings.Replace((&toyTrace{memory: true, shapes: true, steps: 2}).String(),
+			`"conv2dBackward0", "pid": 1`, `"conv2dBackward0", "pid": 2`, 1), "traces of several ranks in one file"},
 		{"nothing", `{"traceEvents": []}`, "none of 0 events is an operator"},
 		{"cut off", `{"traceEvents": [{"ph": "X"}, {"ph": `, "the content ends early, after 1 event"},
 		{"a number", `{"traceEvents": [7]}`, "an event is expected instead of '7'"},
@@ -311,9 +330,12 @@ func TestSharedFrames(t *testing.T) {
 		{"further on in a block", block + ";block.py(11): forward", block + ";block.py(12): forward", false, 6},
 		{"the next block", block + ";block.py(12): forward", block + ";block.py(11): forward", false, 5},
 		{"another module of the loop", block + ";block.py(12): forward", block + ";other.py(99): forward", false, 5},
-		{"the same module of PyTorch again", block + ";torch/nn/modules/conv.py(4): forward", block + ";torch/nn/modules/conv.py(4): forward", true, 5},
-		{"another operator of the same line", block + ";torch/nn/modules/conv.py(4): forward", block + ";torch/nn/modules/conv.py(4): forward", false, 7},
-		{"back in the network", block + ";block.py(12): forward", strings.Replace(net, "net.py(5)", "net.py(6)", 1), false, 2},
+		{"the same module of PyTorch again", block + ";torch/nn/modules/conv.py(4): forward",
+			block + ";torch/nn/modules/conv.py(4): forward", true, 5},
+		{"another operator of the same line", block + ";torch/nn/modules/conv.py(4): forward",
+			block + ";torch/nn/modules/conv.py(4): forward", false, 7},
+		{"back in the network", block + ";block.py(12): forward", strings.Replace(net, "net.py(5)", "net.py(6)", 1),
+			false, 2},
 		{"outside of all modules", block + ";block.py(12): forward", "train.py(2): <module>", false, 0},
 	} {
 		turn := func(s string) string { // stacks have the innermost frame first
@@ -329,11 +351,15 @@ func TestSharedFrames(t *testing.T) {
 
 // FuzzKineto mutates traces: events, their times, and what joins them.
 func FuzzKineto(f *testing.F) {
-	keys := []string{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "Sequence number", "Fwd thread id", "Input Dims", "Input type", "Call stack", "correlation",
+	keys := []string{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "Sequence number",
+		"Fwd thread id", "Input Dims", "Input type", "Call stack", "correlation",
 		"Bytes", "Device Type", "Device Id", "Total Allocated", "traceEvents", "deviceProperties"}
-	texts := []string{"X", "i", "M", "cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation", "[memory]", "nn.Module: Sequential_0", "nn.Module: Conv2d_1", "aten::conv2d",
-		"ProfilerStep#3", "Optimizer.step#SGD.step", "torch::autograd::AccumulateGrad", "a.py(3): forward;torch/nn/modules/module.py(1): _call_impl", "float", "c10::Half"}
-	formattest.FuzzSamples(f, []string{"modules.trace.json", "stacks.trace.json"}, func(sample []byte, s *formattest.Script) []byte {
-		return formattest.MutateJSON(sample, s, keys, texts)
-	})
+	texts := []string{"X", "i", "M", "cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation",
+		"[memory]", "nn.Module: Sequential_0", "nn.Module: Conv2d_1", "aten::conv2d",
+		"ProfilerStep#3", "Optimizer.step#SGD.step", "torch::autograd::AccumulateGrad",
+		"a.py(3): forward;torch/nn/modules/module.py(1): _call_impl", "float", "c10::Half"}
+	formattest.FuzzSamples(f, []string{"modules.trace.json", "stacks.trace.json"},
+		func(sample []byte, s *formattest.Script) []byte {
+			return formattest.MutateJSON(sample, s, keys, texts)
+		})
 }

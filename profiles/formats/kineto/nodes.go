@@ -110,7 +110,8 @@ func (s *ktStep) namedNodes() []*node {
 
 // ofPyTorch tells ranges that PyTorch names itself, not the author of the model.
 func ofPyTorch(name string) bool {
-	for _, prefix := range []string{"ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.", "FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region"} {
+	for _, prefix := range []string{"ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.",
+		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -119,8 +120,10 @@ func ofPyTorch(name string) bool {
 }
 
 // phaseWords are those of names such as "## zero_grad ##" and "train step 7".
-var phaseWords = map[string]bool{"forward": true, "fwd": true, "backward": true, "bwd": true, "pass": true, "step": true, "train": true, "training": true,
-	"model": true, "optimizer": true, "optim": true, "zero": true, "grad": true, "iteration": true, "iter": true, "epoch": true, "batch": true, "data": true,
+var phaseWords = map[string]bool{"forward": true, "fwd": true, "backward": true, "bwd": true, "pass": true,
+	"step": true, "train": true, "training": true,
+	"model": true, "optimizer": true, "optim": true, "zero": true, "grad": true, "iteration": true, "iter": true,
+	"epoch": true, "batch": true, "data": true,
 	"dataloader": true, "loader": true, "loading": true, "load": true}
 
 // isPhase tells names of which every word is one of a phase.
@@ -134,7 +137,8 @@ func (s *ktStep) opNodes() []*node {
 	var list []*node
 	for _, i := range s.tops[s.forward] {
 		if op := &s.ops[i]; op.start < s.turn {
-			list = append(list, &node{start: op.start, end: op.end, name: strings.TrimPrefix(s.texts[op.name], "aten::")})
+			list = append(list, &node{start: op.start, end: op.end,
+				name: strings.TrimPrefix(s.texts[op.name], "aten::")})
 		}
 	}
 	return s.nest(list)

@@ -138,7 +138,8 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	if len(profiles.Problems(err)) > 0 {
 		profiles.End(err)
 	}
-	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events), Found: "the content cannot be read: " + profiles.Clip(err.Error()),
+	e := &profiles.FormatError{Path: fmt.Sprintf("traceEvents[%d]", t.events),
+		Found:    "the content cannot be read: " + profiles.Clip(err.Error()),
 		Expected: "A Chrome trace as torch.profiler writes it is expected.", Remedy: "Export the trace again."}
 	switch err {
 	case jsonfile.ErrEndsEarly:

@@ -61,7 +61,8 @@ func TestKinetoWild(t *testing.T) {
 		wordsOfStages string
 	}{
 		{"hta_two_phases.json.gz", 255, 3.03, 0, 0, fromOps},
-		{"tracelens_resnet_act_checkpoint.json.gz", 13, 0, 3100 * time.Microsecond, 1360 * time.Microsecond, fromModules},
+		{"tracelens_resnet_act_checkpoint.json.gz", 13, 0, 3100 * time.Microsecond, 1360 * time.Microsecond,
+			fromModules},
 	} {
 		data, err := os.ReadFile(folder + c.file)
 		if os.IsNotExist(err) {

@@ -11,7 +11,8 @@ import (
 func (t *trace) splitSteps(list []window) []window {
 	var out []window
 	for _, w := range list {
-		first, _ := slices.BinarySearchFunc(t.ops, w.from, func(op ktOp, at int64) int { return cmp.Compare(op.start, at) })
+		first, _ := slices.BinarySearchFunc(t.ops, w.from,
+			func(op ktOp, at int64) int { return cmp.Compare(op.start, at) })
 		c := stepCutter{window: w, began: -1, turned: -1, next: -1}
 		open := map[int32]int64{}
 		for i := first; i < len(t.ops) && t.ops[i].start < w.to; i++ {

@@ -66,7 +66,8 @@ func (s *ktStep) cutLoss(list []stage) []stage {
 	for _, i := range s.tops[s.forward] {
 		op := &s.ops[i]
 		name := s.texts[op.name]
-		if op.start >= s.turn || len(list) == 0 || op.start <= list[len(list)-1].from || s.trainedIn(op.start, op.end) == 0 {
+		if op.start >= s.turn || len(list) == 0 || op.start <= list[len(list)-1].from ||
+			s.trainedIn(op.start, op.end) == 0 {
 			continue
 		}
 		if strings.Contains(name, "loss") || strings.Contains(name, "cross_entropy") {
@@ -147,7 +148,8 @@ func (s *ktStep) owners(list []stage) map[int]int {
 			}
 			if f, ok := s.trained[op.sequence]; ok && op.back {
 				current = stageOf(list, s.ops[f].start)
-			} else if thread == s.forward && op.start > s.last && !strings.Contains(s.texts[op.name], "AccumulateGrad") {
+			} else if thread == s.forward && op.start > s.last &&
+				!strings.Contains(s.texts[op.name], "AccumulateGrad") {
 				break // the optimizer
 			}
 			if current < 0 {
@@ -192,8 +194,10 @@ func (s *ktStep) join(list []stage) []stage {
 }
 
 // views are operators that only rename what they read.
-var views = map[string]bool{"aten::flatten": true, "aten::view": true, "aten::reshape": true, "aten::permute": true, "aten::transpose": true,
-	"aten::squeeze": true, "aten::unsqueeze": true, "aten::t": true, "aten::expand": true, "aten::slice": true, "aten::select": true}
+var views = map[string]bool{"aten::flatten": true, "aten::view": true, "aten::reshape": true, "aten::permute": true,
+	"aten::transpose": true,
+	"aten::squeeze":   true, "aten::unsqueeze": true, "aten::t": true, "aten::expand": true, "aten::slice": true,
+	"aten::select": true}
 
 // findRenames marks stages of nothing but operators in place and views.
 func (s *ktStep) findRenames(list []stage) {
@@ -229,7 +233,8 @@ func (s *ktStep) chain(list []stage) *engine.Chain {
 			st.nothingKnown = true
 			out = max(0, st.growth)
 		}
-		e := engine.Stage{Name: st.node.name, Kind: parse.ModuleKind(st.node.class), Forward: time.Duration(st.forward), Back: time.Duration(st.back),
+		e := engine.Stage{Name: st.node.name, Kind: parse.ModuleKind(st.node.class),
+			Forward: time.Duration(st.forward), Back: time.Duration(st.back),
 			Out: engine.Bytes(out), Saved: engine.Bytes(max(out, st.growth)), Grad: engine.Bytes(out)}
 		if names[st.node.name] > 1 {
 			number[st.node.name]++

@@ -71,14 +71,16 @@ func (t *trace) works() (works []work, lost int) {
 	slices.SortStableFunc(byID, func(a, b int32) int { return cmp.Compare(t.ops[a].external, t.ops[b].external) })
 	slices.SortStableFunc(t.launches, func(a, b launch) int { return cmp.Compare(a.correlation, b.correlation) })
 	findOp := func(id int64) *ktOp {
-		i, ok := slices.BinarySearchFunc(byID, id, func(i int32, id int64) int { return cmp.Compare(t.ops[i].external, id) })
+		i, ok := slices.BinarySearchFunc(byID, id,
+			func(i int32, id int64) int { return cmp.Compare(t.ops[i].external, id) })
 		if !ok || id < 0 {
 			return nil
 		}
 		return &t.ops[byID[i]]
 	}
 	for _, k := range t.kernels {
-		l, launched := slices.BinarySearchFunc(t.launches, k.correlation, func(l launch, id int64) int { return cmp.Compare(l.correlation, id) })
+		l, launched := slices.BinarySearchFunc(t.launches, k.correlation,
+			func(l launch, id int64) int { return cmp.Compare(l.correlation, id) })
 		op := findOp(k.external)
 		if op == nil && launched {
 			op = findOp(t.launches[l].external)
@@ -160,13 +162,17 @@ func medianWindow(list []window, works []work) window {
 	if len(sums) == 0 {
 		return list[0]
 	}
-	slices.SortFunc(sums, func(a, b sum) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.index, b.index)) })
+	slices.SortFunc(sums, func(a, b sum) int {
+		return cmp.Or(cmp.Compare(a.took, b.took),
+			cmp.Compare(a.index, b.index))
+	})
 	return list[sums[(len(sums)-1)/2].index]
 }
 
 // newStep collects what belongs to a window.
 func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
-	s := &ktStep{trace: t, window: w, tops: map[int32][]int{}, trained: map[int64]int{}, onCPU: len(works) == 0, poll: poll}
+	s := &ktStep{trace: t, window: w, tops: map[int32][]int{}, trained: map[int64]int{}, onCPU: len(works) == 0,
+		poll: poll}
 	open := map[int32]int64{}
 	for i := range t.ops {
 		op := &t.ops[i]
@@ -268,7 +274,8 @@ func (s *ktStep) findForward() {
 	}
 	if best < 0 {
 		s.errs.Fail(&profiles.FormatError{Found: "the forward of the backward is not in the trace",
-			Expected: "A step is expected whose forward and backward are both recorded.", Remedy: "Record whole training steps."})
+			Expected: "A step is expected whose forward and backward are both recorded.",
+			Remedy:   "Record whole training steps."})
 	}
 	s.forward = int32(best)
 	for sequence, i := range s.trained {

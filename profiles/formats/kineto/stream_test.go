@@ -47,7 +47,8 @@ func TestStreamed(t *testing.T) {
 	}
 	damaged := bytes.Clone(packed)
 	damaged[len(damaged)-6] ^= 1 // in the checksum
-	if _, err := profiles.Decode("x", profiles.Bytes(damaged), nil); err == nil || !strings.Contains(err.Error(), "The gzip data is damaged") {
+	if _, err := profiles.Decode("x", profiles.Bytes(damaged), nil); err == nil ||
+		!strings.Contains(err.Error(), "The gzip data is damaged") {
 		t.Errorf("a wrong checksum: %v, want to hear of damaged gzip data", err)
 	}
 }
@@ -59,7 +60,10 @@ func TestStreamInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := profiles.Try(func() *profiles.Profile { return decode("x", iotest.OneByteReader(bytes.NewReader(plain)), 0, nil) })
+	got, err := profiles.Try(func() *profiles.Profile {
+		return decode("x",
+			iotest.OneByteReader(bytes.NewReader(plain)), 0, nil)
+	})
 	if err != nil || got.Totals() != want.Totals() {
 		t.Errorf("byte by byte: %v, %+v; want %+v", err, got, want.Totals())
 	}
@@ -74,7 +78,8 @@ func TestKinetoProgress(t *testing.T) {
 			b.WriteString(`{"ph":"M","name":"thread_name"},` + "\n")
 		}
 		b.WriteString("]}")
-		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) }) // all reports are heard
+		// all reports are heard
+		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		var all []engine.Progress
 		poll := engine.NewPoll(ticking, func(p engine.Progress) { all = append(all, p) })
 		if _, err := profiles.Decode("x", profiles.Bytes(b.String()), poll); err == nil {

@@ -62,7 +62,8 @@ type toyOp struct {
 const toyBytes = 8 * 4 * 16 * 16 * 4 // of every activation: [8, 4, 16, 16] of 4 bytes
 
 func toyParts() []toyPart {
-	block := []toyOp{{"aten::conv2d", 11, 40, toyBytes, 512, "[4, 4, 3, 3]"}, {"aten::relu_", 12, 10, 0, 0, ""}, {"aten::add", 13, 20, toyBytes, 0, ""}}
+	block := []toyOp{{"aten::conv2d", 11, 40, toyBytes, 512, "[4, 4, 3, 3]"}, {"aten::relu_", 12, 10, 0, 0, ""},
+		{"aten::add", 13, 20, toyBytes, 0, ""}}
 	return []toyPart{
 		{"Conv2d_0", 21, []toyOp{{"aten::conv2d", 440, 100, toyBytes, 1024, "[4, 4, 3, 3]"}}},
 		{"Sequential_0/Block_0", 22, block},
@@ -80,7 +81,8 @@ func (y *toyTrace) category(name string) string {
 	if !y.old || name == "python_function" {
 		return name
 	}
-	return map[string]string{"cpu_op": "Operator", "user_annotation": "Operator", "kernel": "Kernel", "cuda_runtime": "Runtime"}[name]
+	return map[string]string{"cpu_op": "Operator", "user_annotation": "Operator", "kernel": "Kernel",
+		"cuda_runtime": "Runtime"}[name]
 }
 
 func (y *toyTrace) event(format string, args ...any) {
@@ -100,7 +102,8 @@ func (y *toyTrace) span(category, name string, inside func()) {
 	if category != "python_function" {
 		args = fmt.Sprintf(`, "args": {"External id": %d}`, y.id+1)
 	}
-	y.event(`{"ph": "X", "cat": %q, "name": %q, "pid": 1, "tid": 7, "ts": %d, "dur": %d%s}`, y.category(category), name, from, y.now-from, args)
+	y.event(`{"ph": "X", "cat": %q, "name": %q, "pid": 1, "tid": 7, "ts": %d, "dur": %d%s}`, y.category(category),
+		name, from, y.now-from, args)
 }
 
 func (y *toyTrace) alloc(bytes int64) {
@@ -162,12 +165,14 @@ func (y *toyTrace) forward(p toyPart, o toyOp) {
 // stack is a call stack with bare backslashes.
 func (y *toyTrace) stack(p toyPart, o toyOp) string {
 	const call = `C:\Users\me\torch/nn/modules/module.py(1051): _call_impl`
-	frames := []string{`C:\Users\me\train.py(5): <module>`, call, fmt.Sprintf(`C:\Users\me\net.py(%d): forward`, p.line)}
+	frames := []string{`C:\Users\me\train.py(5): <module>`, call,
+		fmt.Sprintf(`C:\Users\me\net.py(%d): forward`, p.line)}
 	switch {
 	case p.module == "":
 		frames = []string{fmt.Sprintf(`C:\Users\me\train.py(%d): <module>`, p.line)}
 	case strings.HasPrefix(p.module, "Sequential"):
-		frames = append(frames, call, `C:\Users\me\torch/nn/modules/container.py(139): forward`, call, fmt.Sprintf(`C:\Users\me\block.py(%d): forward`, o.line))
+		frames = append(frames, call, `C:\Users\me\torch/nn/modules/container.py(139): forward`, call,
+			fmt.Sprintf(`C:\Users\me\block.py(%d): forward`, o.line))
 	case strings.HasPrefix(p.module, "Conv"):
 		frames = append(frames, call, fmt.Sprintf(`C:\Users\me\torch/nn/modules/conv.py(%d): forward`, o.line))
 	default:
@@ -209,7 +214,8 @@ func (y *toyTrace) runForward() {
 	net := func() {
 		run(parts[0], parts[0].module)
 		if y.modules {
-			y.span("python_function", "nn.Module: Sequential_0", func() { run(parts[1], "Block_0"); run(parts[2], "Block_1") })
+			y.span("python_function", "nn.Module: Sequential_0",
+				func() { run(parts[1], "Block_0"); run(parts[2], "Block_1") })
 		} else {
 			run(parts[1], parts[1].module)
 			run(parts[2], parts[2].module)

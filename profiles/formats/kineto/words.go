@@ -40,7 +40,8 @@ func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fres
 		note("%s", s.rank)
 	}
 	if s.textRoom < 0 {
-		warn("The trace has more than %d MiB of different names and call stacks: the last ones are not read.", mostText>>20)
+		warn("The trace has more than %d MiB of different names and call stacks: the last ones are not read.",
+			mostText>>20)
 	}
 	if source == fromOps {
 		warn("The trace has no modules and no call stacks: every operator is a stage, and connections that skip operators are not seen. " +
@@ -48,7 +49,8 @@ func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fres
 	}
 	s.describeMemory(p, list, note, warn, fresh)
 	if unknown > 0 {
-		warn("The outputs of %s are not known: what they save is taken for them. Record with record_shapes=True.", profiles.Count(unknown, "stage"))
+		warn("The outputs of %s are not known: what they save is taken for them. Record with record_shapes=True.",
+			profiles.Count(unknown, "stage"))
 	}
 }
 
@@ -58,7 +60,8 @@ func (s *ktStep) describeSteps(p *profiles.Profile, steps, marked int, how strin
 	const median = "the one with the median of the work is read."
 	switch {
 	case how == "" && steps == 1:
-		p.Warnings = append(p.Warnings, "The trace does not mark its steps: all of it is taken for one. Call step() of the profiler after every step.")
+		p.Warnings = append(p.Warnings,
+			"The trace does not mark its steps: all of it is taken for one. Call step() of the profiler after every step.")
 	case how == "":
 		note(fmt.Sprintf("The trace does not mark its steps: one ends where a forward follows a backward. Of %d "+median, steps))
 	case steps > marked:
@@ -82,7 +85,8 @@ func (s *ktStep) describeTimes(p *profiles.Profile, note, warn func(string, ...a
 	}
 	wall, busy := s.clocks()
 	note("From the first kernel of the step to its last %s pass; the device is busy for %s of them, where work at the same time counts once. "+
-		"Stages take %s: the rest is what is left out, and waits for the CPU and for other devices.", inMilliseconds(wall), inMilliseconds(busy), inMilliseconds(told))
+		"Stages take %s: the rest is what is left out, and waits for the CPU and for other devices.",
+		inMilliseconds(wall), inMilliseconds(busy), inMilliseconds(told))
 }
 
 // describeAsides tells what runs beside the layers.
@@ -91,7 +95,8 @@ func (s *ktStep) describeAsides(note, warn func(string, ...any)) {
 		note("Collectives take %s in this step, with what packs their data and their waits for other devices: they are left out.", inMilliseconds(t))
 	}
 	if t := s.spent[ofRecomputation]; t > 0 {
-		note("The backward runs forwards again for %s (activation checkpointing): that is left out of its time.", inMilliseconds(t))
+		note("The backward runs forwards again for %s (activation checkpointing): that is left out of its time.",
+			inMilliseconds(t))
 	}
 	if s.spent[ofRecomputation] > 0 && len(s.used) > 0 {
 		warn("The step was recorded with activation checkpointing: memory events tell what it keeps, not what keeping everything takes. Record it without.")

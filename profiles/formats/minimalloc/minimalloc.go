@@ -65,7 +65,8 @@ func miniColumns(head []byte) []string {
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("minimalloc", len(data))
-	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV", Notes: []string{"The clock of the lives has no unit."}}}
+	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV",
+		Notes: []string{"The clock of the lives has no unit."}}}
 	m := &profiles.Memory{}
 	p.Name, m.Capacity = nameCapacity(name)
 	columns := miniColumns(data)
@@ -131,8 +132,11 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 			e.Line = line
 			r.Errs.Fail(e)
 		case len(row) != len(columns):
-			r.Errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are %s, the header has %d", profiles.Count(len(row), "cell"), len(columns)),
-				Expected: "Every line has as many cells as the header.", Remedy: "Fill in the missing cells, or remove the extra ones."})
+			r.Errs.Add(&profiles.FormatError{Line: line,
+				Found: fmt.Sprintf("there are %s, the header has %d",
+					profiles.Count(len(row), "cell"), len(columns)),
+				Expected: "Every line has as many cells as the header.",
+				Remedy:   "Fill in the missing cells, or remove the extra ones."})
 			continue
 		}
 		readLine(r, columns, row, line, ids)
@@ -154,15 +158,18 @@ func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[st
 		}
 		return v
 	}
-	b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)), End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
+	b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)),
+		End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
 	if ok && b.End <= b.Start {
 		fail(&profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
-			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start), Remedy: "Correct the line."})
+			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start),
+			Remedy:   "Correct the line."})
 	}
 	if i := slices.Index(columns, "id"); i >= 0 {
 		b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
 		if at, twice := ids[b.Name]; twice {
-			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d", profiles.Clip(b.Name), at),
+			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d",
+				profiles.Clip(b.Name), at),
 				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
 		}
 		ids[b.Name] = line

@@ -20,17 +20,20 @@ func TestMiniMallocRejections(t *testing.T) {
 	for _, c := range []struct{ input, want string }{
 		{head, "There are no buffers. At least one buffer is expected."},
 		{head + "a,0,1\n", "Line 2: there are 3 cells, the header has 4. Every line has as many cells as the header."},
-		{head + "a,0,1,4\n\na,0,1,4\n", `Line 4: the id "a" appears again, after line 2. Every buffer has an id of its own.`},
+		{head + "a,0,1,4\n\na,0,1,4\n",
+			`Line 4: the id "a" appears again, after line 2. Every buffer has an id of its own.`},
 		{head + "a,5,5,4\n", "Line 2: upper is 5. A buffer lives from lower to before upper, which is above lower (5)."},
 		{head + "a,0,1,-4\n", "Line 2: size is -4. Sizes cannot be negative."},
 		{head + "a,0.5,1,4\n", "Line 2: lower is 0.5. Moments are whole numbers of steps of the clock."},
 		{head + "a,0,soon,4\n", `Line 2: upper is "soon". A number of steps of the clock is expected.`},
 		{head + "\"a,0,1,4\n", "Line 2: a cell cannot be read (extraneous or missing \" in quoted-field). Cells with quotes need a closing quote."},
 		{"lower,upper,size,size\n0,1,4,4\n", "Line 1: The column size appears twice. Every column has its own name."},
-		{head + strings.Repeat("a,0,1,9007199254740992\n", 2), `Line 3: the id "a" appears again, after line 2. Every buffer has an id of its own.`},
+		{head + strings.Repeat("a,0,1,9007199254740992\n", 2),
+			`Line 3: the id "a" appears again, after line 2. Every buffer has an id of its own.`},
 		{"size,id,upper,lower,offset\n9007199254740991,x,2,0,4\n",
 			"The end of the addresses comes to 9007199254740995 bytes. Sizes above 2^53 bytes are not read."},
-		{"lower,upper,size\n" + strings.Repeat("0,1,9007199254740992\n", 600), "The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
+		{"lower,upper,size\n" + strings.Repeat("0,1,9007199254740992\n", 600),
+			"The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
 	} {
 		_, err := profiles.Decode("x", profiles.Bytes(c.input), nil)
 		if err == nil || err.Error() != c.want {
@@ -79,8 +82,10 @@ func TestMiniMallocInstances(t *testing.T) {
 		p := formattest.CheckSample(t, filepath.Base(file), data)
 		name, rest, _ := strings.Cut(filepath.Base(file), ".")
 		capacity := map[string]engine.Bytes{"1048576.csv": 1 << 20, "12.csv": 12}[rest]
-		if m := p.Memory; p.Name != name || m.Capacity != capacity || len(m.Requests.Buffers) != bytes.Count(data, []byte("\n"))-1 || m.Requests.AggregatePeak() > capacity {
-			t.Errorf("%s reads as %s with %d buffers, peak %d, capacity %d", file, p.Name, len(m.Requests.Buffers), m.Requests.AggregatePeak(), m.Capacity)
+		if m := p.Memory; p.Name != name || m.Capacity != capacity ||
+			len(m.Requests.Buffers) != bytes.Count(data, []byte("\n"))-1 || m.Requests.AggregatePeak() > capacity {
+			t.Errorf("%s reads as %s with %d buffers, peak %d, capacity %d", file, p.Name, len(m.Requests.Buffers),
+				m.Requests.AggregatePeak(), m.Capacity)
 		}
 	}
 }
@@ -88,9 +93,10 @@ func TestMiniMallocInstances(t *testing.T) {
 // FuzzMiniMalloc mutates tables of buffers.
 func FuzzMiniMalloc(f *testing.F) {
 	names := []string{"id", "lower", "upper", "size", "offset", "b1", "#", "0", "7"}
-	formattest.FuzzSamples(f, []string{"minimalloc.8192.csv", "placed.4.csv"}, func(sample []byte, s *formattest.Script) []byte {
-		return formattest.MutateCells(sample, s, ",", names)
-	})
+	formattest.FuzzSamples(f, []string{"minimalloc.8192.csv", "placed.4.csv"},
+		func(sample []byte, s *formattest.Script) []byte {
+			return formattest.MutateCells(sample, s, ",", names)
+		})
 }
 
 // TestMiniMallocEncode: ids that the format cannot hold become numbers.

@@ -36,20 +36,23 @@ func readRows(r *parse.BufferReader, o *jsonfile.Object, keys *jsonfile.Keys, po
 	})
 	if !found {
 		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "buffers is missing or not a list",
-			Expected: "A list of buffers is expected.", Remedy: `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
+			Expected: "A list of buffers is expected.",
+			Remedy:   `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
 	}
 	r.Errs.End()
 }
 
 func readRow(r *parse.BufferReader, o *jsonfile.Object) {
-	b := alloc.Buffer{Name: o.Text("name"), Bytes: o.Size("size"), Start: int(o.Count("lower", parse.Moments)), Kind: sim.Activation, High: o.Flag("high")}
+	b := alloc.Buffer{Name: o.Text("name"), Bytes: o.Size("size"), Start: int(o.Count("lower", parse.Moments)),
+		Kind: sim.Activation, High: o.Flag("high")}
 	if _, ok := o.Value("id").(string); ok && b.Name == "" {
 		b.Name = o.Text("id")
 	}
 	for _, key := range []string{"lower", "size"} {
 		if o.Value(key) == nil {
-			r.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is missing", Expected: "Every buffer has lower and size.",
-				Remedy: "Add the number."})
+			r.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is missing",
+				Expected: "Every buffer has lower and size.",
+				Remedy:   "Add the number."})
 		}
 	}
 	if role := o.Text("role"); role != "" {
@@ -61,7 +64,8 @@ func readRow(r *parse.BufferReader, o *jsonfile.Object) {
 	}
 	forever := o.Value("upper") == nil
 	if b.End = int(o.Count("upper", parse.Moments)); !forever && b.End <= b.Start && r.Errs.Err() == nil {
-		o.Wrong("upper", o.Value("upper"), fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start))
+		o.Wrong("upper", o.Value("upper"),
+			fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start))
 	}
 	addr := alloc.NoAddr
 	if o.Value("addr") != nil {
@@ -100,7 +104,8 @@ func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, p
 		if l.Addr[i] != alloc.NoAddr {
 			l.Pool = max(l.Pool, l.Addr[i]+size)
 		} else if l.Failed == nil || i != l.Failed.Buffer && b.Start < m.Requests.Buffers[l.Failed.Buffer].Start {
-			o.Errs.Add(&profiles.FormatError{Path: fmt.Sprintf("buffers[%d].addr", i), Found: "addr is missing, and other buffers have one",
+			o.Errs.Add(&profiles.FormatError{Path: fmt.Sprintf("buffers[%d].addr", i),
+				Found:    "addr is missing, and other buffers have one",
 				Expected: "Either all buffers have an address or none; only what failed, and what came after it, may lack one.", Remedy: "Add the address, or remove all."})
 		}
 	}
@@ -112,7 +117,8 @@ func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, p
 		l.Reserved = []alloc.Level{{Event: 0, Bytes: l.Pool}}
 	}
 	eachObject(o, "segments", poll, func(v *jsonfile.Object) {
-		m.Segments = append(m.Segments, profiles.Segment{Addr: v.Size("addr"), Size: v.Size("size"), From: int(v.Count("from", parse.Events)), To: int(v.Count("to", parse.Events))})
+		m.Segments = append(m.Segments, profiles.Segment{Addr: v.Size("addr"), Size: v.Size("size"),
+			From: int(v.Count("from", parse.Events)), To: int(v.Count("to", parse.Events))})
 	})
 	m.Recorded = l
 }
@@ -126,7 +132,8 @@ func readFailure(o *jsonfile.Object, q *alloc.Requests) *alloc.Failure {
 	f := &alloc.Failure{Event: int(v.Count("event", parse.Events)), Bytes: v.Size("bytes"), Largest: v.Size("largest"),
 		Free: v.Size("free"), Unreserved: v.Size("unreserved")}
 	if f.Event >= len(q.Events) || q.Events[f.Event].Free {
-		v.Wrong("event", v.Value("event"), fmt.Sprintf("The number of a request is expected; there are %d events, counted from 0.", len(q.Events)))
+		v.Wrong("event", v.Value("event"),
+			fmt.Sprintf("The number of a request is expected; there are %d events, counted from 0.", len(q.Events)))
 		return nil
 	}
 	f.Buffer = q.Events[f.Event].Buffer
@@ -210,7 +217,8 @@ func (e *writer) layout(m *profiles.Memory) {
 	if len(m.Segments) > 0 {
 		e.list(newLine, "segments", len(m.Segments), newLine+" ", func(i int) {
 			s := &m.Segments[i]
-			e.numbers(number{"addr", int64(s.Addr)}, number{"size", int64(s.Size)}, number{"from", int64(s.From)}, number{"to", int64(s.To)})
+			e.numbers(number{"addr", int64(s.Addr)}, number{"size", int64(s.Size)}, number{"from", int64(s.From)},
+				number{"to", int64(s.To)})
 		})
 	}
 	if f := l.Failed; f != nil {

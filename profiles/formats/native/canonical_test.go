@@ -31,7 +31,8 @@ func spaced(t *testing.T, native []byte) []byte {
 func TestCanonicalStages(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := enginetest.Rand(seed)
-		c := enginetest.RandomChain(rng, enginetest.Shape{MinStages: 2, MaxStages: 30, MaxSize: 1 << 45, MaxTime: 1 << 40})
+		c := enginetest.RandomChain(rng,
+			enginetest.Shape{MinStages: 2, MaxStages: 30, MaxSize: 1 << 45, MaxTime: 1 << 40})
 		for i := range c.Stages {
 			s := &c.Stages[i]
 			s.Name = fmt.Sprintf("layer %d é", i)
@@ -43,7 +44,8 @@ func TestCanonicalStages(t *testing.T) {
 			}
 		}
 		var native bytes.Buffer
-		if err := Encode(&native, &profiles.Profile{Name: "a \"b\"", Batch: 3, Chain: c, Source: profiles.Source{Tool: "x"}}); err != nil {
+		if err := Encode(&native, &profiles.Profile{Name: "a \"b\"", Batch: 3, Chain: c,
+			Source: profiles.Source{Tool: "x"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, ok := canonicalStages(native.Bytes()); !ok {
@@ -52,7 +54,8 @@ func TestCanonicalStages(t *testing.T) {
 		got, err := profiles.Decode("", profiles.Bytes(native.Bytes()), nil)
 		want, err2 := profiles.Decode("", profiles.Bytes(spaced(t, native.Bytes())), nil)
 		if err != nil || err2 != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("seed %d: read as canonical %+v (%v), as any file %+v (%v)\n%s", seed, got, err, want, err2, native.Bytes())
+			t.Fatalf("seed %d: read as canonical %+v (%v), as any file %+v (%v)\n%s", seed, got, err, want, err2,
+				native.Bytes())
 		}
 	}
 }
@@ -62,7 +65,8 @@ func TestCanonicalStages(t *testing.T) {
 func TestNearlyCanonical(t *testing.T) {
 	const stage = `{"name":"a","forward_s":0.001,"backward_s":0.25,"output_bytes":10,"saved_bytes":20,"grad_bytes":10,"forward_temp_bytes":0,"backward_temp_bytes":0}`
 	file := func(stages ...string) string {
-		return `{"format":"memtide/1","kind":"chain",` + "\n " + `"name":"x",` + "\n " + `"stages":[` + "\n  " + strings.Join(stages, ",\n  ") + `],` + "\n " + `"loss":` + stage + "}\n"
+		return `{"format":"memtide/1","kind":"chain",` + "\n " + `"name":"x",` + "\n " + `"stages":[` + "\n  " +
+			strings.Join(stages, ",\n  ") + `],` + "\n " + `"loss":` + stage + "}\n"
 	}
 	if _, _, ok := canonicalStages([]byte(file(stage, stage))); !ok {
 		t.Fatalf("not read as canonical:\n%s", file(stage, stage))
@@ -107,7 +111,8 @@ func TestNearlyCanonical(t *testing.T) {
 // Cut anywhere, a canonical profile is an error that names the end of the file.
 func TestCanonicalCut(t *testing.T) {
 	var native bytes.Buffer
-	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 3, MaxStages: 3, MaxSize: 1 << 20, MaxTime: 1 << 20})
+	c := enginetest.RandomChain(enginetest.Rand(1),
+		enginetest.Shape{MinStages: 3, MaxStages: 3, MaxSize: 1 << 20, MaxTime: 1 << 20})
 	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,8 @@ func TestCanonicalCut(t *testing.T) {
 func BenchmarkCanonical(b *testing.B) {
 	c := &engine.Chain{Name: "x"}
 	for i := range 20_000 {
-		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprintf("layer%d", i), Forward: 123456, Back: 234567, Out: 1 << 20, Saved: 2 << 20, Grad: 1 << 20})
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprintf("layer%d", i), Forward: 123456, Back: 234567,
+			Out: 1 << 20, Saved: 2 << 20, Grad: 1 << 20})
 	}
 	var native bytes.Buffer
 	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {

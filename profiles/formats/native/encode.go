@@ -250,7 +250,8 @@ func (e *writer) graphFile(p *profiles.Profile) {
 // graph writes the fields of a graph, but for what is fixed.
 func (e *writer) graph(g *engine.Graph) {
 	usual := usualPlaces(g)
-	e.list(newLine, "values", len(g.Values), newLine+" ", func(i int) { e.value(engine.ValueID(i), &g.Values[i], usual[i]) })
+	e.list(newLine, "values", len(g.Values), newLine+" ",
+		func(i int) { e.value(engine.ValueID(i), &g.Values[i], usual[i]) })
 	e.list(newLine, "ops", len(g.Ops), newLine+" ", func(i int) { e.op(&g.Ops[i]) })
 	if g.Done != engine.NoValue {
 		e.int(newLine, "done", int64(g.Done))

@@ -47,7 +47,8 @@ type graphReader struct {
 }
 
 func readGraph(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
-	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue, Fixed: readResident(o).Total() + o.Size("fixed_bytes")},
+	r := &graphReader{o: o, g: &engine.Graph{Done: engine.NoValue,
+		Fixed: readResident(o).Total() + o.Size("fixed_bytes")},
 		ids: map[string]engine.ValueID{}, errs: o.Errs, poll: poll}
 	keys := &jsonfile.Keys{}
 	r.readValues(keys)
@@ -60,7 +61,8 @@ func readGraph(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	r.close()
 	if err := r.g.Validate(); err != nil {
 		o.Errs.Fail(&profiles.FormatError{Path: "ops", Found: "The graph cannot be used: " + err.Error(),
-			Expected: "Operations that read and write the listed values are expected.", Remedy: "Correct the list of operations."})
+			Expected: "Operations that read and write the listed values are expected.",
+			Remedy:   "Correct the list of operations."})
 	}
 	p.Graph = r.g
 	p.Warnings = append(p.Warnings, keys.Warning("in values and ops")...)
@@ -93,7 +95,8 @@ func (r *graphReader) readValues(keys *jsonfile.Keys) {
 	}
 	for i := range r.g.Values {
 		if w := r.g.Values[i].PartOf; w != engine.NoValue && (r.g.Values[w].PartOf != engine.NoValue || int(w) == i) {
-			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id, "A value may be within one that is not itself within another.")
+			r.item("values", within[i].index, map[string]any{}, keys).Wrong("within", within[i].id,
+				"A value may be within one that is not itself within another.")
 		}
 	}
 	r.written = slices.Repeat([]int{-1}, len(r.g.Values))
@@ -103,8 +106,9 @@ func (r *graphReader) readValues(keys *jsonfile.Keys) {
 func (r *graphReader) readValue(o *jsonfile.Object) {
 	v := engine.Value{Name: o.Text("name"), Size: o.Size("bytes"), Stage: r.stage(o), PartOf: engine.NoValue}
 	if _, ok := o.Number("bytes"); !ok {
-		r.errs.Add(&profiles.FormatError{Path: o.At("bytes"), Found: "bytes is missing", Expected: "Every value has a size in bytes.",
-			Remedy: "Add the size; 0 is allowed."})
+		r.errs.Add(&profiles.FormatError{Path: o.At("bytes"), Found: "bytes is missing",
+			Expected: "Every value has a size in bytes.",
+			Remedy:   "Add the size; 0 is allowed."})
 	}
 	role := o.Text("role")
 	at := slices.IndexFunc(roles, func(x valueRole) bool { return x.word == role })
@@ -128,7 +132,8 @@ func (r *graphReader) readValue(o *jsonfile.Object) {
 func (r *graphReader) readOps(keys *jsonfile.Keys) {
 	each(r.o, "ops", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("ops", i, item, keys)
-		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
+		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)),
+			Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
 		switch pass := o.Text("pass"); pass {
 		case "forward", "":
 		case "backward":
@@ -144,7 +149,8 @@ func (r *graphReader) readOps(keys *jsonfile.Keys) {
 		op.Once = o.Flag("once")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
-			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)), Temp: alt.Size("temp_bytes")}
+			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)),
+				Temp: alt.Size("temp_bytes")}
 		}
 		for _, id := range op.Out {
 			first := r.written[id]
@@ -248,7 +254,8 @@ func (r *graphReader) item(list string, i int, v any, keys *jsonfile.Keys) *json
 func (r *graphReader) stage(o *jsonfile.Object) int {
 	n := o.Count("stage", parse.StageNumber)
 	if n > engine.MaxStages {
-		o.Wrong("stage", o.Value("stage"), fmt.Sprintf("Stages are numbered from 1 to at most %d; 0 is none.", engine.MaxStages))
+		o.Wrong("stage", o.Value("stage"),
+			fmt.Sprintf("Stages are numbered from 1 to at most %d; 0 is none.", engine.MaxStages))
 		return 0
 	}
 	return int(n)

@@ -23,7 +23,8 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		p := &profiles.Profile{Name: "g", Graph: randomGraph(rng)}
 		if seed%3 == 0 {
-			p.Chain = &engine.Chain{Name: "g", Stages: []engine.Stage{{Name: "a", Out: 5, Saved: 5}, {Name: parse.LossName}}}
+			p.Chain = &engine.Chain{Name: "g",
+				Stages: []engine.Stage{{Name: "a", Out: 5, Saved: 5}, {Name: parse.LossName}}}
 		}
 		checkGraph(t, p)
 	}
@@ -31,7 +32,9 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 5, MaxStages: 5})
 	checkGraph(t, &profiles.Profile{Name: "chain", Graph: &engine.ExpandChain(c).Graph})
 	// An operation that must not run again, and one with a run that writes nothing.
-	checkGraph(t, &profiles.Profile{Name: "once", Graph: &engine.Graph{Done: engine.NoValue, Ops: []engine.Op{{Name: "random", Once: true}, {Name: "silent", OutputOnly: []engine.ValueID{}}}}})
+	checkGraph(t, &profiles.Profile{Name: "once",
+		Graph: &engine.Graph{Done: engine.NoValue,
+			Ops: []engine.Op{{Name: "random", Once: true}, {Name: "silent", OutputOnly: []engine.ValueID{}}}}})
 }
 
 // Operations of other lanes come back, with their order; what cannot be meant is refused.
@@ -48,7 +51,8 @@ func TestNativeLanes(t *testing.T) {
 		`{"after":[1]}`:       "The numbers of operations before this one",
 		`{"after":["first"]}`: "The numbers of operations before this one",
 	} {
-		_, err := profiles.Decode("x", profiles.Bytes(`{"format":"memtide/1","kind":"graph","values":[],"ops":[{},`+op+`]}`), nil)
+		_, err := profiles.Decode("x",
+			profiles.Bytes(`{"format":"memtide/1","kind":"graph","values":[],"ops":[{},`+op+`]}`), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v; want %q", op, err, want)
 		}
@@ -60,8 +64,10 @@ func TestNativeLanes(t *testing.T) {
 func TestLargeGraphComesBack(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for i := range 20_000 {
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("output of operation %d", i), Size: 1 << 20, PartOf: engine.NoValue})
-		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("operation %d", i), Time: 1000, Out: []engine.ValueID{engine.ValueID(i)}})
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprintf("output of operation %d", i), Size: 1 << 20,
+			PartOf: engine.NoValue})
+		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("operation %d", i), Time: 1000,
+			Out: []engine.ValueID{engine.ValueID(i)}})
 	}
 	checkGraph(t, &profiles.Profile{Name: "large", Graph: g})
 }
@@ -87,7 +93,8 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(rng.IntN(3))}
 	n := 2 + rng.IntN(12)
 	for i := range n {
-		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4), PartOf: engine.NoValue,
+		v := engine.Value{Kind: engine.ValueKind(rng.IntN(3)), Size: engine.Bytes(rng.IntN(9)), Stage: rng.IntN(4),
+			PartOf:  engine.NoValue,
 			Initial: engine.Place(rng.IntN(4))}
 		if i > 2 && rng.IntN(4) == 0 && g.Values[i-2].PartOf == engine.NoValue {
 			v.PartOf = engine.ValueID(i - 2)
@@ -97,7 +104,8 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 	}
 	made := map[engine.ValueID]bool{}
 	for range 1 + rng.IntN(8) {
-		op := engine.Op{Name: "op", Pass: engine.Pass(rng.IntN(2)), Time: time.Duration(rng.IntN(99)), Temp: engine.Bytes(rng.IntN(9))}
+		op := engine.Op{Name: "op", Pass: engine.Pass(rng.IntN(2)), Time: time.Duration(rng.IntN(99)),
+			Temp: engine.Bytes(rng.IntN(9))}
 		for id := range engine.ValueID(n) {
 			switch ready := made[id] || g.Values[id].Initial != 0; {
 			case ready && rng.IntN(3) == 0:
@@ -139,11 +147,14 @@ func TestNativeGraphPlaces(t *testing.T) {
 		t.Errorf("places %v, want %v", got, want)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"at":"host"`, `"at":"moon"`, `values[4].at: at is "moon". When the step begins, a value is at device, host, both or nowhere.`},
+		{`"at":"host"`, `"at":"moon"`,
+			`values[4].at: at is "moon". When the step begins, a value is at device, host, both or nowhere.`},
 		{`"within":"y"`, `"within":"z"`, `values[6].within: within is "z". The id of one of the values is expected.`},
-		{`"within":"y"`, `"within":"part"`, `values[6].within: within is "part". A value may be within one that is not itself within another.`},
+		{`"within":"y"`, `"within":"part"`,
+			`values[6].within: within is "part". A value may be within one that is not itself within another.`},
 		{`"ops"`, `"done":"z","ops"`, `done is "z". The id of one of the values is expected.`},
-		{`"lean":["part"]`, `"lean":["pat"]`, `ops[0].lean[0]: lean[0] is "pat". The id of one of the values is expected.`},
+		{`"lean":["part"]`, `"lean":["pat"]`,
+			`ops[0].lean[0]: lean[0] is "pat". The id of one of the values is expected.`},
 		{`"lean":["part"]`, `"alt":{"time_s":-1}`, `ops[0].alt.time_s: time_s is -1. Times cannot be negative.`},
 	} {
 		_, err := profiles.Decode("x", profiles.Bytes(strings.Replace(file, c.from, c.to, 1)), nil)
@@ -161,14 +172,18 @@ func TestNativeBuffers(t *testing.T) {
 		{`"buffers":[]`, "There are no buffers. At least one buffer is expected."},
 		{`"buffers":[1]`, "buffers[0] is 1. An object with lower, upper and size is expected."},
 		{`"buffers":[{"lower":0,"upper":1}]`, "buffers[0].size: size is missing. Every buffer has lower and size."},
-		{`"buffers":[{"lower":3,"upper":3,"size":1}]`, "buffers[0].upper: upper is 3. A buffer lives from lower to before upper, which is above lower (3)."},
+		{`"buffers":[{"lower":3,"upper":3,"size":1}]`,
+			"buffers[0].upper: upper is 3. A buffer lives from lower to before upper, which is above lower (3)."},
 		{`"buffers":[{"lower":-1,"upper":3,"size":1}]`, "buffers[0].lower: lower is -1. Moments cannot be negative."},
 		{`"buffers":[{"lower":0,"size":1.5}]`, "buffers[0].size: size is 1.5. Sizes are whole numbers of bytes."},
-		{`"buffers":[{"lower":0,"size":1,"role":"king"}]`, `buffers[0].role: role is "king". The roles are weight, gradient, activation, recomputed, transfer and workspace.`},
-		{`"buffers":[{"lower":0,"size":5,"addr":0,"took":4}]`, "buffers[0].took: took is 4. A buffer takes at least its size (5)."},
+		{`"buffers":[{"lower":0,"size":1,"role":"king"}]`,
+			`buffers[0].role: role is "king". The roles are weight, gradient, activation, recomputed, transfer and workspace.`},
+		{`"buffers":[{"lower":0,"size":5,"addr":0,"took":4}]`,
+			"buffers[0].took: took is 4. A buffer takes at least its size (5)."},
 		{`"buffers":[{"lower":0,"size":5,"addr":0},{"lower":0,"size":5}]`,
 			"buffers[1].addr: addr is missing, and other buffers have one. Either all buffers have an address or none; only what failed, and what came after it, may lack one."},
-		{`"buffers":[{"lower":0,"size":5,"addr":0}],"failed":{"event":1}`, "failed.event: event is 1. The number of a request is expected; there are 1 events, counted from 0."},
+		{`"buffers":[{"lower":0,"size":5,"addr":0}],"failed":{"event":1}`,
+			"failed.event: event is 1. The number of a request is expected; there are 1 events, counted from 0."},
 		{`"capacity":-1,"buffers":[{"lower":0,"size":5}]`, "capacity is -1. Sizes cannot be negative."},
 		{`"buffers":[` + strings.Repeat(`{"lower":0,"size":9007199254740992},`, 600) + `{"lower":0,"size":1}]`,
 			"The sizes add up to 5.4e+18 bytes. The sizes of one training step are expected."},
@@ -183,7 +198,8 @@ func TestNativeBuffers(t *testing.T) {
 
 // TestFirstRequestFailed: a recording in which nothing found room comes back.
 func TestFirstRequestFailed(t *testing.T) {
-	p, err := profiles.Decode("x", profiles.Bytes(`{"format":"memtide/1","kind":"buffers","buffers":[{"lower":0,"size":5}],"pool":3,"failed":{"event":0,"bytes":5,"free":3,"largest":3}}`), nil)
+	p, err := profiles.Decode("x",
+		profiles.Bytes(`{"format":"memtide/1","kind":"buffers","buffers":[{"lower":0,"size":5}],"pool":3,"failed":{"event":0,"bytes":5,"free":3,"largest":3}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

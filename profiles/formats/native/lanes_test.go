@@ -19,10 +19,12 @@ func TestGatheredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := p.Graph.Values
-	if v[0].Kind != engine.KindState || v[0].Initial != engine.OnDevice || v[1].Initial != 0 || v[2].Initial != engine.OnHost {
+	if v[0].Kind != engine.KindState || v[0].Initial != engine.OnDevice || v[1].Initial != 0 ||
+		v[2].Initial != engine.OnHost {
 		t.Errorf("read as %+v; want states on the device, nowhere and on the host", v)
 	}
-	if _, err := profiles.Decode("", profiles.Bytes([]byte(strings.Replace(text, "LANE", "compute", 1))), nil); err == nil || !strings.Contains(err.Error(), "writes this value already") {
+	if _, err := profiles.Decode("", profiles.Bytes([]byte(strings.Replace(text, "LANE", "compute", 1))),
+		nil); err == nil || !strings.Contains(err.Error(), "writes this value already") {
 		t.Errorf("made by the device a second time: %v; want a refusal", err)
 	}
 }

@@ -91,7 +91,8 @@ releases in order.`,
 // told apart without reading them as JSON, which takes milliseconds in a browser:
 // they do not name it, not even with escapes.
 func Claims(head []byte) bool {
-	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) && strings.HasPrefix(FormatOf(head), "memtide/") &&
+	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) &&
+		strings.HasPrefix(FormatOf(head), "memtide/") &&
 		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
 }
 
@@ -142,7 +143,8 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 		readBuffers(top, p, poll)
 	default:
 		errs.Fail(&profiles.FormatError{Path: "kind", Found: "kind is " + strconv.Quote(profiles.Clip(kind)),
-			Expected: "The kinds that are read are chain, graph and buffers.", Remedy: "Save the network as one of these."})
+			Expected: "The kinds that are read are chain, graph and buffers.",
+			Remedy:   "Save the network as one of these."})
 	}
 	top.NoteOthers()
 	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
@@ -172,7 +174,8 @@ func ReadFrame(o *jsonfile.Object, p *profiles.Profile) {
 	p.Warnings = o.Texts("warnings")
 
 	src := o.Object("source")
-	p.Source = profiles.Source{Tool: src.Text("tool"), Device: src.Text("device"), Notes: src.Texts("notes"), URL: src.LongText("url")}
+	p.Source = profiles.Source{Tool: src.Text("tool"), Device: src.Text("device"), Notes: src.Texts("notes"),
+		URL: src.LongText("url")}
 	p.Source.Times, p.Source.Sizes = origin(src, "times", p), origin(src, "sizes", p)
 	if src.Flag("measured") {
 		p.Source.Times = cmp.Or(p.Source.Times, profiles.Measured)
@@ -195,9 +198,11 @@ func ReadFrame(o *jsonfile.Object, p *profiles.Profile) {
 
 func origin(o *jsonfile.Object, key string, p *profiles.Profile) profiles.Origin {
 	v := profiles.Origin(o.Text(key))
-	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated, profiles.Unknown}, v) {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is %q, not one of measured, exact, analytic, estimated: skipped.",
-			o.At(key), profiles.Clip(string(v))))
+	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated,
+		profiles.Unknown}, v) {
+		p.Warnings = append(p.Warnings,
+			fmt.Sprintf("%s is %q, not one of measured, exact, analytic, estimated: skipped.",
+				o.At(key), profiles.Clip(string(v))))
 		return profiles.Unknown
 	}
 	return v
@@ -212,8 +217,9 @@ func readResident(o *jsonfile.Object) engine.Resident {
 // readChain reads the stages, unless they are known, the loss and what stands
 // around them.
 func readChain(o *jsonfile.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) {
-	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"), InputGrad: o.Size("input_grad_bytes"),
-		Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
+	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"),
+		InputGrad: o.Size("input_grad_bytes"),
+		Resident:  readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsonfile.Keys{}
 	o.Knows("stages")
 	stages := &parse.StageReader{Errs: o.Errs}
@@ -252,7 +258,8 @@ func readChain(o *jsonfile.Object, p *profiles.Profile, known []engine.Stage, po
 	p.Warnings = append(p.Warnings, keys.Warning("in stages")...)
 }
 
-func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, keys *jsonfile.Keys, poll *engine.Poll) {
+func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, keys *jsonfile.Keys,
+	poll *engine.Poll) {
 	found := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) {
 		if i == parse.MaxStageRows {
 			e := parse.TooManyStages()
@@ -279,7 +286,8 @@ func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, 
 	})
 	if !found {
 		o.Errs.Fail(&profiles.FormatError{Path: "stages", Found: "stages is missing or not a list",
-			Expected: "A list of stages is expected.", Remedy: `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
+			Expected: "A list of stages is expected.",
+			Remedy:   `Write "stages": [{"name": ..., "forward_s": ...}, ...].`})
 	}
 }
 
@@ -295,7 +303,8 @@ func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsonfile.Object)
 	for _, key := range []string{"forward_s", "backward_s"} {
 		if _, ok := o.Number(key); !ok && o.Fields != nil {
 			r.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is missing",
-				Expected: "A second algorithm has forward_s and backward_s.", Remedy: "Add the number, in seconds, or leave out fast."})
+				Expected: "A second algorithm has forward_s and backward_s.",
+				Remedy:   "Add the number, in seconds, or leave out fast."})
 		}
 	}
 	f := &engine.Algorithm{Forward: parse.Nanoseconds(o.Count("forward_s", parse.Seconds)),

@@ -32,7 +32,8 @@ func TestNativeRoundTrip(t *testing.T) {
 		// What Decode adds is not part of what was written.
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
-			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed, golden.Diff(formattest.Dump(p), formattest.Dump(q)))
+			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed,
+				golden.Diff(formattest.Dump(p), formattest.Dump(q)))
 		}
 		if err := Encode(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
@@ -48,19 +49,23 @@ func randomProfile(rng *rand.Rand) *profiles.Profile {
 		return []string{"", "a", `"q"`, "a\\b", "<&>", "ü\u00a0", "loss", "stage 1"}[rng.IntN(8)]
 	}
 	p := &profiles.Profile{Name: word(), Batch: rng.IntN(3), DType: word(),
-		Source: profiles.Source{Tool: word(), Times: profiles.Measured, Sizes: profiles.Exact, Device: word(), URL: word(), Notes: []string{word(), "note"}}}
+		Source: profiles.Source{Tool: word(), Times: profiles.Measured, Sizes: profiles.Exact, Device: word(),
+			URL: word(), Notes: []string{word(), "note"}}}
 	if rng.IntN(2) == 0 {
-		p.Device = &engine.Device{Name: word(), Memory: size(), ToHost: engine.Rate(number()), ToDev: engine.Rate(number()),
+		p.Device = &engine.Device{Name: word(), Memory: size(), ToHost: engine.Rate(number()),
+			ToDev:  engine.Rate(number()),
 			Duplex: engine.Duplex(rng.IntN(2))}
 	}
-	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(), LossGradAllocated: rng.IntN(4) == 0,
-		Resident: engine.Resident{Weights: size(), Grads: size(), Optimizer: size(), Pinned: size()}}
+	p.Chain = &engine.Chain{Name: p.Name, Batch: p.Batch, Input: size(), InputGrad: size(),
+		LossGradAllocated: rng.IntN(4) == 0,
+		Resident:          engine.Resident{Weights: size(), Grads: size(), Optimizer: size(), Pinned: size()}}
 	for range 2 + rng.IntN(20) {
 		s := engine.Stage{Name: word(), Kind: word(), Forward: time.Duration(number()), Back: time.Duration(number()),
 			Out: size(), Grad: size(), FwdTemp: size(), BwdTemp: size()}
 		s.Saved = s.Out + size()
 		if rng.IntN(3) == 0 {
-			s.Fast = &engine.Algorithm{Forward: time.Duration(number()), Back: time.Duration(number()), FwdTemp: size(), BwdTemp: size()}
+			s.Fast = &engine.Algorithm{Forward: time.Duration(number()), Back: time.Duration(number()),
+				FwdTemp: size(), BwdTemp: size()}
 		}
 		p.Chain.Stages = append(p.Chain.Stages, s)
 	}
@@ -121,7 +126,8 @@ func TestIsNative(t *testing.T) {
 }
 
 func ExampleEncode() {
-	p, err := profiles.Decode("net.csv", profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
+	p, err := profiles.Decode("net.csv",
+		profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\nconv,2e-3,0.0040000005,65536,65536\n"), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -136,17 +142,22 @@ func ExampleEncode() {
 	//  "input_bytes":0,"input_grad_bytes":0,
 	//  "resident":{"weights":0,"grads":0,"optimizer":0,"pinned":0},
 	//  "stages":[
-	//   {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
-	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
+	// {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
+	// "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
 
 // FuzzNative mutates files of all kinds of the native format.
 func FuzzNative(f *testing.F) {
-	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born", "stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
-		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage", "pass", "time_s", "in", "out", "lean", "alt", "graph",
-		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity", "before", "pool"}
-	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight", "input", "device", "host", "both", "backward", "forward"}
-	formattest.FuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json", "minimal.json"}, func(sample []byte, s *formattest.Script) []byte {
+	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born",
+		"stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
+		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage",
+		"pass", "time_s", "in", "out", "lean", "alt", "graph",
+		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity",
+		"before", "pool"}
+	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight",
+		"input", "device", "host", "both", "backward", "forward"}
+	formattest.FuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json",
+		"minimal.json"}, func(sample []byte, s *formattest.Script) []byte {
 		return formattest.MutateJSON(sample, s, keys, texts)
 	})
 }

@@ -40,7 +40,8 @@ func TestUnsavedFormats(t *testing.T) {
 	if _, _, ok := canonicalStages(data.Bytes()); !ok {
 		t.Errorf("what is written is not read without the JSON decoder:\n%s", &data)
 	}
-	for what, text := range map[string]string{"as written": data.String(), "with a space": strings.Replace(data.String(), `"stages":`, `"stages": `, 1)} {
+	for what, text := range map[string]string{"as written": data.String(),
+		"with a space": strings.Replace(data.String(), `"stages":`, `"stages": `, 1)} {
 		again, err := profiles.Decode("net", profiles.Bytes(text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -60,11 +61,13 @@ func TestUnsavedRefusals(t *testing.T) {
 		{"a number in JSON", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1,"output_unsaved":1}]}`, "true or false is expected"},
 		{"a loss", `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":1}],"loss":{"output_unsaved":true}}`, "the output of the last stage is marked as unsaved"},
 	} {
-		if _, err := profiles.Decode("net", profiles.Bytes(tc.text), nil); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := profiles.Decode("net", profiles.Bytes(tc.text), nil); err == nil ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want an error that says %s", tc.what, err, tc.want)
 		}
 	}
-	p, err := profiles.Decode("net", profiles.Bytes(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":7,"output_unsaved":true},{"forward_s":1,"backward_s":1,"output_bytes":7,"saved_bytes":7}]}`), nil)
+	p, err := profiles.Decode("net",
+		profiles.Bytes(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":1,"output_bytes":7,"output_unsaved":true},{"forward_s":1,"backward_s":1,"output_bytes":7,"saved_bytes":7}]}`), nil)
 	if err != nil || p.Chain.Stages[0].Saved != 0 {
 		t.Errorf("without saved_bytes: got %+v, %v; want nothing saved", p, err)
 	}

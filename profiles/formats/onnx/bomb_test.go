@@ -12,10 +12,16 @@ import (
 // TestBombs: see formattest.Bombs.
 func TestBombs(t *testing.T) {
 	formattest.Bombs(t, "onnx", 1, []formattest.Bomb{
-		{Name: "a name of 50 MB", Content: onnxBomb(message{}.part(1, message{}.text(3, formattest.Rep("x", 50<<20))), 1), Want: "a name is 52428800 bytes long. At most 1000 bytes are read."},
-		{Name: "a node of 10 million inputs", Content: onnxBomb(message{}.part(1, bytes.Repeat(message{}.text(1, ""), 10<<20)), 1), Want: "reading takes more than"},
-		{Name: "a node of 10 million attributes", Content: onnxBomb(message{}.part(1, bytes.Repeat(message{}.part(5, nil), 10<<20)), 1), Want: "reading takes more than"},
-		{Name: "5 million empty nodes", Content: onnxBomb(message{}.part(1, nil), 5<<20), Want: "There are more than 80000 nodes or tensors"},
+		{Name: "a name of 50 MB", Content: onnxBomb(message{}.part(1, message{}.text(3, formattest.Rep("x", 50<<20))),
+			1), Want: "a name is 52428800 bytes long. At most 1000 bytes are read."},
+		{Name: "a node of 10 million inputs",
+			Content: onnxBomb(message{}.part(1, bytes.Repeat(message{}.text(1, ""), 10<<20)), 1),
+			Want:    "reading takes more than"},
+		{Name: "a node of 10 million attributes",
+			Content: onnxBomb(message{}.part(1, bytes.Repeat(message{}.part(5, nil), 10<<20)), 1),
+			Want:    "reading takes more than"},
+		{Name: "5 million empty nodes", Content: onnxBomb(message{}.part(1, nil), 5<<20),
+			Want: "There are more than 80000 nodes or tensors"},
 		{Name: "a length beyond the file", Content: func() []byte {
 			return binary.AppendUvarint(message{}.number(1, 8).key(7, wireBytes), 1<<60)
 		}, Want: "it ends early"},
@@ -44,9 +50,11 @@ func expanding() []byte {
 	graph = append(graph, message{}.part(5, tensorOf("one", onnxInt64, 1).key(7, wireBytes).raw(1, 1))...)
 	graph = append(graph, message{}.part(5, tensorOf("shape", onnxInt64, 1).key(7, wireBytes).raw(2, 0x80, 0x20))...)
 	for i := range 20_000 {
-		graph = append(graph, message{}.part(1, message{}.text(1, "one").text(1, "shape").text(2, fmt.Sprintf("e%d", i)).text(4, "Expand"))...)
+		graph = append(graph, message{}.part(1,
+			message{}.text(1, "one").text(1, "shape").text(2, fmt.Sprintf("e%d", i)).text(4, "Expand"))...)
 	}
-	return message{}.number(1, 8).part(7, slices3(f.nodes, graph, f.inputs)).part(8, message{}.text(1, "").number(2, 13))
+	return message{}.number(1, 8).part(7, slices3(f.nodes, graph, f.inputs)).part(8,
+		message{}.text(1, "").number(2, 13))
 }
 
 func slices3(parts ...message) (out message) {

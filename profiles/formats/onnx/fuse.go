@@ -18,7 +18,8 @@ type fuser struct {
 
 // fuse puts spelled-out operators together.
 func (m *onnxModel) fuse() {
-	f := &fuser{m: m, makers: map[string]int{}, readers: map[string][]int{}, fixed: map[string]bool{}, gone: make([]bool, len(m.nodes))}
+	f := &fuser{m: m, makers: map[string]int{}, readers: map[string][]int{}, fixed: map[string]bool{},
+		gone: make([]bool, len(m.nodes))}
 	for i := range m.weights {
 		f.fixed[m.weights[i].name] = true
 	}
@@ -41,7 +42,8 @@ func (m *onnxModel) fuse() {
 				f.rmsNorm(i)
 			}
 		case "Sigmoid":
-			if times := f.after(i, "Mul"); times >= 0 && len(m.nodes[i].in) == 1 && f.other(times, i) == m.nodes[i].in[0] {
+			if times := f.after(i, "Mul"); times >= 0 && len(m.nodes[i].in) == 1 &&
+				f.other(times, i) == m.nodes[i].in[0] {
 				f.replace("Swish", m.nodes[i].in, i, times)
 			}
 		}
@@ -60,7 +62,8 @@ func (f *fuser) before(node, input int, ops ...string) int {
 		return -1
 	}
 	i, ok := f.makers[f.m.nodes[node].in[input]]
-	if !ok || i >= node || !slices.Contains(ops, f.m.nodes[i].op) || len(f.m.nodes[i].out) != 1 || len(f.m.nodes[i].in) == 0 {
+	if !ok || i >= node || !slices.Contains(ops, f.m.nodes[i].op) || len(f.m.nodes[i].out) != 1 ||
+		len(f.m.nodes[i].in) == 0 {
 		return -1
 	}
 	return i
@@ -73,7 +76,8 @@ func (f *fuser) after(node int, ops ...string) int {
 		return -1
 	}
 	r := f.readers[f.m.nodes[node].out[0]]
-	if len(r) != 1 || r[0] <= node || !slices.Contains(ops, f.m.nodes[r[0]].op) || len(f.m.nodes[r[0]].in) != 2 || len(f.m.nodes[r[0]].out) != 1 {
+	if len(r) != 1 || r[0] <= node || !slices.Contains(ops, f.m.nodes[r[0]].op) || len(f.m.nodes[r[0]].in) != 2 ||
+		len(f.m.nodes[r[0]].out) != 1 {
 		return -1
 	}
 	return r[0]
@@ -116,7 +120,8 @@ func (f *fuser) gelu(erf int) {
 		return
 	}
 	half, ok := f.makers[factor]
-	if ok && f.m.nodes[half].op == "Mul" && half < times && len(f.m.nodes[half].in) == 2 && slices.Contains(f.m.nodes[half].in, x) && len(f.readers[factor]) == 1 {
+	if ok && f.m.nodes[half].op == "Mul" && half < times && len(f.m.nodes[half].in) == 2 &&
+		slices.Contains(f.m.nodes[half].in, x) && len(f.readers[factor]) == 1 {
 		f.replace("Gelu", []string{x}, scaled, erf, plus, half, times)
 	}
 }
@@ -130,7 +135,8 @@ func (f *fuser) layerNorm(root int) bool {
 	centred := f.before(square, 0, "Sub")
 	mean := f.before(centred, 1, "ReduceMean")
 	quotient := f.after(root, "Div")
-	if mean < 0 || quotient < 0 || f.m.nodes[centred].in[0] != f.m.nodes[mean].in[0] || f.other(quotient, root) != f.m.nodes[centred].out[0] {
+	if mean < 0 || quotient < 0 || f.m.nodes[centred].in[0] != f.m.nodes[mean].in[0] ||
+		f.other(quotient, root) != f.m.nodes[centred].out[0] {
 		return false
 	}
 	// The difference is read by its square and by the quotient, and nothing else is

@@ -21,7 +21,8 @@ type wireNode struct {
 // onnxInner is which fields of a kind of message are messages, and of what kind.
 var onnxInner = map[string]map[int]string{
 	"model": {7: "graph", 8: "opset"}, "graph": {1: "node", 5: "tensor", 11: "value", 12: "value", 13: "value"},
-	"node": {5: "attr"}, "attr": {5: "tensor"}, "value": {2: "type"}, "type": {1: "tensortype"}, "tensortype": {2: "shape"}, "shape": {1: "dim"},
+	"node": {5: "attr"}, "attr": {5: "tensor"}, "value": {2: "type"}, "type": {1: "tensortype"},
+	"tensortype": {2: "shape"}, "shape": {1: "dim"},
 }
 
 func parseWire(data []byte, what string) (list []*wireNode) {
@@ -74,8 +75,10 @@ func mutateWire(list []*wireNode, s *formattest.Script) (out []*wireNode, wrong 
 		return list, wrong
 	}
 	numbers := []uint64{0, 1, 2, 7, 16, 127, 1 << 20, 1 << 31, 1 << 53, 1<<63 - 1, 1 << 63, 1<<64 - 1}
-	ops := []string{"Conv", "MatMul", "Gemm", "Relu", "Add", "Concat", "Reshape", "Shape", "Gather", "Expand", "Range", "Slice", "Split", "Where", "Constant", "ConstantOfShape", "Resize", "Pad",
-		"Squeeze", "Unsqueeze", "Flatten", "MaxPool", "AveragePool", "BatchNormalization", "LayerNormalization", "Softmax", "Transpose", "Tile", "Einsum", "LSTM", "If", "Loop", "Nothing"}
+	ops := []string{"Conv", "MatMul", "Gemm", "Relu", "Add", "Concat", "Reshape", "Shape", "Gather", "Expand",
+		"Range", "Slice", "Split", "Where", "Constant", "ConstantOfShape", "Resize", "Pad",
+		"Squeeze", "Unsqueeze", "Flatten", "MaxPool", "AveragePool", "BatchNormalization", "LayerNormalization",
+		"Softmax", "Transpose", "Tile", "Einsum", "LSTM", "If", "Loop", "Nothing"}
 	switch s.N(10) {
 	case 0:
 		return append(list[:i:i], list[i+1:]...), nil
@@ -110,14 +113,15 @@ func mutateWire(list []*wireNode, s *formattest.Script) (out []*wireNode, wrong 
 
 // FuzzOnnx mutates the messages of models.
 func FuzzOnnx(f *testing.F) {
-	formattest.FuzzSamples(f, []string{"block.onnx", "convnet.onnx", "gated.onnx", "spelled.onnx"}, func(sample []byte, s *formattest.Script) []byte {
-		tree := parseWire(sample, "model")
-		var wrong *wireNode
-		for range 6 {
-			if s.More() {
-				tree, wrong = mutateWire(tree, s)
+	formattest.FuzzSamples(f, []string{"block.onnx", "convnet.onnx", "gated.onnx", "spelled.onnx"},
+		func(sample []byte, s *formattest.Script) []byte {
+			tree := parseWire(sample, "model")
+			var wrong *wireNode
+			for range 6 {
+				if s.More() {
+					tree, wrong = mutateWire(tree, s)
+				}
 			}
-		}
-		return writeWire(tree, wrong)
-	})
+			return writeWire(tree, wrong)
+		})
 }

@@ -93,8 +93,9 @@ type onnxGraph struct {
 }
 
 // weightInputs are the inputs of operators that hold weights, from this one on.
-var weightInputs = map[string]int{"Conv": 1, "ConvTranspose": 1, "Gemm": 1, "BatchNormalization": 1, "InstanceNormalization": 1,
-	"LayerNormalization": 1, "GroupNormalization": 1, "PRelu": 1}
+var weightInputs = map[string]int{"Conv": 1, "ConvTranspose": 1, "Gemm": 1, "BatchNormalization": 1,
+	"InstanceNormalization": 1,
+	"LayerNormalization":    1, "GroupNormalization": 1, "PRelu": 1}
 
 // findWeights takes inputs for weights that are read as such only: models without
 // weights (export_params=False) have them among the inputs.
@@ -125,15 +126,17 @@ func (m *onnxModel) findWeights() {
 
 // buildOnnx makes the operators of a model.
 func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
-	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{}, plain: true,
-		time: analytic.V100, dtype: "f32", names: map[string]int{}}
+	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{},
+		plain: true,
+		time:  analytic.V100, dtype: "f32", names: map[string]int{}}
 	for i := range m.known {
 		g.known[m.known[i].name] = &m.known[i]
 	}
 	for i := range m.weights {
 		t := &m.weights[i]
 		fixed := m.traced && i >= m.fixed
-		v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1, fixed: fixed})
+		v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1,
+			fixed: fixed})
 		if fixed {
 			g.buffers += v.bytes()
 		}
@@ -225,8 +228,10 @@ func (g *onnxGraph) choosePrecision() {
 // input is an operator that brings data in.
 func (g *onnxGraph) input(t *onnxTensor) {
 	if !t.shaped || onnxBytes[t.dtype&31] == 0 {
-		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
-			Expected: "Inputs of a network are tensors of known dimensions.", Remedy: "Export the model with an example input."})
+		profiles.End(&profiles.FormatError{Format: onnxName,
+			Found:    fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
+			Expected: "Inputs of a network are tensors of known dimensions.",
+			Remedy:   "Export the model with an example input."})
 	}
 	dims := make([]int64, len(t.dims))
 	for i, d := range t.dims {
@@ -236,7 +241,8 @@ func (g *onnxGraph) input(t *onnxTensor) {
 		dims[i] = d
 	}
 	if _, ok := parse.Elements(dims); !ok {
-		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
+		profiles.End(&profiles.FormatError{Format: onnxName,
+			Found:    fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
 			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."})
 	}
 	v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: dims, op: len(g.ops)})
@@ -274,8 +280,9 @@ func (g *onnxGraph) assume(t *onnxTensor, i int) int64 {
 		label = fmt.Sprintf("dimension %q of the input %q", profiles.Clip(name), profiles.Clip(t.name))
 	}
 	if len(g.assumed) < 8 {
-		g.assumed = append(g.assumed, fmt.Sprintf("The file leaves %s open: %d %s taken. Export with the sizes of a training step for others.",
-			label, n, what+plural(n)))
+		g.assumed = append(g.assumed,
+			fmt.Sprintf("The file leaves %s open: %d %s taken. Export with the sizes of a training step for others.",
+				label, n, what+plural(n)))
 	}
 	return n
 }
@@ -364,7 +371,8 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 	}
 	if why, ok := refusals[n.op]; ok {
 		profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
-			Expected: "Operators of convolutional networks and transformers are read.", Remedy: "Measure the network with the collector."})
+			Expected: "Operators of convolutional networks and transformers are read.",
+			Remedy:   "Measure the network with the collector."})
 	}
 	for i, name := range n.out {
 		t := g.known[name]
@@ -390,7 +398,8 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 	g.plain = false
 	c.rule = onnxRule{traits: chainify.SavesIn | chainify.SavesOut, cost: costElement, trains: true}
 	if g.names[n.op]++; g.names[n.op] == 1 && len(g.assumed) < 16 {
-		g.assumed = append(g.assumed, fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.op)))
+		g.assumed = append(g.assumed,
+			fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.op)))
 	}
 }
 

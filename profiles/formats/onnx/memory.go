@@ -14,7 +14,8 @@ import (
 // operators adds the operator of a node, or one for each part of a split.
 func (g *onnxGraph) operators(c *call) {
 	first := &c.outs[0]
-	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family, Traits: c.rule.traits, Out: first.bytes()}
+	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family,
+		Traits: c.rule.traits, Out: first.bytes()}
 	for _, v := range c.ins {
 		if v != nil && v.op >= 0 {
 			if !slices.Contains(o.Preds, v.op) {
@@ -28,7 +29,8 @@ func (g *onnxGraph) operators(c *call) {
 	biased := g.moveBiases(c, &o)
 	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
 	g.describe(c, &o)
-	if c.node.inPlace && o.Is(chainify.SavesIn) && c.node.op != "LeakyRelu" && c.node.op != "Elu" { // autograd keeps a copy of what is lost
+	if c.node.inPlace && o.Is(chainify.SavesIn) && c.node.op != "LeakyRelu" &&
+		c.node.op != "Elu" { // autograd keeps a copy of what is lost
 		o.Traits, o.Aux = o.Traits&^chainify.SavesIn, o.Aux+o.Out
 	}
 	if !first.learns { // autograd does not record it
@@ -67,7 +69,8 @@ func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
 	}
 	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
 		o.Preds = pad.Preds
-		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0 // it has no reader any more: it is dropped
+		// it has no reader any more: it is dropped
+		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0
 	}
 }
 
@@ -77,7 +80,8 @@ func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 	if c.rule.cost != costAdd || o.Weights == 0 {
 		return false
 	}
-	if p := o.Preds; len(p) == 1 && (g.ops[p[0]].Family == "fc" || g.ops[p[0]].Family == "conv") && g.ops[p[0]].Out == o.Out {
+	if p := o.Preds; len(p) == 1 && (g.ops[p[0]].Family == "fc" || g.ops[p[0]].Family == "conv") &&
+		g.ops[p[0]].Out == o.Out {
 		g.ops[p[0]].Weights += o.Weights
 		o.Weights = 0
 		return true

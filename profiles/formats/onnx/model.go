@@ -97,7 +97,8 @@ func (r *reader) within(e *profiles.FormatError) {
 		return
 	}
 	e.Format = onnxName
-	e.Found = fmt.Sprintf("After %s and %s, %s", profiles.Count(len(r.m.nodes), "node"), profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
+	e.Found = fmt.Sprintf("After %s and %s, %s", profiles.Count(len(r.m.nodes), "node"),
+		profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
 	profiles.End(e)
 }
 
@@ -259,8 +260,10 @@ func (r *reader) tensor(what string, data []byte) (t onnxTensor) {
 	})
 	count, ok := parse.Elements(t.dims)
 	if !ok || len(t.dims) > onnxMostDims {
-		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
-			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.", Remedy: "Export the model again."})
+		profiles.End(&profiles.FormatError{Format: onnxName,
+			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
+			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.",
+			Remedy:   "Export the model again."})
 	}
 	if count <= onnxMostValues {
 		if t.vals = values(t.dtype, count, vals, raw); t.vals != nil {

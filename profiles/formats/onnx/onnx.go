@@ -67,8 +67,9 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	m := readOnnx(data, poll)
 	errs := parse.NewErrors(onnxName, len(data))
 	if !m.hasGraph || len(m.nodes) == 0 {
-		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators", Expected: "A network is expected.",
-			Remedy: "Copy, download or export the model again."})
+		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators",
+			Expected: "A network is expected.",
+			Remedy:   "Copy, download or export the model again."})
 	}
 	m.findWeights()
 	m.fuse()
@@ -79,14 +80,16 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 func (m *onnxModel) profile(name string, errs *parse.Errors, poll *engine.Poll) *profiles.Profile {
 	g := buildOnnx(m, poll)
 	if !slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return !o.Is(chainify.IsInput) }) {
-		errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input", Expected: "A network that turns data into results is expected.",
-			Remedy: "Copy, download or export the model again."})
+		errs.Fail(&profiles.FormatError{Found: "No operator of the model depends on an input",
+			Expected: "A network that turns data into results is expected.",
+			Remedy:   "Copy, download or export the model again."})
 	}
 	l, err := chainify.Linearize(g.ops, poll)
 	if err != nil {
 		profiles.End(poll.Err())
 		errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
-			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the connections of the model."})
+			Expected: "A graph of operators from an input to an output is expected.",
+			Remedy:   "Check the connections of the model."})
 	}
 	return g.profile(name, l, errs)
 }
@@ -106,7 +109,8 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 	l.Graph.Fixed = g.buffers
 	errs.CheckGraph(l.Graph)
 	p := &profiles.Profile{Name: name, Batch: batch, DType: g.dtype, Chain: c, Graph: l.Graph, Warnings: g.assumed,
-		Source: profiles.Source{Tool: g.m.tool, Times: profiles.Analytic, Sizes: profiles.Exact, Device: "Tesla V100, 32-bit"}}
+		Source: profiles.Source{Tool: g.m.tool, Times: profiles.Analytic, Sizes: profiles.Exact,
+			Device: "Tesla V100, 32-bit"}}
 	if g.m.producer != "" {
 		p.Source.Tool += " by " + profiles.Clip(g.m.producer)
 	}
@@ -130,7 +134,8 @@ func (g *onnxGraph) notes() []string {
 	if g.m.traced {
 		inPlace = "operators work in place where the program says so"
 	}
-	sizes := "Sizes: from the shapes, as PyTorch keeps what the same operators need; " + inPlace + ". Workspaces of libraries and the allocator's rounding are not included."
+	sizes := "Sizes: from the shapes, as PyTorch keeps what the same operators need; " + inPlace +
+		". Workspaces of libraries and the allocator's rounding are not included."
 	if !g.plain && !g.m.traced {
 		sizes += " A normalisation or an activation that the file spells out in single operators keeps more than a fused one."
 	}
@@ -138,7 +143,8 @@ func (g *onnxGraph) notes() []string {
 		"Gradients of weights are as large as the weights; the state of the optimizer is not in the file.",
 	}
 	if g.batch > 0 {
-		notes = append(notes, fmt.Sprintf("The batch, %d, is inferred: the first dimension of the first input.", g.batch))
+		notes = append(notes, fmt.Sprintf("The batch, %d, is inferred: the first dimension of the first input.",
+			g.batch))
 	}
 	convs := false
 	for i := range g.ops {

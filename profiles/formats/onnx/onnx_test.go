@@ -25,11 +25,13 @@ func convNet() *file {
 		}
 		f.node("Conv", []string{in, out + ".w"}, []string{out + ".conv"}, attrInts("kernel_shape", size, size),
 			attrInts("strides", stride, stride), attrInts("pads", size/2, size/2, size/2, size/2))
-		f.node("BatchNormalization", []string{out + ".conv", out + ".scale", out + ".shift", out + ".mean", out + ".var"}, []string{out})
+		f.node("BatchNormalization", []string{out + ".conv", out + ".scale", out + ".shift", out + ".mean",
+			out + ".var"}, []string{out})
 	}
 	conv("image", "stem", 3, 16, 3, 1)
 	f.node("Relu", []string{"stem"}, []string{"stem.relu"})
-	f.node("MaxPool", []string{"stem.relu"}, []string{"pool"}, attrInts("kernel_shape", 2, 2), attrInts("strides", 2, 2))
+	f.node("MaxPool", []string{"stem.relu"}, []string{"pool"}, attrInts("kernel_shape", 2, 2),
+		attrInts("strides", 2, 2))
 	conv("pool", "a", 16, 32, 3, 2)
 	f.node("Relu", []string{"a"}, []string{"a.relu"})
 	conv("a.relu", "b", 32, 32, 3, 1)
@@ -72,7 +74,8 @@ func attentionNet() *file {
 	}
 	f.node("Transpose", []string{"k.t"}, []string{"k.tt"}, attrInts("perm", 0, 1, 3, 2))
 	f.node("MatMul", []string{"q.t", "k.tt"}, []string{"scores"})
-	f.node("Constant", nil, []string{"root"}, attrTensor("value", message{}.number(2, onnxFloat).part(9, []byte{0, 0, 0, 64})))
+	f.node("Constant", nil, []string{"root"},
+		attrTensor("value", message{}.number(2, onnxFloat).part(9, []byte{0, 0, 0, 64})))
 	f.node("Div", []string{"scores", "root"}, []string{"scaled"})
 	f.node("Softmax", []string{"scaled"}, []string{"weights"}, attrInt("axis", -1))
 	f.node("MatMul", []string{"weights", "v.t"}, []string{"mixed"})
@@ -91,7 +94,8 @@ func attentionNet() *file {
 
 // The samples are what the tests write: run go test -update after a change here.
 func TestOnnxSamples(t *testing.T) {
-	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11), "testdata/block.onnx": attentionNet().bytes(20),
+	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11),
+		"testdata/block.onnx":   attentionNet().bytes(20),
 		"testdata/spelled.onnx": spelledNet(true).bytes(14), "testdata/gated.onnx": gatedNet().bytes(14)} {
 		golden.File(t, name, data)
 	}
@@ -171,18 +175,22 @@ func TestOnnxShapes(t *testing.T) {
 	}{
 		{"a convolution with stride, padding and dilation", []int{2, 4, 20, 20}, func(f *file) {
 			f.weight("w", 6, 2, 3, 3)
-			f.node("Conv", []string{"x", "w"}, []string{"y"}, attrInt("group", 2), attrInts("strides", 2, 2), attrInts("dilations", 2, 2), attrInts("pads", 1, 1, 1, 1))
+			f.node("Conv", []string{"x", "w"}, []string{"y"}, attrInt("group", 2), attrInts("strides", 2, 2),
+				attrInts("dilations", 2, 2), attrInts("pads", 1, 1, 1, 1))
 		}, 2 * 6 * 9 * 9},
 		{"a convolution padded to the same size", []int{1, 3, 15, 15}, func(f *file) {
 			f.weight("w", 8, 3, 5, 5)
-			f.node("Conv", []string{"x", "w"}, []string{"y"}, attrText("auto_pad", "SAME_UPPER"), attrInts("strides", 2, 2))
+			f.node("Conv", []string{"x", "w"}, []string{"y"}, attrText("auto_pad", "SAME_UPPER"),
+				attrInts("strides", 2, 2))
 		}, 8 * 8 * 8},
 		{"a transposed convolution", []int{1, 8, 7, 7}, func(f *file) {
 			f.weight("w", 8, 4, 4, 4)
-			f.node("ConvTranspose", []string{"x", "w"}, []string{"y"}, attrInts("strides", 2, 2), attrInts("pads", 1, 1, 1, 1))
+			f.node("ConvTranspose", []string{"x", "w"}, []string{"y"}, attrInts("strides", 2, 2),
+				attrInts("pads", 1, 1, 1, 1))
 		}, 4 * 14 * 14},
 		{"a pool that rounds up", []int{1, 2, 13, 13}, func(f *file) {
-			f.node("MaxPool", []string{"x"}, []string{"y"}, attrInts("kernel_shape", 3, 3), attrInts("strides", 2, 2), attrInt("ceil_mode", 1))
+			f.node("MaxPool", []string{"x"}, []string{"y"}, attrInts("kernel_shape", 3, 3), attrInts("strides", 2, 2),
+				attrInt("ceil_mode", 1))
 		}, 2 * 6 * 6},
 		{"a mean of two dimensions", []int{2, 3, 4, 5}, func(f *file) {
 			f.node("ReduceMean", []string{"x"}, []string{"y"}, attrInts("axes", -1, -2), attrInt("keepdims", 0))
@@ -256,11 +264,15 @@ func TestOnnxRefusals(t *testing.T) {
 		{one("FancyOp"), "Node 1, FancyOp (y/FancyOp): the operator is not known."},
 		{one("LSTM"), "Node 1, LSTM (y/LSTM): the operator is not supported: recurrent layers keep sets that depend on the library."},
 		{one("Conv"), "Node 1, Conv (y/Conv): inputs are missing or have other shapes than the operator takes."},
-		{one("MaxPool", attrInts("kernel_shape", 9, 9)), "Node 1, MaxPool (y/MaxPool): a kernel of 9 does not fit 8 positions."},
+		{one("MaxPool", attrInts("kernel_shape", 9, 9)),
+			"Node 1, MaxPool (y/MaxPool): a kernel of 9 does not fit 8 positions."},
 		{one("Concat", attrInt("axis", 7)), "Node 1, Concat (y/Concat): axis 7 of 4 dimensions does not exist."},
 		{message{}.number(1, 8).part(7, message{}.text(2, "g")).part(8, nil), "The model has no graph of operators."},
-		{message{}.number(1, 8).part(7, message{}.part(1, message{}.text(1, "a"))).part(8, nil), "Node 1: it has no operator or no result."},
-		{message{}.number(1, 8).part(7, message{}.part(1, message{}.text(2, "a").text(4, "Constant").part(5, attrInt("value_int", 1)))).part(8, nil), "No operator of the model depends on an input."},
+		{message{}.number(1, 8).part(7, message{}.part(1, message{}.text(1, "a"))).part(8, nil),
+			"Node 1: it has no operator or no result."},
+		{message{}.number(1, 8).part(7, message{}.part(1,
+			message{}.text(2, "a").text(4, "Constant").part(5, attrInt("value_int", 1)))).part(8, nil),
+			"No operator of the model depends on an input."},
 		{one("Relu")[:40], "Reading the model fails: it ends early."},
 	} {
 		_, err := profiles.Decode("x.onnx", profiles.Bytes(c.data), nil)
@@ -283,7 +295,8 @@ func TestOnnxUnknownOperator(t *testing.T) {
 	f.known = f.known.part(13, typed("b", onnxFloat, 2, 8))
 	f.output("c")
 	p := formattest.MustDecode(t, "fancy", f.bytes(13))
-	if len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], "FancyOp is not known") || p.Source.Sizes != profiles.Analytic {
+	if len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], "FancyOp is not known") ||
+		p.Source.Sizes != profiles.Analytic {
 		t.Errorf("warnings %q, sizes %s; want one about FancyOp, and analytic", p.Warnings, p.Source.Sizes)
 	}
 	if got := p.Totals().Saved; got != 3*4*16 {
@@ -300,8 +313,10 @@ func TestOnnxHalf(t *testing.T) {
 		f.node("MatMul", []string{"x", "w"}, []string{"y"})
 		f.output("y")
 		p := formattest.MustDecode(t, want, f.bytes(13))
-		if got := p.Totals(); p.DType != want || p.Source.Times != profiles.Estimated || got.Resident.Weights != 2*64*64 || got.Out != 2*2*64 {
-			t.Errorf("%s, times %s, %+v; want %s, estimated, 8192 bytes of weights, 256 out", p.DType, p.Source.Times, got, want)
+		if got := p.Totals(); p.DType != want || p.Source.Times != profiles.Estimated ||
+			got.Resident.Weights != 2*64*64 || got.Out != 2*2*64 {
+			t.Errorf("%s, times %s, %+v; want %s, estimated, 8192 bytes of weights, 256 out", p.DType, p.Source.Times,
+				got, want)
 		}
 	}
 }
@@ -314,7 +329,8 @@ func TestWireNumbers(t *testing.T) {
 	}
 	for data, want := range map[string]error{
 		"\x08": errWireEnds, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01": errWireVarint,
-		"\x0a\x05ab": errWireEnds, "\x0b": errWireKind, "\x00\x00": errWireNumber, "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01": errWireEnds,
+		"\x0a\x05ab": errWireEnds, "\x0b": errWireKind, "\x00\x00": errWireNumber,
+		"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01": errWireEnds,
 	} {
 		w := wire{data: []byte(data)}
 		if f, ok := w.next(); ok || !errors.Is(w.err, want) {
@@ -436,6 +452,7 @@ func compareWithWeights(t *testing.T, p *profiles.Profile) {
 	if err := p.Graph.Validate(); err != nil {
 		t.Errorf("the graph: %v", err)
 	}
-	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
+	problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit,
+		Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
 	formattest.SolveGraph(t, engine.KeepAll, problem)
 }

@@ -110,7 +110,8 @@ func concatShape(c *call, x *onnxValue) {
 			same = same && (j == at || v.dims[j] == out[j])
 		}
 		if !same {
-			wrongShape("shapes %s and %s do not go together along dimension %d", shapeText(x.dims), shapeText(v.dims), at)
+			wrongShape("shapes %s and %s do not go together along dimension %d", shapeText(x.dims),
+				shapeText(v.dims), at)
 		}
 		out[at] += v.dims[at]
 	}
@@ -145,7 +146,8 @@ func sliceShape(c *call, x *onnxValue) {
 		bounds[i] = c.list(name, i+1)
 	}
 	starts, ends, axes, steps := bounds[0], bounds[1], bounds[2], bounds[3]
-	if len(starts) != len(ends) || axes != nil && len(axes) != len(starts) || steps != nil && len(steps) != len(starts) {
+	if len(starts) != len(ends) || axes != nil && len(axes) != len(starts) || steps != nil &&
+		len(steps) != len(starts) {
 		wrongShape("%d starts and %d ends", len(starts), len(ends))
 	}
 	out := slices.Clone(x.dims)

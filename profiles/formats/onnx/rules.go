@@ -123,13 +123,16 @@ var groups = []struct {
 	names []string
 	rule  onnxRule
 }{
-	{[]string{"Sigmoid", "Tanh", "Softmax", "LogSoftmax"}, onnxRule{sameShape, "act", chainify.SavesOut, costElement, false, true}},
+	{[]string{"Sigmoid", "Tanh", "Softmax", "LogSoftmax"},
+		onnxRule{sameShape, "act", chainify.SavesOut, costElement, false, true}},
 	{[]string{"Exp", "Sqrt", "Reciprocal"}, onnxRule{sameShape, "", chainify.SavesOut, costElement, false, true}},
-	{[]string{"Gelu", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Mish", "Swish", "ThresholdedRelu"},
+	{[]string{"Gelu", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Mish", "Swish",
+		"ThresholdedRelu"},
 		onnxRule{sameShape, "act", chainify.SavesIn, costElement, false, true}},
 	{[]string{"Erf", "Log", "Abs", "Sin", "Cos"}, onnxRule{sameShape, "", chainify.SavesIn, costElement, false, true}},
 	{[]string{"Neg"}, onnxRule{sameShape, "", 0, costElement, false, true}},
-	{[]string{"Floor", "Ceil", "Round", "Sign", "Not", "IsNaN", "IsInf"}, onnxRule{sameShape, "", 0, costCompare, false, true}},
+	{[]string{"Floor", "Ceil", "Round", "Sign", "Not", "IsNaN", "IsInf"},
+		onnxRule{sameShape, "", 0, costCompare, false, true}},
 	{[]string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"},
 		onnxRule{compareShape, "", 0, costCompare, false, true}},
 	{[]string{"ReduceMean", "ReduceSum"}, onnxRule{reduceShape, "pool", 0, costMeanPool, false, true}},
@@ -139,11 +142,14 @@ var groups = []struct {
 
 // refusals say of operators that people will have why they are not read.
 var refusals = map[string]string{
-	"LSTM": "recurrent layers keep sets that depend on the library", "GRU": "recurrent layers keep sets that depend on the library",
-	"RNN": "recurrent layers keep sets that depend on the library",
-	"If":  "what it runs depends on values", "Loop": "how often it runs depends on values", "Scan": "how often it runs depends on values",
-	"NonZero": "the size of its result depends on values", "NonMaxSuppression": "the size of its result depends on values",
-	"QLinearConv": "integer arithmetic is not trained", "QLinearMatMul": "integer arithmetic is not trained",
+	"LSTM": "recurrent layers keep sets that depend on the library",
+	"GRU":  "recurrent layers keep sets that depend on the library",
+	"RNN":  "recurrent layers keep sets that depend on the library",
+	"If":   "what it runs depends on values", "Loop": "how often it runs depends on values",
+	"Scan":              "how often it runs depends on values",
+	"NonZero":           "the size of its result depends on values",
+	"NonMaxSuppression": "the size of its result depends on values",
+	"QLinearConv":       "integer arithmetic is not trained", "QLinearMatMul": "integer arithmetic is not trained",
 	"ConvInteger": "integer arithmetic is not trained", "MatMulInteger": "integer arithmetic is not trained",
 	"QuantizeLinear": "integer arithmetic is not trained", "DequantizeLinear": "integer arithmetic is not trained",
 }

@@ -26,7 +26,8 @@ const (
 )
 
 // onnxBytes are the sizes of one element; 0 for types that have none.
-var onnxBytes = [32]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1, 18: 1, 19: 1, 20: 1}
+var onnxBytes = [32]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16,
+	16: 2, 17: 1, 18: 1, 19: 1, 20: 1}
 
 func isFloat(dtype int64) bool {
 	return dtype == onnxFloat || dtype == onnxFloat16 || dtype == onnxBfloat16 || dtype == onnxDouble
@@ -190,7 +191,8 @@ func convShape(c *call, _ *onnxValue) {
 	x, w := c.image2()
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[1]*group {
-		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims),
+			shapeText(w.dims), group)
 	}
 	out := []int64{x.dims[0], w.dims[0]}
 	s := c.spatial(w.dims[2:], len(x.dims))
@@ -205,7 +207,8 @@ func transposedShape(c *call, _ *onnxValue) {
 	x, w := c.image2()
 	group := c.node.int("group", 1)
 	if group < 1 || w.dims[1] > parse.MaxNumber/group || x.dims[1] != w.dims[0] {
-		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims), shapeText(w.dims), group)
+		wrongShape("an input of shape %s does not go with weights of shape %s in %d groups", shapeText(x.dims),
+			shapeText(w.dims), group)
 	}
 	out := []int64{x.dims[0], w.dims[1] * group}
 	s := c.spatial(w.dims[2:], len(x.dims))

@@ -143,7 +143,8 @@ func (c *copier) field(part onnxPart, number int, n int64) []byte {
 // copy takes n bytes.
 func (c *copier) copy(n int64) []byte {
 	if c.kept += n; c.kept > onnxMostKept {
-		profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
+		profiles.End(&profiles.FormatError{Format: onnxName,
+			Found:    fmt.Sprintf("The model has more than %d MiB beside the numbers of its weights", onnxMostKept>>20),
 			Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 	}
 	out := make([]byte, 0, min(n, atOnce))

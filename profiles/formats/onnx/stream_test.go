@@ -43,7 +43,8 @@ func large(layers int, width int64) (weightless []byte, whole *sparse) {
 	head := binary.AppendUvarint(message{}.number(1, 8).text(2, "memtide's tests").key(7, wireBytes), uint64(size))
 	whole = &sparse{Parts: []segment{{Data: append(head, graph...)}}}
 	whole.Parts = append(whole.Parts, weights...)
-	whole.Parts = append(whole.Parts, segment{Data: slices.Concat(rest, message{}.part(8, message{}.text(1, "").number(2, 13)))})
+	whole.Parts = append(whole.Parts, segment{Data: slices.Concat(rest,
+		message{}.part(8, message{}.text(1, "").number(2, 13)))})
 	return weightless, whole
 }
 
@@ -110,7 +111,10 @@ func TestOnnxCopied(t *testing.T) {
 			}
 			want, wrong := profiles.Try(func() *profiles.Profile { return decode("m", data, nil) })
 			c := &copier{r: bufio.NewReader(bytes.NewReader(data))}
-			got, err := profiles.Try(func() *profiles.Profile { return decode("m", c.message(onnxWhole, profiles.MaxStream), nil) })
+			got, err := profiles.Try(func() *profiles.Profile {
+				return decode("m",
+					c.message(onnxWhole, profiles.MaxStream), nil)
+			})
 			if (err == nil) != (wrong == nil) || err == nil && formattest.Dump(got) != formattest.Dump(want) {
 				t.Errorf("%s, mutation %d: %v, of the whole model %v", name, seed, err, wrong)
 			}
@@ -134,7 +138,8 @@ func TestOnnxLargeDamaged(t *testing.T) {
 		for _, p := range whole.Parts {
 			n := int64(len(p.Data)) + p.Zeros
 			if at < n {
-				cut.Parts = append(cut.Parts, segment{Data: p.Data[:min(at, int64(len(p.Data)))], Zeros: max(at-int64(len(p.Data)), 0)})
+				cut.Parts = append(cut.Parts,
+					segment{Data: p.Data[:min(at, int64(len(p.Data)))], Zeros: max(at-int64(len(p.Data)), 0)})
 				break
 			}
 			cut.Parts = append(cut.Parts, p)

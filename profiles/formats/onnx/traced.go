@@ -64,7 +64,8 @@ func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Pro
 // tensors returns the same tensors as the reader of ONNX has them.
 func tensors(list []Tensor) (out []onnxTensor) {
 	for _, t := range list {
-		out = append(out, onnxTensor{name: t.Name, dtype: t.Type, dims: t.Dims, params: make([]string, len(t.Dims)), shaped: true})
+		out = append(out, onnxTensor{name: t.Name, dtype: t.Type, dims: t.Dims, params: make([]string, len(t.Dims)),
+			shaped: true})
 	}
 	return out
 }

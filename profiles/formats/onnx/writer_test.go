@@ -43,7 +43,8 @@ func (f *file) bytes(opset int64) []byte {
 	graph = graph.text(2, "graph")
 	graph = append(graph, f.weights...)
 	graph = append(append(append(graph, f.inputs...), f.outputs...), f.known...)
-	return message{}.number(1, 8).text(2, "memtide's tests").part(7, graph).part(8, message{}.text(1, "").number(2, opset))
+	return message{}.number(1, 8).text(2, "memtide's tests").part(7, graph).part(8,
+		message{}.text(1, "").number(2, opset))
 }
 
 // node adds an operator; attrs are those of attr and its like.

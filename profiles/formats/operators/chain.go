@@ -53,7 +53,8 @@ type view struct {
 
 func newView(t *play.Trace) *view {
 	n := len(t.Storages)
-	v := &view{t: t, born: make([]int, n), last: make([]int, n), gone: make([]int, n), packed: make([]int, n), backwardEnd: len(t.Ops)}
+	v := &view{t: t, born: make([]int, n), last: make([]int, n), gone: make([]int, n), packed: make([]int, n),
+		backwardEnd: len(t.Ops)}
 	for i := range n {
 		v.born[i], v.last[i], v.gone[i], v.packed[i] = -1, -1, len(t.Ops), -1
 	}

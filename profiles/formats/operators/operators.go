@@ -52,7 +52,8 @@ A chain is derived: it is cut where one storage alone crosses between two units.
 for the model itself are made from the trace: memtide torch.`,
 		Extensions: []string{".json", ".json.gz"},
 		Match: func(head []byte) bool {
-			return isPacked(head) || bytes.Contains(head, []byte("operators")) && native.FormatOf(head) == native.Version && native.KindOf(head) == "operators"
+			return isPacked(head) || bytes.Contains(head, []byte("operators")) &&
+				native.FormatOf(head) == native.Version && native.KindOf(head) == "operators"
 		},
 		Decode: func(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 			r := read(name, data, poll)
@@ -94,7 +95,8 @@ func read(name string, data []byte, poll *engine.Poll) *reader {
 	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
 	p.Chain = r.chain(p)
 	if err := p.Chain.Validate(); err != nil {
-		errs.Fail(&profiles.FormatError{Found: "the chain that follows from the operators makes no sense: " + err.Error(), Expected: "Sizes and times add up.", Remedy: "Collect the model again."})
+		errs.Fail(&profiles.FormatError{Found: "the chain that follows from the operators makes no sense: " +
+			err.Error(), Expected: "Sizes and times add up.", Remedy: "Collect the model again."})
 	}
 	return r
 }

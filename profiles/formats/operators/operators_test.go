@@ -77,9 +77,11 @@ func TestPlayerIsPythons(t *testing.T) {
 				plan, _ := json.Marshal(row.Segments)
 				t.Errorf("%s, %s: refuted: %v", name, plan, err)
 			}
-			if got.Peak != row.Peak || got.Again.Nanoseconds() != row.Again || got.Left != row.Left || got.Sent != row.Sent {
+			if got.Peak != row.Peak || got.Again.Nanoseconds() != row.Again || got.Left != row.Left ||
+				got.Sent != row.Sent {
 				plan, _ := json.Marshal(row.Segments)
-				t.Errorf("%s, %s: peak %d, again %d ns, left %d, sent %d; Python's player says %d, %d, %d, %d", name, plan, got.Peak, got.Again, got.Left, got.Sent, row.Peak, row.Again, row.Left, row.Sent)
+				t.Errorf("%s, %s: peak %d, again %d ns, left %d, sent %d; Python's player says %d, %d, %d, %d", name,
+					plan, got.Peak, got.Again, got.Left, got.Sent, row.Peak, row.Again, row.Left, row.Sent)
 			}
 			n++
 		}
@@ -100,7 +102,8 @@ func TestChain(t *testing.T) {
 			most = 120 * want // three stages: the workspace of one is there at its worst moment
 		}
 		if 100*got < 99*want || 100*got > most {
-			t.Errorf("%s: keeping everything takes %d in the chain, %d played; want at most 1 %% less or more", name, got, want)
+			t.Errorf("%s: keeping everything takes %d in the chain, %d played; want at most 1 %% less or more", name,
+				got, want)
 		}
 		if sum := c.ForwardTime() + c.BackTime(); sum != trace.Time() {
 			t.Errorf("%s: the stages take %v, the operators %v", name, sum, trace.Time())
@@ -115,7 +118,8 @@ func TestChain(t *testing.T) {
 func TestPlanFile(t *testing.T) {
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
 		units := trace.UnitNames()
-		segments := []*play.Segment{{Units: units[:2], Do: play.DoRecompute, Inner: []*play.Segment{{Units: units[:1], Do: play.DoRecompute}}},
+		segments := []*play.Segment{{Units: units[:2], Do: play.DoRecompute,
+			Inner: []*play.Segment{{Units: units[:1], Do: play.DoRecompute}}},
 			{Units: units[3:4], Do: play.DoRecompute, Save: []play.Saved{{Op: "aten.mm.default", At: 1}}}}
 		plan := play.NewPlayer(trace).Plan(segments, "nested", "a test", 5)
 		text, err := plan.JSON()

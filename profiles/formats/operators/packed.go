@@ -40,13 +40,16 @@ const (
 )
 
 var (
-	errPacked = &profiles.FormatError{Format: "operators", Found: "The packed operators are damaged", Expected: "All of the link is expected.", Remedy: "Ask for the link again, or open the file itself."}
-	errNewer  = &profiles.FormatError{Format: "operators", Found: "The packed operators are of a newer version", Expected: "Version 1 is expected.", Remedy: "Reload the page."}
-	errLarge  = errors.New("the step is too large to be packed")
+	errPacked = &profiles.FormatError{Format: "operators", Found: "The packed operators are damaged",
+		Expected: "All of the link is expected.", Remedy: "Ask for the link again, or open the file itself."}
+	errNewer = &profiles.FormatError{Format: "operators", Found: "The packed operators are of a newer version",
+		Expected: "Version 1 is expected.", Remedy: "Reload the page."}
+	errLarge = errors.New("the step is too large to be packed")
 )
 
 // lists are the keys of a file that are columns.
-var lists = []string{"storages", "resident", "roles", "ops", "forward_ops", "calls", "keeps", "units", "tied", "events", "python_frees"}
+var lists = []string{"storages", "resident", "roles", "ops", "forward_ops", "calls", "keeps", "units", "tied",
+	"events", "python_frees"}
 
 // pack packs a file of which the trace and the roles have been read.
 func (r *reader) pack() (string, error) {
@@ -275,7 +278,8 @@ func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 	for _, f := range t.Frees {
 		frees = append(frees, pair{f.Storage, f.Op})
 	}
-	for i, v := range []any{append([]int64{}, bytesOf(t)...), resident, named, ops, t.Forward, calls, keeps, slices.Concat([]int{}, t.Units), slices.Concat([]int{}, t.Tied), events, frees} {
+	for i, v := range []any{append([]int64{}, bytesOf(t)...), resident, named, ops, t.Forward, calls, keeps,
+		slices.Concat([]int{}, t.Units), slices.Concat([]int{}, t.Tied), events, frees} {
 		set(lists[i], v)
 	}
 	return json.Marshal(head)

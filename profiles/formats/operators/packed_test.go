@@ -49,7 +49,8 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: packed again it has %d bytes, want the same %d (%v)", file, len(again), len(packed), err)
 		}
 		if blocks := 8; strings.Contains(file, "gpt") && len(packed) > len(plain)/5/blocks {
-			t.Errorf("%s: %d characters packed, and %d as JSON for %d blocks that are equal", file, len(packed), len(plain), blocks)
+			t.Errorf("%s: %d characters packed, and %d as JSON for %d blocks that are equal", file, len(packed),
+				len(plain), blocks)
 		}
 		t.Logf("%s: %d operators, %d characters packed, %d as JSON", file, len(want.Ops), len(packed), len(plain))
 	}
@@ -63,7 +64,8 @@ func TestDamagedPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	version := profiles.PackedMagic + "1."
-	for _, bad := range []string{text[:len(text)-9], strings.Replace(text, text[60:64], "AAAA", 1), version, version + "AAAAAA", profiles.PackedMagic} {
+	for _, bad := range []string{text[:len(text)-9], strings.Replace(text, text[60:64], "AAAA", 1), version,
+		version + "AAAAAA", profiles.PackedMagic} {
 		var e *profiles.FormatError
 		if _, _, err := operators.Read("x", []byte(bad), nil); !errors.As(err, &e) || e.Remedy == "" {
 			t.Errorf("%.40s, %d characters: %v; want what is wrong and what to do", bad, len(bad), err)
@@ -89,7 +91,8 @@ func TestDamagedPacked(t *testing.T) {
 		w.Close()
 		sum := binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(out.Bytes()))
 		file := version + base64.RawURLEncoding.EncodeToString(append(sum, out.Bytes()...))
-		if p, trace, err := operators.Read("x", []byte(file), nil); err == nil && (p.Chain.Validate() != nil || len(trace.Ops) == 0) {
+		if p, trace, err := operators.Read("x", []byte(file), nil); err == nil &&
+			(p.Chain.Validate() != nil || len(trace.Ops) == 0) {
 			t.Errorf("a file that was made up is read, and makes no sense: %s", file)
 		}
 	}

@@ -24,7 +24,8 @@ func checkPlan(t *play.Trace, segments []*play.Segment, said play.Result, log []
 	if c.next != len(t.Ops) {
 		return fmt.Errorf("%d of %d operators ran", c.next, len(t.Ops))
 	}
-	if got := (play.Result{Peak: c.peak, Time: t.Time() + c.twice + said.Copies, Again: c.twice, Left: c.now, Sent: c.sent, Copies: said.Copies}); got != said {
+	if got := (play.Result{Peak: c.peak, Time: t.Time() + c.twice + said.Copies, Again: c.twice, Left: c.now,
+		Sent: c.sent, Copies: said.Copies}); got != said {
 		return fmt.Errorf("the log adds up to %+v, and %+v is said", got, said)
 	}
 	return nil

@@ -20,16 +20,20 @@ func TestPlanner(t *testing.T) {
 		player := play.NewPlayer(trace)
 		limit := player.Play(nil).Peak * 75 / 100
 		by := func(class play.Class, strategy string) *play.Found {
-			found, err := play.Find(p.Chain, trace, player, play.Query{Class: class, Strategy: strategy, Limit: limit, Link: 12e9}, nil)
-			if short, ok := errors.AsType[*engine.InfeasibleError](err); ok && short.Smallest != 0 && short.Smallest <= limit {
+			found, err := play.Find(p.Chain, trace, player,
+				play.Query{Class: class, Strategy: strategy, Limit: limit, Link: 12e9}, nil)
+			if short, ok := errors.AsType[*engine.InfeasibleError](err); ok && short.Smallest != 0 &&
+				short.Smallest <= limit {
 				t.Errorf("%s, %s: the smallest peak met is %d, within %d", name, strategy, short.Smallest, limit)
 			}
 			if err != nil {
 				return nil
 			}
 			said, log := player.Log(found.Segments)
-			if said != found.Result || said.Peak > limit || trace.Validate(found.Segments) != nil || checkPlan(trace, found.Segments, said, log) != nil {
-				t.Errorf("%s, %s: told %+v, played %+v for %d; %v, %v", name, strategy, found.Result, said, limit, trace.Validate(found.Segments), checkPlan(trace, found.Segments, said, log))
+			if said != found.Result || said.Peak > limit || trace.Validate(found.Segments) != nil ||
+				checkPlan(trace, found.Segments, said, log) != nil {
+				t.Errorf("%s, %s: told %+v, played %+v for %d; %v, %v", name, strategy, found.Result, said, limit,
+					trace.Validate(found.Segments), checkPlan(trace, found.Segments, said, log))
 			}
 			return found
 		}
@@ -60,10 +64,13 @@ func TestPlanner(t *testing.T) {
 			return
 		}
 		if of := trace.ClassOf(rotor.Segments); of != rotor.Class || searched.Result.Time > rotor.Result.Time {
-			t.Errorf("%s: rotor's plan of class %s is said to be %s and takes %v; the search %v", name, of, rotor.Class, rotor.Result.Time, searched.Result.Time)
+			t.Errorf("%s: rotor's plan of class %s is said to be %s and takes %v; the search %v", name, of,
+				rotor.Class, rotor.Result.Time, searched.Result.Time)
 		}
-		if (rotor.Best != nil) != (p.Chain.Len() <= 12) || rotor.Best != nil && rotor.Best.Makespan > rotor.Solution.Makespan {
-			t.Errorf("%s, a chain of %d stages: the optimum is %+v, rotor's %v", name, p.Chain.Len(), rotor.Best, rotor.Solution.Makespan)
+		if (rotor.Best != nil) != (p.Chain.Len() <= 12) || rotor.Best != nil &&
+			rotor.Best.Makespan > rotor.Solution.Makespan {
+			t.Errorf("%s, a chain of %d stages: the optimum is %+v, rotor's %v", name, p.Chain.Len(), rotor.Best,
+				rotor.Solution.Makespan)
 		}
 		optima++
 	})

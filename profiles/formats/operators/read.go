@@ -27,7 +27,8 @@ type reader struct {
 
 // wrong is the error of a part that is something else.
 func (r *reader) wrong(path, expected string) {
-	r.top.Errs.Add(&profiles.FormatError{Path: path, Found: path + " is something else", Expected: expected, Remedy: "Collect the model again."})
+	r.top.Errs.Add(&profiles.FormatError{Path: path, Found: path + " is something else", Expected: expected,
+		Remedy: "Collect the model again."})
 }
 
 // each walks a list that has to be there.
@@ -124,8 +125,10 @@ func (r *reader) operators() {
 		path := fmt.Sprintf("ops[%d]", i)
 		fields, _ := v.(map[string]any)
 		o := &jsonfile.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsonfile.Keys{}}
-		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"), New: r.numbers(o.Value("new"), n, path+".new"),
-			In: r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"), Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
+		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"),
+			New: r.numbers(o.Value("new"), n, path+".new"),
+			In:  r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"),
+			Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
 	})
 	r.t.Forward = r.number(r.top.Value("forward_ops"), len(r.t.Ops)+1, "forward_ops")
 }
@@ -187,8 +190,10 @@ func (r *reader) units() {
 
 // kind returns the event with a word, and how many there are to number; none of other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
-	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls), play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
-		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps), play.EventBackward: 1}
+	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls),
+		play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
+		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps),
+		play.EventBackward: 1}
 	at := slices.Index(words[:], word)
 	if at < 0 {
 		return 0, 0

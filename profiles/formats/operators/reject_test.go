@@ -42,7 +42,8 @@ func TestRejections(t *testing.T) {
 // file of another model is no shape of it; files without those fields are read as before.
 func TestWarningsOfSteps(t *testing.T) {
 	step := func(more string) *play.Plan {
-		_, trace, err := operators.Read("step", []byte(strings.Replace(good, `"forward_ops":1`, more+`"forward_ops":1`, 1)), nil)
+		_, trace, err := operators.Read("step",
+			[]byte(strings.Replace(good, `"forward_ops":1`, more+`"forward_ops":1`, 1)), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", more, err)
 		}
@@ -50,7 +51,8 @@ func TestWarningsOfSteps(t *testing.T) {
 	}
 	const said = `"warnings":["depends on random\u001b numbers"],"modules_sha":"%s",`
 	first, old := step(strings.Replace(said, "%s", "ab", 1)), step("")
-	if want := []string{"depends on random\ufffd numbers"}; !slices.Equal(first.Warnings, want) || first.Model.Modules != "ab" {
+	if want := []string{"depends on random\ufffd numbers"}; !slices.Equal(first.Warnings, want) ||
+		first.Model.Modules != "ab" {
 		t.Errorf("a plan warns %q of modules %q, want %q of ab", first.Warnings, first.Model.Modules, want)
 	}
 	if old.Warnings != nil || old.Model.Modules != "" {
@@ -58,7 +60,8 @@ func TestWarningsOfSteps(t *testing.T) {
 	}
 	again := step(strings.Replace(said, "%s", "ab", 1) + `"inputs":[["0",[2],"float32"]],`)
 	if err := first.Add(again); err != nil || len(first.Warnings) != 1 || len(first.Shapes) != 1 {
-		t.Errorf("a plan with another shape: %v, %d warnings, %d shapes, want 1 and 1", err, len(first.Warnings), len(first.Shapes))
+		t.Errorf("a plan with another shape: %v, %d warnings, %d shapes, want 1 and 1", err, len(first.Warnings),
+			len(first.Shapes))
 	}
 	if err := first.Add(step(strings.Replace(said, "%s", "cd", 1) + `"inputs":[["0",[3],"float32"]],`)); err == nil {
 		t.Error("the plan of a model of other modules is added, want a refusal")

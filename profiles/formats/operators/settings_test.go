@@ -27,7 +27,8 @@ func TestSettings(t *testing.T) {
 			}
 			for _, s := range settings {
 				if (s.Code == "") == (s.Why == "") {
-					t.Errorf("%s at %d %%, %s: code %q and reason %q; want one of them", name, percent, s.Framework, s.Code, s.Why)
+					t.Errorf("%s at %d %%, %s: code %q and reason %q; want one of them", name, percent, s.Framework,
+						s.Code, s.Why)
 				}
 				if s.Code == "" {
 					continue
@@ -40,7 +41,8 @@ func TestSettings(t *testing.T) {
 					t.Errorf("%s at %d %%, %s: %v", name, percent, s.Code, err)
 				}
 				if got := player.Play(s.Segments); got != s.Result || got.Peak > budget {
-					t.Errorf("%s at %d %%, %s: played %+v, told %+v, budget %d", name, percent, s.Code, got, s.Result, budget)
+					t.Errorf("%s at %d %%, %s: played %+v, told %+v, budget %d", name, percent, s.Code, got, s.Result,
+						budget)
 				}
 			}
 		}
@@ -57,8 +59,11 @@ func says(s play.Setting, of play.Class) bool {
 			op := strings.Split(saved.Op, ".")[1]
 			product := op == "mm" || op == "addmm"
 			switch {
-			case strings.Contains(s.Code, `"op"`) && (op == "mm" && saved.At%2 == 0 || strings.Contains(op, "attention")):
-			case strings.Contains(s.Code, "SelectiveAC") && (op == "mm" && saved.At%2 == 0 || slices.Contains([]string{"addmm", "bmm", "convolution", "topk", "max"}, op)):
+			case strings.Contains(s.Code, `"op"`) &&
+				(op == "mm" && saved.At%2 == 0 || strings.Contains(op, "attention")):
+			case strings.Contains(s.Code, "SelectiveAC") &&
+				(op == "mm" && saved.At%2 == 0 ||
+					slices.Contains([]string{"addmm", "bmm", "convolution", "topk", "max"}, op)):
 			case strings.Contains(s.Code, "no_batch_dims") && product:
 			case strings.Contains(s.Code, ".dots_saveable") && (product || op == "bmm" || op == "baddbmm"):
 			case strings.Contains(s.Code, fmt.Sprintf("%q", fmt.Sprintf("%s-%d", op, saved.At))):
@@ -85,7 +90,8 @@ func TestSettingsOfLayers(t *testing.T) {
 	for _, s := range settings[0].Segments {
 		units = append(units, strings.Join(s.Units, "+"))
 	}
-	if got, want := settings[0].Code+" "+strings.Join(units, " "), `model.gradient_checkpointing_enable(every_n_layers=2) h.0 h.2 h.4 h.6`; got != want {
+	if got, want := settings[0].Code+" "+strings.Join(units, " "),
+		`model.gradient_checkpointing_enable(every_n_layers=2) h.0 h.2 h.4 h.6`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -154,12 +160,15 @@ func TestClassesAreWithinEachOther(t *testing.T) {
 				case err != nil && before != nil:
 					t.Errorf("%s at %d %%, %s: %v; a class within it has a plan", name, percent, class, err)
 				case err == nil && before != nil && got.Time > before.Time:
-					t.Errorf("%s at %d %%: %s takes %v, a class within it %v", name, percent, class, got.Time, before.Time)
+					t.Errorf("%s at %d %%: %s takes %v, a class within it %v", name, percent, class, got.Time,
+						before.Time)
 				case err != nil:
 					continue
 				}
-				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil || checkPlan(trace, segments, said, log) != nil {
-					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class, got, said, trace.Validate(segments), checkPlan(trace, segments, said, log))
+				if said, log := player.Log(segments); said != got || trace.Validate(segments) != nil ||
+					checkPlan(trace, segments, said, log) != nil {
+					t.Errorf("%s at %d %%, %s: told %+v, played %+v; valid: %v, refuted: %v", name, percent, class,
+						got, said, trace.Validate(segments), checkPlan(trace, segments, said, log))
 				}
 				used[trace.ClassOf(segments)]++
 				if class == play.ClassUnit || class == play.ClassWrappable || class == play.ClassNested {

@@ -36,14 +36,16 @@ func TestGraphsOfProfiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			formattest.CompareWithChain(t, p)
-			problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit, Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
+			problem := &engine.Problem{Graph: p.Graph, Budget: engine.NoLimit,
+				Device: engine.Device{ToHost: 12e9, ToDev: 12e9, Duplex: engine.FullDuplex}}
 			full := formattest.SolveGraph(t, "keepall", problem)
 			for _, strategy := range []string{"window", "lms"} {
 				if got := formattest.SolveGraph(t, strategy, problem); got.Makespan != full.Makespan {
 					t.Errorf("%s with room for everything takes %v, want %v", strategy, got.Makespan, full.Makespan)
 				}
 				less := formattest.SolveGraph(t, strategy, problem.WithBudget(full.Peak*3/4))
-				t.Logf("%s: %v in %d MiB, %v in %d MiB", strategy, full.Makespan, full.Peak>>20, less.Makespan, less.Peak>>20)
+				t.Logf("%s: %v in %d MiB, %v in %d MiB", strategy, full.Makespan, full.Peak>>20, less.Makespan,
+					less.Peak>>20)
 			}
 		})
 	}

@@ -61,7 +61,8 @@ const pdLine = 64 << 10
 // that has an operator within its head.
 func matchPipeDream(head []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
-	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(sep)) && bytes.Contains(head, []byte(pdTime))
+	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(sep)) &&
+		bytes.Contains(head, []byte(pdTime))
 }
 
 // graph is the file, read.
@@ -95,7 +96,8 @@ func decodePipeDream(name string, data []byte, poll *engine.Poll) *profiles.Prof
 	if err != nil {
 		profiles.End(poll.Err())
 		g.errs.Fail(&profiles.FormatError{Found: "No chain can be made: " + err.Error(),
-			Expected: "A graph of operators from an input to an output is expected.", Remedy: "Check the edges of the file."})
+			Expected: "A graph of operators from an input to an output is expected.",
+			Remedy:   "Check the edges of the file."})
 	}
 	return g.profile(name, l)
 }
@@ -114,10 +116,12 @@ func (g *graph) readLines(text string, poll *engine.Poll) {
 		}
 		if len(s) > pdLine {
 			g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
-				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine), Remedy: "Keep only the numbers of the format in it."})
+				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine),
+				Remedy:   "Keep only the numbers of the format in it."})
 		}
 		if len(g.ops) > most || len(g.edges) > 8*most {
-			g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("there are more than %d operators or %d edges", most, 8*most),
+			g.errs.Fail(&profiles.FormatError{Line: line,
+				Found:    fmt.Sprintf("there are more than %d operators or %d edges", most, 8*most),
 				Expected: "Larger graphs are not read.", Remedy: "Profile with coarser modules."})
 		}
 		if strings.Contains(s, pdTime) {
@@ -127,7 +131,8 @@ func (g *graph) readLines(text string, poll *engine.Poll) {
 		from, to, ok := strings.Cut(s, sep)
 		if !ok || strings.Contains(to, sep) || from == "" || to == "" {
 			g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %q", profiles.Clip(s)),
-				Expected: "An operator or an edge such as node1 -- node2 is expected.", Remedy: "Remove or complete the line."})
+				Expected: "An operator or an edge such as node1 -- node2 is expected.",
+				Remedy:   "Remove or complete the line."})
 			continue
 		}
 		g.edges = append(g.edges, pdEdge{line, strings.TrimSpace(from), strings.TrimSpace(to)})
@@ -140,12 +145,15 @@ func (g *graph) readOperator(line int, s string) {
 	id, description, ok := strings.Cut(s[:at], sep)
 	description, ends := strings.CutSuffix(description, sep)
 	if !ok || !ends {
-		g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line begins with %q", profiles.Clip(s[:at])),
-			Expected: "An operator is written as: id -- description -- forward_compute_time=...", Remedy: "Correct the line."})
+		g.errs.Add(&profiles.FormatError{Line: line,
+			Found:    fmt.Sprintf("the line begins with %q", profiles.Clip(s[:at])),
+			Expected: "An operator is written as: id -- description -- forward_compute_time=...",
+			Remedy:   "Correct the line."})
 		return
 	}
 	if first, twice := g.byID[id]; twice {
-		g.errs.Add(&profiles.FormatError{Line: line, Found: fmt.Sprintf("%s is described again, after line %d", profiles.Clip(id), g.lines[first]),
+		g.errs.Add(&profiles.FormatError{Line: line,
+			Found:    fmt.Sprintf("%s is described again, after line %d", profiles.Clip(id), g.lines[first]),
 			Expected: "Every operator has one line.", Remedy: "Remove one of the lines."})
 		return
 	}
@@ -158,7 +166,8 @@ func (g *graph) readOperator(line int, s string) {
 		into     *int64
 	}{
 		{"forward_compute_time", parse.Milliseconds, &forward}, {"backward_compute_time", parse.Milliseconds, &back},
-		{"activation_size", parse.ByteCount, (*int64)(&o.Out)}, {"parameter_size", parse.ByteCount, (*int64)(&o.Weights)},
+		{"activation_size", parse.ByteCount, (*int64)(&o.Out)},
+		{"parameter_size", parse.ByteCount, (*int64)(&o.Weights)},
 	} {
 		*field.into = g.readField(line, values, field.key, field.quantity)
 	}
@@ -195,8 +204,9 @@ func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum i
 			return 0
 		}
 		if sum += v; sum > parse.MaxNumber {
-			fail(&profiles.FormatError{Found: key + " adds up to more than 2^53", Expected: q.Plural + " above 2^53 are not read.",
-				Remedy: "Check the numbers of the list."})
+			fail(&profiles.FormatError{Found: key + " adds up to more than 2^53",
+				Expected: q.Plural + " above 2^53 are not read.",
+				Remedy:   "Check the numbers of the list."})
 			return 0
 		}
 	}
@@ -227,8 +237,10 @@ func (g *graph) connect() {
 			if ok {
 				missing = e.to
 			}
-			g.errs.Add(&profiles.FormatError{Line: e.line, Found: fmt.Sprintf("no line describes %q", profiles.Clip(missing)),
-				Expected: "Both ends of an edge are operators of the file.", Remedy: "Add the operator, or remove the edge."})
+			g.errs.Add(&profiles.FormatError{Line: e.line,
+				Found:    fmt.Sprintf("no line describes %q", profiles.Clip(missing)),
+				Expected: "Both ends of an edge are operators of the file.",
+				Remedy:   "Add the operator, or remove the edge."})
 			continue
 		}
 		if edge := [2]int{from, to}; !seen[edge] {
@@ -267,7 +279,8 @@ func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 		notes = append(notes, fmt.Sprintf("%v of data loading was dropped.", g.load))
 	}
 	return &profiles.Profile{Name: name, DType: "f32", Chain: c, Graph: l.Graph, Warnings: warnings,
-		Source: profiles.Source{Tool: tool, Times: profiles.Measured, Sizes: profiles.Analytic, Notes: append(notes, l.Notes...)}}
+		Source: profiles.Source{Tool: tool, Times: profiles.Measured, Sizes: profiles.Analytic,
+			Notes: append(notes, l.Notes...)}}
 }
 
 // describeOperator fills in what an operator's description tells: its kind, and

@@ -53,14 +53,16 @@ func TestPipeDreamProfiles(t *testing.T) {
 			}
 			mib := func(b engine.Bytes) engine.Bytes { return (b + engine.MiB/2) / engine.MiB }
 			tenths := float64((10*got.Resident.Weights+engine.MiB/2)/engine.MiB) / 10
-			if p.Name != want.name || got.Stages != want.stages || ms(got.Forward) != want.forward || ms(got.Back) != want.back ||
+			if p.Name != want.name || got.Stages != want.stages || ms(got.Forward) != want.forward ||
+				ms(got.Back) != want.back ||
 				mib(got.Out) != want.out || mib(saved) != want.saved || tenths != want.weights {
 				t.Errorf("%s: %d stages, F %.1f, B %.1f ms, a %d, abar %d, weights %.1f MiB; want %+v",
 					p.Name, got.Stages, ms(got.Forward), ms(got.Back), mib(got.Out), mib(saved), tenths, want)
 			}
 			notes := strings.Join(p.Source.Notes, "\n")
 			raw := time.Duration(want.raw * 1e6).String()
-			if !strings.Contains(notes, "250µs of synchronization") || !strings.Contains(notes, "the forward was "+raw) {
+			if !strings.Contains(notes, "250µs of synchronization") ||
+				!strings.Contains(notes, "the forward was "+raw) {
 				t.Errorf("the notes do not tell the debias from %s:\n%s", raw, notes)
 			}
 			if linear := p.NotLinear() == ""; linear != want.linear {

@@ -13,9 +13,12 @@ var refused = []formattest.Rejection{
 			"Line 1: tmpF of entry 1 is 0. The last entry is the loss, whose uF and tmpF are None."},
 	{Name: "a negative in a list", Input: "[(1, 2, 3, 3, 0, 0),\n(1, -2, 3, 3, 0, 0),\n(None, 0, 3, 3, None, 0)]",
 		Want: "Line 2: uB of entry 1 is -2. Times cannot be negative."},
-	{Name: "a short tuple", Input: "[(1, 2, 3), (None, 0, 3, 3, None, 0)]", Want: "Line 1: entry 0 has 3 numbers. An entry is (uF, uB, x, xbar, tmpF, tmpB)."},
-	{Name: "half a list", Input: "[(1, 2, 3, 3, 0, 0), (1, 2", Want: "Line 1: the list ends early. A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected."},
-	{Name: "a name in a list", Input: "[(1, 2, \"x\", 3, 0, 0)]", Want: `Line 1: there is "\"" where none can be. A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.`},
+	{Name: "a short tuple", Input: "[(1, 2, 3), (None, 0, 3, 3, None, 0)]",
+		Want: "Line 1: entry 0 has 3 numbers. An entry is (uF, uB, x, xbar, tmpF, tmpB)."},
+	{Name: "half a list", Input: "[(1, 2, 3, 3, 0, 0), (1, 2",
+		Want: "Line 1: the list ends early. A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected."},
+	{Name: "a name in a list", Input: "[(1, 2, \"x\", 3, 0, 0)]",
+		Want: `Line 1: there is "\"" where none can be. A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.`},
 }
 
 // TestRejections: see formattest.Rejections.

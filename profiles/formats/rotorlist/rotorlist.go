@@ -87,8 +87,9 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 	last := len(v) - 1
 	c := &engine.Chain{Input: engine.Bytes(v[0][2]), InputGrad: engine.Bytes(v[0][2])}
 	for i := range last {
-		s := engine.Stage{Name: profiles.StageName("", i+1), Forward: parse.Nanoseconds(v[i][0]), Back: parse.Nanoseconds(v[i][1]),
-			Out: engine.Bytes(v[i+1][2]), Saved: engine.Bytes(v[i+1][3]), Grad: engine.Bytes(v[i+1][2]),
+		s := engine.Stage{Name: profiles.StageName("", i+1), Forward: parse.Nanoseconds(v[i][0]),
+			Back: parse.Nanoseconds(v[i][1]),
+			Out:  engine.Bytes(v[i+1][2]), Saved: engine.Bytes(v[i+1][3]), Grad: engine.Bytes(v[i+1][2]),
 			FwdTemp: engine.Bytes(v[i][4]), BwdTemp: engine.Bytes(v[i][5])}
 		if s.Saved < s.Out {
 			s.Saved = s.Out
@@ -97,7 +98,8 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 		c.Stages = append(c.Stages, s)
 	}
 	// rotor's loss has neither a forward nor an output of its own.
-	c.Stages = append(c.Stages, engine.Stage{Name: parse.LossName, Back: parse.Nanoseconds(v[last][1]), BwdTemp: engine.Bytes(v[last][5])})
+	c.Stages = append(c.Stages, engine.Stage{Name: parse.LossName, Back: parse.Nanoseconds(v[last][1]),
+		BwdTemp: engine.Bytes(v[last][5])})
 	return c
 }
 
@@ -116,11 +118,13 @@ func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 		field, absent := fmt.Sprintf("%s of entry %d", fields[k], i), k == 0 || k == 4
 		switch {
 		case absent && isLoss && text != "":
-			fail(&profiles.FormatError{Found: field + " is " + profiles.Clip(text), Expected: "The last entry is the loss, whose uF and tmpF are None.",
-				Remedy: "Append the entry of the loss: (None, 0, x, xbar, None, 0), where x and xbar belong to the last layer."})
+			fail(&profiles.FormatError{Found: field + " is " + profiles.Clip(text),
+				Expected: "The last entry is the loss, whose uF and tmpF are None.",
+				Remedy:   "Append the entry of the loss: (None, 0, x, xbar, None, 0), where x and xbar belong to the last layer."})
 		case text == "" && !(absent && isLoss):
-			fail(&profiles.FormatError{Found: field + " is None", Expected: "Only uF and tmpF of the last entry, the loss, are None.",
-				Remedy: "Fill in the number; 0 is allowed."})
+			fail(&profiles.FormatError{Found: field + " is None",
+				Expected: "Only uF and tmpF of the last entry, the loss, are None.",
+				Remedy:   "Fill in the number; 0 is allowed."})
 		case text != "":
 			q := parse.ByteCount
 			if k < 2 {
@@ -140,8 +144,9 @@ func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []entry) {
 	line, depth := 1, 0
 	syntax := func(found string) {
-		errs.Fail(&profiles.FormatError{Line: line, Found: found, Expected: "A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.",
-			Remedy: "Paste the whole list as Python prints it."})
+		errs.Fail(&profiles.FormatError{Line: line, Found: found,
+			Expected: "A list of entries (uF, uB, x, xbar, tmpF, tmpB) is expected.",
+			Remedy:   "Paste the whole list as Python prints it."})
 	}
 	for i := 0; i < len(data); i++ {
 		profiles.End(poll.Err())
@@ -188,7 +193,8 @@ func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []e
 
 // isWord tells the letters of numbers and names.
 func isWord(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '+' || c == '-' || c == '_'
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '+' || c == '-' ||
+		c == '_'
 }
 
 // quoteByte shows the first character of text.

@@ -63,7 +63,8 @@ func (s *snapshot) takeDevice(asked int) {
 		}
 		known = append(known, fmt.Sprint(d.Device))
 	}
-	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The snapshot says nothing about device %d", asked),
+	profiles.End(&profiles.FormatError{Format: "snapshot",
+		Found:    fmt.Sprintf("The snapshot says nothing about device %d", asked),
 		Expected: "It covers " + strings.Join(known, ", ") + ".", Remedy: "Choose one of these."})
 }
 
@@ -95,7 +96,8 @@ func (s *snapshot) deviceWarning() string {
 	for _, d := range s.devices {
 		switch {
 		case d.Device != s.device:
-			others = append(others, fmt.Sprintf("device %d has %s reserved and %s", d.Device, d.Reserved.Text(), profiles.Count(d.Events, "event")))
+			others = append(others, fmt.Sprintf("device %d has %s reserved and %s", d.Device, d.Reserved.Text(),
+				profiles.Count(d.Events, "event")))
 		case s.asked:
 			why = "as asked for"
 		case d.Failed:
@@ -106,7 +108,8 @@ func (s *snapshot) deviceWarning() string {
 	if n := len(others) - mostTold; n > 0 {
 		others, rest = others[:mostTold], fmt.Sprintf(", and %d more", n)
 	}
-	return fmt.Sprintf("The snapshot covers %d devices: shown is device %d, %s; %s%s.", len(s.devices), s.device, why, strings.Join(others, ", "), rest)
+	return fmt.Sprintf("The snapshot covers %d devices: shown is device %d, %s; %s%s.", len(s.devices), s.device, why,
+		strings.Join(others, ", "), rest)
 }
 
 // mostTold is how many other devices are described one by one.

@@ -32,17 +32,23 @@ func TestDeviceChosen(t *testing.T) {
 		bytes    engine.Bytes // of the first buffer
 		warning  string
 	}{
-		{"most memory, no events", twoDevices(), nil, 1, 8 * miB, "shown is device 1, which has the most memory; device 0 has 2 MiB reserved and 0 events."},
-		{"most memory, events elsewhere", twoDevices(), []any{list(small, small, small), list()}, 1, 8 * miB, "shown is device 1, which has the most memory; device 0 has 2 MiB reserved and 3 events."},
-		{"most memory, more events elsewhere", twoDevices(), []any{list(small, small), list(large)}, 1, 8 * miB, "device 0 has 2 MiB reserved and 2 events."},
-		{"no room on the small one", twoDevices(), []any{noRoom, list(large)}, 0, 512, "shown is device 0, on which a request found no room; device 1 has 20 MiB reserved and 1 event."},
-		{"an empty one has more", empty, nil, 1, 8 * miB, "shown is device 1, which has the most memory; device 0 has 64 MiB reserved and 0 events."},
+		{"most memory, no events", twoDevices(), nil, 1, 8 * miB,
+			"shown is device 1, which has the most memory; device 0 has 2 MiB reserved and 0 events."},
+		{"most memory, events elsewhere", twoDevices(), []any{list(small, small, small), list()}, 1, 8 * miB,
+			"shown is device 1, which has the most memory; device 0 has 2 MiB reserved and 3 events."},
+		{"most memory, more events elsewhere", twoDevices(), []any{list(small, small), list(large)}, 1, 8 * miB,
+			"device 0 has 2 MiB reserved and 2 events."},
+		{"no room on the small one", twoDevices(), []any{noRoom, list(large)}, 0, 512,
+			"shown is device 0, on which a request found no room; device 1 has 20 MiB reserved and 1 event."},
+		{"an empty one has more", empty, nil, 1, 8 * miB,
+			"shown is device 1, which has the most memory; device 0 has 64 MiB reserved and 0 events."},
 		{"one device", list(twoDevices().items[0]), nil, 0, 512, ""},
 	} {
 		p := readSnapshot(t, c.segments, c.traces...)
 		h := p.History
 		if got := p.Memory.Requests.Buffers; h.Device != c.device || got[0].Bytes != c.bytes {
-			t.Errorf("%s: device %d, first buffer of %d bytes; want device %d, %d bytes", c.name, h.Device, got[0].Bytes, c.device, c.bytes)
+			t.Errorf("%s: device %d, first buffer of %d bytes; want device %d, %d bytes", c.name, h.Device,
+				got[0].Bytes, c.device, c.bytes)
 		}
 		if !strings.Contains(strings.Join(p.Warnings, "\n"), c.warning) {
 			t.Errorf("%s: warnings %q, want %q", c.name, p.Warnings, c.warning)
@@ -59,12 +65,15 @@ func TestDeviceAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []profiles.DeviceMemory{{Device: 0, Reserved: 2 * miB, InUse: 512}, {Device: 1, Reserved: 20 * miB, InUse: 8 * miB}}
-		if h := p.History; h.Device != 0 || !slices.Equal(h.Devices, want) || !strings.Contains(p.Warnings[0], "shown is device 0, as asked for;") {
+		want := []profiles.DeviceMemory{{Device: 0, Reserved: 2 * miB, InUse: 512},
+			{Device: 1, Reserved: 20 * miB, InUse: 8 * miB}}
+		if h := p.History; h.Device != 0 || !slices.Equal(h.Devices, want) ||
+			!strings.Contains(p.Warnings[0], "shown is device 0, as asked for;") {
 			t.Errorf("device 0: got device %d of %v, warnings %q; want 0 of %v", h.Device, h.Devices, p.Warnings, want)
 		}
 		_, err = profiles.DecodeDevice("x", content, 7, nil)
-		if want := "The snapshot says nothing about device 7. It covers 0, 1."; err == nil || !strings.HasPrefix(err.Error(), want) {
+		if want := "The snapshot says nothing about device 7. It covers 0, 1."; err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("device 7: %v, want %q", err, want)
 		}
 	}

@@ -25,14 +25,22 @@ func TestUnmapped(t *testing.T) {
 		first engine.Bytes // not mapped when the first event comes
 		trace []any
 	}{
-		{"across borders", 60 * engine.MiB, []any{snapEvent("segment_map", 0, 20*miB, none), snapEvent("alloc", 0, 10*miB, none), snapEvent("segment_map", 20*miB, 20*miB, none),
-			snapEvent("segment_map", 40*miB, 20*miB, none), snapEvent("alloc", 10*miB, 50*miB, none), snapEvent("free_completed", 10*miB, 50*miB, none),
-			snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
-		{"from the middle", 60 * engine.MiB, []any{snapEvent("segment_map", 0, 60*miB, none), snapEvent("alloc", 0, 10*miB, none), snapEvent("alloc", 10*miB, 50*miB, none),
-			snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
-		{"mapped before", 2 * engine.MiB, []any{snapEvent("alloc", 0, 10*miB, none), snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
+		{"across borders", 60 * engine.MiB,
+			[]any{snapEvent("segment_map", 0, 20*miB, none), snapEvent("alloc", 0, 10*miB, none),
+				snapEvent("segment_map", 20*miB, 20*miB, none),
+				snapEvent("segment_map", 40*miB, 20*miB, none), snapEvent("alloc", 10*miB, 50*miB, none),
+				snapEvent("free_completed", 10*miB, 50*miB, none),
+				snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
+		{"from the middle", 60 * engine.MiB,
+			[]any{snapEvent("segment_map", 0, 60*miB, none), snapEvent("alloc", 0, 10*miB, none),
+				snapEvent("alloc", 10*miB, 50*miB, none),
+				snapEvent("free_completed", 10*miB, 50*miB, none), snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
+		{"mapped before", 2 * engine.MiB,
+			[]any{snapEvent("alloc", 0, 10*miB, none), snapEvent("free_completed", 10*miB, 50*miB, none),
+				snapEvent("segment_unmap", 20*miB, 40*miB, none)}},
 	} {
-		p := readSnapshot(t, list(last(0, 20*miB, snapBlock(0, 10*miB, "active_allocated")), last(400*miB, 2*miB, snapBlock(400*miB, 512, "active_allocated"))),
+		p := readSnapshot(t, list(last(0, 20*miB, snapBlock(0, 10*miB, "active_allocated")),
+			last(400*miB, 2*miB, snapBlock(400*miB, 512, "active_allocated"))),
 			list(slices.Concat(small, c.trace, []any{oom})...))
 		f := p.Memory.Recorded.Failed
 		if f == nil || f.Free != 10*engine.MiB || f.Largest != 10*engine.MiB || len(p.Warnings) > 0 {
@@ -56,13 +64,15 @@ func TestUnmapped(t *testing.T) {
 // nothing is reserved after it that had no room before.
 func TestEmptied(t *testing.T) {
 	none, called := list(), list(snapFrame("torch/cuda/memory.py", "empty_cache", 3), snapFrame("train.py", "main", 9))
-	begin := []any{snapEvent("segment_alloc", 0, 40*miB, none), snapEvent("alloc", 0, 40*miB, none), snapEvent("segment_alloc", 100*miB, 20*miB, none),
+	begin := []any{snapEvent("segment_alloc", 0, 40*miB, none), snapEvent("alloc", 0, 40*miB, none),
+		snapEvent("segment_alloc", 100*miB, 20*miB, none),
 		snapEvent("alloc", 100*miB, 20*miB, none), snapEvent("free_completed", 0, 40*miB, none)}
 	reserve := func(size int) []any {
 		return []any{snapEvent("segment_alloc", 200*miB, size*miB, none), snapEvent("alloc", 200*miB, size*miB, none)}
 	}
 	back := []any{snapEvent("segment_free", 0, 40*miB, none)}
-	grown := []any{snapEvent("segment_alloc", 300*miB, 60*miB, none), snapEvent("alloc", 300*miB, 60*miB, none)} // in all 20, 30 and 60 MiB
+	// in all 20, 30 and 60 MiB
+	grown := []any{snapEvent("segment_alloc", 300*miB, 60*miB, none), snapEvent("alloc", 300*miB, 60*miB, none)}
 	for _, c := range []struct {
 		name     string
 		settings string
@@ -72,10 +82,15 @@ func TestEmptied(t *testing.T) {
 	}{
 		{"there was room for more", "", slices.Concat(back, reserve(30), grown), []int{3}, false},
 		{"there was none", "", slices.Concat(back, reserve(50)), nil, true},
-		{"there was none, but it was called", "", slices.Concat([]any{snapEvent("segment_free", 0, 40*miB, called)}, reserve(50)), []int{3}, false},
-		{"nothing is reserved after it", "", slices.Concat(back, []any{snapEvent("free_completed", 100*miB, 20*miB, none)}, reserve(50)), []int{3}, false},
+		{"there was none, but it was called", "",
+			slices.Concat([]any{snapEvent("segment_free", 0, 40*miB, called)}, reserve(50)), []int{3}, false},
+		{"nothing is reserved after it", "",
+			slices.Concat(back, []any{snapEvent("free_completed", 100*miB, 20*miB, none)}, reserve(50)), []int{3},
+			false},
 		{"garbage is collected", "garbage_collection_threshold:0.8", slices.Concat(back, reserve(50)), nil, false},
-		{"before a request that failed", "", slices.Concat(back, []any{pyDict{"action", "oom", "device_free", 0, "size", 30 * miB, "stream", 0, "frames", none}}), nil, true},
+		{"before a request that failed", "",
+			slices.Concat(back, []any{pyDict{"action", "oom", "device_free", 0, "size", 30 * miB, "stream", 0,
+				"frames", none}}), nil, true},
 	} {
 		data := pickle(4, pyDict{"segments", none, "device_traces", list(list(slices.Concat(begin, c.events)...)),
 			"allocator_settings", pyDict{"PYTORCH_CUDA_ALLOC_CONF", c.settings, "max_split_size", -1}})
@@ -84,7 +99,8 @@ func TestEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := p.History.Emptied; !slices.Equal(got, c.want) || p.History.Pressed != c.pressed {
-			t.Errorf("%s: the cache was emptied before the events %v, for want of room %t; want %v, %t", c.name, got, p.History.Pressed, c.want, c.pressed)
+			t.Errorf("%s: the cache was emptied before the events %v, for want of room %t; want %v, %t", c.name, got,
+				p.History.Pressed, c.want, c.pressed)
 		}
 		if e := p.Memory.Requests.Events[2]; e != (alloc.Event{Buffer: 0, Free: true}) {
 			t.Fatalf("%s: event 2 is %+v; want that buffer 0 is given back", c.name, e)

@@ -24,10 +24,12 @@ func foreign(data []byte, e *profiles.FormatError) {
 	what := ""
 	switch {
 	case saved || has("_rebuild_tensor", "_rebuild_parameter", "torch.storage"):
-		what, e.Remedy = "This is a checkpoint of weights (torch.save), no profile", "Record a profile of a training step; weights do not tell times or activations."
+		what, e.Remedy = "This is a checkpoint of weights (torch.save), no profile",
+			"Record a profile of a training step; weights do not tell times or activations."
 	case has("device_traces", "segments"): // a snapshot, with more in it
 	case has("forward", "fwd") && has("backward", "bwd"):
-		what, e.Remedy = "This is a pickled profile", "Pickles of profiles are not read: write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."
+		what, e.Remedy = "This is a pickled profile",
+			"Pickles of profiles are not read: write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."
 	case has("numpy"):
 		what, e.Remedy = "This is a pickle of NumPy arrays", "Write the numbers as JSON or CSV."
 	default:

@@ -14,17 +14,27 @@ import (
 
 // snapTree is a snapshot as values of Python.
 func snapTree() pyDict {
-	conv, net, main := snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3), snapFrame("net.py", "forward", 42), snapFrame("train.py", "main", 7)
+	conv, net, main := snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3),
+		snapFrame("net.py", "forward", 42), snapFrame("train.py", "main", 7)
 	frames, others := list(&conv, &net), list(&conv, &net, &main)
-	return pyDict{"segments", list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"), snapBlock(4*miB, 16*miB, "inactive"))),
-		"device_traces", list(list(snapEvent("segment_alloc", 0, 20*miB, frames), snapEvent("alloc", 8*miB, 2*miB, frames), snapEvent("alloc", 12*miB, miB, list()), snapEvent("alloc", 13*miB, miB, others), snapEvent("alloc", 14*miB, miB, list(&net, &main)),
-			snapEvent("free_requested", 8*miB, 2*miB, list()), snapEvent("free_completed", 8*miB, 2*miB, list()), snapEvent("free_completed", 13*miB, miB, list(&conv, &net, &main)), snapEvent("free_completed", 14*miB, miB, list(&conv, &net, &main)), snapEvent("oom", 4*miB, 64*miB, frames)))}
+	return pyDict{"segments", list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"),
+		snapBlock(4*miB, 16*miB, "inactive"))),
+		"device_traces", list(list(snapEvent("segment_alloc", 0, 20*miB, frames),
+			snapEvent("alloc", 8*miB, 2*miB, frames), snapEvent("alloc", 12*miB, miB, list()),
+			snapEvent("alloc", 13*miB, miB, others), snapEvent("alloc", 14*miB, miB, list(&net, &main)),
+			snapEvent("free_requested", 8*miB, 2*miB, list()), snapEvent("free_completed", 8*miB, 2*miB, list()),
+			snapEvent("free_completed", 13*miB, miB, list(&conv, &net, &main)),
+			snapEvent("free_completed", 14*miB, miB, list(&conv, &net, &main)),
+			snapEvent("oom", 4*miB, 64*miB, frames)))}
 }
 
 // mutatePython edits a place of the tree.
 func mutatePython(v any, s *formattest.Script) any {
-	keys := []string{"segments", "device_traces", "action", "addr", "address", "size", "total_size", "requested_size", "state", "frames", "blocks", "device", "is_expandable", "history", "filename", "line", "name", "real_size", "device_free"}
-	texts := []string{"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "snapshot", "inactive", "active_allocated", "x.py"}
+	keys := []string{"segments", "device_traces", "action", "addr", "address", "size", "total_size", "requested_size",
+		"state", "frames", "blocks", "device", "is_expandable", "history", "filename", "line", "name", "real_size",
+		"device_free"}
+	texts := []string{"alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map",
+		"segment_unmap", "oom", "snapshot", "inactive", "active_allocated", "x.py"}
 	numbers := []int{0, 1, -1, 511, 512, snapBase, snapBase + miB, 1 << 31, 1<<53 + 1, 1<<59 - 1, 1 << 62, -1 << 63}
 	edit := func(items []any, i int) []any {
 		switch s.N(9) {
@@ -133,7 +143,10 @@ func FuzzSnapshot(f *testing.F) {
 func sameByBytes(t *testing.T, data []byte) {
 	t.Helper()
 	decode := func(r io.Reader) (*profiles.Profile, error) {
-		return profiles.Try(func() *profiles.Profile { return decodeSnapshot("x", r, len(data), profiles.AnyDevice, nil) })
+		return profiles.Try(func() *profiles.Profile {
+			return decodeSnapshot("x", r, len(data), profiles.AnyDevice,
+				nil)
+		})
 	}
 	all, err := decode(bytes.NewReader(data))
 	single, singleErr := decode(iotest.OneByteReader(bytes.NewReader(data)))
@@ -145,11 +158,13 @@ func sameByBytes(t *testing.T, data []byte) {
 // TestRepeatedStacks: a trace in which texts and frames are named by the memo again and again
 // reads alike in parts of any size.
 func TestRepeatedStacks(t *testing.T) {
-	conv, net, main := snapFrame("conv.py", "conv", 3), snapFrame("net.py", "forward", 1<<17), snapFrame("train.py", "main", 300)
+	conv, net, main := snapFrame("conv.py", "conv", 3), snapFrame("net.py", "forward", 1<<17),
+		snapFrame("train.py", "main", 300)
 	stacks := [][]any{{&conv, &net, &main}, {&net, &main}, {&conv, &main}, {}, {&main}, {&conv, &net, &main, &main}}
 	var trace []any
 	for i := range 3000 {
-		trace = append(trace, snapEvent([]string{"alloc", "free_completed"}[i%2], i/2%97<<(i%5*7), 512<<(i%23), list(stacks[i/2%len(stacks)]...)))
+		trace = append(trace, snapEvent([]string{"alloc", "free_completed"}[i%2], i/2%97<<(i%5*7), 512<<(i%23),
+			list(stacks[i/2%len(stacks)]...)))
 	}
 	data := pickle(4, pyDict{"segments", list(), "device_traces", list(list(trace...))})
 	sameByBytes(t, data)

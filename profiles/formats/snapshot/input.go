@@ -94,7 +94,8 @@ type text struct {
 	word     snapWord
 }
 
-// Of a long text its beginning and its end are kept. Snapshots have few different texts: equal texts are found among the
+// Of a long text its beginning and its end are kept. Snapshots have few different texts: equal texts are found among
+// the
 // first shortTexts of up to shortText bytes.
 const (
 	textPart   = 1 << 20

@@ -132,8 +132,10 @@ func (s *snapshot) segmentBounds() *addrSet {
 // fail notes a request that found no room.
 func (s *snapshot) fail(r *event) {
 	q := s.memory.Requests
-	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size), Unreserved: engine.Bytes(r.at)}
-	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.stack), Bytes: engine.Bytes(r.size), Kind: sim.Activation,
+	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size),
+		Unreserved: engine.Bytes(r.at)}
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.stack), Bytes: engine.Bytes(r.size),
+		Kind:  sim.Activation,
 		Start: len(q.Events), End: math.MaxInt})
 	s.event(alloc.Event{Buffer: len(q.Buffers) - 1})
 	s.at = append(s.at, -1)
@@ -152,7 +154,8 @@ func (s *snapshot) finish() {
 	m := s.memory
 	end := len(m.Requests.Events)
 	if end == 0 {
-		profiles.End(&profiles.FormatError{Format: "snapshot", Found: "The snapshot holds no buffer: nothing was in use and nothing was recorded",
+		profiles.End(&profiles.FormatError{Format: "snapshot",
+			Found:    "The snapshot holds no buffer: nothing was in use and nothing was recorded",
 			Expected: "At least one buffer is expected.",
 			Remedy:   "Call torch.cuda.memory._record_memory_history() before the training step, and dump after it."})
 	}
@@ -169,7 +172,8 @@ func (s *snapshot) finish() {
 		s.wrong(fmt.Sprintf("the buffers add up to %.3g bytes", s.total))
 	}
 	s.closeRest(end)
-	l := &alloc.Layout{Addr: make([]engine.Bytes, len(s.at)), Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: s.failed}
+	l := &alloc.Layout{Addr: make([]engine.Bytes, len(s.at)), Runs: 1, Bound: m.Requests.AggregatePeak(),
+		Failed: s.failed}
 	for n := len(s.levels); n > 1 && s.levels[n-1].Event >= end; n = len(s.levels) {
 		s.levels = s.levels[:n-1]
 	}
@@ -179,12 +183,14 @@ func (s *snapshot) finish() {
 	m.Recorded = l
 	s.finishHistory()
 	slices.SortFunc(m.Segments, func(a, b profiles.Segment) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Size, b.Size))
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+			cmp.Compare(a.Size, b.Size))
 	})
 	if s.failed != nil {
 		s.holes(l)
 	}
-	if !slices.ContainsFunc(m.Requests.Events, func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
+	if !slices.ContainsFunc(m.Requests.Events,
+		func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
 		l.Took = nil // everything is rounded already
 	}
 }
@@ -422,7 +428,8 @@ func lie(n int, noun string) string {
 func (s *snapshot) notes() []string {
 	list := []string{"Addresses are recorded; segments are laid side by side in their order."}
 	if s.memory.Before > 0 && s.trace.size() > 0 {
-		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before, "buffer")+"; what of it stayed in use to the end counts as weights.")
+		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before,
+			"buffer")+"; what of it stayed in use to the end counts as weights.")
 	}
 	return list
 }

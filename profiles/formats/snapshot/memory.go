@@ -271,8 +271,10 @@ func (s *snapshot) makeRoom(before int) {
 			events++
 		}
 	}
-	s.memory = &profiles.Memory{Requests: &alloc.Requests{Buffers: make([]alloc.Buffer, 0, buffers), Events: make([]alloc.Event, 0, events)}}
-	s.at, s.history.Stack, s.history.Streams = make([]int64, 0, buffers), make([]int32, 0, buffers), make([]int16, 0, buffers)
+	s.memory = &profiles.Memory{Requests: &alloc.Requests{Buffers: make([]alloc.Buffer, 0, buffers),
+		Events: make([]alloc.Event, 0, events)}}
+	s.at, s.history.Stack, s.history.Streams = make([]int64, 0, buffers), make([]int32, 0, buffers),
+		make([]int16, 0, buffers)
 	s.history.Times = make([]int64, 0, events)
 }
 
@@ -286,7 +288,8 @@ func (s *snapshot) begin(at int64, b block) {
 	s.total += float64(b.size)
 	id := int32(len(r.Buffers))
 	s.live[at] = id
-	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.stacks.name(b.stack), Bytes: engine.Bytes(b.size), Kind: sim.Activation,
+	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.stacks.name(b.stack), Bytes: engine.Bytes(b.size),
+		Kind:  sim.Activation,
 		Start: len(r.Events), End: math.MaxInt})
 	s.event(alloc.Event{Buffer: int(id)})
 	s.at = append(s.at, at)

@@ -55,7 +55,8 @@ type unpickler struct {
 
 // forget lets go of the machine: what follows needs the values.
 func (u *unpickler) forget() {
-	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{}, chunks[openList]{}
+	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{},
+		chunks[openList]{}
 	u.texts.known, u.stacks.known, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil
 }
 
@@ -266,7 +267,9 @@ func (u *unpickler) container(op byte) {
 func (u *unpickler) build(bytes int) {
 	u.built += bytes
 	if u.built > u.allowed() {
-		profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op, u.allowed()>>20),
+		profiles.End(&profiles.FormatError{Format: "snapshot",
+			Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op,
+				u.allowed()>>20),
 			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."})
 	}

@@ -55,14 +55,19 @@ var pickleCodes = [256]pickleCode{
 	opMark: {name: "MARK", read: true}, opStop: {name: "STOP", read: true},
 	opProto: {name: "PROTO", read: true, operand: 1}, opFrame: {name: "FRAME", read: true, operand: 8},
 	opEmptyDict: {name: "EMPTY_DICT", read: true}, opEmptyList: {name: "EMPTY_LIST", read: true},
-	opMemoize: {name: "MEMOIZE", read: true}, opBinGet: {name: "BINGET", read: true, operand: 1}, opLongBinGet: {name: "LONG_BINGET", read: true, operand: 4},
-	opBinPut: {name: "BINPUT", read: true, operand: 1}, opLongBinPut: {name: "LONG_BINPUT", read: true, operand: 4},
-	opShortBinUnicode: {name: "SHORT_BINUNICODE", read: true, operand: 1}, opBinUnicode: {name: "BINUNICODE", read: true, operand: 4},
-	opBinInt: {name: "BININT", read: true, operand: 4}, opBinInt1: {name: "BININT1", read: true, operand: 1}, opBinInt2: {name: "BININT2", read: true, operand: 2},
-	opLong1: {name: "LONG1", read: true, operand: 1}, opBinFloat: {name: "BINFLOAT", read: true, operand: 8},
+	opMemoize: {name: "MEMOIZE", read: true}, opBinGet: {name: "BINGET", read: true, operand: 1},
+	opLongBinGet: {name: "LONG_BINGET", read: true, operand: 4},
+	opBinPut:     {name: "BINPUT", read: true, operand: 1}, opLongBinPut: {name: "LONG_BINPUT", read: true, operand: 4},
+	opShortBinUnicode: {name: "SHORT_BINUNICODE", read: true, operand: 1},
+	opBinUnicode:      {name: "BINUNICODE", read: true, operand: 4},
+	opBinInt:          {name: "BININT", read: true, operand: 4}, opBinInt1: {name: "BININT1", read: true, operand: 1},
+	opBinInt2: {name: "BININT2", read: true, operand: 2},
+	opLong1:   {name: "LONG1", read: true, operand: 1}, opBinFloat: {name: "BINFLOAT", read: true, operand: 8},
 	opEmptyTuple: {name: "EMPTY_TUPLE", read: true}, opTuple: {name: "TUPLE", read: true},
-	opTuple1: {name: "TUPLE1", read: true}, opTuple2: {name: "TUPLE2", read: true}, opTuple3: {name: "TUPLE3", read: true},
-	opNewTrue: {name: "NEWTRUE", read: true}, opNewFalse: {name: "NEWFALSE", read: true}, opNone: {name: "NONE", read: true},
+	opTuple1: {name: "TUPLE1", read: true}, opTuple2: {name: "TUPLE2", read: true},
+	opTuple3:  {name: "TUPLE3", read: true},
+	opNewTrue: {name: "NEWTRUE", read: true}, opNewFalse: {name: "NEWFALSE", read: true},
+	opNone:    {name: "NONE", read: true},
 	opSetItem: {name: "SETITEM", read: true}, opSetItems: {name: "SETITEMS", read: true},
 	opAppend: {name: "APPEND", read: true}, opAppends: {name: "APPENDS", read: true},
 
@@ -72,10 +77,12 @@ var pickleCodes = [256]pickleCode{
 	0x82: {name: "EXT1", acts: true}, 0x83: {name: "EXT2", acts: true}, 0x84: {name: "EXT4", acts: true},
 	'P': {name: "PERSID", acts: true}, 'Q': {name: "BINPERSID", acts: true},
 
-	'0': {name: "POP"}, '1': {name: "POP_MARK"}, '2': {name: "DUP"}, 'F': {name: "FLOAT"}, 'I': {name: "INT"}, 'L': {name: "LONG"},
+	'0': {name: "POP"}, '1': {name: "POP_MARK"}, '2': {name: "DUP"}, 'F': {name: "FLOAT"}, 'I': {name: "INT"},
+	'L': {name: "LONG"},
 	'S': {name: "STRING"}, 'T': {name: "BINSTRING"}, 'U': {name: "SHORT_BINSTRING"}, 'V': {name: "UNICODE"},
 	'B': {name: "BINBYTES"}, 'C': {name: "SHORT_BINBYTES"}, 'd': {name: "DICT"}, 'l': {name: "LIST"},
-	'g': {name: "GET"}, 'p': {name: "PUT"}, 0x8b: {name: "LONG4"}, 0x8d: {name: "BINUNICODE8"}, 0x8e: {name: "BINBYTES8"},
+	'g': {name: "GET"}, 'p': {name: "PUT"}, 0x8b: {name: "LONG4"}, 0x8d: {name: "BINUNICODE8"},
+	0x8e: {name: "BINBYTES8"},
 	0x8f: {name: "EMPTY_SET"}, 0x90: {name: "ADDITEMS"}, 0x91: {name: "FROZENSET"},
 	0x96: {name: "BYTEARRAY8"}, 0x97: {name: "NEXT_BUFFER"}, 0x98: {name: "READONLY_BUFFER"},
 }
@@ -104,12 +111,15 @@ func (u *unpickler) refuse(op byte) {
 // early ends a file that is cut off.
 func (u *unpickler) early() {
 	profiles.End(u.err)
-	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
+	profiles.End(&profiles.FormatError{Format: "snapshot",
+		Found:    fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
 		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."})
 }
 
 // damaged ends a pickle that makes no sense at an instruction.
 func (u *unpickler) damaged(why string) {
-	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
-		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: "Copy or download the file again. " + dumpAgain})
+	profiles.End(&profiles.FormatError{Format: "snapshot",
+		Found:    fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
+		Expected: "A memory snapshot as PyTorch writes it is expected.",
+		Remedy:   "Copy or download the file again. " + dumpAgain})
 }

@@ -98,7 +98,8 @@ var words = map[string]snapWord{
 	"alloc": actionAlloc, "free_requested": actionFreeRequested, "free_completed": actionFree,
 	"segment_alloc": actionReserve, "segment_map": actionReserve,
 	"segment_free": actionUnreserve, "segment_unmap": actionUnreserve, "oom": actionOOM,
-	"inactive": stateFree, "active_allocated": stateUsed, "active_pending_free": stateUsed, "active_awaiting_free": stateUsed,
+	"inactive": stateFree, "active_allocated": stateUsed, "active_pending_free": stateUsed,
+	"active_awaiting_free": stateUsed,
 }
 
 // field is a key of a dictionary.
@@ -130,7 +131,8 @@ var fields = map[string]field{
 	"size": fieldSize, "total_size": fieldSize, "real_size": fieldSize, "requested_size": fieldRequested,
 	"action": fieldAction, "state": fieldState, "frames": fieldFrames, "time_us": fieldTime, "stream": fieldStream,
 	"PYTORCH_CUDA_ALLOC_CONF": fieldSettings, "PYTORCH_ALLOC_CONF": fieldSettings,
-	"device_traces": fieldTraces, "blocks": fieldParts, "segments": fieldParts, "history": fieldHistory, "device": fieldDevice,
+	"device_traces": fieldTraces, "blocks": fieldParts, "segments": fieldParts, "history": fieldHistory,
+	"device":        fieldDevice,
 	"is_expandable": fieldExpandable, "filename": fieldFile, "name": fieldName, "line": fieldLine,
 }
 

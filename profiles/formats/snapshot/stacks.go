@@ -26,7 +26,8 @@ type framePlace struct {
 }
 
 func (s *stacks) init() {
-	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{}, map[framePlace]int32{}
+	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{},
+		map[framePlace]int32{}
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
 
@@ -158,7 +159,8 @@ func (s *stacks) describe(stack int32) string {
 }
 
 // libraries are parts of the paths of PyTorch and of Python itself.
-var libraries = []string{"-packages/torch/", "pytorch/torch/", "torch/nn/", "torch/optim/", "torch/autograd/", "torch/utils/", "<frozen", "<eval_with_key>"}
+var libraries = []string{"-packages/torch/", "pytorch/torch/", "torch/nn/", "torch/optim/", "torch/autograd/",
+	"torch/utils/", "<frozen", "<eval_with_key>"}
 
 func isLibrary(file string) bool {
 	for _, part := range libraries {

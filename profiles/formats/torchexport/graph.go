@@ -88,7 +88,8 @@ func (r *reader) graph(g, signature *jsonfile.Object) {
 		}
 		t, ok := r.shapes[name]
 		if !ok {
-			r.fail(path, fmt.Sprintf("the tensor %q has no shape", profiles.Clip(name)), "Every input of the graph is in tensor_values.")
+			r.fail(path, fmt.Sprintf("the tensor %q has no shape", profiles.Clip(name)),
+				"Every input of the graph is in tensor_values.")
 		}
 		outside[name] = true
 		*list = append(*list, t)
@@ -127,23 +128,27 @@ const mostPart = 1 << 20
 // decode reads one part of the program.
 func (r *reader) decode(path string, data []byte, into any) {
 	if len(data) > mostPart {
-		r.fail(path, fmt.Sprintf("this part is %d bytes long", len(data)), fmt.Sprintf("At most %d bytes are read.", mostPart))
+		r.fail(path, fmt.Sprintf("this part is %d bytes long", len(data)),
+			fmt.Sprintf("At most %d bytes are read.", mostPart))
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		r.fail(path, "this is something else: "+err.Error(), "What PyTorch's schema of exported programs has there is expected.")
+		r.fail(path, "this is something else: "+err.Error(),
+			"What PyTorch's schema of exported programs has there is expected.")
 	}
 }
 
 func (r *reader) fail(path, found, expected string) {
-	r.errs.Fail(&profiles.FormatError{Path: path, Found: found, Expected: expected, Remedy: "Export the program again, or measure the network with the collector."})
+	r.errs.Fail(&profiles.FormatError{Path: path, Found: found, Expected: expected,
+		Remedy: "Export the program again, or measure the network with the collector."})
 }
 
 // room charges what is kept of a part.
 func (r *reader) room(path string, bytes int) {
 	e := r.errs.Budget.Memory("the operators of this program", bytes)
 	if e == nil && len(r.t.Nodes) > mostNodes {
-		e = &profiles.FormatError{Found: fmt.Sprintf("There are more than %d operators", mostNodes), Expected: "Larger programs are not read.",
-			Remedy: "Measure the network with the collector."}
+		e = &profiles.FormatError{Found: fmt.Sprintf("There are more than %d operators", mostNodes),
+			Expected: "Larger programs are not read.",
+			Remedy:   "Measure the network with the collector."}
 	}
 	if e != nil {
 		e.Path = path
@@ -162,15 +167,18 @@ func (r *reader) tensor(name string, m *meta) {
 	for _, d := range m.Sizes {
 		switch {
 		case d.Expr != nil:
-			r.errs.Fail(&profiles.FormatError{Path: path, Found: fmt.Sprintf("a size is not a number but %s", profiles.Clip(d.Expr.Text)),
-				Expected: "Sizes of one training step are expected.", Remedy: "Export without dynamic_shapes, with the batch and the length of a training step."})
+			r.errs.Fail(&profiles.FormatError{Path: path,
+				Found:    fmt.Sprintf("a size is not a number but %s", profiles.Clip(d.Expr.Text)),
+				Expected: "Sizes of one training step are expected.",
+				Remedy:   "Export without dynamic_shapes, with the batch and the length of a training step."})
 		case d.Int == nil:
 			r.fail(path, "a size is missing", "Every size is a number.")
 		}
 		t.Dims = append(t.Dims, *d.Int)
 	}
 	if _, ok := parse.Elements(t.Dims); !ok || len(t.Dims) > mostDims {
-		r.fail(path, fmt.Sprintf("the shape %s makes no sense", profiles.Clip(fmt.Sprint(t.Dims))), "Sizes are 0 or more, and not above 2^53 together.")
+		r.fail(path, fmt.Sprintf("the shape %s makes no sense", profiles.Clip(fmt.Sprint(t.Dims))),
+			"Sizes are 0 or more, and not above 2^53 together.")
 	}
 	r.shapes[name] = t
 }
@@ -196,8 +204,9 @@ func (r *reader) node(path string, n *node, s scope) {
 		in := &n.Inputs[i]
 		switch a := &in.Arg; {
 		case a.SymInt != nil || a.SymInts != nil:
-			r.errs.Fail(&profiles.FormatError{Path: path, Found: in.Name + " is not a number but symbolic", Expected: "Sizes of one training step are expected.",
-				Remedy: "Export without dynamic_shapes, with the batch and the length of a training step."})
+			r.errs.Fail(&profiles.FormatError{Path: path, Found: in.Name + " is not a number but symbolic",
+				Expected: "Sizes of one training step are expected.",
+				Remedy:   "Export without dynamic_shapes, with the batch and the length of a training step."})
 		case a.Graph != nil && operators[plain(n.Target)] == "":
 			r.inline(path, n, &a.Graph.Graph, i, s)
 			return
@@ -275,7 +284,8 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 			r.evaluation, o.Op = true, "Identity"
 		}
 	case "CrossEntropy": // it keeps the logarithms of what is likely
-		logs := onnx.Node{Name: o.Name, Op: "LogSoftmax", In: slices.Clone(o.In[:min(1, len(o.In))]), Out: []string{o.Out[0] + "/log_softmax"}}
+		logs := onnx.Node{Name: o.Name, Op: "LogSoftmax", In: slices.Clone(o.In[:min(1, len(o.In))]),
+			Out: []string{o.Out[0] + "/log_softmax"}}
 		if len(o.In) > 0 {
 			t := r.shapes[o.In[0]]
 			t.Name = logs.Out[0]
@@ -305,7 +315,8 @@ func (r *reader) inline(path string, n *node, g *graph, at int, s scope) {
 		out = append(out, n.Outputs[i].tensors()...)
 	}
 	if len(given) != len(taken) || len(out) != len(made) {
-		r.fail(path, fmt.Sprintf("%s takes %d tensors and makes %d, and its graph %d and %d", profiles.Clip(n.Target), len(given), len(out), len(taken), len(made)),
+		r.fail(path, fmt.Sprintf("%s takes %d tensors and makes %d, and its graph %d and %d", profiles.Clip(n.Target),
+			len(given), len(out), len(taken), len(made)),
 			"Operators are expected whose graph has the same inputs and outputs.")
 	}
 	for i, name := range taken {

@@ -66,7 +66,8 @@ func match(head []byte) bool {
 	}
 	n := min(30+int(binary.LittleEndian.Uint16(head[26:])), len(head))
 	_, name, inside := strings.Cut(string(head[30:n]), "/")
-	for _, begin := range []string{"models/", "data/weights/", "data/constants/", "data/sample_inputs/", "data/aotinductor/", "archive_"} {
+	for _, begin := range []string{"models/", "data/weights/", "data/constants/", "data/sample_inputs/",
+		"data/aotinductor/", "archive_"} {
 		if inside && strings.HasPrefix(name, begin) {
 			return true
 		}
@@ -80,31 +81,37 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 		data = unzip(data, errs)
 	}
 	top := jsonfile.Open(data, errs)
-	r := &reader{poll: poll, errs: errs, t: &onnx.Traced{Format: formatName, Tool: "torch.export program", Budget: errs.Budget}}
+	r := &reader{poll: poll, errs: errs,
+		t: &onnx.Traced{Format: formatName, Tool: "torch.export program", Budget: errs.Budget}}
 	if v := top.Object("schema_version").Count("major", parse.Samples); v < 5 || v > 8 {
-		errs.Fail(&profiles.FormatError{Path: "schema_version.major", Found: fmt.Sprintf("The program has version %d of its schema", v),
-			Expected: "Versions 5 to 8 are read, as PyTorch writes them from 2.4 on.", Remedy: "Export the program with such a version of PyTorch."})
+		errs.Fail(&profiles.FormatError{Path: "schema_version.major",
+			Found:    fmt.Sprintf("The program has version %d of its schema", v),
+			Expected: "Versions 5 to 8 are read, as PyTorch writes them from 2.4 on.",
+			Remedy:   "Export the program with such a version of PyTorch."})
 	}
 	if version := top.Text("torch_version"); version != "" {
 		r.t.Producer = "PyTorch " + version
 	}
 	module := top.Raw("graph_module")
 	if module == nil || module.Raw("graph") == nil || module.Raw("signature") == nil {
-		errs.Fail(&profiles.FormatError{Path: "graph_module", Found: "The program has no graph or no signature", Expected: "A program of torch.export is expected.",
-			Remedy: "Save the program again."})
+		errs.Fail(&profiles.FormatError{Path: "graph_module", Found: "The program has no graph or no signature",
+			Expected: "A program of torch.export is expected.",
+			Remedy:   "Save the program again."})
 	}
 	r.graph(module.Raw("graph"), module.Raw("signature"))
 	p := r.t.Profile(name, len(data), poll)
 	if r.evaluation {
-		p.Warnings = append(p.Warnings, "The program was exported in evaluation mode: training keeps more. Export model.train().")
+		p.Warnings = append(p.Warnings,
+			"The program was exported in evaluation mode: training keeps more. Export model.train().")
 	}
 	return p
 }
 
 // unzip returns the program of an archive.
 func unzip(data []byte, errs *parse.Errors) []byte {
-	damaged := &profiles.FormatError{Found: "The archive has no list of its files, or a wrong one", Expected: "A complete .pt2 archive is expected.",
-		Remedy: "Copy or download the file again."}
+	damaged := &profiles.FormatError{Found: "The archive has no list of its files, or a wrong one",
+		Expected: "A complete .pt2 archive is expected.",
+		Remedy:   "Copy or download the file again."}
 	end := bytes.LastIndex(data, []byte(ending))
 	if end < 0 || len(data)-end < 22 {
 		errs.Fail(damaged)
@@ -126,9 +133,11 @@ func unzip(data []byte, errs *parse.Errors) []byte {
 			errs.Fail(damaged)
 		}
 		name := string(data[at+46 : at+46+length])
-		if _, inside, ok := strings.Cut(name, "/"); name == oldProgram || ok && strings.HasPrefix(inside, "models/") && strings.HasSuffix(inside, ".json") {
+		if _, inside, ok := strings.Cut(name, "/"); name == oldProgram || ok &&
+			strings.HasPrefix(inside, "models/") && strings.HasSuffix(inside, ".json") {
 			if number(at+10, 2) != 0 {
-				errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The file %s of the archive is compressed", profiles.Clip(name)),
+				errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The file %s of the archive is compressed",
+					profiles.Clip(name)),
 					Expected: "PyTorch stores it as it is.", Remedy: "Unpack the archive, and open this file."})
 			}
 			from := number(at+42, 4)
@@ -141,8 +150,9 @@ func unzip(data []byte, errs *parse.Errors) []byte {
 		}
 		at = next
 	}
-	errs.Fail(&profiles.FormatError{Found: "The archive has no exported program", Expected: "models/model.json is expected in it.",
-		Remedy: "Save what torch.export.export returns with torch.export.save."})
+	errs.Fail(&profiles.FormatError{Found: "The archive has no exported program",
+		Expected: "models/model.json is expected in it.",
+		Remedy:   "Save what torch.export.export returns with torch.export.save."})
 	return nil
 }
 
@@ -202,7 +212,8 @@ type (
 )
 
 // types are the numbers that ONNX has for PyTorch's types of numbers.
-var types = map[int]int64{1: 2, 2: 3, 3: 5, 4: 6, 5: 7, 6: 10, 7: 1, 8: 11, 9: 12, 10: 14, 11: 15, 12: 9, 13: 16, 28: 4, 29: 17, 30: 19, 31: 18, 32: 20}
+var types = map[int]int64{1: 2, 2: 3, 3: 5, 4: 6, 5: 7, 6: 10, 7: 1, 8: 11, 9: 12, 10: 14, 11: 15, 12: 9, 13: 16,
+	28: 4, 29: 17, 30: 19, 31: 18, 32: 20}
 
 // tensors returns the names of an argument that are tensors; "" where an optional one is left out.
 func (a *argument) tensors() (names []string) {

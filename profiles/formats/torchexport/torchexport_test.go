@@ -34,17 +34,20 @@ func (p *program) tensor(name string, grad bool, dims ...int) string {
 }
 
 func (p *program) input(name string, dims ...int) string {
-	p.specs = append(p.specs, map[string]any{"user_input": map[string]any{"arg": tensor(p.tensor(name, false, dims...))}})
+	p.specs = append(p.specs, map[string]any{"user_input": map[string]any{"arg": tensor(p.tensor(name, false,
+		dims...))}})
 	return name
 }
 
 func (p *program) weight(name string, dims ...int) string {
-	p.specs = append(p.specs, map[string]any{"parameter": map[string]any{"arg": map[string]any{"name": p.tensor(name, true, dims...)}}})
+	p.specs = append(p.specs, map[string]any{"parameter": map[string]any{"arg": map[string]any{"name": p.tensor(name,
+		true, dims...)}}})
 	return name
 }
 
 func (p *program) buffer(name string, dims ...int) string {
-	p.specs = append(p.specs, map[string]any{"buffer": map[string]any{"arg": map[string]any{"name": p.tensor(name, false, dims...)}}})
+	p.specs = append(p.specs, map[string]any{"buffer": map[string]any{"arg": map[string]any{"name": p.tensor(name,
+		false, dims...)}}})
 	return name
 }
 
@@ -74,7 +77,8 @@ func operator(target, out string, args ...any) map[string]any {
 		}
 		inputs = append(inputs, map[string]any{"name": name, "arg": arg, "kind": 1})
 	}
-	return map[string]any{"target": "torch.ops." + target, "inputs": inputs, "outputs": []any{tensor(out)}, "metadata": map[string]any{}}
+	return map[string]any{"target": "torch.ops." + target, "inputs": inputs, "outputs": []any{tensor(out)},
+		"metadata": map[string]any{}}
 }
 
 func ints(name string, v ...int) [2]any { return [2]any{name, map[string]any{"as_ints": v}} }
@@ -84,7 +88,8 @@ func number(name string, v int) [2]any  { return [2]any{name, map[string]any{"as
 func (p *program) bytes(t testing.TB) []byte {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"graph_module": map[string]any{
-		"graph":     map[string]any{"inputs": []any{}, "outputs": []any{}, "nodes": p.nodes, "tensor_values": p.tensors},
+		"graph": map[string]any{"inputs": []any{}, "outputs": []any{}, "nodes": p.nodes,
+			"tensor_values": p.tensors},
 		"signature": map[string]any{"input_specs": p.specs},
 	}, "schema_version": map[string]any{"major": p.major, "minor": 1}})
 	if err != nil {
@@ -115,7 +120,8 @@ func network(whole bool) *program {
 		p.op("aten.linear.default", []int{4, 10}, x, fw, fb)
 		return p
 	}
-	x = p.op("aten.convolution.default", image, x, w, nil, ints("stride", 1, 1), flag("transposed", false), number("groups", 1))
+	x = p.op("aten.convolution.default", image, x, w, nil, ints("stride", 1, 1), flag("transposed", false),
+		number("groups", 1))
 	x = p.op("aten._native_batch_norm_legit_functional.default", image, x, g, b, m, v, flag("training", true))
 	x = p.op("aten.relu_.default", image, x)
 	x = p.op("aten.view.default", []int{4, 1024}, x)
@@ -194,7 +200,8 @@ func TestGraphWithin(t *testing.T) {
 	x = p.op("aten.linear.default", []int{8, 8}, x, w)
 	shape := p.tensors[p.tensor("shape", false, 8, 8)]
 	inner := map[string]any{"inputs": []any{tensor("x")}, "outputs": []any{tensor("cos")},
-		"nodes": []any{operator("aten.cos.default", "cos", "x")}, "tensor_values": map[string]any{"x": shape, "cos": shape}}
+		"nodes":         []any{operator("aten.cos.default", "cos", "x")},
+		"tensor_values": map[string]any{"x": shape, "cos": shape}}
 	within := [2]any{"wrapped_func", map[string]any{"as_graph": map[string]any{"name": "submod_1", "graph": inner}}}
 	angle := p.op("higher_order.wrap_with_set_grad_enabled", []int{8, 8}, flag("enable_grad", false), within, f)
 	p.op("aten.mul.Tensor", []int{8, 8}, x, angle)
@@ -214,7 +221,8 @@ func TestViewOfInput(t *testing.T) {
 	x = p.op("aten.flatten.using_ints", []int{8, 16}, x)
 	p.op("aten.linear.default", []int{8, 8}, x, w)
 	if got := p.read(t).Chain; got.Input != 512 || got.Stages[0].Saved != 256 || len(got.Stages) != 2 {
-		t.Errorf("input %d, stages %+v; want 512 bytes of input, and a stage that keeps its result", got.Input, got.Stages)
+		t.Errorf("input %d, stages %+v; want 512 bytes of input, and a stage that keeps its result", got.Input,
+			got.Stages)
 	}
 }
 
@@ -240,7 +248,8 @@ func TestEvaluation(t *testing.T) {
 
 func TestRejected(t *testing.T) {
 	symbolic := network(true)
-	symbolic.tensors["x"] = map[string]any{"dtype": 7, "sizes": []any{map[string]any{"as_expr": map[string]any{"expr_str": "Symbol('s77')"}}}}
+	symbolic.tensors["x"] = map[string]any{"dtype": 7,
+		"sizes": []any{map[string]any{"as_expr": map[string]any{"expr_str": "Symbol('s77')"}}}}
 	newer := network(true)
 	newer.major = 9
 	shapeless := network(true)
@@ -271,19 +280,28 @@ func TestRejected(t *testing.T) {
 		return b.String()
 	}
 	formattest.Rejections(t, []formattest.Rejection{
-		{Name: "a symbolic size", Input: string(symbolic.bytes(t)), Want: "tensor_values.x: a size is not a number but Symbol('s77'). Sizes of one training step are expected."},
-		{Name: "a newer schema", Input: string(newer.bytes(t)), Want: "schema_version.major: The program has version 9 of its schema. " +
-			"Versions 5 to 8 are read, as PyTorch writes them from 2.4 on."},
-		{Name: "a weight without a shape", Input: string(shapeless.bytes(t)), Want: `graph_module.signature.input_specs[4]: the tensor "fw" has no shape. ` +
-			"Every input of the graph is in tensor_values."},
-		{Name: "a result without a shape", Input: string(lost.bytes(t)), Want: `Node 3, Relu (t3): the file states no shape of its result "t3". ` +
-			"Shapes of every operator follow from those before it."},
-		{Name: "a number for a shape", Input: string(wrong.bytes(t)), Want: "graph_module.graph.tensor_values.x: this is something else: json: cannot unmarshal number into Go value of type torchexport.meta. " +
-			"What PyTorch's schema of exported programs has there is expected."},
-		{Name: "no graph", Input: `{"graph_module":{}, "schema_version":{"major":8}}`, Want: "The program has no graph or no signature. A program of torch.export is expected."},
-		{Name: "a cut archive", Input: string(sample[:len(sample)-40]), Want: "The archive has no list of its files, or a wrong one. A complete .pt2 archive is expected."},
-		{Name: "a compiled program alone", Input: archive("net/data/aotinductor/model.so", zip.Store), Want: "The archive has no exported program. models/model.json is expected in it."},
-		{Name: "compressed", Input: archive("net/models/model.json", zip.Deflate), Want: "The file net/models/model.json of the archive is compressed. PyTorch stores it as it is."},
+		{Name: "a symbolic size", Input: string(symbolic.bytes(t)),
+			Want: "tensor_values.x: a size is not a number but Symbol('s77'). Sizes of one training step are expected."},
+		{Name: "a newer schema", Input: string(newer.bytes(t)),
+			Want: "schema_version.major: The program has version 9 of its schema. " +
+				"Versions 5 to 8 are read, as PyTorch writes them from 2.4 on."},
+		{Name: "a weight without a shape", Input: string(shapeless.bytes(t)),
+			Want: `graph_module.signature.input_specs[4]: the tensor "fw" has no shape. ` +
+				"Every input of the graph is in tensor_values."},
+		{Name: "a result without a shape", Input: string(lost.bytes(t)),
+			Want: `Node 3, Relu (t3): the file states no shape of its result "t3". ` +
+				"Shapes of every operator follow from those before it."},
+		{Name: "a number for a shape", Input: string(wrong.bytes(t)),
+			Want: "graph_module.graph.tensor_values.x: this is something else: json: cannot unmarshal number into Go value of type torchexport.meta. " +
+				"What PyTorch's schema of exported programs has there is expected."},
+		{Name: "no graph", Input: `{"graph_module":{}, "schema_version":{"major":8}}`,
+			Want: "The program has no graph or no signature. A program of torch.export is expected."},
+		{Name: "a cut archive", Input: string(sample[:len(sample)-40]),
+			Want: "The archive has no list of its files, or a wrong one. A complete .pt2 archive is expected."},
+		{Name: "a compiled program alone", Input: archive("net/data/aotinductor/model.so", zip.Store),
+			Want: "The archive has no exported program. models/model.json is expected in it."},
+		{Name: "compressed", Input: archive("net/models/model.json", zip.Deflate),
+			Want: "The file net/models/model.json of the archive is compressed. PyTorch stores it as it is."},
 	})
 }
 
@@ -295,17 +313,22 @@ func TestBombs(t *testing.T) {
 	tail := `]},"signature":{"input_specs":[]}},"schema_version":{"major":8}}`
 	relu := `{"target":"torch.ops.aten.relu.default","inputs":[],"outputs":[{"as_tensor":{"name":"x"}}]},`
 	formattest.Bombs(t, "torchexport", 2, []formattest.Bomb{
-		{Name: "60,000 operators", Content: formattest.Content(head(formattest.Rep(relu, 60_000)), strings.TrimSuffix(relu, ","), tail), Want: "There are more than 50000 operators"},
-		{Name: "a large operator", Content: formattest.Content(head(`{"inputs":[{}`), formattest.Rep(",{}", 1<<20), `]}`, tail), Want: "bytes long"},
+		{Name: "60,000 operators", Content: formattest.Content(head(formattest.Rep(relu, 60_000)),
+			strings.TrimSuffix(relu, ","), tail), Want: "There are more than 50000 operators"},
+		{Name: "a large operator", Content: formattest.Content(head(`{"inputs":[{}`), formattest.Rep(",{}", 1<<20),
+			`]}`, tail), Want: "bytes long"},
 	})
 }
 
 // Damaged programs are refused with a message, and what is read is whole.
 func FuzzProgram(f *testing.F) {
-	keys := []string{"graph_module", "graph", "nodes", "target", "inputs", "outputs", "arg", "as_tensor", "as_tensors", "as_graph", "as_ints", "name", "tensor_values", "sizes", "dtype",
+	keys := []string{"graph_module", "graph", "nodes", "target", "inputs", "outputs", "arg", "as_tensor",
+		"as_tensors", "as_graph", "as_ints", "name", "tensor_values", "sizes", "dtype",
 		"signature", "input_specs", "parameter", "buffer", "user_input", "schema_version", "major"}
-	texts := []string{"torch.ops.aten.relu.default", "torch.ops.aten.conv2d.default", "torch.ops.aten.linear.default", "torch.ops.aten.scaled_dot_product_attention.default",
-		"torch.ops.aten.batch_norm.default", "torch.ops.aten.split.Tensor", "torch.ops.aten.cross_entropy_loss.default", "torch.ops.aten.embedding.default", "x", "", "7", "-1"}
+	texts := []string{"torch.ops.aten.relu.default", "torch.ops.aten.conv2d.default", "torch.ops.aten.linear.default",
+		"torch.ops.aten.scaled_dot_product_attention.default",
+		"torch.ops.aten.batch_norm.default", "torch.ops.aten.split.Tensor",
+		"torch.ops.aten.cross_entropy_loss.default", "torch.ops.aten.embedding.default", "x", "", "7", "-1"}
 	formattest.FuzzSamples(f, []string{"attention.json"}, func(sample []byte, s *formattest.Script) []byte {
 		return formattest.MutateJSON(sample, s, keys, texts)
 	})

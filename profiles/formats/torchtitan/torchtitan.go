@@ -64,7 +64,8 @@ type reader struct {
 
 // fail ends with an error of the current line.
 func (r *reader) fail(found, expected string) {
-	r.errs.FailAt(r.line, &profiles.FormatError{Found: found, Expected: expected, Remedy: "Cut the list out of the log again, from its first line of dashes to its last."})
+	r.errs.FailAt(r.line, &profiles.FormatError{Found: found, Expected: expected,
+		Remedy: "Cut the list out of the log again, from its first line of dashes to its last."})
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
@@ -95,12 +96,14 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	sum, last := 0, r.line
 	for _, g := range r.groups {
 		if r.line = g.line; g.count != len(g.rows) {
-			r.fail(fmt.Sprintf("%s are said, and %d listed", profiles.Count(g.count, "activation"), len(g.rows)), "Every activation of a layer has a line.")
+			r.fail(fmt.Sprintf("%s are said, and %d listed", profiles.Count(g.count, "activation"), len(g.rows)),
+				"Every activation of a layer has a line.")
 		}
 		sum += len(g.rows) * max(1, len(g.layers))
 	}
 	if r.line = last; sum != total {
-		r.fail(fmt.Sprintf("%d activations are listed, and the total is %d", sum, max(0, total)), "A line with the total ends the list.")
+		r.fail(fmt.Sprintf("%d activations are listed, and the total is %d", sum, max(0, total)),
+			"A line with the total ends the list.")
 	}
 	return r.profile(name)
 }
@@ -142,7 +145,8 @@ func (r *reader) row(line string) {
 	cells := strings.Fields(line)
 	g := &r.groups[len(r.groups)-1]
 	if len(cells) < 6 || cells[0] != strconv.Itoa(len(g.rows)) {
-		r.fail(fmt.Sprintf("this is %q", profiles.Clip(line)), fmt.Sprintf("Activation %d of its layer is expected: number, size, type, policy, shape, module, operator.", len(g.rows)))
+		r.fail(fmt.Sprintf("this is %q", profiles.Clip(line)),
+			fmt.Sprintf("Activation %d of its layer is expected: number, size, type, policy, shape, module, operator.", len(g.rows)))
 	}
 	if cells[1] == "symbolic" {
 		r.fail("the size is symbolic", "Sizes of one training step are expected: trace with fixed shapes.")
@@ -154,7 +158,8 @@ func (r *reader) row(line string) {
 		end := strings.Index(line[at:], ends) + 1
 		bytes, ok := shapeBytes(line[at:at+end], sizes[dtype])
 		if a.bytes = bytes; !ok || written(bytes) != said {
-			r.fail(fmt.Sprintf("%s of %s are said to take %s", profiles.Clip(line[at:at+end]), profiles.Clip(dtype), profiles.Clip(said)), "Shape and type give the size.")
+			r.fail(fmt.Sprintf("%s of %s are said to take %s", profiles.Clip(line[at:at+end]), profiles.Clip(dtype),
+				profiles.Clip(said)), "Shape and type give the size.")
 		}
 		if rest := line[min(len(line), at+max(25, end)+1):]; !strings.HasPrefix(rest, " ") {
 			a.module, _, _ = strings.Cut(rest, " ")
@@ -194,7 +199,8 @@ func shapeBytes(text string, size int64) (sum engine.Bytes, ok bool) {
 }
 
 // sizes are the bytes of a number by its type.
-var sizes = map[string]int64{"float64": 8, "int64": 8, "complex64": 8, "float32": 4, "int32": 4, "bfloat16": 2, "float16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1,
+var sizes = map[string]int64{"float64": 8, "int64": 8, "complex64": 8, "float32": 4, "int32": 4, "bfloat16": 2,
+	"float16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1,
 	"float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e8m0fnu": 1}
 
 // written returns a size as torchtitan writes it.
@@ -240,7 +246,8 @@ func (r *reader) profile(name string) *profiles.Profile {
 		s := engine.Stage{Name: name, Out: rows[len(rows)-1].bytes, Grad: rows[len(rows)-1].bytes}
 		for _, a := range rows {
 			t := h100.Element(analytic.Activation, float64(a.bytes))
-			s.Saved, s.Forward, s.Back = s.Saved+a.bytes, s.Forward+analytic.Duration(t.Forward), s.Back+analytic.Duration(t.Back)
+			s.Saved, s.Forward, s.Back = s.Saved+a.bytes, s.Forward+analytic.Duration(t.Forward),
+				s.Back+analytic.Duration(t.Back)
 			if strings.HasPrefix(a.policy, "SAVE") {
 				held += a.bytes
 			}
@@ -262,12 +269,14 @@ func (r *reader) profile(name string) *profiles.Profile {
 	}
 	stages := &parse.StageReader{Errs: r.errs}
 	stages.Finish(c, false)
-	return &profiles.Profile{Name: name, Chain: c, Source: profiles.Source{Tool: "torchtitan", Times: profiles.Estimated, Sizes: profiles.Exact, Device: "H100", Notes: []string{
-		"The list has no times: every activation takes as long as reading and writing it, products no longer. Shares of time are a guess.",
-		"The list has no weights: their memory, gradients and the optimizer's are left out.",
-		"A layer's output is its last activation. Storages that views share count as often as they are listed.",
-		fmt.Sprintf("The policy of the run keeps %s of these activations on the device.", written(held)),
-	}}}
+	return &profiles.Profile{Name: name, Chain: c,
+		Source: profiles.Source{Tool: "torchtitan", Times: profiles.Estimated, Sizes: profiles.Exact, Device: "H100",
+			Notes: []string{
+				"The list has no times: every activation takes as long as reading and writing it, products no longer. Shares of time are a guess.",
+				"The list has no weights: their memory, gradients and the optimizer's are left out.",
+				"A layer's output is its last activation. Storages that views share count as often as they are listed.",
+				fmt.Sprintf("The policy of the run keeps %s of these activations on the device.", written(held)),
+			}}}
 }
 
 // h100 is the card whose bandwidth gives the times.

@@ -79,16 +79,19 @@ var Options = []engine.Param{
 		"modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},
-	{Name: "shard", Title: "sharing of states", Default: Auto, Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
+	{Name: "shard", Title: "sharing of states", Default: Auto,
+		Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
 	{Name: "loss", Title: "loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce",
 		"compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
 	{Name: "logits", Title: "logits in the backward", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},
 	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
-	{Name: "kernel", Title: "optimizer's kernel", Default: Auto, Choices: []string{Auto, "foreach", "fused", "for-loop"}},
+	{Name: "kernel", Title: "optimizer's kernel", Default: Auto,
+		Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
 	{Name: "adapters", Title: "adapters", Default: "fp32", Choices: []string{"fp32", "bf16"}},
 	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "base", Title: "frozen products", Default: "same", Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
+	{Name: "base", Title: "frozen products", Default: "same",
+		Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
 	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
@@ -109,7 +112,8 @@ var Options = []engine.Param{
 	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "pp", Title: "pipeline parallel", Default: "1", Min: 1, Max: 1 << 8},
 	{Name: "schedule", Title: "pipeline's order", Default: Auto,
-		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
+		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs",
+			"zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
 	{Name: "stages", Title: "stages of a rank", Default: "2", Min: 1, Max: 1 << 6},
 	{Name: "lighter", Title: "layers fewer on the last stage", Default: "0", Max: 1 << 8},
 	{Name: "ranks", Title: "checkpoint on the first n ranks", Default: "0", Max: 1 << 8},
@@ -167,7 +171,10 @@ func With(args engine.Args, name, value string) engine.Args {
 			delete(out, "group")
 		}
 	}
-	maps.DeleteFunc(out, func(other, _ string) bool { return other != name && !goesWith(other, Value(out, "ckpt"), out) })
+	maps.DeleteFunc(out, func(other, _ string) bool {
+		return other != name &&
+			!goesWith(other, Value(out, "ckpt"), out)
+	})
 	switch {
 	case out["ckpt"] == "budget" && name == "compile":
 		delete(out, "ckpt")
@@ -208,7 +215,8 @@ func Plain(args engine.Args) engine.Args {
 }
 
 // policies are what an option about checkpointing needs of ckpt.
-var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full", "ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
+var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
+	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
 // goesWith reports whether an option means something under a policy of checkpointing.
 func goesWith(name, ckpt string, args engine.Args) bool {

@@ -47,12 +47,14 @@ func TestWith(t *testing.T) {
 		{nil, "recompute", "mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"}},
 		{nil, "base", "nf4", engine.Args{"base": "nf4", "lora": "16"}},
 		{engine.Args{"base": "nf4", "lora": "16"}, "lora", "0", nil},
-		{engine.Args{"frames": "81", "height": "480", "width": "832", "lora": "8"}, "seq", "1024", engine.Args{"seq": "1024", "lora": "8"}},
+		{engine.Args{"frames": "81", "height": "480", "width": "832", "lora": "8"}, "seq", "1024",
+			engine.Args{"seq": "1024", "lora": "8"}},
 		{engine.Args{"seq": "1024"}, "height", "512", engine.Args{"height": "512"}},
 		{engine.Args{"zz": "1"}, "seq", "8192", engine.Args{"zz": "1"}},
 	} {
 		before := maps.Clone(c.args)
-		if got := With(c.args, c.name, c.value); !maps.Equal(got, c.want) || (got == nil) != (c.want == nil) || !maps.Equal(c.args, before) {
+		if got := With(c.args, c.name, c.value); !maps.Equal(got, c.want) || (got == nil) != (c.want == nil) ||
+			!maps.Equal(c.args, before) {
 			t.Errorf("%v with %s=%s: %v, want %v and the first unchanged", before, c.name, c.value, got, c.want)
 		}
 	}
@@ -60,7 +62,8 @@ func TestWith(t *testing.T) {
 
 // Values that no option takes are refused by their name.
 func TestRefused(t *testing.T) {
-	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"}, {"device": "1mib"}, {"seq": "many"}} {
+	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"},
+		{"device": "1mib"}, {"seq": "many"}} {
 		for name := range args {
 			if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%v: error %v, want one that names %s", args, err, name)

@@ -35,7 +35,9 @@ func (c *config) shareKV(m *llm.Model, types []string, usual int64) func(layer i
 	}
 	for _, t := range types[first:] {
 		if !slices.Contains(types[:first], t) {
-			c.fail("num_kv_shared_layers", fmt.Sprintf("num_kv_shared_layers leaves no layer of %s with keys of its own", t), "Fewer layers are expected.", correct)
+			c.fail("num_kv_shared_layers",
+				fmt.Sprintf("num_kv_shared_layers leaves no layer of %s with keys of its own", t),
+				"Fewer layers are expected.", correct)
 		}
 	}
 	return func(l int64) bool { return l >= first }
@@ -48,9 +50,11 @@ func gemma3n(c *config, m *llm.Model) {
 	if m.PerLayer == nil {
 		c.unknown("hidden_size_per_layer_input", "blocks that are not understood")
 	}
-	m.AltUp = &llm.AltUp{Streams: c.or(4, "altup_num_inputs"), Laurel: c.or(64, "laurel_rank"), Scaled: c.flag("altup_correct_scale", true)}
+	m.AltUp = &llm.AltUp{Streams: c.or(4, "altup_num_inputs"), Laurel: c.or(64, "laurel_rank"),
+		Scaled: c.flag("altup_correct_scale", true)}
 	if m.AltUp.Streams < 2 {
-		c.fail("altup_num_inputs", "altup_num_inputs is less than 2", "Streams beside the active one are expected.", correct)
+		c.fail("altup_num_inputs", "altup_num_inputs is less than 2", "Streams beside the active one are expected.",
+			correct)
 	}
 	types := c.windows(m, 5)
 	same := c.shareKV(m, types, 15)
@@ -72,7 +76,8 @@ func gemma3n(c *config, m *llm.Model) {
 		if widths != nil {
 			n, ok := whole(widths[l])
 			if !ok || n < 1 || n > 1<<20 {
-				c.fail("intermediate_size", "intermediate_size is "+told(widths), "Widths of nets are expected.", correct)
+				c.fail("intermediate_size", "intermediate_size is "+told(widths), "Widths of nets are expected.",
+					correct)
 			}
 			b.Wide = n
 			m.Wide = max(m.Wide, n)
@@ -90,14 +95,16 @@ func gemma4(c *config, m *llm.Model) {
 		c.unknown("use_bidirectional_attention", "blocks that are not understood")
 	}
 	if c.flag("enable_moe_block", false) {
-		m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("top_k_experts", "num_experts_per_tok"), Wide: c.need("moe_intermediate_size"), WideScore: true}
+		m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("top_k_experts", "num_experts_per_tok"),
+			Wide: c.need("moe_intermediate_size"), WideScore: true}
 		m.MoE.Router.Scaled, m.MoE.Router.Norm, m.Besides = true, true, true
 	}
 	types := c.layerTypes(m.Layers, 6)
 	types[max(0, m.Layers-1)] = "full_attention"
 	c.all["layer_types"] = anyList(types)
 	c.windows(m, 0)
-	same, double, equal := c.shareKV(m, types, 0), c.flag("use_double_wide_mlp", false), c.flag("attention_k_eq_v", false)
+	same, double, equal := c.shareKV(m, types, 0), c.flag("use_double_wide_mlp", false),
+		c.flag("attention_k_eq_v", false)
 	head, keys := c.or(512, "global_head_dim"), m.Keys
 	if equal {
 		keys = c.or(m.Keys, "num_global_key_value_heads")
@@ -140,7 +147,8 @@ func (c *config) ownLayers() func(layer int64, key string, otherwise int64) int6
 		layer, err := strconv.ParseInt(name, 10, 64)
 		keys, ok := v.(map[string]any)
 		if err != nil || !ok {
-			c.fail("per_layer_config", "per_layer_config has "+told(name)+": "+told(v), "Keys of a layer are expected.", correct)
+			c.fail("per_layer_config", "per_layer_config has "+told(name)+": "+told(v),
+				"Keys of a layer are expected.", correct)
 			return nil
 		}
 		for key := range keys {

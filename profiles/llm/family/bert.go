@@ -34,7 +34,8 @@ func roberta(c *config, m *llm.Model) {
 // modernBERT rotates, looks through windows both ways, and has no norm before its first
 // attention.
 func modernBERT(c *config, m *llm.Model) {
-	m.Gated, m.Layer, m.NoBias, m.Both, m.Joined, m.GateUp, m.NoIDs, m.Axes = true, true, true, true, true, true, true, 1
+	m.Gated, m.Layer, m.NoBias, m.Both, m.Joined, m.GateUp, m.NoIDs, m.Axes = true, true, true, true, true, true,
+		true, 1
 	m.NoBias = !c.flag("norm_bias", false)
 	m.QKVBias = c.flag("attention_bias", false)
 	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)

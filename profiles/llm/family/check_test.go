@@ -16,15 +16,22 @@ type object map[string]any
 
 // Configs of one model of each kind of description.
 var (
-	configOfLlama = object{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+	configOfLlama = object{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+		"num_attention_heads": 32, "num_key_value_heads": 8,
 		"intermediate_size": 14336, "vocab_size": 128256}
-	configOfDeepSeek = object{"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "num_attention_heads": 128, "intermediate_size": 18432, "vocab_size": 129280,
+	configOfDeepSeek = object{"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
+		"num_attention_heads": 128, "intermediate_size": 18432, "vocab_size": 129280,
 		"q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
-		"n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1, "first_k_dense_replace": 3}
-	configOfQwen = object{"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
-		"intermediate_size": 6144, "vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768}
-	configOfMPT  = object{"model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32, "expansion_ratio": 4, "max_seq_len": 2048, "vocab_size": 50432}
-	configOfGPT2 = object{"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}
+		"n_routed_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 2048, "n_shared_experts": 1,
+		"first_k_dense_replace": 3}
+	configOfQwen = object{"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48,
+		"num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128,
+		"intermediate_size": 6144, "vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8,
+		"moe_intermediate_size": 768}
+	configOfMPT = object{"model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32, "expansion_ratio": 4,
+		"max_seq_len": 2048, "vocab_size": 50432}
+	configOfGPT2 = object{"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+		"vocab_size": 50257}
 )
 
 // with is a config.json with something else in it.
@@ -47,20 +54,34 @@ func TestRanges(t *testing.T) {
 		n    any
 		want string // what is named; empty: the key
 	}{
-		{configOfLlama, "intermediate_size", -5, ""}, {configOfLlama, "intermediate_size", int64(1) << 62, ""}, {configOfLlama, "head_dim", -1, ""},
-		{configOfLlama, "num_hidden_layers", 100000, ""}, {configOfLlama, "num_hidden_layers", 1025, ""}, {configOfLlama, "num_hidden_layers", 0, ""}, {configOfLlama, "hidden_size", -4096, ""},
-		{configOfLlama, "hidden_size", 1 << 21, ""}, {configOfLlama, "hidden_size", 4097, ""}, {configOfLlama, "num_attention_heads", -32, ""}, {configOfLlama, "num_attention_heads", 1 << 15, ""},
-		{configOfLlama, "num_key_value_heads", -8, ""}, {configOfLlama, "num_key_value_heads", 5, ""}, {configOfLlama, "num_key_value_heads", 64, ""}, {configOfLlama, "vocab_size", 1<<20 + 1, ""},
-		{configOfLlama, "vocab_size", 0, ""}, {configOfLlama, "max_position_embeddings", -1, ""}, {configOfLlama, "hidden_size", "4096", ""},
-		{configOfLlama, "hidden_size", 4096.5, ""}, {configOfLlama, "hidden_size", json.Number("9223372036854775808"), ""},
-		{configOfDeepSeek, "v_head_dim", -128, ""}, {configOfDeepSeek, "v_head_dim", 0, ""}, {configOfDeepSeek, "q_lora_rank", -5, ""}, {configOfDeepSeek, "q_lora_rank", 7169, ""},
-		{configOfDeepSeek, "kv_lora_rank", -1, ""}, {configOfDeepSeek, "kv_lora_rank", 8000, ""}, {configOfDeepSeek, "qk_rope_head_dim", -64, ""}, {configOfDeepSeek, "qk_nope_head_dim", -64, ""},
-		{configOfDeepSeek, "n_shared_experts", -2, ""}, {configOfDeepSeek, "n_shared_experts", int64(1) << 53, ""}, {configOfDeepSeek, "first_k_dense_replace", -3, ""},
-		{configOfDeepSeek, "first_k_dense_replace", 62, ""}, {configOfDeepSeek, "n_routed_experts", -256, ""}, {configOfDeepSeek, "moe_intermediate_size", -1, ""},
-		{configOfQwen, "num_experts", int64(1) << 40, ""}, {configOfQwen, "num_experts_per_tok", int64(1) << 60, ""}, {configOfQwen, "num_experts_per_tok", 129, ""}, {configOfQwen, "moe_intermediate_size", 1 << 21, ""},
+		{configOfLlama, "intermediate_size", -5, ""}, {configOfLlama, "intermediate_size", int64(1) << 62, ""},
+		{configOfLlama, "head_dim", -1, ""},
+		{configOfLlama, "num_hidden_layers", 100000, ""}, {configOfLlama, "num_hidden_layers", 1025, ""},
+		{configOfLlama, "num_hidden_layers", 0, ""}, {configOfLlama, "hidden_size", -4096, ""},
+		{configOfLlama, "hidden_size", 1 << 21, ""}, {configOfLlama, "hidden_size", 4097, ""},
+		{configOfLlama, "num_attention_heads", -32, ""}, {configOfLlama, "num_attention_heads", 1 << 15, ""},
+		{configOfLlama, "num_key_value_heads", -8, ""}, {configOfLlama, "num_key_value_heads", 5, ""},
+		{configOfLlama, "num_key_value_heads", 64, ""}, {configOfLlama, "vocab_size", 1<<20 + 1, ""},
+		{configOfLlama, "vocab_size", 0, ""}, {configOfLlama, "max_position_embeddings", -1, ""},
+		{configOfLlama, "hidden_size", "4096", ""},
+		{configOfLlama, "hidden_size", 4096.5, ""},
+		{configOfLlama, "hidden_size", json.Number("9223372036854775808"), ""},
+		{configOfDeepSeek, "v_head_dim", -128, ""}, {configOfDeepSeek, "v_head_dim", 0, ""},
+		{configOfDeepSeek, "q_lora_rank", -5, ""}, {configOfDeepSeek, "q_lora_rank", 7169, ""},
+		{configOfDeepSeek, "kv_lora_rank", -1, ""}, {configOfDeepSeek, "kv_lora_rank", 8000, ""},
+		{configOfDeepSeek, "qk_rope_head_dim", -64, ""}, {configOfDeepSeek, "qk_nope_head_dim", -64, ""},
+		{configOfDeepSeek, "n_shared_experts", -2, ""}, {configOfDeepSeek, "n_shared_experts", int64(1) << 53, ""},
+		{configOfDeepSeek, "first_k_dense_replace", -3, ""},
+		{configOfDeepSeek, "first_k_dense_replace", 62, ""}, {configOfDeepSeek, "n_routed_experts", -256, ""},
+		{configOfDeepSeek, "moe_intermediate_size", -1, ""},
+		{configOfQwen, "num_experts", int64(1) << 40, ""}, {configOfQwen, "num_experts_per_tok", int64(1) << 60, ""},
+		{configOfQwen, "num_experts_per_tok", 129, ""}, {configOfQwen, "moe_intermediate_size", 1 << 21, ""},
 		{configOfQwen, "num_experts_per_tok", -8, ""}, {configOfQwen, "num_experts", 0, "experts"},
-		{configOfMPT, "expansion_ratio", -4, ""}, {configOfMPT, "expansion_ratio", int64(1) << 52, ""}, {configOfMPT, "d_model", -4096, ""}, {configOfMPT, "n_heads", 31, ""}, {configOfMPT, "n_layers", 5000, ""}, {configOfMPT, "max_seq_len", -1, ""},
-		{configOfGPT2, "n_layer", 5000, ""}, {configOfGPT2, "n_embd", -768, ""}, {configOfGPT2, "n_inner", -1, ""}, {configOfGPT2, "n_positions", int64(1) << 40, ""},
+		{configOfMPT, "expansion_ratio", -4, ""}, {configOfMPT, "expansion_ratio", int64(1) << 52, ""},
+		{configOfMPT, "d_model", -4096, ""}, {configOfMPT, "n_heads", 31, ""},
+		{configOfMPT, "n_layers", 5000, ""}, {configOfMPT, "max_seq_len", -1, ""},
+		{configOfGPT2, "n_layer", 5000, ""}, {configOfGPT2, "n_embd", -768, ""}, {configOfGPT2, "n_inner", -1, ""},
+		{configOfGPT2, "n_positions", int64(1) << 40, ""},
 	} {
 		text := c.of.with(object{c.key: c.n})
 		m, err := family.Read(text)
@@ -72,8 +93,10 @@ func TestRanges(t *testing.T) {
 		for _, p := range profiles.Problems(err) {
 			all += p.Error() + " " + p.Remedy
 		}
-		if err == nil || !strings.Contains(all, want) || !strings.Contains(strings.ToLower(all), "correct") && c.want == "" || strings.Contains(all, "\n") {
-			t.Errorf("%s %v: read as %+v with %q; want one line that names %q and says what to do", c.key, c.n, m, all, want)
+		if err == nil || !strings.Contains(all, want) || !strings.Contains(strings.ToLower(all), "correct") &&
+			c.want == "" || strings.Contains(all, "\n") {
+			t.Errorf("%s %v: read as %+v with %q; want one line that names %q and says what to do", c.key, c.n, m,
+				all, want)
 		}
 	}
 }
@@ -84,12 +107,17 @@ func TestRangesTogether(t *testing.T) {
 		what   string
 		config []byte
 	}{
-		{"dense", configOfLlama.with(object{"hidden_size": 1 << 20, "intermediate_size": 1 << 20, "head_dim": 128, "num_hidden_layers": 1024})},
-		{"heads", configOfLlama.with(object{"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_key_value_heads": 1 << 14, "head_dim": 1 << 14})},
-		{"experts", configOfQwen.with(object{"num_experts": 1 << 14, "moe_intermediate_size": 1 << 20, "hidden_size": 1 << 20})},
-		{"latent", configOfDeepSeek.with(object{"hidden_size": 1 << 20, "q_lora_rank": 1 << 20, "num_attention_heads": 1 << 14, "qk_nope_head_dim": 1 << 14})},
+		{"dense", configOfLlama.with(object{"hidden_size": 1 << 20, "intermediate_size": 1 << 20, "head_dim": 128,
+			"num_hidden_layers": 1024})},
+		{"heads", configOfLlama.with(object{"hidden_size": 1 << 20, "num_attention_heads": 1 << 14,
+			"num_key_value_heads": 1 << 14, "head_dim": 1 << 14})},
+		{"experts", configOfQwen.with(object{"num_experts": 1 << 14, "moe_intermediate_size": 1 << 20,
+			"hidden_size": 1 << 20})},
+		{"latent", configOfDeepSeek.with(object{"hidden_size": 1 << 20, "q_lora_rank": 1 << 20,
+			"num_attention_heads": 1 << 14, "qk_nope_head_dim": 1 << 14})},
 	} {
-		if m, err := family.Read(c.config); err == nil || !strings.Contains(err.Error(), "parameters; want 2^45 at most") || strings.Contains(err.Error(), "make -") {
+		if m, err := family.Read(c.config); err == nil ||
+			!strings.Contains(err.Error(), "parameters; want 2^45 at most") || strings.Contains(err.Error(), "make -") {
 			t.Errorf("%s: read as %+v with %v; want a refusal that counts the parameters", c.what, m, err)
 		}
 	}
@@ -103,9 +131,13 @@ func TestRangesOfBoth(t *testing.T) {
 		n   any
 		ok  bool
 	}{
-		{"hidden_size", 1 << 21, false}, {"num_hidden_layers", 100000, false}, {"num_attention_heads", 1 << 15, false}, {"intermediate_size", -5, false}, {"intermediate_size", int64(1) << 62, false},
-		{"vocab_size", 1<<20 + 1, false}, {"head_dim", -1, false}, {"num_key_value_heads", -8, false}, {"max_position_embeddings", int64(1) << 40, false},
-		{"vocab_size", 262144, true}, {"vocab_size", 901629, true}, {"max_position_embeddings", 10485760, true}, {"intermediate_size", 53248, true},
+		{"hidden_size", 1 << 21, false}, {"num_hidden_layers", 100000, false},
+		{"num_attention_heads", 1 << 15, false}, {"intermediate_size", -5, false},
+		{"intermediate_size", int64(1) << 62, false},
+		{"vocab_size", 1<<20 + 1, false}, {"head_dim", -1, false}, {"num_key_value_heads", -8, false},
+		{"max_position_embeddings", int64(1) << 40, false},
+		{"vocab_size", 262144, true}, {"vocab_size", 901629, true}, {"max_position_embeddings", 10485760, true},
+		{"intermediate_size", 53248, true},
 	} {
 		text := configOfLlama.with(object{c.key: c.n})
 		_, step := family.Read(text)

@@ -41,7 +41,8 @@ func (c *config) fail(key, found, expected, remedy string) {
 
 // unknown refuses a value of a key that makes blocks which are not known.
 func (c *config) unknown(key, why string) {
-	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why), "Blocks that are known are expected.", wayOut)
+	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why),
+		"Blocks that are known are expected.", wayOut)
 }
 
 // open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
@@ -59,8 +60,10 @@ func open(data []byte) (*config, error) {
 		return c, nil
 	}
 	var at *json.SyntaxError
-	wrong := &profiles.FormatError{Format: FormatName, Found: "This is no JSON: " + strings.TrimPrefix(err.Error(), "json: "),
-		Expected: "The JSON object that save_pretrained of Transformers writes is expected.", Remedy: "Give the config.json of the model."}
+	wrong := &profiles.FormatError{Format: FormatName,
+		Found:    "This is no JSON: " + strings.TrimPrefix(err.Error(), "json: "),
+		Expected: "The JSON object that save_pretrained of Transformers writes is expected.",
+		Remedy:   "Give the config.json of the model."}
 	if errors.As(err, &at) {
 		wrong.Line = 1 + bytes.Count(clean[:min(int(at.Offset), len(clean))], []byte("\n"))
 	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -161,7 +164,8 @@ func (c *config) or(otherwise int64, keys ...string) int64 {
 func (c *config) need(keys ...string) int64 {
 	n := c.size(keys...)
 	if n == 0 {
-		c.fail(keys[0], keys[0]+" is missing or 0", "The config of a model has "+meant(keys[0])+".", "Add it, or correct it in the config.json.")
+		c.fail(keys[0], keys[0]+" is missing or 0", "The config of a model has "+meant(keys[0])+".",
+			"Add it, or correct it in the config.json.")
 	}
 	return n
 }
@@ -248,7 +252,8 @@ func (c *config) list(key string, layers int64) []any {
 	}
 	l, ok := v.([]any)
 	if !ok || int64(len(l)) < layers {
-		c.fail(key, key+" is "+told(v), fmt.Sprintf("A list with an entry for each of the %d layers is expected.", layers), correct)
+		c.fail(key, key+" is "+told(v), fmt.Sprintf("A list with an entry for each of the %d layers is expected.",
+			layers), correct)
 		return nil
 	}
 	return l
@@ -296,7 +301,8 @@ func (c *config) layerTypes(layers, pattern int64) []string {
 func (c *config) otherTypes(types []string, known ...string) {
 	for _, t := range types {
 		if !slices.Contains(known, t) {
-			c.fail("layer_types", fmt.Sprintf("layer_types has %q, whose blocks are not understood", t), "Layers of "+strings.Join(known, " or ")+" are expected.", wayOut)
+			c.fail("layer_types", fmt.Sprintf("layer_types has %q, whose blocks are not understood", t),
+				"Layers of "+strings.Join(known, " or ")+" are expected.", wayOut)
 		}
 	}
 }

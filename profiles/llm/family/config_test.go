@@ -19,7 +19,8 @@ func TestRead(t *testing.T) {
 		{`{"model_type":"llama","num_hidden_layers":32,"hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":128256}`, 8030261248},
 		{`{"model_type":"gemma","num_hidden_layers":18,"hidden_size":2048,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"intermediate_size":16384,"vocab_size":256000}`, 2506172416},
 		{`{"model_type":"falcon","num_hidden_layers":32,"hidden_size":4544,"num_attention_heads":71,"vocab_size":65024,"multi_query":true,"parallel_attn":true,"bias":false}`, 6921720704},
-		{`{"model_type":"gpt2","n_layer":12,"n_embd":768,"n_head":12,"n_positions":1024,"vocab_size":50257}`, 124439808},
+		{`{"model_type":"gpt2","n_layer":12,"n_embd":768,"n_head":12,"n_positions":1024,"vocab_size":50257}`,
+			124439808},
 		{`{"model_type":"qwen2","num_hidden_layers":28,"hidden_size":3584,"num_attention_heads":28,"num_key_value_heads":4,"intermediate_size":18944,"vocab_size":152064,"tie_word_embeddings":false}`, 7615616512},
 		{`{"model_type":"qwen3_moe","num_hidden_layers":48,"hidden_size":2048,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,"intermediate_size":6144,"vocab_size":151936,"num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768}`, 30532122624},
 		{`{"model_type":"mixtral","num_hidden_layers":32,"hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"num_local_experts":8,"num_experts_per_tok":2}`, 46702792704},
@@ -57,16 +58,26 @@ func TestReadRefuses(t *testing.T) {
 		`{"model_type":"mpt","n_heads":1,"d_model":8,"n_layers":1,"vocab_size":1,"attn_config":{"qk_ln":true}}`: "qk_ln",
 		`{"model_type":"mpt","d_model":8,"n_layers":1,"vocab_size":1}`:                                          "num_attention_heads",
 		`{"model_type":"llama","num_attention_heads":1}`:                                                        "layers",
-		`{"model_type":"mixtral",` + plain + `}`:                                                                "experts",
-		`{"model_type":"deepseek_v2","moe_layer_freq":2,` + sizes + `}`:                                         "moe_layer_freq",
-		`{"model_type":"deepseek_v3","attention_bias":true,` + sizes + `}`:                                      "attention_bias",
-		`{"model_type":"llama","kv_lora_rank":512,` + sizes + `}`:                                               "kv_lora_rank",
-		`{"model_type":"gpt_neox","use_parallel_residual":false,` + sizes + `}`:                                 "use_parallel_residual",
-		`{"model_type":"falcon","parallel_attn":false,` + sizes + `}`:                                           "parallel_attn",
-		`{"model_type":"phi","qk_layernorm":true,` + plain + `}`:                                                "qk_layernorm",
-		`{"model_type":"gpt2","add_cross_attention":true,` + sizes + `}`:                                        "add_cross_attention",
-		`{"model_type":"gemma2","layer_types":["linear_attention","full_attention"],` + plain + `}`:             "linear_attention",
-		`{"model_type":"llama","num_key_value_heads":3,` + plain + `}`:                                          "num_key_value_heads",
+		`{"model_type":"mixtral",` + plain +
+			`}`: "experts",
+		`{"model_type":"deepseek_v2","moe_layer_freq":2,` + sizes +
+			`}`: "moe_layer_freq",
+		`{"model_type":"deepseek_v3","attention_bias":true,` + sizes +
+			`}`: "attention_bias",
+		`{"model_type":"llama","kv_lora_rank":512,` + sizes +
+			`}`: "kv_lora_rank",
+		`{"model_type":"gpt_neox","use_parallel_residual":false,` + sizes +
+			`}`: "use_parallel_residual",
+		`{"model_type":"falcon","parallel_attn":false,` + sizes +
+			`}`: "parallel_attn",
+		`{"model_type":"phi","qk_layernorm":true,` + plain +
+			`}`: "qk_layernorm",
+		`{"model_type":"gpt2","add_cross_attention":true,` + sizes +
+			`}`: "add_cross_attention",
+		`{"model_type":"gemma2","layer_types":["linear_attention","full_attention"],` + plain +
+			`}`: "linear_attention",
+		`{"model_type":"llama","num_key_value_heads":3,` + plain +
+			`}`: "num_key_value_heads",
 	} {
 		m, err := family.Read([]byte(config))
 		problems := profiles.Problems(err)

@@ -11,7 +11,8 @@ func init() { families["deepseek_v4"] = deepseekV4 }
 // onlyEager says that attention by products and a softmax is the only one that is known.
 func (c *config) onlyEager(m *llm.Model) {
 	m.OnlyEager = true
-	c.notes = append(c.notes, "Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
+	c.notes = append(c.notes,
+		"Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
 }
 
 // deepseekV4 has four residual streams, attention over single and compressed keys, and experts
@@ -29,10 +30,13 @@ func deepseekV4(c *config, m *llm.Model) {
 	if s := c.text("scoring_func", "sqrtsoftplus"); s != "sqrtsoftplus" {
 		c.unknown("scoring_func", "a router that is not understood")
 	}
-	base := llm.Compressed{QRank: c.need("q_lora_rank"), Rope: c.or(64, "qk_rope_head_dim"), Groups: max(1, c.or(8, "o_groups")), ORank: c.or(1024, "o_lora_rank"),
-		Index: llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"), TopK: c.or(512, "index_topk")}}
+	base := llm.Compressed{QRank: c.need("q_lora_rank"), Rope: c.or(64, "qk_rope_head_dim"),
+		Groups: max(1, c.or(8, "o_groups")), ORank: c.or(1024, "o_lora_rank"),
+		Index: llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"),
+			TopK: c.or(512, "index_topk")}}
 	if c.err == nil && (m.Heads*m.Head%base.Groups != 0 || m.Hyper.Streams < 1 || base.ORank < 1) {
-		c.fail("o_groups", "o_groups, o_lora_rank or hc_mult does not fit the heads", "Groups of heads and at least one stream are expected.", correct)
+		c.fail("o_groups", "o_groups, o_lora_rank or hc_mult does not fit the heads",
+			"Groups of heads and at least one stream are expected.", correct)
 	}
 	sparse, heavy := base, base
 	rates, _ := c.value("compress_rates").(map[string]any)
@@ -42,10 +46,12 @@ func deepseekV4(c *config, m *llm.Model) {
 	if in.err != nil {
 		c.err = in.err
 	}
-	kinds := map[string]*llm.Compressed{"sliding_attention": &base, "compressed_sparse_attention": &sparse, "heavily_compressed_attention": &heavy}
+	kinds := map[string]*llm.Compressed{"sliding_attention": &base, "compressed_sparse_attention": &sparse,
+		"heavily_compressed_attention": &heavy}
 	types := c.list("layer_types", m.Layers)
 	if types == nil {
-		c.fail("layer_types", "layer_types is missing", "The kind of attention of each layer is expected.", "Add it, or correct it in the config.json.")
+		c.fail("layer_types", "layer_types is missing", "The kind of attention of each layer is expected.",
+			"Add it, or correct it in the config.json.")
 		return
 	}
 	if mlp := c.list("mlp_layer_types", m.Layers); mlp != nil {

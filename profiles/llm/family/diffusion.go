@@ -8,9 +8,12 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma, "SD3Transformer2DModel": sd3,
-		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo, "WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
-		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart, "ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx} {
+	for name, b := range map[string]builder{"FluxTransformer2DModel": flux, "ChromaTransformer2DModel": chroma,
+		"SD3Transformer2DModel":       sd3,
+		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo,
+		"WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
+		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart,
+		"ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -24,7 +27,8 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 		head = h / max(1, heads)
 	}
 	if heads > 0 && h%heads != 0 {
-		c.fail("dim", fmt.Sprintf("dim is %d, which does not divide among %d heads", h, heads), "Heads of one width are expected.", correct)
+		c.fail("dim", fmt.Sprintf("dim is %d, which does not divide among %d heads", h, heads),
+			"Heads of one width are expected.", correct)
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
@@ -102,10 +106,12 @@ func chroma(c *config, m *llm.Model) {
 	in := c.need("in_channels")
 	out := c.or(in, "out_channels") * c.or(1, "patch_size") * c.or(1, "patch_size")
 	doubles, singles := c.need("num_layers"), c.or(0, "num_single_layers")
-	from, wide, deep := c.or(64, "approximator_num_channels"), c.or(5120, "approximator_hidden_dim"), c.or(5, "approximator_layers")
+	from, wide, deep := c.or(64, "approximator_num_channels"), c.or(5120, "approximator_hidden_dim"),
+		c.or(5, "approximator_layers")
 	rows := 3*singles + 12*doubles + 2
 	e := m.Ends
-	e.Params = product(from, wide) + deep*(2*product(wide, wide)+wide) + product(wide, h) + product(c.need("joint_attention_dim"), h) + product(in, h) + product(h, out)
+	e.Params = product(from, wide) + deep*(2*product(wide, wide)+wide) + product(wide, h) +
+		product(c.need("joint_attention_dim"), h) + product(in, h) + product(h, out)
 	e.Each = rows*(2*from+deep*(12*wide+4)+2*wide) + 2*h
 	e.Latent, e.Whole = 8+4*h+8*out, true
 	d := llm.Dit{Text: 512, Table: 8 * b.Head, Given: rows}
@@ -208,7 +214,8 @@ func wan(c *config, m *llm.Model) {
 	}
 	out := c.or(in, "out_channels") * patch
 	e := m.Ends
-	e.Params = 2*h + product(in*patch, h) + product(freq, h) + product(h, h) + product(h, 6*h) + product(from, h) + product(h, h) + product(h, out)
+	e.Params = 2*h + product(in*patch, h) + product(freq, h) + product(h, h) + product(h, 6*h) + product(from, h) +
+		product(h, h) + product(h, out)
 	e.Each, e.Text, e.Latent = 2*freq+8*h+2*h, 4*h, 8*h+8+2*h+8*out
 	d := &llm.Dit{Text: 512, Cross: true, Table: 4 * b.Head}
 	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens
@@ -245,7 +252,8 @@ func flux2(c *config, m *llm.Model) {
 // vectors of the time, and two make the text.
 func (c *config) tabled(m *llm.Model, h, in, out int64) {
 	e := m.Ends
-	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) + product(c.need("caption_channels"), h) + product(h, h) + product(h, out)
+	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) +
+		product(c.need("caption_channels"), h) + product(h, h) + product(h, out)
 	e.Each, e.Text, e.Latent = 512+8*h+2*h, 4*h, 8+6*h+8*out
 }
 
@@ -253,7 +261,8 @@ func (c *config) tabled(m *llm.Model, h, in, out int64) {
 func pixart(c *config, m *llm.Model) {
 	const text = 300
 	b, h := c.denoiser(m, ofPictures, text)
-	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || c.above(0, "dropout") {
+	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h ||
+		!c.flag("attention_bias", true) || c.above(0, "dropout") {
 		c.unknown("use_additional_conditions", "blocks that are not understood")
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
@@ -266,7 +275,8 @@ func pixart(c *config, m *llm.Model) {
 func ltx(c *config, m *llm.Model) {
 	const text = 128
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
-	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h || !c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
+	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h ||
+		!c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
 		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
 		c.unknown("norm_elementwise_affine", "blocks that are not understood")
 	}
@@ -291,7 +301,8 @@ func cogvideo(c *config, m *llm.Model) {
 	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
 	out := c.or(in, "out_channels") * side * side
 	e := m.Ends
-	e.Params = in*side*side*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h + product(time, 2*h) + product(h, out)
+	e.Params = in*side*side*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h +
+		product(time, 2*h) + product(h, out)
 	if c.flag("patch_bias", true) {
 		e.Params += h
 	}
@@ -307,7 +318,8 @@ func zImage(c *config, m *llm.Model) {
 	b.Wide = 8 * h / 3
 	sides, ok := c.value("all_patch_size").([]any)
 	frames, also := c.value("all_f_patch_size").([]any)
-	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" || !c.flag("qk_norm", true) || c.or(b.Heads, "n_kv_heads") != b.Heads {
+	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" || !c.flag("qk_norm", true) ||
+		c.or(b.Heads, "n_kv_heads") != b.Heads {
 		c.unknown("all_patch_size", "blocks that are not understood")
 		return
 	}
@@ -317,7 +329,8 @@ func zImage(c *config, m *llm.Model) {
 	}
 	out, words := c.need("in_channels")*side*side, c.need("cap_feat_dim")
 	e := m.Ends
-	e.Params = 2*h + product(out, h) + product(h, out) + product(256, h) + product(256, mid) + product(mid, 256) + words + product(words, h)
+	e.Params = 2*h + product(out, h) + product(h, out) + product(256, h) + product(256, mid) + product(mid, 256) +
+		words + product(words, h)
 	e.Latent = 2*out + 1 + 6*h + 8 + 8*out
 	e.Each = 512 + 4*mid + 512 + 2*h + text*(4*words+1+6*h+8)
 	d := llm.Dit{Around: true, Scaled: true, Plain: true, Norms: llm.FormInput, Table: 4 * b.Head}
@@ -341,7 +354,8 @@ func sana(c *config, m *llm.Model) {
 	const text = 300
 	b, h := c.denoiser(m, llm.Latents{Side: 32}, text)
 	cross := c.need("num_cross_attention_heads")
-	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h || c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
+	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h ||
+		c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
 		c.has("qk_norm") || c.above(0, "dropout") || c.flag("norm_elementwise_affine", false) {
 		c.unknown("cross_attention_dim", "blocks that are not understood")
 	}

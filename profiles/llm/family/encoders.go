@@ -9,7 +9,8 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2, "clip": clip, "siglip": siglip} {
+	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2,
+		"clip": clip, "siglip": siglip} {
 		families[name] = b
 	}
 }
@@ -41,7 +42,8 @@ func (c *config) tooMany(key string, layers ...int64) bool {
 		n += l
 	}
 	if n > 1024 || n < 1 {
-		c.fail(key, fmt.Sprintf("%s and the layers beside it are %d", key, n), "1 to 1024 layers in all are expected.", correct)
+		c.fail(key, fmt.Sprintf("%s and the layers beside it are %d", key, n),
+			"1 to 1024 layers in all are expected.", correct)
 	}
 	return c.err != nil
 }
@@ -49,7 +51,8 @@ func (c *config) tooMany(key string, layers ...int64) bool {
 // t5 has an encoder and a decoder of a quarter of its tokens, with biases of positions.
 func t5(c *config, m *llm.Model) {
 	m.Hidden, m.Words = c.need("d_model"), c.need("vocab_size")
-	b := llm.Block{Heads: c.need("num_heads"), Head: c.or(64, "d_kv"), Wide: c.need("d_ff"), Form: llm.FormInput, NoIDs: true, NoTables: true, NoRope: true, Narrow: true, Both: true,
+	b := llm.Block{Heads: c.need("num_heads"), Head: c.or(64, "d_kv"), Wide: c.need("d_ff"), Form: llm.FormInput,
+		NoIDs: true, NoTables: true, NoRope: true, Narrow: true, Both: true,
 		Buckets: max(1, c.or(32, "relative_attention_num_buckets"))}
 	b.Keys = b.Heads
 	net := c.text("feed_forward_proj", "relu")
@@ -90,14 +93,17 @@ func t5(c *config, m *llm.Model) {
 func whisper(c *config, m *llm.Model) {
 	m.Hidden, m.Words = c.need("d_model"), c.need("vocab_size")
 	h, frames := m.Hidden, c.or(1500, "max_source_positions")
-	b := llm.Block{Heads: c.need("encoder_attention_heads"), Wide: c.need("encoder_ffn_dim"), Layer: true, Bias: true, BareKeys: true, Both: true, NoIDs: true, NoTables: true,
-		NoRope: true, Narrow: true, Apart: true, Act: c.gelu("activation_function", "gelu"), Dropout: c.above(0, "dropout"), DropAttn: c.above(0, "attention_dropout"),
+	b := llm.Block{Heads: c.need("encoder_attention_heads"), Wide: c.need("encoder_ffn_dim"), Layer: true, Bias: true,
+		BareKeys: true, Both: true, NoIDs: true, NoTables: true,
+		NoRope: true, Narrow: true, Apart: true, Act: c.gelu("activation_function", "gelu"),
+		Dropout: c.above(0, "dropout"), DropAttn: c.above(0, "attention_dropout"),
 		DropNet: c.above(0, "activation_dropout")}
 	decoder := b
 	decoder.Heads, decoder.Wide = c.need("decoder_attention_heads"), c.need("decoder_ffn_dim")
 	for _, of := range []*llm.Block{&b, &decoder} {
 		if of.Heads > 0 && h%of.Heads != 0 {
-			c.fail("d_model", fmt.Sprintf("d_model is %d, which does not divide among %d heads", h, of.Heads), "Heads of one width are expected.", correct)
+			c.fail("d_model", fmt.Sprintf("d_model is %d, which does not divide among %d heads", h, of.Heads),
+				"Heads of one width are expected.", correct)
 		}
 		of.Head, of.Keys = h/max(1, of.Heads), of.Heads
 	}
@@ -108,7 +114,8 @@ func whisper(c *config, m *llm.Model) {
 	if b.Dropout {
 		c.unknown("dropout", "ends that are not understood")
 	}
-	m.Ends = &llm.Ends{Kind: llm.EndWhisper, Params: 3*h*(c.or(80, "num_mel_bins")+h) + 2*h + frames*h + 2*h + c.or(448, "max_target_positions")*h}
+	m.Ends = &llm.Ends{Kind: llm.EndWhisper,
+		Params: 3*h*(c.or(80, "num_mel_bins")+h) + 2*h + frames*h + 2*h + c.or(448, "max_target_positions")*h}
 	m.NarrowLoss = true
 	b.Own = llm.Own{Fixed: frames, Last: true}
 	row(m, layers, b, nil)
@@ -124,7 +131,8 @@ func (c *config) seer(m *llm.Model) llm.Block {
 		c.fail("hidden_size", fmt.Sprintf("hidden_size is %d, which does not divide among the %d of num_attention_heads", h, heads), "Heads of one width are expected.", correct)
 	}
 	m.Hidden = h
-	b := llm.Block{Heads: heads, Keys: heads, Head: h / max(1, heads), Wide: c.or(4*h, "intermediate_size"), Layer: true, Both: true,
+	b := llm.Block{Heads: heads, Keys: heads, Head: h / max(1, heads), Wide: c.or(4*h, "intermediate_size"),
+		Layer: true, Both: true,
 		OutBias: true, MLPBias: true, QKVBias: c.flag("qkv_bias", true), NoIDs: true, NoTables: true, NoRope: true}
 	b.Act, b.Dropout = c.gelu("hidden_act", "gelu"), c.above(0, "hidden_dropout_prob")
 	b.DropAttn = c.above(0, "attention_probs_dropout_prob") || c.above(0, "attention_dropout")
@@ -226,7 +234,8 @@ func clip(c *config, m *llm.Model) {
 	v := m.Hidden
 	width := c.or(512, "projection_dim")
 	b.Act, p.Act = text.gelu("hidden_act", "quick_gelu"), seen.gelu("hidden_act", "quick_gelu")
-	m.Ends = &llm.Ends{Kind: llm.EndCLIP, Width: width, Params: 1 + (words+tokens)*th + 2*th + v + seen.patches(v, 1, 0) + 4*v + (th+v)*width}
+	m.Ends = &llm.Ends{Kind: llm.EndCLIP, Width: width,
+		Params: 1 + (words+tokens)*th + 2*th + v + seen.patches(v, 1, 0) + 4*v + (th+v)*width}
 	b.Both = false
 	p.Own.More = 1
 	c.compare(m, b, p, tokens, layers, more, text, seen)
@@ -241,11 +250,13 @@ func siglip(c *config, m *llm.Model) {
 	v := m.Hidden
 	width := text.or(th, "projection_size")
 	if width != v && c.err == nil {
-		c.fail("projection_size", fmt.Sprintf("projection_size is %d, and pictures are %d wide", width, v), "Vectors of one width are expected.", correct)
+		c.fail("projection_size", fmt.Sprintf("projection_size is %d, and pictures are %d wide", width, v),
+			"Vectors of one width are expected.", correct)
 	}
 	b.Act, p.Act = text.gelu("hidden_act", "gelu_pytorch_tanh"), seen.gelu("hidden_act", "gelu_pytorch_tanh")
 	m.Ends = &llm.Ends{Kind: llm.EndSigLIP, Width: width, Heads: p.Heads, Wide: p.Wide,
-		Params: 2 + (words+tokens)*th + 2*th + th*width + width + seen.patches(v, 0, 1) + 2*v + v + 4*(v*v+v) + 2*v + 2*v*p.Wide + p.Wide + v}
+		Params: 2 + (words+tokens)*th + 2*th + th*width + width + seen.patches(v, 0, 1) + 2*v + v + 4*(v*v+v) + 2*v +
+			2*v*p.Wide + p.Wide + v}
 	c.compare(m, b, p, tokens, layers, more, text, seen)
 }
 
@@ -270,5 +281,6 @@ func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, mor
 	row(m, layers, text, nil)
 	row(m, more, seen, nil)
 	c.read["text_config"], c.read["vision_config"] = true, true
-	c.notes = append(c.notes, fmt.Sprintf("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens))
+	c.notes = append(c.notes,
+		fmt.Sprintf("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens))
 }

@@ -8,14 +8,17 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"mixtral": mixtral, "qwen3_moe": qwen3MoE, "deepseek_v3": deepseekV3, "deepseek_v2": deepseekV2} {
+	for name, b := range map[string]builder{"mixtral": mixtral, "qwen3_moe": qwen3MoE, "deepseek_v3": deepseekV3,
+		"deepseek_v2": deepseekV2} {
 		families[name], classic[name] = b, true
 	}
 	families["kimi_k2"], classic["kimi_k2"] = deepseekV3, true
 	families["deepseek_v32"], families["glm_moe_dsa"] = deepseekV32, glmMoeDSA
-	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
-		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4, "granitemoe": graniteMoE,
-		"gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
+	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1,
+		"ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
+		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4,
+		"granitemoe": graniteMoE,
+		"gpt_oss":    gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
 		families[name] = b
 	}
 }
@@ -23,7 +26,8 @@ func init() {
 // mixture returns a net of experts by the keys that most families have. Layers of a list and those
 // that a step leaves out are dense.
 func (c *config) mixture(m *llm.Model) *llm.MoE {
-	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"), TopK: c.need("num_experts_per_tok"),
+	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"),
+		TopK: c.need("num_experts_per_tok"),
 		Wide: c.or(m.Wide, "moe_intermediate_size")}
 	m.MoE.Router.Norm = c.flag("norm_topk_prob", false)
 	return m.MoE
@@ -43,7 +47,8 @@ func (c *config) sparse(m *llm.Model) {
 	step := c.or(1, "decoder_sparse_step")
 	only, _ := c.value("mlp_only_layers").([]any)
 	dense(m, func(l int64) bool {
-		return step == 0 || (l+1)%step != 0 || slices.ContainsFunc(only, func(v any) bool { n, ok := whole(v); return ok && n == l })
+		return step == 0 || (l+1)%step != 0 ||
+			slices.ContainsFunc(only, func(v any) bool { n, ok := whole(v); return ok && n == l })
 	})
 }
 
@@ -55,7 +60,9 @@ func (c *config) firstDense(m *llm.Model) {
 		return
 	}
 	if first > m.Layers {
-		c.fail("first_k_dense_replace", fmt.Sprintf("first_k_dense_replace is %d, more than num_hidden_layers, which is %d", first, m.Layers), "As many layers at least are expected.", "Correct one of them in the config.json.")
+		c.fail("first_k_dense_replace",
+			fmt.Sprintf("first_k_dense_replace is %d, more than num_hidden_layers, which is %d", first, m.Layers),
+			"As many layers at least are expected.", "Correct one of them in the config.json.")
 	}
 	dense(m, func(l int64) bool { return l < first })
 }
@@ -131,12 +138,14 @@ func minimaxM2(c *config, m *llm.Model) {
 // ernieMoE has experts from a layer on.
 func ernieMoE(c *config, m *llm.Model) {
 	ernie(c, m)
-	e := &llm.MoE{Experts: c.need("moe_num_experts", "num_experts"), TopK: c.need("moe_k", "num_experts_per_tok"), Wide: c.need("moe_intermediate_size")}
+	e := &llm.MoE{Experts: c.need("moe_num_experts", "num_experts"), TopK: c.need("moe_k", "num_experts_per_tok"),
+		Wide: c.need("moe_intermediate_size")}
 	e.Shared = c.size("moe_num_shared_experts") * e.Wide
 	e.Router = llm.Router{Wide: true, Own: true, Norm: true, Sums: 2}
 	e.Bias, e.Counted = true, true
 	m.MoE = e
-	from, to, every := c.or(1, "moe_layer_start_index"), c.number("moe_layer_end_index", -1), c.or(1, "moe_layer_interval")
+	from, to, every := c.or(1, "moe_layer_start_index"), c.number("moe_layer_end_index", -1),
+		c.or(1, "moe_layer_interval")
 	if to < 0 {
 		to = float64(m.Layers) - 1
 	}
@@ -151,7 +160,8 @@ func graniteMoE(c *config, m *llm.Model) {
 
 // latent is attention with compressed keys and values.
 func (c *config) latent(m *llm.Model) {
-	m.MLA = &llm.MLA{QRank: c.size("q_lora_rank"), KVRank: c.need("kv_lora_rank"), Nope: c.size("qk_nope_head_dim"), Rope: c.size("qk_rope_head_dim"), Value: c.need("v_head_dim")}
+	m.MLA = &llm.MLA{QRank: c.size("q_lora_rank"), KVRank: c.need("kv_lora_rank"), Nope: c.size("qk_nope_head_dim"),
+		Rope: c.size("qk_rope_head_dim"), Value: c.need("v_head_dim")}
 	c.read["head_dim"] = true
 	m.Head, m.Keys = m.MLA.Value, m.Heads
 }
@@ -159,7 +169,8 @@ func (c *config) latent(m *llm.Model) {
 func deepseekV3(c *config, m *llm.Model) {
 	m.Gated = true
 	c.latent(m)
-	if c.all["n_routed_experts"] != nil || c.all["num_experts"] != nil || c.all["num_local_experts"] != nil || c.all["num_routed_experts"] != nil {
+	if c.all["n_routed_experts"] != nil || c.all["num_experts"] != nil || c.all["num_local_experts"] != nil ||
+		c.all["num_routed_experts"] != nil {
 		c.groups(m)
 		c.firstDense(m)
 	}
@@ -169,7 +180,8 @@ func deepseekV3(c *config, m *llm.Model) {
 func deepseekV32(c *config, m *llm.Model) {
 	deepseekV3(c, m)
 	c.need("q_lora_rank")
-	m.Index = &llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"), TopK: c.or(2048, "index_topk")}
+	m.Index = &llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"),
+		TopK: c.or(2048, "index_topk")}
 	c.otherTypes(c.layerTypes(m.Layers, 0), "full_attention", "deepseek_sparse_attention")
 	pattern(m, func(_ int64, b *llm.Block) { b.Index = m.Index })
 }
@@ -262,7 +274,8 @@ func llama4(c *config, m *llm.Model) {
 	normed := c.flag("use_qk_norm", true)
 	narrow := m.Wide
 	m.Wide = c.or(2*narrow, "intermediate_size_mlp")
-	m.MoE = &llm.MoE{Experts: c.need("num_local_experts", "num_experts"), TopK: c.or(1, "num_experts_per_tok"), Wide: narrow, Shared: narrow, All: true}
+	m.MoE = &llm.MoE{Experts: c.need("num_local_experts", "num_experts"), TopK: c.or(1, "num_experts_per_tok"),
+		Wide: narrow, Shared: narrow, All: true}
 	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
 	step := c.or(1, "interleave_moe_layer_step")
 	listed, _ := c.value("moe_layers").([]any)

@@ -13,8 +13,10 @@ func init() {
 }
 
 // acts are the activations by their names, as Transformers writes them [activations.py].
-var acts = map[string]llm.Act{"silu": llm.ActKernel, "swish": llm.ActKernel, "gelu": llm.ActKernel, "gelu_pytorch_tanh": llm.ActKernel, "gelu_python_tanh": llm.ActNew,
-	"gelu_new": llm.ActNew, "gelu_fast": llm.ActNew, "relu2": llm.ActSquare, "quick_gelu": llm.ActQuick, "relu": llm.ActRelu, "xielu": llm.ActXIELU}
+var acts = map[string]llm.Act{"silu": llm.ActKernel, "swish": llm.ActKernel, "gelu": llm.ActKernel,
+	"gelu_pytorch_tanh": llm.ActKernel, "gelu_python_tanh": llm.ActNew,
+	"gelu_new": llm.ActNew, "gelu_fast": llm.ActNew, "relu2": llm.ActSquare, "quick_gelu": llm.ActQuick,
+	"relu": llm.ActRelu, "xielu": llm.ActXIELU}
 
 // gelu returns an activation by its name.
 func (c *config) gelu(key, usual string) llm.Act {
@@ -43,7 +45,8 @@ func gpt2(c *config, m *llm.Model) {
 	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Positions = c.or(1024, "n_positions", "max_position_embeddings")
 	m.Act = c.gelu("activation_function", "gelu_new")
-	m.Dropout, m.DropAttn, m.Dropped = c.above(0.1, "resid_pdrop"), c.above(0.1, "attn_pdrop"), c.above(0.1, "embd_pdrop")
+	m.Dropout, m.DropAttn, m.Dropped = c.above(0.1, "resid_pdrop"), c.above(0.1, "attn_pdrop"),
+		c.above(0.1, "embd_pdrop")
 	for _, key := range []string{"reorder_and_upcast_attn", "add_cross_attention"} {
 		if c.flag(key, false) {
 			c.unknown(key, "a gpt2 whose blocks are not understood")

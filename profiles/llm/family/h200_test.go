@@ -77,10 +77,12 @@ func TestKeptOnCard(t *testing.T) {
 			second = got.Blocks[1][1]
 		}
 		if off := float64(second)/float64(r.Layer) - 1; math.Abs(off) > 0.0003 {
-			t.Errorf("%s, %s, %s: the second block keeps %d bytes, measured %d (%+.2f %%)", r.Name, r.Attention, r.States, second, r.Layer, 100*off)
+			t.Errorf("%s, %s, %s: the second block keeps %d bytes, measured %d (%+.2f %%)", r.Name, r.Attention,
+				r.States, second, r.Layer, 100*off)
 		}
 		if off := r.Outside - int64(got.Outside); off < 0 || off > 1<<14 {
-			t.Errorf("%s, %s, %s: outside %d bytes, measured %d; want up to %d fewer", r.Name, r.Attention, r.States, got.Outside, r.Outside, 1<<14)
+			t.Errorf("%s, %s, %s: outside %d bytes, measured %d; want up to %d fewer", r.Name, r.Attention, r.States,
+				got.Outside, r.Outside, 1<<14)
 		}
 	}
 }
@@ -102,10 +104,13 @@ func TestStepsOnCard(t *testing.T) {
 			reserved = 0.1
 		}
 		if off := float64(a.Allocated)/float64(r.Allocated) - 1; math.Abs(off) > allocated {
-			t.Errorf("%s, %d x %d tokens, %s, %s: %d bytes are allocated, measured %d (%+.2f %%)", r.Name, r.Batch, r.Seq, r.Ckpt, r.States, a.Allocated, r.Allocated, 100*off)
+			t.Errorf("%s, %d x %d tokens, %s, %s: %d bytes are allocated, measured %d (%+.2f %%)", r.Name, r.Batch,
+				r.Seq, r.Ckpt, r.States, a.Allocated, r.Allocated, 100*off)
 		}
-		if low, high := float64(r.Reserved)/float64(a.Low), float64(r.Reserved)/float64(a.High); low < 1-reserved || high > 1+reserved {
-			t.Errorf("%s, %d x %d tokens, %s, %s: %d to %d bytes are reserved, measured %d", r.Name, r.Batch, r.Seq, r.Ckpt, r.States, a.Low, a.High, r.Reserved)
+		if low, high := float64(r.Reserved)/float64(a.Low), float64(r.Reserved)/float64(a.High); low < 1-reserved ||
+			high > 1+reserved {
+			t.Errorf("%s, %d x %d tokens, %s, %s: %d to %d bytes are reserved, measured %d", r.Name, r.Batch, r.Seq,
+				r.Ckpt, r.States, a.Low, a.High, r.Reserved)
 		}
 		low, high := ask.Card.TimeRange(ask.Setup, a.Time)
 		if low.Seconds() <= r.Seconds && r.Seconds <= high.Seconds() {
@@ -143,7 +148,8 @@ func (r *cardStep) row(t *testing.T) string {
 		is   bool
 		word string
 	}{
-		{r.Ckpt == "full", "full checkpointing"}, {r.Attention == "eager", "eager attention"}, {r.Accumulate > 1, strconv.FormatInt(r.Accumulate, 10) + " micro batches"},
+		{r.Ckpt == "full", "full checkpointing"}, {r.Attention == "eager", "eager attention"},
+		{r.Accumulate > 1, strconv.FormatInt(r.Accumulate, 10) + " micro batches"},
 		{r.LoRA > 0, "LoRA"}, {r.Optimizer == "sgd", "SGD"}, {r.Expandable, "expandable segments"},
 	} {
 		if more.is {
@@ -151,8 +157,10 @@ func (r *cardStep) row(t *testing.T) string {
 		}
 	}
 	low, high := ask.Card.TimeRange(ask.Setup, a.Time)
-	return fmt.Sprintf("| %s | %d x %d | %s | %s | %s | %s | %s to %s | %.0f | %d to %d |", strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words,
-		gib(r.Allocated), gib(a.Allocated), gib(r.Reserved), gib(a.Low), gib(a.High), 1000*r.Seconds, low.Milliseconds(), high.Milliseconds())
+	return fmt.Sprintf("| %s | %d x %d | %s | %s | %s | %s | %s to %s | %.0f | %d to %d |",
+		strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words,
+		gib(r.Allocated), gib(a.Allocated), gib(r.Reserved), gib(a.Low), gib(a.High), 1000*r.Seconds,
+		low.Milliseconds(), high.Milliseconds())
 }
 
 // ask is the question of a step.
@@ -162,7 +170,8 @@ func (r *cardStep) ask(t *testing.T) llm.Ask {
 	if err != nil {
 		t.Fatalf("%s: %v", r.Name, err)
 	}
-	args := engine.Args{"device": "h200", "ckpt": r.Ckpt, "attention": r.Attention, "states": r.States, "optimizer": r.Optimizer}
+	args := engine.Args{"device": "h200", "ckpt": r.Ckpt, "attention": r.Attention, "states": r.States,
+		"optimizer": r.Optimizer}
 	for name, n := range map[string]int64{"seq": r.Seq, "batch": r.Batch, "accumulate": r.Accumulate, "lora": r.LoRA} {
 		args[name] = strconv.FormatInt(n, 10)
 	}

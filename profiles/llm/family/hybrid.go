@@ -6,8 +6,10 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1} {
+	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35,
+		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
+		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2,
+		"falcon_h1": falconH1} {
 		families[name] = b
 	}
 }
@@ -16,13 +18,15 @@ const linear = "linear_attention"
 
 // kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
-	c.notes = append(c.notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+	c.notes = append(c.notes,
+		"Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
 // delta puts gated delta nets into the layers of linear attention.
 func (c *config) delta(m *llm.Model, every int64) []string {
 	c.kernels()
-	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"), Key: c.or(128, "linear_key_head_dim"),
+	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"),
+		Key:   c.or(128, "linear_key_head_dim"),
 		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
 	types := c.layerTypes(m.Layers, 0)
 	if c.all["layer_types"] == nil {
@@ -89,7 +93,8 @@ func olmoHybrid(c *config, m *llm.Model) {
 // stateSpace is Mamba 2 by the keys that most families have.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
 	c.kernels()
-	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state), Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
+	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state),
+		Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }
 
 // nemotronH has one part in each block: a state space, a net, experts or attention.
@@ -114,7 +119,8 @@ func nemotronH(c *config, m *llm.Model) {
 	}
 	c.otherTypes(types, linear, "mamba", "full_attention", "attention", "mlp", "moe")
 	if c.err == nil && int64(len(types)) != m.Layers {
-		c.fail("hybrid_override_pattern", "hybrid_override_pattern does not say what each layer is", "A letter for each layer is expected.", correct)
+		c.fail("hybrid_override_pattern", "hybrid_override_pattern does not say what each layer is",
+			"A letter for each layer is expected.", correct)
 	}
 	if c.err != nil {
 		return
@@ -210,6 +216,7 @@ func falconH1(c *config, m *llm.Model) {
 	llama(c, m)
 	c.flag("projectors_bias", false)
 	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true), !c.flag("mamba_rms_norm", false)
+	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true),
+		!c.flag("mamba_rms_norm", false)
 	m.SSM, m.Twin = s, true
 }

@@ -32,12 +32,15 @@ func TestTokensOfFrames(t *testing.T) {
 		frames, height, width string
 		want                  int64
 	}{
-		{"chroma-3layers", "", "512", "", 1024}, {"flux1-dev-3layers", "", "1024", "", 4096}, {"flux2-3layers", "", "1024", "", 4096},
+		{"chroma-3layers", "", "512", "", 1024}, {"flux1-dev-3layers", "", "1024", "", 4096},
+		{"flux2-3layers", "", "1024", "", 4096},
 		{"cogvideox-2b-3layers", "9", "480", "720", 4050}, {"cogvideox-2b-3layers", "49", "480", "720", 17550},
 		{"hunyuan-video-3layers", "17", "512", "", 5120}, {"hunyuan-video-3layers", "33", "544", "960", 18360},
 		{"ltx-video-3layers", "25", "512", "704", 1408}, {"ltx-video-3layers", "121", "512", "704", 5632},
-		{"pixart-sigma-3layers", "", "1024", "", 4096}, {"qwen-image-3layers", "", "1024", "", 4096}, {"sana-1.6b-3layers", "", "512", "", 256},
-		{"sd3-defaults", "", "512", "", 1024}, {"wan-14b", "17", "480", "832", 7800}, {"wan-1.3b-3layers", "81", "480", "832", 32760},
+		{"pixart-sigma-3layers", "", "1024", "", 4096}, {"qwen-image-3layers", "", "1024", "", 4096},
+		{"sana-1.6b-3layers", "", "512", "", 256},
+		{"sd3-defaults", "", "512", "", 1024}, {"wan-14b", "17", "480", "832", 7800},
+		{"wan-1.3b-3layers", "81", "480", "832", 32760},
 		{"wan-i2v-14b-3layers", "81", "512", "", 21504}, {"z-image-3layers", "", "512", "512", 1024},
 	} {
 		args := engine.Args{"height": c.height}

@@ -6,13 +6,17 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3, "phi3": phi3, "smollm3": smollm3} {
+	for name, b := range map[string]builder{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3,
+		"phi3": phi3, "smollm3": smollm3} {
 		families[name], classic[name] = b, true
 	}
 	for name, b := range map[string]builder{
-		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie,
-		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "nanochat": nanochat,
-		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL,
+		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
+		"seed_oss": seedOSS, "ernie4_5": ernie,
+		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
+		"nanochat":      nanochat,
+		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
+		"qwen2_5_vl": qwen2VL,
 	} {
 		families[name] = b
 	}

@@ -22,68 +22,112 @@ import (
 )
 
 // rotated are sizes of a small decoder with rotated positions.
-var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 48, "vocab_size": 64, "max_position_embeddings": 512}
+var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+	"intermediate_size": 48, "vocab_size": 64, "max_position_embeddings": 512}
 
 // mixed are those of a mixture, latent those of DeepSeek's attention beside it.
 var (
-	mixed        = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
-	sparseLatent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
-		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "index_n_heads": 2, "index_head_dim": 8, "index_topk": 32}
-	smallT5     = object{"d_model": 32, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 4, "d_kv": 8, "d_ff": 64, "feed_forward_proj": "gated-gelu"}
+	mixed = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2,
+		"moe_intermediate_size": 16}
+	sparseLatent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
+		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
+		"index_n_heads": 2, "index_head_dim": 8, "index_topk": 32}
+	smallT5 = object{"d_model": 32, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 4, "d_kv": 8,
+		"d_ff": 64, "feed_forward_proj": "gated-gelu"}
 	smallTowers = object{"text_config": smallTower, "vision_config": smallTower, "hidden_size": nil}
-	smallTower  = object{"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 64, "max_position_embeddings": 16,
+	smallTower  = object{"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 64,
+		"vocab_size": 64, "max_position_embeddings": 16,
 		"image_size": 32, "patch_size": 8}
-	smallUnet = object{"block_out_channels": []int{8, 16}, "down_block_types": []string{"DownBlock2D", "CrossAttnDownBlock2D"}, "up_block_types": []string{"CrossAttnUpBlock2D", "UpBlock2D"},
-		"layers_per_block": 1, "attention_head_dim": 1, "cross_attention_dim": 8, "norm_num_groups": 4, "in_channels": 4, "out_channels": 4, "num_attention_heads": nil}
-	smallZ   = object{"dim": 32, "n_heads": 2, "n_layers": 1, "n_refiner_layers": 1, "in_channels": 4, "cap_feat_dim": 16, "all_patch_size": []int{2}, "all_f_patch_size": []int{1}}
-	smallDit = object{"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "num_layers": 2, "num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
-		"text_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16, "num_cross_attention_heads": 4, "cross_attention_head_dim": 8}
-	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
-		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "rms_norm_eps": 1e-6}
+	smallUnet = object{"block_out_channels": []int{8, 16},
+		"down_block_types": []string{"DownBlock2D", "CrossAttnDownBlock2D"},
+		"up_block_types":   []string{"CrossAttnUpBlock2D", "UpBlock2D"},
+		"layers_per_block": 1, "attention_head_dim": 1, "cross_attention_dim": 8, "norm_num_groups": 4,
+		"in_channels": 4, "out_channels": 4, "num_attention_heads": nil}
+	smallZ = object{"dim": 32, "n_heads": 2, "n_layers": 1, "n_refiner_layers": 1, "in_channels": 4,
+		"cap_feat_dim": 16, "all_patch_size": []int{2}, "all_f_patch_size": []int{1}}
+	smallDit = object{"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "num_layers": 2,
+		"num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
+		"text_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16, "num_cross_attention_heads": 4,
+		"cross_attention_head_dim": 8}
+	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
+		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
+		"rms_norm_eps": 1e-6}
 )
 
 // smallConfigs are one of every family, with what makes its sizes those of no other.
 var smallConfigs = map[string]object{
-	"llama": {"attention_bias": true}, "mistral": {"sliding_window": 256}, "phi3": {"sliding_window": nil}, "smollm3": {}, "qwen2": {"use_sliding_window": false, "sliding_window": 128},
-	"qwen3": {"head_dim": 16}, "gemma": {"head_dim": 16, "tie_word_embeddings": true}, "mixtral": mixed, "qwen3_moe": mixed, "deepseek_v2": latent, "deepseek_v3": latent, "phi": {}, "gpt_neox": {},
-	"gpt2":   {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512, "hidden_size": nil, "num_hidden_layers": nil, "num_attention_heads": nil},
+	"llama": {"attention_bias": true}, "mistral": {"sliding_window": 256}, "phi3": {"sliding_window": nil},
+	"smollm3": {}, "qwen2": {"use_sliding_window": false, "sliding_window": 128},
+	"qwen3": {"head_dim": 16}, "gemma": {"head_dim": 16, "tie_word_embeddings": true}, "mixtral": mixed,
+	"qwen3_moe": mixed, "deepseek_v2": latent, "deepseek_v3": latent, "phi": {}, "gpt_neox": {},
+	"gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512, "hidden_size": nil,
+		"num_hidden_layers": nil, "num_attention_heads": nil},
 	"falcon": {"multi_query": true, "new_decoder_architecture": false, "bias": false, "num_kv_heads": 2},
-	"mpt":    {"d_model": 32, "n_layers": 2, "n_heads": 4, "expansion_ratio": 4, "max_seq_len": 512, "no_bias": true, "attn_config": object{"alibi": true}},
-	"bert":   {"type_vocab_size": 2}, "roberta": {"type_vocab_size": 1}, "xlm-roberta": {}, "camembert": {}, "kimi_k2": latent, "glm4_moe_lite": latent, "mistral4": latent,
-	"qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 32, "mlp_only_layers": []int{0}},
-	"olmoe":     mixed, "dots1": mixed, "minimax_m2": mixed, "granitemoe": mixed, "qwen3_vl_moe_text": mixed,
-	"glm4_moe":     {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1, "first_k_dense_replace": 1},
+	"mpt": {"d_model": 32, "n_layers": 2, "n_heads": 4, "expansion_ratio": 4, "max_seq_len": 512, "no_bias": true,
+		"attn_config": object{"alibi": true}},
+	"bert": {"type_vocab_size": 2}, "roberta": {"type_vocab_size": 1}, "xlm-roberta": {}, "camembert": {},
+	"kimi_k2": latent, "glm4_moe_lite": latent, "mistral4": latent,
+	"qwen2_moe": {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"shared_expert_intermediate_size": 32, "mlp_only_layers": []int{0}},
+	"olmoe": mixed, "dots1": mixed, "minimax_m2": mixed, "granitemoe": mixed, "qwen3_vl_moe_text": mixed,
+	"glm4_moe": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"n_shared_experts": 1, "first_k_dense_replace": 1},
 	"ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 16, "moe_num_shared_experts": 1},
-	"ministral":    {"sliding_window": 32}, "ministral3": {}, "granite": {}, "arcee": {}, "apertus": {}, "seed_oss": {}, "ernie4_5": {}, "hunyuan_v1_dense": {}, "exaone4": {"sliding_window": 32},
-	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "nanochat": {}, "qwen3_vl_text": {}, "qwen2_vl_text": {}, "qwen2_5_vl_text": {}, "qwen2_vl": {}, "qwen2_5_vl": {},
-	"gemma2": {"head_dim": 16, "sliding_window": 32}, "gemma3_text": {"head_dim": 16, "sliding_window": 32}, "gemma3": {"head_dim": 16}, "cohere": {}, "cohere2": {"sliding_window": 32},
-	"gpt_oss": mixed, "phimoe": mixed, "llama4": mixed, "llama4_text": mixed, "modernbert": {}, "falcon_h1": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16},
-	"starcoder2": {}, "stablelm": {}, "nemotron": {}, "qwen3_5_text": {"head_dim": 16}, "olmo_hybrid": {"layer_types": []string{"linear_attention", "full_attention"}},
-	"qwen3_next":       {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
-	"qwen3_5_moe_text": {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16},
-	"nemotron_h":       {"hybrid_override_pattern": "M*", "mamba_num_heads": 4, "mamba_head_dim": 16, "n_groups": 2, "ssm_state_size": 16, "conv_kernel": 4},
-	"bamba":            {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "attn_layer_indices": []int{1}},
-	"granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "shared_intermediate_size": 32, "layer_types": []string{"mamba", "attention"}},
-	"lfm2":             {"layer_types": []string{"conv", "full_attention"}},
-	"mamba":            {"state_size": 8}, "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2, "state_size": 16, "chunk_size": 32},
-	"jamba":           {"num_experts": 4, "mamba_d_state": 8, "attn_layer_period": 2, "attn_layer_offset": 1},
-	"recurrent_gemma": {"lru_width": 32, "block_types": []string{"recurrent", "attention"}, "attention_window_size": 32},
-	"deepseek_v32":    sparseLatent, "glm_moe_dsa": sparseLatent,
-	"zamba2": {"layers_block_type": []string{"linear_attention", "hybrid"}, "n_mamba_heads": 4, "mamba_d_state": 8, "chunk_size": 32, "adapter_rank": 4},
-	"deepseek_v4": {"layer_types": []string{"compressed_sparse_attention", "heavily_compressed_attention"}, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
-		"head_dim": 16, "q_lora_rank": 16, "qk_rope_head_dim": 4, "o_groups": 2, "o_lora_rank": 8, "index_n_heads": 2, "index_head_dim": 8, "hc_mult": 2,
+	"ministral":    {"sliding_window": 32}, "ministral3": {}, "granite": {}, "arcee": {}, "apertus": {},
+	"seed_oss": {}, "ernie4_5": {}, "hunyuan_v1_dense": {}, "exaone4": {"sliding_window": 32},
+	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "nanochat": {}, "qwen3_vl_text": {},
+	"qwen2_vl_text": {}, "qwen2_5_vl_text": {}, "qwen2_vl": {}, "qwen2_5_vl": {},
+	"gemma2": {"head_dim": 16, "sliding_window": 32}, "gemma3_text": {"head_dim": 16, "sliding_window": 32},
+	"gemma3": {"head_dim": 16}, "cohere": {}, "cohere2": {"sliding_window": 32},
+	"gpt_oss": mixed, "phimoe": mixed, "llama4": mixed, "llama4_text": mixed, "modernbert": {},
+	"falcon_h1":  {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16},
+	"starcoder2": {}, "stablelm": {}, "nemotron": {}, "qwen3_5_text": {"head_dim": 16},
+	"olmo_hybrid": {"layer_types": []string{"linear_attention", "full_attention"}},
+	"qwen3_next": {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"shared_expert_intermediate_size": 16},
+	"qwen3_5_moe_text": {"head_dim": 16, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"shared_expert_intermediate_size": 16},
+	"nemotron_h": {"hybrid_override_pattern": "M*", "mamba_num_heads": 4, "mamba_head_dim": 16, "n_groups": 2,
+		"ssm_state_size": 16, "conv_kernel": 4},
+	"bamba": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "attn_layer_indices": []int{1}},
+	"granitemoehybrid": {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 16, "shared_intermediate_size": 32,
+		"layer_types": []string{"mamba", "attention"}},
+	"lfm2":   {"layer_types": []string{"conv", "full_attention"}},
+	"mamba":  {"state_size": 8},
+	"mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2, "state_size": 16, "chunk_size": 32},
+	"jamba":  {"num_experts": 4, "mamba_d_state": 8, "attn_layer_period": 2, "attn_layer_offset": 1},
+	"recurrent_gemma": {"lru_width": 32, "block_types": []string{"recurrent", "attention"},
+		"attention_window_size": 32},
+	"deepseek_v32": sparseLatent, "glm_moe_dsa": sparseLatent,
+	"zamba2": {"layers_block_type": []string{"linear_attention", "hybrid"}, "n_mamba_heads": 4, "mamba_d_state": 8,
+		"chunk_size": 32, "adapter_rank": 4},
+	"deepseek_v4": {"layer_types": []string{"compressed_sparse_attention", "heavily_compressed_attention"},
+		"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
+		"head_dim": 16, "q_lora_rank": 16, "qk_rope_head_dim": 4, "o_groups": 2, "o_lora_rank": 8, "index_n_heads": 2,
+		"index_head_dim": 8, "hc_mult": 2,
 		"compress_rates": object{"compressed_sparse_attention": 4, "heavily_compressed_attention": 16}},
 	"deberta-v2": {"type_vocab_size": 0},
-	"t5":         smallT5, "mt5": smallT5, "vit": {"image_size": 32, "patch_size": 8}, "dinov2": {"image_size": 32, "patch_size": 8, "mlp_ratio": 4},
-	"whisper": {"d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
+	"t5":         smallT5, "mt5": smallT5, "vit": {"image_size": 32, "patch_size": 8},
+	"dinov2": {"image_size": 32, "patch_size": 8, "mlp_ratio": 4},
+	"whisper": {"d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4,
+		"decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
 		"max_source_positions": 32, "max_target_positions": 64},
 	"clip": smallTowers, "siglip": smallTowers,
-	"FluxTransformer2DModel": smallDit, "ChromaTransformer2DModel": smallDit, "SD3Transformer2DModel": smallDit, "QwenImageTransformer2DModel": smallDit,
-	"Flux2Transformer2DModel": smallDit, "PixArtTransformer2DModel": smallDit, "CogVideoXTransformer3DModel": smallDit, "ZImageTransformer2DModel": smallZ, "SanaTransformer2DModel": smallDit, "UNet2DConditionModel": smallUnet, "LTXVideoTransformer3DModel": smallDit,
-	"HunyuanVideoTransformer3DModel": smallDit, "WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64, "num_layers": 2,
-		"text_dim": 16, "patch_size": []int{1, 2, 2}},
-	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},
-	"gemma4_text": {"head_dim": 16, "global_head_dim": 32, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64,
+	"FluxTransformer2DModel": smallDit, "ChromaTransformer2DModel": smallDit, "SD3Transformer2DModel": smallDit,
+	"QwenImageTransformer2DModel": smallDit,
+	"Flux2Transformer2DModel":     smallDit, "PixArtTransformer2DModel": smallDit,
+	"CogVideoXTransformer3DModel": smallDit, "ZImageTransformer2DModel": smallZ,
+	"SanaTransformer2DModel": smallDit, "UNet2DConditionModel": smallUnet, "LTXVideoTransformer3DModel": smallDit,
+	"HunyuanVideoTransformer3DModel": smallDit,
+	"WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64,
+		"num_layers": 2,
+		"text_dim":   16, "patch_size": []int{1, 2, 2}},
+	"gemma3n_text": {"head_dim": 16, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 8,
+		"vocab_size_per_layer_input": 64, "laurel_rank": 4, "intermediate_size": []int{48, 32}},
+	"gemma4_text": {"head_dim": 16, "global_head_dim": 32, "num_kv_shared_layers": 0,
+		"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 64,
 		"enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 16},
 }
 
@@ -96,8 +140,10 @@ func smallConfig(family string) object {
 }
 
 // oddValues are what stands in a config.json when something went wrong, or is meant to.
-var oddValues = []any{0, 1, -1, -5, 2, 3, 7, 64, 255, 512, 1024, 1025, 4097, 65536, 1 << 20, 1<<20 + 1, 1 << 26, 1 << 31, 1 << 40, 1 << 53, 1 << 60, 1 << 62, -1 << 63, 1.5, 1e3, 1e300,
-	json.Number("9223372036854775808"), "4", "", true, false, nil, []int{}, []int{0}, object{}, object{"alibi": false}, []string{"full_attention"}}
+var oddValues = []any{0, 1, -1, -5, 2, 3, 7, 64, 255, 512, 1024, 1025, 4097, 65536, 1 << 20, 1<<20 + 1, 1 << 26,
+	1 << 31, 1 << 40, 1 << 53, 1 << 60, 1 << 62, -1 << 63, 1.5, 1e3, 1e300,
+	json.Number("9223372036854775808"), "4", "", true, false, nil, []int{}, []int{0}, object{},
+	object{"alibi": false}, []string{"full_attention"}}
 
 // mutant is a config.json of a family with one to four things changed.
 func mutant(r *rand.Rand, families []string) object {
@@ -181,7 +227,8 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 	poll := func(calls int) *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil) }
 	solve := func(p *profiles.Profile) {
 		for _, name := range []string{"keepall", "rotor"} {
-			problem := engine.NewChainProblem(p.Chain, engine.Device{ToHost: 1e10, ToDev: 1e10}, engine.Whole, p.Chain.KeepAllPeak())
+			problem := engine.NewChainProblem(p.Chain, engine.Device{ToHost: 1e10, ToDev: 1e10}, engine.Whole,
+				p.Chain.KeepAllPeak())
 			sol, err := engine.Lookup(name).Solve(problem, nil, poll(1<<16))
 			if (sol == nil) == (err == nil) {
 				t.Errorf("%s finds %v and says %v; want exactly one", name, sol, err)
@@ -208,7 +255,8 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 		}
 		return false, opened
 	} else if answer.High < answer.Low || answer.Low < 0 || answer.Time < 0 || answer.States < 0 || m.Params() <= 0 {
-		t.Errorf("%d to %d bytes, states of %d, %v, %d parameters; want none below 0", answer.Low, answer.High, answer.States, answer.Time, m.Params())
+		t.Errorf("%d to %d bytes, states of %d, %v, %d parameters; want none below 0", answer.Low, answer.High,
+			answer.States, answer.Time, m.Params())
 	}
 	spent.end("the answer")
 	calls := 1 << 13
@@ -252,7 +300,8 @@ func TestSmallConfigs(t *testing.T) {
 func TestSmallConfigsOnRanks(t *testing.T) {
 	answered := 0
 	for name := range smallConfigs {
-		a, _ := answerMutant(t, smallConfig(name).with(nil), engine.Args{"seq": "64", "gpus": "2", "pp": "2", "accumulate": "2"}, false, &spending{})
+		a, _ := answerMutant(t, smallConfig(name).with(nil),
+			engine.Args{"seq": "64", "gpus": "2", "pp": "2", "accumulate": "2"}, false, &spending{})
 		if a {
 			answered++
 		}
@@ -291,7 +340,8 @@ func TestMutants(t *testing.T) {
 				largest, large = spent.most, i
 			}
 			if spent.most > mostAllocated {
-				t.Errorf("mutant %d, %s, %v: %s allocates %d MiB; want %d at most", i, text, args, spent.of, spent.most>>20, mostAllocated>>20)
+				t.Errorf("mutant %d, %s, %v: %s allocates %d MiB; want %d at most", i, text, args, spent.of,
+					spent.most>>20, mostAllocated>>20)
 			}
 			if a {
 				answered++
@@ -307,7 +357,8 @@ func TestMutants(t *testing.T) {
 			t.Logf("%d mutants, %d answered, %d opened; most %d MiB (%d)", i+1, answered, opened, largest>>20, large)
 		}
 	}
-	if t.Logf("%d answered, %d opened; most %d MiB (%d)", answered, opened, largest>>20, large); count > first+1 && (answered < count/8 || opened < count/16) {
+	if t.Logf("%d answered, %d opened; most %d MiB (%d)", answered, opened, largest>>20, large); count > first+1 &&
+		(answered < count/8 || opened < count/16) {
 		t.Errorf("%d of %d are answered, %d opened as a chain; want an eighth and a sixteenth, else the mutants show little", answered, count, opened)
 	}
 }

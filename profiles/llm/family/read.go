@@ -55,7 +55,8 @@ func Read(data []byte) (*Reading, error) {
 	named := c.named("model_type", "_class_name") // that of diffusers
 	kind := c.text(named, "")
 	if c.err == nil && kind == "" {
-		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.", "Give that file of the model.")
+		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.",
+			"Give that file of the model.")
 	}
 	build := families[kind]
 	switch {
@@ -109,7 +110,8 @@ func (c *config) language() {
 	if text["model_type"] == nil {
 		text["model_type"] = whole["model_type"]
 	}
-	for _, key := range []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures", "vision_config", "audio_config", "speech_config"} {
+	for _, key := range []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures",
+		"vision_config", "audio_config", "speech_config"} {
 		if whole[key] != nil {
 			text[key] = whole[key]
 		}
@@ -127,19 +129,24 @@ func (c *config) heads() {
 		}
 	}
 	if c.all["draft_vocab_size"] != nil {
-		c.fail("draft_vocab_size", "draft_vocab_size makes this a draft head, which guesses words for a larger model", notOfType, wayOut)
+		c.fail("draft_vocab_size", "draft_vocab_size makes this a draft head, which guesses words for a larger model",
+			notOfType, wayOut)
 	}
 	if kind, _ := c.all["model_type"].(string); c.flag("is_encoder_decoder", false) && !ownSizes[kind] {
-		c.fail("is_encoder_decoder", "is_encoder_decoder is true: networks of an encoder and a decoder are not understood", "One row of blocks is expected.", wayOut)
+		c.fail("is_encoder_decoder",
+			"is_encoder_decoder is true: networks of an encoder and a decoder are not understood",
+			"One row of blocks is expected.", wayOut)
 	}
 	if c.has("quantization_config") {
-		c.notes = append(c.notes, "quantization_config is read as this: training takes the weights in 16 bits; adapters on the quantised ones are the option -lora with -base nf4.")
+		c.notes = append(c.notes,
+			"quantization_config is read as this: training takes the weights in 16 bits; adapters on the quantised ones are the option -lora with -base nf4.")
 	}
 }
 
 // rounded are families whose heads are as wide as the width divided by their number, rounded
 // down, or have widths of other keys.
-var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true, "deepseek_v3": true, "kimi_k2": true,
+var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true,
+	"deepseek_v3": true, "kimi_k2": true,
 	"deepseek_v32": true, "glm_moe_dsa": true}
 
 // headless are families without attention and without a feed-forward net.
@@ -147,7 +154,8 @@ var headless = map[string]bool{"mamba": true, "mamba2": true}
 
 // ownSizes are families that say all their sizes themselves: networks of two parts, and those
 // that read pictures.
-var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true, "siglip": true}
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true,
+	"siglip": true}
 
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
@@ -162,7 +170,8 @@ func (c *config) decoder(kind string) *llm.Model {
 		return m
 	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"), Tied: c.flag("tie_word_embeddings", false)}
+		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"),
+		Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
 	}
@@ -178,8 +187,10 @@ func (c *config) decoder(kind string) *llm.Model {
 	m.Head = c.size("head_dim")
 	if m.Head == 0 && m.Heads > 0 {
 		if m.Hidden%m.Heads != 0 && !rounded[kind] {
-			width, heads := c.named("hidden_size", "n_embd", "d_model"), c.named("num_attention_heads", "n_head", "n_heads")
-			c.fail(width, fmt.Sprintf("%s is %d, which does not divide among the %d of %s", width, m.Hidden, m.Heads, heads), "Heads of one width are expected.", "Correct one of them in the config.json, or add head_dim.")
+			width, heads := c.named("hidden_size", "n_embd", "d_model"),
+				c.named("num_attention_heads", "n_head", "n_heads")
+			c.fail(width, fmt.Sprintf("%s is %d, which does not divide among the %d of %s", width, m.Hidden, m.Heads,
+				heads), "Heads of one width are expected.", "Correct one of them in the config.json, or add head_dim.")
 		}
 		m.Head = m.Hidden / m.Heads
 	}
@@ -189,12 +200,18 @@ func (c *config) decoder(kind string) *llm.Model {
 // changing are keys that make blocks other than those of most families, with the values that
 // change nothing.
 var changing = map[string][]string{
-	"block_configs": nil, "hybrid_override_pattern": nil, "attn_config": nil, "layers_block_type": nil, "linear_attn_config": nil, "index_topk": nil,
-	"num_experts": {"0", "1"}, "num_local_experts": {"0", "1"}, "n_routed_experts": {"0"}, "num_routed_experts": {"0"}, "moe_num_experts": {"0"},
-	"kv_lora_rank": {"0"}, "mlp_bias": {"false"}, "attention_bias": {"false"}, "use_bias": {"false"}, "qk_layernorm": {"false"}, "use_qk_norm": {"false"},
-	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"}, "moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
-	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil, "no_rope_layers": nil, "conv_kernel": nil,
-	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil, "is_causal": {"true"}, "use_bidirectional_attention": {"false"},
+	"block_configs": nil, "hybrid_override_pattern": nil, "attn_config": nil, "layers_block_type": nil,
+	"linear_attn_config": nil, "index_topk": nil,
+	"num_experts": {"0", "1"}, "num_local_experts": {"0", "1"}, "n_routed_experts": {"0"},
+	"num_routed_experts": {"0"}, "moe_num_experts": {"0"},
+	"kv_lora_rank": {"0"}, "mlp_bias": {"false"}, "attention_bias": {"false"}, "use_bias": {"false"},
+	"qk_layernorm": {"false"}, "use_qk_norm": {"false"},
+	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"},
+	"moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
+	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil,
+	"no_rope_layers": nil, "conv_kernel": nil,
+	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil, "is_causal": {"true"},
+	"use_bidirectional_attention": {"false"},
 }
 
 // dropped has the scores of attention dropped out where the family reads no rate of its own.
@@ -218,17 +235,21 @@ func (c *config) unlike(kind string) {
 		if v == nil || c.read[key] || slices.Contains(changing[key], told(v)) {
 			continue
 		}
-		if types, ok := v.([]any); ok && key == "layer_types" && !slices.ContainsFunc(types, func(t any) bool { return t != "full_attention" }) {
+		if types, ok := v.([]any); ok && key == "layer_types" &&
+			!slices.ContainsFunc(types, func(t any) bool { return t != "full_attention" }) {
 			continue
 		}
 		c.unknown(key, fmt.Sprintf("a %q whose blocks are not understood", kind))
 	}
 	if c.flag("output_router_logits", false) && c.has("num_experts_per_tok", "num_local_experts", "num_experts") {
-		c.notes = append(c.notes, "output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
+		c.notes = append(c.notes,
+			"output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
 	}
 	for _, key := range []string{"num_nextn_predict_layers", "mtp_num_hidden_layers"} {
 		if n := c.number(key, 0); n > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%s is %g: these layers for more tokens are not built by Transformers and not counted.", key, n))
+			c.notes = append(c.notes,
+				fmt.Sprintf("%s is %g: these layers for more tokens are not built by Transformers and not counted.",
+					key, n))
 		}
 	}
 }

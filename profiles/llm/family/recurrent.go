@@ -7,7 +7,8 @@ import (
 )
 
 func init() {
-	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"], families["zamba2"] = mamba, mamba2, jamba, recurrentGemma, zamba2
+	families["mamba"], families["mamba2"], families["jamba"], families["recurrent_gemma"], families["zamba2"] = mamba,
+		mamba2, jamba, recurrentGemma, zamba2
 }
 
 // stream is what all blocks of a state-space model without attention have: one part each, and
@@ -23,7 +24,8 @@ func (c *config) stream(m *llm.Model) {
 
 // loops says that a recurrence runs as torch code.
 func (c *config) loops() {
-	c.notes = append(c.notes, "The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
+	c.notes = append(c.notes,
+		"The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
 }
 
 // onlySilu refuses activations of convolutions other than SiLU.
@@ -44,7 +46,8 @@ func (c *config) stepRank(m *llm.Model, key string) int64 {
 // mamba has a loss of its own, which leaves the last token out.
 func mamba(c *config, m *llm.Model) {
 	m.Tied, m.Shorter = c.flag("tie_word_embeddings", true), true
-	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"), Rank: c.stepRank(m, "time_step_rank"),
+	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"),
+		Rank:   c.stepRank(m, "time_step_rank"),
 		Kernel: c.or(4, "conv_kernel"), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true)}
 	if c.flag("use_mambapy", false) {
 		c.unknown("use_mambapy", "a scan that is not understood")
@@ -55,8 +58,10 @@ func mamba(c *config, m *llm.Model) {
 
 func mamba2(c *config, m *llm.Model) {
 	c.kernels()
-	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"), State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
-		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true), OneNorm: true}
+	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"),
+		State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
+		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false),
+		ConvBias: c.flag("use_conv_bias", true), OneNorm: true}
 	c.stream(m)
 }
 
@@ -66,7 +71,8 @@ func jamba(c *config, m *llm.Model) {
 	c.onlySilu("hidden_act")
 	m.Gated, m.NoRope, m.NoTables = true, true, true
 	m.Tied = c.flag("tie_word_embeddings", false)
-	s := &llm.Scan{Inner: c.or(2, "mamba_expand") * m.Hidden, State: c.or(16, "mamba_d_state"), Rank: c.stepRank(m, "mamba_dt_rank"), Kernel: c.or(4, "mamba_d_conv"),
+	s := &llm.Scan{Inner: c.or(2, "mamba_expand") * m.Hidden, State: c.or(16, "mamba_d_state"),
+		Rank: c.stepRank(m, "mamba_dt_rank"), Kernel: c.or(4, "mamba_d_conv"),
 		Bias: c.flag("mamba_proj_bias", false), ConvBias: c.flag("mamba_conv_bias", true), Norms: true}
 	if c.flag("use_mambapy", false) {
 		c.unknown("use_mambapy", "a scan that is not understood")
@@ -114,7 +120,8 @@ func recurrentGemma(c *config, m *llm.Model) {
 		types = []any{"recurrent", "recurrent", "attention"}
 	}
 	if len(types) == 0 || m.Heads == 0 || unit.Width%m.Heads != 0 {
-		c.fail("block_types", "block_types, or lru_width among num_attention_heads, makes no blocks", "A list of recurrent and attention is expected.", correct)
+		c.fail("block_types", "block_types, or lru_width among num_attention_heads, makes no blocks",
+			"A list of recurrent and attention is expected.", correct)
 		return
 	}
 	pattern(m, func(l int64, b *llm.Block) {
@@ -147,11 +154,14 @@ func zamba2(c *config, m *llm.Model) {
 		}
 	}
 	heads := max(1, c.or(8, "n_mamba_heads"))
-	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"), Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),
-		Kernel: c.or(4, "mamba_d_conv"), Chunk: max(1, c.or(256, "chunk_size")), ConvBias: c.flag("use_conv_bias", true)}
+	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"),
+		Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),
+		Kernel: c.or(4, "mamba_d_conv"), Chunk: max(1, c.or(256, "chunk_size")),
+		ConvBias: c.flag("use_conv_bias", true)}
 	list := c.list("layers_block_type", m.Layers)
 	if list == nil {
-		c.fail("layers_block_type", "layers_block_type is missing", "The kind of each layer is expected.", "Add it, or correct it in the config.json.")
+		c.fail("layers_block_type", "layers_block_type is missing", "The kind of each layer is expected.",
+			"Add it, or correct it in the config.json.")
 		return
 	}
 	shared, uses := max(1, c.or(1, "num_mem_blocks")), int64(0)

@@ -49,13 +49,16 @@ func TestSwapMovesWeights(t *testing.T) {
 	none := of("0")
 	args["swap-blocks"] = "4"
 	whole := short(t, "wan-14b", args, 40)
-	if said := strings.Join(whole.Setup.Said(), " "); !strings.Contains(said, "4 of 40 blocks") || !strings.Contains(said, "28.6 GB there") {
+	if said := strings.Join(whole.Setup.Said(), " "); !strings.Contains(said, "4 of 40 blocks") ||
+		!strings.Contains(said, "28.6 GB there") {
 		t.Errorf("4 of 40 blocks in fp8: %q; want so many, and the 28.6 GB of all weights in 16 bits", said)
 	}
 	for n, text := range []string{"0", "1", "2", "3", "4", "5", "6", "7"} {
 		got := of(text)
-		if want := none.Allocated - engine.Bytes(n)*block; got.Allocated != want || got.Host != engine.Bytes(n)*block || got.States != none.States-engine.Bytes(n)*block {
-			t.Errorf("%s of 8 blocks: %d allocated, %d on the host, states %d; want %d, %d, %d", text, got.Allocated, got.Host, got.States, want, n*block, none.States-engine.Bytes(n)*block)
+		if want := none.Allocated - engine.Bytes(n)*block; got.Allocated != want ||
+			got.Host != engine.Bytes(n)*block || got.States != none.States-engine.Bytes(n)*block {
+			t.Errorf("%s of 8 blocks: %d allocated, %d on the host, states %d; want %d, %d, %d", text, got.Allocated,
+				got.Host, got.States, want, n*block, none.States-engine.Bytes(n)*block)
 		}
 		if got.Phase != none.Phase || got.Phases[llm.Step] != none.Phases[llm.Step]-engine.Bytes(n)*block {
 			t.Errorf("%s of 8 blocks: the peak is in the %s, %d in the optimizer's step; want %s, and as much less as is away", text, got.Phase, got.Phases[llm.Step], none.Phase)
@@ -72,9 +75,11 @@ func TestSwapOfTwoRows(t *testing.T) {
 	if !strings.Contains(said, "2 of 8 and 6 of 16 blocks") {
 		t.Errorf("5 blocks of 8 and 16: %q, want 2 of 8 and 6 of 16", said)
 	}
-	const double, single = 2*(4*3072*3072+2*4*3072*3072) + 2*6*3072*3072, 4*3072*3072 + 2*4*3072*3072 + 3*3072*3072 - 3072*3072 + 3072*3072
+	const double, single = 2*(4*3072*3072+2*4*3072*3072) + 2*6*3072*3072,
+		4*3072*3072 + 2*4*3072*3072 + 3*3072*3072 - 3072*3072 + 3072*3072
 	if host := answer(t, a).Host; host < 2*(2*double+6*single)*99/100 || host > 2*(2*double+6*single)*101/100 {
-		t.Errorf("%d bytes on the host, want about %d: 2 and 6 blocks of %d and %d numbers in bf16", host, 2*(2*double+6*single), double, single)
+		t.Errorf("%d bytes on the host, want about %d: 2 and 6 blocks of %d and %d numbers in bf16", host,
+			2*(2*double+6*single), double, single)
 	}
 }
 
@@ -98,18 +103,21 @@ func TestSwapTakesTime(t *testing.T) {
 	if got := timed("7", slow); got < none+waits-time.Millisecond || got > none+waits+time.Millisecond {
 		t.Errorf("7 of 8 blocks on 1 GB/s: %v, want %v and %v of copies", got, none, waits)
 	}
-	copies := time.Duration(8 * 2 * block / slow * 1e9) // 4 blocks forward and 4 backward, one after the other on the link
+	// 4 blocks forward and 4 backward, one after the other on the link
+	copies := time.Duration(8 * 2 * block / slow * 1e9)
 	if got := timed("4", slow); got < copies || got > copies+none {
 		t.Errorf("4 of 8 blocks on 1 GB/s: %v, want %v of copies and at most %v more", got, copies, none)
 	}
 	if few, many := timed("1", 1e12), timed("7", 1e12); few != none || many <= few {
-		t.Errorf("1 and 7 of 8 blocks on 1 TB/s: %v and %v; want %v, for 6 blocks hide the copy of one, and longer", few, many, none)
+		t.Errorf("1 and 7 of 8 blocks on 1 TB/s: %v and %v; want %v, for 6 blocks hide the copy of one, and longer",
+			few, many, none)
 	}
 }
 
 // The fewest blocks that fit fit, and one fewer do not; what would help names them.
 func TestFewestSwapped(t *testing.T) {
-	args := engine.Args{"frames": "49", "height": "512", "lora": "32", "ckpt": "full", "base": "fp8", "device": "rtx-4090"}
+	args := engine.Args{"frames": "49", "height": "512", "lora": "32", "ckpt": "full", "base": "fp8",
+		"device": "rtx-4090"}
 	a, err := llm.New(config(t, "wan-14b"), args)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,8 @@ func (c *config) towers(m *llm.Model) {
 		kind := v.text("model_type", "")
 		build := towerKinds[kind]
 		if build == nil {
-			c.notes = append(c.notes, fmt.Sprintf("The tower of %s, %q, is not understood and not counted: this is the language part alone.", key, kind))
+			c.notes = append(c.notes,
+				fmt.Sprintf("The tower of %s, %q, is not understood and not counted: this is the language part alone.", key, kind))
 			continue
 		}
 		t := build(v, m)
@@ -28,7 +29,9 @@ func (c *config) towers(m *llm.Model) {
 		}
 		t.Name = kind
 		m.Beside = append(m.Beside, t)
-		c.notes = append(c.notes, fmt.Sprintf("The tower of %s is counted, %d parameters, and not run: the step is one on text.", key, t.Blocks*t.Params+t.Beside))
+		c.notes = append(c.notes,
+			fmt.Sprintf("The tower of %s is counted, %d parameters, and not run: the step is one on text.", key,
+				t.Blocks*t.Params+t.Beside))
 	}
 	if c.outer == "gemma3" {
 		m.Shorter = len(m.Beside) > 0
@@ -37,7 +40,8 @@ func (c *config) towers(m *llm.Model) {
 
 // towerKinds are the towers that are known, by their model_type.
 var towerKinds = map[string]func(v *config, m *llm.Model) llm.Tower{
-	"siglip_vision_model": siglipTower, "qwen3_vl_vision": qwen3Tower, "qwen3_vl_moe_vision": qwen3Tower, "qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
+	"siglip_vision_model": siglipTower, "qwen3_vl_vision": qwen3Tower, "qwen3_vl_moe_vision": qwen3Tower,
+	"qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
 	"qwen3_5_vision": qwen3Tower, "qwen3_5_moe_vision": qwen3Tower, "qwen3_5": qwen3Tower, "qwen3_5_moe": qwen3Tower,
 	"qwen2_vl_vision": qwen2Tower, "qwen2_vl": qwen2Tower,
 }
@@ -62,12 +66,14 @@ func qwen3Tower(v *config, m *llm.Model) llm.Tower {
 	deep, _ := v.value("deepstack_visual_indexes").([]any)
 	merger := four*four + four + four*out + out
 	return llm.Tower{Blocks: v.need("depth"), Params: seen(h, v.need("intermediate_size")),
-		Beside: v.or(3, "in_channels")*v.or(2, "temporal_patch_size")*patch*patch*h + h + v.or(2304, "num_position_embeddings")*h + 2*h + merger + int64(len(deep))*(2*four+merger)}
+		Beside: v.or(3, "in_channels")*v.or(2, "temporal_patch_size")*patch*patch*h + h + v.or(2304,
+			"num_position_embeddings")*h + 2*h + merger + int64(len(deep))*(2*four+merger)}
 }
 
 func qwen2Tower(v *config, m *llm.Model) llm.Tower {
 	h, merge := v.need("embed_dim"), v.or(2, "spatial_merge_size")
 	four, patch := merge*merge*h, v.or(14, "patch_size")
 	return llm.Tower{Blocks: v.need("depth"), Params: seen(h, v.or(4, "mlp_ratio")*h),
-		Beside: v.or(3, "in_channels")*v.or(2, "temporal_patch_size")*patch*patch*h + 2*h + four*four + four + four*m.Hidden + m.Hidden}
+		Beside: v.or(3, "in_channels")*v.or(2, "temporal_patch_size")*patch*patch*h + 2*h + four*four + four +
+			four*m.Hidden + m.Hidden}
 }

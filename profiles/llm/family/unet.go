@@ -12,10 +12,15 @@ import (
 func init() { families["UNet2DConditionModel"], ownSizes["UNet2DConditionModel"] = unet, true }
 
 // unetUsual are keys of networks that are built otherwise, with the value of those that are not; null is as good.
-var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_attention": "false", "resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false",
-	"mid_block_type": `"UNetMidBlock2DCrossAttn"`, "act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3", "time_embedding_type": `"positional"`,
-	"attention_type": `"default"`, "class_embeddings_concat": "false", "dropout": "0.0", "addition_embed_type": `"text_time"`, "class_embed_type": "", "encoder_hid_dim": "", "encoder_hid_dim_type": "", "num_attention_heads": "",
-	"num_class_embeds": "", "time_embedding_dim": "", "time_embedding_act_fn": "", "timestep_post_act": "", "time_cond_proj_dim": "", "cross_attention_norm": "",
+var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_attention": "false",
+	"resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false",
+	"mid_block_type": `"UNetMidBlock2DCrossAttn"`, "act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3",
+	"time_embedding_type": `"positional"`,
+	"attention_type":      `"default"`, "class_embeddings_concat": "false", "dropout": "0.0",
+	"addition_embed_type": `"text_time"`, "class_embed_type": "", "encoder_hid_dim": "",
+	"encoder_hid_dim_type": "", "num_attention_heads": "",
+	"num_class_embeds": "", "time_embedding_dim": "", "time_embedding_act_fn": "", "timestep_post_act": "",
+	"time_cond_proj_dim": "", "cross_attention_norm": "",
 	"mid_block_only_cross_attention": "", "reverse_transformer_layers_per_block": ""}
 
 // unetRow is a UNet while its modules are put in a row.
@@ -32,8 +37,10 @@ type unetRow struct {
 func (r *unetRow) add(part llm.UnetPart, out, n int64) *llm.Unet {
 	u, heads := r.all, r.heads[r.level]
 	u.Part, u.Out, u.Plain = part, out, part != llm.UnetBlock && part != llm.UnetResNet
-	b := llm.Block{Heads: heads, Keys: heads, Head: max(1, r.width/heads), Wide: 4 * r.width, Unet: &u, Own: llm.Own{Hidden: r.width, Share: 1 << (2 * r.level)}}
-	b.Both, b.Layer, b.Gated, b.MLPBias, b.OutBias, b.NoRope, b.NoTables, b.NoIDs = true, true, true, true, true, true, true, true
+	b := llm.Block{Heads: heads, Keys: heads, Head: max(1, r.width/heads), Wide: 4 * r.width, Unet: &u,
+		Own: llm.Own{Hidden: r.width, Share: 1 << (2 * r.level)}}
+	b.Both, b.Layer, b.Gated, b.MLPBias, b.OutBias, b.NoRope, b.NoTables, b.NoIDs = true, true, true, true, true,
+		true, true, true
 	b.Cross, b.NoMixer = part == llm.UnetBlock, part != llm.UnetBlock
 	row(r.m, n, b, nil)
 	r.width = out
@@ -71,7 +78,8 @@ func (c *config) levels(key string, otherwise int64, n int) []int64 {
 		}
 		k, ok := whole(v)
 		if !ok || k < 1 || k > 1<<16 {
-			c.fail(key, key+" is "+told(c.value(key)), fmt.Sprintf("A number of 1 to 65536 is expected, or %d of them, one of each level.", n), correct)
+			c.fail(key, key+" is "+told(c.value(key)),
+				fmt.Sprintf("A number of 1 to 65536 is expected, or %d of them, one of each level.", n), correct)
 			break
 		}
 		out[i] = k
@@ -84,7 +92,8 @@ func unet(c *config, m *llm.Model) {
 	channels, _ := c.value("block_out_channels").([]any)
 	n := len(channels)
 	if n < 1 || n > 8 {
-		c.fail("block_out_channels", "block_out_channels is "+told(channels), "The channels of 1 to 8 levels are expected.", correct)
+		c.fail("block_out_channels", "block_out_channels is "+told(channels),
+			"The channels of 1 to 8 levels are expected.", correct)
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(unetUsual)) {
@@ -93,8 +102,10 @@ func unet(c *config, m *llm.Model) {
 		}
 	}
 	width, layers := c.levels("block_out_channels", 1, n), c.levels("layers_per_block", 2, n)
-	r := &unetRow{m: m, heads: c.levels("attention_head_dim", 8, n), deep: c.levels("transformer_layers_per_block", 1, n), width: width[0]}
-	in, out, text, groups := c.need("in_channels"), c.need("out_channels"), c.need("cross_attention_dim"), c.levels("norm_num_groups", 32, 1)[0]
+	r := &unetRow{m: m, heads: c.levels("attention_head_dim", 8, n),
+		deep: c.levels("transformer_layers_per_block", 1, n), width: width[0]}
+	in, out, text, groups := c.need("in_channels"), c.need("out_channels"), c.need("cross_attention_dim"),
+		c.levels("norm_num_groups", 32, 1)[0]
 	if c.err != nil || c.tooMany("layers_per_block", append(slices.Clone(layers), r.deep...)...) {
 		return
 	}
@@ -103,7 +114,9 @@ func unet(c *config, m *llm.Model) {
 	for i, w := range width {
 		if len(down) != n || len(up) != n || down[i] != "CrossAttnDownBlock2D" && down[i] != "DownBlock2D" ||
 			told(up[n-1-i]) != strings.Replace(told(down[i]), "Down", "Up", 1) || w%r.heads[i] != 0 || w%groups != 0 {
-			c.unknown("down_block_types", fmt.Sprintf("a level of %d channels with %d heads and %d groups that is not understood", w, r.heads[i], groups))
+			c.unknown("down_block_types",
+				fmt.Sprintf("a level of %d channels with %d heads and %d groups that is not understood", w,
+					r.heads[i], groups))
 			return
 		}
 		attends[i] = down[i] != "DownBlock2D"
@@ -121,8 +134,9 @@ func unet(c *config, m *llm.Model) {
 		r.all.Each += from + 2*time
 	}
 	r.halves(width, layers, attends, out)
-	c.notes = append(c.notes, "The tokens of the latents are height / 8 x width / 8, and a quarter of them on each further level; a text of 77 tokens is beside them. "+
-		"Its encoders and the autoencoder are not counted: latents and texts are taken as computed before. Adapters stand beside the queries, keys, values and outputs of attention.")
+	c.notes = append(c.notes,
+		"The tokens of the latents are height / 8 x width / 8, and a quarter of them on each further level; a text of 77 tokens is beside them. "+
+			"Its encoders and the autoencoder are not counted: latents and texts are taken as computed before. Adapters stand beside the queries, keys, values and outputs of attention.")
 }
 
 // halves appends all modules.

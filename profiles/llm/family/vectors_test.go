@@ -92,7 +92,8 @@ const leastRead = 153
 func compare(t *testing.T, m *llm.Model, name string, want run) bool {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: want.batch, Seq: want.tokens}}
 	llm.FindProgram("hf").Apply(&s)
-	s.Weight, s.Grad, s.Attention, s.Checkpoint = 2, 2, llm.AttentionKind(want.attention), llm.CheckpointKind(want.checkpoint)
+	s.Weight, s.Grad, s.Attention, s.Checkpoint = 2, 2, llm.AttentionKind(want.attention),
+		llm.CheckpointKind(want.checkpoint)
 	s.Kernels = strings.HasSuffix(name, "+kernels")
 	got, err := s.Kept()
 	if err != nil {
@@ -101,7 +102,8 @@ func compare(t *testing.T, m *llm.Model, name string, want run) bool {
 	}
 	same := slices.Equal(got.Blocks, want.blocks) && int64(got.Outside) == want.outside
 	if !same {
-		t.Errorf("%s, %s, %d x %d tokens, checkpoint %s: kept %v, %d outside (%+d); want %v, %d", name, want.attention, want.batch, want.tokens, want.checkpoint,
+		t.Errorf("%s, %s, %d x %d tokens, checkpoint %s: kept %v, %d outside (%+d); want %v, %d", name,
+			want.attention, want.batch, want.tokens, want.checkpoint,
 			got.Blocks, got.Outside, int64(got.Outside)-want.outside, want.blocks, want.outside)
 	}
 	return same

@@ -18,17 +18,23 @@ func TestRead(t *testing.T) {
 		left string
 	}{
 		{"--pipeline-model-parallel-size 8 --micro-batch-size 2 --global-batch-size 128 --seq-length 4096 --bf16", 16,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "16", "pp": "8", "batch": "2", "accumulate": "32", "seq": "4096", "schedule": "1f1b"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "16", "pp": "8", "batch": "2",
+				"accumulate": "32", "seq": "4096", "schedule": "1f1b"}, ""},
 		{"torchrun --nproc_per_node 8 --nnodes=2 pretrain_gpt.py \\\n --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 \\\n --num-layers-per-virtual-pipeline-stage 4 --micro-batch-size 1 --global-batch-size 32 --use-distributed-optimizer --sequence-parallel --train-iters 500 --fp8-format hybrid", 0,
-			engine.Args{"program": "megatron", "shard": "zero1", "gpus": "16", "tp": "2", "pp": "4", "batch": "1", "accumulate": "16", "schedule": "interleaved", "stages": "2"}, "--fp8-format"},
+			engine.Args{"program": "megatron", "shard": "zero1", "gpus": "16", "tp": "2", "pp": "4", "batch": "1",
+				"accumulate": "16", "schedule": "interleaved", "stages": "2"}, "--fp8-format"},
 		{"PARALLEL=(--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 4)", 0,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1", "schedule": "interleaved", "stages": "4"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1",
+				"schedule": "interleaved", "stages": "4"}, ""},
 		{"--pipeline-model-parallel-size 2 --decoder-last-pipeline-num-layers 15", 0,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1", "schedule": "1f1b", "lighter": "1"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1",
+				"schedule": "1f1b", "lighter": "1"}, ""},
 		{"--micro-batch-size 1 --recompute-granularity full --recompute-method block --recompute-num-layers 5", 0,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "ckpt": "full", "first": "5"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
+				"ckpt": "full", "first": "5"}, ""},
 		{"--micro-batch-size 1 --recompute-activations --recompute-modules moe_act", 0,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "ckpt": "modules", "recompute": "moe_act"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
+				"ckpt": "modules", "recompute": "moe_act"}, ""},
 	} {
 		got, err := Read(c.text, 32, c.gpus)
 		if err != nil || !maps.Equal(got.Args, c.want) || strings.Join(got.Left, " ") != c.left {
@@ -60,9 +66,12 @@ func TestReadRefuses(t *testing.T) {
 // What is written reads as it was.
 func TestRoundTrip(t *testing.T) {
 	for _, args := range []engine.Args{
-		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096", "schedule": "1f1b", "shard": "zero1"},
-		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4", "shard": "none", "ckpt": "full", "group": "2"},
-		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none", "ckpt": "full", "first": "3", "lighter": "3"},
+		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096",
+			"schedule": "1f1b", "shard": "zero1"},
+		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
+			"shard": "none", "ckpt": "full", "group": "2"},
+		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
+			"ckpt": "full", "first": "3", "lighter": "3"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)
 		if err != nil {
@@ -74,8 +83,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s\nreads as %v (%v); want %v", text, a, err, b)
 		}
 	}
-	for _, args := range []engine.Args{{"pp": "4", "gpus": "4"}, {"ckpt": "dots"}, {"pp": "4", "gpus": "4", "lighter": "1"}} {
-		if text, err := Flags(args, map[bool]string{true: "zb-v", false: "1f1b"}[args["lighter"] == ""], 32); err == nil {
+	for _, args := range []engine.Args{{"pp": "4", "gpus": "4"}, {"ckpt": "dots"},
+		{"pp": "4", "gpus": "4", "lighter": "1"}} {
+		if text, err := Flags(args, map[bool]string{true: "zb-v", false: "1f1b"}[args["lighter"] == ""],
+			32); err == nil {
 			t.Errorf("%v is written as %s; want an error", args, text)
 		}
 	}

@@ -45,7 +45,8 @@ type placement struct {
 	segments  []alloc.Segment // of recordings
 }
 
-func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*proto.Progress)) (*proto.Placed, *proto.Failure) {
+func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*proto.Progress)) (*proto.Placed,
+	*proto.Failure) {
 	p := &placement{pool: engine.NoLimit, allocator: alloc.Lookup(q.Allocator), args: q.Args}
 	if p.allocator == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no allocator %q", q.Allocator)
@@ -67,7 +68,8 @@ func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*prot
 		ctx, cancel = context.WithTimeout(ctx, q.Limit)
 		defer cancel()
 	}
-	return p.run(ctx, engine.NewPoll(ctx, func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) }))
+	return p.run(ctx, engine.NewPoll(ctx,
+		func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) }))
 }
 
 func (p *placement) takeBuffers(q *proto.Place) (err error) {

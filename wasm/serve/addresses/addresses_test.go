@@ -13,11 +13,13 @@ import (
 
 // A file about addresses gets what was recorded, measured and checked.
 func TestMemoryForPage(t *testing.T) {
-	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 2}, {Name: "a", Free: true}, {Name: "c", Bytes: 1}})
+	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 2}, {Name: "a", Free: true},
+		{Name: "c", Bytes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &profiles.Memory{Requests: r, Recorded: &alloc.Layout{Addr: []engine.Bytes{0, 4, 0}, Pool: 8, Reserved: []alloc.Level{{Event: 0, Bytes: 8}}}, Capacity: 8}
+	m := &profiles.Memory{Requests: r, Recorded: &alloc.Layout{Addr: []engine.Bytes{0, 4, 0}, Pool: 8,
+		Reserved: []alloc.Level{{Event: 0, Bytes: 8}}}, Capacity: 8}
 	got, err := memory(m, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,18 +39,23 @@ func TestMemoryForPage(t *testing.T) {
 // What is in use at the peak of a recording does not count the request that found no
 // room: the addresses say what the doctor says.
 func TestRefusedIsNotInUse(t *testing.T) {
-	m := &profiles.Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Bytes: 8, End: 3}, {Bytes: 100, Start: 1, End: 3}}, Events: []alloc.Event{{}, {Buffer: 1}, {Free: true}}},
-		Recorded: &alloc.Layout{Addr: []engine.Bytes{0, alloc.NoAddr}, Pool: 8, Reserved: []alloc.Level{{Bytes: 8}}, Failed: &alloc.Failure{Event: 1, Buffer: 1, Bytes: 100}}}
+	m := &profiles.Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Bytes: 8, End: 3},
+		{Bytes: 100, Start: 1, End: 3}}, Events: []alloc.Event{{}, {Buffer: 1}, {Free: true}}},
+		Recorded: &alloc.Layout{Addr: []engine.Bytes{0, alloc.NoAddr}, Pool: 8, Reserved: []alloc.Level{{Bytes: 8}},
+			Failed: &alloc.Failure{Event: 1, Buffer: 1, Bytes: 100}}}
 	got, err := memory(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &profiles.Profile{Memory: m, History: &profiles.History{Stack: make([]int32, 2), Streams: make([]int16, 2), Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}}}
+	p := &profiles.Profile{Memory: m, History: &profiles.History{Stack: make([]int32, 2), Streams: make([]int16, 2),
+		Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}}}
 	want, err := doctor.Read(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if peak := want.Report(doctor.Decisive).Peak; peak != 8 || got.Peak != peak || got.Recorded.Peak != peak || got.Recorded.PeakAt != 0 {
-		t.Errorf("in use at the peak are %d and %d bytes at %v, the doctor says %d; want 8 at the start", got.Peak, got.Recorded.Peak, got.Recorded.PeakAt, peak)
+	if peak := want.Report(doctor.Decisive).Peak; peak != 8 || got.Peak != peak || got.Recorded.Peak != peak ||
+		got.Recorded.PeakAt != 0 {
+		t.Errorf("in use at the peak are %d and %d bytes at %v, the doctor says %d; want 8 at the start", got.Peak,
+			got.Recorded.Peak, got.Recorded.PeakAt, peak)
 	}
 }

@@ -21,7 +21,8 @@ import (
 func init() { serve.Register(write) }
 
 // write refuses a schedule that the second opinion does not believe.
-func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.Nothing)) (*proto.Exported, *proto.Failure) {
+func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.Nothing)) (*proto.Exported,
+	*proto.Failure) {
 	switch q.Form {
 	case proto.FormPlan:
 		return plan(q)
@@ -70,7 +71,8 @@ func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	}
 	player, c := play.NewPlayer(trace), p.Chain
 	limit := q.Budget - c.Input - c.Resident.Total()
-	found, err := play.Find(c, trace, player, play.Query{Class: play.Class(q.Class), Limit: limit, Link: q.Device.ToHost}, nil)
+	found, err := play.Find(c, trace, player,
+		play.Query{Class: play.Class(q.Class), Limit: limit, Link: q.Device.ToHost}, nil)
 	if short, ok := errors.AsType[*engine.InfeasibleError](err); ok {
 		return nil, proto.Fail(proto.Infeasible,
 			"no plan of class %s was found for a step in %s; the smallest peak met is %s, and nothing proves that it is the smallest",

@@ -50,8 +50,10 @@ func curve(p *llm.Plan) string {
 	legend(&b, len(p.Curves), "a policy each")
 	for _, c := range p.Policies {
 		if c.Method == "" {
-			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(c.Answer.High+a.context), format.Duration(c.Answer.Time))
-			fmt.Fprintf(&b, `<circle class="turn-%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, fits[c.Answer.Verdict], a.x(c.Answer.High+a.context), a.y(c.Answer.Time), html.EscapeString(title))
+			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(c.Answer.High+a.context),
+				format.Duration(c.Answer.Time))
+			fmt.Fprintf(&b, `<circle class="turn-%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
+				fits[c.Answer.Verdict], a.x(c.Answer.High+a.context), a.y(c.Answer.Time), html.EscapeString(title))
 		}
 	}
 	return b.String() + "</svg>"

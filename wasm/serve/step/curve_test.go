@@ -35,7 +35,8 @@ func TestCurve(t *testing.T) {
 	if got, want := strings.Count(svg, "<circle"), len(p.Policies)-2+1; got != want || want < 13 {
 		t.Errorf("%d dots, want %d, that of the legend among them", got, want)
 	}
-	for _, want := range []string{`class="recomputes"`, `class="moves"`, "card 79.6 GiB", "<title>full checkpointing: "} {
+	for _, want := range []string{`class="recomputes"`, `class="moves"`, "card 79.6 GiB",
+		"<title>full checkpointing: "} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in\n%s", want, svg)
 		}

@@ -19,8 +19,10 @@ const (
 // laneClasses are how passes are coloured, by kind: forwards, backwards, and those of the weights.
 var laneClasses = map[pipeline.Kind]int{pipeline.Backward: 1, pipeline.Inputs: 1, pipeline.Weights: 2}
 
-// lanes returns a small picture of when the ranks of a pipeline work, as SVG: a lane each, on an axis that ends at the longest
-// of the steps that are compared. A line across it marks the end of the step that was taken. Of a joined pass the forward
+// lanes returns a small picture of when the ranks of a pipeline work, as SVG: a lane each, on an axis that ends at
+// the longest
+// of the steps that are compared. A line across it marks the end of the step that was taken. Of a joined pass the
+// forward
 // is drawn as its first third.
 func lanes(t *pipeline.Trace, taken, longest time.Duration) string {
 	every := 1

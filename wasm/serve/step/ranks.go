@@ -23,11 +23,15 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	var first []int // of the passes of each rank
 	for i, rank := range r.List {
 		list, peak := phases(rank.Result)
-		out.Ranks = append(out.Ranks, proto.StepRank{Layers: stretches(rank.Layers), InFlight: rank.InFlight, Allocated: rank.Allocated,
-			Low: min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak, Phases: list, Held: r.Trace.Peak[i]})
+		out.Ranks = append(out.Ranks, proto.StepRank{Layers: stretches(rank.Layers), InFlight: rank.InFlight,
+			Allocated: rank.Allocated,
+			Low:       min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak,
+			Phases: list, Held: r.Trace.Peak[i]})
 		first = append(first, len(out.Passes))
 		for _, x := range r.Trace.Ranks[i] {
-			out.Passes = append(out.Passes, proto.StepPass{Kind: x.Kind.Letter()[0], Rank: i, Stage: x.Stage, Micro: x.Micro, Start: x.Start, End: x.End})
+			out.Passes = append(out.Passes,
+				proto.StepPass{Kind: x.Kind.Letter()[0], Rank: i, Stage: x.Stage, Micro: x.Micro, Start: x.Start,
+					End: x.End})
 		}
 	}
 	of := r.Schedule.Problem
@@ -95,8 +99,9 @@ func orders(out *proto.Stepped, p *llm.Plan) {
 		if o.Twice() {
 			about += ", all states twice"
 		}
-		out.Orders = append(out.Orders, proto.StepChange{Names: []string{words}, Words: about, Lanes: lanes(a.Ranks.Trace,
-			taken.Trace.Makespan, longest), Args: ask.With(p.Ask.Args, "schedule", o.Name),
+		out.Orders = append(out.Orders, proto.StepChange{Names: []string{words}, Words: about,
+			Lanes: lanes(a.Ranks.Trace,
+				taken.Trace.Makespan, longest), Args: ask.With(p.Ask.Args, "schedule", o.Name),
 			Fit: fits[a.Verdict], GPUs: p.Ask.GPUs, Low: a.Low, High: a.High, Time: a.Time})
 	}
 }

@@ -22,7 +22,8 @@ import (
 
 func init() { serve.Register(answer) }
 
-func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) {
+func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*proto.Stepped)) (*proto.Stepped,
+	*proto.Failure) {
 	m, config, err := model(q.Model)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
@@ -120,7 +121,8 @@ var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.Fi
 // fill takes over what is known of a plan.
 func fill(out *proto.Stepped, p *llm.Plan) {
 	a, s := p.Answer, p.Ask.Setup
-	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil, llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
+	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil,
+		llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
 	out.Notes = p.Ask.Card.Says(&p.Ask.Setup)
 	if pictures := s.Pictured(); pictures != "" {
 		out.Notes = append(out.Notes, fmt.Sprintf("%s are %d tokens.", pictures, s.Seq))
@@ -128,7 +130,8 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	if a.Host > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("Up to %s wait in host memory.", format.Bytes(a.Host)))
 	}
-	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs, p.Ask.Card.Memory, p.Ask.Context
+	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs,
+		p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
 	out.Time, out.Rate = a.Time, p.Rate()
 	out.TimeLow, out.TimeHigh = p.TimeRange()
@@ -138,7 +141,8 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Policies, out.Curve = changes(p.Policies), curve(p)
 	if n := p.Nearest; n != nil {
-		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL, Bytes: n.Bytes, Low: n.Answer.Low, High: n.Answer.High, Percent: n.Percent, Differs: n.Differs}
+		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL,
+			Bytes: n.Bytes, Low: n.Answer.Low, High: n.Answer.High, Percent: n.Percent, Differs: n.Differs}
 	}
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages
@@ -160,22 +164,27 @@ func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
 
 // kinds are what pictures show a class as.
 var kinds = map[llm.Class]proto.PartKind{
-	llm.Weights: proto.PartStates, llm.Masters: proto.PartStates, llm.Gradients: proto.PartStates, llm.Moments: proto.PartStates,
-	llm.Gathered: proto.PartMoved, llm.Saved: proto.PartKept, llm.Logits: proto.PartScratch, llm.Working: proto.PartWorking,
+	llm.Weights: proto.PartStates, llm.Masters: proto.PartStates, llm.Gradients: proto.PartStates,
+	llm.Moments:  proto.PartStates,
+	llm.Gathered: proto.PartMoved, llm.Saved: proto.PartKept, llm.Logits: proto.PartScratch,
+	llm.Working:   proto.PartWorking,
 	llm.Backwards: proto.PartBack, llm.Buffers: proto.PartMoved, llm.StepTemps: proto.PartScratch,
 }
 
 func parts(list []llm.Part) (out []proto.StepPart) {
 	for _, p := range list {
 		origin, why := p.Class.Origin()
-		out = append(out, proto.StepPart{Name: p.Class.String(), Kind: kinds[p.Class], Bytes: p.Bytes, Origin: proto.Origin(origin), Why: why})
+		out = append(out, proto.StepPart{Name: p.Class.String(), Kind: kinds[p.Class], Bytes: p.Bytes,
+			Origin: proto.Origin(origin), Why: why})
 	}
 	return out
 }
 
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
-		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "", Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High, Time: c.Answer.Time, Allocated: c.Answer.Allocated})
+		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "",
+			Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High,
+			Time: c.Answer.Time, Allocated: c.Answer.Allocated})
 	}
 	return out
 }

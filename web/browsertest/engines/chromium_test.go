@@ -41,7 +41,8 @@ func Chromium(ctx context.Context) (Browser, error) {
 	}
 	b := &chromium{home: home}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(bin), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
+		chromedp.ExecPath(bin), chromedp.Headless, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.DisableGPU,
 		chromedp.UserDataDir(filepath.Join(home, "profile")), chromedp.WindowSize(1400, 900),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
@@ -149,7 +150,8 @@ func (t *chromiumTab) Drag(ctx context.Context, points ...Point) error {
 	own, end := t.within(ctx)
 	defer end()
 	send := func(kind input.DispatchMouseEventType, at Point, buttons int64) error {
-		params := input.DispatchMouseEventParams{Type: kind, X: float64(at.X), Y: float64(at.Y), Buttons: buttons, Button: input.MouseButtonLeft}
+		params := input.DispatchMouseEventParams{Type: kind, X: float64(at.X), Y: float64(at.Y), Buttons: buttons,
+			Button: input.MouseButtonLeft}
 		switch {
 		case kind != input.DispatchMouseEventTypeMouseMoved:
 			params.ClickCount = 1
@@ -184,8 +186,9 @@ func modifiers(ctrl bool) int64 {
 func (t *chromiumTab) Wheel(ctx context.Context, at Point, delta int, ctrl bool) error {
 	own, end := t.within(ctx)
 	defer end()
-	_, err := chromedp.Call(own, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel,
-		X: float64(at.X), Y: float64(at.Y), DeltaX: 1, DeltaY: float64(delta), Modifiers: modifiers(ctrl)})
+	_, err := chromedp.Call(own, input.DispatchMouseEvent,
+		input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseWheel,
+			X: float64(at.X), Y: float64(at.Y), DeltaX: 1, DeltaY: float64(delta), Modifiers: modifiers(ctrl)})
 	return err
 }
 
@@ -211,11 +214,13 @@ func (t *chromiumTab) Key(ctx context.Context, key rune, ctrl bool) error {
 func (t *chromiumTab) Files(ctx context.Context, selector string, paths ...string) error {
 	own, end := t.within(ctx)
 	defer end()
-	field, err := chromedp.Run(own, chromedp.Evaluate[*runtime.RemoteObject](fmt.Sprintf("document.querySelector(%q)", selector)))
+	field, err := chromedp.Run(own, chromedp.Evaluate[*runtime.RemoteObject](fmt.Sprintf("document.querySelector(%q)",
+		selector)))
 	if err != nil {
 		return err
 	}
-	_, err = chromedp.Call(own, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: paths, ObjectID: field.ObjectID})
+	_, err = chromedp.Call(own, dom.SetFileInputFiles,
+		dom.SetFileInputFilesParams{Files: paths, ObjectID: field.ObjectID})
 	return err
 }
 

@@ -32,9 +32,12 @@ func dropping(p *Page) {
 	if begun < 0 || opened < begun {
 		p.t.Errorf("workers were asked for %q; want the second program, and then \"open\"", order)
 	} else if slices.Contains(order[begun:opened], "sweep") {
-		p.t.Errorf("workers were asked for %q; want no point of the sweep between the second program and \"open\"", order)
+		p.t.Errorf("workers were asked for %q; want no point of the sweep between the second program and \"open\"",
+			order)
 	}
-	if facts := Get[string](p, `document.querySelector(".about .facts").textContent.replace(/\s+/g, " ")`); !strings.Contains(facts, "blocks 3 ") {
+	if facts := Get[string](p,
+		`document.querySelector(".about .facts").textContent.replace(/\s+/g, " ")`); !strings.Contains(facts,
+		"blocks 3 ") {
 		p.t.Errorf("the facts are %q; want 3 layers", facts)
 	}
 	p.Wait(`/&d=[01]\./.test(location.hash)`)
@@ -92,7 +95,8 @@ func exporting(p *Page) {
 		note := p.Text("share-note")
 		files[kind] = saved(p, strings.TrimSuffix(strings.TrimPrefix(note, "Saved "), "."))
 	}
-	if got := string(files["svg"]); !strings.HasPrefix(got, "<svg") || !strings.HasSuffix(strings.TrimSpace(got), "</svg>") {
+	if got := string(files["svg"]); !strings.HasPrefix(got, "<svg") ||
+		!strings.HasSuffix(strings.TrimSpace(got), "</svg>") {
 		p.t.Errorf("the SVG begins with %.80q; want a whole one", got)
 	}
 	picture, err := png.Decode(strings.NewReader(string(files["png"])))
@@ -106,7 +110,8 @@ func exporting(p *Page) {
 		Verified   bool
 		Operations []struct{ Lane string }
 	}
-	if err := json.Unmarshal(files["json"], &schedule); err != nil || schedule.StepNs == 0 || !schedule.Verified || len(schedule.Operations) < 20 {
+	if err := json.Unmarshal(files["json"], &schedule); err != nil || schedule.StepNs == 0 || !schedule.Verified ||
+		len(schedule.Operations) < 20 {
 		p.t.Errorf("the JSON says a step of %d ns, verified %t, %d operations (%v); want a verified schedule of VGG-16",
 			schedule.StepNs, schedule.Verified, len(schedule.Operations), err)
 	}

@@ -89,7 +89,8 @@ func (b *firefox) begin(ctx context.Context, bin string) error {
 	}
 	var err error
 	b.process, err = launch(b.home, []string{"MOZ_CRASHREPORTER_DISABLE=1"}, bin,
-		"--headless", "--no-remote", "--profile", profile, "--width", "1400", "--height", "900", "--remote-debugging-port", "0", "about:blank")
+		"--headless", "--no-remote", "--profile", profile, "--width", "1400", "--height", "900",
+		"--remote-debugging-port", "0", "about:blank")
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,8 @@ func (b *firefox) heard(method string, params json.RawMessage) {
 		Level, Text, Type string
 		Source            struct{ Context string }
 	}
-	if method != "log.entryAdded" || json.Unmarshal(params, &entry) != nil || entry.Level != "error" && entry.Level != "warn" {
+	if method != "log.entryAdded" || json.Unmarshal(params, &entry) != nil || entry.Level != "error" &&
+		entry.Level != "warn" {
 		return
 	}
 	b.mu.Lock()
@@ -235,7 +237,8 @@ func (t *firefoxTab) Complaints(context.Context) ([]string, error) {
 }
 
 func (t *firefoxTab) Navigate(ctx context.Context, address string) error {
-	return t.b.call(ctx, "browsingContext.navigate", action{"context": t.id, "url": address, "wait": "interactive"}, nil)
+	return t.b.call(ctx, "browsingContext.navigate",
+		action{"context": t.id, "url": address, "wait": "interactive"}, nil)
 }
 
 // evaluated is the answer of script.evaluate.
@@ -249,7 +252,8 @@ type evaluated struct {
 
 func (t *firefoxTab) evaluate(ctx context.Context, script string) (evaluated, error) {
 	var v evaluated
-	err := t.b.call(ctx, "script.evaluate", action{"expression": script, "target": action{"context": t.id}, "awaitPromise": true}, &v)
+	err := t.b.call(ctx, "script.evaluate",
+		action{"expression": script, "target": action{"context": t.id}, "awaitPromise": true}, &v)
 	if err == nil && v.ExceptionDetails != nil {
 		err = errors.New(v.ExceptionDetails.Text)
 	}
@@ -287,11 +291,13 @@ func (t *firefoxTab) Files(ctx context.Context, selector string, paths ...string
 	if err != nil {
 		return err
 	}
-	return t.b.call(ctx, "input.setFiles", action{"context": t.id, "element": action{"sharedId": field.Result.SharedID}, "files": paths}, nil)
+	return t.b.call(ctx, "input.setFiles",
+		action{"context": t.id, "element": action{"sharedId": field.Result.SharedID}, "files": paths}, nil)
 }
 
 func (t *firefoxTab) Resize(ctx context.Context, width, height int) error {
-	return t.b.call(ctx, "browsingContext.setViewport", action{"context": t.id, "viewport": action{"width": width, "height": height}}, nil)
+	return t.b.call(ctx, "browsingContext.setViewport",
+		action{"context": t.id, "viewport": action{"width": width, "height": height}}, nil)
 }
 
 func (t *firefoxTab) Shot(ctx context.Context) ([]byte, error) {

@@ -29,7 +29,8 @@ func sharing(p *Page) {
 	settled(p, link)
 	openShare(p)
 	address := Get[string](p, `document.querySelector("#share-link").value`)
-	if got := unsealed(address); got == address || got != Get[string](p, "location.href") || !strings.HasSuffix(got, link) {
+	if got := unsealed(address); got == address || got != Get[string](p, "location.href") ||
+		!strings.HasSuffix(got, link) {
 		p.t.Errorf("the dialog shows\n%s\nwant the address with a checksum of\n%s", address, link)
 	}
 	p.Click(`[data-do="share-copy"][data-arg="link"]`)
@@ -40,8 +41,10 @@ func sharing(p *Page) {
 	p.Click("#share-title")
 	p.must(p.Key(p.ctx, 'v', true))
 	p.Wait(`document.querySelector("#share-title").value !== ""`)
-	if got := Get[string](p, `document.querySelector("#share-title").value`); !strings.HasPrefix(address, got) || len(got) < 80 && got != address {
-		p.t.Errorf("what is pasted is %q; want the link %q, or the 80 characters of it that a title takes", got, address)
+	if got := Get[string](p, `document.querySelector("#share-title").value`); !strings.HasPrefix(address, got) ||
+		len(got) < 80 && got != address {
+		p.t.Errorf("what is pasted is %q; want the link %q, or the 80 characters of it that a title takes", got,
+			address)
 	}
 	p.Quiet()
 
@@ -77,7 +80,8 @@ const say = (m) => frames[0].postMessage({memtide: m}, "*");
 	if got := Get[string](p, `last("state").origin`); got+"/" != p.URL {
 		p.t.Errorf("the view's messages come from %q; want %q", got, p.URL)
 	}
-	if got, want := unsealed(Get[string](p, `last("state").link.split("#")[1]`)), "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
+	if got, want := unsealed(Get[string](p, `last("state").link.split("#")[1]`)),
+		"v=1&p=gpt2-medium-b4&m=70%25&s=greedy"; got != want {
 		p.t.Errorf("the state's link is %s, want %s", got, want)
 	}
 	step := Get[float64](p, `last("state").stepMs`)

@@ -16,7 +16,8 @@ func asking(p *Page) {
 	if n := Get[int](p, `document.querySelectorAll('[data-testid="step-ranks"] > li').length`); n != 4 {
 		p.t.Errorf("the step shows %d ranks, want 4", n)
 	}
-	if all, wide := Get[int](p, `document.documentElement.clientWidth`), Get[int](p, `document.documentElement.scrollWidth`); wide > all {
+	if all, wide := Get[int](p, `document.documentElement.clientWidth`),
+		Get[int](p, `document.documentElement.scrollWidth`); wide > all {
 		p.t.Errorf("the page is %d px wide in a window of %d", wide, all)
 	}
 	before := Get[string](p, `location.hash`)

@@ -65,7 +65,8 @@ func dragging(p *Page) {
 	at := func(share float64) Point { return p.At("#budget", share, 0.5) }
 	now := Get[float64](p, `document.querySelector("#budget").value / document.querySelector("#budget").max`)
 	p.must(p.Drag(p.ctx, at(now), at(now-0.05), at(now-0.1), at(now-0.15), at(now-0.2)))
-	p.Wait(fmt.Sprintf(`%s && location.hash !== %q && %s.replace(/\s+/g, " ").trim() !== %q`, ready, before, text("peak"), peak))
+	p.Wait(fmt.Sprintf(`%s && location.hash !== %q && %s.replace(/\s+/g, " ").trim() !== %q`, ready, before,
+		text("peak"), peak))
 	p.Wait(`/[&]m=[0-9.]+[KMG]iB/.test(location.hash)`)
 	got := Get[float64](p, `document.querySelector("#budget").value / document.querySelector("#budget").max`)
 	if got > now-0.1 || got < now-0.3 {

@@ -64,7 +64,8 @@ func miniBrowser() string {
 		return p
 	}
 	var all []string
-	for _, pattern := range []string{"/usr/lib/*/webkit2gtk-4.*/MiniBrowser", "/usr/libexec/webkit2gtk-4.*/MiniBrowser", "/usr/lib/webkit2gtk-4.*/MiniBrowser"} {
+	for _, pattern := range []string{"/usr/lib/*/webkit2gtk-4.*/MiniBrowser",
+		"/usr/libexec/webkit2gtk-4.*/MiniBrowser", "/usr/lib/webkit2gtk-4.*/MiniBrowser"} {
 		found, _ := filepath.Glob(pattern) // the patterns are well formed
 		all = append(all, found...)
 	}
@@ -82,7 +83,8 @@ func (b *webkit) begin(ctx context.Context, driver, screen, browser string) erro
 	if err := os.Mkdir(config, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(config, "user-dirs.dirs"), []byte("XDG_DOWNLOAD_DIR=\"$HOME/Downloads\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(config, "user-dirs.dirs"), []byte("XDG_DOWNLOAD_DIR=\"$HOME/Downloads\"\n"),
+		0o600); err != nil {
 		return err
 	}
 	display, err := b.display(ctx, screen)
@@ -93,9 +95,11 @@ func (b *webkit) begin(ctx context.Context, driver, screen, browser string) erro
 	if err != nil {
 		return err
 	}
-	b.driver, err = launch(b.home, []string{"DISPLAY=" + display, "GDK_BACKEND=x11", "LIBGL_ALWAYS_SOFTWARE=1", "WEBKIT_DISABLE_DMABUF_RENDERER=1",
+	b.driver, err = launch(b.home, []string{"DISPLAY=" + display, "GDK_BACKEND=x11", "LIBGL_ALWAYS_SOFTWARE=1",
+		"WEBKIT_DISABLE_DMABUF_RENDERER=1",
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // it needs rights that containers do not have
-		"GSETTINGS_BACKEND=memory", "DBUS_SESSION_BUS_ADDRESS=disabled:"}, driver, fmt.Sprintf("--port=%d", port), "--host=127.0.0.1")
+		"GSETTINGS_BACKEND=memory", "DBUS_SESSION_BUS_ADDRESS=disabled:"}, driver, fmt.Sprintf("--port=%d", port),
+		"--host=127.0.0.1")
 	if err != nil {
 		return err
 	}
@@ -105,13 +109,15 @@ func (b *webkit) begin(ctx context.Context, driver, screen, browser string) erro
 	}
 	options := action{"binary": browser, "args": []string{"--automation"}}
 	var made struct{ SessionID string }
-	err = b.ask(ctx, "POST", address+"/session", action{"capabilities": action{"alwaysMatch": action{"webkitgtk:browserOptions": options}}}, &made)
+	err = b.ask(ctx, "POST", address+"/session",
+		action{"capabilities": action{"alwaysMatch": action{"webkitgtk:browserOptions": options}}}, &made)
 	if err != nil {
 		return err
 	}
 	b.session = address + "/session/" + made.SessionID
 	const patient = 300_000 // milliseconds; the test's own limit comes first
-	if err := b.ask(ctx, "POST", b.session+"/timeouts", action{"script": patient, "pageLoad": patient}, nil); err != nil {
+	if err := b.ask(ctx, "POST", b.session+"/timeouts", action{"script": patient, "pageLoad": patient},
+		nil); err != nil {
 		return err
 	}
 	b.free = true
@@ -261,7 +267,8 @@ func (t *webkitTab) Navigate(ctx context.Context, address string) error {
 }
 
 func (t *webkitTab) Eval(ctx context.Context, expression string) (json.RawMessage, error) {
-	script := "const done = arguments[arguments.length - 1];\n" + asJSON(expression) + ".then((v) => done({value: v}), (e) => done({error: String(e)}))"
+	script := "const done = arguments[arguments.length - 1];\n" + asJSON(expression) +
+		".then((v) => done({value: v}), (e) => done({error: String(e)}))"
 	var answer struct{ Value, Error string }
 	err := t.ask(ctx, "POST", "/execute/async", action{"script": script, "args": []any{}}, &answer)
 	if err == nil && answer.Error != "" {
@@ -323,7 +330,8 @@ func (t *webkitTab) Resize(ctx context.Context, width, height int) error {
 			return err
 		}
 		rect.Width, rect.Height = rect.Width+width-inner[0], rect.Height+height-inner[1]
-		if err := t.ask(ctx, "POST", "/window/rect", action{"width": rect.Width, "height": rect.Height, "x": 0, "y": 0}, nil); err != nil {
+		if err := t.ask(ctx, "POST", "/window/rect",
+			action{"width": rect.Width, "height": rect.Height, "x": 0, "y": 0}, nil); err != nil {
 			return err
 		}
 		return fmt.Errorf("the viewport has %d × %d", inner[0], inner[1])

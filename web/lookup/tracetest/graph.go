@@ -14,7 +14,8 @@ import (
 func Skip() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	add := func(name string, kind engine.ValueKind, size engine.Bytes, initial engine.Place) engine.ValueID {
-		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: initial, PartOf: engine.NoValue})
+		g.Values = append(g.Values, engine.Value{Name: name, Kind: kind, Size: size, Initial: initial,
+			PartOf: engine.NoValue})
 		return engine.ValueID(len(g.Values) - 1)
 	}
 	x := add("x", engine.KindActivation, 10, engine.OnDevice)
@@ -42,8 +43,10 @@ func UNet(n, skips int) *engine.Problem {
 		if i < skips {
 			size = engine.Bytes(n-2*i) * engine.MiB
 		}
-		g.Values = append(g.Values, engine.Value{Name: fmt.Sprint("x", i), Size: size, PartOf: engine.NoValue, Stage: i/8 + 1})
-		op := engine.Op{Name: fmt.Sprint("op", i), Time: time.Millisecond, Out: []engine.ValueID{engine.ValueID(i)}, Stage: i/8 + 1}
+		g.Values = append(g.Values, engine.Value{Name: fmt.Sprint("x", i), Size: size, PartOf: engine.NoValue,
+			Stage: i/8 + 1})
+		op := engine.Op{Name: fmt.Sprint("op", i), Time: time.Millisecond, Out: []engine.ValueID{engine.ValueID(i)},
+			Stage: i/8 + 1}
 		if i > 0 {
 			op.In = append(op.In, engine.ValueID(i-1))
 		}

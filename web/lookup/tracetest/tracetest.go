@@ -18,8 +18,10 @@ func Problem() *engine.Problem {
 	c := &engine.Chain{Name: "small", Input: 100 * engine.MiB, InputGrad: 0,
 		Resident: engine.Resident{Weights: 200 * engine.MiB},
 		Stages: []engine.Stage{
-			{Name: "conv1", Forward: 20 * ms, Back: 40 * ms, Out: 200 * engine.MiB, Saved: 300 * engine.MiB, Grad: 50 * engine.MiB},
-			{Name: "block<2>&", Forward: 30 * ms, Back: 60 * ms, Out: 100 * engine.MiB, Saved: 200 * engine.MiB, Grad: 50 * engine.MiB},
+			{Name: "conv1", Forward: 20 * ms, Back: 40 * ms, Out: 200 * engine.MiB, Saved: 300 * engine.MiB,
+				Grad: 50 * engine.MiB},
+			{Name: "block<2>&", Forward: 30 * ms, Back: 60 * ms, Out: 100 * engine.MiB, Saved: 200 * engine.MiB,
+				Grad: 50 * engine.MiB},
 			{Name: "loss", Forward: 0, Back: 0, Out: 4, Saved: 4, Grad: 4},
 		}}
 	return engine.NewChainProblem(c, engine.Device{ToHost: 10e9, ToDev: 10e9}, engine.Whole, engine.GiB)
@@ -35,19 +37,22 @@ func Trace(p *engine.Problem) *sim.Trace {
 	g := p.Chain
 	none := sim.NoSpan
 	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration, cause sim.SpanID) sim.Span {
-		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to, Why: sim.Dependency, Cause: cause}
+		return sim.Span{Lane: sim.Compute, Kind: k, Op: op, Value: engine.NoValue, Start: from, End: to,
+			Why: sim.Dependency, Cause: cause}
 	}
 	t := &sim.Trace{Makespan: 195 * ms, ComputeTime: 150 * ms, RecomputeTime: 30 * ms}
 	t.Waiting[sim.NeedsData] = 15 * ms
 	t.Spans = []sim.Span{
 		0: run(sim.SpanForward, g.Fwd(1), 0, 20*ms, none),
 		1: run(sim.SpanForward, g.Fwd(2), 20*ms, 50*ms, 0),
-		2: {Lane: sim.ToHost, Kind: sim.SpanOffload, Op: engine.NoOp, Value: g.Saved(1), Start: 20 * ms, End: 70 * ms, Why: sim.Dependency, Cause: 0},
+		2: {Lane: sim.ToHost, Kind: sim.SpanOffload, Op: engine.NoOp, Value: g.Saved(1), Start: 20 * ms, End: 70 * ms,
+			Why: sim.Dependency, Cause: 0},
 		3: run(sim.SpanForward, g.Fwd(3), 50*ms, 50*ms, 1),
 		4: run(sim.SpanBackward, g.Bwd(3), 50*ms, 50*ms, 3),
 		5: run(sim.SpanRecompute, g.Fwd(2), 50*ms, 80*ms, 4),
 		6: run(sim.SpanBackward, g.Bwd(2), 80*ms, 140*ms, 5),
-		7: {Lane: sim.ToDev, Kind: sim.SpanFetch, Op: engine.NoOp, Value: g.Saved(1), Start: 105 * ms, End: 155 * ms, Why: sim.NeedsRoom, Cause: 5},
+		7: {Lane: sim.ToDev, Kind: sim.SpanFetch, Op: engine.NoOp, Value: g.Saved(1), Start: 105 * ms, End: 155 * ms,
+			Why: sim.NeedsRoom, Cause: 5},
 		8: run(sim.SpanBackward, g.Bwd(1), 155*ms, 195*ms, 7),
 	}
 	t.Spans[0].Why, t.Spans[8].Why = sim.None, sim.NeedsData
@@ -61,17 +66,23 @@ func Trace(p *engine.Problem) *sim.Trace {
 	}
 	t.Memory = []sim.Sample{
 		use(0, 200, 0, 100), use(0, 200, 0, 400), use(20*ms, 200, 0, 400), use(20*ms, 200, 0, 200, 0, 300),
-		use(50*ms, 200, 0, 200, 0, 300), use(50*ms, 200, 50, 100, 200, 300), use(70*ms, 200, 50, 100, 200, 300), use(70*ms, 200, 50, 100, 200, 0),
+		use(50*ms, 200, 0, 200, 0, 300), use(50*ms, 200, 50, 100, 200, 300), use(70*ms, 200, 50, 100, 200, 300),
+		use(70*ms, 200, 50, 100, 200, 0),
 		use(105*ms, 200, 50, 100, 200, 0), use(155*ms, 200, 50, 100, 200, 300), use(155*ms, 200, 50, 400, 0, 0, 50),
 		use(195*ms, 200, 50, 400, 0, 0, 50), use(195*ms, 200, 0, 100),
 	}
 	t.Peak, t.PeakAt = 850*engine.MiB, 50*ms
 	t.Lives = []sim.Life{
-		{Value: g.Act(0), Op: engine.NoOp, Category: sim.Activation, Bytes: 100 * engine.MiB, Start: 0, End: 195 * ms, From: none},
-		{Value: g.Saved(1), Op: engine.NoOp, Category: sim.Activation, Bytes: 300 * engine.MiB, Start: 0, End: 70 * ms, From: 0, Offloaded: true},
-		{Value: g.Saved(2), Op: engine.NoOp, Category: sim.Recomputed, Bytes: 200 * engine.MiB, Start: 50 * ms, End: 155 * ms, From: 5},
-		{Value: g.Saved(1), Op: engine.NoOp, Category: sim.Activation, Bytes: 300 * engine.MiB, Start: 105 * ms, End: 195 * ms, From: 7},
-		{Value: engine.NoValue, Op: g.Bwd(1), Category: sim.Workspace, Bytes: 50 * engine.MiB, Start: 155 * ms, End: 195 * ms, From: 8},
+		{Value: g.Act(0), Op: engine.NoOp, Category: sim.Activation, Bytes: 100 * engine.MiB, Start: 0, End: 195 * ms,
+			From: none},
+		{Value: g.Saved(1), Op: engine.NoOp, Category: sim.Activation, Bytes: 300 * engine.MiB, Start: 0,
+			End: 70 * ms, From: 0, Offloaded: true},
+		{Value: g.Saved(2), Op: engine.NoOp, Category: sim.Recomputed, Bytes: 200 * engine.MiB, Start: 50 * ms,
+			End: 155 * ms, From: 5},
+		{Value: g.Saved(1), Op: engine.NoOp, Category: sim.Activation, Bytes: 300 * engine.MiB, Start: 105 * ms,
+			End: 195 * ms, From: 7},
+		{Value: engine.NoValue, Op: g.Bwd(1), Category: sim.Workspace, Bytes: 50 * engine.MiB, Start: 155 * ms,
+			End: 195 * ms, From: 8},
 	}
 	t.Decisions = []sim.Decision{sim.Offload, sim.Recompute, sim.Keep}
 	return t
@@ -104,7 +115,8 @@ func Random(n int, seed uint64) (*engine.Problem, *sim.Trace) {
 		s := sim.Span{Lane: l, Op: engine.NoOp, Value: engine.NoValue, Cause: sim.NoSpan, Start: at[l]}
 		switch {
 		case l == sim.Compute && r.IntN(4) == 0:
-			t.Gaps = append(t.Gaps, sim.Gap{Start: at[l], End: at[l] + d, Reason: sim.NeedsData, Value: engine.NoValue, Cause: sim.NoSpan})
+			t.Gaps = append(t.Gaps, sim.Gap{Start: at[l], End: at[l] + d, Reason: sim.NeedsData,
+				Value: engine.NoValue, Cause: sim.NoSpan})
 			at[l] += d
 			continue
 		case l == sim.Compute:
@@ -194,7 +206,8 @@ func ManyLives(n int) (*engine.Problem, *sim.Trace) {
 			life = n / 3
 		}
 		end := min(i+life, n)
-		t.Lives = append(t.Lives, sim.Life{Value: p.Chain.Saved(1 + i%50), Op: engine.NoOp, Category: sim.Activation, Bytes: engine.Bytes(1 + r.IntN(1<<30)), Start: at, End: time.Duration(end) * ms, From: sim.NoSpan})
+		t.Lives = append(t.Lives, sim.Life{Value: p.Chain.Saved(1 + i%50), Op: engine.NoOp, Category: sim.Activation,
+			Bytes: engine.Bytes(1 + r.IntN(1<<30)), Start: at, End: time.Duration(end) * ms, From: sim.NoSpan})
 		used[sim.Activation] += t.Lives[i].Bytes
 		ends[end] = append(ends[end], i)
 		t.Memory = append(t.Memory, sim.Sample{At: at, Used: used})

@@ -141,12 +141,14 @@ func (c *Map) Facts() []panel.Fact {
 		return nil
 	}
 	out := []panel.Fact{
-		{Label: "in use at the peak", Value: format.Bytes(p.Peak), Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
+		{Label: "in use at the peak", Value: format.Bytes(p.Peak),
+			Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
 		needed(p),
 		{Label: "over the peak", Value: extra(p), Title: "What the placement needs beyond that total"},
 	}
 	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
-		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved), Title: "The most that is taken from the device"})
+		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved),
+			Title: "The most that is taken from the device"})
 	} else {
 		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
 	}
@@ -156,9 +158,12 @@ func (c *Map) Facts() []panel.Fact {
 		when = "when it fails"
 	}
 	return append(out,
-		panel.Fact{Label: "largest hole " + when, Value: format.Bytes(l.Largest), Title: "The largest stretch of free addresses"},
-		panel.Fact{Label: "fragmentation " + when, Value: format.Share(l.Fragmentation()), Title: "1 − largest hole / free memory"},
-		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste), Title: "What buffers are rounded up by, at most at a moment"})
+		panel.Fact{Label: "largest hole " + when, Value: format.Bytes(l.Largest),
+			Title: "The largest stretch of free addresses"},
+		panel.Fact{Label: "fragmentation " + when, Value: format.Share(l.Fragmentation()),
+			Title: "1 − largest hole / free memory"},
+		panel.Fact{Label: "lost inside blocks", Value: format.Bytes(p.Waste),
+			Title: "What buffers are rounded up by, at most at a moment"})
 }
 
 // needed returns how much memory the allocator gets by with.
@@ -167,7 +172,8 @@ func needed(p *proto.Placed) panel.Fact {
 	case p.Failed == nil:
 		return panel.Fact{Label: "needed", Value: format.Bytes(p.Top), Title: "The end of the highest block"}
 	case p.Needs > 0:
-		return panel.Fact{Label: "would be needed", Value: format.Bytes(p.Needs), Title: "The pool that this allocator finds by itself"}
+		return panel.Fact{Label: "would be needed", Value: format.Bytes(p.Needs),
+			Title: "The pool that this allocator finds by itself"}
 	}
 	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
 }
@@ -210,15 +216,18 @@ func (c *Map) Outcome() string {
 	case f != nil:
 		return fmt.Sprintf("Stopped: the best found so far needs %s. A smaller one may exist.", format.BytesUp(p.Top))
 	case p.NoneFits:
-		return fmt.Sprintf("Proven: no placement fits into a pool of %s. The smallest needs %s; it is shown.", format.Bytes(p.Pool), format.BytesUp(p.Top))
+		return fmt.Sprintf("Proven: no placement fits into a pool of %s. The smallest needs %s; it is shown.",
+			format.Bytes(p.Pool), format.BytesUp(p.Top))
 	case p.Failed != nil:
 		return c.failedText(p)
 	case p.Allocator == proto.Recorded:
 		return fmt.Sprintf("%s buffers, as recorded.", format.Count(c.S.Memory.Data.Count))
 	case p.Optimal && !p.Fixed:
-		return fmt.Sprintf("All %s buffers fit into %s: proven smallest.", format.Count(buffers(p)), format.BytesUp(p.Pool))
+		return fmt.Sprintf("All %s buffers fit into %s: proven smallest.", format.Count(buffers(p)),
+			format.BytesUp(p.Pool))
 	case p.Fixed && p.Resident > 0:
-		return fmt.Sprintf("All buffers find room: %s of the budget of %s are enough.", format.BytesUp(p.Top+p.Resident), format.Bytes(total))
+		return fmt.Sprintf("All buffers find room: %s of the budget of %s are enough.",
+			format.BytesUp(p.Top+p.Resident), format.Bytes(total))
 	}
 	return fmt.Sprintf("All %s buffers find room in %s.", format.Count(buffers(p)), format.BytesUp(p.Pool))
 }
@@ -259,7 +268,8 @@ func (c *Map) Verdict() string {
 	case p == nil:
 		return ""
 	case at != nil:
-		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) + ", not of the preview"
+		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) +
+			", not of the preview"
 	case p.Unchecked:
 		return "not checked"
 	case p.Verdict.Verified && p.Failed != nil:
@@ -335,7 +345,8 @@ func (c *Map) Moment() string {
 // Orders returns the ways to sort the table.
 func (c *Map) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
-		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title, Selected: draw.AliveBy(by) == c.S.View.AliveBy})
+		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title,
+			Selected: draw.AliveBy(by) == c.S.View.AliveBy})
 	}
 	return out
 }
@@ -354,7 +365,8 @@ func (c *Map) HTML() vugu.HTML {
 	b.WriteString(`<table><thead><tr><th scope="col">Buffer</th><th scope="col">Kind</th><th scope="col">Size</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">Until</th><th scope="col">Layer</th></tr></thead><tbody>`)
 	for _, r := range rows[:min(len(rows), aliveRows)] {
 		b.WriteString("<tr>")
-		for _, cell := range []string{r.Name, r.Kind, format.Bytes(r.Bytes), format.Bytes(r.Addr), r.Since, r.Until, r.Layer} {
+		for _, cell := range []string{r.Name, r.Kind, format.Bytes(r.Bytes), format.Bytes(r.Addr), r.Since, r.Until,
+			r.Layer} {
 			b.WriteString("<td>" + html.EscapeString(strings.ToValidUTF8(cell, "�")) + "</td>")
 		}
 		b.WriteString("</tr>")

@@ -20,7 +20,8 @@ import (
 // every allocator.
 func TestAddressView(t *testing.T) {
 	s := pagetest.First(t)
-	if page := pagetest.HTML(t, &Map{S: s}); !strings.Contains(page, `aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
+	if page := pagetest.HTML(t, &Map{S: s}); !strings.Contains(page,
+		`aria-controls="places-body" aria-expanded="false"`) || strings.Contains(page, `data-testid="alloc"`) {
 		t.Error("the address view is not closed at first")
 	}
 	pagetest.Do(t, s, state.TogglePlaces{})
@@ -42,13 +43,16 @@ func TestAddressView(t *testing.T) {
 		if got := c.Verdict(); got != want {
 			t.Errorf("%s: verdict %q, want %q", a.Name, got, want)
 		}
-		if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") && !strings.HasPrefix(got, "Does not fit: ") {
+		if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") &&
+			!strings.HasPrefix(got, "Does not fit: ") {
 			t.Errorf("%s: outcome %q", a.Name, got)
 		}
 		if len(c.Facts()) != 7 || len(c.Params()) != len(a.Params) {
-			t.Errorf("%s: %d facts, %d parameters; want 7 and %d", a.Name, len(c.Facts()), len(c.Params()), len(a.Params))
+			t.Errorf("%s: %d facts, %d parameters; want 7 and %d", a.Name, len(c.Facts()), len(c.Params()),
+				len(a.Params))
 		}
-		for _, want := range []string{`aria-controls="places-body" aria-expanded="true"`, "<th scope=\"col\">Address</th>", "fragmentation ", c.Doc()} {
+		for _, want := range []string{`aria-controls="places-body" aria-expanded="true"`,
+			"<th scope=\"col\">Address</th>", "fragmentation ", c.Doc()} {
 			if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "'", "&#39;")) {
 				t.Errorf("%s: the page does not contain %q", a.Name, want)
 			}
@@ -62,14 +66,16 @@ func TestAddressOrder(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
 	page := pagetest.HTML(t, &Map{S: s})
-	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`, `<option value="prefetch-first"`, `<option value="derivative-first"`} {
+	for _, want := range []string{`id="alloc-order"`, `<option selected="selected" value="as-played"`,
+		`<option value="prefetch-first"`, `<option value="derivative-first"`} {
 		if n := strings.Count(page, want); n != 1 {
 			t.Errorf("%q stands %d times in the page; want once", want, n)
 		}
 	}
 	m := input.Command{Do: "alloc-arg", Arg: "order", Value: "prefetch-first", Settled: true}.Message(s)
 	pagetest.Do(t, s, m)
-	if page = pagetest.HTML(t, &Map{S: s}); !strings.Contains(page, `<option selected="selected" value="prefetch-first"`) {
+	if page = pagetest.HTML(t, &Map{S: s}); !strings.Contains(page,
+		`<option selected="selected" value="prefetch-first"`) {
 		t.Errorf("after %#v prefetch-first is not selected", m)
 	}
 	if got := permalink.Of(s, link.Link{}); got.AllocArgs["order"] != "prefetch-first" {
@@ -94,6 +100,7 @@ func TestAddressesBesidePreview(t *testing.T) {
 	s.Preview = &other
 	want := "of " + choice.PlanName(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
 	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
-		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got, c.Stale(), c.VerdictClass(), want)
+		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got,
+			c.Stale(), c.VerdictClass(), want)
 	}
 }

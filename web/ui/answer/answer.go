@@ -177,7 +177,8 @@ func Late(s *state.State) string {
 func Work(s *state.State) string {
 	if o := s.Opening; o != nil {
 		if o.Progress.Total > 0 {
-			return fmt.Sprintf("Reading %s… %s", o.Name, format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
+			return fmt.Sprintf("Reading %s… %s", o.Name,
+				format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
 		}
 		return "Reading " + o.Name + "…"
 	}

@@ -23,7 +23,8 @@ import (
 func alone(t *testing.T) (*state.State, *known.Picture) {
 	t.Helper()
 	s := pagetest.First(t)
-	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network, *s.Network.Profile
+	picture, solved, trace, network, profile := *s.Shown, *s.Shown.Solved, *s.Shown.Solved.Trace, *s.Network,
+		*s.Network.Profile
 	solved.Trace, network.Profile = &trace, &profile
 	picture.Solved, picture.Network = &solved, &network
 	s.Shown, s.Network = &picture, &network
@@ -37,16 +38,27 @@ func TestAnswer(t *testing.T) {
 		change         func(*state.State, *known.Picture)
 		kind, sentence string
 	}{
-		"fits": {func(*state.State, *known.Picture) {}, "fits", "Fits: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. 12 GiB stay free."},
-		"no slower": {func(s *state.State, p *known.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime }, "fits",
+		"fits": {func(*state.State, *known.Picture) {}, "fits",
+			"Fits: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. 12 GiB stay free."},
+		"no slower": {func(s *state.State, p *known.Picture) { p.Solved.Trace.Makespan = p.Solved.KeepAll.StepTime },
+			"fits",
 			"Fits: 3.58 to 3.73 of 15.8 GiB, no slower. 12 GiB stay free."},
-		"sizes by a rule of thumb": {func(s *state.State, p *known.Picture) { p.Network.Profile.Source.Sizes = profiles.Estimated }, "should",
+		"sizes by a rule of thumb": {func(s *state.State,
+			p *known.Picture) {
+			p.Network.Profile.Source.Sizes = profiles.Estimated
+		}, "should",
 			"Should fit: 3.58 to 3.73 of 15.8 GiB, 11 % slower than if everything fitted. Unsure: sizes are by formula."},
 		"times of another card": {func(s *state.State, p *known.Picture) { p.Choice.Device = "gtx-970" }, "fits",
 			"Fits: 3.58 to 3.73 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: times are those of the Tesla V100, 32-bit."},
-		"the allocator may take it": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 2900*mib }, "may-not",
+		"the allocator may take it": {func(s *state.State, p *known.Picture) {
+			p.Choice.Device,
+				p.Solved.Trace.Peak = "gtx-970", 2900*mib
+		}, "may-not",
 			"May not fit: 3.83 to 4 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
-		"more than the device has": {func(s *state.State, p *known.Picture) { p.Choice.Device, p.Solved.Trace.Peak = "gtx-970", 5000*mib }, "not",
+		"more than the device has": {func(s *state.State, p *known.Picture) {
+			p.Choice.Device,
+				p.Solved.Trace.Peak = "gtx-970", 5000*mib
+		}, "not",
 			"Does not fit: 5.88 to 6.18 GiB needed, one GTX 970 has 3.94 GiB."},
 		"no plan can help": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.Resident = "gtx-970", 5000*mib, 4500*mib
@@ -69,10 +81,12 @@ func TestAnswer(t *testing.T) {
 		s, p := alone(t)
 		c.change(s, p)
 		a := &Answer{S: s}
-		if kind, sentence := a.Kind(), strings.TrimSpace(a.Word()+a.Sentence()+" "+a.Unsure()); kind != c.kind || sentence != c.sentence {
+		if kind, sentence := a.Kind(), strings.TrimSpace(a.Word()+a.Sentence()+" "+a.Unsure()); kind != c.kind ||
+			sentence != c.sentence {
 			t.Errorf("%s:\ngot  %s %q\nwant %s %q", name, kind, sentence, c.kind, c.sentence)
 		}
-		if got, want := strings.NewReplacer(`<span class="roomy">`, "", "</span>", "").Replace(string(a.Say())), a.Sentence(); got != want {
+		if got, want := strings.NewReplacer(`<span class="roomy">`, "", "</span>", "").Replace(string(a.Say())),
+			a.Sentence(); got != want {
 			t.Errorf("%s: the page says %q; want %q, with spans around what a phone leaves out", name, got, want)
 		}
 	}
@@ -96,14 +110,16 @@ func TestTitle(t *testing.T) {
 func TestBar(t *testing.T) {
 	s, _ := alone(t)
 	a := &Answer{S: s}
-	if got, want := a.BarLabel(), "Memory at the peak of the step: weights 170 MiB, gradients 170 MiB, optimizer 170 MiB, buffers 412 KiB, gradients of activations 24.5 MiB, kept 2.06 GiB, "+
-		"allocator, at worst 159 MiB, CUDA 1 GiB, one V100 has 15.8 GiB, plan may use 2.58 GiB"; got != want {
+	if got, want := a.BarLabel(),
+		"Memory at the peak of the step: weights 170 MiB, gradients 170 MiB, optimizer 170 MiB, buffers 412 KiB, gradients of activations 24.5 MiB, kept 2.06 GiB, "+
+			"allocator, at worst 159 MiB, CUDA 1 GiB, one V100 has 15.8 GiB, plan may use 2.58 GiB"; got != want {
 		t.Errorf("the bar says\n%s\nwant\n%s", got, want)
 	}
 	end := 0.0
 	for _, p := range a.Parts() {
 		var left, width float64
-		if _, err := fmt.Sscanf(p.Style, "left:%f%%;width:%f%%", &left, &width); err != nil || left < end-0.01 || left > end+0.01 {
+		if _, err := fmt.Sscanf(p.Style, "left:%f%%;width:%f%%", &left, &width); err != nil || left < end-0.01 ||
+			left > end+0.01 {
 			t.Errorf("the piece %q lies at %q; want it to begin at %.2f%%", p.Label, p.Style, end)
 		}
 		end = left + width
@@ -124,7 +140,8 @@ func TestBarAndDevice(t *testing.T) {
 	}{
 		{"v100-pcie-16gb", "cuda CUDA 1 GiB", "one V100 has 15.8 GiB; plan may use 2.58 GiB"},
 		{"h200-sxm-141gb", "fwd kept 2.06 GiB", "keep everything: 4.3 GiB; plan may use 2.58 GiB"},
-		{"gtx-970", "ghost beyond 1.37 GiB too much", "one GTX 970 has 3.94 GiB; keep everything: 4.3 GiB; plan may use 2.58 GiB; allocator up to 159 MiB, CUDA 1 GiB"},
+		{"gtx-970", "ghost beyond 1.37 GiB too much",
+			"one GTX 970 has 3.94 GiB; keep everything: 4.3 GiB; plan may use 2.58 GiB; allocator up to 159 MiB, CUDA 1 GiB"},
 	} {
 		s, p := alone(t)
 		p.Choice.Device, s.Choice.Device = c.device, c.device
@@ -136,10 +153,12 @@ func TestBarAndDevice(t *testing.T) {
 			marks = append(marks, m.Label)
 		}
 		if got := last.Class + " " + last.Label; got != c.last || strings.Join(marks, "; ") != c.marks {
-			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got, strings.Join(marks, "; "), c.last, c.marks)
+			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got,
+				strings.Join(marks, "; "), c.last, c.marks)
 		}
 		if m := a.Marks(); c.device == "gtx-970" && (m[1].Class != "keep beyond" || m[1].Style != m[0].Style) {
-			t.Errorf("%q is %q at %q; want it to begin at the card's line, %q", m[1].Label, m[1].Class, m[1].Style, m[0].Style)
+			t.Errorf("%q is %q at %q; want it to begin at the card's line, %q", m[1].Label, m[1].Class, m[1].Style,
+				m[0].Style)
 		}
 	}
 	s, p := alone(t)
@@ -162,7 +181,8 @@ func TestDeedsAddUp(t *testing.T) {
 	layers, by := s.Shown.Model().Tally()
 	want := fmt.Sprintf("This plan sends %d of the %d blocks to the host and back, computes %d again, does both with %d, keeps %d.",
 		by[sim.Offload], layers, by[sim.Recompute], by[sim.Offload|sim.Recompute], by[sim.Keep])
-	if got := deeds(s.Shown); got != want || by[sim.Offload]+by[sim.Recompute]+by[sim.Offload|sim.Recompute]+by[sim.Keep] != layers {
+	if got := deeds(s.Shown); got != want ||
+		by[sim.Offload]+by[sim.Recompute]+by[sim.Offload|sim.Recompute]+by[sim.Keep] != layers {
 		t.Errorf("%v of %d:\ngot  %s\nwant %s", by, layers, got, want)
 	}
 }
@@ -171,7 +191,8 @@ func TestDeedsAddUp(t *testing.T) {
 // the network of that batch, and not many more do.
 func TestRoom(t *testing.T) {
 	said := regexp.MustCompile(`There is room for at least (\d+) (\w+) at once\.$`)
-	for _, c := range []struct{ ref, unit string }{{"resnet50-b32", "images"}, {"vgg16-b8", "images"}, {"gpt2-b1", "sequences"}, {"densenet121-adamw-b8", "images"}} {
+	for _, c := range []struct{ ref, unit string }{{"resnet50-b32", "images"}, {"vgg16-b8", "images"},
+		{"gpt2-b1", "sequences"}, {"densenet121-adamw-b8", "images"}} {
 		s := state.New()
 		ask := choice.Default()
 		ask.Source.Preset, ask.Strategy = c.ref, engine.KeepAll
@@ -216,7 +237,10 @@ func TestLate(t *testing.T) {
 		{"the same is solved again", func() { s.Solving = new(state.Solving) }, "false"},
 		{"another budget", func() { s.Choice.Budget = choice.Budget{Bytes: engine.GiB} }, "true"},
 		{"a preview of it", func() { s.Preview = s.Shown }, "false"},
-		{"a budget that is too small", func() { s.Preview, s.Solving, s.OverBudget = nil, nil, &state.OverBudget{Budget: 1} }, "rest"},
+		{"a budget that is too small", func() {
+			s.Preview, s.Solving, s.OverBudget = nil, nil,
+				&state.OverBudget{Budget: 1}
+		}, "rest"},
 	} {
 		if c.change(); (&Answer{S: s}).Late() != c.want {
 			t.Errorf("%s: late is %s; want %s", c.name, (&Answer{S: s}).Late(), c.want)

@@ -66,7 +66,8 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	at := engine.Bytes(0)
 	add := func(class, label string, to engine.Bytes) {
 		if to = min(to, whole); to > at {
-			out = append(out, panel.Piece{Class: class, Label: label, Title: label, Style: panel.Stretch(at, to, whole)})
+			out = append(out, panel.Piece{Class: class, Label: label, Title: label,
+				Style: panel.Stretch(at, to, whole)})
 			at = to
 		}
 	}
@@ -160,8 +161,10 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
 	case beyond && n.near():
 		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
-		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) && long < across(whole-n.memory, whole) {
-			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)}) // clear of the card's line
+		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) &&
+			long < across(whole-n.memory, whole) {
+			// clear of the card's line
+			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
 		} else {
 			mark("keep beyond", words, n.all)
 		}
@@ -173,7 +176,8 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		end = c.S.Budget()
 		mark("budget", fmt.Sprintf(wordsMark, format.Bytes(end)), end)
 	}
-	if words := n.aside(); n.near() && 2*end > whole && letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
+	if words := n.aside(); n.near() && 2*end > whole &&
+		letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
 		out = append(out, panel.Piece{Class: "spare", Label: words, Style: panel.Place(end, whole)})
 	}
 	return out

@@ -23,8 +23,9 @@ const (
 )
 
 // Words are the verdicts, with what follows them.
-var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ", DoesNot: "Does not fit: ",
-	Failed: "Check failed: ", None: "No answer: ", Unknown: "Needs "}
+var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ",
+	DoesNot: "Does not fit: ",
+	Failed:  "Check failed: ", None: "No answer: ", Unknown: "Needs "}
 
 // need is what a step takes of a card, whichever way it was played: the word, the sentence
 // and the bar follow from it.

@@ -32,7 +32,8 @@ func ofPlan(p *known.Picture) *need {
 	default:
 		n.doubt = unsureSizes
 	}
-	if of := p.Network.Profile.Source.Device; of != "" && !strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
+	if of := p.Network.Profile.Source.Device; of != "" &&
+		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
 		n.times = fmt.Sprintf(unsureTimes, of)
 	}
 	return n
@@ -44,7 +45,8 @@ func heldAt(p *known.Picture) (out []part) {
 		k := barKinds[kind]
 		if c := p.Network.Chain; sim.Category(kind) == sim.Fixed && c != nil && c.Chain.Resident.Total() <= used {
 			r := c.Chain.Resident
-			out = append(out, part{k.class, "weights", r.Weights}, part{k.class, "gradients", r.Grads}, part{k.class, "optimizer", r.Optimizer},
+			out = append(out, part{k.class, "weights", r.Weights}, part{k.class, "gradients", r.Grads},
+				part{k.class, "optimizer", r.Optimizer},
 				part{k.class, "buffers", used - r.Weights - r.Grads - r.Optimizer})
 			continue
 		}
@@ -55,8 +57,10 @@ func heldAt(p *known.Picture) (out []part) {
 
 // barKinds are the parts of the bar at the peak, in the order of the stack.
 var barKinds = [sim.NumCategories]struct{ class, name string }{
-	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"}, sim.Activation: {"fwd", "kept"},
-	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "moving"}, sim.Workspace: {"scratch", "scratch"},
+	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"},
+	sim.Activation: {"fwd", "kept"},
+	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "moving"},
+	sim.Workspace: {"scratch", "scratch"},
 }
 
 // tooSmall says of a budget in which the strategy finds nothing what would do.

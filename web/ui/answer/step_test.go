@@ -18,7 +18,8 @@ func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", args)
 	if r.Phases == nil {
-		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
+		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
+			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
 	}
 	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
@@ -36,13 +37,19 @@ func TestStepVerdicts(t *testing.T) {
 		kind string
 		want string
 	}{
-		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, nil, Fits, "Fits: 41 of 80 GiB, no slower. 39 GiB stay free."},
-		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8, Experts: true}, nil, Should, "Should fit: 41 of 80 GiB, no slower. Unsure: how busy the experts are."},
-		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should, "Should fit: 71 to 79 of 80 GiB. Unsure: PyTorch’s allocator."},
-		{proto.Stepped{Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1, Time: 130, Policies: []proto.StepChange{{Low: 99 * g, Time: 100}}}, full, MayNot,
+		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8}, nil, Fits,
+			"Fits: 41 of 80 GiB, no slower. 39 GiB stay free."},
+		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8, Experts: true}, nil, Should,
+			"Should fit: 41 of 80 GiB, no slower. Unsure: how busy the experts are."},
+		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should,
+			"Should fit: 71 to 79 of 80 GiB. Unsure: PyTorch’s allocator."},
+		{proto.Stepped{Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1, Time: 130,
+			Policies: []proto.StepChange{{Low: 99 * g, Time: 100}}}, full, MayNot,
 			"May not fit: 77 to 85 of 80 GiB, 30 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
-		{proto.Stepped{Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, DoesNot, "Does not fit: 91 to 100 GiB needed, one H100 has 80 GiB."},
-		{proto.Stepped{Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 2}, full, DoesNot,
+		{proto.Stepped{Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, DoesNot,
+			"Does not fit: 91 to 100 GiB needed, one H100 has 80 GiB."},
+		{proto.Stepped{Low: 150 * g, High: 160 * g, States: 120 * g, Context: g, Memory: 80 * g, GPUs: 2}, full,
+			DoesNot,
 			"Does not fit: weights, gradients and optimizer alone need 120 GiB; each H100 has 80 GiB."},
 	} {
 		a := told(t, c.r, c.args)
@@ -63,12 +70,14 @@ func TestStepVerdicts(t *testing.T) {
 // The pieces of a step's bar are all that is needed, and what is over lies over the last ones.
 func TestStepBar(t *testing.T) {
 	const g = engine.GiB
-	a := told(t, proto.Stepped{Allocated: 40 * g, Low: 45 * g, High: 46 * g, Context: 2 * g, Memory: 43 * g, GPUs: 1}, engine.Args{"ckpt": "full"})
+	a := told(t, proto.Stepped{Allocated: 40 * g, Low: 45 * g, High: 46 * g, Context: 2 * g, Memory: 43 * g, GPUs: 1},
+		engine.Args{"ckpt": "full"})
 	var got []string
 	for _, part := range a.Parts() {
 		got = append(got, part.Label+" "+part.Style)
 	}
-	want := []string{"weights 40 GiB left:0%;width:80%", "allocator 5 GiB left:80%;width:10%", "allocator, at worst 1 GiB left:90%;width:2%",
+	want := []string{"weights 40 GiB left:0%;width:80%", "allocator 5 GiB left:80%;width:10%",
+		"allocator, at worst 1 GiB left:90%;width:2%",
 		"CUDA 2 GiB left:92%;width:4%", "5 GiB too much left:86%;width:10%"}
 	if !slices.Equal(got, want) {
 		t.Errorf("parts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -88,7 +97,8 @@ func TestStepWork(t *testing.T) {
 		"ended at its limit":  {func(s *state.State, id int) { s.Update(state.StepEnded{ID: id}) }, "", wordsLimit},
 		"stopped by a person": {func(s *state.State, id int) { s.Update(state.Stop{}) }, "", wordsStopped},
 		"whole": {func(s *state.State, id int) {
-			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}}, Whole: true})
+			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}},
+				Whole: true})
 		}, "", ""},
 	} {
 		s, e := pagetest.AskStep(t, "gpt2", nil)

@@ -30,19 +30,25 @@ func (c *About) Facts() []panel.Fact {
 		return nil
 	}
 	t := c.S.Network.Totals
-	parts := panel.Fact{Label: "blocks", Value: format.Count(t.Stages), Title: "Parts of the chain, the loss not included"}
+	parts := panel.Fact{Label: "blocks", Value: format.Count(t.Stages),
+		Title: "Parts of the chain, the loss not included"}
 	if c.S.Network.Chain == nil {
-		parts = panel.Fact{Label: "operations", Value: format.Count(t.Ops), Title: "Operations of the graph, forward and backward"}
+		parts = panel.Fact{Label: "operations", Value: format.Count(t.Ops),
+			Title: "Operations of the graph, forward and backward"}
 	}
 	out := []panel.Fact{
 		parts,
-		{Label: "forward", Value: format.Duration(t.Forward), Title: "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
-		{Label: "backward", Value: format.Duration(t.Back), Title: "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
-		{Label: "activations", Value: format.Bytes(t.Saved), Title: fmt.Sprintf("Sum of all that is kept for the backward: %d MiB", t.Saved/engine.MiB)},
+		{Label: "forward", Value: format.Duration(t.Forward),
+			Title: "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
+		{Label: "backward", Value: format.Duration(t.Back),
+			Title: "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
+		{Label: "activations", Value: format.Bytes(t.Saved),
+			Title: fmt.Sprintf("Sum of all that is kept for the backward: %d MiB", t.Saved/engine.MiB)},
 		{Label: "weights, gradients, optimizer", Value: format.Bytes(t.Resident), Title: "What is always there"},
 	}
 	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
-		out = append(out, panel.Fact{Label: "samples/s", Value: format.PerSecond(t.Batch, step), Title: fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+		out = append(out, panel.Fact{Label: "samples/s", Value: format.PerSecond(t.Batch, step),
+			Title: fmt.Sprintf("Batch of %d without any limit", t.Batch)})
 	}
 	return out
 }

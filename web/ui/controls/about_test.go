@@ -19,13 +19,21 @@ func TestOrigins(t *testing.T) {
 		efficiency  string
 		assumed     string
 	}{
-		{"resnet50-b8", "v100-pcie-16gb", map[string]string{"times": "analytic, for Tesla V100", "sizes": "exact", "device": "one model, fitted", "host link": "measured, PCIe 3 x16 of V100", "results": "simulated"},
+		{"resnet50-b8", "v100-pcie-16gb",
+			map[string]string{"times": "analytic, for Tesla V100", "sizes": "exact", "device": "one model, fitted",
+				"host link": "measured, PCIe 3 x16 of V100", "results": "simulated"},
 			"", "fitted to a trace; or % of the peak"},
-		{"resnet50-30pct-b8", "v100-pcie-16gb", map[string]string{"times": "estimated, for V100-PCIE-16GB, 32-bit", "sizes": "exact", "device": "14 TFLOP/s in f32, 900 GB/s", "host link": "measured", "results": "simulated"},
+		{"resnet50-30pct-b8", "v100-pcie-16gb",
+			map[string]string{"times": "estimated, for V100-PCIE-16GB, 32-bit", "sizes": "exact",
+				"device": "14 TFLOP/s in f32, 900 GB/s", "host link": "measured", "results": "simulated"},
 			"30", "% of the peak; empty: as fitted to a trace"},
-		{"resnet50-f16-on-a100-sxm-40gb-b8", "h100-sxm-80gb", map[string]string{"times": "estimated, for A100-SXM-40GB, 16-bit", "sizes": "exact", "device": "312 TFLOP/s in f16, 1.56 TB/s", "host link": "estimated, PCIe 5 x16 of H100", "results": "simulated"},
+		{"resnet50-f16-on-a100-sxm-40gb-b8", "h100-sxm-80gb",
+			map[string]string{"times": "estimated, for A100-SXM-40GB, 16-bit", "sizes": "exact",
+				"device": "312 TFLOP/s in f16, 1.56 TB/s", "host link": "estimated, PCIe 5 x16 of H100",
+				"results": "simulated"},
 			"45", "% of the peak, assumed"},
-		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic", "device": "112 TFLOP/s in f16", "host link": "your own, 12.5 GB/s", "results": "simulated"},
+		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic",
+			"device": "112 TFLOP/s in f16", "host link": "your own, 12.5 GB/s", "results": "simulated"},
 			"20", "% of the peak; empty: 40 %, assumed"},
 	} {
 		s := pagetest.Preset(t, c.ref)
@@ -41,7 +49,8 @@ func TestOrigins(t *testing.T) {
 			}
 		}
 		if e, a := about.Efficiency(), about.Assumed(); e != c.efficiency || a != c.assumed || !about.Adjustable() {
-			t.Errorf("%s: efficiency %q %q, adjustable %t; want %q %q", c.ref, e, a, about.Adjustable(), c.efficiency, c.assumed)
+			t.Errorf("%s: efficiency %q %q, adjustable %t; want %q %q", c.ref, e, a, about.Adjustable(), c.efficiency,
+				c.assumed)
 		}
 		if p := about.Paper(); !strings.HasPrefix(p, "https://") || strings.Contains(about.PaperName(), "https") {
 			t.Errorf("%s: described in %q, %q; want an address and its name", c.ref, p, about.PaperName())
@@ -61,7 +70,8 @@ func TestOriginsOfFile(t *testing.T) {
 	file.Source, file.Profile = state.Source{File: "mine.json"}, &profile
 	s.Network, s.Choice.Source = &file, file.Source
 	about := About{S: s}
-	if got := about.Origins(); got[0].How != "measured, for my GPU" || got[1].What != "host link" || about.Paper() != "" || about.Adjustable() {
+	if got := about.Origins(); got[0].How != "measured, for my GPU" || got[1].What != "host link" ||
+		about.Paper() != "" || about.Adjustable() {
 		t.Errorf("a file: origins %+v, address %q; want its own, and no address", got, about.Paper())
 	}
 }
@@ -75,10 +85,12 @@ func TestTimesInNotes(t *testing.T) {
 	n.Profile, n.Lint = &p, []string{"One step takes 1m3.5s: too large.", "b", "c", "d", "e", "250µs", "g"}
 	s.Network = &n
 	about := About{S: s}
-	if got, want := about.Notes(), "1.23 ms of synchronization was taken off each of 12 times."; len(got) != 1 || got[0] != want {
+	if got, want := about.Notes(), "1.23 ms of synchronization was taken off each of 12 times."; len(got) != 1 ||
+		got[0] != want {
 		t.Errorf("the notes are %q; want %q", got, want)
 	}
-	if got, want := about.Lint(), "One step takes 63.5 s: too large."; len(got) != 6 || got[0] != want || got[5] != "and 2 more" {
+	if got, want := about.Lint(), "One step takes 63.5 s: too large."; len(got) != 6 || got[0] != want ||
+		got[5] != "and 2 more" {
 		t.Errorf("the findings are %q; want six, with %q first", got, want)
 	}
 	s.Shown.Solved.Claim.Notes = nil
@@ -86,7 +98,8 @@ func TestTimesInNotes(t *testing.T) {
 		t.Errorf("a schedule without notes has %q", got)
 	}
 	s.Shown.Solved.Claim.Notes = []string{"It takes 15.5ms.", "Nothing is moved."}
-	if got := about.Schedule(); len(got) != 2 || got[0] != "Keep everything: It takes 15.5 ms." || got[1] != "Nothing is moved." {
+	if got := about.Schedule(); len(got) != 2 || got[0] != "Keep everything: It takes 15.5 ms." ||
+		got[1] != "Nothing is moved." {
 		t.Errorf("the notes on the schedule are %q; want the strategy before the first", got)
 	}
 }

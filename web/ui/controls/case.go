@@ -76,7 +76,8 @@ func (c *Case) Said() []Word { return options(c.S, true) }
 func (c *Case) GPUs() (out []panel.Group) {
 	chosen := c.S.Choice.GPU()
 	if chosen == nil {
-		return append([]panel.Group{{Title: "by its link", Options: []panel.Option{{ID: "", Title: "GPU of your own", Selected: true}}}}, panel.Cards("")...)
+		return append([]panel.Group{{Title: "by its link",
+			Options: []panel.Option{{ID: "", Title: "GPU of your own", Selected: true}}}}, panel.Cards("")...)
 	}
 	return panel.Cards(chosen.ID)
 }
@@ -130,12 +131,13 @@ func (c *Case) Tokens() []panel.Option {
 	if base == nil || !base.Sequences() {
 		return nil
 	}
-	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens", func(n int) bool {
-		with := o
-		with.Tokens = n
-		_, err := base.With(with)
-		return err == nil
-	})
+	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens",
+		func(n int) bool {
+			with := o
+			with.Tokens = n
+			_, err := base.With(with)
+			return err == nil
+		})
 }
 
 // sizes lists the possible ones of some sizes in order, and the present one.
@@ -144,7 +146,8 @@ func sizes(now int, usual []int, unit string, possible func(int) bool) (out []pa
 	slices.Sort(list)
 	for _, n := range slices.Compact(list) {
 		if n == now || possible(n) {
-			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit, Selected: n == now})
+			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit,
+				Selected: n == now})
 		}
 	}
 	return out

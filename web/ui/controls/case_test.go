@@ -31,14 +31,17 @@ func TestOneGPU(t *testing.T) {
 		budget choice.Budget
 	}{
 		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", room("a100-sxm-40gb")},
-		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512", room("a100-sxm-40gb")},
+		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512",
+			room("a100-sxm-40gb")},
 		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", room("h100-sxm-80gb")},
 		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", room("h100-sxm-80gb")},
-		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048", room("h100-sxm-80gb")},
+		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048",
+			room("h100-sxm-80gb")},
 	} {
 		pagetest.Do(t, s, c.do)
 		if got := s.Choice; got.Source.Preset != c.preset || got.Budget != c.budget || got.Device != got.GPU().ID {
-			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset, c.budget)
+			t.Fatalf("%+v: %s on %q in %v; want %s in %v", c.do, got.Source.Preset, got.Device, got.Budget, c.preset,
+				c.budget)
 		}
 	}
 	unit, n := known.Trained(s.Shown.Choice, s.Shown.Network)
@@ -80,8 +83,10 @@ func TestOptionsOfVariant(t *testing.T) {
 	for _, c := range []struct{ ref, want string }{
 		{"llama3-8b-step-b1", "with AdamW"},
 		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with 8-bit AdamW and bf16 states"},
-		{"llama3-8b-step-lora.16-base.nf4-program.torchtune-b1", "with LoRA, rank 16 and frozen products in 4 bits (NF4) in torchtune"},
-		{"llama3-8b-step-accumulate.4-loss.chunked_ce-compile.yes-b1", "with AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
+		{"llama3-8b-step-lora.16-base.nf4-program.torchtune-b1",
+			"with LoRA, rank 16 and frozen products in 4 bits (NF4) in torchtune"},
+		{"llama3-8b-step-accumulate.4-loss.chunked_ce-compile.yes-b1",
+			"with AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
 		{"llama3-8b-step-lora.12-b1", "with LoRA, rank 12"},
 		{"resnet50-b32", ""},
 		{"resnet50-adamw-b32", "with AdamW"},
@@ -169,10 +174,15 @@ func TestPlanAndLimitAreWords(t *testing.T) {
 	}{
 		{"a network that fits", nil, false, false},
 		{"a plan that is chosen", []state.Message{state.SetStrategy{Name: "greedy"}}, true, false},
-		{"everything kept, as chosen", []state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"}}, false, false},
-		{"a budget in which it does not fit", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
-		{"the same, taken away", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}, nil}, false, false},
-		{"everything kept in too small a budget", []state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"}, state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
+		{"everything kept, as chosen", []state.Message{state.SetStrategy{Name: "greedy"},
+			state.SetStrategy{Name: "keepall"}}, false, false},
+		{"a budget in which it does not fit",
+			[]state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
+		{"the same, taken away", []state.Message{state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}, nil}, false,
+			false},
+		{"everything kept in too small a budget",
+			[]state.Message{state.SetStrategy{Name: "greedy"}, state.SetStrategy{Name: "keepall"},
+				state.SetBudget{Bytes: 751 * engine.MiB, Settled: true}}, true, true},
 	} {
 		s := pagetest.Small(t)
 		choice := s.Choice
@@ -187,13 +197,15 @@ func TestPlanAndLimitAreWords(t *testing.T) {
 		page := &Case{S: s}
 		html := pagetest.HTML(t, page)
 		if page.By() != c.by || page.Limited() != c.limited {
-			t.Errorf("%s: %s in %v: plan %t, budget %t; want %t and %t", c.what, s.Choice.Strategy, s.Choice.Budget, page.By(), page.Limited(), c.by, c.limited)
+			t.Errorf("%s: %s in %v: plan %t, budget %t; want %t and %t", c.what, s.Choice.Strategy, s.Choice.Budget,
+				page.By(), page.Limited(), c.by, c.limited)
 		}
 		drawer := strings.Index(html, `id="more"`)
 		for id, said := range map[string]bool{"strategy": c.by, "budget-text": c.limited} {
 			at := strings.Index(html, `data-testid="`+id+`"`)
 			if strings.Count(html, `data-testid="`+id+`"`) != 1 || at < 0 || (at < drawer) != said {
-				t.Errorf("%s: %s is at %d, what else can be said at %d; want it once, in the sentence %t", c.what, id, at, drawer, said)
+				t.Errorf("%s: %s is at %d, what else can be said at %d; want it once, in the sentence %t", c.what, id,
+					at, drawer, said)
 			}
 		}
 	}

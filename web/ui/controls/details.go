@@ -64,7 +64,8 @@ func (c *Details) Transfers() []panel.Option {
 
 // Line says the most important of the details.
 func (c *Details) Line() string {
-	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost), strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
+	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost),
+		strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
 	if e := (&About{S: c.S}).Efficiency(); e != "" {
 		words = append([]string{"efficiency " + e + " %"}, words...)
 	}
@@ -82,7 +83,8 @@ func (c *Details) Algorithms() []panel.Option {
 	if _, err := base.With(with); err != nil {
 		return nil
 	}
-	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast}, {ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
+	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast},
+		{ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
 }
 
 // Functions returns the ways to count operators, of graphs of them.
@@ -91,7 +93,8 @@ func (c *Details) Functions() []panel.Option {
 	if base == nil || !o.Graph {
 		return nil
 	}
-	return []panel.Option{{ID: input.FunctionsJoined, Title: "joined operators", Selected: !o.Separate}, {ID: input.FunctionsSeparate, Title: "separate operators", Selected: o.Separate}}
+	return []panel.Option{{ID: input.FunctionsJoined, Title: "joined operators", Selected: !o.Separate},
+		{ID: input.FunctionsSeparate, Title: "separate operators", Selected: o.Separate}}
 }
 
 // What the two lists mean, in a line each.

@@ -71,7 +71,8 @@ func (c *Limit) Note() string {
 	if c.S.Budget() >= all {
 		return fmt.Sprintf("enough to keep everything (%s)", format.Bytes(all))
 	}
-	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)), format.Bytes(all))
+	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)),
+		format.Bytes(all))
 }
 
 // More is what the sentence can still say: the words that are not in it. A word stands in

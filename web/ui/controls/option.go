@@ -34,17 +34,23 @@ type Word struct {
 // in the order of the sentence, with what stands before each and what it changes. The others share the step
 // among cards, or choose what is kept, which a plan does.
 var offered = []struct{ name, before, does string }{
-	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"}, {"states", "on", "half the bytes of states"},
-	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"}, {"dora", "DoRA", "scaled adapters: keep more, slower"},
+	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
+	{"states", "on", "half the bytes of states"},
+	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
+	{"dora", "DoRA", "scaled adapters: keep more, slower"},
 	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
-	{"loss", "loss", "in chunks or fused: fewer logits"}, {"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
-	{"autocast", "autocast", "fp32 weights beside bf16 products"}, {"attention", "with", "without a kernel scores are kept"},
-	{"compile", "torch.compile of the blocks", "keeps less, faster"}, {"host", "optimizer in host memory", "no states on the card, slower"},
+	{"loss", "loss", "in chunks or fused: fewer logits"},
+	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
+	{"autocast", "autocast", "fp32 weights beside bf16 products"},
+	{"attention", "with", "without a kernel scores are kept"},
+	{"compile", "torch.compile of the blocks", "keeps less, faster"},
+	{"host", "optimizer in host memory", "no states on the card, slower"},
 	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
 }
 
 // amounts are the usual values of options that are numbers.
-var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072}, "lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
+var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
+	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
 
 // options returns those of the network that is open: what the sentence says, or what it could.
 func options(s *state.State, said bool) (out []Word) {
@@ -63,7 +69,8 @@ func options(s *state.State, said bool) (out []Word) {
 		for _, x := range offered {
 			w := stepWord(args, x.name, x.before)
 			w.Note = cmp.Or(gain(s, x.name), x.does)
-			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") && ask.Matters(args, x.name) { // few models have linear attention
+			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") &&
+				ask.Matters(args, x.name) { // few models have linear attention
 				all = append(all, w)
 			}
 		}
@@ -119,7 +126,8 @@ func joined(before string, first bool) string {
 // stepWord returns an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
-	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" || name == "seq" || name == "optimizer" && ask.Value(args, "lora") == "0"}
+	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
+		name == "seq" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values := slices.Clone(o.Choices)
 	if list, ok := amounts[name]; ok {
 		n, _ := strconv.Atoi(now)
@@ -158,7 +166,8 @@ func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	if _, err := base.With(with); err != nil {
 		return w, false
 	}
-	w = Word{Name: "optimizer", Label: "Optimizer", Before: "with", said: o.Optimizer != "", Note: "its states and its step"}
+	w = Word{Name: "optimizer", Label: "Optimizer", Before: "with", said: o.Optimizer != "",
+		Note: "its states and its step"}
 	w.Options = []panel.Option{{ID: "", Title: "no optimizer", Selected: o.Optimizer == ""}}
 	for _, x := range profiles.Optimizers {
 		w.Options = append(w.Options, panel.Option{ID: x.Name, Title: x.Title, Selected: x.Name == o.Optimizer})

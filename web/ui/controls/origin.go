@@ -39,23 +39,27 @@ func origins(s *state.State) (out []Origin) {
 		out = append(out, Origin{"sizes", string(src.Sizes), originWords[src.Sizes]})
 	}
 	if d, o := timedDevice(s); d != nil {
-		text := fmt.Sprintf("%s TFLOP/s in %s, %s", teraflops(d.Peak(o.Precision)), o.Precision, format.Rate(d.MemoryRate))
+		text := fmt.Sprintf("%s TFLOP/s in %s, %s", teraflops(d.Peak(o.Precision)), o.Precision,
+			format.Rate(d.MemoryRate))
 		if base, _ := source(s).Variant(); base.Efficiency(o) == 0 {
 			text = "one model, fitted, for every V100"
 		}
 		out = append(out, Origin{"device", text, format.Sentence(d.Source)})
 	}
 	out = append(out, linkOrigin(s))
-	return append(out, Origin{"results", "simulated from these", "Step time and peak of a schedule follow from the numbers above; a second program checks them."})
+	return append(out, Origin{"results", "simulated from these",
+		"Step time and peak of a schedule follow from the numbers above; a second program checks them."})
 }
 
 // linkOrigin returns where the rates of the link come from.
 func linkOrigin(s *state.State) Origin {
 	d := card.Lookup(s.Choice.Device)
 	if d == nil {
-		return Origin{"host link", "your own, " + format.Rates(s.Choice.ToDev, s.Choice.ToHost), "Set in the controls, by the link or by the file"}
+		return Origin{"host link", "your own, " + format.Rates(s.Choice.ToDev, s.Choice.ToHost),
+			"Set in the controls, by the link or by the file"}
 	}
-	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name), originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
+	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name),
+		originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
 }
 
 func teraflops(f card.Flops) string {

@@ -164,7 +164,8 @@ func needs(p *preset.Preset) string {
 			text = fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
 		case profile.Chain != nil:
 			t := profile.Totals()
-			text = fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak), profile.Batch)
+			text = fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak),
+				profile.Batch)
 		}
 	}
 	sizesOf.byID[p.ID] = text

@@ -20,7 +20,8 @@ import (
 // has them only while the list is open.
 func TestPickerGroups(t *testing.T) {
 	s := pagetest.First(t)
-	if page := pagetest.HTML(t, &Picker{S: s}); strings.Contains(page, "picker-list") || strings.Contains(page, `role="option"`) {
+	if page := pagetest.HTML(t, &Picker{S: s}); strings.Contains(page, "picker-list") ||
+		strings.Contains(page, `role="option"`) {
 		t.Error("the page of a closed list contains its entries")
 	}
 	s.Update(state.TogglePicker{})
@@ -58,7 +59,8 @@ func TestPickerGroups(t *testing.T) {
 	if got := strings.Count(page, `role="option"`); got != count+steps || steps < 10 {
 		t.Errorf("the page has %d entries; want %d and 10 models and more, %d", got, count, steps)
 	}
-	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001", "everything needs 4.3 GiB at batch 32", `aria-expanded="true"`} {
+	for _, want := range []string{`aria-activedescendant="picker-resnet101"`, `id="picker-resnet101"`, "ResNet-1001",
+		"everything needs 4.3 GiB at batch 32", `aria-expanded="true"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of an open list does not contain %q", want)
 		}
@@ -80,7 +82,8 @@ func TestPickerQuery(t *testing.T) {
 		}
 	}
 	if c.ActiveElement() != "picker-densenet121" || c.Needs() == "" || c.None() != "" {
-		t.Errorf("active %q, size %q, note %q; want DenseNet-121 with its size and no note", c.ActiveElement(), c.Needs(), c.None())
+		t.Errorf("active %q, size %q, note %q; want DenseNet-121 with its size and no note", c.ActiveElement(),
+			c.Needs(), c.None())
 	}
 	s.Update(state.FilterPresets{Text: "zebra"})
 	if c.Groups() != nil || c.None() == "" || c.ActiveElement() != "" || c.About() != "" {
@@ -189,7 +192,8 @@ func TestWays(t *testing.T) {
 func TestDeviceNote(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
 		{"resnet50-b32", "v100-pcie-16gb", ""},
-		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb", "Times are for A100-SXM-40GB; the link to the host is that of V100-PCIE-16GB."},
+		{"resnet50-on-a100-sxm-40gb-b32", "v100-pcie-16gb",
+			"Times are for A100-SXM-40GB; the link to the host is that of V100-PCIE-16GB."},
 		{"resnet50-on-a100-sxm-40gb-b32", "", "Times are for A100-SXM-40GB; the link to the host is your own."},
 		{"lemma3", "v100-pcie-16gb", ""},
 	} {
@@ -224,14 +228,16 @@ func TestGPUs(t *testing.T) {
 
 // What is chosen beside the name is in the link, and comes back from it.
 func TestVariantLinks(t *testing.T) {
-	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32", "vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
+	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32",
+		"vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
 		c := choice.Default()
 		c.Source.Preset = ref
 		s := state.New()
 		s.Choice = c
 		l := permalink.Of(s, link.Link{})
 		parsed, notes := link.Parse(l.String())
-		if back, more := permalink.ChoiceOf(parsed); !back.Equal(c) || len(notes)+len(more) > 0 || !strings.Contains(l.String(), "p="+ref) {
+		if back, more := permalink.ChoiceOf(parsed); !back.Equal(c) || len(notes)+len(more) > 0 ||
+			!strings.Contains(l.String(), "p="+ref) {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, append(notes, more...), c)
 		}
 	}

@@ -53,7 +53,8 @@ func Of(s *state.State, kind, address string) (f File, ok bool) {
 			theme = display.Dark
 		}
 		Figure(&scene, s, s.Sharing == nil || s.Sharing.Exact)
-		if scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address}) != nil {
+		if scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true,
+			Link: address}) != nil {
 			return f, false
 		}
 	case "json":
@@ -94,7 +95,8 @@ func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	if tables[0].Letter != "" {
 		head = append([]string{"side"}, head...)
 	}
-	f := File{Name: Name(s, kind), Type: "text/csv;charset=utf-8", Bytes: link.WithLastLine([]byte(tell.CSV(head, rows)), address)}
+	f := File{Name: Name(s, kind), Type: "text/csv;charset=utf-8",
+		Bytes: link.WithLastLine([]byte(tell.CSV(head, rows)), address)}
 	if len(tables) == 1 {
 		f.Name = fileNameOf(s, tables[0].Picture, kind)
 	}

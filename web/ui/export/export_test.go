@@ -23,7 +23,8 @@ import (
 func compared(t *testing.T) *state.State {
 	t.Helper()
 	s := pagetest.First(t)
-	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})
+	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"},
+		state.SetBudget{Share: 90 * choice.Percent, Settled: true})
 	if a, b, ok := s.Sides(); !ok || a == nil || b == nil {
 		t.Fatal("the two sides have no schedules")
 	}
@@ -54,10 +55,14 @@ func TestExportBoth(t *testing.T) {
 			want *known.Picture
 		}{{"A", &e.schedule, a}, {"B", e.B, b}} {
 			tr := c.want.Solved.Trace
-			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy || c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||
-				c.got.BudgetBytes != int64(c.want.Solved.Budget) || len(c.got.Operations) != c.want.Model().NumRows() || len(c.got.Layers) == 0 {
-				t.Errorf("%s is %s %s of %d ns, %d bytes, %d operations, %d layers; want %s of %d, %d, %d", c.side, c.got.Side, c.got.Strategy, c.got.StepNs,
-					c.got.PeakBytes, len(c.got.Operations), len(c.got.Layers), c.want.Choice.Strategy, tr.Makespan, tr.Peak, c.want.Model().NumRows())
+			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy ||
+				c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||
+				c.got.BudgetBytes != int64(c.want.Solved.Budget) ||
+				len(c.got.Operations) != c.want.Model().NumRows() || len(c.got.Layers) == 0 {
+				t.Errorf("%s is %s %s of %d ns, %d bytes, %d operations, %d layers; want %s of %d, %d, %d", c.side,
+					c.got.Side, c.got.Strategy, c.got.StepNs,
+					c.got.PeakBytes, len(c.got.Operations), len(c.got.Layers), c.want.Choice.Strategy, tr.Makespan,
+					tr.Peak, c.want.Model().NumRows())
 			}
 		}
 		sum := int64(0)
@@ -66,8 +71,10 @@ func TestExportBoth(t *testing.T) {
 				t.Errorf("%s changes by %d from %d to %d", p.Name, p.ChangeNs, p.ANs, p.BNs)
 			}
 		}
-		if sum != e.Delta.StepNs || sum != e.B.StepNs-e.StepNs || sum == 0 || e.Delta.PeakBytes != e.B.PeakBytes-e.PeakBytes {
-			t.Errorf("the parts add up to %d, the step changes by %d from %d to %d, the peak by %d", sum, e.Delta.StepNs, e.StepNs, e.B.StepNs, e.Delta.PeakBytes)
+		if sum != e.Delta.StepNs || sum != e.B.StepNs-e.StepNs || sum == 0 ||
+			e.Delta.PeakBytes != e.B.PeakBytes-e.PeakBytes {
+			t.Errorf("the parts add up to %d, the step changes by %d from %d to %d, the peak by %d", sum,
+				e.Delta.StepNs, e.StepNs, e.B.StepNs, e.Delta.PeakBytes)
 		}
 	}
 }
@@ -77,7 +84,8 @@ func TestExportBoth(t *testing.T) {
 func TestExportTables(t *testing.T) {
 	const address = "https://example.org/#v=1&p=resnet101-b32&c=rotor,greedy"
 	one, both := pagetest.First(t), compared(t)
-	for kind, head := range map[string]string{"operations.csv": "start (ms),end (ms),lane", "layers.csv": "layer,name,decision", "curve.csv": "strategy,budget (bytes),"} {
+	for kind, head := range map[string]string{"operations.csv": "start (ms),end (ms),lane",
+		"layers.csv": "layer,name,decision", "curve.csv": "strategy,budget (bytes),"} {
 		for _, s := range []*state.State{one, both} {
 			f, _ := Of(s, kind, address)
 			r := csv.NewReader(strings.NewReader(string(f.Bytes)))
@@ -102,7 +110,8 @@ func TestExportTables(t *testing.T) {
 			r = csv.NewReader(strings.NewReader(string(f.Bytes)))
 			r.FieldsPerRecord = -1
 			rows, err = r.ReadAll()
-			if last := rows[len(rows)-1]; err != nil || len(last) != 1 || last[0] != "# memtide: "+strings.ReplaceAll(address, ",", "%2C") {
+			if last := rows[len(rows)-1]; err != nil || len(last) != 1 ||
+				last[0] != "# memtide: "+strings.ReplaceAll(address, ",", "%2C") {
 				t.Errorf("%s ends in %q (%v), want the link in one cell", kind, last, err)
 			}
 			if !strings.HasSuffix(f.Name, "."+kind) || strings.Contains(f.Name, "-vs-") != (s == both) {
@@ -110,8 +119,10 @@ func TestExportTables(t *testing.T) {
 			}
 		}
 	}
-	table := tableFile(both, "layers.csv", address, []tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
-	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want || strings.Contains(string(table.Bytes), "\nA,") {
+	table := tableFile(both, "layers.csv", address,
+		[]tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
+	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want ||
+		strings.Contains(string(table.Bytes), "\nA,") {
 		t.Errorf("the table of B is saved as %s, want %s and rows of B only", table.Name, want)
 	}
 }
@@ -120,7 +131,8 @@ func TestExportTables(t *testing.T) {
 func TestExportCurve(t *testing.T) {
 	s := compared(t)
 	a, b, _ := s.Sides()
-	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "greedy"}}, Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
+	s.Curve = &tradeoff.Curve{Methods: []proto.Method{{Strategy: "greedy"}},
+		Points: [][]*proto.Point{{{Budget: 1 << 30, StepTime: 5}}}}
 	s.View.Lines = []string{tradeoff.AllLines}
 	if got := [2]int{len(curveOf(s, a)), len(curveOf(s, b))}; got != [2]int{1, 1} {
 		t.Errorf("the same network and link: A and B have %v points, want 1 each", got)
@@ -135,7 +147,8 @@ func TestExportCurve(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Frame.Title = strings.Repeat("long ", 30)
-	if got := Name(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") || !strings.HasSuffix(got, "long.svg") {
+	if got := Name(s, "svg"); len(got) > maxFileName+4 || !strings.HasPrefix(got, "long-long-") ||
+		!strings.HasSuffix(got, "long.svg") {
 		t.Errorf("a long title: %s", got)
 	}
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "rotor"})
@@ -148,7 +161,9 @@ func TestFileNames(t *testing.T) {
 		t.Errorf("another strategy: %s, want %s", got, want)
 	}
 	pagetest.Do(t, s, state.PickPreset{ID: "vgg16-b32"})
-	if got, want := Name(s, "png"), "-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") || !strings.Contains(got, want) {
+	if got, want := Name(s, "png"),
+		"-vs-vgg-16-batch-32-greedy-"; !strings.HasPrefix(got, "resnet-101-batch-32-rotor-2.58-gib-vs-") ||
+		!strings.Contains(got, want) {
 		t.Errorf("another network: %s, want %s in it", got, want)
 	}
 }
@@ -157,11 +172,15 @@ func TestFileNames(t *testing.T) {
 func TestHeading(t *testing.T) {
 	s := pagetest.First(t)
 	h := headingOf(s, Sides(s))
-	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 2 || !strings.HasPrefix(h.Lines[0], "Fits: 3.58 to 3.73 of 15.8 GiB, ") || !strings.HasPrefix(h.Lines[1], "Recompute · plan may use 2.58 GiB · peak ") || !strings.Contains(h.Lines[1], " · step time ") {
+	if h.Title != "ResNet-101, batch 32" || len(h.Lines) != 2 ||
+		!strings.HasPrefix(h.Lines[0], "Fits: 3.58 to 3.73 of 15.8 GiB, ") ||
+		!strings.HasPrefix(h.Lines[1], "Recompute · plan may use 2.58 GiB · peak ") ||
+		!strings.Contains(h.Lines[1], " · step time ") {
 		t.Errorf("the heading is %q", h)
 	}
 	s.View.Frame.Title = "Mine"
-	if h = headingOf(s, Sides(s)); h.Title != "Mine" || !strings.HasPrefix(h.Lines[1], "ResNet-101, batch 32 · Recompute") {
+	if h = headingOf(s, Sides(s)); h.Title != "Mine" ||
+		!strings.HasPrefix(h.Lines[1], "ResNet-101, batch 32 · Recompute") {
 		t.Errorf("with a title the heading is %q", h)
 	}
 	s = compared(t)
@@ -214,10 +233,13 @@ func TestExportFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	trace := s.Shown.Solved.Trace
-	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) || e.PeakBytes != int64(trace.Peak) {
-		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n, trace.Makespan, trace.Peak)
+	if n := len(trace.Spans) + len(trace.Gaps); len(e.Operations) != n || e.StepNs != int64(trace.Makespan) ||
+		e.PeakBytes != int64(trace.Peak) {
+		t.Errorf("%d operations, step %d, peak %d; want %d, %d, %d", len(e.Operations), e.StepNs, e.PeakBytes, n,
+			trace.Makespan, trace.Peak)
 	}
-	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false, "html": false, "": false} {
+	for kind, ok := range map[string]bool{"operations.csv": true, "layers.csv": true, "curve.csv": true, "png": false,
+		"html": false, "": false} {
 		if _, got := Of(s, kind, address); got != ok {
 			t.Errorf("%q can be made without a browser: %t, want %t", kind, got, ok)
 		}

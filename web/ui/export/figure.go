@@ -37,7 +37,8 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · plan may use " + format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · plan may use " +
+			format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
@@ -51,7 +52,8 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	}
 	name := func(side Side, other *known.Picture) string {
 		p := side.Picture
-		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network, "plan may use "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network,
+			"plan may use "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
 	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))

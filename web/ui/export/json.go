@@ -98,15 +98,20 @@ func documentOf(s *state.State, address string) *document {
 func exportScheduleOf(s *state.State, side Side) schedule {
 	p := side.Picture
 	t, m := p.Solved.Trace, p.Model()
-	e := schedule{Name: p.Network.Profile.Name, Side: side.Letter, Strategy: p.Choice.Strategy, Arguments: p.Choice.Args,
-		BudgetBytes: int64(p.Solved.Budget), PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan), ComputeNs: int64(t.ComputeTime),
-		RecomputeNs: int64(t.RecomputeTime), WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified, Curve: curveOf(s, p)}
+	e := schedule{Name: p.Network.Profile.Name, Side: side.Letter, Strategy: p.Choice.Strategy,
+		Arguments:   p.Choice.Args,
+		BudgetBytes: int64(p.Solved.Budget), PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan),
+		ComputeNs:   int64(t.ComputeTime),
+		RecomputeNs: int64(t.RecomputeTime), WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified,
+		Curve: curveOf(s, p)}
 	for i := range m.NumRows() {
 		r := m.Row(i)
-		e.Operations = append(e.Operations, operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
+		e.Operations = append(e.Operations,
+			operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
 	}
 	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
-		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward), int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
+		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward),
+			int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
 	}
 	return e
 }

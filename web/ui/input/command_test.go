@@ -30,12 +30,16 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "budget", Value: "7"}, state.SetBudget{Bytes: r.At(7)}},
 		{Command{Do: "budget", Value: "7", Settled: true}, state.SetBudget{Bytes: r.At(7), Settled: true}},
 		{Command{Do: "budget-text", Value: "3", Settled: false}, state.Type{Field: "budget-text", Text: "3"}},
-		{Command{Do: "budget-text", Value: "3 GiB", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
-		{Command{Do: "budget-text", Value: " 1.5", Settled: true}, state.SetBudget{Bytes: 3 * engine.GiB / 2, Settled: true}},
-		{Command{Do: "budget-text", Value: "70 %", Settled: true}, state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
+		{Command{Do: "budget-text", Value: "3 GiB", Settled: true},
+			state.SetBudget{Bytes: 3 * engine.GiB, Settled: true}},
+		{Command{Do: "budget-text", Value: " 1.5", Settled: true},
+			state.SetBudget{Bytes: 3 * engine.GiB / 2, Settled: true}},
+		{Command{Do: "budget-text", Value: "70 %", Settled: true},
+			state.SetBudget{Share: 70 * choice.Percent, Settled: true}},
 		{Command{Do: "dismiss", Settled: true}, state.Dismiss{Notice: true}},
 		{Command{Do: "more", Settled: true}, state.ToggleMore{}},
-		{Command{Do: "option", Arg: "loss", Value: "fused", Settled: true}, state.SetOption{Name: "loss", Value: "fused"}},
+		{Command{Do: "option", Arg: "loss", Value: "fused", Settled: true},
+			state.SetOption{Name: "loss", Value: "fused"}},
 		{Command{Do: "option", Arg: "loss", Value: "fused"}, nil},
 		{Command{Do: "budget-off", Settled: true}, state.SetBudget{Bytes: s.Choice.Room().Bytes, Settled: true}},
 		{Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{Name: "help"}},
@@ -47,14 +51,18 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
 		{Command{Do: "step-on", Settled: true}, state.GoOn{}},
 		{Command{Do: "bandwidth", Value: "10", Settled: true}, state.SetBandwidth{Rate: 2e9, Settled: true}},
-		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true}, state.SetBandwidth{Rate: 12.5e9, Settled: true}},
+		{Command{Do: "bandwidth-text", Value: "12.5 GB/s", Settled: true},
+			state.SetBandwidth{Rate: 12.5e9, Settled: true}},
 		{Command{Do: "pick", Arg: "vgg16", Settled: true}, state.PickNetwork{ID: "vgg16"}},
 		{Command{Do: "picker", Settled: true}, state.TogglePicker{}},
 		{Command{Do: "picker-find", Value: "den"}, nil},
 		{Command{Do: "picker-find", Value: "den", Settled: true}, nil},
-		{Command{Do: "variant", Arg: "image", Value: "500", Settled: true}, state.SetVariant{Options: preset.Options{Image: 500}}},
-		{Command{Do: "variant", Arg: "tokens", Value: "512", Settled: true}, state.SetVariant{Options: preset.Options{Tokens: 512}}},
-		{Command{Do: "variant", Arg: "precision", Value: "f16", Settled: true}, state.SetVariant{Options: preset.Options{Precision: "f16"}}},
+		{Command{Do: "variant", Arg: "image", Value: "500", Settled: true},
+			state.SetVariant{Options: preset.Options{Image: 500}}},
+		{Command{Do: "variant", Arg: "tokens", Value: "512", Settled: true},
+			state.SetVariant{Options: preset.Options{Tokens: 512}}},
+		{Command{Do: "variant", Arg: "precision", Value: "f16", Settled: true},
+			state.SetVariant{Options: preset.Options{Precision: "f16"}}},
 		{Command{Do: "variant", Arg: "algorithms", Value: "mp", Settled: true}, state.SetFast{On: true}},
 		{Command{Do: "variant", Arg: "algorithms", Value: "m", Settled: true}, state.SetFast{}},
 		{Command{Do: "variant", Arg: "functions", Value: "separate", Settled: true}, state.SetSeparate{On: true}},
@@ -99,7 +107,8 @@ func TestCommandsRefuse(t *testing.T) {
 func TestSmallestSetsTheOffer(t *testing.T) {
 	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 1, Smallest: 3*engine.GiB + 5, Offer: 3*engine.GiB + 100}
-	if got, want := (Command{Do: "smallest", Settled: true}).Message(s), (state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
+	if got, want := (Command{Do: "smallest", Settled: true}).Message(s),
+		(state.SetBudget{Bytes: 3*engine.GiB + 100, Settled: true}); got != want {
 		t.Errorf("message %#v; want %#v", got, want)
 	}
 }
@@ -157,7 +166,8 @@ func TestZoomKeepsThePlace(t *testing.T) {
 func TestEveryDoHasAMeaning(t *testing.T) {
 	written := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") || path == filepath.Join("..", "input") {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") ||
+			path == filepath.Join("..", "input") {
 			return err
 		}
 		text, err := os.ReadFile(path)

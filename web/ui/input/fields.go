@@ -115,7 +115,8 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return nil
 	}
 	if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-		return c.refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value, strconv.Itoa(o.Min), strconv.Itoa(o.Max)))
+		return c.refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value,
+			strconv.Itoa(o.Min), strconv.Itoa(o.Max)))
 	}
 	return state.SetStep{Name: c.Arg, Value: c.Value}
 }
@@ -128,4 +129,5 @@ const (
 	OrderRow  = "order"
 )
 
-var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges, OrderRow: state.OrderChanges}
+var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges,
+	OrderRow: state.OrderChanges}

@@ -31,7 +31,8 @@ func TestChords(t *testing.T) {
 
 // What can be turned off is what WCAG 2.1.4 is about: letters, digits, signs.
 func TestTypedKeys(t *testing.T) {
-	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false, "Escape": false, "Backspace": false, "F1": false} {
+	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false,
+		"Escape": false, "Backspace": false, "F1": false} {
 		if got := (Key{Key: key}).Typed(); got != want {
 			t.Errorf("the key %s is a character: %t; want %t", key, got, want)
 		}

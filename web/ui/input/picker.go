@@ -40,7 +40,8 @@ func variant(c Command, _ *state.State) state.Message {
 		if o.Efficiency = n; c.Value == "" {
 			o.Efficiency = -1
 		} else if n < 1 || n > 100 {
-			return state.Refuse{Field: "efficiency", Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
+			return state.Refuse{Field: "efficiency",
+				Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
 		}
 	}
 	if o == (preset.Options{}) {

@@ -117,7 +117,8 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second), Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
+	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second),
+		Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
 }
 
 // Across returns what stands here for a target of the other side's picture.

@@ -21,12 +21,14 @@ import (
 func skipFile(n int) []byte {
 	var values, ops []string
 	value := func(name, role string, mib int) int {
-		values = append(values, fmt.Sprintf(`{"id":%d,"name":"%s","bytes":%d,"role":"%s"}`, len(values), name, mib<<20, role))
+		values = append(values, fmt.Sprintf(`{"id":%d,"name":"%s","bytes":%d,"role":"%s"}`, len(values), name,
+			mib<<20, role))
 		return len(values) - 1
 	}
 	op := func(name, pass string, in, out []int) {
 		list := func(ids []int) string { return strings.Join(strings.Fields(fmt.Sprint(ids)), ",") }
-		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.01,"in":%s,"out":%s}`, name, pass, list(in), list(out)))
+		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.01,"in":%s,"out":%s}`, name, pass,
+			list(in), list(out)))
 	}
 	made := []int{value("x0", "input", 64)}
 	var weights []int
@@ -49,7 +51,8 @@ func skipFile(n int) []byte {
 		op(fmt.Sprint("conv", k, ".back"), "backward", append(reads(k), last), []int{grad})
 		last = grad
 	}
-	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values, ",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
+	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values,
+		",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
 }
 
 // Graph returns a page that shows a graph of operations from a file.
@@ -69,7 +72,8 @@ func Ask(t *testing.T, s *state.State, name string) {
 	for _, e := range s.Update(state.StartQuestion{Name: name}) {
 		if e, ok := e.(state.Question); ok {
 			var heard []state.Message
-			end := jobs.Question(context.Background(), new(serve.Local), e, func(m state.Message) { heard = append(heard, m) })
+			end := jobs.Question(context.Background(), new(serve.Local), e,
+				func(m state.Message) { heard = append(heard, m) })
 			for _, m := range append(heard, end) {
 				s.Update(m)
 			}

@@ -46,7 +46,8 @@ func (c *Tradeoff) Axes() []panel.Option {
 			rate = "steps per second"
 		}
 	}
-	titles := map[string]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown", tradeoff.StepTime: "step time"}
+	titles := map[string]string{tradeoff.Throughput: rate, tradeoff.Slowdown: "slowdown",
+		tradeoff.StepTime: "step time"}
 	var out []panel.Option
 	for _, axis := range tradeoff.Axes {
 		out = append(out, panel.Option{ID: cmp.Or(axis, "rate"), Title: titles[axis], Selected: axis == c.S.View.Axis})
@@ -55,7 +56,8 @@ func (c *Tradeoff) Axes() []panel.Option {
 }
 
 // strokes are the classes of the colours that lines have.
-var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload", display.Recompute: "of-recompute", display.Fixed: "of-keep"}
+var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload",
+	display.Recompute: "of-recompute", display.Fixed: "of-keep"}
 
 // sample returns a piece of a strategy's line, as SVG.
 func sample(line string) string {
@@ -67,5 +69,6 @@ func sample(line string) string {
 		}
 		dash = ` stroke-dasharray="` + strings.Join(list, " ") + `"`
 	}
-	return fmt.Sprintf(`<svg width="26" height="8" aria-hidden="true"><path class="%s" d="M0 4H26"%s/></svg>`, class, dash)
+	return fmt.Sprintf(`<svg width="26" height="8" aria-hidden="true"><path class="%s" d="M0 4H26"%s/></svg>`,
+		class, dash)
 }

@@ -26,13 +26,15 @@ func TestLineCommands(t *testing.T) {
 		want state.Message
 	}{
 		{input.Command{Do: "lines", Arg: "greedy", Settled: true}, state.ToggleLines{Names: []string{"greedy"}}},
-		{input.Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true}, state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
+		{input.Command{Do: "lines", Arg: "vdnn,vdnnpp", Settled: true},
+			state.ToggleLines{Names: []string{"vdnn", "vdnnpp"}}},
 		{input.Command{Do: "lines-all", Settled: true}, state.SetLines{Names: []string{"all"}}},
 		{input.Command{Do: "lines-default", Settled: true}, state.SetLines{}},
 		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
 		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
 		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
-		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true}, state.SetArg{Name: "window", Value: "512"}},
+		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true},
+			state.SetArg{Name: "window", Value: "512"}},
 	} {
 		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
@@ -60,11 +62,14 @@ func TestLinesInLink(t *testing.T) {
 			t.Errorf("lines %q, axis %q: %s; want %s", c.lines, c.axis, got, c.want)
 		}
 		_, m, notes := permalink.Follow(c.want)
-		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis || len(notes) > 0 {
-			t.Errorf("%s is read as lines %q, axis %q, notes %q; want %q, %q", c.want, m.Lines, m.Axis, notes, c.lines, c.axis)
+		if !slices.Equal(m.Lines, c.lines) || (m.Lines == nil) != (c.lines == nil) || m.Axis != c.axis ||
+			len(notes) > 0 {
+			t.Errorf("%s is read as lines %q, axis %q, notes %q; want %q, %q", c.want, m.Lines, m.Axis, notes,
+				c.lines, c.axis)
 		}
 	}
-	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&m=60%25&c=rotor,nosuch,bound"); !slices.Equal(m.Lines, []string{"rotor"}) {
+	if _, m, _ := permalink.Follow("v=1&p=resnet101-b32&m=60%25&c=rotor,nosuch,bound"); !slices.Equal(m.Lines,
+		[]string{"rotor"}) {
 		t.Errorf("lines %q; want the known ones", m.Lines)
 	}
 }
@@ -99,11 +104,13 @@ func TestTuningPicture(t *testing.T) {
 	}
 	ms := func(n int) *proto.Point { return &proto.Point{StepTime: time.Duration(n) * time.Millisecond} }
 	s.Choice.Args = engine.Args{"window": "200"}
-	s.Tuning = &tradeoff.Tuning{Budget: 3 * engine.GiB, Params: []tradeoff.Param{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
-		Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
+	s.Tuning = &tradeoff.Tuning{Budget: 3 * engine.GiB,
+		Params: []tradeoff.Param{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
+			Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
 	html := string(c.HTML())
-	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1, "<title>200 MiB: 20 ms</title>": 1,
-		"fastest 20 ms with 200 MiB": 1, "slowest 30 ms": 1, `class="misfit"`: 1, "does not fit": 1, "tune-chosen": 1} {
+	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1,
+		"<title>200 MiB: 20 ms</title>": 1,
+		"fastest 20 ms with 200 MiB":    1, "slowest 30 ms": 1, `class="misfit"`: 1, "does not fit": 1, "tune-chosen": 1} {
 		if got := strings.Count(html, want); got != n {
 			t.Errorf("%q stands %d times in the picture; want %d\n%s", want, got, n, html)
 		}

@@ -43,14 +43,16 @@ func TestPlanTable(t *testing.T) {
 		}
 	}
 	if folded["revolve"] || !strings.HasSuffix(c.MoreText(), " methods of the literature") {
-		t.Errorf("folded it has revolve: %v, and %q; want it among the methods of the literature", folded["revolve"], c.MoreText())
+		t.Errorf("folded it has revolve: %v, and %q; want it among the methods of the literature", folded["revolve"],
+			c.MoreText())
 	}
 	s.Update(state.ToggleLineList{})
 	seen := map[string]int{}
 	for _, g := range c.Groups() {
 		for _, o := range g.Rows {
 			seen[o.Plan.Strategy.Name]++
-			if o.Toggle != (o.Plan.Strategy.Name != "keepall") || o.Toggle == (string(o.Sample) == "") || strings.Contains(string(o.HTML), "<svg") {
+			if o.Toggle != (o.Plan.Strategy.Name != "keepall") || o.Toggle == (string(o.Sample) == "") ||
+				strings.Contains(string(o.HTML), "<svg") {
 				t.Errorf("%s is %+v; want its sample as a switch", o.Plan.Strategy.Name, o)
 			}
 		}
@@ -62,7 +64,8 @@ func TestPlanTable(t *testing.T) {
 	}
 	page := pagetest.HTML(t, &Plans{S: s})
 	pagetest.WellFormed(t, page)
-	if n := strings.Count(page, `role="radio"`); n != len(seen) || strings.Count(page, `aria-checked="true"`) != 1 || !regexp.MustCompile(`aria-checked="true" data-arg="rotor"[^>]*tabindex="0"`).MatchString(page) {
+	if n := strings.Count(page, `role="radio"`); n != len(seen) || strings.Count(page, `aria-checked="true"`) != 1 ||
+		!regexp.MustCompile(`aria-checked="true" data-arg="rotor"[^>]*tabindex="0"`).MatchString(page) {
 		t.Errorf("%d plans in the page; want %d, rotor checked and the tab stop", n, len(seen))
 	}
 }
@@ -77,13 +80,22 @@ func TestPlanResults(t *testing.T) {
 		plan state.Plan
 		want string
 	}{
-		{"a schedule", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{StepTime: 108 * time.Millisecond}}, "108 ms +8 %"},
-		{"of less memory", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{StepTime: 108 * time.Millisecond, AtMost: true}}, "≤ 108 ms +8 %"},
-		{"too much", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: 102 * engine.GiB}}}, "does not fit 102 GiB"},
-		{"too much, nobody knows how much", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible}}}, "does not fit"},
-		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Unsupported, "odd")}}, "does not apply"},
-		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Deadline, "stopped")}}, "out of time"},
-		{"broken", state.Plan{Strategy: engine.Lookup("rotor"), Found: tradeoff.Found{Failure: proto.Fail(proto.Crash, "panic")}}, "failed"},
+		{"a schedule", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{StepTime: 108 * time.Millisecond}}, "108 ms +8 %"},
+		{"of less memory", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{StepTime: 108 * time.Millisecond, AtMost: true}}, "≤ 108 ms +8 %"},
+		{"too much", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: 102 * engine.GiB}}},
+			"does not fit 102 GiB"},
+		{"too much, nobody knows how much",
+			state.Plan{Strategy: engine.Lookup("rotor"),
+				Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible}}}, "does not fit"},
+		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{Failure: proto.Fail(proto.Unsupported, "odd")}}, "does not apply"},
+		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{Failure: proto.Fail(proto.Deadline, "stopped")}}, "out of time"},
+		{"broken", state.Plan{Strategy: engine.Lookup("rotor"),
+			Found: tradeoff.Found{Failure: proto.Fail(proto.Crash, "panic")}}, "failed"},
 		{"not known", state.Plan{Strategy: engine.Lookup("rotor")}, "–"},
 	} {
 		time, more := Result(s, &c.plan)
@@ -133,7 +145,8 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	beside(t, s)
 	c := &Plans{S: s}
 	groups := c.Groups()
-	if c.Title() != "Plans and policies" || len(groups) != 2 || groups[0].Title != "Fits 24 GiB" || groups[1].Title != "Does not fit" {
+	if c.Title() != "Plans and policies" || len(groups) != 2 || groups[0].Title != "Fits 24 GiB" ||
+		groups[1].Title != "Does not fit" {
 		t.Fatalf("%q with %+v; want plans and policies, that fit and that do not", c.Title(), groups)
 	}
 	policies, hidden := 0, 0
@@ -149,8 +162,10 @@ func TestPoliciesAmongPlans(t *testing.T) {
 			if o.Policy {
 				policies++
 				class := map[bool]string{false: `class="fits"`, true: `class="fits-not"`}[o.unfit]
-				if html := string(o.HTML); !strings.Contains(html, class) || !strings.Contains(html, "<small>") || o.unfit != (g.Title != "Fits 24 GiB") {
-					t.Errorf("%s: the row is %s; want its circle, %s, and what frameworks call it", g.Title, html, class)
+				if html := string(o.HTML); !strings.Contains(html, class) || !strings.Contains(html, "<small>") ||
+					o.unfit != (g.Title != "Fits 24 GiB") {
+					t.Errorf("%s: the row is %s; want its circle, %s, and what frameworks call it", g.Title, html,
+						class)
 				}
 			}
 		}
@@ -165,14 +180,16 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	}
 	page := pagetest.HTML(t, c)
 	pagetest.WellFormed(t, page)
-	for _, want := range []string{"memtide: recompute + offload<", "memtide: recompute<", "memtide: offload<", `data-do="policy"`} {
+	for _, want := range []string{"memtide: recompute + offload<", "memtide: recompute<", "memtide: offload<",
+		`data-do="policy"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the table has no %q", want)
 		}
 	}
 	s.Update(input.Command{Do: "policy", Index: s.Policies()[0].Index}.Message(s))
 	if s.Choice.Step != "llama3.2-1b" || s.Choice.StepArgs["batch"] != "4" || s.Choice.StepArgs["ckpt"] != "full" {
-		t.Errorf("a click on a policy opens %q with %v; want the whole step with full checkpointing", s.Choice.Step, s.Choice.StepArgs)
+		t.Errorf("a click on a policy opens %q with %v; want the whole step with full checkpointing", s.Choice.Step,
+			s.Choice.StepArgs)
 	}
 }
 
@@ -186,8 +203,10 @@ func TestFoldedRows(t *testing.T) {
 		}
 		return o
 	}
-	rows := []*PlanRow{row("window", 1, false, false), row("vdnn", 2, false, false), row("offloadsearch", 3, false, false), row("p1", 4, true, false),
-		row("rotor", 5, false, false), row("sequential", 6, false, true), row("p2", 7, true, false), row("p3", 8, true, false), row("p4", 9, true, false), row("p5", 10, true, false)}
+	rows := []*PlanRow{row("window", 1, false, false), row("vdnn", 2, false, false),
+		row("offloadsearch", 3, false, false), row("p1", 4, true, false),
+		row("rotor", 5, false, false), row("sequential", 6, false, true), row("p2", 7, true, false),
+		row("p3", 8, true, false), row("p4", 9, true, false), row("p5", 10, true, false)}
 	pinFastest(rows)
 	var got []string
 	for _, o := range (&Plans{S: state.New()}).Folded(PlanRows{Rows: rows}) {

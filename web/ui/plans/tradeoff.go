@@ -43,7 +43,8 @@ func (c *Tradeoff) Label() string {
 	for _, l := range c.S.Lines() {
 		first, last := l.Points[0], l.Points[len(l.Points)-1]
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
-			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime), format.Bytes(last.Budget)))
+			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime),
+			format.Bytes(last.Budget)))
 	}
 	if b := chart.OtherSide(c.S); b != nil {
 		parts = append(parts, BesideWords(c.S, b, ": "))

@@ -21,7 +21,8 @@ import (
 // milliseconds, at the smaller of two budgets.
 func swept(s *state.State, bound int) *tradeoff.Curve {
 	point := func(gib, step, bound int) *proto.Point {
-		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond, Bound: time.Duration(bound) * time.Millisecond}
+		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond,
+			Bound: time.Duration(bound) * time.Millisecond}
 	}
 	s.Curve = &tradeoff.Curve{
 		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "dynprog"}},
@@ -34,7 +35,8 @@ func swept(s *state.State, bound int) *tradeoff.Curve {
 // The tooltip of a plan says the lower bound of its kind, if there is one to say.
 func TestBoundOfAPlan(t *testing.T) {
 	s := pagetest.First(t)
-	for bound, want := range map[int]string{480: " No plan of its kind takes less than 480 ms here (lower bound).", 164: ""} {
+	for bound, want := range map[int]string{480: " No plan of its kind takes less than 480 ms here (lower bound).",
+		164: ""} {
 		swept(s, bound)
 		s.Update(state.SetBudget{Bytes: engine.GiB, Settled: true})
 		swept(s, bound)
@@ -49,11 +51,15 @@ func TestBoundOfAPlan(t *testing.T) {
 func TestCurveOfAnotherNetwork(t *testing.T) {
 	s := pagetest.First(t)
 	swept(s, 480)
-	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain, Totals: proto.Totals{Batch: 64}}
+	other := &known.Network{Profile: &profiles.Profile{Name: "VGG-16, batch 64"}, Chain: s.Network.Chain,
+		Totals: proto.Totals{Batch: 64}}
 	choice := s.Choice
 	choice.Source = state.Source{Preset: "vgg16-b64"}
-	s.Compare = &state.Compare{OnA: true, Other: state.Side{Choice: choice, Network: other, Shown: &known.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
-		Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond}, KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
+	s.Compare = &state.Compare{OnA: true,
+		Other: state.Side{Choice: choice, Network: other,
+			Shown: &known.Picture{Choice: choice, Network: other, Solved: &proto.Solved{
+				Budget: 5 * engine.GiB, Trace: &sim.Trace{Makespan: 330 * time.Millisecond},
+				KeepAll: proto.Reference{StepTime: 300 * time.Millisecond}}}}}
 	s.View.Axis = tradeoff.Slowdown
 	note := "B is another network, at its slowdown against its own step time of keeping everything."
 	if got, want := SweepStatus(s), "Point at the curve to preview, click to use. "+note; got != want {
@@ -87,7 +93,8 @@ func TestSweepStatus(t *testing.T) {
 		{func() {}, "3 of 40 points"},
 		{func() { s.Curve.ID, s.Curve.Stopped = 0, true }, "Stopped after 3 of 40 points"},
 		{func() { s.Curve.Failed = "The engine stopped." }, "The engine stopped."},
-		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 }, "Point at the curve to preview, click to use."},
+		{func() { s.Curve.Failed, s.Curve.Stopped, s.Curve.Done = "", false, 40 },
+			"Point at the curve to preview, click to use."},
 	} {
 		c.change()
 		if got := SweepStatus(s); got != c.want {

@@ -110,7 +110,8 @@ func (c *Tuning) draw(b *strings.Builder, p *tradeoff.Param) {
 			}
 		}
 	}
-	fmt.Fprintf(b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, tuneWidth, tuneHeight, html.EscapeString(t.words()))
+	fmt.Fprintf(b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, tuneWidth, tuneHeight,
+		html.EscapeString(t.words()))
 	t.background(b)
 	t.marks(b, c.chosen(p.Name))
 	t.targets(b)
@@ -129,7 +130,8 @@ func (t *tune) words() string {
 	if i < 0 {
 		return "Step time by " + t.p.Name
 	}
-	return fmt.Sprintf("Step time by %s: fastest with %s, %s", t.p.Name, t.value(t.p.Values[i]), format.Duration(t.p.Points[i].StepTime))
+	return fmt.Sprintf("Step time by %s: fastest with %s, %s", t.p.Name, t.value(t.p.Values[i]),
+		format.Duration(t.p.Points[i].StepTime))
 }
 
 func (t *tune) value(v int) string {
@@ -158,7 +160,8 @@ func (t *tune) background(b *strings.Builder) {
 		if from > 0 {
 			x = (x + t.x(t.p.Values[from-1])) / 2
 		}
-		fmt.Fprintf(b, `<rect class="misfit" x="%.1f" y="%g" width="%.1f" height="%g"/>`, x, tuneTop-4, tuneWidth-tuneLeft-x, tuneBottom-tuneTop+8)
+		fmt.Fprintf(b, `<rect class="misfit" x="%.1f" y="%g" width="%.1f" height="%g"/>`, x, tuneTop-4,
+			tuneWidth-tuneLeft-x, tuneBottom-tuneTop+8)
 		if tuneWidth-x > 70 {
 			text((x+tuneWidth)/2, (tuneTop+tuneBottom)/2+4, "middle", "does not fit")
 		}
@@ -187,7 +190,8 @@ func (t *tune) marks(b *strings.Builder, chosen int) {
 	}
 	fmt.Fprintf(b, `<path class="tune-line" d="%s"/>`, path)
 	if i := t.p.Fastest(); i >= 0 {
-		fmt.Fprintf(b, `<circle class="tune-dot" cx="%.1f" cy="%.1f" r="3.5"/>`, t.x(t.p.Values[i]), t.y(t.p.Points[i].StepTime))
+		fmt.Fprintf(b, `<circle class="tune-dot" cx="%.1f" cy="%.1f" r="3.5"/>`, t.x(t.p.Values[i]),
+			t.y(t.p.Points[i].StepTime))
 	}
 	if chosen > 0 && chosen <= t.last {
 		fmt.Fprintf(b, `<path class="tune-chosen" d="M%.1f %gV%g"/>`, t.x(chosen), tuneTop-4, tuneBottom+4)

@@ -131,7 +131,8 @@ func (c *Better) more(a *state.Answers) []Gain {
 	}
 	x := &a.List[at]
 	each := float64(x.StepTime) * float64(now) / (float64(a.Base) * float64(x.Batch))
-	o := Gain{Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now), words: "no faster", now: 1, after: min(each, 1)}
+	o := Gain{Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now),
+		words: "no faster", now: 1, after: min(each, 1)}
 	if gain := 1/each - 1; gain > 0 {
 		o.words, o.better = strings.TrimPrefix(format.Percent(gain), "+")+" faster", true
 	}
@@ -220,7 +221,8 @@ func (c *Better) Note() string {
 	case c.unfit() && len(best) == 0:
 		of := "Nothing that was tried makes it fit"
 		if slices.ContainsFunc(a.List, func(x proto.Answer) bool { return x.Preset != "" }) {
-			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried", question.MostPairs)
+			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried",
+				question.MostPairs)
 		}
 		return of + after(": ", list) + "."
 	case len(names) > 0 && c.unfit():

@@ -29,7 +29,8 @@ func TestBetterRows(t *testing.T) {
 	pagetest.Do(t, s, state.SetStrategy{Name: "sequential"})
 	c := &Better{S: s}
 	if c.Hidden() || c.Title() != "What would help?" || len(c.Rows()) > 0 || !c.CanLook() || c.Looks() {
-		t.Errorf("before it is answered: hidden %v, %q, %d rows; want the title and that it can be looked for", c.Hidden(), c.Title(), len(c.Rows()))
+		t.Errorf("before it is answered: hidden %v, %q, %d rows; want the title and that it can be looked for",
+			c.Hidden(), c.Title(), len(c.Rows()))
 	}
 	c, a := helped(t, s)
 	rows := c.Rows()
@@ -41,18 +42,22 @@ func TestBetterRows(t *testing.T) {
 		x := a.List[o.Answer]
 		want := float64(x.StepTime) / float64(a.Base)
 		if x.StepTime >= a.Base || x.StepTime < last || o.after != want || o.now != 1 {
-			t.Errorf("%+v of %+v behind %v; want it faster than %v, in order, with bars of 1 and %v", o, x, last, a.Base, want)
+			t.Errorf("%+v of %+v behind %v; want it faster than %v, in order, with bars of 1 and %v", o, x, last,
+				a.Base, want)
 		}
 		last = x.StepTime
-		if html := string(o.HTML()); strings.Count(html, "<rect") != 2 || !strings.Contains(html, o.title) || !strings.HasSuffix(o.words, " % faster") {
+		if html := string(o.HTML()); strings.Count(html, "<rect") != 2 || !strings.Contains(html, o.title) ||
+			!strings.HasSuffix(o.words, " % faster") {
 			t.Errorf("the row is %s; want two bars, %q and how much faster it is", html, o.title)
 		}
 	}
 	s.Update(input.Command{Do: "try-answer", Arg: "help", Index: rows[0].Answer, Settled: true}.Message(s))
 	page := pagetest.HTML(t, &Better{S: s})
 	pagetest.WellFormed(t, page)
-	if got := [2]int{strings.Count(page, `data-do="try-answer"`), strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
-		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0], got[1], len(rows))
+	if got := [2]int{strings.Count(page, `data-do="try-answer"`),
+		strings.Count(page, ">Use it</button>")}; c.Rows()[0].Tried != "true" || got != [2]int{len(rows), 1} {
+		t.Errorf("tried: %q, %d rows and %d buttons to use one; want \"true\", %d and 1", c.Rows()[0].Tried, got[0],
+			got[1], len(rows))
 	}
 }
 
@@ -60,7 +65,9 @@ func TestBetterRows(t *testing.T) {
 func TestTriedWithoutGain(t *testing.T) {
 	s := pagetest.Small(t)
 	c, a := helped(t, s)
-	a.List = []proto.Answer{{Name: "fused norm", Strategy: a.Strategy, StepTime: a.Base - 1}, {Name: "loss in chunks of tokens", Strategy: a.Strategy, StepTime: a.Base / 2}, {Name: "8-bit moments", Strategy: a.Strategy, StepTime: a.Base}}
+	a.List = []proto.Answer{{Name: "fused norm", Strategy: a.Strategy, StepTime: a.Base - 1},
+		{Name: "loss in chunks of tokens", Strategy: a.Strategy, StepTime: a.Base / 2},
+		{Name: "8-bit moments", Strategy: a.Strategy, StepTime: a.Base}}
 	rows := c.Rows()
 	if len(rows) != 1 || rows[0].title != "Loss in chunks of tokens" || rows[0].words != "100 % faster" {
 		t.Errorf("the rows are %+v; want one, 100 %% faster", rows)
@@ -98,7 +105,8 @@ func TestBetterThatFits(t *testing.T) {
 		t.Fatalf("%q with %d rows; want what would make it fit", c.Title(), len(c.Rows()))
 	}
 	for _, o := range c.Rows() {
-		if o.now != 0 || o.mark <= 0 || o.mark > 1 || o.after <= 0 || o.after > 1 || !strings.Contains(string(o.HTML()), "bar-mark") {
+		if o.now != 0 || o.mark <= 0 || o.mark > 1 || o.after <= 0 || o.after > 1 ||
+			!strings.Contains(string(o.HTML()), "bar-mark") {
 			t.Errorf("%+v; want one bar, and the budget across it", o)
 		}
 	}
@@ -114,7 +122,8 @@ func TestNothingFits(t *testing.T) {
 	pair := step
 	pair.Name = "8-bit moments + fused norm"
 	a.List = []proto.Answer{step, pair}
-	if got, want := c.Note(), "No change makes it fit, nor does a pair of them, of which at most 24 are tried: 8-bit moments."; got != want {
+	if got, want := c.Note(),
+		"No change makes it fit, nor does a pair of them, of which at most 24 are tried: 8-bit moments."; got != want {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
@@ -134,7 +143,8 @@ func TestBetterForTheDevice(t *testing.T) {
 			asked = &q.Request
 		}
 	}
-	if asked == nil || asked.Budget.Bytes != 14233*engine.MiB || asked.Strategy != "keepall" || asked.Methods[0].Strategy != s.Choice.Strategy {
+	if asked == nil || asked.Budget.Bytes != 14233*engine.MiB || asked.Strategy != "keepall" ||
+		asked.Methods[0].Strategy != s.Choice.Strategy {
 		t.Errorf("asks %+v; want every plan in 13.9 of the 15.8 GiB of the V100", asked)
 	}
 	if c := (&Better{S: s}); c.Title() != "What would make it fit" || c.room() != state.DeviceOf(s.Choice).Memory {

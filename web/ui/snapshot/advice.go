@@ -27,7 +27,8 @@ func decisive(r *doctor.Report) string {
 
 // momentOf returns a moment and what is in use then.
 func momentOf(words string, a *doctor.Alive) string {
-	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words, format.Count(a.At))
+	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words,
+		format.Count(a.At))
 }
 
 // moment says which moment the flame graph is of.
@@ -87,7 +88,8 @@ func advice(s *state.State) string {
 		if r.PeakReserved < r.Peak {
 			return fmt.Sprintf(wordsNoSegments, format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
 		}
-		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
+		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved),
+			format.Percent(a.Off(r.PeakReserved)))
 	}
 	return wordsNoSetting
 }

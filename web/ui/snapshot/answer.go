@@ -45,7 +45,8 @@ func (c *Answer) Word() string {
 	if r := report(c.S); r != nil && r.Recorded == 0 {
 		return wordsNoEvents
 	}
-	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining, answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
+	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining,
+		answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
 // Sentence returns the answer.
@@ -70,7 +71,8 @@ func (c *Answer) Sentence() string {
 	if len(f.Holes) == 0 {
 		return text + wordsNothing
 	}
-	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"), format.Bytes(f.Holes[0].Bytes))
+	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"),
+		format.Bytes(f.Holes[0].Bytes))
 }
 
 // Sub is who asked, and what to do once that is known.
@@ -113,7 +115,8 @@ func (c *Answer) between(b *strings.Builder) {
 		return
 	}
 	h := &r.Failure.Holes[0]
-	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `, fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
+	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `,
+		fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
 	for i, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
 		if i > 0 {
 			b.WriteString(" " + wordsAnd + " ")
@@ -143,7 +146,8 @@ func (u *usage) html(b *strings.Builder) {
 	var parts, key strings.Builder
 	label := u.title
 	for _, p := range u.parts {
-		fmt.Fprintf(&parts, `<span class="part %s" style="%s" title="%s"><span>%[3]s</span></span>`, p.Class, p.Style, p.Label)
+		fmt.Fprintf(&parts, `<span class="part %s" style="%s" title="%s"><span>%[3]s</span></span>`, p.Class, p.Style,
+			p.Label)
 		fmt.Fprintf(&key, `<li><i class="sw %s"></i>%s</li>`, p.Class, p.Label)
 		label += ", " + p.Label
 	}
@@ -173,7 +177,8 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	at, guessed := engine.Bytes(0), engine.Bytes(0)
 	add := func(class, name string, to engine.Bytes) {
 		if to > at {
-			u.parts = append(u.parts, panel.Piece{Class: class, Label: name + " " + format.Bytes(to-at), Style: panel.Stretch(at, to, whole)})
+			u.parts = append(u.parts, panel.Piece{Class: class, Label: name + " " + format.Bytes(to-at),
+				Style: panel.Stretch(at, to, whole)})
 			at = to
 		}
 	}
@@ -191,7 +196,8 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	if end == 0 {
 		end, text = r.PeakReserved, wordsMostHeld
 	}
-	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)), Style: panel.Place(end, whole)}
+	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)),
+		Style: panel.Place(end, whole)}
 	return u
 }
 

@@ -78,7 +78,8 @@ func (c *Remedies) tried() (out []Tried) {
 		advised = d.Advice.Line
 	}
 	for _, v := range d.Replays {
-		x := Tried{title: wordsDefault, words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most), reserved: share(v.Reserved, most)}
+		x := Tried{title: wordsDefault, words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most),
+			reserved: share(v.Reserved, most)}
 		if v.Setting != "" {
 			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
 		}
@@ -116,14 +117,16 @@ func (c *Remedies) Help() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps, html.EscapeString(advice(c.S)))
+	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps,
+		html.EscapeString(advice(c.S)))
 	if line := html.EscapeString(line(c.S)); line != "" {
 		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
 	}
 	if report(c.S).Recorded == 0 {
 		return vugu.HTML(b.String())
 	}
-	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`, format.Bytes(report(c.S).PeakReserved))
+	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`,
+		format.Bytes(report(c.S).PeakReserved))
 	all := c.tried()
 	for i := range all {
 		if i == mostTried {
@@ -148,7 +151,8 @@ func (c *Remedies) Under() vugu.HTML {
 	case c.Hidden():
 		return ""
 	case c.S.Examining() == proto.PartReplay:
-		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork + `<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
+		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork +
+			`<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
 	case d.Failed != "":
 		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
 	case d.Stopped && d.Advice == nil:
@@ -205,8 +209,10 @@ func (c *Remedies) Growth() vugu.HTML {
 	if g != nil && len(g.Leaks) > 0 {
 		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
 		for _, l := range g.Leaks {
-			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`, useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
-				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)), fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`,
+				useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
+				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)),
+				fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
 		}
 		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
 	}
@@ -235,7 +241,8 @@ func FlameFile(s *state.State) (export.File, bool) {
 	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
 		return export.File{}, false
 	}
-	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
+	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml",
+		Bytes: b.Bytes()}, true
 }
 
 // second returns the comparison with another snapshot, and how one is chosen. Everything in it

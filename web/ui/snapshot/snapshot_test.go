@@ -42,9 +42,13 @@ func TestDoctorPage(t *testing.T) {
 	contains(t, "a failure", page,
 		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
 		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
-		"The largest hole, 6 MiB too small, lies between <button", ">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button", ">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
-		"46 MiB in 7 buffers when the request failed, event 35", "weights 10 MiB", "optimizer 8 MiB", "activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
-		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`, "100 MiB, all find room", "6 more settings",
+		"The largest hole, 6 MiB too small, lies between <button",
+		">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button",
+		">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
+		"46 MiB in 7 buffers when the request failed, event 35", "weights 10 MiB", "optimizer 8 MiB",
+		"activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
+		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`,
+		"100 MiB, all find room", "6 more settings",
 		"2 MiB more with each of 5 steps.", "log.py:4 keep_loss", "8 MiB in 4 buffers so far")
 	if strings.Contains(page, `data-testid="recording-device"`) {
 		t.Error("devices are offered, but the other one holds nothing")
@@ -63,7 +67,8 @@ func TestDoctorWithoutFailure(t *testing.T) {
 	s := pagetest.Snapshot(t, "first.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then", "at the peak, event ", "No setting is advised: a replay of the settings of the run reserves 86 MiB, and 100 MiB was reserved (−14 %).", `data-kind="needs"`)
+	contains(t, "no failure", page, "<b>No request failed: </b>", "was held at the peak, and", "reserved then",
+		"at the peak, event ", "No setting is advised: a replay of the settings of the run reserves 86 MiB, and 100 MiB was reserved (−14 %).", `data-kind="needs"`)
 	if strings.Contains(page, `data-testid="between"`) {
 		t.Error("a hole is named that no request was too large for")
 	}
@@ -74,16 +79,21 @@ func TestDoctorWithoutEvents(t *testing.T) {
 	s := pagetest.Snapshot(t, "unrecorded.pickle")
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	contains(t, "no events", page, "<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.", wordsUnrecorded, wordsNoHistory)
-	if strings.Contains(page, wordsNoFailure) || strings.Contains(page, `data-testid="replays"`) || len(s.Doctor().Replays) > 0 {
-		t.Errorf("%d replays of what was not recorded, or it is said that nothing failed: %s", len(s.Doctor().Replays), page)
+	contains(t, "no events", page,
+		"<b>No events: </b>20 MiB was held, and 180 MiB of the 200 MiB reserved was not used.", wordsUnrecorded,
+		wordsNoHistory)
+	if strings.Contains(page, wordsNoFailure) || strings.Contains(page, `data-testid="replays"`) ||
+		len(s.Doctor().Replays) > 0 {
+		t.Errorf("%d replays of what was not recorded, or it is said that nothing failed: %s",
+			len(s.Doctor().Replays), page)
 	}
 }
 
 // What expandable segments have no memory for is told apart; a forward alone has no steps.
 func TestDoctorExpandable(t *testing.T) {
 	page := shown(t, pagetest.Snapshot(t, "expandable.pickle"))
-	contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.", "Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
+	contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.",
+		"Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
 }
 
 // Another moment has a bar of its own beside that of the failure, and the flame graph is
@@ -97,13 +107,15 @@ func TestDoctorMoments(t *testing.T) {
 	}
 	page := shown(t, s)
 	pagetest.WellFormed(t, page)
-	contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 35", `data-testid="usage-at"`, `at event 2</p>`)
+	contains(t, "event 2", page, "46 MiB in 7 buffers when the request failed, event 35", `data-testid="usage-at"`,
+		`at event 2</p>`)
 	if strings.Count(page, "at event 2<") != 2 {
 		t.Error("want the moment at the second bar and at the flame graph")
 	}
 	show := input.Command{Do: "show-buffer", Index: 4}.Message(s)
 	pagetest.Do(t, s, show)
-	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 35 || m != s.PlacesModel() {
+	if s.View.Selected != (lookup.Target{Kind: lookup.OnBuffer, Index: 4}) || s.Alive().At != 35 ||
+		m != s.PlacesModel() {
 		t.Errorf("selected is %+v after event %d; want buffer 4 when the request failed", s.View.Selected, s.Alive().At)
 	}
 	if pagetest.Do(t, s, show); s.View.Selected.Kind != lookup.Nothing {
@@ -116,7 +128,8 @@ func TestFlameKeys(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	begin := FlameSentence(s)
 	for _, step := range []struct{ key, want string }{
-		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"}, {"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
+		{"ArrowDown", "net.py:41 forward: 20 MiB, 43 % of all"},
+		{"ArrowRight", "net.py:8 __init__: 10 MiB, 22 % of all"},
 		{"Enter", "net.py:8 __init__: 10 MiB, 22 % of all"}, {"Backspace", begin}, {"ArrowLeft", begin},
 	} {
 		pagetest.Do(t, s, input.FlameKey(input.Key{Key: step.key}, s))
@@ -141,7 +154,8 @@ func TestRemedies(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	d := s.Doctor()
 	c := &Remedies{S: s}
-	if got := c.tried(); len(got) != 11 || !got[0].good || got[0].title != "expandable_segments:True" || got[1].reserved > got[10].reserved {
+	if got := c.tried(); len(got) != 11 || !got[0].good || got[0].title != "expandable_segments:True" ||
+		got[1].reserved > got[10].reserved {
 		t.Errorf("the settings are %+v; want the advised one and then those that reserve least", got)
 	}
 	d.Advice, d.Replays, d.Stopped = nil, d.Replays[:3], true
@@ -172,8 +186,11 @@ func TestDoctorCompares(t *testing.T) {
 	if d == nil {
 		t.Fatalf("it is compared with %+v", s.Doctor().Second)
 	}
-	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle", "more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
-		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name, fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)), format.BytesChange(d.Sites[0].More())))
+	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle",
+		"more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
+		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name,
+			fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)),
+			format.BytesChange(d.Sites[0].More())))
 	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
 		t.Errorf("%d curves of the second are drawn, want 1", n)
 	}

@@ -99,6 +99,7 @@ const (
 // useNames are the names of what memory is for, by the order of draw.Use, and the
 // classes of their colours in bars and before words.
 var useNames = [...]struct{ class, by, name string }{
-	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"}, {"fwd", "forward", "activations"},
+	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"},
+	{"fwd", "forward", "activations"},
 	{"scratch", "muted", "temporaries"}, {"unknown", "muted", "unknown"},
 }

@@ -59,7 +59,8 @@ func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 
 // fold returns the line of something that unfolds.
 func fold(title, hint string) *vugu.VGNode {
-	return element("summary", attr("class", "fold-head"), vugu.HTML("<h2>"+title+`</h2>`+span("hint", "", "", html.EscapeString(hint))))
+	return element("summary", attr("class", "fold-head"),
+		vugu.HTML("<h2>"+title+`</h2>`+span("hint", "", "", html.EscapeString(hint))))
 }
 
 // button is one that can be off.

@@ -81,7 +81,8 @@ func (c *Page) Answers() []Answer {
 		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
 		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
 		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),
-		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule", Off: c.reply() == nil || c.S.Late()},
+		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule",
+			Off: c.reply() == nil || c.S.Late()},
 	}
 }
 

@@ -28,7 +28,8 @@ func told(t *testing.T, r proto.Stepped) *Page {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", nil)
 	if r.Phases == nil {
-		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated, Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
+		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
+			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
 	}
 	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
@@ -40,11 +41,13 @@ func told(t *testing.T, r proto.Stepped) *Page {
 func TestStepRows(t *testing.T) {
 	const g = engine.GiB
 	change := func(name string, fit proto.Fit, gpus int64) proto.StepChange {
-		return proto.StepChange{Names: strings.Split(name, "+"), Fit: fit, GPUs: gpus, Low: 30 * g, High: 30 * g, Time: 110}
+		return proto.StepChange{Names: strings.Split(name, "+"), Fit: fit, GPUs: gpus, Low: 30 * g, High: 30 * g,
+			Time: 110}
 	}
 	p := told(t, proto.Stepped{Fit: proto.FitsNot, Low: 90 * g, High: 90 * g, Memory: 80 * g, GPUs: 1, Time: 100,
-		Fixes:   []proto.StepChange{change("bf16 states", proto.Fits, 1), change("a+b", proto.Fits, 2)},
-		Changes: []proto.StepChange{change("bf16 states", proto.Fits, 1), change("full", proto.Unsure, 1), change("norm", proto.FitsNot, 1)}})
+		Fixes: []proto.StepChange{change("bf16 states", proto.Fits, 1), change("a+b", proto.Fits, 2)},
+		Changes: []proto.StepChange{change("bf16 states", proto.Fits, 1), change("full", proto.Unsure, 1),
+			change("norm", proto.FitsNot, 1)}})
 	var got []string
 	for _, r := range p.Rows() {
 		got = append(got, fmt.Sprintf("%s %d %s|%s|%s", r.Arg, r.Index, r.title, r.about, r.time))
@@ -52,7 +55,8 @@ func TestStepRows(t *testing.T) {
 			t.Errorf("%s is %s and its bar is green: %v", r.title, r.fit, green)
 		}
 	}
-	want := []string{" 0 As it is||100 ns", "fix 0 bf16 states|fits|+10 %", "fix 1 A + b|fits, 2 cards|+10 %", "alone 1 Full|may fit|+10 %", "alone 2 Norm|not enough by itself|+10 %"}
+	want := []string{" 0 As it is||100 ns", "fix 0 bf16 states|fits|+10 %", "fix 1 A + b|fits, 2 cards|+10 %",
+		"alone 1 Full|may fit|+10 %", "alone 2 Norm|not enough by itself|+10 %"}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -78,7 +82,8 @@ func TestStepControls(t *testing.T) {
 			got = append(got, w.Name)
 		}
 		for _, o := range ask.Options {
-			if ask.Matters(s.Choice.StepArgs, o.Name) && !slices.Contains(c.not, o.Name) && (o.Name != "shard" || c.args["gpus"] != "") {
+			if ask.Matters(s.Choice.StepArgs, o.Name) && !slices.Contains(c.not, o.Name) &&
+				(o.Name != "shard" || c.args["gpus"] != "") {
 				want = append(want, o.Name)
 			}
 		}
@@ -100,7 +105,8 @@ func TestStepCommands(t *testing.T) {
 	}
 	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
 	if s.Choice.StepArgs["gpus"] != "" || (&Case{S: s}).Words()[6].Value != "8" {
-		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs, (&Case{S: s}).Words()[6].Value)
+		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs,
+			(&Case{S: s}).Words()[6].Value)
 	}
 	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
 	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
@@ -129,7 +135,8 @@ func TestStepStarts(t *testing.T) {
 
 // A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
 func TestStepRanks(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full", "schedule": "1f1b"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
+		"schedule": "1f1b"})
 	c := &Page{S: s}
 	r := c.reply()
 	if len(r.Ranks) != 4 {
@@ -139,7 +146,8 @@ func TestStepRanks(t *testing.T) {
 	if n := strings.Count(got, "<li"); n != 4 || strings.Count(got, `class="most"`) != 1 {
 		t.Errorf("want 4 rows, one of them marked; got\n%s", got)
 	}
-	if a := (&answer.Answer{S: s}).Sentence(); !strings.Contains(got, "layers 0–7, 4 in flight") || !strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) {
+	if a := (&answer.Answer{S: s}).Sentence(); !strings.Contains(got, "layers 0–7, 4 in flight") ||
+		!strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) {
 		t.Errorf("the ranks say\n%s\nand the answer %q", got, a)
 	}
 	for _, w := range (&Case{S: s}).Words() {
@@ -152,14 +160,17 @@ func TestStepRanks(t *testing.T) {
 
 // Of many ranks the middle ones are folded, but for the one that is chosen.
 func TestStepManyRanks(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "32", "pp": "32", "accumulate": "32", "ckpt": "full", "schedule": "1f1b"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "32", "pp": "32", "accumulate": "32", "ckpt": "full",
+		"schedule": "1f1b"})
 	c := &Page{S: s}
 	s.Update(state.PickRank{Rank: 9})
 	got := string(c.Ranks())
-	if rows, folds := strings.Count(got, "<button"), strings.Count(got, "<summary>"); rows != 32 || folds != 2 || !strings.Contains(got, "Ranks 4 to 8: ") || !strings.Contains(got, "Ranks 10 to 27: ") {
+	if rows, folds := strings.Count(got, "<button"), strings.Count(got, "<summary>"); rows != 32 || folds != 2 ||
+		!strings.Contains(got, "Ranks 4 to 8: ") || !strings.Contains(got, "Ranks 10 to 27: ") {
 		t.Errorf("%d rows and %d folds; want 32 and those of 4 to 8 and 10 to 27:\n%s", rows, folds, got)
 	}
-	if inside, _, _ := strings.Cut(got[strings.Index(got, "<details>"):], "</details>"); strings.Contains(inside, "Rank 9<") || strings.Count(inside, "<button") != 5 {
+	if inside, _, _ := strings.Cut(got[strings.Index(got, "<details>"):], "</details>"); strings.Contains(inside,
+		"Rank 9<") || strings.Count(inside, "<button") != 5 {
 		t.Errorf("the first fold has\n%s\nwant ranks 4 to 8", inside)
 	}
 }
@@ -173,13 +184,17 @@ func TestStepPasses(t *testing.T) {
 		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
 	}
 	html := func() string { return pagetest.HTML(t, &Page{S: s}) }
-	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") || strings.Count(page, "backward of the weights</td>") != 8 ||
-		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") || strings.Count(page, "<td>yes</td>") < 8 {
+	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") ||
+		strings.Count(page, "backward of the weights</td>") != 8 ||
+		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") ||
+		strings.Count(page, "<td>yes</td>") < 8 {
 		t.Errorf("before anything is selected the page says\n%s", page)
 	}
 	first, _ := x.Numbers(2)
 	s.Update(state.PickPass{Target: lookup.Target{Kind: lookup.OnIdle, Index: first}})
-	if page := html(); !strings.Contains(page, "Rank 2 waits") || !strings.Contains(page, "for the forward of micro batch 0 on rank 1") || !strings.Contains(page, "Passes of rank 2") {
+	if page := html(); !strings.Contains(page, "Rank 2 waits") ||
+		!strings.Contains(page, "for the forward of micro batch 0 on rank 1") ||
+		!strings.Contains(page, "Passes of rank 2") {
 		t.Errorf("the page does not say why rank 2 begins late:\n%s", page)
 	}
 	for range 2 {
@@ -199,7 +214,8 @@ func TestStepPasses(t *testing.T) {
 	s.Update(state.SetRange{From: x.End() / 4, To: x.End() / 2})
 	s.Update(state.SetStep{Name: "accumulate", Value: "16"})
 	if s.View.To != 0 || s.View.Selected.Kind != lookup.Nothing {
-		t.Errorf("another step begins with %+v selected, until %v; want all of it, and nothing", s.View.Selected, s.View.To)
+		t.Errorf("another step begins with %+v selected, until %v; want all of it, and nothing", s.View.Selected,
+			s.View.To)
 	}
 }
 
@@ -213,7 +229,9 @@ func TestStepOrders(t *testing.T) {
 	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
 		t.Fatalf("%d rows and %q; want every schedule once, and DualPipe refused 6 micro batches", len(rows), r.Refused)
 	}
-	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") || strings.Count(page, `data-arg="order"`) != len(rows)-1 || strings.Count(page, `class="lanes"`) != len(rows) || !strings.Contains(page, wordsOrders) {
+	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") ||
+		strings.Count(page, `data-arg="order"`) != len(rows)-1 || strings.Count(page, `class="lanes"`) != len(rows) ||
+		!strings.Contains(page, wordsOrders) {
 		t.Errorf("the page has not %d schedules to take:\n%s", len(rows)-1, page)
 	}
 	for _, o := range rows {
@@ -232,9 +250,11 @@ func TestStepOrders(t *testing.T) {
 func TestStepEqualWork(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"accumulate": "2"})
 	c := &Page{S: s}
-	x := proto.StepChange{Names: []string{"twice as many micro batches"}, Args: engine.Args{"accumulate": "4"}, GPUs: 1, Fit: proto.Fits, Time: 2 * c.reply().Time * 9 / 10}
+	x := proto.StepChange{Names: []string{"twice as many micro batches"}, Args: engine.Args{"accumulate": "4"},
+		GPUs: 1, Fit: proto.Fits, Time: 2 * c.reply().Time * 9 / 10}
 	if got := c.row(&x, input.AloneRow, 0); got.time != "−10 %" || got.about != wordsEqualWork {
-		t.Errorf("twice the work in 1.8 times the time is told as %q, %q; want a tenth less for equal work", got.time, got.about)
+		t.Errorf("twice the work in 1.8 times the time is told as %q, %q; want a tenth less for equal work", got.time,
+			got.about)
 	}
 }
 
@@ -259,7 +279,8 @@ func TestStepRefused(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := shown(), []string{"asks", "halves", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
+	if got, want := shown(),
+		[]string{"asks", "halves", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
 		t.Errorf("an answer shows %q; want %q", got, want)
 	}
 	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
@@ -275,7 +296,8 @@ func TestStepRefused(t *testing.T) {
 // The pictures show the fullest rank until another one is chosen; the answer stays that of
 // the fullest.
 func TestStepRankChosen(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full", "schedule": "1f1b"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
+		"schedule": "1f1b"})
 	c := &Page{S: s}
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)
@@ -294,7 +316,8 @@ func TestStepRankChosen(t *testing.T) {
 	if got := a.Sentence(); got != say {
 		t.Errorf("the answer is now %q; want %q as before", got, say)
 	}
-	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 || !strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
+	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 ||
+		!strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
 		t.Errorf("the page does not say that its pictures are of rank %d", other)
 	}
 	s.Update(state.PickRank{Rank: 99})
@@ -328,10 +351,14 @@ func TestStepPolicies(t *testing.T) {
 // The published run that is nearest stands among the origins, with its source and how well
 // it is met, and what differs from it.
 func TestStepNearest(t *testing.T) {
-	p := told(t, proto.Stepped{Allocated: 1, Nearest: &proto.StepMeasured{Model: "llama3-8b", Args: engine.Args{"gpus": "8", "ckpt": "sac_op"}, Where: "titan#822", URL: "https://example.org/822",
-		Bytes: 50 * engine.GiB, Low: 49 * engine.GiB, High: 52 * engine.GiB, Percent: -1.25, Differs: []string{"model", "seq"}}})
+	p := told(t, proto.Stepped{Allocated: 1,
+		Nearest: &proto.StepMeasured{Model: "llama3-8b", Args: engine.Args{"gpus": "8", "ckpt": "sac_op"},
+			Where: "titan#822", URL: "https://example.org/822",
+			Bytes: 50 * engine.GiB, Low: 49 * engine.GiB, High: 52 * engine.GiB, Percent: -1.25,
+			Differs: []string{"model", "seq"}}})
 	got := string(p.Origins())
-	for _, want := range []string{"50 GiB", "measured", "Llama 3 8B", "selective checkpointing", "here differs: model, tokens", "49 to 52 GiB", "−1.2 %", `href="https://example.org/822"`} {
+	for _, want := range []string{"50 GiB", "measured", "Llama 3 8B", "selective checkpointing",
+		"here differs: model, tokens", "49 to 52 GiB", "−1.2 %", `href="https://example.org/822"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the origins do not contain %q:\n%s", want, got)
 		}

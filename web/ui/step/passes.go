@@ -30,14 +30,17 @@ func (c *Page) passesView() []*vugu.VGNode {
 		made = x.Made
 		label += ". " + x.Summary() + " " + PassSentence(c.S)
 	}
-	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application", "aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
-	why := element("div", attr("class", "passes-why"), element("p", attr("data-testid", "pass-why"), vugu.HTML(c.passWhy())),
+	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application",
+		"aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
+	why := element("div", attr("class", "passes-why"),
+		element("p", attr("data-testid", "pass-why"), vugu.HTML(c.passWhy())),
 		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
 		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
 	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
 		element("p", attr("class", "note"), made), why,
-		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable), element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
+		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable),
+			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
 // passesHeight returns the style of the picture's element.
@@ -82,11 +85,13 @@ func (c *Page) passesTable() string {
 	}
 	text := `<table class="parts"><caption>` + wordsIdleTable + "</caption>" + wordsIdleHead
 	row := func(first int, cells ...string) {
-		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") + "</td></tr>"
+		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") +
+			"</td></tr>"
 	}
 	for r := range x.Ranks() {
 		start, drain, between := x.Idle(r)
-		row(r, format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between), format.Duration(drain))
+		row(r, format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between),
+			format.Duration(drain))
 	}
 	at := max(0, c.S.Step.Rank())
 	from, to := x.Numbers(at)
@@ -94,7 +99,8 @@ func (c *Page) passesTable() string {
 		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
 	}
 	to = min(to, from+mostPasses)
-	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" + wordsPassHead
+	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" +
+		wordsPassHead
 	for n := from; n < to; n++ {
 		p, _ := x.Pass(n)
 		w, path := x.Wait(lookup.Target{Kind: lookup.OnIdle, Index: n}), ""
@@ -115,7 +121,8 @@ func PassesFile(s *state.State) (export.File, bool) {
 	}
 	r := s.Step.Shown
 	var scene, whole draw.Scene
-	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth, Cursor: draw.NoCursor, Selected: s.View.Selected})
+	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth,
+		Cursor: draw.NoCursor, Selected: s.View.Selected})
 	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card),
 		Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
 	theme := display.Light

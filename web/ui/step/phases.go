@@ -40,8 +40,10 @@ func (c *Page) Phases() (out []Column) {
 		}
 		at := engine.Bytes(0)
 		for _, part := range p.Parts {
-			col.Parts = append(col.Parts, panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
-				Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()), panel.Percent(part.Bytes, c.tallest()))})
+			col.Parts = append(col.Parts,
+				panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
+					Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()),
+						panel.Percent(part.Bytes, c.tallest()))})
 			at += part.Bytes
 		}
 		out = append(out, col)
@@ -152,7 +154,8 @@ func (c *Page) Origins() vugu.HTML {
 	var b strings.Builder
 	b.WriteString(`<table class="origins"><thead><tr><th scope="col">At the peak</th><th scope="col">Size</th><th scope="col">Known</th><th scope="col">From</th></tr></thead><tbody>`)
 	row := func(name, size string, origin proto.Origin, why string) {
-		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td></tr>`, html.EscapeString(name), html.EscapeString(size), origin, html.EscapeString(why))
+		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td></tr>`, html.EscapeString(name),
+			html.EscapeString(size), origin, html.EscapeString(why))
 	}
 	for _, p := range r.Phases[r.Phase].Parts {
 		row(p.Name, format.Bytes(p.Bytes), p.Origin, p.Why)
@@ -164,7 +167,8 @@ func (c *Page) Origins() vugu.HTML {
 	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
 	row("time of the step", timeWords(r), proto.Estimated, wordsTimeWhy)
-	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")), proto.CodeRead, r.Program)
+	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")),
+		proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
 		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
 		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
@@ -178,5 +182,6 @@ func timeWords(r *proto.Stepped) string {
 	if r.TimeHigh == 0 {
 		return format.Duration(r.Time) + "; too few published runs to say how far off"
 	}
-	return fmt.Sprintf("%s; %s to %s by nine of ten published runs of its kind", format.Duration(r.Time), format.Duration(r.TimeLow), format.Duration(r.TimeHigh))
+	return fmt.Sprintf("%s; %s to %s by nine of ten published runs of its kind", format.Duration(r.Time),
+		format.Duration(r.TimeLow), format.Duration(r.TimeHigh))
 }

@@ -47,7 +47,8 @@ const (
 // folded reports whether a rank is one of those that are folded.
 func (c *Page) folded(i int) bool {
 	r := c.reply()
-	return len(r.Ranks) > mostRankRows && i >= rankRows && i < len(r.Ranks)-rankRows && i != r.Full && i != c.S.Step.Rank()
+	return len(r.Ranks) > mostRankRows && i >= rankRows && i < len(r.Ranks)-rankRows && i != r.Full &&
+		i != c.S.Step.Rank()
 }
 
 // foldedRanks returns the rows of the ranks from i up to end behind a line that says how much they need.
@@ -58,7 +59,8 @@ func (c *Page) foldedRanks(i, end int, whole engine.Bytes) string {
 		least, most = min(least, c.reply().Ranks[n].High), max(most, c.reply().Ranks[n].High)
 		rows.WriteString(c.rankRow(n, whole))
 	}
-	return fmt.Sprintf("<li><details><summary>"+wordsFoldedRanks+"</summary><ol>%s</ol></details></li>", i, end-1, format.Bytes(least), format.Bytes(most), rows.String())
+	return fmt.Sprintf("<li><details><summary>"+wordsFoldedRanks+"</summary><ol>%s</ol></details></li>", i, end-1,
+		format.Bytes(least), format.Bytes(most), rows.String())
 }
 
 // rankRow returns the row of a rank; the bar has the given bytes from end to end.
@@ -73,10 +75,13 @@ func (c *Page) rankRow(i int, whole engine.Bytes) string {
 		class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
 	at := engine.Bytes(0)
 	for _, p := range rank.Phases[rank.Phase].Parts {
-		b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole), html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
+		b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole),
+			html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
 		at += p.Bytes
 	}
-	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole), wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark", panel.Place(r.Memory-r.Context, whole), "", ""))
+	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole),
+		wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
+		panel.Place(r.Memory-r.Context, whole), "", ""))
 	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
 	return b.String()
 }
@@ -118,7 +123,8 @@ func (c *Page) Orders() (out []Row) {
 
 // ranksView returns the ranks under their title.
 func (c *Page) ranksView() *vugu.VGNode {
-	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(), element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
+	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(),
+		element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
 	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
 }

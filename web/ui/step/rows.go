@@ -80,7 +80,8 @@ func (c *Page) Rows() (out []Row) {
 	if r == nil {
 		return nil
 	}
-	out = append(out, Row{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context), after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
+	out = append(out, Row{now: true, title: "As it is", bytes: format.Range(r.Low+r.Context, r.High+r.Context),
+		after: float64(r.High + r.Context), fit: r.Fit, time: format.Duration(r.Time)})
 	add := func(x *proto.StepChange, arg string, i int) { out = append(out, c.row(x, arg, i)) }
 	for i := range r.Fixes {
 		add(&r.Fixes[i], input.FixRow, i)
@@ -98,12 +99,14 @@ func (c *Page) Rows() (out []Row) {
 // row returns a change that can be taken over.
 func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()
-	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")), bytes: format.Range(x.Low+r.Context, x.High+r.Context),
+	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")),
+		bytes: format.Range(x.Low+r.Context, x.High+r.Context),
 		after: float64(x.High + r.Context), fit: x.Fit, time: changed(r.Time, x.Time)}
 	if c.fixing() || x.Fit != proto.Fits {
 		o.about = changeFits[x.Fit]
 	}
-	if now, then := tokens(c.S.Choice.StepArgs), tokens(x.Args); x.Time > 0 && now > 0 && then != now { // more or less is done in a step
+	if now, then := tokens(c.S.Choice.StepArgs), tokens(x.Args); x.Time > 0 && now > 0 &&
+		then != now { // more or less is done in a step
 		o.time = changed(r.Time, time.Duration(float64(x.Time)*now/then))
 		o.about = strings.TrimPrefix(o.about+", "+wordsEqualWork, ", ")
 	}

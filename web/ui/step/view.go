@@ -24,7 +24,8 @@ func (w Word) control(id, value string) *vugu.VGNode {
 		return element("select", attrs, groups)
 	}
 	if w.Options == nil {
-		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min), "max", strconv.Itoa(w.Max), "value", w.Value))
+		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min),
+			"max", strconv.Itoa(w.Max), "value", w.Value))
 		property(n, "value", strconv.Quote(w.Value))
 		return n
 	}
@@ -49,17 +50,21 @@ func entries(list []panel.Option) (out []*vugu.VGNode) {
 func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 	var words []*vugu.VGNode
 	for _, w := range c.Words() {
-		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before), w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
+		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before),
+			w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
 	}
 	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
 }
 
 // Build returns the view.
 func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
-	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid", "step"),
+	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
+		"step"),
 		c.unless(element("div", attr("class", "asks"), c.answersView())),
-		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())), c.ordersView(), c.policiesView(), c.assumedView(),
-		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()), element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
+		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())),
+		c.ordersView(), c.policiesView(), c.assumedView(),
+		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
+			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 
@@ -70,7 +75,8 @@ func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.F
 // answersView returns the buttons of the answers.
 func (c *Page) answersView() (out []*vugu.VGNode) {
 	for _, a := range c.Answers() {
-		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value, "data-testid", "step-"+a.ID), a.Off, a.HTML()))
+		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
+			"data-testid", "step-"+a.ID), a.Off, a.HTML()))
 	}
 	return out
 }
@@ -78,21 +84,25 @@ func (c *Page) answersView() (out []*vugu.VGNode) {
 // changesView returns the changes, a button each.
 func (c *Page) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
-	return element("section", attr("aria-labelledby", "turns-title"), element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
-		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows), element("p", attr("class", "note"), c.Note()))
+	return element("section", attr("aria-labelledby", "turns-title"),
+		element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
+		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows),
+		element("p", attr("class", "note"), c.Note()))
 }
 
 // turns are rows as buttons.
 func turns(list []Row) (out []*vugu.VGNode) {
 	for _, r := range list {
-		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index", strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
+		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index",
+			strconv.Itoa(r.Index)), r.Arg == "", r.HTML()))
 	}
 	return out
 }
 
 // policiesView returns the policies of frameworks, folded.
 func (c *Page) policiesView() *vugu.VGNode {
-	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(), element("p", attr("class", "note"), wordsTurned),
+	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(),
+		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }
@@ -107,7 +117,8 @@ func (c *Page) ordersView() *vugu.VGNode {
 	}
 	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p",
 		attr("class", "note"), wordsTurned+" "+wordsLanes),
-		element("div", attr("data-testid", "step-orders"), turns(rows)), element("ul", attr("class", "note"), vugu.HTML(refused)))
+		element("div", attr("data-testid", "step-orders"), turns(rows)),
+		element("ul", attr("class", "note"), vugu.HTML(refused)))
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }
 
@@ -131,9 +142,12 @@ func (c *Page) phasesView() *vugu.VGNode {
 		out += "</div><b>" + p.Label + "</b> " + span("", "", "", p.Name) + " <small>" + p.About + "</small></li>"
 	}
 	if limit := c.Limit(); limit != "" {
-		out += `<li class="col-mark" aria-hidden="true" style="` + limit + `">` + span("", "", "", c.LimitLabel()) + "</li>"
+		out += `<li class="col-mark" aria-hidden="true" style="` + limit + `">` + span("", "", "", c.LimitLabel()) +
+			"</li>"
 	}
-	return element("section", attr("aria-labelledby", "phases-title"), element("h2", attr("id", "phases-title"), wordsByPhase), element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
+	return element("section", attr("aria-labelledby", "phases-title"),
+		element("h2", attr("id", "phases-title"), wordsByPhase),
+		element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 
@@ -142,7 +156,9 @@ func (c *Page) assumedView() *vugu.VGNode {
 	var fields []*vugu.VGNode
 	for _, w := range c.Assumed() {
 		id := "step-" + w.Name
-		fields = append(fields, element("div", attr("class", "control param"), element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
+		fields = append(fields, element("div", attr("class", "control param"),
+			element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
 	}
-	return element("details", attr("class", "fold details"), fold(wordsAssumed, c.AssumedLine()), element("div", attr("class", "controls"), fields))
+	return element("details", attr("class", "fold details"), fold(wordsAssumed, c.AssumedLine()),
+		element("div", attr("class", "controls"), fields))
 }

@@ -25,10 +25,12 @@ type Word struct {
 var said = []struct{ name, before, after, one string }{
 	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"},
 	{"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
-	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""}, {"ckpt", "and", "", ""},
+	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""},
+	{"ckpt", "and", "", ""},
 	{"swap-blocks", "with", "swapped blocks", "swapped block"},
 	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
-	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""}, {"accumulate", "with", "micro batches", "micro batch"},
+	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""},
+	{"accumulate", "with", "micro batches", "micro batch"},
 }
 
 // sentenceIf are options that stand in the sentence only where another one is not as usual.

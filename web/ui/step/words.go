@@ -60,4 +60,5 @@ const (
 )
 
 // changeFits say what a change comes to where it does not fit now.
-var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit", proto.FitsNot: "not enough by itself"}
+var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit",
+	proto.FitsNot: "not enough by itself"}

@@ -101,7 +101,8 @@ func spacer(rows int) string {
 	if rows <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`, tell.NumLayerColumns, rows*LayerRowHeight)
+	return fmt.Sprintf(`<tr class="spacer" aria-hidden="true"><td colspan="%d" style="height:%dpx"></td></tr>`,
+		tell.NumLayerColumns, rows*LayerRowHeight)
 }
 
 func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
@@ -111,8 +112,10 @@ func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
 	}
 	why := html.EscapeString(r.Why)
 	return fmt.Sprintf(`<tr%s data-do="row" data-kind="%d" data-index="%d" aria-rowindex="%d"><td>%d</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td title="%s">%s</td></tr>`,
-		mark, lookup.OnStage, r.Stage, at+2, r.Stage, html.EscapeString(shorten(r.Name, 40)), tell.DecisionLetter(r.Decision),
-		format.Bytes(r.Size), timeCell(r.Forward), timeCell(r.Backward), timeCell(r.Recompute), timeCell(r.Copies), timeCell(r.Slack), timeCell(r.Waiting), why, why)
+		mark, lookup.OnStage, r.Stage, at+2, r.Stage, html.EscapeString(shorten(r.Name, 40)),
+		tell.DecisionLetter(r.Decision),
+		format.Bytes(r.Size), timeCell(r.Forward), timeCell(r.Backward), timeCell(r.Recompute), timeCell(r.Copies),
+		timeCell(r.Slack), timeCell(r.Waiting), why, why)
 }
 
 // timeCell returns a duration, empty if there is none.

@@ -24,7 +24,8 @@ func TestLayerRows(t *testing.T) {
 		html := string(c.HTML())
 		rows := strings.Count(html, `data-do="row"`)
 		if rows > layerRows || rows < 10 || len(html) > 15<<10 {
-			t.Errorf("from row %d on there are %d rows in %d bytes; want at most %d in 15 KiB", top, rows, len(html), layerRows)
+			t.Errorf("from row %d on there are %d rows in %d bytes; want at most %d in 15 KiB", top, rows, len(html),
+				layerRows)
 		}
 		empty := 0
 		for _, part := range strings.Split(html, "height:")[1:] {

@@ -1,4 +1,5 @@
-// Package timeline is one training step to look at: its pictures on a time axis, what is selected in words, and tables of operations and layers.
+// Package timeline is one training step to look at: its pictures on a time axis, what is selected in words, and
+// tables of operations and layers.
 package timeline
 
 import (

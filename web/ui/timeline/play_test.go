@@ -15,7 +15,8 @@ import (
 func TestPlayButton(t *testing.T) {
 	s := pagetest.First(t)
 	page := &Pictures{S: s}
-	if got := string(page.PlayButton()); page.NoPlay() || !strings.Contains(got, wordsPlay) || page.Playing() != "false" {
+	if got := string(page.PlayButton()); page.NoPlay() || !strings.Contains(got, wordsPlay) ||
+		page.Playing() != "false" {
 		t.Errorf("absent %t, button %q, pressed %s; want one that plays", page.NoPlay(), got, page.Playing())
 	}
 	s.Update(state.PlayStep{Now: 1})

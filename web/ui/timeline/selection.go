@@ -78,7 +78,8 @@ func (c *Selection) HTML() vugu.HTML {
 	m, t := p.Model(), c.S.View.Selected
 	b.WriteString(`<ol class="because">`)
 	for _, s := range m.Explain(t) {
-		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before), html.EscapeString(s.Name), html.EscapeString(s.After))
+		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before),
+			html.EscapeString(s.Name), html.EscapeString(s.After))
 	}
 	b.WriteString("</ol>")
 	return vugu.HTML(b.String())

@@ -61,7 +61,8 @@ func (c *Table) HTML() vugu.HTML {
 		if r.Target == c.S.View.Selected {
 			class = ` class="selected"`
 		}
-		fmt.Fprintf(&b, `<tr%s data-do="row" data-kind="%d" data-index="%d"><td>%s</td><td>%s</td>`, class, r.Target.Kind, r.Target.Index,
+		fmt.Fprintf(&b, `<tr%s data-do="row" data-kind="%d" data-index="%d"><td>%s</td><td>%s</td>`, class,
+			r.Target.Kind, r.Target.Index,
 			format.Moment(r.Start, makespan), format.Moment(r.End, makespan))
 		for _, cell := range []string{r.Lane, r.What, r.Kind, r.Stage, r.Why} {
 			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")

@@ -142,8 +142,8 @@ func ExampleEncode() {
 	//  "input_bytes":0,"input_grad_bytes":0,
 	//  "resident":{"weights":0,"grads":0,"optimizer":0,"pinned":0},
 	//  "stages":[
-	// {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
-	// "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
+	//   {"name":"conv","forward_s":0.002,"backward_s":0.004000001,"output_bytes":65536,"saved_bytes":65536,"grad_bytes":65536,"forward_temp_bytes":0,"backward_temp_bytes":0}],
+	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
 
 // FuzzNative mutates files of all kinds of the native format.

@@ -56,7 +56,8 @@ func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
 
 // ranker plays pipelines of one setup whose orders differ. Equal ranks are played once. With fullest
 // set, ranks that differ only in how much their passes hold count as that one of them which holds
-// most, which is enough to say what the fullest rank needs: 64 ranks are three plays then.
+// most, so that 64 ranks are three plays. That one allocates most; another may still reserve a
+// segment more, since how an allocator fills its segments is not monotonic.
 type ranker struct {
 	s       *Setup // normal
 	c       *Card  // nil: every layer takes as long

@@ -59,7 +59,7 @@ func TestFullestReserves(t *testing.T) {
 }
 
 // Asked for the fullest rank alone, a question plays few ranks and finds what it finds when it
-// plays all.
+// plays all; no rank counts as one that allocates less than it does.
 func TestFullestAlone(t *testing.T) {
 	for _, name := range pipeline.Names() {
 		for _, args := range []engine.Args{{"ckpt": "full"}, {"gpus": "8", "pp": "8", "accumulate": "16"}} {
@@ -76,6 +76,12 @@ func TestFullestAlone(t *testing.T) {
 				few.Verdict != all.Verdict {
 				t.Errorf("%v: the fullest alone reserves %d to %d bytes, allocated %d; of all ranks %d to %d, %d",
 					args, few.Low, few.High, few.Allocated, all.Low, all.High, all.Allocated)
+			}
+			for r, rank := range all.Ranks.List {
+				if told := few.Ranks.List[r]; told.Allocated < rank.Allocated {
+					t.Errorf("%v: rank %d counts as one with %d bytes allocated; it has %d", args, r, told.Allocated,
+						rank.Allocated)
+				}
 			}
 			if a.Setup.tally.plays > 6 {
 				t.Errorf("%v: %d plays for the fullest; want at most 6", args, a.Setup.tally.plays)

@@ -42,7 +42,7 @@ type weight struct {
 	expert  bool
 	adapter bool
 
-	row        int64 // numbers of a row of what is a matrix but no product of a block; 0: it is none
+	row        int64 // numbers in a row of a matrix that no product of a block reads; 0 for other weights
 	rows, cols int64 // of the matrix, or of each of several, of a block's product; 0: none
 }
 

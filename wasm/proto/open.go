@@ -45,7 +45,7 @@ type Opened struct {
 	Preset      string      `json:"preset,omitempty"`
 	Format      string      `json:"format"`             // what it was read from
 	Lint        []string    `json:"lint,omitempty"`     // findings, for people
-	Totals      Totals      `json:"totals"`             // of the chain, or of the operations if there is none
+	Totals      Totals      `json:"totals"`             // of the chain; of the operations where the file has no chain
 	NoChain     string      `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
 	Packed      string      `json:"packed,omitempty"`   // see profiles.Profile.Packed
 	Step        engine.Args `json:"step,omitempty"`     // see profiles.Profile.Step

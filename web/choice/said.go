@@ -79,8 +79,8 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	return c, problems
 }
 
-// budget returns what is said; otherwise that of base, or the room on the card that is meant now where base's was
-// nobody's choice.
+// budget returns the budget that is said. Without one it returns that of base, or, where base's was the room on its
+// card and not chosen, the room on the card of now.
 func (s *Said) budget(base, now Choice) Budget {
 	switch {
 	case s.Budget != (Budget{}):

@@ -108,7 +108,7 @@ func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 }
 
 // FormatOf returns the value of "format" in the outermost object of a head that
-// may end anywhere, or the empty string if there is none.
+// may end anywhere, or the empty string if the head has no such value.
 func FormatOf(head []byte) string { return outer(head, "format") }
 
 // KindOf returns the value of "kind" there.

@@ -183,7 +183,7 @@ func (r *reader) tensor(name string, m *meta) {
 	r.shapes[name] = t
 }
 
-// node adds an operator; what makes no tensor is none.
+// node adds an operator of the program to the graph. It leaves out nodes that make no tensor.
 func (r *reader) node(path string, n *node, s scope) {
 	o := onnx.Node{Op: n.Target, Name: stageName(n), Attributes: map[string][]int64{}}
 	for i := range n.Outputs {

@@ -33,7 +33,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed,
-				golden.Diff(formattest.Dump(p), formattest.Dump(q)))
+				golden.Diff(formattest.Text(p), formattest.Text(q)))
 		}
 		if err := Encode(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
@@ -146,22 +146,6 @@ func ExampleEncode() {
 	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
 
-// FuzzNative mutates files of all kinds of the native format.
-func FuzzNative(f *testing.F) {
-	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born",
-		"stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
-		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage",
-		"pass", "time_s", "in", "out", "lean", "alt", "graph",
-		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity",
-		"before", "pool"}
-	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight",
-		"input", "device", "host", "both", "backward", "forward"}
-	formattest.FuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json",
-		"minimal.json"}, func(sample []byte, s *formattest.Script) []byte {
-		return formattest.MutateJSON(sample, s, keys, texts)
-	})
-}
-
 // A buffer that was refused takes nothing, whatever a file says.
 func TestRefusedTakesNothing(t *testing.T) {
 	text, err := os.ReadFile("testdata/buffers.json")
@@ -173,7 +157,7 @@ func TestRefusedTakesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return formattest.Dump(p)
+		return formattest.Text(p)
 	}
 	want := dump(text)
 	if got := dump(bytes.Replace(text, []byte(`"size":4096}`), []byte(`"size":4096,"took":4096}`), 1)); got != want {

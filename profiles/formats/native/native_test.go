@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest"
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
@@ -162,5 +163,39 @@ func TestRefusedTakesNothing(t *testing.T) {
 	want := dump(text)
 	if got := dump(bytes.Replace(text, []byte(`"size":4096}`), []byte(`"size":4096,"took":4096}`), 1)); got != want {
 		t.Errorf("with a taken size of what was refused:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Cut anywhere, a profile is an error that names the end of the file.
+func TestCut(t *testing.T) {
+	var native bytes.Buffer
+	c := enginetest.RandomChain(enginetest.Rand(1),
+		enginetest.Shape{MinStages: 3, MaxStages: 3, MaxSize: 1 << 20, MaxTime: 1 << 20})
+	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {
+		t.Fatal(err)
+	}
+	full := bytes.TrimSpace(native.Bytes())
+	for n := range full {
+		if p, err := profiles.Decode("x.json", profiles.Bytes(full[:n]), nil); err == nil {
+			t.Fatalf("%d of %d bytes are read as %+v; want an error", n, len(full), p)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	c := &engine.Chain{Name: "x"}
+	for i := range 20_000 {
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprintf("layer%d", i), Forward: 123456, Back: 234567,
+			Out: 1 << 20, Saved: 2 << 20, Grad: 1 << 20})
+	}
+	var native bytes.Buffer
+	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(native.Len()))
+	for b.Loop() {
+		if _, err := profiles.Decode("", profiles.Bytes(native.Bytes()), nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package draw
 
 import (
 	"math"
+	"time"
+
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/lookup"
@@ -35,7 +37,7 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	for i := first; i < last; {
 		px := f.clip(f.x(int64(x.Samples[i].At)))
 		column := math.Floor(px) + 1
-		j := x.Gallop(i+1, last, f.ceilTime(column))
+		j := min(max(x.FirstAt(time.Duration(f.ceilTime(column))), i+1), last)
 		if j-i > exactSamples {
 			high, right := x.High(i, j), math.Max(px, math.Min(column, f.right))
 			if merged == column-1 { // no need to go down between two columns

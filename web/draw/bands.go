@@ -70,8 +70,8 @@ const exactSamples = 6
 
 // corner adds a corner to a polyline and drops the one before it where that
 // lies on a level or upright line.
-func corner(xy []float32, x, y float64) []float32 {
-	px, py := float32(x), float32(y)
+func corner(xy []float64, x, y float64) []float64 {
+	px, py := x, y
 	if n := len(xy); n >= 4 {
 		ax, ay, bx, by := xy[n-4], xy[n-3], xy[n-2], xy[n-1]
 		level := near(ay, by) && near(by, py)
@@ -85,4 +85,4 @@ func corner(xy []float32, x, y float64) []float32 {
 	return append(xy, px, py)
 }
 
-func near(a, b float32) bool { return a-b < 0.005 && b-a < 0.005 }
+func near(a, b float64) bool { return a-b < 0.005 && b-a < 0.005 }

@@ -41,7 +41,7 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 				x0 = drawn[lane]
 			}
 			if x1 >= x0+0.5 {
-				bars = append(bars, float32(x0), float32(y+h), float32(x1-x0), chainWidth)
+				bars = append(bars, x0, y+h, x1-x0, chainWidth)
 				drawn[lane] = x1
 			}
 		}
@@ -51,9 +51,9 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 }
 
 // chainJoin returns the upright bar from a lane's line to another one's.
-func (m *Model) chainJoin(f *frame, x float64, from, to int) []float32 {
+func (m *Model) chainJoin(f *frame, x float64, from, to int) []float64 {
 	y0, h0 := m.laneBox(f, from)
 	y1, h1 := m.laneBox(f, to)
 	top, bottom := math.Min(y0+h0, y1+h1), math.Max(y0+h0, y1+h1)
-	return []float32{float32(x - 0.75), float32(top), 1.5, float32(bottom - top + chainWidth)}
+	return []float64{x - 0.75, top, 1.5, bottom - top + chainWidth}
 }

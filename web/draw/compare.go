@@ -78,7 +78,7 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 		if x < f.left || x > f.right+0.5 {
 			continue
 		}
-		s.Line(display.StrokeOf(display.Muted, 1), float32(x), titleLine, float32(x), float32(sc.floor))
+		s.Line(display.StrokeOf(display.Muted, 1), x, titleLine, x, sc.floor)
 		var spots []spot
 		for y := sc.floor - 34; y > sc.top+20; y -= 16 {
 			spots = append(spots, spot{x - 5, y, display.End})
@@ -95,7 +95,7 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 		return
 	}
 	if x := f.x(int64(m.Trace.Makespan)); x >= f.left && x < f.right-1 {
-		s.Line(display.StrokeOf(display.Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
+		s.Line(display.StrokeOf(display.Muted, 1), x, top, x, bottom)
 		if x+4+display.TextWidth("end") < f.right {
 			s.Text(display.Muted, x+4, top+10, display.Start, "end")
 		} else {

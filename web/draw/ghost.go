@@ -9,8 +9,7 @@ import (
 // the schedule saves and, where it ends earlier, what that costs.
 
 var (
-	ghostLine = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole,
-		Dash: display.DashGhost, Width: 1.3}
+	ghostLine  = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 	deviceLine = display.StrokeOf(display.Ink, 2)
 )
 
@@ -29,7 +28,7 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 			used := max(min(p.Used, top), m.Memory.Fixed)
 			if p.At >= f.From {
 				if len(xy) == 0 && i > 0 {
-					xy = append(xy, float32(f.left), float32(sc.foot(int64(last))))
+					xy = append(xy, f.left, sc.foot(int64(last)))
 				}
 				xy = corner(xy, x, sc.foot(int64(last)))
 				xy = corner(xy, x, sc.foot(int64(used)))
@@ -49,11 +48,11 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 
 // drawBeyond hatches what lies above the device's line under an outline; where the
 // device cannot even hold what is fixed, that would be all of the picture.
-func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float32) {
+func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float64) {
 	if f.Capacity <= sc.fixed || f.Capacity >= sc.most {
 		return
 	}
-	line := float32(sc.y(int64(f.Capacity)))
+	line := sc.y(int64(f.Capacity))
 	for i := 0; i+3 < len(outline); i += 2 {
 		x0, y0, x1 := outline[i], outline[i+1], outline[i+2]
 		if outline[i+1] == outline[i+3] && y0 < line && x1 > x0 {

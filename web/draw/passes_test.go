@@ -214,7 +214,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 	}
 	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
 	f := x.frame(View{Width: 500})
-	var all [NumPassKinds][]float32
+	var all [NumPassKinds][]float64
 	var labels []passLabel
 	x.drawLane(&f, 0, &all, &labels)
 	_, h := x.lane(0)

@@ -54,8 +54,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		s.Text(display.Muted, 0, 29, display.Start, "up to")
 		s.Text(display.Muted, 0, 43, display.Start, format.Bytes(largest))
 	}
-	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right),
-		float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), f.left, bottom+0.5, f.right, bottom+0.5)
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
@@ -77,7 +76,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 // collectBar puts a bar among the slices of what its colours mean.
 func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
 	add := func(k sim.SpanKind, y, h float64) {
-		s.slices[k] = append(s.slices[k], float32(b.x), float32(y), float32(b.w), float32(h))
+		s.slices[k] = append(s.slices[k], b.x, y, b.w, h)
 	}
 	switch m.Decision(b.at) {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
@@ -154,7 +153,7 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 			x := b.x + b.w/2
 			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true,
 				spot{x, 13, display.Middle})
-			s.Line(display.StrokeOf(display.Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
+			s.Line(display.StrokeOf(display.Ink, 1), x, 18, x, bottom-h-2)
 		}
 	}
 	for i := 0; i < len(bars); {
@@ -190,8 +189,7 @@ func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 floa
 			continue
 		}
 		if n > 1 {
-			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y,
-				float32(x1-0.5), y+foot)
+			s.Line(display.StrokeOf(display.Muted, 1), x0+0.5, y+foot, x0+0.5, y, x1-0.5, y, x1-0.5, y+foot)
 		}
 		return
 	}

@@ -75,15 +75,15 @@ func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
 	line := display.StrokeOf(display.Grid, 1)
 	for _, k := range ticks {
-		x := float32(math.Floor(f.x(int64(k.At))) + 0.5)
-		s.Line(line, x, titleLine, x, float32(bottom))
+		x := math.Floor(f.x(int64(k.At))) + 0.5
+		s.Line(line, x, titleLine, x, bottom)
 	}
 	for l := range m.Lanes {
 		if !m.runs(f, l) {
 			continue
 		}
 		y, h := m.laneBox(f, l)
-		s.Line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
+		s.Line(line, f.left, y+h+0.5, f.right, y+h+0.5)
 	}
 	unitX := f.left - 8
 	for _, k := range ticks {
@@ -125,9 +125,9 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			k.kind = kindSliver
 		}
 		if k.kind == lookup.KindWaiting && k.slice >= 0 {
-			boxes = append(boxes, float32(x0+0.5), float32(y+0.5), float32(x1-x0-1), float32(h-1))
+			boxes = append(boxes, x0+0.5, y+0.5, x1-x0-1, h-1)
 		} else {
-			s.slices[k.kind] = append(s.slices[k.kind], float32(x0), float32(y), float32(x1-x0), float32(h))
+			s.slices[k.kind] = append(s.slices[k.kind], x0, y, x1-x0, h)
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
 			if lb, ok := m.label(ln, k, x0, x1); ok {
@@ -251,16 +251,16 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	xs := [4]float64{cx, cx - bend, tx - bend, tx}
 	ys := [4]float64{from, from + (to-from)*0.35, to - (to-from)*0.35, to - dir*5}
 	const steps = 12
-	var xy [2 * (steps + 1)]float32
+	var xy [2 * (steps + 1)]float64
 	for i := 0; i <= steps; i++ {
 		u := float64(i) / steps
 		v := 1 - u
-		xy[2*i] = float32(v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3])
-		xy[2*i+1] = float32(v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3])
+		xy[2*i] = v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3]
+		xy[2*i+1] = v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3]
 	}
 	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
-	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4),
-		float32(to - dir*7)}
+	head := []float64{tx, to, tx - 4, to - dir*7, tx + 4,
+		to - dir*7}
 	s.Path(display.OpArea, display.FillOf(display.Waiting), head)
 }
 

@@ -120,8 +120,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)
 	s.Reset(va.Width, 0)
-	s.Append(&part.List, 0, 0)
-	y := part.Height
+	s.below(&part)
 	for pic := range NumPictures {
 		if pic.ComparedHeight() == 0 {
 			continue
@@ -129,13 +128,10 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 		for side, m := range []*Model{a, b} {
 			v := []View{va, vb}[side]
 			v.Height = 0
-			y += PageGap
 			m.Draw(&part, pic, v)
-			s.Append(&part.List, 0, y)
-			y += part.Height
+			s.below(&part)
 		}
 	}
-	s.Height = y
 	s.Title = "Two training steps compared: blocks, timeline and device memory"
 	s.Desc = "A: " + a.Summary(va.Budget) + " B: " + b.Summary(vb.Budget)
 }

@@ -148,7 +148,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 	var named []int
 	var boxes []box
 	for use := range NumUses {
-		var all []float64
+		var all rects
 		clear(last)
 		for i := range x.calls {
 			if x.calls[i].Use != use {
@@ -167,7 +167,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 			if w > labelRoom {
 				named, boxes = append(named, i), append(boxes, b)
 			}
-			all = append(all, b.x0, b.y0, w, flameRow-1)
+			all.add(b.x0, b.y0, w, flameRow-1)
 		}
 		s.Rects(useStyles[use], all)
 	}

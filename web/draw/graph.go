@@ -2,7 +2,6 @@ package draw
 
 import (
 	"math"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -164,27 +163,14 @@ func (m *Model) made(place int) (sum engine.Bytes) {
 func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	bars := m.graphBars(f)
 	s.clearSlices()
-	add := func(k sim.SpanKind, b *bar, y, h float64) {
-		s.slices[k] = append(s.slices[k], b.x, g.base+y, b.w, h)
-	}
-	for i := range bars {
-		switch b, d := &bars[i], m.Structure().Decisions[bars[i].at]; d {
-		case sim.Recompute | sim.Offload:
-			add(sim.SpanOffload, b, 0, graphMark/2)
-			add(sim.SpanRecompute, b, graphMark/2, graphMark/2)
-		case sim.Recompute:
-			add(sim.SpanRecompute, b, 0, graphMark)
-		case sim.Offload:
-			add(sim.SpanOffload, b, 0, graphMark)
-		default:
-			add(sim.SpanForward, b, 0, graphMark)
-		}
+	for _, b := range bars {
+		s.collectBar(m.Structure().Decisions[b.at], b.x, g.base, b.w, graphMark)
 	}
 	s.flushSlices()
 	for _, b := range bars {
 		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
-			if letter := strings.ReplaceAll(tell.DecisionLetter(d), "+", ""); display.TextWidth(letter) <= b.w+2 {
-				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letter)
+			if display.TextWidth(letters(d)) <= b.w+2 {
+				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letters(d))
 			}
 		}
 	}

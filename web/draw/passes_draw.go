@@ -24,7 +24,7 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
 	x.drawAxis(s, &f)
-	var all [NumPassKinds][]float64
+	var all [NumPassKinds]rects
 	var labels []passLabel
 	for r := range x.ranks {
 		x.drawLane(&f, r, &all, &labels)
@@ -79,9 +79,7 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 		s.Line(display.StrokeOf(display.Muted, 1), end, titleLine+13, end, f.Height-6)
 	}
 	if at := f.x(int64(x.Bound)); x.Bound > f.From && x.Bound <= f.To {
-		line = display.StrokeOf(display.Muted, 1)
-		line.Dash = display.DashGhost
-		s.Line(line, at, titleLine+13, at, x.bottom())
+		s.Line(display.DashedOf(display.Muted, 1, display.DashGhost), at, titleLine+13, at, x.bottom())
 		words := display.Text{S: "lower bound " + format.Duration(x.Bound), Anchor: display.End}
 		if at-words.Width() > display.TextWidth(x.Title)*1.3 {
 			s.AddText(display.Muted, at, 13, words)
@@ -115,7 +113,7 @@ type passLabel struct {
 
 // drawLane collects the passes of a rank: boxes of those that are wide, and bands of those that
 // are narrow and follow each other.
-func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float64, labels *[]passLabel) {
+func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds]rects, labels *[]passLabel) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > f.From })
@@ -133,7 +131,7 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float64, labels 
 			top, high = y+h/2, h/2
 		}
 		x1 -= math.Min(1, x1-x0)
-		all[p.Kind] = append(all[p.Kind], x0, top, x1-x0, high)
+		all[p.Kind].add(x0, top, x1-x0, high)
 		if x1-x0 < 14 || high < 11 {
 			continue
 		}
@@ -149,7 +147,7 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float64, labels 
 type passBand struct {
 	f    *frame
 	y, h float64
-	all  *[NumPassKinds][]float64
+	all  *[NumPassKinds]rects
 	from float64
 	to   float64
 	last PassKind
@@ -197,8 +195,7 @@ func (b *passBand) flush() {
 		for k, w := range b.time {
 			if w > 0 {
 				h := b.h * w / sum
-				b.all[k] = append(b.all[k], b.from, y, math.Max(b.to-b.from, 0.5),
-					h)
+				b.all[k].add(b.from, y, math.Max(b.to-b.from, 0.5), h)
 				y += h
 			}
 		}

@@ -25,8 +25,7 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 		return
 	}
 	x := f.x(int64(f.Playhead))
-	l, r := x-5, x+5
-	s.Path(display.OpArea, display.FillOf(display.Ink), []float64{l, 2, r, 2, r, 9, x, 14, l, 9})
+	s.Area(display.FillOf(display.Ink), x-5, 2, x+5, 2, x+5, 9, x, 14, x-5, 9)
 	used := m.Memory.Used(f.Playhead)
 	total := used[0]
 	for _, b := range used[1:] {

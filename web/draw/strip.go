@@ -63,7 +63,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 			s.Rect(mutedStyle, b.x, bottom-h, b.w, h)
 			continue
 		}
-		m.collectBar(s, b, bottom-h, h)
+		s.collectBar(m.Decision(b.at), b.x, bottom-h, b.w, h)
 	}
 	s.flushSlices()
 	m.drawLetters(s, bars, bottom)
@@ -74,20 +74,17 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 }
 
 // collectBar puts a bar among the slices of what its colours mean.
-func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
-	add := func(k sim.SpanKind, y, h float64) {
-		s.slices[k] = append(s.slices[k], b.x, y, b.w, h)
-	}
-	switch m.Decision(b.at) {
+func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
+	switch d {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
-		add(sim.SpanOffload, y, h/2)
-		add(sim.SpanRecompute, y+h/2, h-h/2)
+		s.slices[sim.SpanOffload].add(x, y, w, h/2)
+		s.slices[sim.SpanRecompute].add(x, y+h/2, w, h-h/2)
 	case sim.Recompute:
-		add(sim.SpanRecompute, y, h)
+		s.slices[sim.SpanRecompute].add(x, y, w, h)
 	case sim.Offload:
-		add(sim.SpanOffload, y, h)
+		s.slices[sim.SpanOffload].add(x, y, w, h)
 	default:
-		add(sim.SpanForward, y, h)
+		s.slices[sim.SpanForward].add(x, y, w, h)
 	}
 }
 

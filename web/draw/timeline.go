@@ -106,7 +106,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 	y, h := m.laneBox(f, l)
 	ln := &m.Lanes[l]
 	s.clearSlices()
-	boxes := s.xy[:0]
+	boxes := rects(s.xy[:0])
 	var labels []label
 	drawn := f.left
 	marks(ln, f, func(k mark) {
@@ -125,9 +125,9 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			k.kind = kindSliver
 		}
 		if k.kind == lookup.KindWaiting && k.slice >= 0 {
-			boxes = append(boxes, x0+0.5, y+0.5, x1-x0-1, h-1)
+			boxes.add(x0+0.5, y+0.5, x1-x0-1, h-1)
 		} else {
-			s.slices[k.kind] = append(s.slices[k.kind], x0, y, x1-x0, h)
+			s.slices[k.kind].add(x0, y, x1-x0, h)
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
 			if lb, ok := m.label(ln, k, x0, x1); ok {
@@ -259,9 +259,7 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 		xy[2*i+1] = v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3]
 	}
 	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
-	head := []float64{tx, to, tx - 4, to - dir*7, tx + 4,
-		to - dir*7}
-	s.Path(display.OpArea, display.FillOf(display.Waiting), head)
+	s.Area(display.FillOf(display.Waiting), tx, to, tx-4, to-dir*7, tx+4, to-dir*7)
 }
 
 // outlineStage outlines the slices of a stage, as many as can be told apart.

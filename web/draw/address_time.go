@@ -83,16 +83,7 @@ func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
 		}
 		ticks = kept
 	}
-	unitX := f.left - 8
-	for _, k := range ticks {
-		px := math.Floor(f.x(int64(k.At))) + 0.5
-		s.Line(display.StrokeOf(display.Grid, 1), px, top, px, bottom)
-		half := display.TextWidth(k.Label) / 2
-		at := math.Min(px, f.Width-half)
-		unitX = math.Min(unitX, at-half-4)
-		s.Text(display.Muted, at, bottom+13, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, unitX, bottom+13, display.End, unit)
+	f.drawTicks(s, ticks, unit, top, bottom, bottom+13)
 }
 
 // drawBlocks draws the blocks that are large enough as rectangles, and all

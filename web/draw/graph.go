@@ -129,27 +129,13 @@ func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 	}
 }
 
-// graphBars returns the marks of a frame: each of the places [first, last) of which at
-// makes most.
+// graphBars returns the marks of a frame.
 func (m *Model) graphBars(f *frame) []bar {
-	st := m.Structure()
-	n := len(st.Ops)
-	count := min(n, int((f.right-f.left)/stripStep))
-	out := make([]bar, count)
-	step := (f.right - f.left) / float64(max(count, 1))
-	space := math.Min(7, step/4)
-	for i := range out {
-		b := bar{first: i * n / count, last: (i + 1) * n / count, x: f.left + float64(i)*step + space/2,
-			w: step - space}
-		b.at = b.first
-		for k := b.first + 1; k < b.last; k++ {
-			if m.made(k) > m.made(b.at) {
-				b.at = k
-			}
-		}
-		out[i] = b
+	bars := barsOf(f, len(m.Structure().Ops), 7)
+	for i := range bars {
+		bars[i].at = bars[i].largest(m.made)
 	}
-	return out
+	return bars
 }
 
 // made returns how much the operation at a place makes.
@@ -168,7 +154,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
+		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first {
 			if display.TextWidth(letters(d)) <= b.w+2 {
 				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letters(d))
 			}

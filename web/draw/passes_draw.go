@@ -55,13 +55,7 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 // drawAxis draws the time axis above the lanes, and the names of ranks.
 func (x *Passes) drawAxis(s *Scene, f *frame) {
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	line := display.StrokeOf(display.Grid, 1)
-	for _, k := range ticks {
-		at := math.Floor(f.x(int64(k.At))) + 0.5
-		s.Line(line, at, titleLine+13, at, f.Height-6)
-		s.Text(display.Muted, math.Min(at, f.Width-display.TextWidth(k.Label)/2), titleLine+10, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, f.left-12, titleLine+10, display.End, unit)
+	f.drawTicks(s, ticks, unit, titleLine+13, f.Height-6, titleLine+10)
 	every := 1
 	for float64(every)*x.laneHeight() < 12 {
 		every *= 2
@@ -72,7 +66,7 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 			s.Text(display.Muted, f.left-8, y+h/2+4, display.End, fmt.Sprintf("rank %d", r))
 		}
 		if h >= 12 {
-			s.Line(line, f.left, y+h+0.5, f.right, y+h+0.5)
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
 		}
 	}
 	if end := f.x(int64(x.end)); end <= f.right+1 {

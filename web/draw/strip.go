@@ -96,7 +96,7 @@ func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
 		return lookup.Target{}
 	}
 	bars := m.bars(f)
-	i := int((x - f.left) / (f.right - f.left) * float64(m.columns(f)))
+	i := int((x - f.left) / (f.right - f.left) * float64(len(barsOf(f, m.places(f), 2))))
 	for _, b := range bars {
 		if b.slot == i {
 			return lookup.Target{Kind: lookup.OnStage, Index: b.at}

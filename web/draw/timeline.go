@@ -58,7 +58,8 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 	}
 	for l := range m.Lanes {
 		if m.runs(f, l) {
-			m.drawLane(s, f, l)
+			y, h := m.laneBox(f, l)
+			m.drawLane(s, f, l, y, h)
 		}
 	}
 	m.drawEnd(s, f, titleLine, bottom)
@@ -68,31 +69,17 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 	m.drawSelected(s, f)
 }
 
-// drawTimeAxis draws the marks at round times, their labels under the lanes and
-// the lines under the lanes.
+// drawTimeAxis draws the lines under the lanes and the marks at round times.
 func (m *Model) drawTimeAxis(s *Scene, f *frame) {
+	for l := range m.Lanes {
+		if m.runs(f, l) {
+			y, h := m.laneBox(f, l)
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
+		}
+	}
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	line := display.StrokeOf(display.Grid, 1)
-	for _, k := range ticks {
-		x := math.Floor(f.x(int64(k.At))) + 0.5
-		s.Line(line, x, titleLine, x, bottom)
-	}
-	for l := range m.Lanes {
-		if !m.runs(f, l) {
-			continue
-		}
-		y, h := m.laneBox(f, l)
-		s.Line(line, f.left, y+h+0.5, f.right, y+h+0.5)
-	}
-	unitX := f.left - 8
-	for _, k := range ticks {
-		half := display.TextWidth(k.Label) / 2
-		x := math.Min(f.x(int64(k.At)), f.Width-half)
-		unitX = math.Min(unitX, x-half-4)
-		s.Text(display.Muted, x, bottom+11, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, unitX, bottom+11, display.End, unit)
+	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
 }
 
 // label is a text on a slice, kept until all slices are drawn.
@@ -102,8 +89,8 @@ type label struct {
 	text string
 }
 
-func (m *Model) drawLane(s *Scene, f *frame, l int) {
-	y, h := m.laneBox(f, l)
+// drawLane draws what a lane shows in a row.
+func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	ln := &m.Lanes[l]
 	s.clearSlices()
 	boxes := rects(s.xy[:0])

@@ -131,9 +131,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	c := lookup(name)
 	if c == nil {
-		if name == "reproduce" {
-			return cli.Finish(stderr, "memtide", bad("reproduce is a command of its own now: go run ./cmd/reproduce"))
-		}
 		if strings.Contains(name, ":") {
 			return cli.Finish(stderr, "memtide",
 				bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))

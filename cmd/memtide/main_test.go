@@ -171,7 +171,6 @@ var goldenRuns = []struct{ name, line string }{
 	{"error-topic", "help me"},
 	{"error-topics", "help solve sweep"},
 	{"error-command", "solv net.csv"},
-	{"error-moved", "reproduce pofo"},
 	{"error-flag", "solve -bugdet 4GiB net.csv"},
 	{"error-flag-value", "solve -budget plenty net.csv"},
 	{"error-bandwidth", "solve -bw 100Gb/s net.csv"},

@@ -1,6 +1,6 @@
 //go:build !js
 
-package main
+package papers
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func docsFile(t *testing.T, name string) string {
 var (
 	claimStart = regexp.MustCompile(`(?m)^\d+\. `)
 	figures    = regexp.MustCompile(`\d+(?:\.\d+)?`)
-	named      = regexp.MustCompile("`(?:reproduce )?([a-z]+-[a-z0-9-]+|pofo)`")
+	named      = regexp.MustCompile("`([a-z]+-[a-z0-9-]+|pofo)`")
 )
 
 // claimsOf are the claims of an experiment in REPRODUCTIONS.md, each on a line:

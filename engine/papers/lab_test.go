@@ -1,6 +1,6 @@
 //go:build !js
 
-package main
+package papers
 
 import (
 	"context"
@@ -28,7 +28,6 @@ const paperLink engine.Rate = 12_500_000_000
 type lab struct {
 	ctx  context.Context
 	pool serve.Local
-	bar  *cli.Bar
 }
 
 // network is a preset on a device with a certain link.
@@ -133,7 +132,6 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) [][]*
 	}
 	_, err := proto.Do(l.ctx, l.pool.Do, q, func(p *proto.Point) {
 		grid[p.Method][p.Index] = p
-		l.bar.Set(p.Done, p.Total, n.ref+", "+p.Strategy)
 	})
 	cli.Check(err)
 	for _, row := range grid {

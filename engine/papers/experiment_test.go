@@ -1,14 +1,13 @@
 //go:build !js
 
-package main
+package papers
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"testing"
+	"testing/synctest"
 	"unicode/utf8"
 
 	"memtide/cmd/cli"
@@ -48,20 +47,21 @@ type claim struct {
 	verdict verdict
 }
 
-// run does an experiment and writes what comes out.
-func (x *experiment) run(ctx context.Context, stdout, stderr io.Writer, refs []string) error {
-	l := &lab{ctx: ctx, bar: cli.NewBar(stderr)}
-	var found *findings
-	err := cli.Try(func() { found = x.measure(l, refs) })
-	l.bar.Clear()
-	if errors.Is(err, context.Canceled) {
-		return errors.New("stopped; there is no result")
-	}
+// text does the experiment with presets and returns what comes out.
+func (x *experiment) text(t *testing.T, refs ...string) (text string) {
+	t.Helper()
+	// A context's channel belongs where it is first asked for.
+	ctx := t.Context()
+	ctx.Done()
+	var err error
+	// In a bubble in which nothing sleeps no time goes by, and no limit is reached.
+	synctest.Test(t, func(*testing.T) {
+		err = cli.Try(func() { text = x.report(x.measure(&lab{ctx: ctx}, refs)) })
+	})
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	_, err = fmt.Fprint(stdout, x.report(found))
-	return err
+	return text
 }
 
 // report returns the whole text of an experiment.

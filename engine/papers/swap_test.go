@@ -1,6 +1,6 @@
 //go:build !js
 
-package main
+package papers
 
 import (
 	"errors"
@@ -111,8 +111,7 @@ func measureSwap(l *lab, refs []string) *findings {
 	if at := slices.Index(refs, ownNetwork); at >= 0 {
 		refs = slices.Insert(slices.Clone(refs), at+1, oneByOne)
 	}
-	for i, ref := range refs {
-		l.bar.Set(i, len(refs), ref)
+	for _, ref := range refs {
 		s := l.swap(ref)
 		f.sections = append(f.sections, s.section(), s.budgetSection())
 		all = append(all, s)

@@ -1,49 +1,45 @@
 //go:build !js
 
-package main
+package papers
 
 import (
-	"bytes"
-	"context"
 	"math"
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/enginetest/golden"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 )
 
-// outcome is what a run leaves behind.
-type outcome struct {
-	code           int
-	stdout, stderr string
+// experiments returns what is recomputed, in the order of the papers.
+func experiments() []*experiment {
+	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(),
+		swapBatches()}
 }
 
-// reproduced runs a command line.
-func reproduced(t *testing.T, ctx context.Context, args ...string) outcome {
-	t.Helper()
-	var out, complaints bytes.Buffer
-	// In a bubble in which nothing sleeps no time goes by, and no limit is reached. A
-	// context's channel belongs where it is first asked for.
-	ctx.Done()
-	var code int
-	synctest.Test(t, func(*testing.T) { code = run(ctx, args, nil, &out, &complaints) })
-	return outcome{code, out.String(), complaints.String()}
+// usualPresets are the presets that are networks people train; the others make a
+// point.
+func usualPresets() []string {
+	var refs []string
+	for _, id := range []string{"resnet50", "resnet101", "vgg16", "gpt2-medium"} {
+		refs = append(refs, preset.Ref(id, preset.Lookup(id).DefaultBatch))
+	}
+	return refs
 }
 
 const reproductions = "../../REPRODUCTIONS.md"
 
-// block finds what stands in REPRODUCTIONS.md below a command: the code block
-// after it. The offsets are those of its content.
+// block finds the table of an experiment in REPRODUCTIONS.md: the code block below
+// the command that computes it. The offsets are those of its content.
 func block(t *testing.T, text, name string) (from, to int) {
 	t.Helper()
-	head := "    go run ./cmd/reproduce " + name + "\n\n```text\n"
+	head := " go test ./engine/papers -run Reproductions/" + name + "\n\n```text\n"
 	from = strings.Index(text, head)
 	if from < 0 {
 		t.Fatalf("%s: no block below the command for %s", reproductions, name)
@@ -60,7 +56,7 @@ func block(t *testing.T, text, name string) (from, to int) {
 // long, and MEMTIDE_LONG=1 asks for them.
 var quick = map[string]bool{"offload-fig2": true, "rotor-figs3-5": true, "vdnn-tables": true}
 
-// REPRODUCTIONS.md holds what the command writes. With -update it is written
+// REPRODUCTIONS.md holds what the experiments come to. With -update it is written
 // anew, and the remarks in it have to be read again.
 func TestReproductions(t *testing.T) {
 	for _, x := range experiments() {
@@ -75,12 +71,9 @@ func TestReproductions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := reproduced(t, t.Context(), x.name)
-			if o.code != cli.OK {
-				t.Fatal(o.stderr)
-			}
 			from, to := block(t, string(text), x.name)
-			golden.File(t, reproductions, string(text[:from])+o.stdout+string(text[to:]))
+			made := x.text(t, usualPresets()...)
+			golden.File(t, reproductions, string(text[:from])+made+string(text[to:]))
 		})
 	}
 }
@@ -96,14 +89,10 @@ func TestReproducedSections(t *testing.T) {
 	}
 	for _, x := range experiments() {
 		t.Run(x.name, func(t *testing.T) {
-			o := reproduced(t, t.Context(), "-preset", "vgg16-b32", x.name)
-			if o.code != cli.OK {
-				t.Fatal(o.stderr)
-			}
+			made := x.text(t, "vgg16-b32")
 			from, to := block(t, string(text), x.name)
-			parts := strings.Split(o.stdout, "\n\n")
 			found := 0
-			for _, part := range parts {
+			for part := range strings.SplitSeq(made, "\n\n") {
 				if strings.HasPrefix(part, "vgg16-b32") {
 					found++
 					if !strings.Contains(string(text[from:to]), part+"\n\n") {
@@ -112,58 +101,9 @@ func TestReproducedSections(t *testing.T) {
 				}
 			}
 			if found == 0 {
-				t.Errorf("no section about vgg16-b32 in:\n%s", o.stdout)
+				t.Errorf("no section about vgg16-b32 in:\n%s", made)
 			}
 		})
-	}
-}
-
-func TestReproduceErrors(t *testing.T) {
-	for line, want := range map[string]string{
-		"fig9":                            "offload-fig2, offload-fig3, rotor-figs3-5, pofo",
-		"pofo offload-fig2":               "one experiment at a time",
-		"pofo -preset resnet99":           "known are resnet50",
-		"pofo -preset vgg16-b32,vgg16-b0": "batch size",
-	} {
-		if o := reproduced(t, t.Context(), strings.Fields(line)...); o.code != cli.Usage ||
-			!strings.Contains(o.stderr, want) || o.stdout != "" {
-			t.Errorf("%s: exit status %d, %q; want %d and %q", line, o.code, o.stderr, cli.Usage, want)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if o := reproduced(t, ctx, "pofo"); o.code != cli.No || !strings.Contains(o.stderr, "stopped") || o.stdout != "" {
-		t.Errorf("stopped: exit status %d, %q, wrote %q; want %d, that it was stopped, and nothing", o.code, o.stderr,
-			o.stdout, cli.No)
-	}
-}
-
-// No message has the terminal do anything: what comes from arguments is written out.
-func TestMessagesArePlainText(t *testing.T) {
-	const evil = "\x1b]0;owned\a\x1b[2J\u202e\u009b31m"
-	for _, args := range [][]string{{evil}, {"a", evil}, {"-" + evil}, {"pofo", "-preset", evil}} {
-		o := reproduced(t, t.Context(), args...)
-		if o.code != cli.Usage {
-			t.Errorf("%q: exit status %d; want %d", args, o.code, cli.Usage)
-		}
-		for _, bad := range []string{"\x1b", "\a", "\u202e", "\u009b"} {
-			if strings.Contains(o.stderr, bad) || strings.Contains(o.stdout, bad) {
-				t.Errorf("%q: the message has %q in it: %q%q", args, bad, o.stderr, o.stdout)
-			}
-		}
-	}
-}
-
-// The experiments are listed without an argument, in the help and in the error
-// about a wrong name.
-func TestExperimentsAreListed(t *testing.T) {
-	for _, line := range []string{"", "-h", "fig9"} {
-		o := reproduced(t, t.Context(), strings.Fields(line)...)
-		for _, x := range experiments() {
-			if !strings.Contains(o.stdout+o.stderr, x.name) {
-				t.Errorf("reproduce %s: %s is not in:\n%s%s", line, x.name, o.stdout, o.stderr)
-			}
-		}
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *Pool) Hold() (release func()) {
 func (p *Pool) preempt() {
 	need := len(p.urgent)
 	for _, w := range p.workers {
-		if w != nil && w.next == nil && (w.job == nil || w.job.given) {
+		if w != nil && (w.job == nil || w.job.given) {
 			need-- // it is being started, or its job was given up and it ends soon
 		}
 	}
@@ -62,8 +62,7 @@ func (p *Pool) preempt() {
 		if err != nil {
 			continue // cannot happen: it was encoded before
 		}
-		j.dropLost()
-		j.payload, j.heard, j.silent, j.again = payload, time.Time{}, false, false
+		j.payload, j.heard, j.silent = payload, time.Time{}, false
 		p.patient = slices.Insert(p.patient, 0, j)
 		w.job, w.proven = nil, true // it did not fail
 		p.bury(w, "preempted")

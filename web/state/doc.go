@@ -8,7 +8,7 @@
 //
 // Update calls apply, holds back the address while a profile is being read (holdAddress),
 // and then has every one of followers look whether something is to be done by the page
-// itself: a curve, tried values, addresses, a recording, a question. A message never calls
+// itself: a curve, addresses, a recording, a question. A message never calls
 // a follower; it changes the state, and they see it.
 //
 // What is known of a network (web/known), what it costs in time (web/tradeoff), and how
@@ -21,7 +21,7 @@
 //	opened, solved, sweep           answers: networks, schedules, points
 //	opening, compare, picker, adopt what a person opens, compares, takes over
 //	choosing                        the choice, and all that follows it
-//	curve, tuning, question        what is asked about it, of itself or by a person
+//	curve, question                what is asked about it, of itself or by a person
 //	place, snapshot                 where its bytes lie; what a recording tells
 //	ask, step, closing              what is asked for in place of what is open
 //	view, selection, layers, play   how it is looked at

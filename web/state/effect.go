@@ -45,7 +45,7 @@ type (
 		Slot    Slot
 		Soon    bool
 	}
-	// Sweep asks workers for many points: of a curve, or of a parameter's values.
+	// Sweep asks workers for the points of a curve.
 	Sweep struct {
 		ID      int
 		Request proto.Sweep

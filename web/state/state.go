@@ -14,7 +14,6 @@ type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
 	byBudget
-	trials
 	questions
 	layout
 	training
@@ -42,7 +41,6 @@ func New() *State {
 		training: training{steps: recent[*proto.Stepped]{limit: 32}},
 
 		frameworks: frameworks{policed: recent[*proto.Stepped]{limit: 32}},
-		trials:     trials{tunings: recent[*tradeoff.Tuning]{limit: 32}},
 		questions: questions{complete: recent[*Answers]{limit: 32},
 			results: recent[map[string]proto.Answer]{limit: 32}},
 	}
@@ -135,12 +133,6 @@ type byBudget struct {
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]
-}
-
-// trials is the part of the state about the values of parameters that are tried.
-type trials struct {
-	Tuning  *tradeoff.Tuning // of the present choice; nil if there is nothing to try
-	tunings recent[*tradeoff.Tuning]
 }
 
 // layout is the part of the state about addresses.

@@ -20,12 +20,11 @@ import (
 	"memtide/web/format"
 )
 
-func batchCommand() *command {
-	return &command{
-		name:    "batch",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "find the largest batch that trains, by strategy",
-		doc: `Finds the largest batch that each strategy trains within a budget, and how many
+var batchCommand = &command{
+	name:    "batch",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "find the largest batch that trains, by strategy",
+	doc: `Finds the largest batch that each strategy trains within a budget, and how many
 samples it trains per second; with -batches also at other batches. Presets are
 built at every batch that is looked at. A profile has to state its batch, and is
 scaled: activations are proportional to the batch, what stays does not change, a
@@ -34,27 +33,26 @@ time is 5 us for the start and the rest proportional.
 Every schedule is played and checked. That a larger batch needs more memory is
 known of most strategies and assumed of all; batches above the one that does not
 train are sampled, and what contradicts the assumption is told.`,
-		examples: []string{
-			"memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2",
-			"memtide batch -preset vgg16 -budget 11GiB -strategy keepall,vdnnpp -batches 32,64,128",
-			"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			var c asked
-			var o batchOptions
-			c.define(fs)
-			o.define(fs, sweepLimit)
-			c.flag(fs, "m", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)")
-			fs.StringVar(&o.strategies, "strategy", "",
-				"`NAMES` strategies, with commas between them (default all that apply)")
-			fs.StringVar(&o.batches, "batches", "",
-				"`LIST` batches with commas between them, solved besides the largest")
-			fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
-			return func(ctx context.Context, e *env, args []string) {
-				batch(ctx, e, &c, o, args)
-			}
-		},
-	}
+	examples: []string{
+		"memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2",
+		"memtide batch -preset vgg16 -budget 11GiB -strategy keepall,vdnnpp -batches 32,64,128",
+		"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		var c asked
+		var o batchOptions
+		c.define(fs)
+		o.define(fs, sweepLimit)
+		c.flag(fs, "m", "`SIZE` device memory that may be used, such as 16GB (default all that the device has)")
+		fs.StringVar(&o.strategies, "strategy", "",
+			"`NAMES` strategies, with commas between them (default all that apply)")
+		fs.StringVar(&o.batches, "batches", "",
+			"`LIST` batches with commas between them, solved besides the largest")
+		fs.IntVar(&o.most, "most", 4096, "`NUMBER` largest batch to look at")
+		return func(ctx context.Context, e *env, args []string) {
+			batch(ctx, e, &c, o, args)
+		}
+	},
 }
 
 type batchOptions struct {

@@ -83,8 +83,6 @@ func (r *batchRow) cells(most int) string {
 		format.Bytes(a.Peak), strings.Join(remarks, "; ")}, "\t")
 }
 
-const batchSchema = "memtide-batch/1"
-
 // batchReport is what batch -json writes. Its field names are a promise to
 // scripts: they are only added to.
 type batchReport struct {
@@ -119,7 +117,7 @@ type batchPointReport struct {
 }
 
 func (g *grown) json() *batchReport {
-	out := &batchReport{Schema: batchSchema, Question: g.in.question(), BudgetBytes: g.budget, Most: g.most,
+	out := &batchReport{Schema: "memtide-batch/1", Question: g.in.question(), BudgetBytes: g.budget, Most: g.most,
 		Model:    g.model,
 		Complete: g.complete, Strategies: []batchRowReport{}}
 	for i, r := range g.rows {

@@ -25,31 +25,29 @@ type estimateOptions struct {
 	asJSON                bool
 }
 
-func estimateCommand() *command {
-	return &command{
-		name:    "estimate",
-		args:    "[flags] FILE",
-		summary: "say what a step of a PyTorch model takes on a card: allocated, reserved, does it fit",
-		doc: `FILE holds the operators of a training step, which python -m memtide my.module:factory
+var estimateCommand = &command{
+	name:    "estimate",
+	args:    "[flags] FILE",
+	summary: "say what a step of a PyTorch model takes on a card: allocated, reserved, does it fit",
+	doc: `FILE holds the operators of a training step, which python -m memtide my.module:factory
 writes (python -m memtide estimate my.module:factory does both). Two steps are played
 through PyTorch's caching allocator: weights, what autograd keeps, gradients as the
 backward makes them, and the optimizer with its temporaries (foreach). What is reserved
 is a range, from expandable segments to the allocator's default and 6 % for what another
 card's kernels need beside their results; the driver shows CUDA's context, taken as 1 GiB,
 on top of it.`,
-		examples: []string{
-			"memtide estimate -card rtx-4090 operators.json",
-			"memtide estimate -card a100-sxm-40gb -optimizer sgd -plan plan.json operators.json",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			o := estimateOptions{card: card.DefaultID, optimizer: "adamw"}
-			fs.StringVar(&o.card, "card", o.card, "`NAME` of the card; memtide help devices lists them")
-			fs.Func("optimizer", "`adamw|momentum|sgd` two moments, one, or none for every trained weight (default adamw)", oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
-			fs.StringVar(&o.plan, "plan", "", "`FILE` the plan that the step runs by")
-			fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
-			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
-		},
-	}
+	examples: []string{
+		"memtide estimate -card rtx-4090 operators.json",
+		"memtide estimate -card a100-sxm-40gb -optimizer sgd -plan plan.json operators.json",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		o := estimateOptions{card: card.DefaultID, optimizer: "adamw"}
+		fs.StringVar(&o.card, "card", o.card, "`NAME` of the card; memtide help devices lists them")
+		fs.Func("optimizer", "`adamw|momentum|sgd` two moments, one, or none for every trained weight (default adamw)", oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
+		fs.StringVar(&o.plan, "plan", "", "`FILE` the plan that the step runs by")
+		fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
+		return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
+	},
 }
 
 // cudaContext is what CUDA takes beside what PyTorch reserves: an assumption.

@@ -11,32 +11,30 @@ import (
 	"memtide/engine/export"
 )
 
-func exportCommand() *command {
-	return &command{
-		name:    "export",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "write a schedule as JSON, or as a trace for Perfetto",
-		doc: `Solves as solve does and writes the schedule down, as a documented list of steps
+var exportCommand = &command{
+	name:    "export",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "write a schedule as JSON, or as a trace for Perfetto",
+	doc: `Solves as solve does and writes the schedule down, as a documented list of steps
 (docs/run-a-schedule.md). Only verified schedules are written. What PyTorch runs on
 a model is a plan: see memtide help torch.`,
-		examples: []string{
-			"memtide export -preset vgg16-b32 -budget 90%",
-			"memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv",
-			"memtide export -format trace -preset resnet101-b32 -budget 60% -o trace.json",
-		},
-		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
-			var file string
-			kind := "json"
-			fs.Func("format", "`json|trace` what to write: the schedule, or what happens when it is played, for Chrome's and Perfetto's trace viewers (default json)", func(text string) error {
-				if kind = text; text == "json" || text == "trace" {
-					return nil
-				}
-				return fmt.Errorf("%s is not written; expected json or trace. What PyTorch runs is a plan: memtide help torch", cli.Printable(text))
-			})
-			fs.StringVar(&file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, in *input) { exportPlan(ctx, e, in, kind, file) }
-		}),
-	}
+	examples: []string{
+		"memtide export -preset vgg16-b32 -budget 90%",
+		"memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv",
+		"memtide export -format trace -preset resnet101-b32 -budget 60% -o trace.json",
+	},
+	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
+		var file string
+		kind := "json"
+		fs.Func("format", "`json|trace` what to write: the schedule, or what happens when it is played, for Chrome's and Perfetto's trace viewers (default json)", func(text string) error {
+			if kind = text; text == "json" || text == "trace" {
+				return nil
+			}
+			return fmt.Errorf("%s is not written; expected json or trace. What PyTorch runs is a plan: memtide help torch", cli.Printable(text))
+		})
+		fs.StringVar(&file, "o", "", "`FILE` write to it instead of the standard output")
+		return func(ctx context.Context, e *env, in *input) { exportPlan(ctx, e, in, kind, file) }
+	}),
 }
 
 func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {

@@ -15,11 +15,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// The schemas of what -json writes.
-const (
-	solveSchema = "memtide-solve/1"
-	sweepSchema = "memtide-sweep/1"
-)
+// solveSchema is that of what solve -json writes, with a schedule and without.
+const solveSchema = "memtide-solve/1"
 
 // solveReport is what solve -json writes. Its field names are a promise to
 // scripts: they are only added to.

@@ -16,46 +16,44 @@ import (
 	"memtide/web/link"
 )
 
-func linkCommand() *command {
-	return &command{
-		name:    "link",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "print the permalink: an address that shows all this on the page",
-		doc: `Prints the address under which the page shows the network and the settings. A
+var linkCommand = &command{
+	name:    "link",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "print the permalink: an address that shows all this on the page",
+	doc: `Prints the address under which the page shows the network and the settings. A
 profile from a file is in the address itself, exactly; nothing of it is ever
 sent to a server. Operators of a step are beside their chain, for plans of the
 model there. How long it is, and where that is too long, is told on the
 standard error.`,
-		examples: []string{
-			"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
-			"memtide link -budget 900MiB -strategy greedy net.csv",
-			"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			c := asked{both: true}
-			c.define(fs)
-			c.defineOne(fs)
-			base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
-			return func(ctx context.Context, e *env, args []string) {
-				if strings.Contains(*base, "#") {
-					fail("-base %q has a #, which ends an address; leave it out", *base)
-				}
-				cli.Check(checkBase(*base))
-				in := c.read(ctx, e, args)
-				in.takeSteps()
-				fragment := cli.Must(in.permalink())
-				full := *base + "#" + fragment
-				fmt.Fprintln(e.stdout, full)
-				if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
-					fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
-				}
-				if p := in.link.Profile; p != nil && p.Packed != "" && in.link.Ops == "" {
-					fmt.Fprintln(e.stderr, "note: the operators are left out, they are too long for a link or belong to a chain that it does not carry; for plans of the model send the file too")
-				}
-				fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
+	examples: []string{
+		"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
+		"memtide link -budget 900MiB -strategy greedy net.csv",
+		"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		c := asked{both: true}
+		c.define(fs)
+		c.defineOne(fs)
+		base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
+		return func(ctx context.Context, e *env, args []string) {
+			if strings.Contains(*base, "#") {
+				fail("-base %q has a #, which ends an address; leave it out", *base)
 			}
-		},
-	}
+			cli.Check(checkBase(*base))
+			in := c.read(ctx, e, args)
+			in.takeSteps()
+			fragment := cli.Must(in.permalink())
+			full := *base + "#" + fragment
+			fmt.Fprintln(e.stdout, full)
+			if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
+				fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
+			}
+			if p := in.link.Profile; p != nil && p.Packed != "" && in.link.Ops == "" {
+				fmt.Fprintln(e.stderr, "note: the operators are left out, they are too long for a link or belong to a chain that it does not carry; for plans of the model send the file too")
+			}
+			fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
+		}
+	},
 }
 
 // takeSteps puts the operators of a step beside the chain, where there is room for both.

@@ -85,17 +85,12 @@ func (m *measuredReport) beside(p *pipeline.Problem) {
 	m.path = p.Critical(m.Trace)
 }
 
-// slowed returns how much longer a measured time is than the played one.
-func slowed(measured, played time.Duration) string {
-	return format.Percent(format.Longer(measured, played))
-}
-
 // text is the measured step beside the played one for people.
 func (m *measuredReport) text(w io.Writer, r *pipelineReport) {
 	t, played := m.Trace, r.trace
 	fmt.Fprintf(w, "\n\tmeasured\tplayed\nstep\t%v\t%v\t%s\n", t.Makespan, played.Makespan,
-		slowed(t.Makespan, played.Makespan))
-	fmt.Fprintf(w, "longest rank\t%v\t%v\t%s\n", t.Longest(), played.Longest(), slowed(t.Longest(), played.Longest()))
+		change(t.Makespan, played.Makespan))
+	fmt.Fprintf(w, "longest rank\t%v\t%v\t%s\n", t.Longest(), played.Longest(), change(t.Longest(), played.Longest()))
 	fmt.Fprintf(w, "idle\t%.1f %%\t%.1f %%\n", 100*t.Idle(), 100*played.Idle())
 	fmt.Fprint(w, "\nrank\tbusy, measured\tplayed\tidle, measured\tplayed\n")
 	for i := range t.Ranks {

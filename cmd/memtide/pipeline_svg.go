@@ -26,7 +26,7 @@ func (r *pipelineReport) svg() []byte {
 	if m := r.measured; m != nil {
 		list = append(list, lanesOf(r.problem, m.Trace, m.path, "Measured"))
 		lines = append(lines, fmt.Sprintf("Measured: %s (%s), idle %.1f %%. Critical path: %s.",
-			format.Duration(m.Trace.Makespan), slowed(m.Trace.Makespan, r.trace.Makespan), 100*m.Trace.Idle(),
+			format.Duration(m.Trace.Makespan), change(m.Trace.Makespan, r.trace.Makespan), 100*m.Trace.Idle(),
 			pathWords(m.Trace, m.path)))
 	}
 	var end time.Duration

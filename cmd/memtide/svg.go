@@ -16,32 +16,30 @@ import (
 	"memtide/web/draw"
 )
 
-func svgCommand() *command {
-	return &command{
-		name:    "svg",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "draw the page's pictures of one schedule as SVG",
-		doc: `Solves as solve does and draws what the page draws: layers, timeline and device
+var svgCommand = &command{
+	name:    "svg",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "draw the page's pictures of one schedule as SVG",
+	doc: `Solves as solve does and draws what the page draws: layers, timeline and device
 memory. Without -theme the picture follows the reader's light or dark setting. A
 link's time range and theme are kept.
 
 The file carries the link to what it shows: dropped on the page it opens that.
 With -base the picture is also a link to the page for whoever clicks it where the
 file itself is shown; in a document, put the link around the image.`,
-		examples: []string{
-			"memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg",
-			"memtide svg -budget 900MiB -width 800 net.csv",
-			"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
-		},
-		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
-			var o svgOptions
-			fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
-			fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
-			fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
-			fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, in *input) { svg(ctx, e, in, o) }
-		}),
-	}
+	examples: []string{
+		"memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg",
+		"memtide svg -budget 900MiB -width 800 net.csv",
+		"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
+	},
+	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
+		var o svgOptions
+		fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
+		fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
+		fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
+		fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
+		return func(ctx context.Context, e *env, in *input) { svg(ctx, e, in, o) }
+	}),
 }
 
 type svgOptions struct {

@@ -92,9 +92,7 @@ func (r *result) verdict() string {
 }
 
 // change returns how much longer d is than a reference.
-func change(d, reference time.Duration) string {
-	return format.Percent(float64(d)/float64(reference) - 1)
-}
+func change(d, reference time.Duration) string { return format.Percent(format.Longer(d, reference)) }
 
 // decisionNames are the words for decisions, by their bits.
 var decisionNames = [...]struct {

@@ -21,12 +21,11 @@ type torchOptions struct {
 	settings                            bool
 }
 
-func torchCommand() *command {
-	return &command{
-		name:    "torch",
-		args:    "[flags] FILE... | -from LINK",
-		summary: "find a plan that PyTorch runs on the unmodified model",
-		doc: `FILE holds the operators of a training step, which memtide_torch.py has collected
+var torchCommand = &command{
+	name:    "torch",
+	args:    "[flags] FILE... | -from LINK",
+	summary: "find a plan that PyTorch runs on the unmodified model",
+	doc: `FILE holds the operators of a training step, which memtide_torch.py has collected
 (memtide/1 of kind operators). The plan says which module calls run again; it is run by
 memtide_torch.apply(model, plan) on the model as it is (docs/run-a-schedule.md). Of
 several files, steps of one model with other batches or lengths, it holds a plan each.
@@ -34,34 +33,30 @@ The budget is what a step takes above weights, gradients and optimizer; in per c
 is of keeping everything. Plans are found by search: what is said of one is played
 operator by operator, and that nothing faster exists is not claimed. With -strategy the
 schedule that it finds for the chain of the file is written as a plan instead.`,
-		examples: []string{
-			"memtide torch -class nested -budget 10GiB -o plan.json operators.json",
-			"memtide torch -strategy rotor -budget 95% operators.json",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			o := torchOptions{class: string(play.ClassWrappable), budget: "60%", link: 12e9}
-			var names []string
-			for _, c := range play.Classes() {
-				names = append(names, string(c))
-			}
-			fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)",
-				oneOf(&o.class, names...))
-			fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a permalink holds")
-			fs.StringVar(&o.strategy, "strategy", "",
-				"`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
-			fs.StringVar(&o.budget, "budget", o.budget,
-				"`SIZE` memory of a step above what is there before it: 10GiB, 60%")
-			fs.Func("link", "`RATE` of copies to the host and back, of class offload (default 12GB/s)",
-				func(text string) (err error) {
-					o.link, err = format.ParseRate(text)
-					return err
-				})
-			fs.StringVar(&o.file, "o", "", "`FILE` write the plan to it instead of the standard output")
-			fs.BoolVar(&o.settings, "settings", false,
-				"write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
-			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
-		},
-	}
+	examples: []string{
+		"memtide torch -class nested -budget 10GiB -o plan.json operators.json",
+		"memtide torch -strategy rotor -budget 95% operators.json",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		o := torchOptions{class: string(play.ClassWrappable), budget: "60%", link: 12e9}
+		var names []string
+		for _, c := range play.Classes() {
+			names = append(names, string(c))
+		}
+		fs.Func("class", "`"+strings.Join(names, "|")+"` what a plan may do (default wrappable)",
+			oneOf(&o.class, names...))
+		fs.StringVar(&o.from, "from", "", "`LINK` take the operators that a permalink holds")
+		fs.StringVar(&o.strategy, "strategy", "",
+			"`NAME` write the schedule of this strategy for the chain as a plan, such as rotor")
+		fs.StringVar(&o.budget, "budget", o.budget,
+			"`SIZE` memory of a step above what is there before it: 10GiB, 60%")
+		parsed(fs, "link", "`RATE` of copies to the host and back, of class offload (default 12GB/s)", &o.link,
+			format.ParseRate)
+		fs.StringVar(&o.file, "o", "", "`FILE` write the plan to it instead of the standard output")
+		fs.BoolVar(&o.settings, "settings", false,
+			"write the nearest settings of frameworks instead of a plan, each played, with what they lose against it")
+		return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
+	},
 }
 
 func (o torchOptions) run(ctx context.Context, e *env, args []string) {

@@ -14,7 +14,7 @@ func init() {
 		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
 		"seed_oss": seedOSS, "ernie4_5": ernie,
 		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
-		"glm4v_text": glm4V,
+		"glm4v_text":    glm4V,
 		"nanochat":      nanochat,
 		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
 		"qwen2_5_vl": qwen2VL,

@@ -4,6 +4,7 @@ import "memtide/profiles/llm"
 
 func init() {
 	families["bert"], families["modernbert"], families["deberta-v2"] = bert, modernBERT, deberta
+	families["distilbert"] = distilBERT
 	for _, name := range []string{"roberta", "xlm-roberta", "camembert"} {
 		families[name] = roberta
 	}
@@ -22,6 +23,14 @@ func bert(c *config, m *llm.Model) {
 			c.unknown(key, "a bert whose blocks are not understood")
 		}
 	}
+}
+
+// distilBERT has one kind of sentences.
+func distilBERT(c *config, m *llm.Model) {
+	bert(c, m)
+	m.Types, m.Act = 0, c.gelu("activation", "gelu")
+	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0.1, "attention_dropout")
+	m.Dropped = m.Dropout
 }
 
 // roberta computes the positions of each input.

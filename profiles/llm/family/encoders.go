@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2,
+	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "umt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2,
 		"clip": clip, "siglip": siglip} {
 		families[name] = b
 	}
@@ -81,7 +81,7 @@ func t5(c *config, m *llm.Model) {
 	}
 	m.Ends = &llm.Ends{Kind: llm.EndT5, Params: m.Hidden}
 	m.NarrowLoss = true
-	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 }
+	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 || m.Family == "umt5" }
 	b.Own.Last = true
 	row(m, layers, b, first)
 	b.Own, b.Both, b.Cross = llm.Own{Share: 4}, false, true

@@ -18,7 +18,8 @@ func init() {
 		"ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
 		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4,
 		"granitemoe": graniteMoE,
-		"gpt_oss":    gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
+		"deepseek":   deepseek, "qwen3_omni_moe_text": qwen3VLMoE,
+		"gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
 		families[name] = b
 	}
 }
@@ -91,6 +92,14 @@ func qwen2MoE(c *config, m *llm.Model) {
 	e := c.mixture(m)
 	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
 	c.sparse(m)
+}
+
+// deepseek is the first one, with the attention of Llama.
+func deepseek(c *config, m *llm.Model) {
+	llama(c, m)
+	e := c.mixture(m)
+	e.Shared = c.size("n_shared_experts") * e.Wide
+	c.firstDense(m)
 }
 
 func olmoe(c *config, m *llm.Model) {

@@ -9,7 +9,10 @@ func init() {
 	for name, b := range map[string]builder{"gpt2": gpt2, "phi": phi, "gpt_neox": neox, "falcon": falcon, "mpt": mpt} {
 		families[name], classic[name] = b, true
 	}
-	families["starcoder2"], families["stablelm"], families["nemotron"] = starcoder2, stablelm, nemotron
+	for name, b := range map[string]builder{"starcoder2": starcoder2, "stablelm": stablelm, "nemotron": nemotron,
+		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": gptJ, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom} {
+		families[name] = b
+	}
 }
 
 // acts are the activations by their names, as Transformers writes them [activations.py].
@@ -51,6 +54,62 @@ func gpt2(c *config, m *llm.Model) {
 		if c.flag(key, false) {
 			c.unknown(key, "a gpt2 whose blocks are not understood")
 		}
+	}
+}
+
+// bigcode is GPT-2 with one head of keys.
+func bigcode(c *config, m *llm.Model) {
+	gpt2(c, m)
+	m.Act = c.gelu("activation_function", "gelu_pytorch_tanh")
+	m.Narrow = !c.flag("attention_softmax_in_fp32", true)
+	if c.flag("multi_query", true) {
+		m.Keys = 1
+	}
+}
+
+// gptJ rotates a part of each head by tables of the layer's own, and scores in 4 bytes.
+func gptJ(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.MLPBias, m.HeadBias, m.Parallel, m.OneNorm, m.Upcast = true, true, true, true, true, true
+	m.Rope, m.RopeOwn, m.RopeWide, m.NoTables = c.or(64, "rotary_dim"), true, true, true
+	m.Act = c.gelu("activation_function", "gelu_new")
+	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_pdrop"), c.above(0, "attn_pdrop"), c.above(0, "embd_pdrop")
+}
+
+// gptNeo learns its positions, and scores in 4 bytes. Its windows are a mask that nothing keeps.
+func gptNeo(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.OutBias, m.MLPBias, m.NoIDs, m.OwnIDs, m.Upcast = true, true, true, true, true, true
+	m.Tied, m.Positions = c.flag("tie_word_embeddings", true), c.or(2048, "max_position_embeddings")
+	m.Act = c.gelu("activation_function", "gelu_new")
+	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_dropout"), c.above(0, "attention_dropout"),
+		c.above(0, "embed_dropout")
+}
+
+// opt learns two positions more than it says.
+func opt(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.OwnIDs = true, true, true
+	m.Tied, m.Positions = c.flag("tie_word_embeddings", true), c.or(2048, "max_position_embeddings")+2
+	m.Act = c.gelu("activation_function", "relu")
+	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0, "attention_dropout")
+	for _, key := range []string{"do_layer_norm_before", "enable_bias", "layer_norm_elementwise_affine"} {
+		if !c.flag(key, true) {
+			c.unknown(key, "an opt whose blocks are not understood")
+		}
+	}
+	if c.or(m.Hidden, "word_embed_proj_dim") != m.Hidden {
+		c.unknown("word_embed_proj_dim", "an opt whose ends are not understood")
+	}
+}
+
+// bloom has slopes in the place of positions, and a norm behind its embedding.
+func bloom(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.Bias, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true
+	m.Tied = c.flag("tie_word_embeddings", true)
+	m.Dropout, m.DropAttn = c.above(0, "hidden_dropout"), c.above(0, "attention_dropout")
+	if c.flag("apply_residual_connection_post_layernorm", false) {
+		c.unknown("apply_residual_connection_post_layernorm", "a bloom whose blocks are not understood")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 func init() {
 	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35,
 		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2,
+		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2, "lfm2_moe": lfm2MoE,
 		"falcon_h1": falconH1} {
 		families[name] = b
 	}
@@ -207,6 +207,19 @@ func lfm2(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) {
 		if types[l] == "conv" {
 			b.Conv = conv
+		}
+	})
+}
+
+// lfm2MoE has experts behind its first layers.
+func lfm2MoE(c *config, m *llm.Model) {
+	wide, first := m.Wide, c.or(2, "num_dense_layers")
+	e := c.mixture(m)
+	e.Router, e.Bias = llm.Router{Narrow: true, Norm: c.flag("norm_topk_prob", true)}, c.flag("use_expert_bias", true)
+	lfm2(c, m)
+	pattern(m, func(l int64, b *llm.Block) {
+		if b.Wide = wide; l < first {
+			b.MoE = nil
 		}
 	})
 }

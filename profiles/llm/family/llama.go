@@ -14,10 +14,10 @@ func init() {
 		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
 		"seed_oss": seedOSS, "ernie4_5": ernie,
 		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
-		"glm4v_text":    glm4V,
-		"nanochat":      nanochat,
+		"glm4v_text": glm4V, "nanochat": nanochat, "olmo": olmo, "exaone": llama, "internlm2": internLM2,
+		"baichuan": baichuan, "chatglm": chatGLM, "qwen": qwen, "minicpm": minicpm, "helium": helium,
 		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
-		"qwen2_5_vl": qwen2VL,
+		"qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL,
 	} {
 		families[name] = b
 	}
@@ -182,6 +182,60 @@ func (c *config) text4(key string) int64 {
 		return int64(len(word))
 	}
 	return engine.Int64(c.number(key, 0))
+}
+
+// internLM2 makes queries, keys and values in one product.
+func internLM2(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.QKVBias = true, true, c.flag("bias", false)
+	m.OutBias = m.QKVBias
+}
+
+// baichuan has slopes in the place of positions in its larger models, which say none.
+func baichuan(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.NoRope = true, true, !c.has("max_position_embeddings")
+}
+
+// qwen is the first one, whose nets are half as wide as it says.
+func qwen(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.QKVBias = true, true, true
+	m.Head = c.or(m.Head, "kv_channels")
+	m.Wide /= 2
+	if !c.flag("no_bias", true) {
+		c.unknown("no_bias", "a qwen whose blocks are not understood")
+	}
+}
+
+// chatGLM rotates half of each head.
+func chatGLM(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.GateUp, m.Head = true, true, true, c.or(m.Head, "kv_channels")
+	m.Rope, m.RopeHalf, m.QKVBias = m.Head/2, true, c.flag("add_qkv_bias", false)
+	m.OutBias, m.MLPBias = c.flag("add_bias_linear", false), c.flag("add_bias_linear", false)
+	if c.flag("multi_query_attention", false) {
+		m.Keys = c.need("multi_query_group_num")
+	}
+	for _, key := range []string{"rmsnorm", "post_layer_norm"} {
+		if !c.flag(key, true) {
+			c.unknown(key, "a chatglm whose blocks are not understood")
+		}
+	}
+}
+
+// minicpm scales what joins the stream by numbers that nothing keeps.
+func minicpm(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Tied = c.flag("tie_word_embeddings", true)
+}
+
+// helium has weights of its norms in 4 bytes, and tables of the layer's own.
+func helium(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Form, m.RopeOwn = llm.FormPlus, true
+}
+
+// olmo has LayerNorms without weights.
+func olmo(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Layer, m.Form = true, llm.FormBare
 }
 
 // olmo2 has its norms behind, with weights in 4 bytes, and normalises all heads at once.

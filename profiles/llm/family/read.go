@@ -23,6 +23,10 @@ type builder func(*config, *llm.Model)
 // families are all that are known, by model_type.
 var families = map[string]builder{}
 
+// remote are families whose code comes with the model.
+var remote = map[string]bool{"exaone": true, "internlm2": true, "baichuan": true, "chatglm": true, "qwen": true,
+	"minicpm": true, "deepseek": true}
+
 // classic are families whose blocks other programs than Transformers run too.
 var classic = map[string]bool{}
 
@@ -71,6 +75,10 @@ func Read(data []byte) (*Reading, error) {
 	m.Written = !classic[kind]
 	if c.err == nil {
 		build(c, m)
+	}
+	if remote[kind] {
+		c.notes = append(c.notes,
+			"The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do.")
 	}
 	if c.err == nil {
 		if !ownSizes[kind] {
@@ -134,7 +142,7 @@ var headless = map[string]bool{"mamba": true, "mamba2": true}
 
 // ownSizes are families that say all their sizes themselves: networks of two parts, and those
 // that read pictures.
-var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true,
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true,
 	"siglip": true}
 
 // decoder has the sizes of all decoders.
@@ -150,7 +158,7 @@ func (c *config) decoder(kind string) *llm.Model {
 		return m
 	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-		Hidden: c.need("hidden_size", "n_embd", "d_model", "n_embed"), Words: c.need("vocab_size", "padded_vocab_size"),
+		Hidden: c.need("hidden_size", "n_embd", "d_model", "n_embed", "dim"), Words: c.need("vocab_size", "padded_vocab_size"),
 		Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
@@ -162,7 +170,7 @@ func (c *config) decoder(kind string) *llm.Model {
 	m.Heads = c.need("num_attention_heads", "n_head", "n_heads", "num_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
-		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
+		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim", "hidden_dim", "ffn_hidden_size")
 	}
 	m.Head = c.size("head_dim")
 	if m.Head == 0 && m.Heads > 0 {

@@ -36,8 +36,8 @@ const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 M
 var handMade = Options{Precision: string(f32), Device: card.DefaultID}
 
 // said returns what a preset says about itself whatever it is built for.
-func said(notes ...string) func(setting) []string {
-	return func(setting) []string { return append([]string(nil), notes...) }
+func said(notes ...string) func(setting, string) []string {
+	return func(setting, string) []string { return append([]string(nil), notes...) }
 }
 
 // Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020) says that any schedule

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles/analytic"
 )
 
 // How the operators of a network become a graph of functions and variables, as
@@ -48,17 +49,10 @@ func (n *network) graph() *engine.Graph {
 	}
 	last := b.value(engine.Value{Name: "input", Size: n.input, Initial: engine.OnDevice})
 	b.data = last
-	stages := n.stages
-	if n.loss != nil {
-		stages = append(stages[:len(stages):len(stages)], *n.loss)
+	for i := range n.stages {
+		last = b.forward(&n.stages[i], i+1, last)
 	}
-	for i := range stages {
-		last = b.forward(&stages[i], i+1, last)
-	}
-	b.g.Stages = len(stages)
-	if n.loss == nil { // a loss without cost
-		b.g.Stages++
-	}
+	b.g.Stages = len(n.blocks()) + 1 // with the loss, which may have no cost
 	b.seed(last)
 	for i := len(b.functions) - 1; i >= 0; i-- {
 		b.backward(&b.functions[i])
@@ -110,7 +104,7 @@ func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueI
 			weights += engine.Bytes(op.params) * t.elem
 			seconds += s.time(t, op).Forward
 		}
-		o.Time = nanoseconds(seconds)
+		o.Time = analytic.Duration(seconds)
 		if weights > 0 {
 			f.weights = b.value(engine.Value{Name: name + " weights", Kind: engine.KindWeight, Size: weights,
 				Stage: number, Initial: engine.OnDevice})
@@ -214,7 +208,7 @@ func (b *grapher) backward(f *function) {
 			o.Temp -= min(o.Temp, b.g.Values[v].Size)
 		}
 	}
-	o.Time = nanoseconds(seconds)
+	o.Time = analytic.Duration(seconds)
 	b.g.Ops = append(b.g.Ops, o)
 }
 

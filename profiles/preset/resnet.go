@@ -67,8 +67,7 @@ func (r resnetShape) network(s setting) network {
 		}
 	}
 	b.head(1)
-	b.linear("fc", classes)
-	return b.trained()
+	return b.classify("fc", classes)
 }
 
 // bottleneck is 1x1, 3x3, 1x1 around a shortcut. The sum overwrites the main branch.
@@ -122,8 +121,7 @@ func resnet1001(s setting) network {
 	}
 	b.stage("bn+relu", "act", func(t *tape, x valueID) valueID { return t.relu(t.batchNorm(x)) })
 	b.head(1)
-	b.linear("fc", 10)
-	return b.trained()
+	return b.classify("fc", 10)
 }
 
 // preActivation returns a bottleneck whose normalisations come before the

@@ -2,6 +2,7 @@ package preset
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles/analytic"
@@ -141,15 +142,8 @@ func inPlace(t *tape) (groups [][]*op) {
 // reads appends the variables of values that are not own.
 func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID,
 	values []valueID) []engine.ValueID {
-next:
 	for _, v := range values {
-		id := at[t.values[v].root]
-		for _, known := range list {
-			if known == id {
-				continue next
-			}
-		}
-		if id != own {
+		if id := at[t.values[v].root]; id != own && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}

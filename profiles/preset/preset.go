@@ -79,7 +79,7 @@ func Lookup(id string) *Preset {
 }
 
 // Earlier reports whether a preset is in no list any more: links open it as it was.
-func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
+func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.Base()) }
 
 // Unit returns what its batch counts, one of them.
 func (p *Preset) Unit() string {
@@ -167,32 +167,31 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	}
 	if o.Graph {
 		out.Graph = net.graph()
-		return stepped(out, optimizer, s.device)
-	}
-	out.Chain = net.chain(ref, o.Batch)
-	if o.Fast {
-		for i := range net.stages {
-			out.Chain.Stages[i].Fast = net.stages[i].fast(s.model())
+	} else {
+		out.Chain = net.chain(ref, o.Batch)
+		if o.Fast {
+			for i := range net.stages {
+				out.Chain.Stages[i].Fast = net.stages[i].fast(s.model())
+			}
+			out.Source.Notes = append(out.Source.Notes, fastNote)
 		}
-		out.Source.Notes = append(out.Source.Notes, fastNote)
+		out.Source.Notes = append(out.Source.Notes, net.leanNote())
 	}
-	out.Source.Notes = append(out.Source.Notes, net.leanNote())
-	return stepped(out, optimizer, s.device)
-}
-
-// stepped returns a network with the step of its optimizer, if it has one.
-func stepped(p *profiles.Profile, o *profiles.Optimizer, on *card.Card) (*profiles.Profile, error) {
-	if o == nil {
-		return p, nil
+	if optimizer == nil {
+		return out, nil
 	}
-	return p.Trained(o, on.MemoryRate)
+	return out.Trained(optimizer, s.device.MemoryRate)
 }
 
 // made fills in what was made by hand.
 func (p *Preset) made(out *profiles.Profile, ref string) {
 	out.Name, out.Source.Notes = p.Title, p.notes(setting{}, "")
-	device := p.device()
-	out.Device = &device
+	out.Device = &engine.Device{Name: "1 MiB in 1 ms"}
+	if p.Suggest == nil || p.Suggest.Link == 0 {
+		*out.Device = card.Default().Device
+	} else {
+		out.Device.ToHost, out.Device.ToDev = p.Suggest.Link, p.Suggest.Link
+	}
 	if p.memory != nil {
 		out.Memory = p.memory()
 		return
@@ -213,12 +212,4 @@ func (p *Preset) timed(s setting) (profiles.Origin, string) {
 		return profiles.Analytic, "Tesla V100, 32-bit"
 	}
 	return profiles.Estimated, on
-}
-
-// device returns the default one with the link that the preset suggests.
-func (p *Preset) device() engine.Device {
-	if p.Suggest == nil || p.Suggest.Link == 0 {
-		return card.Default().Device
-	}
-	return engine.Device{Name: "1 MiB in 1 ms", ToHost: p.Suggest.Link, ToDev: p.Suggest.Link}
 }

@@ -14,7 +14,7 @@ func (c *config) towers(m *llm.Model) {
 		if !ok || len(in) == 0 {
 			continue
 		}
-		v := &config{all: in, read: map[string]bool{}}
+		v := c.part(in)
 		kind := v.text("model_type", "")
 		build := towerKinds[kind]
 		if build == nil {
@@ -23,8 +23,7 @@ func (c *config) towers(m *llm.Model) {
 			continue
 		}
 		t := build(v, m)
-		if v.err != nil {
-			c.err = v.err
+		if c.err != nil {
 			return
 		}
 		t.Name = kind

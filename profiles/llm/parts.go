@@ -200,111 +200,56 @@ type bound struct {
 	n, most int64
 }
 
-func (w *Work) bounds() []bound {
-	return []bound{{"sequences of a micro batch", w.Batch, mostBatch},
-		{"micro batches of a step", w.Accumulate, 1 << 20}}
+// bounds are the numbers of a setup.
+func (s *Setup) bounds() []bound {
+	return []bound{{"sequences of a micro batch", s.Batch, mostBatch},
+		{"micro batches of a step", s.Accumulate, 1 << 20},
+		{"bytes of a weight", s.Weight, mostBytes}, {"bytes of a gradient", s.Grad, mostBytes},
+		{"bytes of a master weight", s.Master, mostBytes},
+		{"bytes of the moments", s.Moments, mostBytes}, {"bytes of an activation", s.Compute, mostBytes},
+		{"bytes of what is reduced", s.Reduce, mostBytes},
+		{"bytes of a weight that is gathered", s.Gather, mostBytes},
+		{"bytes of a logit that is held", s.LogitsHeld, mostBytes},
+		{"tokens or words of a chunk of the loss", s.LossChunk, mostSeq},
+		{"per cent of the optimizer in host memory", s.HostPart, 100},
+		{"bytes of scratch for positions", s.RotateTemp, mostBytes},
+		{"micro batches in flight", s.InFlight, 1 << 10},
+		{"ranks that share states", s.Shard, mostRanks}, {"tensor parallel ranks", s.Tensor, mostRanks},
+		{"context parallel ranks", s.Context, mostRanks},
+		{"expert parallel ranks", s.Expert, mostRanks}, {"ranks that share an expert", s.ExpertShard, mostRanks},
+		{"pipeline stages", s.Stages, mostRanks},
+		{"layers that the last stage has fewer", s.Lighter, mostRanks},
+		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},
+		{"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
+		{"blocks that are swapped", s.Swap, mostRanks}}
 }
 
-func (w *Work) defaults() { atLeastOne(&w.Batch, &w.Accumulate) }
-
-func (p *Precision) bounds() []bound {
-	return []bound{{"bytes of a weight", p.Weight, mostBytes}, {"bytes of a gradient", p.Grad, mostBytes},
-		{"bytes of a master weight", p.Master, mostBytes},
-		{"bytes of the moments", p.Moments, mostBytes}, {"bytes of an activation", p.Compute, mostBytes},
-		{"bytes of what is reduced", p.Reduce, mostBytes},
-		{"bytes of a weight that is gathered", p.Gather, mostBytes}}
-}
-
-func (p *Precision) defaults() {
-	mode(&p.Base, baseKinds, BaseSame)
-	p.Weight = cmp.Or(p.Weight, 2)
-	p.Compute = cmp.Or(p.Compute, 2)
-	p.Gather = cmp.Or(p.Gather, p.Compute)
-	p.Grad = cmp.Or(p.Grad, p.Weight)
-	p.Reduce = cmp.Or(p.Reduce, p.Grad)
-}
-
-func (p *Precision) check() {
-	if p.Base != BaseSame && p.Float8 {
-		refuse("products in 8 bits of weights in %s are not known", p.Base)
+// defaults fills in what is not chosen. A LayerNorm is one kernel in every program.
+func (s *Setup) defaults() {
+	atLeastOne(&s.Batch, &s.Accumulate, &s.Every, &s.Group)
+	if s.Model.Layer {
+		s.Norm = NormLayer
 	}
-	if p.Gather != p.Compute && (p.Gather != 1 || !p.Float8) {
-		refuse("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", p.Gather)
+	mode(&s.Norm, normKinds, NormEager)
+	mode(&s.Attention, attentionKinds, AttentionFlash)
+	if s.Model.OnlyEager {
+		s.Attention = AttentionEager
 	}
-}
-
-func (c *Code) bounds() []bound {
-	return []bound{{"bytes of scratch for positions", c.RotateTemp, mostBytes}}
-}
-
-// defaults fills the kind of norm in. A LayerNorm is one kernel in every program.
-func (c *Code) defaults(layer bool) {
-	if layer {
-		c.Norm = NormLayer
+	mode(&s.Checkpoint, checkpointKinds, CheckpointNone)
+	mode(&s.Loss, lossKinds, LossFP32)
+	mode(&s.Optimizer, stepKinds, StepForeach)
+	s.HostPart = cmp.Or(s.HostPart, 100)
+	mode(&s.Base, baseKinds, BaseSame)
+	s.Weight, s.Compute = cmp.Or(s.Weight, 2), cmp.Or(s.Compute, 2)
+	s.Gather, s.Grad = cmp.Or(s.Gather, s.Compute), cmp.Or(s.Grad, s.Weight)
+	s.Reduce = cmp.Or(s.Reduce, s.Grad)
+	s.Layout.defaults()
+	if s.LoRA != nil {
+		l := *s.LoRA
+		l.Bytes, l.Stored = cmp.Or(l.Bytes, s.Compute), cmp.Or(l.Stored, 4)
+		l.Moments = cmp.Or(l.Moments, 2*l.Stored)
+		s.LoRA = &l
 	}
-	mode(&c.Norm, normKinds, NormEager)
-	mode(&c.Attention, attentionKinds, AttentionFlash)
-}
-
-func (c *Checkpointing) bounds() []bound {
-	return []bound{{"ranks that checkpoint", c.OnRanks, mostRanks}, {"n of every n-th block", c.Every, mostRanks},
-		{"checkpointed blocks", c.First, mostRanks}, {"blocks of a checkpoint", c.Group, mostRanks},
-		{"blocks that are swapped", c.Swap, mostRanks}}
-}
-
-func (c *Checkpointing) defaults() {
-	atLeastOne(&c.Every, &c.Group)
-	mode(&c.Checkpoint, checkpointKinds, CheckpointNone)
-}
-
-// check ends with what policies do not do together.
-func (c *Checkpointing) check() {
-	switch {
-	case c.Group > 1 && (c.Checkpoint != CheckpointFull || c.Every > 1 || c.First > 0 || len(c.Keep) > 0):
-		refuse("several blocks are one checkpoint only where all blocks are checkpointed in full")
-	case c.Stash && c.Checkpoint != CheckpointNone:
-		refuse("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", c.Checkpoint)
-	case c.Checkpoint == CheckpointBudget && (c.Budget < 0 || c.Budget > 100):
-		refuse("a memory budget of %d %% is not known; want 0 to 100", c.Budget)
-	}
-	for _, m := range c.Recompute {
-		if modules[m] == nil {
-			refuse("module %q to recompute is not known", m)
-		}
-	}
-}
-
-func (o *Stepping) defaults() {
-	mode(&o.Optimizer, stepKinds, StepForeach)
-	o.HostPart = cmp.Or(o.HostPart, 100)
-}
-
-func (o *Stepping) bounds() []bound {
-	return []bound{{"per cent of the optimizer in host memory", o.HostPart, 100}}
-}
-
-func (o *Stepping) check() {
-	if o.HostStep && slices.Contains([]StepKind{StepMuon, StepAdafactor, StepGaLore}, o.Optimizer) {
-		refuse("a step of %s on the host is not known", o.Optimizer)
-	}
-}
-
-func (l *HeadLoss) bounds() []bound {
-	return []bound{{"bytes of a logit that is held", l.LogitsHeld, mostBytes},
-		{"tokens or words of a chunk of the loss", l.LossChunk, mostSeq}}
-}
-
-func (l *HeadLoss) defaults() {
-	mode(&l.Loss, lossKinds, LossFP32)
-}
-
-func (y *Layout) bounds() []bound {
-	return []bound{{"micro batches in flight", y.InFlight, 1 << 10},
-		{"ranks that share states", y.Shard, mostRanks}, {"tensor parallel ranks", y.Tensor, mostRanks},
-		{"context parallel ranks", y.Context, mostRanks},
-		{"expert parallel ranks", y.Expert, mostRanks}, {"ranks that share an expert", y.ExpertShard, mostRanks},
-		{"pipeline stages", y.Stages, mostRanks},
-		{"layers that the last stage has fewer", y.Lighter, mostRanks}}
 }
 
 func (y *Layout) defaults() {
@@ -317,19 +262,16 @@ func (y *Layout) defaults() {
 
 // check ends with what does not divide among ranks, and orders that are not known.
 func (y *Layout) check(m *Model) {
-	if y.Zero < 0 || y.Zero > 3 {
+	switch {
+	case y.Zero < 0 || y.Zero > 3:
 		refuse("ZeRO-%d is not known; want 1, 2 or 3", y.Zero)
-	}
-	if moe := m.MoE; y.Expert > 1 && (moe == nil || moe.Experts%y.Expert != 0) {
+	case y.Expert > 1 && (m.MoE == nil || m.MoE.Experts%y.Expert != 0):
 		refuse("the experts of %s do not divide among %d ranks", m.Name, y.Expert)
-	}
-	if y.Schedule == "" && y.Stages > m.Layers {
+	case y.Schedule == "" && y.Stages > m.Layers:
 		refuse("a pipeline of %d stages needs as many layers at least; %s has %d", y.Stages, m.Name, m.Layers)
-	}
-	if y.Schedule != "" && y.Schedule != ScheduleAuto && pipeline.Stages(y.Schedule, 1, 1) == 0 {
+	case y.Schedule != "" && y.Schedule != ScheduleAuto && pipeline.Stages(y.Schedule, 1, 1) == 0:
 		refuse("schedule %q is not known; want one of %q", y.Schedule, pipeline.Names())
-	}
-	if y.Tensor > 1 && m.Heads%y.Tensor != 0 {
+	case y.Tensor > 1 && m.Heads%y.Tensor != 0:
 		refuse("%d heads do not divide among %d ranks", m.Heads, y.Tensor)
 	}
 }

@@ -71,11 +71,14 @@ func (p *program) finalNorm() *block {
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
 
+// withoutLogits are the losses that never have all logits.
+var withoutLogits = []LossKind{LossChunked, LossVocabChunked, LossFused}
+
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
 func (p *program) lossKept(l *lossState) {
 	n, e := p.logits(), p.s.Compute
 	if p.s.Model.LogitCap && p.s.written() &&
-		!slices.Contains([]LossKind{LossChunked, LossVocabChunked, LossFused}, p.s.Loss) {
+		!slices.Contains(withoutLogits, p.s.Loss) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {

@@ -254,6 +254,14 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
+// given returns n, or 0 without it.
+func given(has bool, n int64) int64 {
+	if !has {
+		return 0
+	}
+	return n
+}
+
 // feedForward returns the net behind the second normalisation.
 func (b *builder) feedForward(n valueID) valueID {
 	if b.k.MoE != nil {
@@ -265,12 +273,7 @@ func (b *builder) feedForward(n valueID) valueID {
 // net returns a feed-forward net of a width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
-	bias := func(n int64) int64 {
-		if b.k.Bias || b.k.MLPBias {
-			return n
-		}
-		return 0
-	}
+	bias := func(n int64) int64 { return given(b.k.Bias || b.k.MLPBias, n) }
 	if !b.k.Gated {
 		up := b.linear(n, "up", h, wide, bias(wide))
 		return b.linear(b.droppedNet(b.activation(up, "gelu", b.values[up].bytes)), "down", wide, h, bias(h))

@@ -25,9 +25,6 @@ type lossState struct {
 	early  handle   // the gradient of hidden, where the forward makes it
 }
 
-// logits returns how many there are on a rank.
-func (p *program) logits() int64 { return p.s.logits() }
-
 func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
 
 // lossForward runs the last norm, the head and the loss on the output of the blocks,
@@ -35,8 +32,7 @@ func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), L
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	p.cast(p.root)
-	_, outer := p.s.tail().tokens()
-	h := p.s.tail().Model.Hidden
+	inner, outer, h := p.behind()
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
@@ -44,7 +40,6 @@ func (p *program) lossForward(w *pass, x handle) {
 	} else {
 		p.give(x)
 	}
-	inner, _ := p.s.tail().tokens()
 	var all handle
 	if inner != outer { // the head reads the tokens of the whole group
 		all = p.take(size(inner*h, p.s.Compute), Working)
@@ -58,12 +53,19 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.uncast()
 }
 
+// behind returns the tokens of the products and of the stream behind the last block, and its width.
+func (p *program) behind() (inner, outer, h int64) {
+	t := p.s.tail()
+	inner, outer = t.tokens()
+	return inner, outer, t.Model.Hidden
+}
+
 // lastNorm is the name of the normalisation behind the last block.
 const lastNorm = "final"
 
 // finalNorm returns the normalisation behind the last block.
 func (p *program) finalNorm() *block {
-	_, outer := p.s.tail().tokens()
+	_, outer, _ := p.behind()
 	s := p.s.tail()
 	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
 	b.values[blockInput].wide = s.wideStream()
@@ -76,7 +78,7 @@ var withoutLogits = []LossKind{LossChunked, LossVocabChunked, LossFused}
 
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
 func (p *program) lossKept(l *lossState) {
-	n, e := p.logits(), p.s.Compute
+	n, e := p.s.logits(), p.s.Compute
 	if p.s.Model.LogitCap && p.s.written() &&
 		!slices.Contains(withoutLogits, p.s.Loss) {
 		l.capped = p.logit(n, e)
@@ -114,7 +116,7 @@ func (p *program) lossKept(l *lossState) {
 	case LossChunked:
 		p.lossChunks(l)
 	case LossVocabChunked:
-		inner, _ := p.s.tail().tokens()
+		inner, _, _ := p.behind()
 		l.saved = append(l.saved, p.logit(inner, statsOfTokens))
 		p.vocabChunks(false)
 	case LossFused:
@@ -141,14 +143,12 @@ func (p *program) holdOr(l *lossState, logits handle, e int64) {
 // lossBackward plays the backward of the loss, the head and the last norm, and returns
 // the gradient of the last block's output.
 func (p *program) lossBackward(w *pass) handle {
-	_, outer := p.s.tail().tokens()
-	h := p.s.tail().Model.Hidden
+	inner, outer, h := p.behind()
 	if !p.last {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
 	l := &w.loss
-	inner, _ := p.s.tail().tokens()
 	var all handle // gathered once more
 	if inner != outer && p.s.Static {
 		all = p.take(size(inner*h, p.s.Compute), Backwards)
@@ -179,7 +179,7 @@ func (p *program) giveAll(hs []handle) {
 
 // lossGradient plays the backward from the loss to the gradient of what the head reads.
 func (p *program) lossGradient(l *lossState) handle {
-	n, e := p.logits(), p.s.Compute
+	n, e := p.s.logits(), p.s.Compute
 	var g handle // of the logits
 	switch p.s.Loss {
 	case LossBF16:
@@ -249,8 +249,8 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 // headGradients makes the gradient of the head's input and that of its weights.
 func (p *program) headGradients() handle {
 	p.workspace(1)
-	inner, _ := p.s.tail().tokens()
-	x := p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	inner, _, h := p.behind()
+	x := p.take(size(inner*h, p.s.Compute), Backwards)
 	if p.s.trains() {
 		p.headGradient()
 	}
@@ -282,12 +282,10 @@ func (p *program) headGradient() {
 // lossChunks runs head, loss and their backward for one chunk of tokens after the other
 // [torchtitan: ChunkedCELoss; TRL].
 func (p *program) lossChunks(l *lossState) {
-	inner, _ := p.s.tail().tokens()
-	chunk := p.s.LossChunk
-	chunk = cmp.Or(chunk, tokenChunks)
-	chunk = min(chunk, inner)
+	inner, _, h := p.behind()
+	chunk := min(cmp.Or(p.s.LossChunk, tokenChunks), inner)
 	n := chunk * ceil(p.s.Model.Words, p.s.Tensor)
-	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	l.early = p.take(size(inner*h, p.s.Compute), Backwards)
 	for range min(ceil(inner, chunk), 3) { // later chunks repeat the third
 		logits := p.logit(n, p.s.Compute)
 		wide := p.logit(n, 4)
@@ -300,7 +298,7 @@ func (p *program) lossChunks(l *lossState) {
 		g := p.logit(n, p.s.Compute)
 		p.give(two)
 		p.give(logits)
-		p.give(p.take(size(chunk*p.s.tail().Model.Hidden, p.s.Compute), Backwards))
+		p.give(p.take(size(chunk*h, p.s.Compute), Backwards))
 		if p.s.trains() {
 			p.headGradient()
 		}
@@ -311,11 +309,9 @@ func (p *program) lossChunks(l *lossState) {
 // vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
 // loop names lives until the next pass names it again.
 func (p *program) vocabChunks(backward bool) {
-	inner, _ := p.s.tail().tokens()
-	words := p.s.LossChunk
-	words = cmp.Or(words, vocabChunk)
-	words = min(words, p.s.Model.Words)
-	n, e, h := inner*words, p.s.Compute, p.s.tail().Model.Hidden
+	inner, _, h := p.behind()
+	words := min(cmp.Or(p.s.LossChunk, vocabChunk), p.s.Model.Words)
+	n, e := inner*words, p.s.Compute
 	var logits, wide, probs, grads, part handle
 	name := func(v *handle, fresh handle) {
 		p.give(*v)
@@ -349,9 +345,9 @@ func (p *program) vocabChunks(backward bool) {
 // fusedChunks is Liger's fused head and loss: gradients of the input and of the head are
 // made in the forward, the head's as a product that is added to a sum.
 func (p *program) fusedChunks(l *lossState) {
-	inner, _ := p.s.tail().tokens()
-	n := fusedChunk(inner, p.s.tail().Model.Hidden, p.s.Model.Words) * p.s.Model.Words
-	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	inner, _, h := p.behind()
+	n := fusedChunk(inner, h, p.s.Model.Words) * p.s.Model.Words
+	l.early = p.take(size(inner*h, p.s.Compute), Backwards)
 	for range 3 {
 		logits, wide := p.logit(n, p.s.Compute), p.logit(n, 4)
 		g := p.logit(n, p.s.Compute)

@@ -68,7 +68,8 @@ func (a Ask) optima(own *Answer, policies []Change) (rows []Change, curves []Cur
 		}
 		least := m.budget(m.room())
 		var small *engine.InfeasibleError
-		if _, err := strategy.Solve(m.problem.WithBudget(0), nil, s.poll); errors.As(err, &small) && small.Smallest > 0 {
+		_, err := strategy.Solve(m.problem.WithBudget(0), nil, s.poll)
+		if errors.As(err, &small) && small.Smallest > 0 {
 			least = small.Smallest
 		}
 		answer := m.fitting(strategy, least)

@@ -8,11 +8,12 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// Work is the shape of the work of one step.
+// Work is the shape of the work of one step. Its fields and those of the other parts have the names of rows of
+// published figures, see Row.
 type Work struct {
-	Batch      int64 // sequences of a micro batch [1]
-	Seq        int64 // tokens of a sequence
-	Accumulate int64 // micro batches of a step [1]
+	Batch      int64 `json:"micro_batch"` // sequences of a micro batch [1]
+	Seq        int64 `json:"seq"`         // tokens of a sequence
+	Accumulate int64 `json:"grad_accum"`  // micro batches of a step [1]
 
 	// of the video, or the picture of one frame, that Seq is made of; Height 0: Seq was chosen
 	Frames, Height, Width int64
@@ -21,17 +22,17 @@ type Work struct {
 // Precision says how many bytes numbers have.
 type Precision struct {
 	Weight  int64 // of the stored weights [2]
-	Grad    int64 // of the stored gradients [as the weights]
-	Master  int64 // of a copy beside the weights [0]
-	Moments int64 // of all moments together [0]
+	Grad    int64 `json:"grad_bytes"`   // of the stored gradients [as the weights]
+	Master  int64 `json:"master_bytes"` // of a copy beside the weights [0]
+	Moments int64 `json:"opt_bytes"`    // of all moments together [0]
 	Compute int64 // of activations and gathered weights [2]
 
 	Autocast bool     // Transformers' modules run under torch.autocast where weights are wider, or beside adapters
 	CastsAll bool     // and with weights of the compute type, too
-	Reduce   int64    // of what is reduced [as the gradients]
+	Reduce   int64    `json:"reduce_bytes"` // of what is reduced [as the gradients]
 	Base     BaseKind // of frozen products [BaseSame]
-	Float8   bool     // products of the blocks in 8 bits
-	Gather   int64    // bytes of a weight of such a product while it is gathered [Compute]
+	Float8   bool     `json:"float8"`       // products of the blocks in 8 bits
+	Gather   int64    `json:"gather_bytes"` // bytes of a weight of such a product while it is gathered [Compute]
 }
 
 // BaseKind is how frozen weights of products are stored.
@@ -52,16 +53,16 @@ const (
 
 // Code is what the program's operators are.
 type Code struct {
-	Norm       NormKind      // [NormEager; of a LayerNorm NormLayer]
-	FusedGate  bool          // the activation and its product in one kernel
-	RepeatKeys bool          // keys and values are copied to the width of the queries
-	RotateTemp int64         // bytes of a number while positions are rotated
-	FusedQKV   bool          // one product makes queries, keys and values
+	Norm       NormKind      `json:"norm"`         // [NormEager; of a LayerNorm NormLayer]
+	FusedGate  bool          `json:"fused_swiglu"` // the activation and its product in one kernel
+	RepeatKeys bool          `json:"repeat_kv"`    // keys and values are copied to the width of the queries
+	RotateTemp int64         `json:"rope_tmp"`     // bytes of a number while positions are rotated
+	FusedQKV   bool          `json:"fused_qkv"`    // one product makes queries, keys and values
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
 	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
 	PlainDQ    bool          // attention's backward has no fp32 sum of query gradients
-	Compiled   bool          // blocks go through torch.compile
+	Compiled   bool          `json:"compile"` // blocks go through torch.compile
 }
 
 // NormKind is how a normalisation is written.
@@ -78,7 +79,7 @@ const (
 
 // Checkpointing says what is computed again in the backward, and what waits in host memory.
 type Checkpointing struct {
-	Checkpoint CheckpointKind // [CheckpointNone]
+	Checkpoint CheckpointKind `json:"ckpt"` // [CheckpointNone]
 	Every      int64          // only every n-th of a rank's blocks is checkpointed [1]
 	First      int64          // only the first of a rank's blocks, this many, are checkpointed [all]
 	OnRanks    int64          // only the first ranks of a pipeline, this many, checkpoint [all]
@@ -87,7 +88,7 @@ type Checkpointing struct {
 	OneGraph   bool           // and the compiler sees all blocks as one graph
 	Keep       []string       // values by name that a full checkpoint keeps all the same
 	Recompute  []string       // of CheckpointModules: what is computed again
-	OffloadX   bool           // block inputs wait in host memory
+	OffloadX   bool           `json:"offload_x"` // block inputs wait in host memory
 	Stash      bool           // and so does all else that blocks keep
 	Swap       int64          // blocks whose frozen weights wait there, see swaps
 }
@@ -110,10 +111,10 @@ const (
 
 // Stepping says how and where the optimizer steps.
 type Stepping struct {
-	Optimizer  StepKind // [StepForeach]
-	HostStep   bool     // moments, masters and the optimizer's step are the host's
+	Optimizer  StepKind `json:"opt_impl"`    // [StepForeach]
+	HostStep   bool     `json:"opt_on_host"` // moments, masters and the optimizer's step are the host's
 	HostPart   int64    // per cent of each weight for which they are [100]
-	StepInBack bool     // the optimizer steps on each gradient as it appears
+	StepInBack bool     `json:"opt_in_bwd"` // the optimizer steps on each gradient as it appears
 }
 
 // StepKind is how an optimizer's step is written.
@@ -135,9 +136,9 @@ const (
 
 // HeadLoss says how head and loss are written.
 type HeadLoss struct {
-	Loss       LossKind // [LossFP32]
-	LossChunk  int64    // tokens or words of a chunk [as the program's default]
-	LogitsHeld int64    // bytes of a logit that a reference keeps through the backward
+	Loss       LossKind `json:"loss"`        // [LossFP32]
+	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [as the program's default]
+	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the backward
 }
 
 // LossKind is an implementation of the loss; see lossKept for what each does.
@@ -163,27 +164,27 @@ func (k LossKind) whole() bool {
 
 // Layout says how the work is spread over ranks.
 type Layout struct {
-	Zero        int   // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
-	Shard       int64 // [1]
-	FSDPOne     bool  // the buffers of FSDP on a single rank
+	Zero        int   `json:"zero"`     // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
+	Shard       int64 `json:"shard"`    // [1]
+	FSDPOne     bool  `json:"fsdp_one"` // the buffers of FSDP on a single rank
 	NoReshard   bool  // gathered weights stay through the step
 	ReduceAside bool  // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
-	Static      bool  // gradients have a buffer that is never given back
-	Tensor      int64 // tensor parallel degree [1]
+	Static      bool  `json:"grads_static"` // gradients have a buffer that is never given back
+	Tensor      int64 `json:"tp"`           // tensor parallel degree [1]
 	NoSP        bool  // norms and the residual stream are not split over it
-	Context     int64 // context parallel degree [1]
-	Expert      int64 // expert parallel degree [1]
-	ExpertShard int64 // ranks that share an expert's states [Shard/Expert]
-	Stages      int64 // pipeline stages [1]; with Schedule: ranks of the pipeline
-	InFlight    int64 // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	Context     int64 `json:"cp"`           // context parallel degree [1]
+	Expert      int64 `json:"ep"`           // expert parallel degree [1]
+	ExpertShard int64 `json:"expert_shard"` // ranks that share an expert's states [Shard/Expert]
+	Stages      int64 `json:"pp"`           // pipeline stages [1]; with Schedule: ranks of the pipeline
+	InFlight    int64 `json:"in_flight"`    // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
 	// order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
-	Schedule string
-	Chunks   int64   // stages of a rank where the schedule lets them be chosen [2]
+	Schedule string  `json:"schedule"`
+	Chunks   int64   `json:"vpp"` // stages of a rank where the schedule lets them be chosen [2]
 	Split    []int64 // layers of each stage of the pipeline [even, the first ones have one more]
 	// instead: layers that the last stage has fewer, for it has the head too; the others have them [0]
 	Lighter   int64
 	Workspace engine.Bytes // of cuBLAS, once for each thread
-	Buckets   bool         // gradients are copied into the buckets of DDP
+	Buckets   bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
 }
 
 // Most of what one rank computes with.

@@ -126,7 +126,8 @@ var knobs = []knob{
 	}},
 	{set: func(a *Ask) engine.Args {
 		n := a.lacking()
-		return where(n > 0 && n < a.Setup.Stages && n != a.Setup.OnRanks, engine.Args{"ckpt": "full", "ranks": number(n)})
+		return where(n > 0 && n < a.Setup.Stages && n != a.Setup.OnRanks,
+			engine.Args{"ckpt": "full", "ranks": number(n)})
 	}, words: func(b *Ask) string {
 		return fmt.Sprintf("full checkpointing on the first %d ranks alone", b.Setup.OnRanks)
 	}},

@@ -274,10 +274,10 @@ func (p *program) holds() (h pipeline.Holds) {
 	if !p.last {
 		return h
 	}
-	_, outer := p.s.tail().tokens()
-	h.Act += size(outer*p.s.tail().Model.Hidden, p.s.Compute) // which waits for the loss
+	_, outer, wide := p.behind()
+	h.Act += size(outer*wide, p.s.Compute) // which waits for the loss
 	if p.s.trains() && p.s.Loss.whole() {
-		h.Rest += size(outer*p.s.tail().Model.Hidden, p.s.Compute) + size(p.logits(), p.s.Compute)
+		h.Rest += size(outer*wide+p.s.logits(), p.s.Compute)
 	}
 	return h
 }
@@ -287,7 +287,7 @@ func (p *program) holds() (h pipeline.Holds) {
 func (b *block) operands() (n engine.Bytes) {
 	seen := map[valueID]bool{}
 	for _, o := range b.ops {
-		if o.kind != opProduct || !slices.ContainsFunc(o.weights, func(w weight) bool { return w.trained }) {
+		if o.kind != opProduct || !o.trains() {
 			continue
 		}
 		for _, v := range o.in {

@@ -165,7 +165,7 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 	case strings.Contains(metric, "reserved"):
 		low, high = min(r.Reserved, r.Expandable), max(r.Reserved, r.Expandable)
 		set = "reserved_eager"
-		if c.Compile {
+		if c.Compiled {
 			set = "reserved_compiled"
 		}
 	case row.Complete:

@@ -52,7 +52,9 @@ func lemma3() *Preset {
 		"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
 		"The optimum fetches x0 back during the forward pass, before it offloads x3.", madeNote)
 	p.chain = func() *engine.Chain {
-		return made(3, 0, []unit{{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10}})
+		return made(3, 0, []unit{
+			{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
+		})
 	}
 	return p
 }

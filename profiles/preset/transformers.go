@@ -42,8 +42,9 @@ type transformer struct {
 }
 
 var (
-	gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024} // Radford et al. 2019, table 2
-	bertL = transformer{layers: 24, hidden: 1024, heads: 16, words: 30522, positions: 512}  // Devlin et al. 2019, section 3
+	// GPT-2 medium (Radford et al. 2019, table 2) and BERT-large (Devlin et al. 2019, section 3).
+	gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024}
+	bertL = transformer{layers: 24, hidden: 1024, heads: 16, words: 30522, positions: 512}
 
 	llama8B  = transformer{layers: 32, hidden: 4096, heads: 32, keyHeads: 8, wide: 14336, words: 128256}
 	llama70B = transformer{layers: 80, hidden: 8192, heads: 64, keyHeads: 8, wide: 28672, words: 128256}
@@ -100,7 +101,7 @@ func tokenPreset(id, title string, batch int, p precision, tokens int64, doc, ur
 // unfused returns a transformer without FlashAttention, whose output layer shares the embedding's weights.
 func unfused(id, title string, batch int, doc string, g transformer, build func(setting) network, traffic, more, loss,
 	less string) *Preset {
-	p := tokenPreset(id, title, batch, f16, g.positions, doc, korthikanti, build, func(s setting, params string) []string {
+	notes := func(s setting, params string) []string {
 		return []string{
 			"Sizes: from the operators of a layer, which in 16 bits gives sbh(34 + 5as/h) bytes a layer as in Korthikanti et al. (arXiv:2205.05198), plus the statistics of two layer normalisations; attention is not fused (no FlashAttention).",
 			tokenTimes(s, "; "+traffic+" by memory traffic"),
@@ -108,7 +109,8 @@ func unfused(id, title string, batch int, doc string, g transformer, build func(
 			"The last stage computes " + loss + " and the loss; its copy of the logits is 32-bit.",
 			fmt.Sprintf("Sequence length %d. %s not included.", s.tokens, less),
 		}
-	})
+	}
+	p := tokenPreset(id, title, batch, f16, g.positions, doc, korthikanti, build, notes)
 	p.maxTokens = int(g.positions)
 	return p
 }

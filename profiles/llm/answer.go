@@ -119,19 +119,14 @@ func (a Ask) reserves(r *Result, t time.Duration) *Answer {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
-	out.judge()
-	return out
-}
-
-// judge says whether what is reserved fits.
-func (a *Answer) judge() {
-	a.Verdict = Uncertain
-	switch room := float64(a.Capacity); {
-	case float64(a.High)*(1+uncertain) <= room:
-		a.Verdict = Fits
-	case float64(a.Low)*(1-uncertain) > room:
-		a.Verdict = FitsNot
+	out.Verdict = Uncertain
+	switch room := float64(out.Capacity); {
+	case float64(out.High)*(1+uncertain) <= room:
+		out.Verdict = Fits
+	case float64(out.Low)*(1-uncertain) > room:
+		out.Verdict = FitsNot
 	}
+	return out
 }
 
 // onRanks returns the answer about a pipeline that was played: that of the fullest rank.

@@ -85,19 +85,17 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b := newBuilder(t, s, s.Model.At(layer))
 	b.seen = seen
 	b.tables()
-	if b.k.AltUp != nil {
+	switch {
+	case b.k.AltUp != nil:
 		b.output = b.altUp(x)
 		return
-	}
-	if b.k.Hyper != nil {
-		b.output = b.hyper(x)
+	case b.k.Hyper != nil: // of DeepSeek V4 [transformers: modeling_deepseek_v4.py]
+		b.output = b.mixed(b.mixed(x, "n1", b.compressed), "n2", b.feedForward)
 		return
-	}
-	if b.k.Dit != nil {
+	case b.k.Dit != nil:
 		b.output = b.dit(x)
 		return
-	}
-	if b.k.Unet != nil && b.k.Unet.Part != UnetBlock {
+	case b.k.Unet != nil && b.k.Unet.Part != UnetBlock:
 		b.output = b.unet(x)
 		return
 	}

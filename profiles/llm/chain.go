@@ -31,12 +31,17 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 	return p, nil
 }
 
-// profile returns a step of one micro batch as a chain of blocks and as operations, for the
-// methods that choose what is kept, computed again or moved, or ends with an error. Both are made of the step as it
+// Profile returns a step of one micro batch as a chain of blocks and as operations, for the
+// methods that choose what is kept, computed again or moved. Both are made of the step as it
 // is played (Run): keeping everything has its peak. States stay on the device, gradients
 // appear as the backward makes them, unless they are accumulated. What a block of the chain
 // gathers, reduces and computes with is its temporary. Checkpointing and offloading are left
 // to the methods, whatever the setup says.
+func Profile(s Setup, c *Card) (*profiles.Profile, error) {
+	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
+}
+
+// profile is Profile in some forms, which ends at an error.
 func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	s = s.keeping().normal()
 	if s.Stages > 1 {

@@ -5,7 +5,6 @@ import (
 
 	"memtide/engine"
 	_ "memtide/engine/all"
-	"memtide/profiles"
 )
 
 // The chain that keeps everything peaks where the program does; the best that the methods
@@ -57,9 +56,4 @@ func TestChainIsTheStep(t *testing.T) {
 		card); err == nil {
 		t.Error("a pipeline became a chain; want a refusal")
 	}
-}
-
-// Profile returns the step as a chain and as operations.
-func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
 }

@@ -18,12 +18,6 @@ type Compressed struct {
 	Index         Index
 }
 
-// hyper returns a block of DeepSeek V4 [transformers: modeling_deepseek_v4.py].
-func (b *builder) hyper(x valueID) valueID {
-	x = b.mixed(x, "n1", func(n valueID) valueID { return b.compressed(n) })
-	return b.mixed(x, "n2", func(n valueID) valueID { return b.feedForward(n) })
-}
-
 // mixed puts the streams together for a part of the block, and its result back into all.
 func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valueID {
 	y, h, t := b.k.Hyper, b.m.Hidden, b.outer

@@ -95,8 +95,9 @@ func (p *program) lossKept(l *lossState) {
 			p.give(logits)
 			logits = 0
 		}
-		if p.s.LogitsHeld == 4 {
-			p.hold(wide)
+		if p.s.LogitsHeld == 4 { // by the training loop's variable, until the next micro batch has its own
+			p.give(p.held)
+			p.held = wide
 		}
 		l.saved = append(l.saved, p.logit(n, 4))
 		if p.s.LogitsHeld != 4 {
@@ -122,13 +123,6 @@ func (p *program) lossKept(l *lossState) {
 	case LossFused:
 		p.fusedChunks(l)
 	}
-}
-
-// hold names logits by the training loop's variable, which keeps them until the next
-// micro batch has its own: through the backward, the optimizer's step and a forward.
-func (p *program) hold(logits handle) {
-	p.give(p.held)
-	p.held = logits
 }
 
 // holdOr keeps the logits in the compute type if the output of the forward does.

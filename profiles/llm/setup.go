@@ -65,7 +65,10 @@ func (s *Setup) checkNumbers() {
 		}
 	}
 	s.LoRA.check(s.Model)
-	s.checkTokens()
+	if n := float64(orOne(s.Batch)) * float64(s.Seq) * float64(s.Model.widest()); n > mostValue {
+		refuse("%d sequences of %d tokens make an activation of %.3g numbers; want 2^53 at most: lower batch or seq",
+			s.Batch, s.Seq, n)
+	}
 }
 
 func (l *LoRA) check(m *Model) {
@@ -207,14 +210,10 @@ func (s *Setup) checkWidened() {
 }
 
 // wideStream reports whether the residual stream has the 4 bytes of its weights under autocast, or
-// of what DoRA adds to products in 4 bits.
+// of what DoRA adds to products in 4 bits, which is not narrowed under autocast [PEFT: lora/bnb.py].
 func (s *Setup) wideStream() bool {
-	return s.autocast() && s.Weight > s.Compute || s.wideDora()
+	return s.autocast() && s.Weight > s.Compute || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
-
-// wideDora reports whether DoRA's sums stay in 4 bytes: beside products in 4 bits they are not
-// narrowed under autocast [PEFT: lora/bnb.py].
-func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes() }
 
 // gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

@@ -48,6 +48,7 @@ type rowConfig struct {
 	ParamBytes float64 `json:"param_bytes"`
 	DQ         *bool   `json:"fa_dq_fp32"`
 	Reshard    *bool   `json:"reshard"`
+	EndsApart  *bool   `json:"ends_apart"`
 	SP         *bool   `json:"sp"`
 	Optimizer  string  `json:"optimizer"`
 	Attention  string  `json:"attention"`
@@ -116,6 +117,15 @@ func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	return ranks.List[*c.Rank].Result, nil
 }
 
+// late reports whether a row is of torchtitan since July 2025. Where it does not say so itself, it is
+// known by keys that are repeated and a loss that is compiled.
+func (c *rowConfig) late() bool {
+	if c.EndsApart != nil {
+		return *c.EndsApart
+	}
+	return c.RepeatKeys && c.Loss == LossCompiled
+}
+
 // setup returns the Setup of a row.
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
@@ -128,6 +138,7 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	s.Attention, s.Written, s.PlainDQ = "", m.Written, told(c.DQ)
 	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
 	s.Schedule, s.Chunks = "", 0 // see ranks
+	s.EndsApart = c.late()
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}

@@ -102,7 +102,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 		case h <= 0:
 			return
 		case w < leastSide || h < leastSide || w*h < leastArea:
-			c.add(int(b.Kind), x0, y0, w, h)
+			c.add(b.Kind, x0, y0, w, h)
 			return
 		}
 		// A space to the neighbours, as wide as the block allows.

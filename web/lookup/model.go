@@ -8,6 +8,7 @@
 package lookup
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -236,9 +237,7 @@ func (m *Model) criticalChain() []ChainLink {
 			at = from
 		}
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 

@@ -1,29 +1,27 @@
-package formattest
+package all
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
+	"maps"
 	"math/rand/v2"
-	"os"
-	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"memtide/profiles"
 )
 
-// Script is the program of a mutation: bytes from a fuzzer, each of which decides
+// script is the program of a mutation: bytes from a fuzzer, each of which decides
 // something.
-type Script struct{ B []byte }
+type script struct{ B []byte }
 
-// More reports whether the script goes on.
-func (s *Script) More() bool { return len(s.B) > 0 }
+// more reports whether the script goes on.
+func (s *script) more() bool { return len(s.B) > 0 }
 
 // N returns a choice of k; 0 at the end of the script.
-func (s *Script) N(k int) int {
+func (s *script) N(k int) int {
 	if k <= 1 || len(s.B) == 0 {
 		return 0
 	}
@@ -35,85 +33,23 @@ func (s *Script) N(k int) int {
 	return v % k
 }
 
-// Pick is one of the list.
-func (s *Script) Pick(list []string) string { return list[s.N(len(list))] }
+// pick is one of the list.
+func (s *script) pick(list []string) string { return list[s.N(len(list))] }
 
-// Extremes are numbers as files have them when something went wrong.
-var Extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991",
+// extremes are numbers as files have them when something went wrong.
+var extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991",
 	"9007199254740992", "9223372036854775807", "9223372036854775808",
 	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity",
 	strings.Repeat("9", 999), strings.Repeat("1", 1001)}
 
-// OddTexts are names that no program writes, to see that they are read or refused.
-var OddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b",
+// oddTexts are names that no program writes, to see that they are read or refused.
+var oddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b",
 	"a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
-
-// CheckDecoded is what holds of any content: it is refused with a place and a
-// remedy, or is a profile that can be used, is within its bounds, and is written
-// and read back the same. Reading it takes no more than MostTimes its size, and FixedRoom.
-func CheckDecoded(t *testing.T, data []byte) {
-	t.Helper()
-	before := allocated()
-	p, err := profiles.Decode("fuzz", profiles.Bytes(data), nil)
-	if spent := allocated() - before; spent > FixedRoom+MostTimes*uint64(len(data)) {
-		t.Errorf("reading %d bytes allocates %d KiB in all, garbage included; want at most %d KiB and %d times the input", len(data), spent>>10, FixedRoom>>10, MostTimes)
-	}
-	CheckRead(t, p, err)
-	if p == nil {
-		return
-	}
-	if e := profiles.Admit(p); e != nil {
-		t.Errorf("accepted beyond its bounds: %v", e)
-	}
-	CheckRoundTrip(t, p)
-}
-
-// CheckRead is what holds of what any content is read to: an error that is told, or a
-// profile that can be used.
-func CheckRead(t *testing.T, p *profiles.Profile, err error) {
-	t.Helper()
-	if (p == nil) == (err == nil) {
-		t.Errorf("profile %v and error %v, want exactly one", p, err)
-	}
-	CheckProblems(t, err)
-	if p == nil {
-		return
-	}
-	if p.Chain == nil && p.Graph == nil && p.Memory == nil {
-		t.Error("a profile without chain, graph and memory")
-	}
-	if p.Chain != nil {
-		if err := p.Chain.Validate(); err != nil {
-			t.Errorf("the chain is not valid: %v", err)
-		}
-	}
-	if p.Graph != nil {
-		if err := p.Graph.Validate(); err != nil {
-			t.Errorf("the graph is not valid: %v", err)
-		}
-	}
-	p.Totals()
-}
-
-// MostTimes and FixedRoom bound what reading a mutated sample allocates in all, garbage
-// included: MostTimes the bytes of the sample, and FixedRoom bytes.
-const (
-	MostTimes = 20
-	FixedRoom = 24 << 20
-)
-
-// allocated returns what the program has allocated so far, in bytes. Other goroutines must be
-// quiet.
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
 
 var mutations = flag.Int("mutations", 200, "random mutations of the samples of each format that an ordinary run tries")
 
-// Programs are scripts for mutators, the same in every run, as many as -mutations says.
-func Programs() (list [][]byte) {
+// programs are scripts for mutators, the same in every run, as many as -mutations says.
+func programs() (list [][]byte) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range *mutations {
 		program := make([]byte, 1+rng.IntN(40))
@@ -125,32 +61,42 @@ func Programs() (list [][]byte) {
 	return list
 }
 
-// FuzzSamples is a fuzz target over mutations of samples of one format.
-func FuzzSamples(f *testing.F, files []string, mutate func(sample []byte, s *Script) []byte) {
-	var samples [][]byte
-	for _, name := range files {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			f.Fatal(err)
+// FuzzMutated is a fuzz target over mutations of samples, by the mutators of the formats.
+func FuzzMutated(f *testing.F) {
+	type sample struct {
+		data   []byte
+		mutate func(sample []byte, s *script) []byte
+	}
+	var samples []sample
+	for _, format := range slices.Sorted(maps.Keys(owns)) {
+		o := owns[format]
+		first := len(samples)
+		for _, name := range o.samples {
+			samples = append(samples, sample{testdata(f, format, name), o.mutate})
 		}
-		samples = append(samples, data)
+		n := len(samples) - first
+		for i := range n {
+			f.Add(byte(first+i), []byte{})
+			f.Add(byte(first+i), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+		}
+		for op := range 12 {
+			if n > 0 {
+				f.Add(byte(first+op%n), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1),
+					byte(11 * op), byte(op)})
+			}
+		}
+		for i, program := range programs() {
+			if n > 0 {
+				f.Add(byte(first+i%n), program)
+			}
+		}
 	}
-	for i := range samples {
-		f.Add(byte(i), []byte{})
-		f.Add(byte(i), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-	}
-	for op := range 12 {
-		f.Add(byte(op), []byte{byte(op), byte(7 * op), byte(3 * op), byte(op), byte(5 * op), byte(op + 1),
-			byte(11 * op), byte(op)})
-	}
-	for i, program := range Programs() {
-		f.Add(byte(i), program)
-	}
-	f.Fuzz(func(t *testing.T, sample byte, program []byte) {
+	f.Fuzz(func(t *testing.T, number byte, program []byte) {
 		if len(program) > 100 {
 			return
 		}
-		CheckDecoded(t, mutate(bytes.Clone(samples[int(sample)%len(samples)]), &Script{program}))
+		of := samples[int(number)%len(samples)]
+		checkDecoded(t, of.mutate(bytes.Clone(of.data), &script{program}))
 	})
 }
 
@@ -206,7 +152,7 @@ func (n *jsonNode) write(b *bytes.Buffer, depth int) {
 }
 
 // mutateNode edits a place of the tree; keys and texts are those of the format.
-func mutateNode(root *jsonNode, s *Script, keys, texts []string) {
+func mutateNode(root *jsonNode, s *script, keys, texts []string) {
 	at := root
 	for at.open != 0 && len(at.kids) > 0 {
 		i := s.N(len(at.kids))
@@ -218,11 +164,11 @@ func mutateNode(root *jsonNode, s *Script, keys, texts []string) {
 		return
 	}
 	if at.open == '[' {
-		at.kids = append(at.kids, &jsonNode{raw: s.Pick(Extremes)})
+		at.kids = append(at.kids, &jsonNode{raw: s.pick(extremes)})
 	}
 }
 
-func (n *jsonNode) edit(i int, s *Script, keys, texts []string) {
+func (n *jsonNode) edit(i int, s *script, keys, texts []string) {
 	quoted := func(text string) *jsonNode { return &jsonNode{raw: strconv.Quote(text)} }
 	insert := func(key string, kid *jsonNode) {
 		n.kids = append(n.kids, kid)
@@ -243,11 +189,11 @@ func (n *jsonNode) edit(i int, s *Script, keys, texts []string) {
 		}
 		insert(key, n.kids[i])
 	case 2:
-		n.kids[i] = &jsonNode{raw: s.Pick(Extremes)}
+		n.kids[i] = &jsonNode{raw: s.pick(extremes)}
 	case 3:
-		n.kids[i] = quoted(s.Pick(OddTexts))
+		n.kids[i] = quoted(s.pick(oddTexts))
 	case 4:
-		n.kids[i] = quoted(s.Pick(texts))
+		n.kids[i] = quoted(s.pick(texts))
 	case 5: // reorder
 		if j := s.N(len(n.kids)); n.open == '[' {
 			n.kids[i], n.kids[j] = n.kids[j], n.kids[i]
@@ -261,20 +207,20 @@ func (n *jsonNode) edit(i int, s *Script, keys, texts []string) {
 		}
 		n.kids[i] = kid
 	case 7:
-		insert(s.Pick(keys), &jsonNode{raw: s.Pick(Extremes)})
+		insert(s.pick(keys), &jsonNode{raw: s.pick(extremes)})
 	case 8:
-		insert(s.Pick(keys), quoted(s.Pick(texts)))
+		insert(s.pick(keys), quoted(s.pick(texts)))
 	case 9: // of another kind
-		n.kids[i] = &jsonNode{raw: s.Pick([]string{"null", "true", "false", "{}", "[]", `""`, "[null]", `{"":0}`})}
+		n.kids[i] = &jsonNode{raw: s.pick([]string{"null", "true", "false", "{}", "[]", `""`, "[null]", `{"":0}`})}
 	case 10: // many
 		for range 1 + s.N(40) {
-			insert(s.Pick(keys), n.kids[i])
+			insert(s.pick(keys), n.kids[i])
 		}
 	}
 }
 
-// MutateJSON edits an object a few times.
-func MutateJSON(sample []byte, s *Script, keys, texts []string) []byte {
+// mutateJSON edits an object a few times.
+func mutateJSON(sample []byte, s *script, keys, texts []string) []byte {
 	if !json.Valid(sample) { // old traces have bare backslashes
 		if sample = bytes.ReplaceAll(sample, []byte(`\`), []byte(`\\`)); !json.Valid(sample) {
 			return sample // a line that has been mutated already
@@ -284,7 +230,7 @@ func MutateJSON(sample []byte, s *Script, keys, texts []string) []byte {
 	d.UseNumber()
 	root := parseNode(d)
 	for range 6 {
-		if !s.More() {
+		if !s.more() {
 			break
 		}
 		mutateNode(root, s, keys, texts)
@@ -294,11 +240,11 @@ func MutateJSON(sample []byte, s *Script, keys, texts []string) []byte {
 	return b.Bytes()
 }
 
-// MutateCells edits a table: rows of cells with a comma between them.
-func MutateCells(sample []byte, s *Script, comma string, names []string) []byte {
+// mutateCells edits a table: rows of cells with a comma between them.
+func mutateCells(sample []byte, s *script, comma string, names []string) []byte {
 	rows := strings.Split(strings.TrimSuffix(string(sample), "\n"), "\n")
 	for range 6 {
-		if !s.More() {
+		if !s.more() {
 			break
 		}
 		i := s.N(len(rows))
@@ -319,11 +265,11 @@ func MutateCells(sample []byte, s *Script, comma string, names []string) []byte 
 			rows[i], rows[k] = rows[k], rows[i]
 			continue
 		case 3:
-			cells[j] = s.Pick(Extremes)
+			cells[j] = s.pick(extremes)
 		case 4:
-			cells[j] = s.Pick(OddTexts)
+			cells[j] = s.pick(oddTexts)
 		case 5:
-			cells[j] = s.Pick(names)
+			cells[j] = s.pick(names)
 		case 6:
 			cells = append(cells[:j:j], cells[j+1:]...)
 		case 7:
@@ -339,9 +285,9 @@ func MutateCells(sample []byte, s *Script, comma string, names []string) []byte 
 // meaningful are bytes that some format gives a meaning.
 const meaningful = "0123456789-.e[]{},\":\x00\x7f\x80\xff"
 
-// Damage changes content in one to four places: a bit, a byte, a number, a piece
+// damage changes content in one to four places: a bit, a byte, a number, a piece
 // that is removed, doubled, or moved from elsewhere. Equal seeds make equal changes.
-func Damage(data []byte, seed uint64) []byte {
+func damage(data []byte, seed uint64) []byte {
 	out := bytes.Clone(data)
 	state := seed*0x9e3779b97f4a7c15 + 1
 	next := func(n int) int { // xorshift* (Vigna, doi:10.1145/2845077)

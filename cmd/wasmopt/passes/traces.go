@@ -5,6 +5,101 @@ import (
 	"strings"
 )
 
+// dropInlined clears the lists of inlined calls and of arguments, which only
+// tracebacks print, unless another function keeps something else at the same place.
+func (p *program) dropInlined() (string, error) {
+	return "", p.edit(func(t *tables) {
+		kept, dropped := map[int]bool{}, map[int]int{} // offsets; to their lengths
+		for i := range t.funcs {
+			f := t.function(i)
+			tables := t.word(f + funcPCData)
+			for k := range int(t.b[f+funcFuncData]) {
+				at := f + funcSize + 4*(tables+k)
+				off := t.word(at)
+				n := 0
+				switch {
+				case off == noData:
+					continue
+				case k == dataInlined:
+					_, n = t.inlinedCalls(f)
+					n *= inlinedSize
+				case k == dataArgs:
+					n, _ = t.arguments(t.data.at + off)
+				default:
+					kept[off] = true
+					continue
+				}
+				dropped[off] = max(dropped[off], n)
+				t.setWord(at, noData)
+			}
+		}
+		for off, n := range dropped {
+			if !kept[off] {
+				t.clear(span{t.data.at + off, t.data.at + off + n})
+			}
+		}
+	})
+}
+
+// inlinedCalls returns where the list of inlined calls of a function is, by its record, and
+// how many they are; none: 0.
+func (t *tables) inlinedCalls(f int) (off, n int) {
+	tables := t.word(f + funcPCData)
+	if tables <= pcInlined || !t.within(f, funcSize) || t.b[f+funcFuncData] <= dataInlined {
+		return 0, 0
+	}
+	off = t.word(f + funcSize + 4*(tables+dataInlined))
+	table := t.word(f + funcSize + 4*pcInlined)
+	if off == noData || table == 0 {
+		return 0, 0
+	}
+	return off, t.values(t.pcs.at+table).most + 1
+}
+
+// dropLines clears what only tracebacks and signals read, of which WebAssembly has
+// none: the tables from instructions to files and lines, to inlined calls, and to
+// places where a signal may interrupt, and the names of files. Nobody who visits the
+// page reads them; a traceback still names its functions.
+func (p *program) dropLines() (string, error) {
+	return "", p.edit(func(t *tables) {
+		kept := map[int]bool{}
+		for i := range t.funcs {
+			f := t.function(i)
+			kept[t.word(f+funcStack)] = true
+			for k := range t.word(f + funcPCData) {
+				at := f + funcSize + 4*k
+				if isRead(k) {
+					kept[t.word(at)] = true
+					continue
+				}
+				t.clear(span{at, at + 4}) // offset 0 is none
+			}
+			t.clear(span{f + funcFile, f + funcLine + 4})
+			t.clear(span{f + funcUnit, f + funcStart + 4})
+		}
+		// Equal tables are stored once, whatever they are for.
+		used := make([]bool, t.pcs.end-t.pcs.at)
+		for off := range kept {
+			for i := off; off > 0 && i < t.values(t.pcs.at+off).end-t.pcs.at; i++ {
+				used[i] = true
+			}
+		}
+		for i, u := range used {
+			if !u {
+				t.b[t.pcs.at+i] = 0
+			}
+		}
+		t.clear(t.units)
+		t.clear(t.files)
+	})
+}
+
+// isRead tells which tables by instruction a program without signals reads when
+// it writes no lines: where pointers are on the stack, and what a bounds check was.
+func isRead(kind int) bool {
+	return kind != pcUnsafePoint && kind != pcInlined && kind != pcLiveArgs
+}
+
 // shareNames gives functions of libraries one name for each package, "strconv.?",
 // writes the type parameters in other names as they are printed, "[...]", and clears
 // names that no function has any more. Functions of main and of Options.Keep keep

@@ -3,13 +3,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
+	"memtide/cmd/cli"
 	"memtide/engine/pipeline"
+	"memtide/web/display"
+	"memtide/web/draw"
 	"memtide/web/format"
 )
 
@@ -85,17 +90,12 @@ func (m *measuredReport) beside(p *pipeline.Problem) {
 	m.path = p.Critical(m.Trace)
 }
 
-// slowed returns how much longer a measured time is than the played one.
-func slowed(measured, played time.Duration) string {
-	return format.Percent(format.Longer(measured, played))
-}
-
 // text is the measured step beside the played one for people.
 func (m *measuredReport) text(w io.Writer, r *pipelineReport) {
 	t, played := m.Trace, r.trace
 	fmt.Fprintf(w, "\n\tmeasured\tplayed\nstep\t%v\t%v\t%s\n", t.Makespan, played.Makespan,
-		slowed(t.Makespan, played.Makespan))
-	fmt.Fprintf(w, "longest rank\t%v\t%v\t%s\n", t.Longest(), played.Longest(), slowed(t.Longest(), played.Longest()))
+		change(t.Makespan, played.Makespan))
+	fmt.Fprintf(w, "longest rank\t%v\t%v\t%s\n", t.Longest(), played.Longest(), change(t.Longest(), played.Longest()))
 	fmt.Fprintf(w, "idle\t%.1f %%\t%.1f %%\n", 100*t.Idle(), 100*played.Idle())
 	fmt.Fprint(w, "\nrank\tbusy, measured\tplayed\tidle, measured\tplayed\n")
 	for i := range t.Ranks {
@@ -211,4 +211,56 @@ func (m *measuredReport) json(r *pipelineReport) *measuredJSON {
 	n, most := r.problem.Early(t)
 	out.Early, out.EarlyBy = n, int64(most)
 	return out
+}
+
+// pictureWidth is the width of the picture of a pipeline, in CSS pixels.
+const pictureWidth = 1200
+
+// svg draws the lanes of the played step, and below them those of the measured one on the same axis.
+func (r *pipelineReport) svg() []byte {
+	list := []*draw.Passes{lanesOf(r.problem, r.trace, r.path, "Played")}
+	list[0].Bound = r.bound
+	lines := []string{fmt.Sprintf("Played: a step takes %s, ranks are idle %.1f %%. The line is the critical path: %s.", format.Duration(r.trace.Makespan), 100*r.trace.Idle(), pathWords(r.trace, r.path))}
+	if m := r.measured; m != nil {
+		list = append(list, lanesOf(r.problem, m.Trace, m.path, "Measured"))
+		lines = append(lines, fmt.Sprintf("Measured: %s (%s), idle %.1f %%. Critical path: %s.",
+			format.Duration(m.Trace.Makespan), change(m.Trace.Makespan, r.trace.Makespan), 100*m.Trace.Idle(),
+			pathWords(m.Trace, m.path)))
+	}
+	var end time.Duration
+	for _, x := range list {
+		end = max(end, x.End())
+	}
+	var all, one, whole draw.Scene
+	all.Reset(pictureWidth, 0)
+	for _, x := range list {
+		x.Draw(&one, draw.PassLanes, draw.View{Width: pictureWidth, To: end, Cursor: draw.NoCursor})
+		all.Append(&one.List, 0, all.Height)
+		all.Height += one.Height
+	}
+	all.Title, all.Desc = "Ranks of a pipeline", strings.Join(lines, " ")
+	draw.Headed(&whole, &all, draw.Heading{Title: format.Capital(r.title), Lines: lines})
+	var b bytes.Buffer
+	cli.Must(0, whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Surface: true}))
+	return b.Bytes()
+}
+
+// lanesOf arranges a trace for drawing, without bytes: a forward that is dropped or runs again is drawn as a forward.
+func lanesOf(p *pipeline.Problem, t *pipeline.Trace, path []pipeline.Link, title string) *draw.Passes {
+	kinds := map[pipeline.Kind]draw.PassKind{pipeline.Backward: draw.PassBackward, pipeline.Inputs: draw.PassInputs,
+		pipeline.Weights: draw.PassWeights}
+	ranks, stages, first := make([]draw.PassRank, len(t.Ranks)), make([]draw.PassStage, len(p.Stages)), []int{0}
+	for i, spans := range t.Ranks {
+		for _, x := range spans {
+			ranks[i].Passes = append(ranks[i].Passes, draw.Pass{Kind: kinds[x.Kind], Micro: x.Micro, Stage: x.Stage,
+				Start: x.Start, End: x.End})
+		}
+		first = append(first, first[i]+len(spans))
+	}
+	x := draw.NewPasses(ranks, stages, 0, 0)
+	x.Title, x.Bare = title, true
+	for _, at := range path {
+		x.Path = append(x.Path, first[at.Rank]+at.Place)
+	}
+	return x
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/pipeline"
 	"memtide/profiles/llm"
 	"memtide/web/format"
 )
@@ -112,4 +113,59 @@ func legendY(i int) float64 { return 11 + 14*float64(i) }
 
 func legend(b *strings.Builder, i int, words string) {
 	fmt.Fprintf(b, `<text x="%g" y="%g">%s</text>`, curveLeft+22, legendY(i), words)
+}
+
+// Sizes of the small picture of a schedule, in its own units: its width is stretched on the page.
+const (
+	lanesWide = 1000
+	laneHigh  = 4
+	mostLanes = 16 // of more ranks every second, fourth, ... has one
+	leastRun  = 4  // narrower passes that follow each other join
+)
+
+// laneClasses are how passes are coloured, by kind: forwards, backwards, and those of the weights.
+var laneClasses = map[pipeline.Kind]int{pipeline.Backward: 1, pipeline.Inputs: 1, pipeline.Weights: 2}
+
+// lanes returns a small picture of when the ranks of a pipeline work, as SVG: a lane each, on an axis that ends at
+// the longest
+// of the steps that are compared. A line across it marks the end of the step that was taken. Of a joined pass the
+// forward
+// is drawn as its first third.
+func lanes(t *pipeline.Trace, taken, longest time.Duration) string {
+	every := 1
+	for len(t.Ranks) > mostLanes*every {
+		every *= 2
+	}
+	at := func(d time.Duration) int { return int(float64(d) * lanesWide / float64(max(longest, 1))) }
+	var paths [3]strings.Builder
+	n := 0
+	for r := 0; r < len(t.Ranks); r += every {
+		y := n*laneHigh + laneHigh/2
+		n++
+		class, from, to := 0, 0, 0
+		flush := func() {
+			if to > from {
+				fmt.Fprintf(&paths[class], "M%d %dh%d", from, y, to-from)
+			}
+		}
+		for i, x := range t.Ranks[r] {
+			kind, start, end := laneClasses[x.Kind], at(x.Start), at(x.End)
+			switch third := at(x.Start + (x.End-x.Start)/3); {
+			case x.Joined:
+				end = third
+			case i > 0 && t.Ranks[r][i-1].Joined:
+				start = third
+			}
+			if to > 0 && start <= to && (kind == class || to-from < leastRun) {
+				to = max(to, end)
+				continue
+			}
+			flush()
+			class, from, to = kind, start, end
+		}
+		flush()
+	}
+	high := n * laneHigh
+	return fmt.Sprintf(`<svg class="lanes" viewBox="0 0 %d %d" preserveAspectRatio="none" aria-hidden="true"><path class="f" d="%s"/><path class="b" d="%s"/><path class="w" d="%s"/><path class="bar-mark" d="M%d 0V%d"/></svg>`,
+		lanesWide, high, &paths[0], &paths[1], &paths[2], at(taken)-1, high)
 }

@@ -23,7 +23,7 @@ var errNoRoom = errors.New("remat: the room is less than the root of the floors"
 // called with the schedules of groups.
 func solve(t *terms, use tricks, found func(*optimum), poll *engine.Poll) (*optimum, error) {
 	o := &optimum{}
-	if t.total() > math.MaxInt64/int64(4*t.n+4) {
+	if t.tooLong() {
 		return o, errTooLong
 	}
 	var err error

@@ -113,6 +113,7 @@ func newTable(t *terms, use tricks, poll *engine.Poll) *table {
 	}
 	side := t.n + 1
 	x.rows, x.cols = make([]rowRef, side*side), make([]ended, side*side)
+	x.store.most = maxRowBytes
 	x.front = newFrontier(t.n, x.room, min(frontierCells, stageCells*t.n))
 	return x
 }
@@ -218,6 +219,7 @@ type arena struct {
 	used     int // number of segments in use
 	fill     int // steps in the last of them
 	steps    int // that the segments in use have room for
+	most     int // bytes
 }
 
 const (
@@ -228,7 +230,7 @@ const (
 func (a *arena) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
 
 // full reports whether the rows take all that they may.
-func (a *arena) full() bool { return a.steps*int(unsafe.Sizeof(step{})) > maxRowBytes }
+func (a *arena) full() bool { return a.steps*int(unsafe.Sizeof(step{})) > a.most }
 
 func (a *arena) get(r rowRef) []step {
 	if r.count == 0 {

@@ -1,6 +1,10 @@
 package remat
 
-import "memtide/engine"
+import (
+	"math"
+
+	"memtide/engine"
+)
 
 // rule is how Theorem 1 decides whether an operation fits.
 type rule uint8
@@ -115,12 +119,13 @@ func (t *terms) none(s, u int) int64 {
 	return need + t.held[u]
 }
 
-// total returns the time of one forward pass.
-func (t *terms) total() (sum int64) {
+// tooLong reports whether sums of times may not fit into an integer.
+func (t *terms) tooLong() bool {
+	sum := int64(0)
 	for _, u := range t.fwd {
 		sum += u
 	}
-	return sum
+	return sum > math.MaxInt64/int64(4*t.n+4)
 }
 
 // repeatedForward returns the part of the time spent on computing again that no schedule can

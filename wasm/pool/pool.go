@@ -11,8 +11,8 @@ import (
 
 // Times and limits of the pool.
 const (
-	// heartbeat is how long a running request may be silent before another worker is asked, and how
-	// long a worker may take to start while a request waits for it.
+	// heartbeat is how long a running request may be silent before the page is told; after twice
+	// that it fails. It is also how long a worker may take to start while a request waits for it.
 	heartbeat = 10 * time.Second
 	// cancelGrace is how long the worker of a cancelled request may go on: most solves end sooner
 	// than a worker is replaced.
@@ -80,7 +80,6 @@ type worker struct {
 	ready  bool
 	proven bool // it has given an answer
 	job    *job
-	next   *job // the job to give to it when it is ready, because another worker is silent about it
 }
 
 type job struct {
@@ -92,8 +91,6 @@ type job struct {
 	given   bool      // it was cancelled or has failed: an answer is dropped
 	heard   time.Time // last sign of life; zero while it is queued
 	silent  bool      // OnSilence was called for it
-	again   bool      // another worker was asked
-	lost    *worker   // the silent worker, which has lost its slot and may still answer
 }
 
 // newPool starts the first worker. The others start after its first answer, or when a request waits
@@ -296,10 +293,6 @@ func (p *Pool) onReady(w *worker) {
 		return
 	}
 	w.ready = true
-	if j := w.next; j != nil {
-		w.next = nil
-		p.give(w, j)
-	}
 	if p.full {
 		p.fill()
 	}
@@ -347,7 +340,7 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 func (p *Pool) jobOf(w *worker) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.has(w) {
+	if p.workers[w.slot] != w {
 		return nil
 	}
 	return w.job
@@ -358,10 +351,9 @@ func (p *Pool) jobOf(w *worker) *job {
 func (p *Pool) hear(w *worker, j *job, final bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.has(w) || w.job != j { // it was replaced while the reply was decoded
+	if p.workers[w.slot] != w || w.job != j { // it was replaced while the reply was decoded
 		return false
 	}
-	p.settle(w, j, final)
 	j.heard = time.Now()
 	if j.silent && !j.given {
 		p.tell(j, 0)
@@ -378,11 +370,8 @@ func (p *Pool) hear(w *worker, j *job, final bool) bool {
 func (p *Pool) onDeath(w *worker, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.workers[w.slot] == w:
+	if p.workers[w.slot] == w {
 		p.bury(w, detail)
-	case p.has(w):
-		w.job.dropLost()
 	}
 }
 
@@ -390,11 +379,8 @@ func (p *Pool) onDeath(w *worker, detail string) {
 // lock.
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
-	if j := w.job; j != nil {
-		j.dropLost()
-		if !j.given {
-			j.done <- proto.Ended(nil, crashed(detail))
-		}
+	if j := w.job; j != nil && !j.given {
+		j.done <- proto.Ended(nil, crashed(detail))
 	}
 	p.workers[w.slot] = nil
 	w.kill()
@@ -413,11 +399,7 @@ func (p *Pool) giveUp(j *job) {
 	j.given = true
 	p.urgent = without(p.urgent, j)
 	p.patient = without(p.patient, j)
-	j.dropLost()
 	for _, w := range p.workers {
-		if w != nil && w.next == j {
-			w.next = nil
-		}
 		if w != nil && w.job == j {
 			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
 		}

@@ -7,9 +7,15 @@ import (
 	"memtide/web/lookup"
 )
 
-// byKind are rectangles by kind, x, y, width and height each; the last are slivers of
-// waiting.
-type byKind [lookup.NumKinds + 1][]float32
+// rects are rectangles: x, y, width and height each.
+type rects []float64
+
+func (r *rects) add(x, y, w, h float64) {
+	*r = append(*r, x, y, w, h)
+}
+
+// byKind are rectangles by kind; the last are slivers of waiting.
+type byKind [lookup.NumKinds + 1]rects
 
 // cell is the side of a cell in pixels: what small blocks are added up in.
 const cell = 3.0
@@ -154,8 +160,7 @@ func (c *cells) drawRow(into *byKind, row int) {
 		}
 		if level > 0 {
 			h := cell * float64(level) / cellLevels
-			into[kind] = append(into[kind], float32(c.left+float64(from)*cell),
-				float32(c.top+float64(row+1)*cell-h), float32(float64(col-from)*cell), float32(h))
+			into[kind].add(c.left+float64(from)*cell, c.top+float64(row+1)*cell-h, float64(col-from)*cell, h)
 		}
 		kind, level, from = k, l, col
 	}

@@ -28,7 +28,7 @@ const (
 var useStyles = [NumUses]display.Style{
 	UseWeights:     fixedStyle,
 	UseGradients:   backwardStyle,
-	UseOptimizer:   {Fill: display.Fixed, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted},
+	UseOptimizer:   display.PatternOf(display.Fixed, display.ThinHatch, display.Muted),
 	UseActivations: forwardStyle,
 	UseTemporaries: scratchStyle,
 	UseUnknown:     display.FillOf(display.Grid),
@@ -148,7 +148,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 	var named []int
 	var boxes []box
 	for use := range NumUses {
-		var all []float32
+		var all rects
 		clear(last)
 		for i := range x.calls {
 			if x.calls[i].Use != use {
@@ -167,7 +167,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 			if w > labelRoom {
 				named, boxes = append(named, i), append(boxes, b)
 			}
-			all = append(all, float32(b.x0), float32(b.y0), float32(w), flameRow-1)
+			all.add(b.x0, b.y0, w, flameRow-1)
 		}
 		s.Rects(useStyles[use], all)
 	}

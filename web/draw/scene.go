@@ -15,9 +15,8 @@ type Scene struct {
 	sunk   []bandPoint
 	seams  []seam
 	placed []box
-	xy     []float32
+	xy     []float64
 	cells  cells
-	labels []blockLabel
 }
 
 // bandPoint is a corner of the bands: the running sums at one x.
@@ -44,13 +43,13 @@ func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 // seam is the outline of a piece while it is drawn.
 type seam struct {
 	piece int32
-	xy    []float32
-	foot  float32 // where it stood in the last stretch that was drawn
+	xy    []float64
+	foot  float64 // where it stood in the last stretch that was drawn
 }
 
 // blockLabel is a block that has room for its name.
 type blockLabel struct {
-	block      int
+	block      *Block
 	x, y, w, h float64
 }
 

@@ -104,9 +104,9 @@ func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 		}
 		base := sc.foot(below)
 		st := bandStyles[p.Band]
-		xy := []float32{float32(x0), float32(base), float32(x0),
-			float32(sc.y(below + p.Bytes(max(p.From, int64(f.From))))), float32(x1),
-			float32(sc.y(below + p.Bytes(min(p.To, int64(f.To))))), float32(x1), float32(base)}
+		xy := []float64{x0, base, x0,
+			sc.y(below + p.Bytes(max(p.From, int64(f.From)))), x1,
+			sc.y(below + p.Bytes(min(p.To, int64(f.To)))), x1, base}
 		s.Path(display.OpArea, st, xy)
 	}
 }
@@ -116,7 +116,7 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 	xy := s.xy[:0]
 	flush := func(base int64) {
 		if len(xy) > 2 {
-			y := float32(sc.foot(base))
+			y := sc.foot(base)
 			xy = append(xy, xy[len(xy)-2], y, xy[0], y, xy[0], xy[1])
 			s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.8), xy)
 		}
@@ -128,8 +128,8 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 			flush(p.sum[0])
 			continue
 		}
-		if y := float32(sc.foot(p.sum[0])); len(xy) == 0 {
-			xy = append(xy, float32(p.x), y)
+		if y := sc.foot(p.sum[0]); len(xy) == 0 {
+			xy = append(xy, p.x, y)
 		}
 		xy = corner(xy, p.x, sc.y(p.sum[0]+p.sunk))
 	}
@@ -205,13 +205,13 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 				}
 				continue
 			}
-			foot := float32(sc.foot(min(base[0], l.sum[b])))
+			foot := sc.foot(min(base[0], l.sum[b]))
 			for side, x := range [2]float64{l.x, r.x} {
 				base[side] += p.Bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.From), p.To))
 			}
 			y0, y1 := sc.y(min(base[0], l.sum[b])), sc.y(min(base[1], r.sum[b]))
 			if len(g.xy) == 0 {
-				g.xy = append(g.xy, float32(l.x), foot)
+				g.xy = append(g.xy, l.x, foot)
 			}
 			g.foot = foot
 			g.xy = corner(g.xy, l.x, y0)

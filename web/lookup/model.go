@@ -24,7 +24,6 @@ type Model struct {
 	layers
 	Lanes   [sim.NumLanes]Lane
 	Memory  Memory
-	lives   lifeIndex
 	ByStage [][]sim.SpanID // the spans of stages 1..n
 	Rows    []int32        // all spans and gaps by start, as in Lane.Ref
 	Phases  []Phase
@@ -121,18 +120,10 @@ type Piece struct {
 	Band         sim.Category
 }
 
-// Pieces finds the pieces that are large enough to be seen by looking at few
-// others.
+// Pieces are the pieces of all lives.
 type Pieces struct {
-	All     []Piece
-	buckets []pieceBucket // by duration, then size
-	OfStage [][]int32     // the pieces of stages 1..n
-}
-
-// pieceBucket is the pieces whose durations and sizes have the same numbers of bits.
-type pieceBucket struct {
-	duration, size int
-	pieces         []int32 // by start
+	All     []Piece   // by start
+	OfStage [][]int32 // the pieces of stages 1..n
 }
 
 // Structure is a graph in the order in which a trace runs it: its forward

@@ -57,13 +57,8 @@ var commands = map[string]meaning{
 	"file":        browser,
 
 	// The curve and the plans.
-	"sweep":        does(state.StartSweep{}),
-	"stop-sweep":   does(state.StopSweep{}),
-	"tuning-start": does(state.StartTuning{}),
-	"tuning-stop":  does(state.StopTuning{}),
-	"tune": func(c Command, _ *state.State) state.Message {
-		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}
-	},
+	"sweep":      does(state.StartSweep{}),
+	"stop-sweep": does(state.StopSweep{}),
 	"axis": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
 	}),

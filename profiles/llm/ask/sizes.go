@@ -45,6 +45,7 @@ var sizes = []struct {
 		"moe_shared_expert_intermediate_size", "shared_intermediate_size", "block_multiple_of", "embed_dim",
 		"out_hidden_size", "num_position_embeddings", "q_lora_rank", "kv_lora_rank", "hidden_dim", "ffn_hidden_size",
 		"word_embed_proj_dim", "position_embedding_size", "output_proj_dims",
+		"projector_input_dim", "projector_output_dim",
 	}},
 	{mostHeads, []string{
 		"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads",

@@ -234,6 +234,11 @@ func whole(v any) (int64, bool) {
 	return i, err == nil
 }
 
+// holds reports whether a list of numbers has one.
+func holds(list []any, n int64) bool {
+	return slices.ContainsFunc(list, func(v any) bool { k, ok := whole(v); return ok && k == n })
+}
+
 // told returns a value for a message.
 func told(v any) string {
 	text, _ := json.Marshal(v)

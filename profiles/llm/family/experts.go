@@ -3,7 +3,6 @@ package family
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"memtide/profiles/llm"
 )
@@ -45,8 +44,7 @@ func (c *config) sparse(m *llm.Model) {
 	step := c.or(1, "decoder_sparse_step")
 	only, _ := c.value("mlp_only_layers").([]any)
 	dense(m, func(l int64) bool {
-		return step == 0 || (l+1)%step != 0 ||
-			slices.ContainsFunc(only, func(v any) bool { n, ok := whole(v); return ok && n == l })
+		return step == 0 || (l+1)%step != 0 || holds(only, l)
 	})
 }
 
@@ -289,7 +287,7 @@ func llama4(c *config, m *llm.Model) {
 		}
 		experts := (l+1)%max(step, 1) == 0
 		if listed != nil {
-			experts = slices.ContainsFunc(listed, func(v any) bool { n, ok := whole(v); return ok && n == l })
+			experts = holds(listed, l)
 		}
 		if !experts {
 			b.MoE = nil

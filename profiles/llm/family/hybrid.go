@@ -131,14 +131,9 @@ func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
 	s := c.mamba2Beside()
-	seen := map[int64]bool{}
-	list, _ := c.value("attn_layer_indices").([]any)
-	for _, v := range list {
-		n, _ := whole(v)
-		seen[n] = true
-	}
+	attends, _ := c.value("attn_layer_indices").([]any)
 	pattern(m, func(l int64, b *llm.Block) {
-		if !seen[l] {
+		if !holds(attends, l) {
 			b.SSM = s
 		}
 	})

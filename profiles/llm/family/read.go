@@ -51,16 +51,15 @@ func Read(data []byte) (*Reading, error) {
 	c.language()
 	named := c.named("model_type", "_class_name") // that of diffusers
 	kind := c.text(named, "")
-	if c.err == nil && kind == "" {
+	if kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.",
 			"Give that file of the model.")
 	}
 	build := families[kind]
-	switch {
-	case c.err != nil:
-		return nil, c.err
-	case build == nil:
+	if build == nil {
 		c.fail(named, fmt.Sprintf("%s %q is not understood", named, kind), known, wayOut)
+	}
+	if c.err != nil {
 		return nil, c.err
 	}
 	c.heads()
@@ -76,9 +75,6 @@ func Read(data []byte) (*Reading, error) {
 		c.otherActs()
 		c.unlike(kind)
 		c.dropped(m)
-	}
-	if c.err != nil {
-		return nil, c.err
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 	if m.OwnIDs && m.Types > 0 { // the first ones are of padding

@@ -47,7 +47,7 @@ var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width in
 	"clip_vision_model": clipTower, "internvl": internTower, "intern_vit_6b": internTower,
 	"qwen2_vl": qwen2Tower, "qwen2_5_vl": qwen25Tower, "qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
 	"qwen3_5": qwen3Tower, "qwen3_5_moe": qwen3Tower, "glm4v": glm4Tower, "glm4v_moe": glm4Tower,
-	"gemma4": gemma4Tower, "gemma4_audio": gemma4Audio, "qwen2_audio_encoder": whisperTower,
+	"llama4_vision_model": llama4Tower, "gemma4": gemma4Tower, "gemma4_audio": gemma4Audio, "qwen2_audio_encoder": whisperTower,
 }
 
 // joint returns the parameters of what makes vectors of the language part, h wide, of a tower's, v wide.
@@ -124,6 +124,14 @@ func internTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	return t, h
 }
 
+// llama4Tower makes the width that the language part reads of its nets'.
+func llama4Tower(v *config, m *llm.Model) (llm.Tower, int64) {
+	t, h, wide := v.seenBlocks()
+	in, out := v.or(4096, "projector_input_dim"), v.or(4096, "projector_output_dim")
+	t.Beside = v.patches(h, 1, 0) + 5*h + wide*in + in*out + out*m.Hidden
+	return t, 0
+}
+
 // whisperTower is Whisper's encoder.
 func whisperTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	t, h, _ := v.seenBlocks()
@@ -190,11 +198,10 @@ func gemma4Tower(v *config, m *llm.Model) (llm.Tower, int64) {
 // gemma4Audio has two nets around attention and a convolution in each block.
 func gemma4Audio(v *config, m *llm.Model) (llm.Tower, int64) {
 	h, out := v.need("hidden_size"), v.or(1536, "output_proj_dims")
-	d, kernel, sub := h/max(1, v.need("num_attention_heads")), v.or(5, "conv_kernel_size"), [2]int64{128, 32}
-	list := v.list("subsampling_conv_channels", 2)
-	for i, n := range list[:min(2, len(list))] {
-		sub[i], _ = whole(n)
+	d, kernel := h/max(1, v.need("num_attention_heads")), v.or(5, "conv_kernel_size")
+	if key := "subsampling_conv_channels"; v.has(key) && told(v.all[key]) != "[128,32]" {
+		v.unknown(key, "a tower that is not understood")
 	}
 	return llm.Tower{Blocks: v.need("num_hidden_layers"), Params: 24*h*h + (9+kernel)*h + d,
-		Beside: sub[0]*(10+9*sub[1]) + sub[1] + sub[0]/4*sub[1]*h + h*out + out + out*m.Hidden}, 0
+		Beside: 128*10 + 9*128*32 + 32 + 128/4*32*h + h*out + out + out*m.Hidden}, 0
 }

@@ -44,8 +44,8 @@ var sizes = []struct {
 		"approximator_hidden_dim", "attention_hidden_size", "adapter_rank", "mamba_headdim", "embedding_size",
 		"moe_shared_expert_intermediate_size", "shared_intermediate_size", "block_multiple_of", "embed_dim",
 		"out_hidden_size", "num_position_embeddings", "q_lora_rank", "kv_lora_rank", "hidden_dim", "ffn_hidden_size",
-		"word_embed_proj_dim", "position_embedding_size", "output_proj_dims",
-		"projector_input_dim", "projector_output_dim",
+		"word_embed_proj_dim", "position_embedding_size", "output_proj_dims", "projector_input_dim",
+		"projector_output_dim",
 	}},
 	{mostHeads, []string{
 		"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads",
@@ -61,7 +61,8 @@ var sizes = []struct {
 		"expansion_ratio", "mamba_expand", "expand",
 	}},
 	{mostWords, []string{
-		"vocab_size", "padded_vocab_size", "vocab_size_per_layer_input", "relative_attention_num_buckets", "num_mel_bins", "num_labels",
+		"vocab_size", "padded_vocab_size", "vocab_size_per_layer_input", "relative_attention_num_buckets",
+		"num_mel_bins", "num_labels",
 	}},
 	{mostTokens, []string{
 		"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "sliding_window", "attention_chunk_size",

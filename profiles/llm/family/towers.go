@@ -47,7 +47,8 @@ var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width in
 	"clip_vision_model": clipTower, "internvl": internTower, "intern_vit_6b": internTower,
 	"qwen2_vl": qwen2Tower, "qwen2_5_vl": qwen25Tower, "qwen3_vl": qwen3Tower, "qwen3_vl_moe": qwen3Tower,
 	"qwen3_5": qwen3Tower, "qwen3_5_moe": qwen3Tower, "glm4v": glm4Tower, "glm4v_moe": glm4Tower,
-	"llama4_vision_model": llama4Tower, "gemma4": gemma4Tower, "gemma4_audio": gemma4Audio, "qwen2_audio_encoder": whisperTower,
+	"llama4_vision_model": llama4Tower, "gemma4": gemma4Tower, "gemma4_audio": gemma4Audio,
+	"qwen2_audio_encoder": whisperTower,
 }
 
 // joint returns the parameters of what makes vectors of the language part, h wide, of a tower's, v wide.

@@ -92,7 +92,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 		stats *= 2
 	}
 	e := b.e
-	bare := form == FormBare && b.s.written() // OLMo's
+	bare := form == FormBare && b.s.written() && !b.values[x].wide // OLMo's
 	if b.s.autocast() && b.s.Norm == NormLayer || bare {
 		x, e = b.widen(x, name, size(rows*n, 4)), 4
 	} else if b.values[x].wide {

@@ -3,8 +3,6 @@ package doctor
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -54,12 +52,6 @@ const (
 	leastShare = 200
 )
 
-// lives reports whether a buffer is in use after an event.
-func (r *Recording) lives(buffer, at int) bool {
-	b := &r.Requests.Buffers[buffer]
-	return b.Start <= at && at < b.End && r.placed(buffer)
-}
-
 // Alive returns what is in use after an event, or at the Decisive moment; after the first or
 // the last one if there is no such event.
 func (r *Recording) Alive(at int) *Alive {
@@ -77,7 +69,7 @@ func (r *Recording) Alive(at int) *Alive {
 	shares := map[Category]*Share{}
 	byStack := make([]parts, len(r.history.Stacks.Calls))
 	for i := range r.Requests.Buffers {
-		if !r.lives(i, at) {
+		if !r.Lives(i, at) {
 			continue
 		}
 		n, k := r.Requests.Buffers[i].Bytes, r.kinds[i]
@@ -117,7 +109,7 @@ func (r *Recording) sites(at int) (list []Site) {
 	}
 	parts := map[part]*Site{}
 	for i := range r.Requests.Buffers {
-		if r.lives(i, at) {
+		if r.Lives(i, at) {
 			p := part{r.site(i), r.kinds[i].category}
 			if parts[p] == nil {
 				parts[p] = &Site{Site: p.site, Category: p.category}
@@ -183,7 +175,7 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 		if up == nil || n == 0 || n < all/leastShare {
 			continue
 		}
-		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Category: sums[i].category(), Bytes: n}
+		nodes[i] = &Flame{Name: s.Frames[s.Calls[i].Frame].Text(), Category: sums[i].category(), Bytes: n}
 		up.Calls = append(up.Calls, nodes[i])
 	}
 	if n := own.total(); n > 0 {
@@ -195,13 +187,4 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 		}
 	}
 	return root
-}
-
-// frameText returns a frame for people.
-func frameText(f *profiles.Frame) string {
-	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
-	if f.Line > 0 {
-		text += ":" + strconv.Itoa(f.Line)
-	}
-	return strings.TrimSpace(text + " " + f.Name)
 }

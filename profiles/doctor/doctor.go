@@ -14,11 +14,11 @@ import (
 
 // Report is what there is to say about a recording. Moments are numbers of events.
 type Report struct {
-	Device   int            `json:"device"`
-	Devices  []DeviceReport `json:"devices"`
-	Events   int            `json:"events"`
-	Recorded int            `json:"recorded_events"`    // without those that bring back what was there before
-	Settings string         `json:"settings,omitempty"` // of the run; empty if not recorded
+	Device   int                     `json:"device"`
+	Devices  []profiles.DeviceMemory `json:"devices"`
+	Events   int                     `json:"events"`
+	Recorded int                     `json:"recorded_events"`    // without those that bring back what was there before
+	Settings string                  `json:"settings,omitempty"` // of the run; empty if not recorded
 
 	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as asked for
 	PeakAt       int          `json:"peak_at"`
@@ -32,15 +32,6 @@ type Report struct {
 	Trains  bool     `json:"trains"`           // a backward or a step of an optimizer was recorded
 	Growth  *Growth  `json:"growth,omitempty"` // nil if fewer than three steps can be told
 	Curve   []Point  `json:"curve"`
-}
-
-// DeviceReport is a device that the file covers.
-type DeviceReport struct {
-	Device   int          `json:"device"`
-	Events   int          `json:"events"`
-	Reserved engine.Bytes `json:"reserved_bytes"` // at the end
-	InUse    engine.Bytes `json:"in_use_bytes"`   // at the end
-	Failed   bool         `json:"failed"`         // a request found no room
 }
 
 // Decisive is the moment of the request that found no room, or else that of the peak.
@@ -77,9 +68,7 @@ func Read(p *profiles.Profile) (*Recording, error) {
 		f.Advice = Advice{Verdict: Unrecorded}
 	}
 	r.classify()
-	for _, d := range r.history.Devices {
-		f.Devices = append(f.Devices, DeviceReport(d))
-	}
+	f.Devices = r.history.Devices
 	f.Peak, f.PeakAt = r.peak()
 	f.Failure = r.failure()
 	if f.Failure != nil {
@@ -135,14 +124,6 @@ func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 
 // place says whether a buffer was served.
 func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
-
-// took returns what a buffer occupies.
-func (r *Recording) took(buffer int) engine.Bytes {
-	if r.Recorded.Took == nil {
-		return r.Requests.Buffers[buffer].Bytes
-	}
-	return r.Recorded.Took[buffer]
-}
 
 // site names the place in the program that asked for a buffer.
 func (r *Recording) site(buffer int) string {

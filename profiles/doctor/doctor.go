@@ -45,12 +45,11 @@ var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells w
 type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
-	kinds    []kind   // of each buffer
-	turns    []bool   // it was asked for within a backward or by an optimizer
-	facts    Report   // what does not depend on a moment
-	replayed []Replay // by setting; nil until Replay was called
-	known    []bool
-	own      *Replay // of the settings of the run; nil until ownSettings was called
+	kinds    []kind            // of each buffer
+	turns    []bool            // it was asked for within a backward or by an optimizer
+	facts    Report            // what does not depend on a moment
+	replayed [Settings]*Replay // nil until Replay was called
+	own      *Replay           // of the settings of the run; nil until ownSettings was called
 }
 
 // Read returns the recording of a profile, which must not change any more. The error is

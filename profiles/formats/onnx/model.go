@@ -28,11 +28,11 @@ const (
 // onnxModel is a model, read.
 type onnxModel struct {
 	producer string
-	nodes    []onnxNode
-	weights  []onnxTensor // initializers
-	inputs   []onnxTensor
+	nodes    []Node
+	weights  []Tensor // initializers
+	inputs   []Tensor
 	outputs  []string
-	known    []onnxTensor // shapes that the file states of values inside
+	known    []Tensor // shapes that the file states of values inside
 	hasGraph bool
 	traced   bool   // see Traced
 	fixed    int    // of a traced model: the weights from this one on are not trained
@@ -40,12 +40,13 @@ type onnxModel struct {
 	budget   *profiles.Budget
 }
 
-// onnxNode is an operator of the file.
-type onnxNode struct {
-	name, op, domain string
-	in, out          []string
+// Node is an operator of the file.
+type Node struct {
+	Name, Op, domain string
+	In, Out          []string // "" in In: left out
 	attrs            []attr
-	inPlace          bool // of a traced model: it overwrites its input
+	InPlace          bool               // of a traced model: it overwrites its input
+	Attributes       map[string][]int64 // of a traced model; only those are read that ONNX has for the operator
 }
 
 // attr is an attribute of a node.
@@ -55,15 +56,16 @@ type attr struct {
 	text   string
 	ints   []int64
 	floats []float32
-	tensor *onnxTensor
+	tensor *Tensor
 }
 
-// onnxTensor is a tensor of the file: an initializer, or an input, whose
+// Tensor is a tensor of the file: an initializer, or an input, whose
+// Tensor is a tensor of the file: an initializer, or an input, whose
 // dimensions may have names instead of sizes.
-type onnxTensor struct {
-	name   string
-	dtype  int64
-	dims   []int64   // -1 where the file names no size
+type Tensor struct {
+	Name   string
+	Type   int64     // a number of onnx.proto's TensorProto.DataType
+	Dims   []int64   // -1 where the file names no size
 	params []string  // names of dimensions; nil of initializers
 	vals   []int64   // of a small integer tensor; nil if they are not known
 	scales []float32 // of a tensor of few 32-bit floats, such as factors of a resize
@@ -165,7 +167,7 @@ func (r *reader) graph(f wireField) {
 			case 11:
 				r.m.inputs = append(r.m.inputs, t)
 			case 12:
-				r.m.outputs = append(r.m.outputs, t.name)
+				r.m.outputs = append(r.m.outputs, t.Name)
 			}
 			r.m.known = append(r.m.known, t)
 		}
@@ -176,7 +178,7 @@ func (r *reader) graph(f wireField) {
 }
 
 func (r *reader) node(f wireField) {
-	var n onnxNode
+	var n Node
 	r.room(nodeRoom)
 	r.w.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), f.end, func(f wireField) {
 		if f.kind != wireBytes {
@@ -184,13 +186,13 @@ func (r *reader) node(f wireField) {
 		}
 		switch f.number {
 		case 1:
-			r.names(f, &n.in)
+			r.names(f, &n.In)
 		case 2:
-			r.names(f, &n.out)
+			r.names(f, &n.Out)
 		case 3:
-			r.name(f, &n.name)
+			r.name(f, &n.Name)
 		case 4:
-			r.name(f, &n.op)
+			r.name(f, &n.Op)
 		case 5:
 			n.attrs = append(n.attrs, r.attribute(f))
 		case 7:
@@ -227,7 +229,7 @@ func (r *reader) attribute(f wireField) (a attr) {
 
 // tensor reads the shape of a tensor, and its values if they are few integers.
 // Where the numbers of a large one are, in the file or beside it, does not matter.
-func (r *reader) tensor(what string, f wireField) (t onnxTensor) {
+func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	t.shaped = true
 	r.room(tensorRoom)
 	var vals []int64
@@ -236,34 +238,34 @@ func (r *reader) tensor(what string, f wireField) (t onnxTensor) {
 	r.w.each(what, f.end, func(f wireField) {
 		switch f.number {
 		case 1:
-			t.dims = f.ints(t.dims, onnxMostDims+1)
+			t.Dims = f.ints(t.Dims, onnxMostDims+1)
 		case 2:
-			t.dtype = int64(f.value)
+			t.Type = int64(f.value)
 		case 4: // float_data
 			floats = f.floats(floats, onnxMostDims)
 		case 5, 7: // int32_data, int64_data
 			vals = f.ints(vals, onnxMostValues+1)
 		case 8:
-			r.name(f, &t.name)
+			r.name(f, &t.Name)
 		case 9:
 			if raw = nil; f.size() <= short {
 				raw = slices.Clone(f.bytes())
 			}
 		}
 	})
-	count, ok := parse.Elements(t.dims)
-	if !ok || len(t.dims) > onnxMostDims {
+	count, ok := parse.Elements(t.Dims)
+	if !ok || len(t.Dims) > onnxMostDims {
 		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
+			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
 			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.",
 			Remedy:   "Export the model again."})
 	}
 	if count <= onnxMostValues {
-		if t.vals = values(t.dtype, count, vals, raw); t.vals != nil {
+		if t.vals = values(t.Type, count, vals, raw); t.vals != nil {
 			r.room(8 * len(t.vals))
 		}
 	}
-	if t.dtype == onnxFloat && count <= onnxMostDims {
+	if t.Type == onnxFloat && count <= onnxMostDims {
 		if len(raw) > 0 {
 			floats = nil
 			for ; len(raw) >= 4 && len(floats) < onnxMostDims; raw = raw[4:] {
@@ -300,12 +302,12 @@ func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 }
 
 // valueInfo reads the name, the type and the shape of a value.
-func (r *reader) valueInfo(f wireField) (t onnxTensor) {
+func (r *reader) valueInfo(f wireField) (t Tensor) {
 	r.room(tensorRoom)
 	r.w.each("the type of a value", f.end, func(f wireField) {
 		switch f.number {
 		case 1:
-			r.name(f, &t.name)
+			r.name(f, &t.Name)
 		case 2:
 			r.tensorType(&t, f)
 		}
@@ -315,7 +317,7 @@ func (r *reader) valueInfo(f wireField) (t onnxTensor) {
 
 // tensorType reads a type that is, in the end, a tensor: other types have no
 // field of this number and kind.
-func (r *reader) tensorType(t *onnxTensor, f wireField) {
+func (r *reader) tensorType(t *Tensor, f wireField) {
 	r.w.each("the type of a value", f.end, func(f wireField) {
 		if f.number != 1 || f.kind != wireBytes {
 			return
@@ -323,7 +325,7 @@ func (r *reader) tensorType(t *onnxTensor, f wireField) {
 		r.w.each("the type of a tensor", f.end, func(f wireField) {
 			switch f.number {
 			case 1:
-				t.dtype = int64(f.value)
+				t.Type = int64(f.value)
 			case 2:
 				t.shaped = true
 				r.dims(t, f)
@@ -333,12 +335,12 @@ func (r *reader) tensorType(t *onnxTensor, f wireField) {
 }
 
 // dims reads the dimensions of a shape: sizes, names, or nothing.
-func (r *reader) dims(t *onnxTensor, f wireField) {
+func (r *reader) dims(t *Tensor, f wireField) {
 	r.w.each("a shape", f.end, func(f wireField) {
 		if f.number != 1 {
 			return
 		}
-		if len(t.dims) == onnxMostDims {
+		if len(t.Dims) == onnxMostDims {
 			tooMany("dimensions", onnxMostDims)
 		}
 		size, param := int64(-1), ""
@@ -350,6 +352,6 @@ func (r *reader) dims(t *onnxTensor, f wireField) {
 				r.name(f, &param)
 			}
 		})
-		t.dims, t.params = append(t.dims, size), append(t.params, param)
+		t.Dims, t.params = append(t.Dims, size), append(t.params, param)
 	})
 }

@@ -159,14 +159,13 @@ type Swept struct {
 	KeepAll Reference `json:"keep_all"`
 }
 
-// Question asks something about a problem that takes several schedules to answer.
+// Question asks what would help about a problem, which takes several schedules to answer.
 type Question struct {
 	brings[*Answered, *Answer]
 	Setting
 	Method
 	Budget  choice.Budget `json:"budget"`
-	Name    string        `json:"question"`         // see package question
-	Methods []Method      `json:"others,omitempty"` // that the question takes besides
+	Methods []Method      `json:"others,omitempty"` // that are solved besides
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
 }
 

@@ -17,7 +17,6 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
@@ -367,7 +366,7 @@ func options(s *state.State, said bool) (out []Word) {
 // gain returns what a change of an option does, of those that were tried to find what would help; empty if
 // none was, or does nothing.
 func gain(s *state.State, option string) string {
-	a := s.Answers(question.Lookup(state.HelpName))
+	a := s.Answers()
 	for _, l := range ask.Levers {
 		for i := 0; a != nil && i < len(a.List); i++ {
 			switch x := &a.List[i]; {

@@ -96,13 +96,13 @@ var commands = map[string]meaning{
 	"layers-csv": browser,
 
 	// Questions.
-	"ask":   func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
-	"unask": func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"ask":   does(state.StartQuestion{}),
+	"unask": does(state.StopQuestion{}),
 	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Name: c.Arg, Index: c.Index}
+		return state.TryAnswer{Index: c.Index}
 	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
-		return state.UseAnswer{Name: c.Arg, Index: c.Index}
+		return state.UseAnswer{Index: c.Index}
 	},
 
 	// A comparison.

@@ -26,7 +26,6 @@ import (
 	_ "memtide/wasm/serve/step"
 	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/question"
 	"memtide/web/state"
 )
 
@@ -260,10 +259,10 @@ func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	return open(t, c)
 }
 
-// Ask asks a question and answers it with the engine itself.
-func Ask(t *testing.T, s *state.State, name string) {
+// Ask asks what would help and answers it with the engine itself.
+func Ask(t *testing.T, s *state.State) {
 	t.Helper()
-	for _, e := range s.Update(state.StartQuestion{Name: name}) {
+	for _, e := range s.Update(state.StartQuestion{}) {
 		if e, ok := e.(state.Question); ok {
 			var heard []state.Message
 			end := jobs.Question(context.Background(), new(serve.Local), e,
@@ -273,8 +272,8 @@ func Ask(t *testing.T, s *state.State, name string) {
 			}
 		}
 	}
-	if a := s.Answers(question.Lookup(name)); a == nil || !a.Complete() || len(a.List) == 0 {
-		t.Fatalf("%s: got %+v; want all answers", name, a)
+	if a := s.Answers(); a == nil || !a.Complete() || len(a.List) == 0 {
+		t.Fatalf("got %+v; want all answers", a)
 	}
 }
 

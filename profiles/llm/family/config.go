@@ -309,13 +309,36 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 
 // layerTypes returns the kind of attention of every layer: what layer_types says, or, without it, the usual one.
 func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
+	if given := c.words("layer_types", layers); given != nil {
+		return given
+	}
 	out := make([]string, layers)
-	given := c.list("layer_types", layers)
 	for i := range out {
-		if given != nil {
-			out[i] = fmt.Sprint(given[i])
-		} else {
-			out[i] = usual(int64(i))
+		out[i] = usual(int64(i))
+	}
+	return out
+}
+
+// words returns a list with a word for each layer, or nil if the key has no value.
+func (c *config) words(key string, layers int64) (out []string) {
+	if list := c.list(key, layers); list != nil {
+		for _, v := range list[:layers] {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	return out
+}
+
+// indices returns the layers that a list names, or nil if the key has none.
+func (c *config) indices(key string) map[int64]bool {
+	list, ok := c.value(key).([]any)
+	if !ok {
+		return nil
+	}
+	out := map[int64]bool{}
+	for _, v := range list {
+		if n, ok := whole(v); ok {
+			out[n] = true
 		}
 	}
 	return out

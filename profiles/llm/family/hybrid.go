@@ -98,14 +98,9 @@ func nemotronH(c *config, m *llm.Model) {
 	m.NoRope, m.NoTables = true, true
 	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
-	var types []string
+	types := c.words("layers_block_type", m.Layers)
 	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
-	if list := c.list("layers_block_type", m.Layers); list != nil {
-		for _, t := range list {
-			word, _ := t.(string)
-			types = append(types, word)
-		}
-	} else {
+	if types == nil {
 		for _, letter := range c.text("hybrid_override_pattern", "") {
 			types = append(types, kinds[letter])
 		}
@@ -142,12 +137,7 @@ func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
 	s := c.mamba2Beside()
-	seen := map[int64]bool{}
-	list, _ := c.value("attn_layer_indices").([]any)
-	for _, v := range list {
-		n, _ := whole(v)
-		seen[n] = true
-	}
+	seen := c.indices("attn_layer_indices")
 	pattern(m, func(l int64, b *llm.Block) {
 		if !seen[l] {
 			b.SSM = s
@@ -169,10 +159,8 @@ func graniteHybrid(c *config, m *llm.Model) {
 		e.Router.First, e.Shared = true, wide
 	}
 	types := c.layerTypes(m.Layers, full)
-	if list := c.list("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
-		for i, t := range list {
-			types[i], _ = t.(string)
-		}
+	if list := c.words("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
+		types = list
 	}
 	c.otherTypes(types, "full_attention", "attention", linear, "mamba")
 	pattern(m, func(l int64, b *llm.Block) {

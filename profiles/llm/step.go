@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"iter"
 	"maps"
 	"slices"
 
@@ -173,19 +172,6 @@ func (p *program) all() []*unit {
 		all = append(all, p.head)
 	}
 	return all
-}
-
-// weights are those of all units.
-func (p *program) weights() iter.Seq[weight] {
-	return func(yield func(weight) bool) {
-		for _, u := range p.all() {
-			for _, w := range u.weights {
-				if !yield(w) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // loads takes the states.

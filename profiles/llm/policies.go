@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/llm/ask"
 )
 
@@ -69,8 +70,11 @@ func (a Ask) under(args engine.Args) (Ask, error) {
 	return b.with(args)
 }
 
-// policed returns what the question comes to under each policy of a framework, and under the
+// Policies returns what the question comes to under each policy of a framework, and under the
 // two that checkpoint as few blocks as fit.
+func (a Ask) Policies() ([]Change, error) { return profiles.Try(a.policed) }
+
+// policed is Policies, which ends at an error.
 func (a Ask) policed() (out []Change) {
 	add := func(title, words string, args engine.Args) {
 		a.goOn()

@@ -234,11 +234,6 @@ func whole(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// holds reports whether a list of numbers has one.
-func holds(list []any, n int64) bool {
-	return slices.ContainsFunc(list, func(v any) bool { k, ok := whole(v); return ok && k == n })
-}
-
 // told returns a value for a message.
 func told(v any) string {
 	text, _ := json.Marshal(v)
@@ -327,16 +322,38 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 
 // layerTypes returns the kind of every layer: what the file says, or, where it does not, the usual one.
 func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
-	out := make([]string, layers)
-	given := c.list("layer_types", layers)
-	if given == nil {
-		given = c.list("layers_block_type", layers)
+	for _, key := range []string{"layer_types", "layers_block_type"} {
+		if given := c.words(key, layers); given != nil {
+			return given
+		}
 	}
+	out := make([]string, layers)
 	for i := range out {
-		if given != nil {
-			out[i] = fmt.Sprint(given[i])
-		} else {
-			out[i] = usual(int64(i))
+		out[i] = usual(int64(i))
+	}
+	return out
+}
+
+// words returns a list with a word for each layer, or nil if the key has no value.
+func (c *config) words(key string, layers int64) (out []string) {
+	if list := c.list(key, layers); list != nil {
+		for _, v := range list[:layers] {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	return out
+}
+
+// indices returns the layers that a list names, or nil if the key has none.
+func (c *config) indices(key string) map[int64]bool {
+	list, ok := c.value(key).([]any)
+	if !ok {
+		return nil
+	}
+	out := map[int64]bool{}
+	for _, v := range list {
+		if n, ok := whole(v); ok {
+			out[n] = true
 		}
 	}
 	return out

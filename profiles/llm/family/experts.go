@@ -42,16 +42,14 @@ func dense(m *llm.Model, is func(layer int64) bool) {
 // sparse makes the layers dense that Qwen's keys say.
 func (c *config) sparse(m *llm.Model) {
 	step := c.or(1, "decoder_sparse_step")
-	only, _ := c.value("mlp_only_layers").([]any)
-	dense(m, func(l int64) bool {
-		return step == 0 || (l+1)%step != 0 || holds(only, l)
-	})
+	only := c.indices("mlp_only_layers")
+	dense(m, func(l int64) bool { return step == 0 || (l+1)%step != 0 || only[l] })
 }
 
 // firstDense makes the first layers dense.
 func (c *config) firstDense(m *llm.Model) {
 	first := c.size("first_k_dense_replace")
-	if types := c.list("mlp_layer_types", m.Layers); types != nil {
+	if types := c.words("mlp_layer_types", m.Layers); types != nil {
 		dense(m, func(l int64) bool { return types[l] == "dense" })
 		return
 	}
@@ -198,10 +196,10 @@ func glmMoeDSA(c *config, m *llm.Model) {
 	deepseekV32(c, m)
 	next, shared := *m.Index, *m.Index
 	next.Handed, shared.Handed, shared.Shared = true, true, true
-	types := c.list("indexer_types", m.Layers)
+	types := c.words("indexer_types", m.Layers)
 	pattern(m, func(l int64, b *llm.Block) {
 		switch {
-		case l > 0 && types != nil && told(types[l]) == `"shared"`:
+		case l > 0 && types != nil && types[l] == "shared":
 			b.Index = &shared
 		case l > 0:
 			b.Index = &next
@@ -271,7 +269,7 @@ func llama4(c *config, m *llm.Model) {
 		Wide: narrow, Shared: narrow, All: true}
 	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
 	step := c.or(1, "interleave_moe_layer_step")
-	listed, _ := c.value("moe_layers").([]any)
+	listed := c.indices("moe_layers")
 	tuned := c.flag("attn_temperature_tuning", true)
 	chunk := c.or(8192, "attention_chunk_size")
 	c.read["layer_types"] = true
@@ -287,7 +285,7 @@ func llama4(c *config, m *llm.Model) {
 		}
 		experts := (l+1)%max(step, 1) == 0
 		if listed != nil {
-			experts = holds(listed, l)
+			experts = listed[l]
 		}
 		if !experts {
 			b.MoE = nil

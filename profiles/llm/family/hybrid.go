@@ -87,14 +87,9 @@ func nemotronH(c *config, m *llm.Model) {
 	m.NoRope, m.NoTables = true, true
 	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
-	var types []string
+	types := c.words("layers_block_type", m.Layers)
 	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
-	if list := c.list("layers_block_type", m.Layers); list != nil {
-		for _, t := range list {
-			word, _ := t.(string)
-			types = append(types, word)
-		}
-	} else {
+	if types == nil {
 		for _, letter := range c.text("hybrid_override_pattern", "") {
 			types = append(types, kinds[letter])
 		}
@@ -131,9 +126,9 @@ func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
 	s := c.mamba2Beside()
-	attends, _ := c.value("attn_layer_indices").([]any)
+	seen := c.indices("attn_layer_indices")
 	pattern(m, func(l int64, b *llm.Block) {
-		if !holds(attends, l) {
+		if !seen[l] {
 			b.SSM = s
 		}
 	})

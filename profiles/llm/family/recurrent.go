@@ -128,7 +128,7 @@ func zamba2(c *config, m *llm.Model) {
 		Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),
 		Kernel: c.or(4, "mamba_d_conv"), Chunk: max(1, c.or(256, "chunk_size")),
 		ConvBias: c.flag("use_conv_bias", true)}
-	list := c.list("layers_block_type", m.Layers)
+	list := c.words("layers_block_type", m.Layers)
 	if list == nil {
 		c.fail("layers_block_type", "layers_block_type is missing", "The kind of each layer is expected.",
 			"Add it, or correct it in the config.json.")
@@ -143,7 +143,7 @@ func zamba2(c *config, m *llm.Model) {
 	each := llm.Hybrid{Rank: c.or(128, "adapter_rank"), QKV: c.flag("use_shared_attention_adapter", false)}
 	again, at := &each, int64(0)
 	pattern(m, func(l int64, b *llm.Block) {
-		switch fmt.Sprint(list[l]) {
+		switch list[l] {
 		case "mamba", linear:
 		case "hybrid":
 			b.Hybrid = again

@@ -99,7 +99,6 @@ func (s *state) sort(op int32) {
 			list[j], list[j-1] = list[j-1], list[j]
 		}
 	}
-	s.final[op] = list[len(list)-1]
 }
 
 // insert puts a run of a kind at a place; what was there comes after it.
@@ -195,9 +194,6 @@ func (s *state) leave(x int32) {
 	at := slices.Index(list, x)
 	list = append(list[:at], list[at+1:]...)
 	s.runs[op] = list
-	if at > 0 && at == len(list) {
-		s.final[op] = list[at-1]
-	}
 	s.list(op)
 	if s.clock != nil {
 		s.count(&s.m.kinds[s.kind[x]], -1)
@@ -228,11 +224,8 @@ func (s *state) there(x int32) bool {
 // excess is known to be above it.
 func (s *state) evaluate(limit int64) {
 	for _, v := range s.dirty {
-		op := s.m.maker[v]
-		for _, x := range s.runs[op] {
-			if s.plain {
-				s.settle(s.copies[x]+s.m.slot[v], s.lastUser(x, op, v))
-			} else if w := s.m.kinds[s.kind[x]].write(v); w != none {
+		for _, x := range s.runs[s.m.maker[v]] {
+			if w := s.m.kinds[s.kind[x]].write(v); w != none {
 				s.settle(s.copies[x]+w, s.lastReader(x, w))
 			}
 		}

@@ -43,7 +43,6 @@ type model struct {
 	in     [][]int32  // of every operation, with source and sink: what it reads, each once
 	users  [][]int32  // of every value: operations that have to run and read it
 	maker  []int32    // of every value: the operation that makes it, or none
-	slot   []int32    // of every value: which write of a full run serves it, or none
 	size   []engine.Bytes
 	needed []bool        // operations that have to run
 	once   []bool        // operations that never run again
@@ -72,8 +71,8 @@ func read(g *engine.Graph, ways bool) (*model, error) {
 	n := len(g.Ops)
 	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2),
 		users: make([][]int32, len(g.Values)),
-		maker: make([]int32, len(g.Values)), slot: make([]int32, len(g.Values)),
-		size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
+		maker: make([]int32, len(g.Values)),
+		size:  make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
 	for v := range g.Values {
 		m.maker[v], m.size[v] = none, g.Values[v].Size
 		if g.Values[v].Initial&engine.OnDevice != 0 {
@@ -90,12 +89,6 @@ func read(g *engine.Graph, ways bool) (*model, error) {
 		return nil, err
 	}
 	m.listKinds(ways)
-	for v, i := range m.maker {
-		m.slot[v] = none
-		if i != none {
-			m.slot[v] = m.kinds[i].write(int32(v))
-		}
-	}
 	for _, i := range m.order {
 		m.base += m.least(i)
 	}

@@ -124,14 +124,9 @@ func (s *state) insert(id kindID, p int32) {
 
 // putIn is insert, the memory aside.
 func (s *state) putIn(x, p int32) {
-	s.order = slices.Insert(s.order, int(p), x)
-	s.number(p, int32(len(s.order)))
-	s.join(x)
-}
-
-// join puts a run that is in the sequence among those of its operation.
-func (s *state) join(x int32) {
 	op := s.op(x)
+	s.order = slices.Insert(s.order, int(p), x)
+	s.number(p)
 	s.runs[op] = append(s.runs[op], x)
 	s.list(op)
 	s.sort(op)
@@ -140,10 +135,10 @@ func (s *state) join(x int32) {
 	}
 }
 
-// number gives their places to the runs from a place to before another.
-func (s *state) number(from, to int32) {
+// number gives their places to the runs from a place on.
+func (s *state) number(from int32) {
 	place, p := s.place, from
-	for _, x := range s.order[from:to] {
+	for _, x := range s.order[from:] {
 		place[x] = p
 		p++
 	}
@@ -182,18 +177,11 @@ func (s *state) remove(p int32) {
 // takeOut is remove, the memory aside.
 func (s *state) takeOut(p int32) {
 	x := s.order[p]
-	s.order = slices.Delete(s.order, int(p), int(p)+1)
-	s.number(p, int32(len(s.order)))
-	s.leave(x)
-}
-
-// leave takes a run that is no longer in the sequence from those of its operation.
-func (s *state) leave(x int32) {
 	op := s.op(x)
-	list := s.runs[op]
-	at := slices.Index(list, x)
-	list = append(list[:at], list[at+1:]...)
-	s.runs[op] = list
+	s.order = slices.Delete(s.order, int(p), int(p)+1)
+	s.number(p)
+	at := slices.Index(s.runs[op], x)
+	s.runs[op] = slices.Delete(s.runs[op], at, at+1)
 	s.list(op)
 	if s.clock != nil {
 		s.count(&s.m.kinds[s.kind[x]], -1)
@@ -329,36 +317,15 @@ func (s *state) undo() {
 		s.room[o.run].net -= s.size[o.copy]
 		s.last[o.copy] = o.run
 	}
-	s.reverse()
 	for k := len(s.edits) - 1; k >= 0; k-- {
 		switch e := s.edits[k]; e.what {
 		case shifted:
-			s.sort(s.op(e.run))
+			s.rotate(e.to, e.from)
 		case inserted:
-			s.leave(e.run)
+			s.takeOut(e.to)
 			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
 		case removed:
-			s.join(e.run)
+			s.putIn(e.run, e.from)
 		}
 	}
-}
-
-// reverse takes the edits of the order back. Runs whose places they have not changed keep theirs.
-func (s *state) reverse() {
-	low, high := nowhere, int32(0)
-	for k := len(s.edits) - 1; k >= 0; k-- {
-		e := s.edits[k]
-		if e.what != removed {
-			s.order = slices.Delete(s.order, int(e.to), int(e.to)+1)
-		}
-		if e.what != inserted {
-			s.order = slices.Insert(s.order, int(e.from), e.run)
-		}
-		low, high = min(low, e.from, e.to), max(high, e.from, e.to)
-	}
-	high += int32(len(s.edits))
-	if s.grown != 0 || int(high) > len(s.order) {
-		high = int32(len(s.order))
-	}
-	s.number(min(low, high), high)
 }

@@ -24,9 +24,8 @@ and reorder; window and lms, which offload; pofo, which knows what offloading al
 the network is a chain; and a plan that moves everything out and in around every operation. So it
 is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
 transfers in them. The offload, the wait and the fetch of a value that lies long over
-a crowded moment come and go together; what is made again can be fetched instead, or
-the other way round. Every better plan is played as it is, and without its waits;
-in the last one, fetches for which runs wait begin as soon as there is room.
+a crowded moment come and go together; what is fetched can be made again instead. Every
+better plan is played as it is, and without its waits: then runs wait for room by themselves.
 
 Where bytes stream, the plans are those for whole transfers. The lower bound takes the
 operation beside which most is above the budget: that can be made again, which costs its
@@ -97,7 +96,7 @@ func (j *joint) solve() (*engine.Solution, error) {
 			j.m = m.linked(p)
 		}
 	}
-	j.begin(m)
+	j.begin()
 	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
 	}
@@ -109,7 +108,7 @@ func (j *joint) solve() (*engine.Solution, error) {
 
 // begin takes the best of what others find. Where everything can move, the serial plan
 // needs the least memory of all.
-func (j *joint) begin(m *model) {
+func (j *joint) begin() {
 	if j.m != nil {
 		seq := j.m.serial()
 		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
@@ -119,34 +118,11 @@ func (j *joint) begin(m *model) {
 			return
 		}
 	}
-	if s := j.fewSpace(m); s != nil {
-		j.recompute(m, s)
-	} else {
-		j.ask(graphSearch, searchArgs(j.args))
-	}
+	j.ask(graphSearch, searchArgs(j.args))
 	j.ask(window.Window, nil)
 	j.ask(window.LMS, nil)
 	if j.p.Chain != nil {
 		j.ask(combined.Pofo, nil)
-	}
-}
-
-// fewSpace returns the exact search that graphsearch leaves small graphs to, if a plan fits
-// already, so that it need not tell the smallest budget.
-func (j *joint) fewSpace(m *model) *space {
-	if j.m == nil || j.best == nil {
-		return nil
-	}
-	return newFewSpace(m, j.args.Is("order", "kept"), j.poll)
-}
-
-// recompute takes the fastest sequence without transfers, as graphsearch does.
-func (j *joint) recompute(m *model, s *space) {
-	seq, err := s.find(j.p.Budget, false)
-	if err != nil {
-		j.ask(graphSearch, searchArgs(j.args))
-	} else if seq != nil {
-		j.better(m.solution(seq), graphSearch)
 	}
 }
 

@@ -146,30 +146,6 @@ func spansOf(trace *sim.Trace, steps engine.Schedule) (at []*sim.Span, begins, e
 	return at, begins, ends
 }
 
-// versions are schedules of a sequence: as it is, and without its waits, so that
-// runs wait for room by themselves, with fetches as soon as there is room and not before
-// the planned times.
-func (m *model) versions(seq []kindID, planned *sim.Trace) (list []engine.Schedule) {
-	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what == engine.StepWait })
-	if len(loose) == len(seq) {
-		return nil
-	}
-	steps := m.schedule(loose)
-	timed := slices.Clone(steps)
-	starts := map[engine.ValueID][]time.Duration{} // of fetches, in the order of the program
-	for i := range planned.Spans {
-		if sp := &planned.Spans[i]; sp.Kind == sim.SpanFetch {
-			starts[sp.Value] = append(starts[sp.Value], sp.Start)
-		}
-	}
-	for i := range timed {
-		if st := &timed[i]; st.Kind == engine.StepFetch {
-			st.NotBefore, starts[st.Value] = starts[st.Value][0], starts[st.Value][1:]
-		}
-	}
-	return []engine.Schedule{steps, timed}
-}
-
 // used returns a sequence without fetches that have no reader, and without offloads of what is
 // not fetched.
 func (m *model) used(seq []kindID) []kindID {
@@ -194,30 +170,29 @@ func (m *model) used(seq []kindID) []kindID {
 	return out
 }
 
-// play plays a sequence, and takes it if it is better than the best; ok is false if it cannot
-// be played within the budget.
+// play plays a sequence, and takes it if it is better than the best, as it is or without its waits, so that
+// runs wait for room by themselves; ok is false if it cannot be played within the budget.
 func (j *joint) play(seq []kindID, how string) (ok bool) {
 	seq = j.m.used(seq)
-	steps := j.m.schedule(seq)
-	planned, err := sim.Play(j.p, steps)
-	if err != nil {
+	if !j.playAs(seq, seq, how) {
 		return false
 	}
-	j.keepBest(steps, planned, seq, how)
-	for _, other := range j.m.versions(seq, planned) {
-		if trace, err := sim.Play(j.p, other); err == nil {
-			j.keepBest(other, trace, seq, how)
-		}
+	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return j.m.kinds[id].what == engine.StepWait })
+	if len(loose) < len(seq) {
+		j.playAs(loose, seq, how)
 	}
 	return true
 }
 
-// keepBest keeps a played schedule if it is faster than the best one, with the sequence and how it was found.
-func (j *joint) keepBest(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
-	if j.best == nil || trace.Makespan < j.best.Makespan {
+// playAs plays a sequence, and keeps it with the one that it stands for and how that was found if it is the fastest.
+func (j *joint) playAs(played, seq []kindID, how string) (ok bool) {
+	steps := j.m.schedule(played)
+	trace, err := sim.Play(j.p, steps)
+	if err == nil && (j.best == nil || trace.Makespan < j.best.Makespan) {
 		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak,
 			Notes: []string{j.m.describeAll(seq)}}, how, seq
 	}
+	return err == nil
 }
 
 // describeAll says what runs again and what moves.

@@ -74,14 +74,18 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	if err != nil {
 		return nil
 	}
-	at, begins, ends := spansOf(trace, steps)
-	during := func(t time.Duration) int { // the first run that is not over
-		n, _ := slices.BinarySearchFunc(ends, t,
-			func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
-		return n
+	at := make([]*sim.Span, len(steps))
+	var begins, ends []time.Duration // of runs, in their order
+	for i := range trace.Spans {
+		at[trace.Spans[i].Step] = &trace.Spans[i]
 	}
-	from := func(t time.Duration) int { // the first run that begins no sooner
-		n, _ := slices.BinarySearch(begins, t)
+	for i, st := range steps {
+		if st.Kind == engine.StepRun {
+			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
+		}
+	}
+	first := func(times []time.Duration, t time.Duration) int { // the first of them that is not before t
+		n, _ := slices.BinarySearch(times, t)
 		return n
 	}
 	var list []element
@@ -106,14 +110,14 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 				return nil
 			}
 			if wait[v] == 0 { // once is enough
-				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, from(at[i].End)), 1, m.wait[v]})
+				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
 			}
 		case engine.StepFetch:
 			if wait[v] == 0 {
 				return nil
 			}
-			slot := max(during(at[i].Start), list[wait[v]-2].slot)
+			slot := max(first(ends, at[i].Start+1), list[wait[v]-2].slot)
 			list[wait[v]-1].slot = min(list[wait[v]-1].slot, slot)
 			list = append(list, element{slot, 2, m.fetch[v]})
 		}
@@ -130,20 +134,6 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		return nil
 	}
 	return seq
-}
-
-// spansOf returns the span of each step of a schedule, and when its runs begin and end, in their order.
-func spansOf(trace *sim.Trace, steps engine.Schedule) (at []*sim.Span, begins, ends []time.Duration) {
-	at = make([]*sim.Span, len(steps))
-	for i := range trace.Spans {
-		at[trace.Spans[i].Step] = &trace.Spans[i]
-	}
-	for i, st := range steps {
-		if st.Kind == engine.StepRun {
-			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
-		}
-	}
-	return at, begins, ends
 }
 
 // used returns a sequence without fetches that have no reader, and without offloads of what is

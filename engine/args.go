@@ -14,7 +14,6 @@ type Param struct {
 	Default          string   // in the spelling of Args
 	Min, Max         int      // of a whole number, both included
 	Choices          []string // of a word; nil for a number
-	Tried            string   // unit, MiB or operations, of a number that the page tries values of; or empty
 }
 
 // Args holds the values of parameters by name, as people and links spell them; a parameter that is missing has its

@@ -30,7 +30,7 @@ and the largest that fits, and then closer to the fastest of them.`,
 	Params: []engine.Param{{
 		Name: "window", Title: "Window, MiB",
 		Doc:     "How far to look ahead, in MiB; 0 searches for the fastest within the budget.",
-		Default: "0", Min: 0, Max: 1 << 24, Tried: "MiB",
+		Default: "0", Min: 0, Max: 1 << 24,
 	}},
 	Solver: solveWindow,
 }

@@ -29,12 +29,6 @@ const maxJSON = 192 << 20
 // they are asked for, and lists are decoded one item at a time, so that a long file can
 // be stopped.
 func Open(data []byte, errs *parse.Errors) *Object {
-	Check(data, errs)
-	return Parse(data, errs)
-}
-
-// Check refuses content that is too large, and what scan refuses.
-func Check(data []byte, errs *parse.Errors) {
 	if len(data) > maxJSON {
 		errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
 			Expected: fmt.Sprintf("At most %d MiB are read.", maxJSON>>20), Remedy: "Keep only the stages."})
@@ -42,10 +36,6 @@ func Check(data []byte, errs *parse.Errors) {
 	if e := scan(data); e != nil {
 		errs.Fail(e)
 	}
-}
-
-// Parse is Open for content that has been checked.
-func Parse(data []byte, errs *parse.Errors) *Object {
 	// Whether it is valid is cheaper to know than why it is not.
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
 		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))

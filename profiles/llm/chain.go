@@ -220,7 +220,7 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 		if u.stays {
 			n += size(w.n, p.s.Compute)
 		}
-		if w.trained && (w.name == "head" || w.name == "embedding" && p.s.Model.Tied) {
+		if w.trained && !p.apart() && (w.name == "head" || w.name == "embedding" && p.s.Model.Tied) {
 			n += size(w.n, p.s.Compute)
 		}
 	}

@@ -28,6 +28,9 @@ func TestChainIsTheStep(t *testing.T) {
 		{"shared", Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 8192, Accumulate: 2},
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
 			Stepping:  Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8}}},
+		{"apart", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192},
+			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
+			Stepping:  Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8, EndsApart: true}}},
 	} {
 		p, err := Profile(c.s, card)
 		if err != nil {

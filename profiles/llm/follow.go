@@ -232,6 +232,9 @@ func (f *follower) forward(k int, light bool) {
 	case 2:
 		f.made.out = f.take(f.units[0].block.values[blockInput].bytes, Saved)
 		f.workspace(0)
+		if !f.root.stays {
+			f.reshard(f.root)
+		}
 	case n:
 		if f.w.loss.norm != nil { // it stays
 			return
@@ -279,9 +282,7 @@ func (f *follower) backward(k int) {
 		u := f.units[i]
 		f.unshard(u)
 		f.receive(u, false)
-		if i > 0 {
-			f.unshard(f.units[i-1])
-		}
+		f.unshardBefore(i)
 		h := f.here[f.g.Saved(k)]
 		f.grad = f.unitBackward(u, f.output(k-1), f.grad, h.kept)
 		h.kept = nil

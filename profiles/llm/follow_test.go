@@ -21,6 +21,7 @@ func TestFollow(t *testing.T) {
 		{"llama3-8b", engine.Args{"program": "torchtune"}},
 		{"gpt2", engine.Args{"program": "megatron"}},
 		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "program": "torchtitan", "lora": "8"}},
+		{"llama3-8b", engine.Args{"gpus": "8", "program": "torchtitan-2026", "accumulate": "2"}},
 	} {
 		a, err := New(Lookup(c.model), c.args)
 		if err != nil {

@@ -33,11 +33,15 @@ func (o *outline) graph(c *Card) *engine.Graph {
 	}
 	w.forwards()
 	for k := o.n; k > 0; k-- {
-		if k > 2 && k < o.n && !w.units[w.unit(k-1)].stays {
-			w.gather(w.unit(k-1), w.at[of.Bwd(k+1)])
+		if k > 1 && w.unit(k-1) != w.unit(o.n) && !w.units[w.unit(k-1)].stays {
+			after := w.at[of.Fwd(o.n)]
+			if k < o.n {
+				after = w.at[of.Bwd(k+1)]
+			}
+			w.gather(w.unit(k-1), after)
 		}
 		w.writeBackward(k)
-		if k > 1 && k < o.n {
+		if w.unit(k) != 0 {
 			w.reduce(w.unit(k))
 		}
 	}
@@ -94,9 +98,9 @@ func (w *grapher) op(o engine.Op) engine.OpID {
 	return engine.OpID(len(w.g.Ops) - 1)
 }
 
-// unit returns that of a stage: the root's stages are the first and the last.
+// unit returns that of a stage: the root's stages are the first and the last, unless the head is apart.
 func (w *grapher) unit(k int) int {
-	if k == w.n {
+	if k == w.n && !w.apart() {
 		return 0
 	}
 	return k - 1
@@ -108,8 +112,13 @@ func (w *grapher) states(u *unit, i int) *values {
 	s := w.s
 	v := &values{unit: u, name: "block " + strconv.Itoa(i), shard: engine.NoValue, whole: engine.NoValue,
 		states: engine.NoValue, share: engine.NoValue}
-	if i == 0 {
+	switch {
+	case i == 0 && w.apart():
+		v.name = "embedding"
+	case i == 0:
 		v.name = "embedding and head"
+	case u == w.head:
+		v.name = "head"
 	}
 	var stored, gathered, kept, share engine.Bytes
 	for _, x := range u.weights {
@@ -190,7 +199,7 @@ func (w *grapher) forwards() {
 		if k > 1 {
 			after = w.at[k-2]
 		}
-		if k > 1 && k < w.n-1 { // that of stage 2 is under way
+		if k > 1 && k < w.n && w.unit(k+1) != 0 { // that of stage 2 is under way
 			w.gather(w.unit(k+1), after)
 		}
 		if k > 1 && k < w.n {

@@ -34,7 +34,9 @@ func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), L
 // which it takes over.
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
-	p.cast(p.root)
+	p.cast(p.head)
+	p.unshard(p.head)
+	p.receive(p.head, true)
 	_, outer := p.s.tail().tokens()
 	h := p.s.tail().Model.Hidden
 	w.loss.norm = p.finalNorm()
@@ -154,14 +156,17 @@ func (p *program) lossBackward(w *pass) handle {
 	p.give(all)
 	p.give(l.hidden)
 	if !p.s.gathers() {
-		p.reshard(p.root)
+		p.reshard(p.head)
 	}
 	if inner != outer {
 		part := p.take(size(outer*h, p.s.Compute), Backwards)
 		p.give(g)
 		g = part
 	}
-	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.root, w) })
+	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.head, w) })
+	if p.apart() {
+		p.reduceUnit(p.head)
+	}
 	p.give(l.input)
 	p.give(l.held)
 	p.give(l.capped)
@@ -257,7 +262,7 @@ func (p *program) headGradients() handle {
 // headGradient makes the gradient of the head's weights, which a tied head shares with
 // the embedding.
 func (p *program) headGradient() {
-	u := p.root
+	u := p.head
 	i := len(u.weights) - 1
 	if p.s.Model.Tied && p.first {
 		i = 0

@@ -163,10 +163,12 @@ func (k LossKind) whole() bool {
 
 // Layout says how the work is spread over ranks.
 type Layout struct {
-	Zero        int   // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
-	Shard       int64 // [1]
-	FSDPOne     bool  // the buffers of FSDP on a single rank
-	NoReshard   bool  // gathered weights stay through the step
+	Zero      int   // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
+	Shard     int64 // [1]
+	FSDPOne   bool  // the buffers of FSDP on a single rank
+	NoReshard bool  // gathered weights stay through the step
+	// embedding and head are units of FSDP of their own, unless they are tied [torchtitan#1094, July 2025]
+	EndsApart   bool
 	ReduceAside bool  // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
 	Static      bool  // gradients have a buffer that is never given back
 	Tensor      int64 // tensor parallel degree [1]

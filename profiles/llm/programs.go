@@ -28,11 +28,11 @@ var Programs = []Program{
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 		}},
 	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py",
-		func(s *Setup) {
-			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
-			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
-			s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
-		}},
+		torchtitan},
+	{"torchtitan-2026", "torchtitan of 2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
+		torchtitan(s)
+		s.EndsApart, s.Loss = true, LossChunked
+	}},
 	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {
 			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
@@ -44,6 +44,12 @@ var Programs = []Program{
 			s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
 			s.Zero = 1
 		}},
+}
+
+func torchtitan(s *Setup) {
+	s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
+	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
+	s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
 }
 
 // FindProgram finds a preset by its name; nil if it is not known.

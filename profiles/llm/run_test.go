@@ -134,6 +134,31 @@ func TestPoolsOfFSDP(t *testing.T) {
 	}
 }
 
+// An embedding that is a unit of its own is not there while the head is, so that the loss has its
+// weights less, and the pools of the collectives no more than one of the two at a time. A tied one
+// is the head, and changes nothing.
+func TestEndsApart(t *testing.T) {
+	s := normal(t, titan())
+	whole := newProgram(&s, s.end(true, true))
+	whole.play(1)
+	s.EndsApart = true
+	p := newProgram(&s, s.end(true, true))
+	p.play(1)
+	embedding := size(s.Model.embedding(), 2)
+	gathered := func(p *program) engine.Bytes { return p.phaseParts[LossForward][Gathered] }
+	if got := gathered(whole) - gathered(p); got < embedding {
+		t.Errorf("the loss has %d bytes of gathered weights less with the embedding apart; want its weights at least, %d",
+			got, embedding)
+	}
+	if got, most := p.poolPeaks[gather], 2*embedding; got > most {
+		t.Errorf("the gathers' pool reached %d bytes; want no more than one end and its share, %d", got, most)
+	}
+	tied := normal(t, Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Layout: Layout{Shard: 8, EndsApart: true}})
+	if newProgram(&tied, tied.end(true, true)).apart() {
+		t.Error("a tied head is apart from its embedding")
+	}
+}
+
 // A pipeline's first stage holds a set of activations for each micro batch in flight.
 func TestInFlight(t *testing.T) {
 	s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 4096},

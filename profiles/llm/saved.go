@@ -43,7 +43,8 @@ func (p *program) saved() (out Kept) {
 		}
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
-	q, w := &program{ledger: &ledger{}, s: p.s, root: newUnit(nil, nil)}, &pass{}
+	none := newUnit(nil, nil)
+	q, w := &program{ledger: &ledger{}, s: p.s, root: none, head: none}, &pass{}
 	last := p.s.tail()
 	_, outer := last.tokens()
 	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)

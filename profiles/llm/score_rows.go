@@ -72,6 +72,7 @@ type rowConfig struct {
 	GPUs        int64  `json:"gpus"`
 	FSDPOne     bool   `json:"fsdp_one"`
 	Reshard     *bool  `json:"reshard"`
+	EndsApart   *bool  `json:"ends_apart"`
 	Static      bool   `json:"grads_static"`
 	TP          int64  `json:"tp"`
 	SP          *bool  `json:"sp"`
@@ -147,6 +148,15 @@ func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	return ranks.List[*c.Rank].Result, nil
 }
 
+// late reports whether a row is of torchtitan since July 2025. Where it does not say so itself, it is
+// known by keys that are repeated and a loss that is compiled.
+func (c *rowConfig) late() bool {
+	if c.EndsApart != nil {
+		return *c.EndsApart
+	}
+	return c.RepeatKV && c.Loss == LossCompiled
+}
+
 // setup returns the Setup of a row.
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
@@ -164,6 +174,7 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 			!*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP,
 			ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
 	s.ReduceAside = c.LossImpl == heldPred
+	s.EndsApart = c.late()
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}

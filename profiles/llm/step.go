@@ -17,7 +17,8 @@ type program struct {
 	*ledger
 	s *Setup
 
-	root  *unit
+	root  *unit // the embedding, and last norm and head where they are one unit with it
+	head  *unit // last norm and head
 	units []*unit
 	swaps []swapRow
 	first bool // has the embedding
@@ -55,7 +56,7 @@ func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
 	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
 	m, trained := s.Model, s.trains()
-	p.root = p.ends()
+	p.root, p.head = p.ends()
 	if s.OneGraph && s.Checkpoint == CheckpointBudget {
 		b := newWhole(s, of.layers)
 		u := newUnit(p.blockWeights(b), b)
@@ -102,8 +103,7 @@ func newProgram(s *Setup, of share) *program {
 		}
 		p.units = append(p.units, u)
 	}
-	last1 := p.units[len(p.units)-1]
-	last1.stays = true
+	p.units[len(p.units)-1].stays = !p.apart()
 	if s.NoReshard {
 		for _, u := range p.units {
 			u.stays = true
@@ -112,10 +112,11 @@ func newProgram(s *Setup, of share) *program {
 	return p
 }
 
-// ends returns the unit of what stands before and behind the blocks: embedding, last norm and head.
-func (p *program) ends() *unit {
+// ends returns the units of what stands before and behind the blocks: the embedding, and last norm
+// and head, which are one unit unless the setup has them apart.
+func (p *program) ends() (front, behind *unit) {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
-	var root []weight
+	var root, head []weight
 	if p.first {
 		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained,
 			row: m.Hidden})
@@ -124,16 +125,25 @@ func (p *program) ends() *unit {
 		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
 		b.final()
 		for _, o := range b.ops {
-			root = append(root, o.weights...)
+			head = append(head, o.weights...)
 		}
 		if n := m.head() - m.finalParams(); n > 0 {
-			root = append(root, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden})
+			head = append(head, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden})
 		}
 	}
-	u := newUnit(root, nil)
-	u.stays = true
-	return u
+	if s.EndsApart && s.gathers() && !m.Tied && len(root) > 0 && len(head) > 0 {
+		front, behind = newUnit(root, nil), newUnit(head, nil)
+		front.stays = s.NoReshard
+	} else {
+		front = newUnit(append(root, head...), nil)
+		front.stays, behind = true, front
+	}
+	behind.stays = true
+	return front, behind
 }
+
+// apart reports whether last norm and head are a unit of their own.
+func (p *program) apart() bool { return p.head != p.root }
 
 // modeOf returns how a block is checkpointed, the rank's blocks counted from 0.
 func (s *Setup) modeOf(i int64) CheckpointKind {
@@ -160,7 +170,13 @@ func (p *program) blockWeights(b *block) (out []weight) {
 }
 
 // all returns the units in the order of the forward.
-func (p *program) all() []*unit { return append([]*unit{p.root}, p.units...) }
+func (p *program) all() []*unit {
+	all := append([]*unit{p.root}, p.units...)
+	if p.apart() {
+		all = append(all, p.head)
+	}
+	return all
+}
 
 // loads takes the states.
 func (p *program) loads() {
@@ -237,6 +253,9 @@ func (p *program) forwardPass() *pass {
 	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)
 	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
+	if !p.root.stays {
+		p.reshard(p.root)
+	}
 	p.cut()
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
@@ -345,9 +364,7 @@ func (p *program) backwardPass(w *pass) {
 		u := p.units[i]
 		p.unshard(u)
 		p.receive(u, false)
-		if i > 0 {
-			p.unshard(p.units[i-1])
-		}
+		p.unshardBefore(i)
 		fetch(i)
 		if !p.s.Stash {
 			fetch(i - 1)
@@ -372,6 +389,16 @@ func (p *program) backwardPass(w *pass) {
 	p.reduceEnds(g)
 }
 
+// unshardBefore gathers what the backward needs behind that of a block: the block before it, or an
+// embedding that is a unit of its own.
+func (p *program) unshardBefore(i int) {
+	if i > 0 {
+		p.unshard(p.units[i-1])
+	} else if p.apart() {
+		p.unshard(p.root)
+	}
+}
+
 // unitBackward runs the backward of a block from the gradient of its output, with those of
 // its weights.
 func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
@@ -386,6 +413,7 @@ func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 // the embedding, and reduces those of embedding and head.
 func (p *program) reduceEnds(g handle) {
 	p.phase = Reduction
+	p.receive(p.root, false)
 	if p.first && p.s.trains() {
 		p.embeddingBackward()
 	}

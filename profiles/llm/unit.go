@@ -63,7 +63,7 @@ func (p *program) unshard(u *unit) {
 	if len(u.weights) == 0 { // between the ends of a pipeline
 		return
 	}
-	if u != p.root {
+	if u != p.root && u != p.head {
 		p.cast(u)
 	}
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {

@@ -45,7 +45,7 @@ func (p *Pool) Hold() (release func()) {
 func (p *Pool) preempt() {
 	need := len(p.urgent)
 	for _, w := range p.workers {
-		if w != nil && w.next == nil && (w.job == nil || w.job.given) {
+		if w != nil && (w.job == nil || w.job.given) {
 			need-- // it is being started, or its job was given up and it ends soon
 		}
 	}
@@ -62,11 +62,45 @@ func (p *Pool) preempt() {
 		if err != nil {
 			continue // cannot happen: it was encoded before
 		}
-		j.dropLost()
-		j.payload, j.heard, j.silent, j.again = payload, time.Time{}, false, false
+		j.payload, j.heard, j.silent = payload, time.Time{}, false
 		p.patient = slices.Insert(p.patient, 0, j)
 		w.job, w.proven = nil, true // it did not fail
 		p.bury(w, "preempted")
 		need--
+	}
+}
+
+// inbox runs functions one after the other, in the order in which they were put. Each event of the
+// browser comes on a goroutine of its own, and one that waits may be overtaken: without an inbox a
+// worker's progress could be handled after its answer, or its death before its last output.
+type inbox struct {
+	mu      sync.Mutex
+	waiting []func()
+	busy    bool
+}
+
+// put queues f. It does not wait until f has run.
+func (q *inbox) put(f func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, f)
+	if !q.busy {
+		q.busy = true
+		go q.work()
+	}
+}
+
+func (q *inbox) work() {
+	for {
+		q.mu.Lock()
+		if len(q.waiting) == 0 {
+			q.busy = false
+			q.mu.Unlock()
+			return
+		}
+		f := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		q.mu.Unlock()
+		f()
 	}
 }

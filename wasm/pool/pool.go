@@ -11,8 +11,8 @@ import (
 
 // Times and limits of the pool.
 const (
-	// heartbeat is how long a running request may be silent before another worker is asked, and how
-	// long a worker may take to start while a request waits for it.
+	// heartbeat is how long a running request may be silent before the page is told; after twice
+	// that it fails. It is also how long a worker may take to start while a request waits for it.
 	heartbeat = 10 * time.Second
 	// cancelGrace is how long the worker of a cancelled request may go on: most solves end sooner
 	// than a worker is replaced.
@@ -39,11 +39,10 @@ type port struct {
 // events are the functions that a worker's messages call. They are called one after the other, in
 // the order of the messages, and never from within start, send or kill.
 type events struct {
-	ready       func()
-	beat        func()       // it is working
-	speculative func([]byte) // see speculative.message
-	message     func([]byte)
-	died        func(detail string) // detail is the last that it wrote
+	ready   func()
+	beat    func() // it is working
+	message func([]byte)
+	died    func(detail string) // detail is the last that it wrote
 }
 
 // Pool implements proto.Pool. Up to width workers may be busy with sweeps and questions. There is
@@ -56,21 +55,20 @@ type Pool struct {
 
 	spoil func(proto.Request) proto.Request // in self-tests: returns what is sent instead of a request; otherwise nil
 
-	mu          sync.Mutex
-	workers     []*worker   // one per slot; nil where none runs
-	speculative speculative // from the first worker, until the first solve
-	answered    bool        // the first answer has arrived
-	full        bool        // every slot should have a worker, not only the first
-	failed      int         // workers that died unused since one was last of use
-	broken      string      // why no more workers are started; empty if they are
-	urgent      []*job      // everything but sweeps and questions; files that are opened come first
-	patient     []*job
-	held        int         // calls of Hold that have not been released
-	asked       time.Time   // when the last solve came
-	several     bool        // it came less than debounce after the one before
-	resume      *time.Timer // calls pump when the debounce is over; nil if no timer runs
-	onSilence   func(proto.Request, time.Duration)
-	notices     inbox // calls of onSilence, in the order in which they were decided
+	mu        sync.Mutex
+	workers   []*worker // one per slot; nil where none runs
+	answered  bool      // the first answer has arrived
+	full      bool      // every slot should have a worker, not only the first
+	failed    int       // workers that died unused since one was last of use
+	broken    string    // why no more workers are started; empty if they are
+	urgent    []*job    // everything but sweeps and questions; files that are opened come first
+	patient   []*job
+	held      int         // calls of Hold that have not been released
+	asked     time.Time   // when the last solve came
+	several   bool        // it came less than debounce after the one before
+	resume    *time.Timer // calls pump when the debounce is over; nil if no timer runs
+	onSilence func(proto.Request, time.Duration)
+	notices   inbox // calls of onSilence, in the order in which they were decided
 }
 
 type worker struct {
@@ -80,7 +78,6 @@ type worker struct {
 	ready  bool
 	proven bool // it has given an answer
 	job    *job
-	next   *job // the job to give to it when it is ready, because another worker is silent about it
 }
 
 type job struct {
@@ -92,8 +89,6 @@ type job struct {
 	given   bool      // it was cancelled or has failed: an answer is dropped
 	heard   time.Time // last sign of life; zero while it is queued
 	silent  bool      // OnSilence was called for it
-	again   bool      // another worker was asked
-	lost    *worker   // the silent worker, which has lost its slot and may still answer
 }
 
 // newPool starts the first worker. The others start after its first answer, or when a request waits
@@ -138,9 +133,6 @@ func (p *Pool) one(ctx context.Context, req proto.Request, tell func(any)) (any,
 	payload, err := proto.EncodeRequest(sent)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	if r := p.takeSpeculative(req, payload); r != nil {
-		return r.Result()
 	}
 	j := &job{req: req, payload: payload, tell: tell, done: make(chan *proto.Reply, 1)}
 	if file := proto.FileOf(req); file != nil {
@@ -255,11 +247,10 @@ func (p *Pool) spawn(slot int) {
 	}
 	w := &worker{slot: slot, begun: time.Now()}
 	port, err := p.start(events{
-		ready:       func() { p.onReady(w) },
-		beat:        func() { p.onBeat(w) },
-		speculative: p.onSpeculative,
-		message:     func(b []byte) { p.onMessage(w, b) },
-		died:        func(detail string) { p.onDeath(w, detail) },
+		ready:   func() { p.onReady(w) },
+		beat:    func() { p.onBeat(w) },
+		message: func(b []byte) { p.onMessage(w, b) },
+		died:    func(detail string) { p.onDeath(w, detail) },
 	})
 	if err != nil {
 		p.startFailed(slot, err.Error())
@@ -296,10 +287,6 @@ func (p *Pool) onReady(w *worker) {
 		return
 	}
 	w.ready = true
-	if j := w.next; j != nil {
-		w.next = nil
-		p.give(w, j)
-	}
 	if p.full {
 		p.fill()
 	}
@@ -347,7 +334,7 @@ func (p *Pool) onMessage(w *worker, b []byte) {
 func (p *Pool) jobOf(w *worker) *job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.has(w) {
+	if p.workers[w.slot] != w {
 		return nil
 	}
 	return w.job
@@ -358,10 +345,9 @@ func (p *Pool) jobOf(w *worker) *job {
 func (p *Pool) hear(w *worker, j *job, final bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.has(w) || w.job != j { // it was replaced while the reply was decoded
+	if p.workers[w.slot] != w || w.job != j { // it was replaced while the reply was decoded
 		return false
 	}
-	p.settle(w, j, final)
 	j.heard = time.Now()
 	if j.silent && !j.given {
 		p.tell(j, 0)
@@ -378,11 +364,8 @@ func (p *Pool) hear(w *worker, j *job, final bool) bool {
 func (p *Pool) onDeath(w *worker, detail string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.workers[w.slot] == w:
+	if p.workers[w.slot] == w {
 		p.bury(w, detail)
-	case p.has(w):
-		w.job.dropLost()
 	}
 }
 
@@ -390,11 +373,8 @@ func (p *Pool) onDeath(w *worker, detail string) {
 // lock.
 func (p *Pool) bury(w *worker, detail string) {
 	useless := w.job == nil && !w.proven
-	if j := w.job; j != nil {
-		j.dropLost()
-		if !j.given {
-			j.done <- proto.Ended(nil, crashed(detail))
-		}
+	if j := w.job; j != nil && !j.given {
+		j.done <- proto.Ended(nil, crashed(detail))
 	}
 	p.workers[w.slot] = nil
 	w.kill()
@@ -413,11 +393,7 @@ func (p *Pool) giveUp(j *job) {
 	j.given = true
 	p.urgent = without(p.urgent, j)
 	p.patient = without(p.patient, j)
-	j.dropLost()
 	for _, w := range p.workers {
-		if w != nil && w.next == j {
-			w.next = nil
-		}
 		if w != nil && w.job == j {
 			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
 		}

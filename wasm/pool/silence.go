@@ -8,13 +8,12 @@ import (
 )
 
 // A worker that computes polls, and its polls send beats (see Serve). A silent one is dead, or is
-// busy for long between two polls, so it is not ended at once. A new worker is given the same
-// request, and the first answer counts. If the old worker gives a sign of life first, the new one
-// is ended. The request fails only if both are silent.
+// busy for long between two polls, so it is not ended at once: the page says that it is silent, and
+// whoever waits can stop it.
 
-// listen checks whether the worker of j has been silent for heartbeat. The first time it tells the
-// page and gives j to another worker as well; the second time it fails j. While j is queued it
-// replaces workers that take too long to start.
+// listen checks whether the worker of j has been silent for heartbeat, which it tells the page, or
+// for twice as long: then it fails j and replaces the worker. While j is queued it replaces workers
+// that take too long to start.
 func (p *Pool) listen(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,12 +24,11 @@ func (p *Pool) listen(j *job) {
 	quiet := time.Since(j.heard)
 	switch {
 	case quiet < p.heartbeat || j.given:
-	case j.again:
+	case quiet >= 2*p.heartbeat:
 		p.abandon(j)
-	default:
+	case !j.silent:
 		j.silent = true
 		p.tell(j, quiet)
-		p.askAgain(j)
 	}
 }
 
@@ -49,65 +47,13 @@ func (p *Pool) onBeat(w *worker) {
 	}
 }
 
-// has reports whether w is in its slot, or is a silent worker that may still answer. The caller
-// holds the lock.
-func (p *Pool) has(w *worker) bool {
-	return p.workers[w.slot] == w || w.job != nil && w.job.lost == w
-}
-
-// askAgain starts a worker in the slot of the silent worker of j and gives it j too. The caller
-// holds the lock.
-func (p *Pool) askAgain(j *job) {
-	j.again, j.heard = true, time.Now()
-	payload, err := proto.EncodeRequest(j.req) // the first payload was handed over
-	if err != nil {
-		return // cannot happen: it was encoded before
-	}
-	for slot, w := range p.workers {
-		if w == nil || w.job != j {
-			continue
-		}
-		j.payload, j.lost = payload, w
-		p.workers[slot] = nil
-		p.spawn(slot)
-		if fresh := p.workers[slot]; fresh != nil {
-			fresh.next = j
-		}
-		return
-	}
-}
-
-// settle is called when w, one of the two workers of j, replies. If w is the one that was silent,
-// it gets its slot back and the new worker is ended. If w is the new one and the reply is final,
-// the silent one is ended. The caller holds the lock.
-func (p *Pool) settle(w *worker, j *job, final bool) {
-	fresh := p.workers[w.slot]
-	switch {
-	case j.lost == nil:
-	case j.lost != w:
-		if final {
-			j.dropLost()
-		}
-	case fresh == nil || fresh.job == j || fresh.next == j:
-		if fresh != nil {
-			fresh.kill()
-		}
-		p.workers[w.slot], j.lost, j.again = w, nil, false
-	case final: // its slot was given to a worker with another job
-		j.lost = nil
-		w.kill()
-	}
-}
-
-// abandon fails j, both of whose workers are silent, and replaces them. The caller holds the lock.
+// abandon fails j, whose worker is silent, and replaces that. The caller holds the lock.
 func (p *Pool) abandon(j *job) {
 	j.given = true
-	j.dropLost()
 	j.done <- proto.Ended(nil, proto.Fail(proto.Crash,
-		"The engine does not answer: two workers in turn said nothing for %v. Try again, or reload the page.",
-		p.heartbeat))
+		"The engine does not answer: it has said nothing for %v. Try again, or reload the page.", 2*p.heartbeat))
 	for _, w := range p.workers {
-		if w != nil && (w.job == j || w.next == j) {
+		if w != nil && w.job == j {
 			p.bury(w, "silent")
 		}
 	}
@@ -125,14 +71,6 @@ func (p *Pool) replaceStarting() {
 		if w != nil {
 			p.bury(w, "the worker could not be loaded in time")
 		}
-	}
-}
-
-// dropLost ends the silent worker of j. The pool's lock is held.
-func (j *job) dropLost() {
-	if w := j.lost; w != nil {
-		j.lost, w.job = nil, nil
-		w.kill()
 	}
 }
 

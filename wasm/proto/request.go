@@ -78,8 +78,7 @@ type Pool interface {
 	Size() int
 
 	// OnSilence sets the function that is called when a running request has given no sign of life
-	// for the time silent, and with 0 when it gives one again. The pool then asks another worker
-	// too. If that is silent as well, Do returns a Crash.
+	// for the time silent, and with 0 when it gives one again. If it goes on, Do returns a Crash.
 	OnSilence(f func(req Request, silent time.Duration))
 }
 

@@ -78,9 +78,9 @@ func TestBufferOfAll(t *testing.T) {
 			case 0:
 				s.Rect(FillOf(Role(r.IntN(int(NumRoles)))), x, y, 5, 5)
 			case 1:
-				s.Line(StrokeOf(Ink, 1), float32(x), float32(y), 0, 0)
+				s.Line(StrokeOf(Ink, 1), x, y, 0, 0)
 			case 2:
-				s.Path(OpArea, FillOf(Over), []float32{float32(x), float32(y), 0, 0, 1, 1})
+				s.Path(OpArea, FillOf(Over), []float64{x, y, 0, 0, 1, 1})
 			default:
 				s.AddText(Ink, x, y, Text{S: strings.Repeat("ä\U0001F600", r.IntN(4)), Anchor: Anchor(r.IntN(3)),
 					Bold: r.IntN(2) == 0, Large: r.IntN(2) == 0, Halo: r.IntN(2) == 0})

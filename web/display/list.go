@@ -72,6 +72,16 @@ func StrokeOf(r Role, width float32) Style {
 	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Width: width}
 }
 
+// DashedOf returns a stroke with a dash pattern.
+func DashedOf(r Role, width float32, d Dash) Style {
+	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Dash: d, Width: width}
+}
+
+// PatternOf returns a fill under a pattern, whose lines have a colour of their own.
+func PatternOf(r Role, p Pattern, lines Role) Style {
+	return Style{Fill: r, Stroke: NoRole, Pattern: p, Lines: lines}
+}
+
 // Group is a run of equal items: Nums[From:To], for texts also Texts[First:Last].
 type Group struct {
 	Op          Op
@@ -118,35 +128,38 @@ func (s *List) open(o Op, st Style) *Group {
 	return &s.Groups[len(s.Groups)-1]
 }
 
-// Rect adds a rectangle.
-func (s *List) Rect(st Style, x, y, w, h float64) {
-	g := s.open(OpRects, st)
-	s.Nums = append(s.Nums, float32(x), float32(y), float32(w), float32(h))
+// add adds coordinates to the last group, or to a new one.
+func (s *List) add(o Op, st Style, at ...float64) *Group {
+	g := s.open(o, st)
+	for _, x := range at {
+		s.Nums = append(s.Nums, float32(x))
+	}
 	g.To = len(s.Nums)
+	return g
 }
 
+// Rect adds a rectangle.
+func (s *List) Rect(st Style, x, y, w, h float64) { s.add(OpRects, st, x, y, w, h) }
+
 // Rects adds coordinates of rectangles that were collected elsewhere.
-func (s *List) Rects(st Style, xywh []float32) {
-	if len(xywh) == 0 {
-		return
+func (s *List) Rects(st Style, xywh []float64) {
+	if len(xywh) > 0 {
+		s.add(OpRects, st, xywh...)
 	}
-	g := s.open(OpRects, st)
-	s.Nums = append(s.Nums, xywh...)
-	g.To = len(s.Nums)
 }
 
 // Path adds an area or a line through points, x and y by turns; nothing of less than two.
-func (s *List) Path(o Op, st Style, xy []float32) {
-	if len(xy) < 4 {
-		return
+func (s *List) Path(o Op, st Style, xy []float64) {
+	if len(xy) >= 4 {
+		s.add(o, st, xy...)
 	}
-	g := s.open(o, st)
-	s.Nums = append(s.Nums, xy...)
-	g.To = len(s.Nums)
 }
 
 // Line adds a line through points.
-func (s *List) Line(st Style, xy ...float32) { s.Path(OpLine, st, xy) }
+func (s *List) Line(st Style, xy ...float64) { s.Path(OpLine, st, xy) }
+
+// Area adds an area with corners.
+func (s *List) Area(st Style, xy ...float64) { s.Path(OpArea, st, xy) }
 
 // Text adds a plain text at its baseline.
 func (s *List) Text(r Role, x, y float64, a Anchor, str string) {
@@ -155,16 +168,14 @@ func (s *List) Text(r Role, x, y float64, a Anchor, str string) {
 
 // AddText adds a text at its baseline.
 func (s *List) AddText(r Role, x, y float64, t Text) {
-	g := s.open(OpTexts, FillOf(r))
-	s.Nums = append(s.Nums, float32(x), float32(y))
+	g := s.add(OpTexts, FillOf(r), x, y)
 	s.Texts = append(s.Texts, t)
-	g.To, g.Last = len(s.Nums), len(s.Texts)
+	g.Last = len(s.Texts)
 }
 
 // Outline frames a rectangle, w and h may be small.
 func (s *List) Outline(st Style, x, y, w, h float64) {
-	x0, y0, x1, y1 := float32(x), float32(y), float32(x+w), float32(y+h)
-	s.Line(st, x0, y0, x1, y0, x1, y1, x0, y1, x0, y0)
+	s.Line(st, x, y, x+w, y, x+w, y+h, x, y+h, x, y)
 }
 
 // Append puts another list behind what is there, moved by dx and dy.

@@ -1,9 +1,7 @@
 package draw
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// perStretch is how many blocks or levels share an entry that bounds them.
+// perStretch is how many blocks share an entry that bounds them.
 const perStretch = 32
 
 // Block is a stretch of addresses that a buffer holds for a time.
@@ -24,6 +22,9 @@ type Block struct {
 	Asked       engine.Bytes // the size of the buffer
 	Kind        sim.Category
 }
+
+// target returns the buffer of the block as what pictures point at.
+func (b *Block) target() lookup.Target { return lookup.Target{Kind: lookup.OnBuffer, Index: b.Buffer} }
 
 // Level is how memory is used from a moment on.
 type Level struct {
@@ -72,18 +73,10 @@ func (r *FailedRequest) level() Level {
 // Places is a placement, arranged for drawing. It is not changed after it is
 // built.
 type Places struct {
-	p    Placement
-	high engine.Bytes // the end of the address axis
-	top  engine.Bytes // the end of the highest block
-
-	// Blocks as columns, sorted by start.
-	from, to []int64 // nanoseconds
-	lo, size []float64
-	kind     []uint8
-	ref      []int32 // index into Placement.Blocks
-	ends     []int64 // the latest end of each stretch of perStretch blocks
-
-	worst []float64 // the largest fragmentation of each stretch of perStretch levels
+	p    Placement       // its blocks by start
+	high engine.Bytes    // the end of the address axis
+	top  engine.Bytes    // the end of the highest block
+	ends []time.Duration // the latest end of each stretch of perStretch blocks
 }
 
 // placesLayout is how a picture of Places is laid out. A nil overlay or hit does nothing.
@@ -95,51 +88,24 @@ type placesLayout struct {
 // placed is what the files of the pictures fill in, in their init functions.
 var placed [Flames - NumPictures]placesLayout
 
-// NewPlaces arranges a placement for drawing. It takes time and memory in
+// NewPlaces arranges a placement for drawing, whose blocks it sorts by start. It takes time and memory in
 // proportion to its blocks.
 func NewPlaces(p Placement) *Places {
-	x := &Places{p: p, high: max(p.Pool, 1)}
-	n := len(p.Blocks)
-	order := make([]int32, n)
-	for i := range order {
-		order[i] = int32(i)
+	before := func(i, j int) bool { return p.Blocks[i].From < p.Blocks[j].From }
+	if !sort.SliceIsSorted(p.Blocks, before) { // to sort a million of them would stop the page for a moment
+		sort.SliceStable(p.Blocks, before)
 	}
-	sorted := slices.IsSortedFunc(p.Blocks, func(a, b Block) int { return cmp.Compare(a.From, b.From) })
-	if !sorted { // a million of them would stop the page for a moment
-		x.sort(order)
+	x := &Places{p: p, high: max(p.Pool, 1), ends: make([]time.Duration, (len(p.Blocks)+perStretch-1)/perStretch)}
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		x.ends[i/perStretch] = max(x.ends[i/perStretch], b.To)
+		x.top = max(x.top, b.Addr+b.Bytes)
 	}
-	x.fill(order)
 	x.high = max(x.high, x.top)
 	for _, l := range p.Levels {
 		x.high = max(x.high, l.Reserved)
 	}
-	x.worst = make([]float64, (len(p.Levels)+perStretch-1)/perStretch)
-	for i := range p.Levels {
-		x.worst[i/perStretch] = math.Max(x.worst[i/perStretch], p.Levels[i].Fragmentation())
-	}
 	return x
-}
-
-func (x *Places) sort(order []int32) {
-	blocks := x.p.Blocks
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(blocks[a].From, blocks[b].From), cmp.Compare(a, b))
-	})
-}
-
-// fill makes the columns, in an order.
-func (x *Places) fill(order []int32) {
-	n := len(order)
-	x.from, x.to, x.lo, x.size = make([]int64, n), make([]int64, n), make([]float64, n), make([]float64, n)
-	x.kind, x.ref = make([]uint8, n), order
-	x.ends = make([]int64, (n+perStretch-1)/perStretch)
-	for i, at := range order {
-		b := &x.p.Blocks[at]
-		x.from[i], x.to[i] = int64(b.From), int64(b.To)
-		x.lo[i], x.size[i], x.kind[i] = float64(b.Addr), float64(b.Bytes), uint8(b.Kind)
-		x.ends[i/perStretch] = max(x.ends[i/perStretch], int64(b.To))
-		x.top = max(x.top, b.Addr+b.Bytes)
-	}
 }
 
 // End returns the end of the time axis.
@@ -180,20 +146,20 @@ func (x *Places) LevelAt(at time.Duration) Level {
 	return Level{}
 }
 
-// alive calls f with the column index of every block that is there at a moment.
-func (x *Places) alive(at int64, f func(i int)) {
-	n := sort.Search(len(x.from), func(i int) bool { return x.from[i] > at })
-	for b := 0; b*perStretch < n; b++ {
-		if x.ends[b] <= at {
-			continue
-		}
-		for i := b * perStretch; i < min((b+1)*perStretch, n); i++ {
-			if x.to[i] > at {
-				f(i)
-			}
+// within calls f with every block that is there for a part of a stretch of time, in the order of their starts.
+func (x *Places) within(from, to time.Duration, f func(b *Block)) {
+	n := sort.Search(len(x.p.Blocks), func(i int) bool { return x.p.Blocks[i].From >= to })
+	for i := 0; i < n; i++ {
+		if i%perStretch == 0 && x.ends[i/perStretch] <= from {
+			i += perStretch - 1
+		} else if b := &x.p.Blocks[i]; b.To > from {
+			f(b)
 		}
 	}
 }
+
+// alive calls f with every block that is there at a moment.
+func (x *Places) alive(at time.Duration, f func(b *Block)) { x.within(at, at+1, f) }
 
 // Draw replaces s by one of the pictures of addresses. The work is in proportion
 // to the blocks in the view, the size of the scene bounded by its pixels. The
@@ -219,16 +185,15 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	}
 	st := display.StrokeOf(display.Ink, 1)
 	if f.Cursor < 0 {
-		st = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole,
-			Dash: display.DashWaiting, Width: 1}
+		st = display.DashedOf(display.Muted, 1, display.DashWaiting)
 	}
-	px := float32(f.x(int64(at)))
-	s.Line(st, px, titleLine, px, float32(f.Height-6))
+	px := f.x(int64(at))
+	s.Line(st, px, titleLine, px, f.Height-6)
 }
 
-// TimeAt returns the moment at a place of a picture.
-func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
-	f := newFrame(pic, v, x.p.End)
+// TimeAt returns the moment at a place of a picture with a time axis: they are all alike.
+func (x *Places) TimeAt(v View, px float64) time.Duration {
+	f := newFrame(AddressTime, v, x.p.End)
 	return f.time(px)
 }
 
@@ -247,15 +212,16 @@ func (x *Places) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.D
 }
 
 // find returns the block of a moment that holds an address, or the one that is
-// nearest to it within a distance, or -1 if there is none.
-func (x *Places) find(at int64, addr, reach float64) int {
-	best, dist := -1, reach
-	x.alive(at, func(i int) {
-		if d := math.Max(x.lo[i]-addr, addr-x.lo[i]-x.size[i]); d < dist && x.size[i] > 0 {
-			best, dist = i, d
+// nearest to it within a distance, as a target; Nothing if there is none.
+func (x *Places) find(at time.Duration, addr, reach float64) (t lookup.Target) {
+	dist := reach
+	x.alive(at, func(b *Block) {
+		lo, hi := float64(b.Addr), float64(b.Addr+b.Bytes)
+		if d := math.Max(lo-addr, addr-hi); d < dist && b.Bytes > 0 {
+			t, dist = b.target(), d
 		}
 	})
-	return best
+	return t
 }
 
 // name returns the name of a buffer and of its layer.

@@ -2,9 +2,9 @@ package draw
 
 import (
 	"math"
+	"sort"
+	"time"
 
-	"memtide/engine"
-	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 )
@@ -24,13 +24,18 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 	top, bottom := titleLine+2, f.Height-6
 	y := func(part float64) float64 { return bottom - part*(bottom-top) }
 	for _, part := range []float64{0, 1} {
-		at := float32(math.Floor(y(part)) + 0.5)
-		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), at, float32(f.right), at)
+		at := math.Floor(y(part)) + 0.5
+		s.Line(display.StrokeOf(display.Grid, 1), f.left, at, f.right, at)
 		s.Text(display.Muted, f.left-8, y(part)+4, display.End, format.Share(part))
 	}
-	xy := x.holeCorners(f, y, s.xy[:0])
-	xy = append(xy, xy[len(xy)-2], float32(bottom), float32(f.left), float32(bottom))
-	s.xy = xy
+	xy := f.steps(nil, x.lastShown(f), len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
+		func(i int) float64 {
+			if i < 0 {
+				return y(0)
+			}
+			return y(x.p.Levels[i].Fragmentation())
+		})
+	xy = append(xy, xy[len(xy)-2], bottom, f.left, bottom)
 	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch,
 		Lines: display.Muted, Width: 1}, xy)
 	at := x.moment(f.View)
@@ -42,99 +47,52 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 		format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
 }
 
-// holeCorners returns the corners of the area, from left to right.
-func (x *Places) holeCorners(f *frame, y func(float64) float64, xy []float32) []float32 {
-	levels := x.p.Levels
-	first := x.LevelAt(f.From)
-	was := first.Fragmentation()
-	xy = append(xy, float32(f.left), float32(y(was)))
-	last := x.lastShown(f)
-	for i := x.levelAfter(int64(f.From)); i < len(levels) && int64(levels[i].At) < last; {
-		px := f.x(int64(levels[i].At))
-		j := x.levelAfter(f.ceilTime(math.Floor(px)+1) - 1)
-		j = max(j, i+1)
-		if j == i+1 {
-			now := levels[i].Fragmentation()
-			xy = corner(corner(xy, px, y(was)), px, y(now))
-			was = now
-		} else {
-			high := x.worstOf(i, j)
-			xy = corner(corner(xy, px, y(was)), px, y(high))
-			was = levels[j-1].Fragmentation()
-			right := math.Min(math.Floor(px)+1, f.right)
-			xy = corner(corner(xy, right, y(high)), right, y(was))
+// steps appends the corners of a line that is level but where things change, up to a moment, at four places of a
+// column of pixels at most: where the line enters it, at its extremes, and where the line leaves it. Height
+// returns that behind change i; of -1 before the first.
+func (f *frame) steps(xy []float64, last time.Duration, n int, at func(i int) time.Duration,
+	height func(i int) float64) []float64 {
+	i := sort.Search(n, func(i int) bool { return at(i) > f.From })
+	now := height(i - 1)
+	xy = append(xy, f.left, now)
+	for i < n && at(i) <= last {
+		px, was := f.x(int64(at(i))), now
+		stop := min(f.ceilTime(math.Floor(px)+1), int64(last)+1)
+		low, high := math.Inf(1), math.Inf(-1)
+		for ; i < n && int64(at(i)) < stop; i++ {
+			now = height(i)
+			low, high = math.Min(low, now), math.Max(high, now)
 		}
-		i = j
-	}
-	return append(xy, float32(f.clip(f.x(last))), float32(y(was)))
-}
-
-// worstOf returns the largest fragmentation of levels [i, j).
-func (x *Places) worstOf(i, j int) (worst float64) {
-	for i < j {
-		if i%perStretch == 0 && i+perStretch <= j {
-			worst = math.Max(worst, x.worst[i/perStretch])
-			i += perStretch
-			continue
+		xy = corner(xy, px, was)
+		if low < high {
+			xy = corner(corner(xy, px, low), px, high)
 		}
-		worst = math.Max(worst, x.p.Levels[i].Fragmentation())
-		i++
+		xy = corner(xy, px, now)
 	}
-	return worst
+	return append(xy, f.clip(f.x(int64(last))), now)
 }
 
 // drawHost draws the host memory that holds offloaded values.
 func (x *Places) drawHost(s *Scene, f *frame) {
 	s.AddText(display.Ink, 0, 13, display.Text{S: Host.Title(), Bold: true, Large: true})
-	peak := peakOf(x.p.Host)
+	peak := ghostPeak(x.p.Host)
 	s.Desc = "Pinned host memory over time, at most " + format.Bytes(peak) + "."
 	top, bottom := titleLine+4, f.Height-6
-	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right),
-		float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), f.left, bottom+0.5, f.right, bottom+0.5)
 	if peak <= 0 {
 		s.Desc = "No host memory is used: nothing is offloaded."
 		s.Text(display.Muted, f.left, (top+bottom)/2+4, display.Start, "Nothing is offloaded.")
 		return
 	}
 	s.Text(display.Muted, f.left-8, top+9, display.End, format.Bytes(peak))
-	y := func(b engine.Bytes) float64 { return bottom - float64(b)/float64(peak)*(bottom-top) }
-	drawPoints(s, f, x.p.Host, y, bottom, inFlightStyle)
+	xy := f.steps([]float64{f.left, bottom}, f.To, len(x.p.Host),
+		func(i int) time.Duration { return x.p.Host[i].At }, func(i int) float64 {
+			if i < 0 {
+				return bottom
+			}
+			return bottom - float64(x.p.Host[i].Used)/float64(peak)*(bottom-top)
+		})
+	s.Path(display.OpArea, inFlightStyle, append(xy, f.right, bottom))
 	label := "peak " + format.Bytes(peak)
 	s.Text(display.Muted, f.right, 13, display.End, display.Fit(label, f.right-display.TextWidth(Host.Title())-14))
-}
-
-func peakOf(points []sim.Point) (peak engine.Bytes) {
-	for _, p := range points {
-		peak = max(peak, p.Used)
-	}
-	return peak
-}
-
-// drawPoints fills or outlines an amount that is constant between points: the largest of
-// each column of pixels.
-func drawPoints(s *Scene, f *frame, points []sim.Point, y func(engine.Bytes) float64, bottom float64,
-	st display.Style) {
-	var now engine.Bytes
-	i := 0
-	for ; i < len(points) && points[i].At <= f.From; i++ {
-		now = points[i].Used
-	}
-	xy := append(s.xy[:0], float32(f.left), float32(bottom), float32(f.left), float32(y(now)))
-	for i < len(points) && points[i].At <= f.To {
-		px := f.x(int64(points[i].At))
-		stop := f.ceilTime(math.Floor(px) + 1)
-		high := now
-		for ; i < len(points) && int64(points[i].At) < stop && points[i].At <= f.To; i++ {
-			xy = corner(xy, px, y(now))
-			now = points[i].Used
-			high = max(high, now)
-		}
-		xy = corner(corner(xy, px, y(high)), px, y(now))
-	}
-	s.xy = append(xy, float32(f.right), float32(y(now)), float32(f.right), float32(bottom))
-	if st.Fill == display.NoRole {
-		s.Line(st, s.xy...)
-		return
-	}
-	s.Path(display.OpArea, st, s.xy)
 }

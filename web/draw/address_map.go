@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"sort"
 	"time"
@@ -20,35 +21,34 @@ const (
 )
 
 // holeStyle is free memory.
-var holeStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
-	Lines: display.Grid}
+var holeStyle = display.PatternOf(display.Surface, display.ThinHatch, display.Grid)
 
 // stretchOf is a stretch of the map: a block, or a hole.
 type stretchOf struct {
-	lo, hi float64 // bytes
-	block  int     // column index; -1: a hole
+	lo, hi engine.Bytes
+	block  *Block // nil: a hole
 }
 
 // stretches returns the blocks of a moment and the holes between them, by address.
 func (x *Places) stretches(at time.Duration) []stretchOf {
 	var used []stretchOf
-	x.alive(int64(at), func(i int) {
-		if x.size[i] > 0 {
-			used = append(used, stretchOf{x.lo[i], x.lo[i] + x.size[i], i})
+	x.alive(at, func(b *Block) {
+		if b.Bytes > 0 {
+			used = append(used, stretchOf{b.Addr, b.Addr + b.Bytes, b})
 		}
 	})
 	sort.Slice(used, func(i, j int) bool { return used[i].lo < used[j].lo })
 	out := make([]stretchOf, 0, 2*len(used)+1)
-	end := 0.0
+	end := engine.Bytes(0)
 	for _, u := range used {
 		if u.lo > end {
-			out = append(out, stretchOf{end, u.lo, -1})
+			out = append(out, stretchOf{end, u.lo, nil})
 		}
 		out = append(out, u)
-		end = math.Max(end, u.hi)
+		end = max(end, u.hi)
 	}
-	if last := float64(x.mapEnd(at)); last > end {
-		out = append(out, stretchOf{end, last, -1})
+	if last := x.mapEnd(at); last > end {
+		out = append(out, stretchOf{end, last, nil})
 	}
 	return out
 }
@@ -77,15 +77,14 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	s.Text(display.Muted, 0, 29, display.Start, firstFit(f.Width, x.holesSentence(at), x.holesShort(at)))
 	per := x.mapScale(f)
 	s.clearSlices()
-	s.labels = s.labels[:0]
-	var holes []float32
+	var holes rects
 	var named []stretchOf
 	pending := math.Inf(-1)
 	for _, st := range x.stretches(at) {
-		x0, x1 := 1+st.lo*per, 1+st.hi*per
+		x0, x1 := 1+float64(st.lo)*per, 1+float64(st.hi)*per
 		switch {
-		case st.block < 0:
-			holes = append(holes, float32(x0), mapBar, float32(x1-x0), mapHeight)
+		case st.block == nil:
+			holes.add(x0, mapBar, x1-x0, mapHeight)
 			if x1-x0 > labelRoom {
 				named = append(named, st)
 			}
@@ -97,8 +96,7 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 		case x1-x0 >= crispWidth:
 			x1--
 		}
-		k := x.kind[st.block]
-		s.slices[k] = append(s.slices[k], float32(x0), mapBar, float32(x1-x0), mapHeight)
+		s.slices[st.block.Kind].add(x0, mapBar, x1-x0, mapHeight)
 		pending = x1
 		if x1-x0 > labelRoom {
 			named = append(named, st)
@@ -109,9 +107,8 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	x.drawMapLabels(s, per, named)
 	s.Outline(display.StrokeOf(display.Muted, 1), 0.5, mapBar-0.5, f.Width-1, mapHeight+1)
 	if x.p.Pool > 0 && x.p.Pool < x.high {
-		px := float32(1 + float64(x.p.Pool)*per)
-		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
-			Dash: display.DashBudget, Width: 1.5}, px, mapBar-4, px, mapBar+mapHeight+4)
+		px := 1 + float64(x.p.Pool)*per
+		s.Line(budgetLine, px, mapBar-4, px, mapBar+mapHeight+4)
 	}
 	x.drawUnderMap(s, f, at, per)
 }
@@ -140,26 +137,22 @@ func (x *Places) mapTitle(at time.Duration) string {
 func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 	const base = mapBar + mapHeight/2 + 4
 	for _, st := range named {
-		x0, w := 1+st.lo*per, (st.hi-st.lo)*per
-		if st.block < 0 {
-			if label := format.Bytes(engine.Bytes(st.hi - st.lo)); display.TextWidth(label)+8 <= w {
+		x0, w := 1+float64(st.lo)*per, float64(st.hi-st.lo)*per
+		if st.block == nil {
+			if label := format.Bytes(st.hi - st.lo); display.TextWidth(label)+8 <= w {
 				halo(s, display.Muted, x0+w/2, base, display.Middle, label)
 			}
 			continue
 		}
-		b := &x.p.Blocks[x.ref[st.block]]
-		name, layer := x.name(b.Buffer)
-		label := name
-		if layer != "" {
-			label = layer
-		}
+		name, layer := x.name(st.block.Buffer)
+		label := cmp.Or(layer, name)
 		if label == "" || display.TextWidth(label)+8 > w {
 			continue
 		}
-		if bandStyles[b.Kind].Pattern != display.NoPattern {
+		if fill := bandStyles[st.block.Kind]; fill.Pattern != display.NoPattern {
 			halo(s, display.Ink, x0+w/2, base, display.Middle, label)
 		} else {
-			s.Text(bandStyles[b.Kind].Fill.On(), x0+w/2, base, display.Middle, label)
+			s.Text(fill.Fill.On(), x0+w/2, base, display.Middle, label)
 		}
 	}
 }
@@ -173,9 +166,9 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 			s.Text(display.Muted, 0, mapUnder+14, display.Start, "No holes: all of it is in use.")
 			return
 		}
-		x0, x1 := 1+lo*per, 1+hi*per
+		x0, x1 := 1+float64(lo)*per, 1+float64(hi)*per
 		bracket(s, display.Ink, x0, x1)
-		label := "largest hole " + format.Bytes(engine.Bytes(hi-lo))
+		label := "largest hole " + format.Bytes(hi-lo)
 		half := display.TextWidth(label) / 2
 		s.Text(display.Ink, math.Min(math.Max((x0+x1)/2, half), f.Width-half), mapUnder+18, display.Middle, label)
 		return
@@ -203,15 +196,14 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 
 // bracket marks a stretch below the bar.
 func bracket(s *Scene, r display.Role, x0, x1 float64) {
-	y := float32(mapUnder)
-	a, b := float32(x0), float32(math.Max(x1, x0+1))
-	s.Line(display.StrokeOf(r, 1.5), a, y-3, a, y, b, y, b, y-3)
+	x1 = math.Max(x1, x0+1)
+	s.Line(display.StrokeOf(r, 1.5), x0, mapUnder-3, x0, mapUnder, x1, mapUnder, x1, mapUnder-3)
 }
 
 // largest returns the largest hole of a moment, the lowest of equal ones.
-func (x *Places) largest(at time.Duration) (lo, hi float64) {
+func (x *Places) largest(at time.Duration) (lo, hi engine.Bytes) {
 	for _, st := range x.stretches(at) {
-		if st.block < 0 && st.hi-st.lo > hi-lo {
+		if st.block == nil && st.hi-st.lo > hi-lo {
 			lo, hi = st.lo, st.hi
 		}
 	}
@@ -222,11 +214,10 @@ func (x *Places) largest(at time.Duration) (lo, hi float64) {
 // is selected.
 func (x *Places) outlineInMap(s *Scene, f *frame) {
 	per := x.mapScale(f)
-	x.alive(int64(x.moment(f.View)), func(i int) {
-		if t := (lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}); t == f.Hover ||
-			t == f.Selected {
-			s.Outline(display.StrokeOf(display.Ink, 2), 1+x.lo[i]*per, mapBar-1, math.Max(x.size[i]*per, 1),
-				mapHeight+2)
+	x.alive(x.moment(f.View), func(b *Block) {
+		if t := b.target(); t == f.Hover || t == f.Selected {
+			s.Outline(display.StrokeOf(display.Ink, 2), 1+float64(b.Addr)*per, mapBar-1,
+				math.Max(float64(b.Bytes)*per, 1), mapHeight+2)
 		}
 	})
 }
@@ -236,9 +227,5 @@ func (x *Places) hitMap(f *frame, px, py float64) lookup.Target {
 		return lookup.Target{}
 	}
 	per := x.mapScale(f)
-	i := x.find(int64(x.moment(f.View)), (px-1)/per, 1/per)
-	if i < 0 {
-		return lookup.Target{}
-	}
-	return lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}
+	return x.find(x.moment(f.View), (px-1)/per, 1/per)
 }

@@ -2,8 +2,7 @@ package draw
 
 import (
 	"math"
-	"slices"
-	"sort"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -62,7 +61,7 @@ func (x *Places) drawTime(s *Scene, f *frame) {
 func (x *Places) drawAddressAxis(s *Scene, f *frame, sc *addressScale) {
 	for _, k := range format.ByteTicks(x.high, max(int((sc.bottom-sc.top)/30), 2)) {
 		y := math.Floor(sc.y(float64(k.At))) + 0.5
-		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(y), float32(f.right), float32(y))
+		s.Line(display.StrokeOf(display.Grid, 1), f.left, y, f.right, y)
 		if k.At == 0 {
 			continue // the time axis begins there
 		}
@@ -84,16 +83,7 @@ func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
 		}
 		ticks = kept
 	}
-	unitX := f.left - 8
-	for _, k := range ticks {
-		px := math.Floor(f.x(int64(k.At))) + 0.5
-		s.Line(display.StrokeOf(display.Grid, 1), float32(px), float32(top), float32(px), float32(bottom))
-		half := display.TextWidth(k.Label) / 2
-		at := math.Min(px, f.Width-half)
-		unitX = math.Min(unitX, at-half-4)
-		s.Text(display.Muted, at, bottom+13, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, unitX, bottom+13, display.End, unit)
+	f.drawTicks(s, ticks, unit, top, bottom, bottom+13)
 }
 
 // drawBlocks draws the blocks that are large enough as rectangles, and all
@@ -102,17 +92,29 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	s.clearSlices()
 	c := &s.cells
 	c.reset(f.left, sc.top, f.right, sc.bottom)
-	s.labels = s.labels[:0]
 	last := x.lastShown(f)
-	n, _ := slices.BinarySearch(x.from, last)
-	for b := 0; b*perStretch < n; b++ {
-		if x.ends[b] > int64(f.From) {
-			x.drawStretch(s, f, sc, b*perStretch, min((b+1)*perStretch, n), last)
+	var labels []blockLabel
+	x.within(f.From, last, func(b *Block) {
+		x0, w := f.x(int64(max(b.From, f.From))), float64(min(b.To, last)-max(b.From, f.From))*f.scale
+		h := float64(b.Bytes) * sc.perByte
+		y0 := sc.y(float64(b.Addr)) - h
+		switch {
+		case h <= 0:
+			return
+		case w < leastSide || h < leastSide || w*h < leastArea:
+			c.add(b.Kind, x0, y0, w, h)
+			return
 		}
-	}
+		// A space to the neighbours, as wide as the block allows.
+		gapX, gapY := math.Min(1, w/6), math.Min(1, h/6)
+		s.slices[b.Kind].add(x0, y0+gapY, w-gapX, h-gapY)
+		if h >= labelHeight && w >= labelRoom+8 && len(labels) < mostLabels {
+			labels = append(labels, blockLabel{b, x0, y0, w, h})
+		}
+	})
 	c.flush(&s.slices)
 	s.flushBlocks()
-	for _, l := range s.labels {
+	for _, l := range labels {
 		x.drawLabel(s, l)
 	}
 }
@@ -130,40 +132,15 @@ func (s *Scene) flushBlocks() {
 }
 
 // lastShown returns where the view ends, or the step, if a request finds no room.
-func (x *Places) lastShown(f *frame) int64 {
-	if x.p.Failed != nil && x.p.Failed.At < f.To {
-		return int64(x.p.Failed.At)
+func (x *Places) lastShown(f *frame) time.Duration {
+	if x.p.Failed != nil {
+		return min(x.p.Failed.At, f.To)
 	}
-	return int64(f.To)
-}
-
-// drawStretch takes blocks [i, j) in, up to the moment last.
-func (x *Places) drawStretch(s *Scene, f *frame, sc *addressScale, i, j int, last int64) {
-	first := int64(f.From)
-	for ; i < j; i++ {
-		t0, t1 := max(x.from[i], first), min(x.to[i], last)
-		if t1 <= t0 || x.size[i] <= 0 {
-			continue
-		}
-		x0, w := f.left+float64(t0-first)*f.scale, float64(t1-t0)*f.scale
-		h := x.size[i] * sc.perByte
-		y0 := sc.bottom - x.lo[i]*sc.perByte - h
-		if w < leastSide || h < leastSide || w*h < leastArea {
-			s.cells.add(int(x.kind[i]), x0, y0, w, h)
-			continue
-		}
-		// A space to the neighbours, as wide as the block allows.
-		gapX, gapY := math.Min(1, w/6), math.Min(1, h/6)
-		k := x.kind[i]
-		s.slices[k] = append(s.slices[k], float32(x0), float32(y0+gapY), float32(w-gapX), float32(h-gapY))
-		if h >= labelHeight && w >= labelRoom+8 && len(s.labels) < mostLabels {
-			s.labels = append(s.labels, blockLabel{i, x0, y0, w, h})
-		}
-	}
+	return f.To
 }
 
 func (x *Places) drawLabel(s *Scene, l blockLabel) {
-	b := &x.p.Blocks[x.ref[l.block]]
+	b := l.block
 	name, layer := x.name(b.Buffer)
 	label := name
 	if layer != "" && display.TextWidth(name+" "+layer)+8 <= l.w {
@@ -185,9 +162,15 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	if !x.grows() {
 		return
 	}
-	xy := x.steps(f, func(l *Level) float64 { return sc.y(float64(l.Reserved)) })
-	s.Line(display.StrokeOf(display.Surface, 3.5), xy...)
-	s.Line(display.StrokeOf(display.Ink, 1.5), xy...)
+	xy := f.steps(nil, f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
+		func(i int) float64 {
+			if i < 0 {
+				return sc.bottom
+			}
+			return sc.y(float64(x.p.Levels[i].Reserved))
+		})
+	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3.5), xy)
+	s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.5), xy)
 	if n := len(xy); n >= 2 {
 		halo(s, display.Ink, f.right-4, math.Max(float64(xy[n-1])-4, sc.top+10), display.End,
 			"reserved "+format.Bytes(x.LevelAt(f.To).Reserved))
@@ -204,45 +187,13 @@ func (x *Places) grows() bool {
 	return false
 }
 
-// steps returns the corners of a line that changes at levels, at most four for each
-// column of pixels: entry, extremes, exit.
-func (x *Places) steps(f *frame, y func(*Level) float64) (xy []float32) {
-	levels := x.p.Levels
-	first := x.LevelAt(f.From)
-	last := float32(y(&first))
-	xy = append(xy, float32(f.left), last)
-	n := len(levels)
-	for i := x.levelAfter(int64(f.From)); i < n && levels[i].At <= f.To; {
-		px := f.x(int64(levels[i].At))
-		stop := f.ceilTime(math.Floor(px) + 1)
-		lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
-		was := last
-		for ; i < n && int64(levels[i].At) < stop && levels[i].At <= f.To; i++ {
-			last = float32(y(&levels[i]))
-			lo, hi = min(lo, last), max(hi, last)
-		}
-		xy = append(xy, float32(px), was)
-		if lo < hi {
-			xy = append(xy, float32(px), lo, float32(px), hi)
-		}
-		xy = append(xy, float32(px), last)
-	}
-	return append(xy, float32(f.right), last)
-}
-
-// levelAfter returns the first level after a moment.
-func (x *Places) levelAfter(at int64) int {
-	return sort.Search(len(x.p.Levels), func(i int) bool { return int64(x.p.Levels[i].At) > at })
-}
-
 // drawPool draws the line that no buffer may cross.
 func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
 	if x.p.Pool <= 0 || x.p.Pool == engine.NoLimit {
 		return
 	}
 	y := sc.y(float64(x.p.Pool))
-	s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
-		Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(y), float32(f.right), float32(y))
+	s.Line(budgetLine, f.left, y, f.right, y)
 	halo(s, display.Budget, f.left+4, y-5, display.Start, "pool "+format.Bytes(x.p.Pool))
 }
 
@@ -253,7 +204,7 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 		return
 	}
 	px := f.x(int64(r.At))
-	s.Line(display.StrokeOf(display.Over, 2), float32(px), titleLine, float32(px), float32(sc.bottom))
+	s.Line(display.StrokeOf(display.Over, 2), px, titleLine, px, sc.bottom)
 	y0, y1 := sc.y(float64(r.HoleAt+r.Largest)), sc.y(float64(r.HoleAt))
 	s.Rect(display.FillOf(display.Over), px-3, y0, 6, math.Max(y1-y0, 2))
 	const stops = "The step stops here."
@@ -268,15 +219,13 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 // outline frames the blocks of a buffer.
 func (x *Places) outline(s *Scene, f *frame, buffer int, st display.Style) {
 	sc := x.scale(f)
-	for i := range x.p.Blocks {
-		b := &x.p.Blocks[i]
-		if b.Buffer != buffer || b.To <= f.From || b.From >= f.To {
-			continue
+	x.within(f.From, f.To, func(b *Block) {
+		if b.Buffer == buffer {
+			x0, x1 := f.clip(f.x(int64(b.From))), f.clip(f.x(int64(b.To)))
+			y0, y1 := sc.y(float64(b.Addr+b.Bytes)), sc.y(float64(b.Addr))
+			s.Outline(st, x0-0.5, y0, math.Max(x1-x0, 1), math.Max(y1-y0, 1))
 		}
-		x0, x1 := f.clip(f.x(int64(b.From))), f.clip(f.x(int64(b.To)))
-		y0, y1 := sc.y(float64(b.Addr+b.Bytes)), sc.y(float64(b.Addr))
-		s.Outline(st, x0-0.5, y0, math.Max(x1-x0, 1), math.Max(y1-y0, 1))
-	}
+	})
 }
 
 func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
@@ -284,9 +233,5 @@ func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
 	if px < f.left || px > f.right || py < sc.top-reach || py > sc.bottom {
 		return lookup.Target{}
 	}
-	i := x.find(int64(f.time(px)), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
-	if i < 0 {
-		return lookup.Target{}
-	}
-	return lookup.Target{Kind: lookup.OnBuffer, Index: x.p.Blocks[x.ref[i]].Buffer}
+	return x.find(f.time(px), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
 }

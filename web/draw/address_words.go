@@ -66,7 +66,7 @@ func (x *Places) MapSentence(at time.Duration) string {
 func (x *Places) holesSentence(at time.Duration) string {
 	l := x.LevelAt(at)
 	n := 0
-	x.alive(int64(at), func(int) { n++ })
+	x.alive(at, func(*Block) { n++ })
 	return fmt.Sprintf("%s in %s · %s", format.Bytes(l.Used), countOf(n, "block"), x.holesShort(at))
 }
 
@@ -152,8 +152,7 @@ const (
 func (x *Places) AliveAt(at time.Duration, by AliveBy) []AliveRow {
 	var out []AliveRow
 	seen := map[int]bool{}
-	x.alive(int64(at), func(i int) {
-		b := &x.p.Blocks[x.ref[i]]
+	x.alive(at, func(b *Block) {
 		if !seen[b.Buffer] && b.Asked > 0 {
 			seen[b.Buffer] = true
 			out = append(out, x.row(b))

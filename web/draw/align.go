@@ -20,20 +20,12 @@ func align(a, b []string) *Alignment {
 	if !slices.Equal(a, b) && n*m <= maxAligned {
 		pairs = common(a, b)
 	}
-	al := &Alignment{}
 	if len(pairs) == 0 {
-		for k := 1; k <= max(n, m); k++ {
-			c := [2]int{k, k}
-			if k > n {
-				c[0] = 0
-			}
-			if k > m {
-				c[1] = 0
-			}
-			al.columns = append(al.columns, c)
+		for k := 1; k <= min(n, m); k++ {
+			pairs = append(pairs, [2]int{k, k})
 		}
-		return al
 	}
+	al := &Alignment{}
 	i, j := 1, 1
 	for _, p := range append(pairs, [2]int{n + 1, m + 1}) {
 		for ; i < p[0]; i++ {

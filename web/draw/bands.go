@@ -2,6 +2,8 @@ package draw
 
 import (
 	"math"
+	"time"
+
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/lookup"
@@ -35,7 +37,7 @@ func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	for i := first; i < last; {
 		px := f.clip(f.x(int64(x.Samples[i].At)))
 		column := math.Floor(px) + 1
-		j := x.Gallop(i+1, last, f.ceilTime(column))
+		j := min(max(x.FirstAt(time.Duration(f.ceilTime(column))), i+1), last)
 		if j-i > exactSamples {
 			high, right := x.High(i, j), math.Max(px, math.Min(column, f.right))
 			if merged == column-1 { // no need to go down between two columns
@@ -68,8 +70,8 @@ const exactSamples = 6
 
 // corner adds a corner to a polyline and drops the one before it where that
 // lies on a level or upright line.
-func corner(xy []float32, x, y float64) []float32 {
-	px, py := float32(x), float32(y)
+func corner(xy []float64, x, y float64) []float64 {
+	px, py := x, y
 	if n := len(xy); n >= 4 {
 		ax, ay, bx, by := xy[n-4], xy[n-3], xy[n-2], xy[n-1]
 		level := near(ay, by) && near(by, py)
@@ -83,4 +85,4 @@ func corner(xy []float32, x, y float64) []float32 {
 	return append(xy, px, py)
 }
 
-func near(a, b float32) bool { return a-b < 0.005 && b-a < 0.005 }
+func near(a, b float64) bool { return a-b < 0.005 && b-a < 0.005 }

@@ -10,40 +10,48 @@ import (
 // least; where there are more stages, several share a bar.
 const stripStep = 3.0
 
-// bar is one bar of the strip: the stages (first, last] of which at is the largest.
+// bar is one bar of a strip, for some of its stages or operations.
 type bar struct {
-	first, last int // 1..n, both included
-	at          int // the stage of the largest size
+	first, last int // both included
+	at          int // the largest of them
 	slot        int // of those there is room for
 	muted       bool
 	x, w        float64
 }
 
-func (m *Model) bars(f *frame) []bar {
-	n, count := m.places(f), m.columns(f)
-	bars := make([]bar, 0, count)
-	for i := range count {
-		b := bar{first: i*n/count + 1, last: (i + 1) * n / count, slot: i}
-		if f.Beside != nil && !m.alongside(f, &b) {
-			continue
-		}
-		b.at = b.first
-		for k := b.first; k <= b.last; k++ {
-			if m.Sizes[k-1] > m.Sizes[b.at-1] {
-				b.at = k
-			}
-		}
-		step := (f.right - f.left) / float64(count)
-		space := math.Min(2, step/4)
-		b.x, b.w = f.left+float64(i)*step+space/2, step-space
-		bars = append(bars, b)
+// barsOf returns the bars for n things, with so much space between them at most.
+func barsOf(f *frame, n int, space float64) []bar {
+	bars := make([]bar, min(n, int((f.right-f.left)/stripStep)))
+	step := (f.right - f.left) / float64(len(bars))
+	space = math.Min(space, step/4)
+	for i := range bars {
+		bars[i] = bar{first: i * n / len(bars), last: (i+1)*n/len(bars) - 1, slot: i,
+			x: f.left + float64(i)*step + space/2, w: step - space}
 	}
 	return bars
 }
 
-// columns returns how many bars there is room for.
-func (m *Model) columns(f *frame) int {
-	return min(m.places(f), int((f.right-f.left)/stripStep))
+// largest returns the first of the largest of a bar.
+func (b *bar) largest(size func(k int) engine.Bytes) int {
+	at := b.first
+	for k := b.first + 1; k <= b.last; k++ {
+		if size(k) > size(at) {
+			at = k
+		}
+	}
+	return at
+}
+
+// bars returns those of stages, counted from 1.
+func (m *Model) bars(f *frame) (bars []bar) {
+	for _, b := range barsOf(f, m.places(f), 2) {
+		b.first, b.last = b.first+1, b.last+1
+		if f.Beside == nil || m.alongside(f, &b) {
+			b.at = b.largest(func(k int) engine.Bytes { return m.Sizes[k-1] })
+			bars = append(bars, b)
+		}
+	}
+	return bars
 }
 
 // stripBox returns the room of the bars: between the names of the groups and the letters.

@@ -14,7 +14,7 @@ const chainWidth = 3.0
 // drawChain underlines the links of the critical chain and joins them where the
 // chain goes to another lane. Links that share a pixel are drawn once.
 func (m *Model) drawChain(s *Scene, f *frame) {
-	bars := s.xy[:0]
+	var bars rects
 	var drawn [sim.NumLanes]float64 // how far each lane's line has come
 	for l := range drawn {
 		drawn[l] = f.left
@@ -31,7 +31,9 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 			continue
 		}
 		if lane >= 0 && next != lane && x0 >= f.left && x0 >= joined+1 {
-			bars = append(bars, m.chainJoin(f, x0, lane, next)...)
+			y0, h0 := m.laneBox(f, lane) // an upright bar from one line to the other
+			y1, h1 := m.laneBox(f, next)
+			bars.add(x0-0.75, math.Min(y0+h0, y1+h1), 1.5, math.Abs(y0+h0-y1-h1)+chainWidth)
 			joined = x0
 		}
 		if lane = next; c.Target.Kind == lookup.OnSpan {
@@ -41,19 +43,10 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 				x0 = drawn[lane]
 			}
 			if x1 >= x0+0.5 {
-				bars = append(bars, float32(x0), float32(y+h), float32(x1-x0), chainWidth)
+				bars.add(x0, y+h, x1-x0, chainWidth)
 				drawn[lane] = x1
 			}
 		}
 	}
-	s.xy = bars
 	s.Rects(display.FillOf(display.Budget), bars)
-}
-
-// chainJoin returns the upright bar from a lane's line to another one's.
-func (m *Model) chainJoin(f *frame, x float64, from, to int) []float32 {
-	y0, h0 := m.laneBox(f, from)
-	y1, h1 := m.laneBox(f, to)
-	top, bottom := math.Min(y0+h0, y1+h1), math.Max(y0+h0, y1+h1)
-	return []float32{float32(x - 0.75), float32(top), 1.5, float32(bottom - top + chainWidth)}
 }

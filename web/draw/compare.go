@@ -45,11 +45,7 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	if len(s.bands) == 0 {
 		return
 	}
-	xy := s.xy[:0]
-	for i := range s.bands {
-		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
-	}
-	s.xy = xy
+	xy := sc.border(s.bands, int(sim.NumCategories)-1)
 	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3), xy)
 	s.Path(display.OpLine, otherStyle, xy)
 	if f.Beside.Over {
@@ -78,7 +74,7 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 		if x < f.left || x > f.right+0.5 {
 			continue
 		}
-		s.Line(display.StrokeOf(display.Muted, 1), float32(x), titleLine, float32(x), float32(sc.floor))
+		s.Line(display.StrokeOf(display.Muted, 1), x, titleLine, x, sc.floor)
 		var spots []spot
 		for y := sc.floor - 34; y > sc.top+20; y -= 16 {
 			spots = append(spots, spot{x - 5, y, display.End})
@@ -95,7 +91,7 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 		return
 	}
 	if x := f.x(int64(m.Trace.Makespan)); x >= f.left && x < f.right-1 {
-		s.Line(display.StrokeOf(display.Muted, 1), float32(x), float32(top), float32(x), float32(bottom))
+		s.Line(display.StrokeOf(display.Muted, 1), x, top, x, bottom)
 		if x+4+display.TextWidth("end") < f.right {
 			s.Text(display.Muted, x+4, top+10, display.Start, "end")
 		} else {
@@ -120,8 +116,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)
 	s.Reset(va.Width, 0)
-	s.Append(&part.List, 0, 0)
-	y := part.Height
+	s.below(&part)
 	for pic := range NumPictures {
 		if pic.ComparedHeight() == 0 {
 			continue
@@ -129,13 +124,10 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 		for side, m := range []*Model{a, b} {
 			v := []View{va, vb}[side]
 			v.Height = 0
-			y += PageGap
 			m.Draw(&part, pic, v)
-			s.Append(&part.List, 0, y)
-			y += part.Height
+			s.below(&part)
 		}
 	}
-	s.Height = y
 	s.Title = "Two training steps compared: blocks, timeline and device memory"
 	s.Desc = "A: " + a.Summary(va.Budget) + " B: " + b.Summary(vb.Budget)
 }

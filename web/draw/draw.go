@@ -25,15 +25,13 @@ func (m *Model) Overlay(s *Scene, pic Picture, v View) {
 	}
 }
 
-// pageHeight returns the height of Page's scenes in CSS pixels.
-func (m *Model) pageHeight(width float64) float64 {
-	h := -PageGap
-	for pic := range NumPictures {
-		if own := m.heightAt(pic, width); own > 0 {
-			h += own + PageGap
-		}
+// below puts a part under what is there.
+func (s *Scene) below(part *Scene) {
+	if s.Height > 0 {
+		s.Height += PageGap
 	}
-	return h
+	s.Append(&part.List, 0, s.Height)
+	s.Height += part.Height
 }
 
 // Page replaces s by the three pictures under each other, as a page shows them,
@@ -41,18 +39,16 @@ func (m *Model) pageHeight(width float64) float64 {
 // page, which the live pictures replace in the same place.
 func (m *Model) Page(s *Scene, v View) {
 	v.Height = 0
-	s.Reset(v.Width, m.pageHeight(v.Width))
-	var part Scene
-	y := 0.0
+	s.Reset(v.Width, 0)
+	var part, over Scene
 	for pic := range NumPictures {
 		if m.heightAt(pic, v.Width) == 0 {
 			continue
 		}
 		m.Draw(&part, pic, v)
-		s.Append(&part.List, 0, y)
-		m.Overlay(&part, pic, v)
-		s.Append(&part.List, 0, y)
-		y += part.Height + PageGap
+		m.Overlay(&over, pic, v)
+		part.Append(&over.List, 0, 0)
+		s.below(&part)
 	}
 	s.Title = "One training step: blocks, timeline and device memory"
 	s.Desc = m.Summary(v.Budget)
@@ -63,9 +59,9 @@ func (m *Model) Figure(s *Scene, v View) {
 	var page, legend Scene
 	m.Page(&page, v)
 	Legend(&legend, v.Width, m)
-	s.Reset(v.Width, legend.Height+PageGap+page.Height)
-	s.Append(&legend.List, 0, 0)
-	s.Append(&page.List, 0, legend.Height+PageGap)
+	s.Reset(v.Width, 0)
+	s.below(&legend)
+	s.below(&page)
 	s.Title, s.Desc = page.Title, page.Desc
 }
 

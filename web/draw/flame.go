@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -28,7 +29,7 @@ const (
 var useStyles = [NumUses]display.Style{
 	UseWeights:     fixedStyle,
 	UseGradients:   backwardStyle,
-	UseOptimizer:   {Fill: display.Fixed, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Muted},
+	UseOptimizer:   display.PatternOf(display.Fixed, display.ThinHatch, display.Muted),
 	UseActivations: forwardStyle,
 	UseTemporaries: scratchStyle,
 	UseUnknown:     display.FillOf(display.Grid),
@@ -148,7 +149,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 	var named []int
 	var boxes []box
 	for use := range NumUses {
-		var all []float32
+		var all rects
 		clear(last)
 		for i := range x.calls {
 			if x.calls[i].Use != use {
@@ -167,7 +168,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 			if w > labelRoom {
 				named, boxes = append(named, i), append(boxes, b)
 			}
-			all = append(all, float32(b.x0), float32(b.y0), float32(w), flameRow-1)
+			all.add(b.x0, b.y0, w, flameRow-1)
 		}
 		s.Rects(useStyles[use], all)
 	}
@@ -214,8 +215,11 @@ func (x *Flame) Overlay(s *Scene, _ Picture, v View) {
 	}
 }
 
-// Hit returns the call at a place, or the one nearest to it within a few pixels.
-func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
+// TimeAt returns 0: a flame graph has no time.
+func (x *Flame) TimeAt(View, float64) time.Duration { return 0 }
+
+// Hit returns the call at a place, or the one nearest to it within a few pixels, and NoCursor.
+func (x *Flame) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	_, z := x.frame(v)
 	best, dist := lookup.Target{}, reach
 	for i := range x.calls {
@@ -225,7 +229,7 @@ func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
 			}
 		}
 	}
-	return best
+	return best, NoCursor
 }
 
 // Beside returns the call that is n to the right of a call, or down from it: among

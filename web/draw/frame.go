@@ -2,8 +2,10 @@ package draw
 
 import (
 	"math"
-	"memtide/web/display"
 	"time"
+
+	"memtide/web/display"
+	"memtide/web/format"
 )
 
 // newFrame fills in the defaults of a picture of a step that ends at end.
@@ -39,6 +41,23 @@ func (m *Model) frame(pic Picture, v View) frame {
 func (m *Model) TimeAt(v View, x float64) time.Duration {
 	f := m.frame(Timeline, v)
 	return f.time(x)
+}
+
+// drawTicks draws lines from top to bottom at the marks of the time axis, and their labels at y, with the unit left
+// of the first.
+func (f *frame) drawTicks(s *Scene, ticks []format.TimeTick, unit string, top, bottom, y float64) {
+	for _, k := range ticks {
+		x := math.Floor(f.x(int64(k.At))) + 0.5
+		s.Line(display.StrokeOf(display.Grid, 1), x, top, x, bottom)
+	}
+	unitX := f.left - 8
+	for _, k := range ticks {
+		half := display.TextWidth(k.Label) / 2
+		x := math.Min(f.x(int64(k.At)), f.Width-half)
+		unitX = math.Min(unitX, x-half-4)
+		s.Text(display.Muted, x, y, display.Middle, k.Label)
+	}
+	s.Text(display.Muted, unitX, y, display.End, unit)
 }
 
 // title returns the heading of a picture, with the letter of its side.

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"time"
+
 	"memtide/engine"
 	"memtide/web/display"
 )
@@ -9,8 +11,7 @@ import (
 // the schedule saves and, where it ends earlier, what that costs.
 
 var (
-	ghostLine = display.Style{Fill: display.NoRole, Stroke: display.Muted, Lines: display.NoRole,
-		Dash: display.DashGhost, Width: 1.3}
+	ghostLine  = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 	deviceLine = display.StrokeOf(display.Ink, 2)
 )
 
@@ -20,44 +21,38 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return
 	}
-	xy := s.xy[:0]
 	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
-	last := m.Memory.Fixed
-	for i := range f.Ghost {
-		p := &f.Ghost[i]
-		if x := f.clip(f.x(int64(p.At))); p.At <= f.To {
-			used := max(min(p.Used, top), m.Memory.Fixed)
-			if p.At >= f.From {
-				if len(xy) == 0 && i > 0 {
-					xy = append(xy, float32(f.left), float32(sc.foot(int64(last))))
-				}
-				xy = corner(xy, x, sc.foot(int64(last)))
-				xy = corner(xy, x, sc.foot(int64(used)))
-			}
-			last = used
+	height := func(i int) float64 {
+		if i < 0 {
+			return sc.foot(int64(m.Memory.Fixed))
 		}
+		return sc.foot(int64(max(min(f.Ghost[i].Used, top), m.Memory.Fixed)))
 	}
-	xy = corner(xy, f.clip(f.x(int64(f.Ghost[len(f.Ghost)-1].At))), sc.foot(int64(last)))
-	s.xy = xy
+	var xy []float64
+	if f.From == 0 {
+		xy = append(xy, f.left, height(-1))
+	}
+	end := min(f.Ghost[len(f.Ghost)-1].At, f.To)
+	xy = f.steps(xy, end, len(f.Ghost), func(i int) time.Duration { return f.Ghost[i].At }, height)
 	drawBeyond(s, f, sc, xy)
 	line := ghostLine
 	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {
 		line.Stroke = display.Over
 	}
-	s.Path(display.OpLine, line, s.xy[:len(xy)])
+	s.Path(display.OpLine, line, xy)
 }
 
 // drawBeyond hatches what lies above the device's line under an outline; where the
 // device cannot even hold what is fixed, that would be all of the picture.
-func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float32) {
+func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float64) {
 	if f.Capacity <= sc.fixed || f.Capacity >= sc.most {
 		return
 	}
-	line := float32(sc.y(int64(f.Capacity)))
+	line := sc.y(int64(f.Capacity))
 	for i := 0; i+3 < len(outline); i += 2 {
 		x0, y0, x1 := outline[i], outline[i+1], outline[i+2]
-		if outline[i+1] == outline[i+3] && y0 < line && x1 > x0 {
-			s.Rect(waitingStyle, float64(x0), float64(y0), float64(x1-x0), float64(line-y0))
+		if y0 == outline[i+3] && y0 < line && x1 > x0 {
+			s.Rect(waitingStyle, x0, y0, x1-x0, line-y0)
 		}
 	}
 }

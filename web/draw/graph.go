@@ -2,7 +2,6 @@ package draw
 
 import (
 	"math"
-	"strings"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -63,15 +62,15 @@ func rise(wide, room float64) float64 { return math.Min(math.Max(1.1*wide, 16), 
 // x returns the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
 
-// curve appends the points of an arc: an upright cubic curve, the higher the longer.
-func (g *arcGeometry) curve(xy []float32, a *lookup.Arc) []float32 {
+// curve returns the points of an arc: an upright cubic curve, the higher the longer.
+func (g *arcGeometry) curve(a *lookup.Arc) (xy []float64) {
 	x0, x1, y := g.x(a.From), g.x(a.To), g.base-1
 	room := (g.base - graphTop) * (0.2 + 0.8*math.Sqrt(math.Min((x1-x0)/g.longest, 1)))
 	rise := rise(x1-x0, room) * 4 / 3
 	for i := 0; i <= arcSteps; i++ {
 		u := (1 - math.Cos(math.Pi*float64(i)/arcSteps)) / 2 // it bends most at its ends
 		v := 1 - u
-		xy = append(xy, float32(x0*v*v*(v+3*u)+x1*u*u*(u+3*v)), float32(y-3*u*v*rise))
+		xy = append(xy, x0*v*v*(v+3*u)+x1*u*u*(u+3*v), y-3*u*v*rise)
 	}
 	return xy
 }
@@ -110,8 +109,7 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 		if a.Value == selected {
 			style.Stroke, style.Width = tell.DecisionRole(st.Decisions[a.From]), style.Width+1
 		}
-		s.xy = geo.curve(s.xy[:0], a)
-		s.Path(display.OpLine, style, s.xy)
+		s.Path(display.OpLine, style, geo.curve(a))
 	}
 	m.drawMarks(s, f, &geo)
 	m.markSelected(s, f, &geo)
@@ -121,36 +119,22 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 
 // drawBlocks draws a bracket over each folded block that is wide enough.
 func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
-	y := float32(g.base - 1)
+	y := g.base - 1
 	for _, b := range st.Blocks {
-		x0, x1 := float32(g.x(b.First)), float32(g.x(b.Last))
+		x0, x1 := g.x(b.First), g.x(b.Last)
 		if b.Stage != open && x1-x0 >= 4 {
 			s.Line(display.StrokeOf(display.Muted, 1), x0, y, x0+1, y-5, x1-1, y-5, x1, y)
 		}
 	}
 }
 
-// graphBars returns the marks of a frame: each of the places [first, last) of which at
-// makes most.
+// graphBars returns the marks of a frame.
 func (m *Model) graphBars(f *frame) []bar {
-	st := m.Structure()
-	n := len(st.Ops)
-	count := min(n, int((f.right-f.left)/stripStep))
-	out := make([]bar, count)
-	step := (f.right - f.left) / float64(max(count, 1))
-	space := math.Min(7, step/4)
-	for i := range out {
-		b := bar{first: i * n / count, last: (i + 1) * n / count, x: f.left + float64(i)*step + space/2,
-			w: step - space}
-		b.at = b.first
-		for k := b.first + 1; k < b.last; k++ {
-			if m.made(k) > m.made(b.at) {
-				b.at = k
-			}
-		}
-		out[i] = b
+	bars := barsOf(f, len(m.Structure().Ops), 7)
+	for i := range bars {
+		bars[i].at = bars[i].largest(m.made)
 	}
-	return out
+	return bars
 }
 
 // made returns how much the operation at a place makes.
@@ -164,27 +148,14 @@ func (m *Model) made(place int) (sum engine.Bytes) {
 func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	bars := m.graphBars(f)
 	s.clearSlices()
-	add := func(k sim.SpanKind, b *bar, y, h float64) {
-		s.slices[k] = append(s.slices[k], float32(b.x), float32(g.base+y), float32(b.w), float32(h))
-	}
-	for i := range bars {
-		switch b, d := &bars[i], m.Structure().Decisions[bars[i].at]; d {
-		case sim.Recompute | sim.Offload:
-			add(sim.SpanOffload, b, 0, graphMark/2)
-			add(sim.SpanRecompute, b, graphMark/2, graphMark/2)
-		case sim.Recompute:
-			add(sim.SpanRecompute, b, 0, graphMark)
-		case sim.Offload:
-			add(sim.SpanOffload, b, 0, graphMark)
-		default:
-			add(sim.SpanForward, b, 0, graphMark)
-		}
+	for _, b := range bars {
+		s.collectBar(m.Structure().Decisions[b.at], b.x, g.base, b.w, graphMark)
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first+1 {
-			if letter := strings.ReplaceAll(tell.DecisionLetter(d), "+", ""); display.TextWidth(letter) <= b.w+2 {
-				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letter)
+		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first {
+			if display.TextWidth(letters(d)) <= b.w+2 {
+				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letters(d))
 			}
 		}
 	}
@@ -214,8 +185,7 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
 	}
-	s.xy = g.curve(s.xy[:0], a)
-	top := float64(s.xy[arcSteps+1]) // y of its middle
+	top := g.curve(a)[arcSteps+1] // y of its middle
 	words := display.Fit(m.ArcSentence(a), f.right-f.left)
 	half := display.TextWidth(words) / 2
 	x := math.Min(math.Max((g.x(a.From)+g.x(a.To))/2, f.left+half), f.right-half)
@@ -255,8 +225,7 @@ func (m *Model) overGraph(s *Scene, f *frame) {
 	m.outlinePlaces(s, f, f.Hover, display.StrokeOf(display.Ink, 1.5))
 	if a := st.ArcOf(m.ValueOf(f.Hover)); a != nil && m.Valid(f.Hover) {
 		style := display.StrokeOf(tell.DecisionRole(st.Decisions[a.From]), 2.5)
-		s.xy = geo.curve(s.xy[:0], a)
-		s.Path(display.OpLine, style, s.xy)
+		s.Path(display.OpLine, style, geo.curve(a))
 	}
 }
 
@@ -277,9 +246,8 @@ func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 	}
 	arcs, _, _ := drawnArcs(st, f, m.ValueOf(f.Selected), m.openBlock(f))
 	best, least := lookup.Target{}, arcReach
-	var xy []float32
 	for i := range arcs {
-		xy = geo.curve(xy[:0], &arcs[i])
+		xy := geo.curve(&arcs[i])
 		for j := 0; j+3 < len(xy); j += 2 {
 			if d := away(x, y, xy[j:j+4]); d <= least {
 				best, least = lookup.Target{Kind: lookup.OnValue, Index: int(arcs[i].Value)}, d
@@ -290,9 +258,9 @@ func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 }
 
 // away returns how far a point is from a line.
-func away(x, y float64, line []float32) float64 {
-	x0, y0 := float64(line[0]), float64(line[1])
-	dx, dy := float64(line[2])-x0, float64(line[3])-y0
+func away(x, y float64, line []float64) float64 {
+	x0, y0 := line[0], line[1]
+	dx, dy := line[2]-x0, line[3]-y0
 	u := 0.0
 	if l := dx*dx + dy*dy; l > 0 {
 		u = math.Min(math.Max(((x-x0)*dx+(y-y0)*dy)/l, 0), 1)

@@ -71,19 +71,14 @@ func Legend(s *Scene, width float64, models ...*Model) {
 // the colour.
 var (
 	forwardStyle   = display.FillOf(display.Forward)
-	recomputeStyle = display.Style{Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch,
-		Lines: display.LineRecompute}
-	backwardStyle = display.FillOf(display.Backward)
-	transferStyle = display.FillOf(display.Transfer)
-	fixedStyle    = display.FillOf(display.Fixed)
-	inFlightStyle = display.Style{Fill: display.Transfer, Stroke: display.NoRole, Pattern: display.Dots,
-		Lines: display.LineTransfer}
-	scratchStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
-		Lines: display.Muted}
-	waitingStyle = display.Style{Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
-		Lines: display.Waiting}
-	overStyle = display.Style{Fill: display.Over, Stroke: display.NoRole, Pattern: display.NoPattern,
-		Lines: display.NoRole}
+	recomputeStyle = display.PatternOf(display.Recompute, display.Hatch, display.LineRecompute)
+	backwardStyle  = display.FillOf(display.Backward)
+	transferStyle  = display.FillOf(display.Transfer)
+	fixedStyle     = display.FillOf(display.Fixed)
+	inFlightStyle  = display.PatternOf(display.Transfer, display.Dots, display.LineTransfer)
+	scratchStyle   = display.PatternOf(display.Surface, display.ThinHatch, display.Muted)
+	waitingStyle   = display.PatternOf(display.Surface, display.ThinHatch, display.Waiting)
+	overStyle      = display.FillOf(display.Over)
 )
 
 // kindSliver is that of a wait that is too narrow for a pattern.

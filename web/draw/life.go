@@ -60,23 +60,20 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 
 // drawStays draws the stays, with what is leaving or arriving over them.
 func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
-	var kept, again, moving []float32
-	add := func(to []float32, from, end time.Duration) []float32 {
-		x0, x1 := f.x(int64(from)), f.x(int64(end))
-		if x1 < f.left || x0 > f.right {
-			return to
+	var kept, again, moving rects
+	add := func(to *rects, from, end time.Duration) {
+		x0, x1 := f.clip(f.x(int64(from))), f.clip(f.x(int64(end)))
+		n := len(*to)
+		if end < f.From || from > f.To || n > 0 && x1-(*to)[n-4]-(*to)[n-2] < 1 { // as wide as a pixel together
+			return
 		}
-		x0, x1 = f.clip(x0), f.clip(x1)
-		if n := len(to); n > 0 && float32(x1)-to[n-4]-to[n-2] < 1 { // as wide as a pixel together
-			return to
-		}
-		return append(to, float32(x0), lifeTop, float32(math.Max(x1-x0, 1)), lifeBar)
+		to.add(x0, lifeTop, math.Max(x1-x0, 1), lifeBar)
 	}
 	m.Stays(v, func(l *sim.Life) {
 		if l.Category == sim.Recomputed {
-			again = add(again, l.Start, l.End)
+			add(&again, l.Start, l.End)
 		} else {
-			kept = add(kept, l.Start, l.End)
+			add(&kept, l.Start, l.End)
 		}
 	})
 	m.Copies(v, func(c *sim.Span) {
@@ -86,7 +83,7 @@ func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
 				from = l.Start
 			}
 		})
-		moving = add(moving, from, c.End)
+		add(&moving, from, c.End)
 	})
 	s.Rects(forwardStyle, kept)
 	s.Rects(recomputeStyle, again)
@@ -102,9 +99,7 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	m.Stays(v, func(l *sim.Life) {
 		x0, x1 := f.clip(f.x(int64(gone))), f.clip(f.x(int64(l.Start)))
 		if gone > 0 && l.Start > gone && x1-x0 >= 3 && x0 >= drawn {
-			line := display.StrokeOf(display.Muted, 1)
-			line.Dash = display.DashGhost
-			s.Line(line, float32(x0), float32(y), float32(x1), float32(y))
+			s.Line(display.DashedOf(display.Muted, 1, display.DashGhost), x0, y, x1, y)
 			words := "dropped"
 			if saved {
 				words = "on the host"
@@ -129,8 +124,7 @@ func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 			return
 		}
 		last = x
-		s.Path(display.OpArea, display.FillOf(display.Ink),
-			[]float32{float32(x - 3.5), lifeTop - 7, float32(x + 3.5), lifeTop - 7, float32(x), lifeTop - 2})
+		s.Area(display.FillOf(display.Ink), x-3.5, lifeTop-7, x+3.5, lifeTop-7, x, lifeTop-2)
 	})
 }
 

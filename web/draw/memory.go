@@ -36,8 +36,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.bands = m.bandPoints(f, s.bands[:0])
 	sunk := m.sunkPieces(f, &sc)
 	if len(sunk) > 0 {
-		s.sunk = m.sink(f, sunk, s.bands, s.sunk[:0])
-		s.bands, s.sunk = s.sunk, s.bands
+		s.bands = m.sink(f, sunk, s.bands)
 	}
 	m.drawBands(s, f, &sc, sunk)
 	m.drawSeams(s, f, &sc, sunk)
@@ -66,8 +65,8 @@ func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 		return k.At > 0 && (k.At <= sc.fixed || sc.fixed > 0 && sc.floor-sc.y(int64(k.At)) < lineHeight)
 	})
 	for _, k := range ticks {
-		y := float32(math.Floor(sc.y(int64(k.At))) + 0.5)
-		s.Line(line, float32(f.left), y, float32(f.right), y)
+		y := math.Floor(sc.y(int64(k.At))) + 0.5
+		s.Line(line, f.left, y, f.right, y)
 	}
 	for _, k := range ticks {
 		s.Text(display.Muted, f.left-8, sc.y(int64(k.At))+4, display.End, k.Label)
@@ -97,20 +96,15 @@ func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 				i++
 			}
 			run := s.bands[from:min(i+1, len(s.bands))]
-			xy := s.xy[:0]
-			for j := range run {
-				xy = corner(xy, run[j].x, sc.y(run[j].sum[b]))
-			}
-			s.xy = append(xy, float32(run[len(run)-1].x), float32(sc.bottom), float32(run[0].x), float32(sc.bottom))
-			s.Path(display.OpArea, st, s.xy)
+			s.Path(display.OpArea, st, append(sc.border(run, b), run[len(run)-1].x, sc.bottom, run[0].x, sc.bottom))
 		}
 	}
 }
 
 // drawOver fills what is above the budget.
 func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
-	line := float32(sc.y(int64(budget)))
-	xy := s.xy[:0]
+	line := sc.y(int64(budget))
+	var xy []float64
 	flush := func() {
 		if len(xy) > 0 {
 			xy = append(xy, xy[len(xy)-2], line)
@@ -126,20 +120,19 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 			before := a.sum[sim.NumCategories-1]
 			if (before > int64(budget)) != (total > int64(budget)) {
 				part := float64(int64(budget)-before) / float64(total-before)
-				xy = append(xy, float32(a.x+part*(b.x-a.x)), line)
+				xy = append(xy, a.x+part*(b.x-a.x), line)
 			}
 		}
 		if total > int64(budget) {
 			if len(xy) == 0 {
-				xy = append(xy, float32(b.x), line)
+				xy = append(xy, b.x, line)
 			}
-			xy = append(xy, float32(b.x), float32(sc.y(total)))
+			xy = append(xy, b.x, sc.y(total))
 		} else {
 			flush()
 		}
 	}
 	flush()
-	s.xy = xy
 }
 
 func (m *Model) hitMemory(f *frame, x, y float64) lookup.Target {

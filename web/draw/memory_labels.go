@@ -21,12 +21,12 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	if sc.showDevice && f.Capacity <= sc.most {
 		device = sc.y(int64(f.Capacity))
 		s.keep(f, device)
-		s.Line(deviceLine, float32(f.left), float32(device), float32(f.right), float32(device))
+		s.Line(deviceLine, f.left, device, f.right, device)
 	}
 	if sc.showBudget {
 		budget = sc.y(int64(f.Budget))
 		s.keep(f, budget)
-		s.Line(budgetLine, float32(f.left), float32(budget), float32(f.right), float32(budget))
+		s.Line(budgetLine, f.left, budget, f.right, budget)
 	}
 	peakX := f.x(int64(m.Trace.PeakAt))
 	if seen := peakX >= f.left-0.5 && peakX <= f.right+0.5; seen {
@@ -68,13 +68,12 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 }
 
 // budgetLine is how the budget is drawn.
-var budgetLine = display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
-	Dash: display.DashBudget, Width: 1.5}
+var budgetLine = display.DashedOf(display.Budget, 1.5, display.DashBudget)
 
 func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
 	y := sc.y(int64(m.Trace.Peak))
 	s.Path(display.OpArea, display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
-		[]float32{float32(x), float32(y), float32(x - 4.5), float32(y - 8), float32(x + 4.5), float32(y - 8)})
+		[]float64{x, y, x - 4.5, y - 8, x + 4.5, y - 8})
 	s.placed = append(s.placed, box{x - 5, y - 9, x + 5, y})
 }
 
@@ -100,7 +99,7 @@ func (m *Model) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 		if b.x0 > x {
 			from = b.x0
 		}
-		s.Line(display.StrokeOf(display.Ink, 1), float32(from), float32(b.y1-6), float32(x), float32(y-8))
+		s.Line(display.StrokeOf(display.Ink, 1), from, b.y1-6, x, y-8)
 	}
 }
 

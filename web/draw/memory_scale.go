@@ -97,6 +97,14 @@ func (sc *memoryScale) y(b int64) float64 {
 	return sc.floor - float64(b-int64(sc.fixed))*sc.perByte
 }
 
+// border returns the upper border of band b along points.
+func (sc *memoryScale) border(pts []bandPoint, b int) (xy []float64) {
+	for i := range pts {
+		xy = corner(xy, pts[i].x, sc.y(pts[i].sum[b]))
+	}
+	return xy
+}
+
 // foot returns where what stands on b begins: above the zigzag.
 func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
 
@@ -136,13 +144,12 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	if sc.fixed == 0 {
 		return
 	}
-	y := float32(sc.floor + fixedBreak/2)
+	y := sc.floor + fixedBreak/2
 	s.Rect(display.FillOf(display.Surface), f.left, sc.floor, f.right-f.left, fixedBreak)
-	xy := s.xy[:0]
-	for x, up := f.left, float32(1.5); x <= f.right; x, up = x+8, -up {
-		xy = append(xy, float32(x), y+up)
+	var xy []float64
+	for x, up := f.left, 1.5; x <= f.right; x, up = x+8, -up {
+		xy = append(xy, x, y+up)
 	}
-	s.xy = xy
 	s.Path(display.OpLine, display.StrokeOf(display.Muted, 1), xy)
 	s.Text(display.Muted, f.left-8, sc.floor+4, display.End, format.Bytes(sc.fixed))
 	words := "Fixed through the step: " + format.Bytes(sc.fixed) + ", drawn at a smaller scale"
@@ -169,8 +176,7 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 		bottom := sc.y(int64(sum))
 		sum += p.bytes
 		if i > 0 {
-			s.Line(display.StrokeOf(display.Surface, 0.8), float32(f.left), float32(bottom), float32(f.right),
-				float32(bottom))
+			s.Line(display.StrokeOf(display.Surface, 0.8), f.left, bottom, f.right, bottom)
 		}
 		if !low && len(stripes) > 1 {
 			s.Text(display.OnFixed, f.left+8, (bottom+sc.y(int64(sum)))/2+4, display.Start,

@@ -14,7 +14,7 @@ import (
 // passStyles are the fills of passes. The lines over the backward of the weights make it darker,
 // and tell it apart without colours.
 var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,
-	{Fill: display.Backward, Stroke: display.NoRole, Pattern: display.ThinHatch, Lines: display.Ink}}
+	display.PatternOf(display.Backward, display.ThinHatch, display.Ink)}
 
 // Draw replaces s by the picture. Its size is bounded by pixels: passes that are narrow
 // become bands.
@@ -24,7 +24,7 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
 	x.drawAxis(s, &f)
-	var all [NumPassKinds][]float32
+	var all [NumPassKinds]rects
 	var labels []passLabel
 	for r := range x.ranks {
 		x.drawLane(&f, r, &all, &labels)
@@ -55,13 +55,7 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 // drawAxis draws the time axis above the lanes, and the names of ranks.
 func (x *Passes) drawAxis(s *Scene, f *frame) {
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	line := display.StrokeOf(display.Grid, 1)
-	for _, k := range ticks {
-		at := math.Floor(f.x(int64(k.At))) + 0.5
-		s.Line(line, float32(at), titleLine+13, float32(at), float32(f.Height-6))
-		s.Text(display.Muted, math.Min(at, f.Width-display.TextWidth(k.Label)/2), titleLine+10, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, f.left-12, titleLine+10, display.End, unit)
+	f.drawTicks(s, ticks, unit, titleLine+13, f.Height-6, titleLine+10)
 	every := 1
 	for float64(every)*x.laneHeight() < 12 {
 		every *= 2
@@ -72,16 +66,14 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 			s.Text(display.Muted, f.left-8, y+h/2+4, display.End, fmt.Sprintf("rank %d", r))
 		}
 		if h >= 12 {
-			s.Line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
 		}
 	}
 	if end := f.x(int64(x.end)); end <= f.right+1 {
-		s.Line(display.StrokeOf(display.Muted, 1), float32(end), titleLine+13, float32(end), float32(f.Height-6))
+		s.Line(display.StrokeOf(display.Muted, 1), end, titleLine+13, end, f.Height-6)
 	}
 	if at := f.x(int64(x.Bound)); x.Bound > f.From && x.Bound <= f.To {
-		line = display.StrokeOf(display.Muted, 1)
-		line.Dash = display.DashGhost
-		s.Line(line, float32(at), titleLine+13, float32(at), float32(x.bottom()))
+		s.Line(display.DashedOf(display.Muted, 1, display.DashGhost), at, titleLine+13, at, x.bottom())
 		words := display.Text{S: "lower bound " + format.Duration(x.Bound), Anchor: display.End}
 		if at-words.Width() > display.TextWidth(x.Title)*1.3 {
 			s.AddText(display.Muted, at, 13, words)
@@ -92,17 +84,17 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 // drawPath draws the critical path: along the foot of its passes, and from lane to lane where it
 // goes on with a message.
 func (x *Passes) drawPath(s *Scene, f *frame) {
-	var xy []float32
+	var xy []float64
 	for _, n := range x.Path {
 		p, r := x.Pass(n)
 		if p.End < f.From || p.Start > f.To {
 			continue
 		}
 		y, h := x.lane(r)
-		at := float32(y + h + 0.5)
-		xy = append(xy, float32(f.clip(f.x(int64(p.Start)))), at, float32(f.clip(f.x(int64(p.End)))), at)
+		at := y + h + 0.5
+		xy = append(xy, f.clip(f.x(int64(p.Start))), at, f.clip(f.x(int64(p.End))), at)
 	}
-	s.Line(display.StrokeOf(display.Ink, 2), xy...)
+	s.Path(display.OpLine, display.StrokeOf(display.Ink, 2), xy)
 }
 
 // passLabel is the number of a micro batch on its pass.
@@ -115,7 +107,7 @@ type passLabel struct {
 
 // drawLane collects the passes of a rank: boxes of those that are wide, and bands of those that
 // are narrow and follow each other.
-func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels *[]passLabel) {
+func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds]rects, labels *[]passLabel) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > f.From })
@@ -133,7 +125,7 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels 
 			top, high = y+h/2, h/2
 		}
 		x1 -= math.Min(1, x1-x0)
-		all[p.Kind] = append(all[p.Kind], float32(x0), float32(top), float32(x1-x0), float32(high))
+		all[p.Kind].add(x0, top, x1-x0, high)
 		if x1-x0 < 14 || high < 11 {
 			continue
 		}
@@ -149,7 +141,7 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds][]float32, labels 
 type passBand struct {
 	f    *frame
 	y, h float64
-	all  *[NumPassKinds][]float32
+	all  *[NumPassKinds]rects
 	from float64
 	to   float64
 	last PassKind
@@ -197,8 +189,7 @@ func (b *passBand) flush() {
 		for k, w := range b.time {
 			if w > 0 {
 				h := b.h * w / sum
-				b.all[k] = append(b.all[k], float32(b.from), float32(y), float32(math.Max(b.to-b.from, 0.5)),
-					float32(h))
+				b.all[k].add(b.from, y, math.Max(b.to-b.from, 0.5), h)
 				y += h
 			}
 		}
@@ -245,8 +236,8 @@ func (x *Passes) Overlay(s *Scene, _ Picture, v View) {
 		s.Outline(display.StrokeOf(display.Ink, 1.5), b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
 	}
 	if f.Cursor >= f.From && f.Cursor <= f.To && f.Cursor != NoCursor {
-		at := float32(f.x(int64(f.Cursor)))
-		s.Line(display.StrokeOf(display.Muted, 1), at, passesTop, at, float32(f.Height-6))
+		at := f.x(int64(f.Cursor))
+		s.Line(display.StrokeOf(display.Muted, 1), at, passesTop, at, f.Height-6)
 	}
 }
 

@@ -36,7 +36,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	s.AddText(display.Ink, 0, top-6, title)
 	for _, k := range format.ByteTicks(most, 4) {
 		at := y(k.At)
-		s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(at), float32(f.right), float32(at))
+		s.Line(display.StrokeOf(display.Grid, 1), f.left, at, f.right, at)
 		s.Text(display.Muted, f.left-8, at+4, display.End, k.Label)
 	}
 	edges := edgesOf(f)
@@ -49,8 +49,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	limit := top + 9
 	if shown {
 		limit = y(x.room)
-		s.Line(display.Style{Fill: display.NoRole, Stroke: display.Budget, Lines: display.NoRole,
-			Dash: display.DashBudget, Width: 1.5}, float32(f.left), float32(limit), float32(f.right), float32(limit))
+		s.Line(budgetLine, f.left, limit, f.right, limit)
 	}
 	s.placed = s.placed[:0]
 	room := f.right - f.left - 8
@@ -62,9 +61,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		spot{f.right - 4, limit + 13, display.End})
 	words := fmt.Sprintf("rank %d, the fullest: %s", x.full, format.Bytes(highest))
 	if reserved > x.most[x.full] {
-		at := float32(y(reserved))
-		s.Line(display.Style{Fill: display.NoRole, Stroke: line.Stroke, Lines: display.NoRole,
-			Dash: display.DashGhost, Width: 1}, float32(f.left), at, float32(f.right), at)
+		at := y(reserved)
+		s.Line(display.DashedOf(line.Stroke, 1, display.DashGhost), f.left, at, f.right, at)
 		if more := fmt.Sprintf("%s, with the allocator up to %s", words,
 			format.Bytes(reserved)); display.TextWidth(more) < room {
 			words = more
@@ -102,12 +100,12 @@ func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(en
 			low[i], high[i] = min(low[i], least), max(high[i], most)
 		})
 	}
-	area := make([]float32, 0, 4*len(low))
+	area := make([]float64, 0, 4*len(low))
 	for i, n := range high {
-		area = append(area, float32(f.left)+float32(i), float32(y(n)))
+		area = append(area, f.left+float64(i), y(n))
 	}
 	for i := len(low) - 1; i >= 0; i-- {
-		area = append(area, float32(f.left)+float32(i), float32(y(low[i])))
+		area = append(area, f.left+float64(i), y(low[i]))
 	}
 	s.Path(display.OpArea, display.FillOf(display.Grid), area)
 	if len(low) > 0 {
@@ -120,26 +118,26 @@ func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(en
 // drawLine draws the memory of a rank, and returns its most in view and where that is.
 func (x *Passes) drawLine(s *Scene, f *frame, edges []time.Duration, r int, st display.Style,
 	y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
-	var xy []float32
+	var xy []float64
 	x.columns(edges, r, func(i int, least, most engine.Bytes) {
 		px := math.Floor(f.left + float64(i))
 		if most > highest {
 			highest, at = most, px
 		}
-		if n := len(xy); n == 0 || xy[n-1] != float32(y(most)) || least < most {
+		if n := len(xy); n == 0 || xy[n-1] != y(most) || least < most {
 			if n > 0 {
-				xy = append(xy, float32(px), xy[n-1])
+				xy = append(xy, px, xy[n-1])
 			}
-			xy = append(xy, float32(px), float32(y(most)))
+			xy = append(xy, px, y(most))
 		}
 		if least < most {
-			xy = append(xy, float32(px), float32(y(least)))
+			xy = append(xy, px, y(least))
 		}
 	})
 	if n := len(xy); n > 0 {
-		xy = append(xy, float32(f.clip(f.x(int64(min(f.To, x.end))))), xy[n-1])
+		xy = append(xy, f.clip(f.x(int64(min(f.To, x.end)))), xy[n-1])
 	}
-	s.Line(st, xy...)
+	s.Path(display.OpLine, st, xy)
 	return highest, at
 }
 

@@ -214,7 +214,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 	}
 	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
 	f := x.frame(View{Width: 500})
-	var all [NumPassKinds][]float32
+	var all [NumPassKinds]rects
 	var labels []passLabel
 	x.drawLane(&f, 0, &all, &labels)
 	_, h := x.lane(0)
@@ -222,7 +222,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 		t.Fatalf("forwards %v, backwards %v, labels %v; want one band of each and no label", all[PassForward],
 			all[PassBackward], labels)
 	}
-	if got := float64(all[PassForward][3]) / h; math.Abs(got-1./3) > 0.01 {
+	if got := all[PassForward][3] / h; math.Abs(got-1./3) > 0.01 {
 		t.Errorf("forwards have %.2f of the height; want a third", got)
 	}
 }

@@ -14,8 +14,8 @@ func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {
 	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
 		return
 	}
-	x := float32(f.x(int64(f.Playhead)))
-	s.Line(display.StrokeOf(display.Ink, 1), x, float32(top), x, float32(bottom))
+	x := f.x(int64(f.Playhead))
+	s.Line(display.StrokeOf(display.Ink, 1), x, top, x, bottom)
 }
 
 // drawHandle draws the handle of the playhead over the timeline, with the moment and
@@ -25,8 +25,7 @@ func (m *Model) drawHandle(s *Scene, f *frame) {
 		return
 	}
 	x := f.x(int64(f.Playhead))
-	l, r := float32(x-5), float32(x+5)
-	s.Path(display.OpArea, display.FillOf(display.Ink), []float32{l, 2, r, 2, r, 9, float32(x), 14, l, 9})
+	s.Area(display.FillOf(display.Ink), x-5, 2, x+5, 2, x+5, 9, x, 14, x-5, 9)
 	used := m.Memory.Used(f.Playhead)
 	total := used[0]
 	for _, b := range used[1:] {
@@ -57,12 +56,9 @@ func (m *Model) fade(s *Scene, f *frame) {
 	if len(s.bands) < 2 {
 		return
 	}
-	xy := s.xy[:0]
-	for i := range s.bands {
-		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
-	}
-	s.xy = append(xy, float32(s.bands[len(s.bands)-1].x), float32(sc.bottom), float32(rest.left), float32(sc.bottom))
-	s.Path(display.OpArea, display.FillOf(display.Veil), s.xy)
+	xy := sc.border(s.bands, int(sim.NumCategories)-1)
+	s.Path(display.OpArea, display.FillOf(display.Veil),
+		append(xy, s.bands[len(s.bands)-1].x, sc.bottom, rest.left, sc.bottom))
 }
 
 // drawCursor draws the cursor line, with the time at its upper end.
@@ -71,7 +67,7 @@ func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) 
 		return
 	}
 	x := f.x(int64(f.Cursor))
-	s.Line(display.StrokeOf(display.Ink, 1), float32(x), float32(top), float32(x), float32(bottom))
+	s.Line(display.StrokeOf(display.Ink, 1), x, top, x, bottom)
 	if label {
 		str := format.Moment(f.Cursor, f.To-f.From)
 		half := display.TextWidth(str) / 2

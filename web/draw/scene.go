@@ -6,18 +6,14 @@ import (
 )
 
 // Scene is a display list, with what is collected on the way to it: kept here so that
-// a scene that is reused allocates nothing. Its zero value is empty.
+// a scene that is reused allocates little. Its zero value is empty.
 type Scene struct {
 	display.List
 
 	slices byKind
 	bands  []bandPoint
-	sunk   []bandPoint
-	seams  []seam
 	placed []box
-	xy     []float32
 	cells  cells
-	labels []blockLabel
 }
 
 // bandPoint is a corner of the bands: the running sums at one x.
@@ -43,14 +39,14 @@ func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 
 // seam is the outline of a piece while it is drawn.
 type seam struct {
-	piece int32
-	xy    []float32
-	foot  float32 // where it stood in the last stretch that was drawn
+	piece *lookup.Piece
+	xy    []float64
+	foot  float64 // where it stood in the last stretch that was drawn
 }
 
 // blockLabel is a block that has room for its name.
 type blockLabel struct {
-	block      int
+	block      *Block
 	x, y, w, h float64
 }
 

@@ -115,7 +115,7 @@ func TestPageStacks(t *testing.T) {
 		items += part.Items()
 		y += part.Height + PageGap
 	}
-	if page.Items() != items || page.Height != y-PageGap || page.Height != m.pageHeight(700) {
+	if page.Items() != items || page.Height != y-PageGap {
 		t.Errorf("the page has %d items and is %v high, want %d and %v", page.Items(), page.Height, items, y-PageGap)
 	}
 }

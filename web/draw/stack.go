@@ -52,7 +52,7 @@ func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [si
 // sink takes the pieces of a stage out of the bands of pts and lays them on what is
 // fixed, so that one can follow them through the step: every point's sunk is how high
 // they are there. What lies above all bands stays.
-func (m *Model) sink(f *frame, pieces []int32, pts, out []bandPoint) []bandPoint {
+func (m *Model) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint) {
 	add := func(p bandPoint, before bool) {
 		by, sum := m.sunkAt(f, pieces, p.x, before)
 		const top = sim.NumCategories - 1
@@ -104,19 +104,19 @@ func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 		}
 		base := sc.foot(below)
 		st := bandStyles[p.Band]
-		xy := []float32{float32(x0), float32(base), float32(x0),
-			float32(sc.y(below + p.Bytes(max(p.From, int64(f.From))))), float32(x1),
-			float32(sc.y(below + p.Bytes(min(p.To, int64(f.To))))), float32(x1), float32(base)}
+		xy := []float64{x0, base, x0,
+			sc.y(below + p.Bytes(max(p.From, int64(f.From)))), x1,
+			sc.y(below + p.Bytes(min(p.To, int64(f.To)))), x1, base}
 		s.Path(display.OpArea, st, xy)
 	}
 }
 
 // outlineSunk draws a line in ink around what was sunk, as long as it is there.
 func outlineSunk(s *Scene, sc *memoryScale) {
-	xy := s.xy[:0]
+	var xy []float64
 	flush := func(base int64) {
 		if len(xy) > 2 {
-			y := float32(sc.foot(base))
+			y := sc.foot(base)
 			xy = append(xy, xy[len(xy)-2], y, xy[0], y, xy[0], xy[1])
 			s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.8), xy)
 		}
@@ -128,15 +128,14 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 			flush(p.sum[0])
 			continue
 		}
-		if y := float32(sc.foot(p.sum[0])); len(xy) == 0 {
-			xy = append(xy, float32(p.x), y)
+		if y := sc.foot(p.sum[0]); len(xy) == 0 {
+			xy = append(xy, p.x, y)
 		}
 		xy = corner(xy, p.x, sc.y(p.sum[0]+p.sunk))
 	}
 	if n := len(s.bands); n > 0 {
 		flush(s.bands[n-1].sum[0])
 	}
-	s.xy = xy
 }
 
 // Seams are lines between values that are at least seamHeight high and wide; if
@@ -164,40 +163,33 @@ func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 		size *= 2
 	}
 	for b := 1; b < len(lookup.Stack); b++ {
-		s.seams = s.seams[:0]
+		var seams []seam
 		for _, i := range ids {
-			p := &x.All[i]
-			if _, down := slices.BinarySearch(sunk, i); down || p.Band != lookup.Stack[b] {
-				continue
-			}
-			if n := len(s.seams); n < cap(s.seams) {
-				s.seams = s.seams[:n+1]
-				s.seams[n].piece, s.seams[n].xy = i, s.seams[n].xy[:0]
-			} else {
-				s.seams = append(s.seams, seam{piece: i})
+			if p := &x.All[i]; p.Band == lookup.Stack[b] && !slices.Contains(sunk, i) {
+				seams = append(seams, seam{piece: p})
 			}
 		}
-		m.drawSeamsOf(s, f, sc, b)
+		drawSeamsOf(s, f, sc, b, seams)
 	}
 }
 
-// drawSeamsOf draws those of the pieces in s.seams, which are of one band.
-func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
-	all, st := m.Pieces().All, display.StrokeOf(display.Surface, 0.8)
+// drawSeamsOf draws seams, which are of one band.
+func drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int, seams []seam) {
+	st := display.StrokeOf(display.Surface, 0.8)
 	first, open := 0, 0 // of the seams, those that may still be drawn
-	for i := 0; i+1 < len(s.bands) && first < len(s.seams); i++ {
+	for i := 0; i+1 < len(s.bands) && first < len(seams); i++ {
 		l, r := &s.bands[i], &s.bands[i+1]
 		if r.x-l.x < 0.005 {
 			continue
 		}
 		at := int64(f.From) + int64(((l.x+r.x)/2-f.left)/f.scale)
-		for open < len(s.seams) && all[s.seams[open].piece].From <= at {
+		for open < len(seams) && seams[open].piece.From <= at {
 			open++
 		}
 		base := [2]int64{l.below(b), r.below(b)}
 		for k := first; k < open; k++ {
-			g := &s.seams[k]
-			p := &all[g.piece]
+			g := &seams[k]
+			p := g.piece
 			if p.To <= at {
 				g.close(s, st)
 				if k == first {
@@ -205,13 +197,13 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 				}
 				continue
 			}
-			foot := float32(sc.foot(min(base[0], l.sum[b])))
+			foot := sc.foot(min(base[0], l.sum[b]))
 			for side, x := range [2]float64{l.x, r.x} {
 				base[side] += p.Bytes(min(max(int64(f.From)+int64((x-f.left)/f.scale), p.From), p.To))
 			}
 			y0, y1 := sc.y(min(base[0], l.sum[b])), sc.y(min(base[1], r.sum[b]))
 			if len(g.xy) == 0 {
-				g.xy = append(g.xy, float32(l.x), foot)
+				g.xy = append(g.xy, l.x, foot)
 			}
 			g.foot = foot
 			g.xy = corner(g.xy, l.x, y0)
@@ -219,7 +211,7 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 		}
 	}
 	for k := first; k < open; k++ {
-		s.seams[k].close(s, st)
+		seams[k].close(s, st)
 	}
 }
 

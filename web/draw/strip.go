@@ -54,8 +54,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 		s.Text(display.Muted, 0, 29, display.Start, "up to")
 		s.Text(display.Muted, 0, 43, display.Start, format.Bytes(largest))
 	}
-	s.Line(display.StrokeOf(display.Grid, 1), float32(f.left), float32(bottom+0.5), float32(f.right),
-		float32(bottom+0.5))
+	s.Line(display.StrokeOf(display.Grid, 1), f.left, bottom+0.5, f.right, bottom+0.5)
 	bars := m.bars(f)
 	s.clearSlices()
 	for _, b := range bars {
@@ -64,7 +63,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 			s.Rect(mutedStyle, b.x, bottom-h, b.w, h)
 			continue
 		}
-		m.collectBar(s, b, bottom-h, h)
+		s.collectBar(m.Decision(b.at), b.x, bottom-h, b.w, h)
 	}
 	s.flushSlices()
 	m.drawLetters(s, bars, bottom)
@@ -75,20 +74,17 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 }
 
 // collectBar puts a bar among the slices of what its colours mean.
-func (m *Model) collectBar(s *Scene, b bar, y, h float64) {
-	add := func(k sim.SpanKind, y, h float64) {
-		s.slices[k] = append(s.slices[k], float32(b.x), float32(y), float32(b.w), float32(h))
-	}
-	switch m.Decision(b.at) {
+func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
+	switch d {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
-		add(sim.SpanOffload, y, h/2)
-		add(sim.SpanRecompute, y+h/2, h-h/2)
+		s.slices[sim.SpanOffload].add(x, y, w, h/2)
+		s.slices[sim.SpanRecompute].add(x, y+h/2, w, h-h/2)
 	case sim.Recompute:
-		add(sim.SpanRecompute, y, h)
+		s.slices[sim.SpanRecompute].add(x, y, w, h)
 	case sim.Offload:
-		add(sim.SpanOffload, y, h)
+		s.slices[sim.SpanOffload].add(x, y, w, h)
 	default:
-		add(sim.SpanForward, y, h)
+		s.slices[sim.SpanForward].add(x, y, w, h)
 	}
 }
 
@@ -100,7 +96,7 @@ func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
 		return lookup.Target{}
 	}
 	bars := m.bars(f)
-	i := int((x - f.left) / (f.right - f.left) * float64(m.columns(f)))
+	i := int((x - f.left) / (f.right - f.left) * float64(len(barsOf(f, m.places(f), 2))))
 	for _, b := range bars {
 		if b.slot == i {
 			return lookup.Target{Kind: lookup.OnStage, Index: b.at}
@@ -154,7 +150,7 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 			x := b.x + b.w/2
 			s.place(f, display.Ink, display.Text{S: m.StageName(k), Bold: true, Large: true}, true,
 				spot{x, 13, display.Middle})
-			s.Line(display.StrokeOf(display.Ink, 1), float32(x), 18, float32(x), float32(bottom-h-2))
+			s.Line(display.StrokeOf(display.Ink, 1), x, 18, x, bottom-h-2)
 		}
 	}
 	for i := 0; i < len(bars); {
@@ -190,8 +186,7 @@ func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 floa
 			continue
 		}
 		if n > 1 {
-			s.Line(display.StrokeOf(display.Muted, 1), float32(x0+0.5), y+foot, float32(x0+0.5), y, float32(x1-0.5), y,
-				float32(x1-0.5), y+foot)
+			s.Line(display.StrokeOf(display.Muted, 1), x0+0.5, y+foot, x0+0.5, y, x1-0.5, y, x1-0.5, y+foot)
 		}
 		return
 	}

@@ -58,7 +58,8 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 	}
 	for l := range m.Lanes {
 		if m.runs(f, l) {
-			m.drawLane(s, f, l)
+			y, h := m.laneBox(f, l)
+			m.drawLane(s, f, l, y, h)
 		}
 	}
 	m.drawEnd(s, f, titleLine, bottom)
@@ -68,31 +69,17 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 	m.drawSelected(s, f)
 }
 
-// drawTimeAxis draws the marks at round times, their labels under the lanes and
-// the lines under the lanes.
+// drawTimeAxis draws the lines under the lanes and the marks at round times.
 func (m *Model) drawTimeAxis(s *Scene, f *frame) {
+	for l := range m.Lanes {
+		if m.runs(f, l) {
+			y, h := m.laneBox(f, l)
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
+		}
+	}
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	line := display.StrokeOf(display.Grid, 1)
-	for _, k := range ticks {
-		x := float32(math.Floor(f.x(int64(k.At))) + 0.5)
-		s.Line(line, x, titleLine, x, float32(bottom))
-	}
-	for l := range m.Lanes {
-		if !m.runs(f, l) {
-			continue
-		}
-		y, h := m.laneBox(f, l)
-		s.Line(line, float32(f.left), float32(y+h+0.5), float32(f.right), float32(y+h+0.5))
-	}
-	unitX := f.left - 8
-	for _, k := range ticks {
-		half := display.TextWidth(k.Label) / 2
-		x := math.Min(f.x(int64(k.At)), f.Width-half)
-		unitX = math.Min(unitX, x-half-4)
-		s.Text(display.Muted, x, bottom+11, display.Middle, k.Label)
-	}
-	s.Text(display.Muted, unitX, bottom+11, display.End, unit)
+	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
 }
 
 // label is a text on a slice, kept until all slices are drawn.
@@ -102,11 +89,11 @@ type label struct {
 	text string
 }
 
-func (m *Model) drawLane(s *Scene, f *frame, l int) {
-	y, h := m.laneBox(f, l)
+// drawLane draws what a lane shows in a row.
+func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	ln := &m.Lanes[l]
 	s.clearSlices()
-	boxes := s.xy[:0]
+	var boxes rects
 	var labels []label
 	drawn := f.left
 	marks(ln, f, func(k mark) {
@@ -125,9 +112,9 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			k.kind = kindSliver
 		}
 		if k.kind == lookup.KindWaiting && k.slice >= 0 {
-			boxes = append(boxes, float32(x0+0.5), float32(y+0.5), float32(x1-x0-1), float32(h-1))
+			boxes.add(x0+0.5, y+0.5, x1-x0-1, h-1)
 		} else {
-			s.slices[k.kind] = append(s.slices[k.kind], float32(x0), float32(y), float32(x1-x0), float32(h))
+			s.slices[k.kind].add(x0, y, x1-x0, h)
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
 			if lb, ok := m.label(ln, k, x0, x1); ok {
@@ -135,7 +122,6 @@ func (m *Model) drawLane(s *Scene, f *frame, l int) {
 			}
 		}
 	})
-	s.xy = boxes
 	s.flushSlices()
 	s.Rects(waitingBox, boxes)
 	for _, lb := range labels {
@@ -251,17 +237,15 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	xs := [4]float64{cx, cx - bend, tx - bend, tx}
 	ys := [4]float64{from, from + (to-from)*0.35, to - (to-from)*0.35, to - dir*5}
 	const steps = 12
-	var xy [2 * (steps + 1)]float32
+	var xy [2 * (steps + 1)]float64
 	for i := 0; i <= steps; i++ {
 		u := float64(i) / steps
 		v := 1 - u
-		xy[2*i] = float32(v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3])
-		xy[2*i+1] = float32(v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3])
+		xy[2*i] = v*v*v*xs[0] + 3*v*v*u*xs[1] + 3*v*u*u*xs[2] + u*u*u*xs[3]
+		xy[2*i+1] = v*v*v*ys[0] + 3*v*v*u*ys[1] + 3*v*u*u*ys[2] + u*u*u*ys[3]
 	}
 	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
-	head := []float32{float32(tx), float32(to), float32(tx - 4), float32(to - dir*7), float32(tx + 4),
-		float32(to - dir*7)}
-	s.Path(display.OpArea, display.FillOf(display.Waiting), head)
+	s.Area(display.FillOf(display.Waiting), tx, to, tx-4, to-dir*7, tx+4, to-dir*7)
 }
 
 // outlineStage outlines the slices of a stage, as many as can be told apart.

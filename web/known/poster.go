@@ -23,14 +23,12 @@ const (
 
 // partStyles are how parts of a phase are filled, as the page fills them.
 var partStyles = map[proto.PartKind]display.Style{
-	proto.PartStates: display.FillOf(display.Fixed),
-	proto.PartKept:   display.FillOf(display.Forward),
-	proto.PartWorking: {Fill: display.Recompute, Stroke: display.NoRole, Pattern: display.Hatch,
-		Lines: display.LineRecompute},
-	proto.PartBack:  display.FillOf(display.Backward),
-	proto.PartMoved: display.FillOf(display.Transfer),
-	proto.PartScratch: {Fill: display.Surface, Stroke: display.NoRole, Pattern: display.ThinHatch,
-		Lines: display.Muted},
+	proto.PartStates:  display.FillOf(display.Fixed),
+	proto.PartKept:    display.FillOf(display.Forward),
+	proto.PartWorking: display.PatternOf(display.Recompute, display.Hatch, display.LineRecompute),
+	proto.PartBack:    display.FillOf(display.Backward),
+	proto.PartMoved:   display.FillOf(display.Transfer),
+	proto.PartScratch: display.PatternOf(display.Surface, display.ThinHatch, display.Muted),
 }
 
 // verdicts are the words of the picture's second line.
@@ -89,7 +87,7 @@ func drawPhases(l *display.List, s *proto.Stepped, width float64, room engine.By
 	l.Outline(display.StrokeOf(display.Muted, 1), names, y, at(s.Low)-names, stepBar)
 	l.Rect(partStyles[proto.PartScratch], at(s.Low), y, max(at(s.High)-at(s.Low), 1), stepBar)
 	for _, line := range []display.Style{display.StrokeOf(display.Surface, 5), display.StrokeOf(display.Ink, 2)} {
-		l.Line(line, float32(at(room)), stepHead-8, float32(at(room)), float32(y+stepRow-4))
+		l.Line(line, at(room), stepHead-8, at(room), y+stepRow-4)
 	}
 	anchor, edge := display.End, at(room)+4
 	if at(room) < width/2 {

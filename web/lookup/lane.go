@@ -12,8 +12,6 @@ type Lane struct {
 	From, To []int64 // nanoseconds
 	Kind     []uint8
 	Ref      []int32 // a sim.SpanID, or ^i for gap i
-	// busy[b] is the time by kind of the slices before b*blockSize.
-	busy [][NumKinds]int64
 }
 
 func newLane(t *sim.Trace, which sim.Lane) Lane {
@@ -42,7 +40,6 @@ func newLane(t *sim.Trace, which sim.Lane) Lane {
 		}
 	}
 	gapsBefore(t.Makespan + 1)
-	l.index()
 	return l
 }
 
@@ -51,41 +48,15 @@ func (l *Lane) add(from, to int64, kind uint8, ref int32) {
 	l.Kind, l.Ref = append(l.Kind, kind), append(l.Ref, ref)
 }
 
-func (l *Lane) index() {
-	l.busy = make([][NumKinds]int64, len(l.From)/blockSize+1)
-	var sum [NumKinds]int64
-	for i := range l.From {
-		if i%blockSize == 0 {
-			l.busy[i/blockSize] = sum
-		}
-		sum[l.Kind[i]] += l.To[i] - l.From[i]
-	}
-	if len(l.From)%blockSize == 0 {
-		l.busy[len(l.From)/blockSize] = sum
-	}
-}
-
 // BusyIn adds up the time by kind of slices [i, j).
-func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
-	bi, bj := (i+blockSize-1)/blockSize, j/blockSize
-	if bi >= bj {
-		l.addUp(i, j, &sum)
-		return sum
-	}
-	l.addUp(i, bi*blockSize, &sum)
-	l.addUp(bj*blockSize, j, &sum)
-	for k := range sum {
-		sum[k] += l.busy[bj][k] - l.busy[bi][k]
-	}
-	return sum
-}
-
+//
 //go:noinline
-func (l *Lane) addUp(i, j int, sum *[NumKinds]int64) {
+func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
 	from, to, kind := l.From[i:j], l.To[i:j], l.Kind[i:j]
 	for x := range from {
 		sum[kind[x]] += to[x] - from[x]
 	}
+	return sum
 }
 
 // FirstEnding returns the first slice that ends after t.
@@ -93,25 +64,9 @@ func (l *Lane) FirstEnding(t int64) int {
 	return sort.Search(len(l.To), func(i int) bool { return l.To[i] > t })
 }
 
-// FirstStarting returns the first slice from i on that starts at or after t. It
-// looks near i first, since most columns hold few slices.
+// FirstStarting returns the first slice from i on that starts at or after t.
 func (l *Lane) FirstStarting(i int, t int64) int {
-	step, hi := 1, i
-	for hi < len(l.From) && l.From[hi] < t {
-		i = hi + 1
-		hi += step
-		step *= 2
-	}
-	hi = min(hi, len(l.From))
-	for i < hi {
-		mid := int(uint(i+hi) / 2)
-		if l.From[mid] < t {
-			i = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return i
+	return i + sort.Search(len(l.From)-i, func(k int) bool { return l.From[i+k] >= t })
 }
 
 // At returns the slice that covers t, or -1.
@@ -132,10 +87,6 @@ func (l *Lane) find(ref int32, from int64) int {
 	}
 	return -1
 }
-
-// blockSize is how many slices or samples share an entry of a prefix sum or of
-// an extreme: what has to be looked at beside whole blocks.
-const blockSize = 32
 
 // KindWaiting is the kind of gaps, beside the kinds of spans.
 const (

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
@@ -62,17 +63,12 @@ func (m *Model) HeldAt(at time.Duration, n int) Held {
 		h.Total += b
 	}
 	var ids []int
-	m.lives.at(at, func(life int) {
-		if m.Trace.Lives[life].Bytes > 0 {
-			ids = append(ids, life)
+	for i := range m.Trace.Lives {
+		if l := &m.Trace.Lives[i]; l.Start <= at && at < l.End && l.Bytes > 0 {
+			ids = append(ids, i)
 		}
-	})
-	slices.SortFunc(ids, func(a, b int) int {
-		if x, y := m.Trace.Lives[a].Bytes, m.Trace.Lives[b].Bytes; x != y {
-			return int(min(max(y-x, -1), 1))
-		}
-		return a - b
-	})
+	}
+	sort.SliceStable(ids, func(a, b int) bool { return m.Trace.Lives[ids[a]].Bytes > m.Trace.Lives[ids[b]].Bytes })
 	for i, id := range ids {
 		l := &m.Trace.Lives[id]
 		if i >= n {

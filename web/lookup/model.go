@@ -8,6 +8,8 @@
 package lookup
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +26,6 @@ type Model struct {
 	layers
 	Lanes   [sim.NumLanes]Lane
 	Memory  Memory
-	lives   lifeIndex
 	ByStage [][]sim.SpanID // the spans of stages 1..n
 	Rows    []int32        // all spans and gaps by start, as in Lane.Ref
 	Phases  []Phase
@@ -121,18 +122,10 @@ type Piece struct {
 	Band         sim.Category
 }
 
-// Pieces finds the pieces that are large enough to be seen by looking at few
-// others.
+// Pieces are the pieces of all lives.
 type Pieces struct {
-	All     []Piece
-	buckets []pieceBucket // by duration, then size
-	OfStage [][]int32     // the pieces of stages 1..n
-}
-
-// pieceBucket is the pieces whose durations and sizes have the same numbers of bits.
-type pieceBucket struct {
-	duration, size int
-	pieces         []int32 // by start
+	All     []Piece   // by start
+	OfStage [][]int32 // the pieces of stages 1..n
 }
 
 // Structure is a graph in the order in which a trace runs it: its forward
@@ -226,7 +219,7 @@ func (m *Model) CriticalChain() []ChainLink {
 }
 
 func (m *Model) criticalChain() []ChainLink {
-	at, id := m.Trace.Makespan, m.lastSpan()
+	at, id := m.Trace.Makespan, m.latest(math.MaxInt64, func(sim.SpanID) bool { return true })
 	var back []ChainLink
 	for id != sim.NoSpan {
 		s := &m.Trace.Spans[id]
@@ -245,25 +238,25 @@ func (m *Model) criticalChain() []ChainLink {
 			at = from
 		}
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 
-// lastSpan returns a span that ends with the step, of several the first in the order
-// of lanes.
-func (m *Model) lastSpan() sim.SpanID {
-	best, end := sim.NoSpan, int64(-1)
+// latest returns the span that ended last, of several the first in the order of lanes, among those of each lane that
+// ended by a moment and are admitted.
+func (m *Model) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
+	best := sim.NoSpan
 	for l := range m.Lanes {
 		ln := &m.Lanes[l]
-		for i := len(ln.Ref) - 1; i >= 0; i-- {
-			if ln.Ref[i] >= 0 {
-				if ln.To[i] > end {
-					best, end = sim.SpanID(ln.Ref[i]), ln.To[i]
-				}
-				break
+		for i := ln.FirstEnding(by) - 1; i >= 0; i-- {
+			id := sim.SpanID(ln.Ref[i])
+			if id < 0 || !admits(id) {
+				continue
 			}
+			if b := m.Span(best); b == nil || m.Trace.Spans[id].End > b.End {
+				best = id
+			}
+			break
 		}
 	}
 	return best
@@ -278,19 +271,7 @@ func (m *Model) before(id sim.SpanID) sim.SpanID {
 	if c := m.Span(s.Cause); c != nil && s.Cause < id && c.Start <= s.Start {
 		return s.Cause
 	}
-	best := sim.NoSpan
-	for l := range m.Lanes {
-		ln := &m.Lanes[l]
-		for i := min(ln.FirstEnding(int64(s.Start)), len(ln.Ref)) - 1; i >= 0; i-- {
-			p := sim.SpanID(ln.Ref[i])
-			if p < 0 || p >= id || sim.Lane(l) == sim.Compute && m.Trace.Spans[p].Step > s.Step {
-				continue
-			}
-			if b := m.Span(best); b == nil || m.Trace.Spans[p].End > b.End {
-				best = p
-			}
-			break
-		}
-	}
-	return best
+	return m.latest(int64(s.Start), func(p sim.SpanID) bool {
+		return p < id && (m.Trace.Spans[p].Lane != sim.Compute || m.Trace.Spans[p].Step <= s.Step)
+	})
 }

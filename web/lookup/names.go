@@ -33,29 +33,20 @@ func (m *Model) Name(t Target) string {
 	}
 	switch t.Kind {
 	case OnSpan:
-		s := &m.Trace.Spans[t.Index]
-		name := m.baseName(s)
-		n := 0
-		for i := 0; i <= t.Index; i++ {
-			if m.baseName(&m.Trace.Spans[i]) == name {
-				n++
-			}
-		}
-		if n > 1 {
-			name += "@" + strconv.Itoa(n)
-		}
-		return name
+		return numbered(m.baseName, t.Index)
 	case OnStage:
 		return layerMark + strconv.Itoa(t.Index)
 	case OnGap:
 		return waitMark + m.momentIn(t.Index)
 	case OnValue:
-		return m.nameOfValue(t.Index)
+		return valueMark + numbered(m.nameOfValue, t.Index)
 	}
 	return ""
 }
 
-func (m *Model) baseName(s *sim.Span) string {
+// baseName returns the name of a span for links, which several may have.
+func (m *Model) baseName(i int) string {
+	s := &m.Trace.Spans[i]
 	switch s.Lane {
 	case sim.ToHost:
 		return m.SpanName(s) + toHostMark
@@ -89,7 +80,7 @@ func (m *Model) Named(name string) Target {
 		return m.gapAt(time.Duration(ms*1e6 + 0.5))
 	}
 	if text, ok := strings.CutPrefix(name, valueMark); ok {
-		return m.namedValue(text)
+		return withName(OnValue, text, len(m.Problem.Graph.Values), m.nameOfValue)
 	}
 	if text, ok := strings.CutPrefix(name, layerMark); ok {
 		k, err := strconv.Atoi(text)
@@ -98,24 +89,41 @@ func (m *Model) Named(name string) Target {
 		}
 		return Target{}
 	}
-	if t := m.run(name, 1); t.Kind != Nothing {
+	return withName(OnSpan, name, len(m.Trace.Spans), m.baseName)
+}
+
+// numbered returns the name of thing i and, where things before it have the same name, its number among them.
+func numbered(nameOf func(i int) string, i int) string {
+	name, n := nameOf(i), 1
+	for k := range i {
+		if nameOf(k) == name {
+			n++
+		}
+	}
+	if n > 1 {
+		return name + "@" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// withName returns the target among count things that numbered gives a name, or Nothing if there is none.
+func withName(kind TargetKind, name string, count int, nameOf func(i int) string) Target {
+	nth := func(name string, n int) Target {
+		for i := range count {
+			if nameOf(i) == name {
+				if n--; n == 0 {
+					return Target{kind, i}
+				}
+			}
+		}
+		return Target{}
+	}
+	if t := nth(name, 1); t.Kind != Nothing {
 		return t
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 {
 		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
-			return m.run(name[:i], n)
-		}
-	}
-	return Target{}
-}
-
-// run returns the n-th span of a base name.
-func (m *Model) run(name string, n int) Target {
-	for i := range m.Trace.Spans {
-		if m.baseName(&m.Trace.Spans[i]) == name {
-			if n--; n == 0 {
-				return Target{OnSpan, i}
-			}
+			return nth(name[:i], n)
 		}
 	}
 	return Target{}
@@ -133,40 +141,4 @@ func (m *Model) gapAt(at time.Duration) Target {
 	return best
 }
 
-// nameOfValue returns the name of a value for links, see Name.
-func (m *Model) nameOfValue(id int) string {
-	values, n := m.Problem.Graph.Values, 0
-	for i := range id + 1 {
-		if values[i].Name == values[id].Name {
-			n++
-		}
-	}
-	name := valueMark + values[id].Name
-	if n > 1 {
-		name += "@" + strconv.Itoa(n)
-	}
-	return name
-}
-
-// namedValue returns the value of a name without its mark, or Nothing if there is none.
-func (m *Model) namedValue(name string) Target {
-	nth := func(name string, n int) Target {
-		for i := range m.Problem.Graph.Values {
-			if m.Problem.Graph.Values[i].Name == name {
-				if n--; n == 0 {
-					return Target{OnValue, i}
-				}
-			}
-		}
-		return Target{}
-	}
-	if t := nth(name, 1); t.Kind != Nothing {
-		return t
-	}
-	if i := strings.LastIndexByte(name, '@'); i > 0 {
-		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
-			return nth(name[:i], n)
-		}
-	}
-	return Target{}
-}
+func (m *Model) nameOfValue(i int) string { return m.Problem.Graph.Values[i].Name }

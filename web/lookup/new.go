@@ -13,7 +13,6 @@ func New(p *engine.Problem, t *sim.Trace) *Model {
 		m.Lanes[l] = newLane(t, sim.Lane(l))
 	}
 	m.Memory = newMemory(t.Memory)
-	m.lives = newLifeIndex(t.Lives)
 	m.ByStage = make([][]sim.SpanID, len(m.Sizes))
 	for i := range t.Spans {
 		if k := m.StageOfSpan(&t.Spans[i]); k >= 1 && k <= len(m.ByStage) {

@@ -1,9 +1,6 @@
 package lookup
 
 import (
-	"cmp"
-	"math/bits"
-	"slices"
 	"sort"
 	"time"
 
@@ -26,19 +23,10 @@ func (p *Piece) Bytes(at int64) int64 {
 func (m *Model) Pieces() *Pieces {
 	m.piecesOnce.Do(func() {
 		x := Pieces{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
-		at := map[[2]int]int{}
 		for i := range x.All {
-			p := &x.All[i]
-			if k := m.stageOfValue(m.Trace.Lives[p.life].Value); k >= 1 && k <= len(x.OfStage) {
+			if k := m.stageOfValue(m.Trace.Lives[x.All[i].life].Value); k >= 1 && k <= len(x.OfStage) {
 				x.OfStage[k-1] = append(x.OfStage[k-1], int32(i))
 			}
-			key := [2]int{bits.Len64(uint64(p.To - p.From)), bits.Len64(uint64(p.Most()))}
-			b, ok := at[key]
-			if !ok {
-				b = len(x.buckets)
-				at[key], x.buckets = b, append(x.buckets, pieceBucket{duration: key[0], size: key[1]})
-			}
-			x.buckets[b].pieces = append(x.buckets[b].pieces, int32(i))
 		}
 		m.pieceIndex = x
 	})
@@ -158,24 +146,14 @@ func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 // Seen returns the pieces that are at least so long and so large in a stretch of time,
 // in the order of their starts.
 func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
-	for b := range x.buckets {
-		k := &x.buckets[b]
-		if int64(1)<<k.duration <= duration || k.size < 62 && int64(1)<<k.size <= size {
-			continue
+	for i := range x.All {
+		p := &x.All[i]
+		if p.From >= to {
+			break
 		}
-		earliest := from - int64(1)<<min(k.duration, 61)
-		first, _ := slices.BinarySearchFunc(k.pieces, earliest,
-			func(i int32, at int64) int { return cmp.Compare(x.All[i].From, at) })
-		for _, i := range k.pieces[first:] {
-			p := &x.All[i]
-			if p.From >= to {
-				break
-			}
-			if min(p.To, to)-max(p.From, from) >= duration && p.Most() >= size {
-				out = append(out, i)
-			}
+		if min(p.To, to)-max(p.From, from) >= duration && p.Most() >= size {
+			out = append(out, int32(i))
 		}
 	}
-	slices.Sort(out) // which is by start
 	return out
 }

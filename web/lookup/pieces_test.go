@@ -41,25 +41,6 @@ func TestPiecesStreamed(t *testing.T) {
 	}
 }
 
-// The pieces that are found are those that a scan finds.
-func TestSeenPieces(t *testing.T) {
-	m := New(tracetest.ManyLives(3000))
-	x, r := m.Pieces(), rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		from := r.Int64N(int64(m.Makespan()))
-		to, least, size := from+r.Int64N(int64(m.Makespan())), r.Int64N(int64(40*ms)), r.Int64N(1<<30)
-		var want []int32
-		for i := range x.All {
-			if p := &x.All[i]; p.From < to && min(p.To, to)-max(p.From, from) >= least && p.Most() >= size {
-				want = append(want, int32(i))
-			}
-		}
-		if got := x.Seen(from, to, least, size, nil); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Fatalf("in %d to %d, at least %d long and %d large: %v; want %v", from, to, least, size, got, want)
-		}
-	}
-}
-
 // Forward ends where the first backward operation begins, or the loss.
 func TestPhases(t *testing.T) {
 	p := tracetest.Problem()

@@ -224,33 +224,27 @@ func (s *State) Lines() []tradeoff.Line {
 	return slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
 }
 
-// SweptPoint is one point of a curve, or of the values of a parameter.
+// SweptPoint is one point of a curve.
 type SweptPoint struct {
 	ID    int
 	Point proto.Point
 }
 
 func (m SweptPoint) apply(s *State) []Effect {
-	if s.Tuning.Sweeps(m.ID) {
-		s.Tuning.Take(m.Point)
-		s.DOM++
-	} else if s.Curve.Sweeps(m.ID) {
+	if s.Curve.Sweeps(m.ID) {
 		s.Curve.Take(m.Point)
 	}
 	return nil
 }
 
-// Swept ends a curve, or the values of a parameter.
+// Swept ends a curve.
 type Swept struct {
 	ID      int
 	KeepAll proto.Reference
 }
 
 func (m Swept) apply(s *State) []Effect {
-	switch {
-	case s.Tuning.Sweeps(m.ID):
-		return s.tuned()
-	case !s.Curve.Sweeps(m.ID):
+	if !s.Curve.Sweeps(m.ID) {
 		return nil
 	}
 	s.Curve.End(m.KeepAll)
@@ -265,13 +259,10 @@ type SweepFailed struct {
 }
 
 func (m SweepFailed) apply(s *State) []Effect {
-	switch c := s.Curve; {
-	case s.Tuning.Sweeps(m.ID):
-		s.Tuning.ID, s.Tuning.Failed = 0, headline(m.Text)
-	case c.Sweeps(m.ID):
-		c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
-	default:
+	c := s.Curve
+	if !c.Sweeps(m.ID) {
 		return nil
 	}
+	c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
 	return s.touchDOM()
 }

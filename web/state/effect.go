@@ -1,6 +1,15 @@
 package state
 
-import "memtide/wasm/proto"
+import (
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// Choice is what is chosen about the schedule of a side, Source its network.
+type (
+	Choice = choice.Choice
+	Source = choice.Source
+)
 
 // Effect is something that the browser side has to do.
 type Effect interface{ effect() }
@@ -45,7 +54,7 @@ type (
 		Slot    Slot
 		Soon    bool
 	}
-	// Sweep asks workers for many points: of a curve, or of a parameter's values.
+	// Sweep asks workers for the points of a curve.
 	Sweep struct {
 		ID      int
 		Request proto.Sweep

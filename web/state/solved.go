@@ -270,9 +270,8 @@ type SolveHere struct{}
 
 func (SolveHere) apply(s *State) []Effect {
 	// What failed for want of workers is asked again.
-	s.Curve, s.Tuning = nil, nil
+	s.Curve = nil
 	s.curves.clear()
-	s.tunings.clear()
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
 }
 

@@ -20,7 +20,6 @@ var followers = [...]struct {
 	follow func(*State) []Effect
 }{
 	{"the curve of the present choice", (*State).followCurve},
-	{"the values of its parameters that are tried", (*State).followTuning},
 	{"the questions that were answered about another choice", (*State).followQuestions},
 	{"the addresses of what is shown", (*State).followPlaces},
 	{"what a recording tells next", (*State).followDoctor},

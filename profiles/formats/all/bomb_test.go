@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"testing"
 
 	"memtide/profiles"
@@ -58,11 +59,11 @@ func TestZipBombs(t *testing.T) {
 				},
 			} {
 				var err error
-				bytes := formattest.Spent(func() { err = read() })
+				bytes := spent(func() { err = read() })
 				formattest.CheckProblems(t, err)
-				if err == nil || bytes > 2*formattest.MostSpent {
+				if err == nil || bytes > 2*mostSpent {
 					t.Errorf("%s, %s, %s: %d MiB allocated in all, %v; want less than %d and an error", format, name,
-						way, bytes>>20, err, 2*formattest.MostSpent>>20)
+						way, bytes>>20, err, 2*mostSpent>>20)
 				}
 				t.Logf("%s, %s, %s: %d KiB: %d MiB in all: %.150v", format, name, way, len(data)>>10, bytes>>20, err)
 			}
@@ -73,7 +74,7 @@ func TestZipBombs(t *testing.T) {
 // A file that was put together from packed ones, which says the size of its last
 // part only, is read.
 func TestZipParts(t *testing.T) {
-	text := "name,forward_s,backward_s,output_bytes\n" + formattest.Rep("a,0.001,0.002,4096\n", 19_000)
+	text := "name,forward_s,backward_s,output_bytes\n" + strings.Repeat("a,0.001,0.002,4096\n", 19_000)
 	data := append(formattest.Pack(t, []byte(text[:200_000])), formattest.Pack(t, []byte(text[200_000:]))...)
 	p, err := profiles.Decode("x", profiles.Bytes(data), nil)
 	if err != nil || p.Chain.Len() != 19_001 {
@@ -100,11 +101,11 @@ func TestInflated(t *testing.T) {
 			"a long word":     append(data[:len(data)/2:len(data)/2], bytes.Repeat([]byte("x"), size)...),
 		} {
 			var err error
-			spent := formattest.Spent(func() { _, err = profiles.Decode("x", profiles.Bytes(content), nil) })
+			spent := spent(func() { _, err = profiles.Decode("x", profiles.Bytes(content), nil) })
 			formattest.CheckProblems(t, err)
-			if spent > formattest.MostSpent {
+			if spent > mostSpent {
 				t.Errorf("%s, %s: %d MiB allocated in all, want at most %d: %v", format, way, spent>>20,
-					formattest.MostSpent>>20, err)
+					mostSpent>>20, err)
 			}
 			t.Logf("%s, %s: %d MiB in all: %.150v", format, way, spent>>20, err)
 		}

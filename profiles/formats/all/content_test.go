@@ -36,8 +36,8 @@ func TestContent(t *testing.T) {
 		}
 		for way, content := range ways {
 			got, err := profiles.Decode("x", formattest.ContentOf(content), nil)
-			if err != nil || formattest.Dump(got) != formattest.Dump(want) {
-				t.Errorf("%s, %s: %v\n%s\nwant\n%s", file, way, err, formattest.Dump(got), formattest.Dump(want))
+			if err != nil || dump(got) != dump(want) {
+				t.Errorf("%s, %s: %v\n%s\nwant\n%s", file, way, err, dump(got), dump(want))
 			}
 		}
 		for cut := range 8 {

@@ -9,7 +9,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/formats/formattest"
 )
 
 // TestDamage changes every sample in many ways, and cuts it at many places, short
@@ -28,7 +27,7 @@ func TestDamage(t *testing.T) {
 				rounds = 10_000
 			}
 			for seed := range rounds {
-				decodeDamaged(t, formattest.Damage(data, uint64(seed)), seed)
+				decodeDamaged(t, damage(data, uint64(seed)), seed)
 			}
 			step := 1
 			if len(data) > 8<<10 {
@@ -62,5 +61,5 @@ func decodeDamaged(t *testing.T, data []byte, seed int) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("decoding goes on after %d polls", mostPolls)
 	}
-	formattest.CheckRead(t, p, err)
+	checkRead(t, p, err)
 }

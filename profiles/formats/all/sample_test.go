@@ -37,8 +37,8 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := formattest.CheckSample(t, filepath.Base(file), data)
-			golden.File(t, file+".golden", formattest.Dump(p))
+			p := checkSample(t, filepath.Base(file), data)
+			golden.File(t, file+".golden", dump(p))
 		})
 	}
 }
@@ -91,7 +91,3 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
-
-// FuzzDecode: any content is refused with a place and a remedy, or is a profile
-// that can be used and written.
-func FuzzDecode(f *testing.F) { formattest.FuzzContent(f, sampleFiles(f), nil) }

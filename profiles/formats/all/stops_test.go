@@ -19,9 +19,9 @@ func TestByteOrderMark(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s with a byte order mark: %v", file, err)
 		} else if q, err := profiles.Decode("x", profiles.Bytes(data), nil); err != nil ||
-			formattest.Dump(p) != formattest.Dump(q) {
-			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, formattest.Dump(p),
-				formattest.Dump(q), err)
+			dump(p) != dump(q) {
+			t.Errorf("%s with a byte order mark reads\n%swithout\n%s%v", file, dump(p),
+				dump(q), err)
 		}
 	}
 }

@@ -152,7 +152,7 @@ func TestDTRRelease(t *testing.T) {
 			}
 		}
 		if last != c.last {
-			t.Errorf("a4 is read last by %q, want %q\n%s", last, c.last, formattest.Dump(p))
+			t.Errorf("a4 is read last by %q, want %q\n%s", last, c.last, formattest.Text(p))
 		}
 	}
 }
@@ -195,37 +195,4 @@ func TestDTRRefusals(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
-}
-
-// FuzzDTR mutates logs: lines and their fields, names that are made and used.
-func FuzzDTR(f *testing.F) {
-	keys := []string{"INSTRUCTION", "NAME", "ARGS", "RESULT", "TIME", "MEMORY", "ALIAS", "MUTATE", "DST", "SRC",
-		"ANNOTATION"}
-	texts := []string{"CONSTANT", "MEMORY", "CALL", "ALIAS", "MUTATE", "COPY", "COPY_FROM", "RELEASE", "ANNOTATE",
-		"START", "BACKWARD", "x", "w1", "before", "-1", "0", "1", "relu_backward"}
-	formattest.FuzzSamples(f, []string{"residual.dtr.log"}, func(sample []byte, s *formattest.Script) []byte {
-		lines := strings.Split(strings.TrimSpace(string(sample)), "\n")
-		for range 8 {
-			if !s.More() {
-				break
-			}
-			i := s.N(len(lines))
-			switch s.N(6) {
-			case 0:
-				if lines = append(lines[:i:i], lines[i+1:]...); len(lines) == 0 {
-					return nil
-				}
-			case 1:
-				lines = append(lines[:i:i], append([]string{lines[i]}, lines[i:]...)...)
-			case 2:
-				k := s.N(len(lines))
-				lines[i], lines[k] = lines[k], lines[i]
-			default:
-				lines[i] = string(formattest.MutateJSON([]byte(lines[i]),
-					&formattest.Script{B: s.B[:min(len(s.B), 8)]}, keys, texts))
-				s.B = s.B[min(len(s.B), 8):]
-			}
-		}
-		return []byte(strings.Join(lines, "\n") + "\n")
-	})
 }

@@ -2,7 +2,6 @@ package hf
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -163,18 +162,4 @@ func TestConfigUnknownFamily(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `model_type "newest" is not understood`) {
 		t.Errorf("got %v, want a refusal that names it", err)
 	}
-}
-
-// FuzzHFConfig mutates configs: sizes that do not fit together, families, choices.
-func FuzzHFConfig(f *testing.F) {
-	keys := slices.Concat(hidden, layers,
-		[]string{"num_attention_heads", "n_head", "intermediate_size", "n_inner", "n_positions", "num_local_experts",
-			"model_type", "vocab_size", "head_dim", "num_key_value_heads", "text_config", "memtide", "batch", "seq",
-			"precision", "flash", "tp", "mfu", "tflops", "bytes_per_sbh", "hidden_act", "rms_norm_eps", "attn_pdrop",
-			"type_vocab_size", "tie_word_embeddings", "is_encoder_decoder", "_name_or_path"})
-	texts := []string{"gpt2", "llama", "qwen3", "bert", "roberta", "f32", "f16", "bf16", "silu", "other", "../x"}
-	formattest.FuzzSamples(f, []string{"gpt.config.json", "qwen.config.json"},
-		func(sample []byte, s *formattest.Script) []byte {
-			return formattest.MutateJSON(sample, s, keys, texts)
-		})
 }

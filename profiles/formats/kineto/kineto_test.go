@@ -30,22 +30,6 @@ func TestKinetoSamples(t *testing.T) {
 	}
 }
 
-// TestTooManyStages: see formattest.TooManyStages.
-func TestTooManyStages(t *testing.T) {
-	// Every operator is a stage where there are no modules.
-	formattest.TooManyStages(t, func(n int) string {
-		var b strings.Builder
-		b.WriteString(`{"traceEvents": [`)
-		for i := range n {
-			fmt.Fprintf(&b, `{"ph":"X","cat":"cpu_op","name":"aten::mm","tid":1,"ts":%d,"dur":1,"args":{"Sequence number":%d,"Input Dims":[[4,4]],"Input type":["float"]}},`+"\n", i, i)
-		}
-		for i := range n {
-			fmt.Fprintf(&b, `{"ph":"X","cat":"cpu_op","name":"MmBackward0","tid":2,"ts":%d,"dur":1,"args":{"Sequence number":%d,"Fwd thread id":1}},`+"\n", n+i, n-1-i)
-		}
-		return b.String() + "]}"
-	})
-}
-
 // decodeToy decodes a trace and dumps it.
 func decodeToy(t *testing.T, y toyTrace) (*profiles.Profile, string) {
 	t.Helper()
@@ -53,7 +37,7 @@ func decodeToy(t *testing.T, y toyTrace) (*profiles.Profile, string) {
 	if err != nil {
 		t.Fatalf("%+v: %v", y, err)
 	}
-	return p, formattest.Dump(p)
+	return p, told(p)
 }
 
 func toyStages(p *profiles.Profile) string {
@@ -349,17 +333,7 @@ func TestSharedFrames(t *testing.T) {
 	}
 }
 
-// FuzzKineto mutates traces: events, their times, and what joins them.
-func FuzzKineto(f *testing.F) {
-	keys := []string{"ph", "cat", "name", "pid", "tid", "ts", "dur", "args", "External id", "Sequence number",
-		"Fwd thread id", "Input Dims", "Input type", "Call stack", "correlation",
-		"Bytes", "Device Type", "Device Id", "Total Allocated", "traceEvents", "deviceProperties"}
-	texts := []string{"X", "i", "M", "cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation",
-		"[memory]", "nn.Module: Sequential_0", "nn.Module: Conv2d_1", "aten::conv2d",
-		"ProfilerStep#3", "Optimizer.step#SGD.step", "torch::autograd::AccumulateGrad",
-		"a.py(3): forward;torch/nn/modules/module.py(1): _call_impl", "float", "c10::Half"}
-	formattest.FuzzSamples(f, []string{"modules.trace.json", "stacks.trace.json"},
-		func(sample []byte, s *formattest.Script) []byte {
-			return formattest.MutateJSON(sample, s, keys, texts)
-		})
+// told returns what is told about a trace, and its chain.
+func told(p *profiles.Profile) string {
+	return fmt.Sprintf("%s\n%s\n%+v", strings.Join(p.Source.Notes, "\n"), strings.Join(p.Warnings, "\n"), p.Chain)
 }

@@ -9,7 +9,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
-	"memtide/profiles/formats/formattest"
 )
 
 // TestKinetoResNet reads a public trace of ResNet-50 (batch 32, 224 pixels, V100,
@@ -28,7 +27,7 @@ func TestKinetoResNet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(formattest.Dump(p))
+	t.Log(told(p))
 	c := p.Chain
 	within := func(what string, got, want, share float64) {
 		if math.Abs(got-want) > share*want {
@@ -76,7 +75,7 @@ func TestKinetoWild(t *testing.T) {
 			t.Errorf("%s: %v", c.file, err)
 			continue
 		}
-		text := formattest.Dump(p)
+		text := told(p)
 		if got := p.Chain.Len() - 1; got != c.stages || !strings.Contains(text, c.wordsOfStages) {
 			t.Errorf("%s: %d stages, want %d of %s\n%s", c.file, got, c.stages, c.wordsOfStages, text)
 		}

@@ -25,8 +25,8 @@ func TestStreamed(t *testing.T) {
 	for _, content := range [][]byte{plain, append([]byte("\xef\xbb\xbf"), plain...)} {
 		packed := formattest.Pack(t, content)
 		got, err := profiles.Decode("x", profiles.Bytes(packed), nil)
-		if err != nil || formattest.Dump(got) != formattest.Dump(want) {
-			t.Errorf("the packed trace: %v, %s\nwant\n%s", err, formattest.Dump(got), formattest.Dump(want))
+		if err != nil || formattest.Text(got) != formattest.Text(want) {
+			t.Errorf("the packed trace: %v, %s\nwant\n%s", err, formattest.Text(got), formattest.Text(want))
 		}
 	}
 	// Random text packs badly: the head is read long before the end.

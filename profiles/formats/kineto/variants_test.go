@@ -49,7 +49,7 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got, text := toyStages(p), formattest.Dump(p); got != c.stages || !strings.Contains(text, c.told) {
+		if got, text := toyStages(p), told(p); got != c.stages || !strings.Contains(text, c.told) {
 			t.Errorf("%s: stages %s, want %s, and told that %s\n%s", c.name, got, c.stages, c.told, text)
 		}
 	}

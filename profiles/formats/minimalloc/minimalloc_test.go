@@ -2,12 +2,9 @@ package minimalloc
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/profiles/formats/csv"
@@ -65,38 +62,6 @@ func TestMiniMallocMatch(t *testing.T) {
 			t.Errorf("%q is a table of layers, too", c.head)
 		}
 	}
-}
-
-// TestMiniMallocInstances reads google/minimalloc's instances; the capacity is
-// in the name.
-func TestMiniMallocInstances(t *testing.T) {
-	files, _ := filepath.Glob("../../../../shared/data/minimalloc/*.csv")
-	if len(files) == 0 {
-		t.Skip("../shared/data/minimalloc is not there")
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := formattest.CheckSample(t, filepath.Base(file), data)
-		name, rest, _ := strings.Cut(filepath.Base(file), ".")
-		capacity := map[string]engine.Bytes{"1048576.csv": 1 << 20, "12.csv": 12}[rest]
-		if m := p.Memory; p.Name != name || m.Capacity != capacity ||
-			len(m.Requests.Buffers) != bytes.Count(data, []byte("\n"))-1 || m.Requests.AggregatePeak() > capacity {
-			t.Errorf("%s reads as %s with %d buffers, peak %d, capacity %d", file, p.Name, len(m.Requests.Buffers),
-				m.Requests.AggregatePeak(), m.Capacity)
-		}
-	}
-}
-
-// FuzzMiniMalloc mutates tables of buffers.
-func FuzzMiniMalloc(f *testing.F) {
-	names := []string{"id", "lower", "upper", "size", "offset", "b1", "#", "0", "7"}
-	formattest.FuzzSamples(f, []string{"minimalloc.8192.csv", "placed.4.csv"},
-		func(sample []byte, s *formattest.Script) []byte {
-			return formattest.MutateCells(sample, s, ",", names)
-		})
 }
 
 // TestMiniMallocEncode: ids that the format cannot hold become numbers.

@@ -5,7 +5,6 @@ package native
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -126,7 +125,7 @@ func outer(head []byte, key string) string {
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors("memtide", len(data))
-	top, stages := open(data, errs)
+	top := jsonfile.Open(data, errs)
 	if v := top.Text("format"); v != Version {
 		errs.Fail(&profiles.FormatError{Path: "format", Found: "format is " + strconv.Quote(profiles.Clip(v)),
 			Expected: "This version reads " + strconv.Quote(Version) + ".",
@@ -136,7 +135,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	ReadFrame(top, p)
 	switch kind := top.Text("kind"); kind {
 	case "chain", "":
-		readChain(top, p, stages, poll)
+		readChain(top, p, poll)
 	case "graph":
 		readGraph(top, p, poll)
 	case "buffers":
@@ -149,19 +148,6 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	top.NoteOthers()
 	p.Warnings = append(p.Warnings, top.Known.Warning("in the outer object")...)
 	return p
-}
-
-// open splits the outer object into its fields. The stages of a canonical profile
-// are decoded already.
-func open(data []byte, errs *parse.Errors) (*jsonfile.Object, []engine.Stage) {
-	jsonfile.Check(data, errs)
-	if stages, rest, canonical := canonicalStages(data); canonical && json.Valid(rest) {
-		fields, e := jsonfile.Split(rest)
-		if list, _ := fields["stages"].(json.RawMessage); e == nil && string(list) == "[]" {
-			return &jsonfile.Object{Fields: fields, Errs: errs, Known: &jsonfile.Keys{}}, stages
-		}
-	}
-	return jsonfile.Parse(data, errs), nil
 }
 
 // ReadFrame reads what does not depend on the kind.
@@ -214,18 +200,14 @@ func readResident(o *jsonfile.Object) engine.Resident {
 		Optimizer: r.Size("optimizer"), Pinned: r.Size("pinned")}
 }
 
-// readChain reads the stages, unless they are known, the loss and what stands
-// around them.
-func readChain(o *jsonfile.Object, p *profiles.Profile, known []engine.Stage, poll *engine.Poll) {
+// readChain reads the stages, the loss and what stands around them.
+func readChain(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"),
 		InputGrad: o.Size("input_grad_bytes"),
 		Resident:  readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsonfile.Keys{}
-	o.Knows("stages")
 	stages := &parse.StageReader{Errs: o.Errs}
-	if c.Stages = known; known == nil {
-		readStages(o, c, stages, keys, poll)
-	}
+	readStages(o, c, stages, keys, poll)
 	if len(c.Stages) == 0 {
 		e := parse.EmptyChain()
 		e.Path = "stages"

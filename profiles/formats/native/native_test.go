@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest"
 	"memtide/engine/enginetest/golden"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
@@ -33,7 +34,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed,
-				golden.Diff(formattest.Dump(p), formattest.Dump(q)))
+				golden.Diff(formattest.Text(p), formattest.Text(q)))
 		}
 		if err := Encode(&second, q); err != nil || first.String() != second.String() {
 			t.Fatalf("seed %d: written again (%v)\n%s\nfirst\n%s", seed, err, second.Bytes(), first.Bytes())
@@ -146,22 +147,6 @@ func ExampleEncode() {
 	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
 
-// FuzzNative mutates files of all kinds of the native format.
-func FuzzNative(f *testing.F) {
-	keys := []string{"format", "kind", "name", "batch", "source", "device", "input_bytes", "resident", "seed_born",
-		"stages", "loss", "warnings", "forward_s", "backward_s", "output_bytes",
-		"saved_bytes", "grad_bytes", "fast", "values", "ops", "done", "id", "bytes", "role", "at", "within", "stage",
-		"pass", "time_s", "in", "out", "lean", "alt", "graph",
-		"buffers", "lower", "upper", "size", "addr", "took", "reserved", "segments", "failed", "event", "capacity",
-		"before", "pool"}
-	texts := []string{"memtide/1", "chain", "graph", "buffers", "measured", "activation", "gradient", "weight",
-		"input", "device", "host", "both", "backward", "forward"}
-	formattest.FuzzSamples(f, []string{"chain.json", "graph.json", "buffers.json", "fast.json", "seedborn.json",
-		"minimal.json"}, func(sample []byte, s *formattest.Script) []byte {
-		return formattest.MutateJSON(sample, s, keys, texts)
-	})
-}
-
 // A buffer that was refused takes nothing, whatever a file says.
 func TestRefusedTakesNothing(t *testing.T) {
 	text, err := os.ReadFile("testdata/buffers.json")
@@ -173,10 +158,44 @@ func TestRefusedTakesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return formattest.Dump(p)
+		return formattest.Text(p)
 	}
 	want := dump(text)
 	if got := dump(bytes.Replace(text, []byte(`"size":4096}`), []byte(`"size":4096,"took":4096}`), 1)); got != want {
 		t.Errorf("with a taken size of what was refused:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Cut anywhere, a profile is an error that names the end of the file.
+func TestCut(t *testing.T) {
+	var native bytes.Buffer
+	c := enginetest.RandomChain(enginetest.Rand(1),
+		enginetest.Shape{MinStages: 3, MaxStages: 3, MaxSize: 1 << 20, MaxTime: 1 << 20})
+	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {
+		t.Fatal(err)
+	}
+	full := bytes.TrimSpace(native.Bytes())
+	for n := range full {
+		if p, err := profiles.Decode("x.json", profiles.Bytes(full[:n]), nil); err == nil {
+			t.Fatalf("%d of %d bytes are read as %+v; want an error", n, len(full), p)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	c := &engine.Chain{Name: "x"}
+	for i := range 20_000 {
+		c.Stages = append(c.Stages, engine.Stage{Name: fmt.Sprintf("layer%d", i), Forward: 123456, Back: 234567,
+			Out: 1 << 20, Saved: 2 << 20, Grad: 1 << 20})
+	}
+	var native bytes.Buffer
+	if err := Encode(&native, &profiles.Profile{Name: "x", Chain: c}); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(native.Len()))
+	for b.Loop() {
+		if _, err := profiles.Decode("", profiles.Bytes(native.Bytes()), nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -17,7 +17,7 @@ relu,0.001,0.002,1000000,1000000,false
 `
 
 // TestUnsavedFormats: an output that no backward reads comes out of a table, and
-// survives the native format, read with the JSON decoder and without.
+// survives the native format.
 func TestUnsavedFormats(t *testing.T) {
 	p, err := profiles.Decode("net", profiles.Bytes(unsavedCSV), nil)
 	if err != nil {
@@ -36,9 +36,6 @@ func TestUnsavedFormats(t *testing.T) {
 	var data bytes.Buffer
 	if err := Encode(&data, p); err != nil {
 		t.Fatal(err)
-	}
-	if _, _, ok := canonicalStages(data.Bytes()); !ok {
-		t.Errorf("what is written is not read without the JSON decoder:\n%s", &data)
 	}
 	for what, text := range map[string]string{"as written": data.String(),
 		"with a space": strings.Replace(data.String(), `"stages":`, `"stages": `, 1)} {

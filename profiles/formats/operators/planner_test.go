@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	"memtide/engine"
+	_ "memtide/engine/all"
 	"memtide/engine/play"
 	"memtide/profiles"
-
-	_ "memtide/engine/all"
 )
 
 // Plans by the schedule of a strategy are within the limit and of the class that they

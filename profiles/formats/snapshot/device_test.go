@@ -83,7 +83,7 @@ func TestDeviceAsked(t *testing.T) {
 func TestSegmentsAlone(t *testing.T) {
 	p := readSnapshot(t, twoDevices())
 	q, err := profiles.Decode("x", profiles.Bytes(pickle(4, twoDevices())), nil)
-	if err != nil || formattest.Dump(q) != strings.Replace(formattest.Dump(p), `"snap"`, `"x"`, 1) {
-		t.Errorf("the segments alone: %v\n%s\nwant\n%s", err, formattest.Dump(q), formattest.Dump(p))
+	if err != nil || formattest.Text(q) != strings.Replace(formattest.Text(p), `"snap"`, `"x"`, 1) {
+		t.Errorf("the segments alone: %v\n%s\nwant\n%s", err, formattest.Text(q), formattest.Text(p))
 	}
 }

@@ -2,11 +2,11 @@ package snapshot
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 
 	"memtide/profiles"
-	"memtide/profiles/formats/formattest"
 )
 
 // TestHistory: stacks are kept as a tree, equal ones once, with the time and the stream
@@ -108,8 +108,12 @@ func TestLean(t *testing.T) {
 	}
 	data := pickle(4, pyDict{"device_traces", list(list(trace...))})
 	u := newUnpickler(bytes.NewReader(data), len(data), kept, nil)
-	var err error
-	spent := formattest.Spent(func() { _, err = profiles.Try(u.run) })
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	_, err := profiles.Try(u.run)
+	runtime.ReadMemStats(&after)
+	spent := after.TotalAlloc - before.TotalAlloc
 	const fixed = 4 << 20 // a window of the file, and what is kept open
 	if most := 2*memoRoom*events + eventRoom*kept + fixed; err != nil || u.built > most || spent > uint64(most) {
 		t.Errorf("%d events in %d bytes: %v; %d bytes counted and %d allocated, want at most %d", events, len(data),

@@ -2,7 +2,6 @@ package torchtitan_test
 
 import (
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -48,36 +47,4 @@ func TestLogs(t *testing.T) {
 	if got := formattest.MustDecode(t, "x", []byte(turns)).Totals(); got != want {
 		t.Errorf("in two patterns: %+v; want %+v", got, want)
 	}
-}
-
-func TestRejected(t *testing.T) {
-	with := func(old, new string) string { return strings.Replace(sample(t), old, new, 1) }
-	formattest.Rejections(t, []formattest.Rejection{
-		{Name: "another size", Input: with("4.00 MiB  bfloat16   SAVE*", "5.00 MiB  bfloat16   SAVE*"),
-			Want: "Line 6: [1, 2048, 1024] of bfloat16 are said to take 5.00 MiB. Shape and type give the size."},
-		{Name: "symbolic", Input: with("  4.00 MiB  bfloat16   SAVE*", "  symbolic  bfloat16   SAVE*"),
-			Want: "Line 6: the size is symbolic. Sizes of one training step are expected: trace with fixed shapes."},
-		{Name: "a line is missing", Input: with("  1     8.00 KiB", "  2     8.00 KiB"),
-			Want: `Line 7: this is "  2     8.00 KiB  float32    SAVE         [1, 2048, 1]     …". Activation 1 of its layer is expected: number, size, type, policy, shape, module, operator.`},
-		{Name: "cut", Input: sample(t)[:strings.Index(sample(t), "Total:")],
-			Want: "Line 23: 59 activations are listed, and the total is 0. A line with the total ends the list."},
-		{Name: "fewer than said", Input: with("(5 activations", "(6 activations"),
-			Want: "Line 5: 6 activations are said, and 5 listed. Every activation of a layer has a line."},
-		{Name: "no stride", Input: with("[layers 0-5] (x6", "[layers 0-6] (x6"),
-			Want: "Line 12: 6 layers of one pattern are 0 to 6, which does not say which. Layers follow each other, or are every second or third, below 1000."},
-	})
-}
-
-// TestBombs: see formattest.Bombs.
-func TestBombs(t *testing.T) {
-	text := sample(t)
-	begin := strings.Index(text, "  0 ")
-	row := text[begin : strings.Index(text[begin:], "\n")+begin+1]
-	formattest.Bombs(t, "torchtitan", 2, []formattest.Bomb{
-		{Name: "400,000 activations", Content: formattest.Content(text[:begin],
-			formattest.Rows(400_000, func(i int) string { return "  " + strconv.Itoa(i) + row[3:] })),
-			Want: "activations are said"},
-		{Name: "a million layers", Content: formattest.Content(strings.Replace(text, "[layers 0-5] (x6",
-			"[layers 0-999999] (x1000000", 1)), Want: "below 1000"},
-	})
 }

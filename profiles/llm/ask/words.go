@@ -10,8 +10,9 @@ import (
 // words are values of options as people read them, by option and value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune",
-	"program megatron": "Megatron",
-	"attention flash":  "flash attention", "attention sdpa": "scaled_dot_product_attention",
+	"program torchtitan-2026": "torchtitan of 2026",
+	"program megatron":        "Megatron",
+	"attention flash":         "flash attention", "attention sdpa": "scaled_dot_product_attention",
 	"attention eager": "attention operator by operator",
 	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD",
 	"optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon", "optimizer adafactor": "Adafactor",
@@ -65,9 +66,11 @@ func Words(name, value string) string {
 
 // usual are the values that programs choose themselves, where they are told.
 var usual = map[string]string{
-	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtune": "bf16 states",
-	"states megatron": "bf16 states, fp32 copy",
-	"shard hf":        "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)", "shard torchtune": "FSDP (ZeRO-3)",
+	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtitan-2026": "fp32 states",
+	"states torchtune": "bf16 states",
+	"states megatron":  "bf16 states, fp32 copy",
+	"shard hf":         "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)",
+	"shard torchtitan-2026": "FSDP (ZeRO-3)", "shard torchtune": "FSDP (ZeRO-3)",
 	"shard megatron": "ZeRO-1",
 }
 

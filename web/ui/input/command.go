@@ -57,13 +57,8 @@ var commands = map[string]meaning{
 	"file":        browser,
 
 	// The curve and the plans.
-	"sweep":        does(state.StartSweep{}),
-	"stop-sweep":   does(state.StopSweep{}),
-	"tuning-start": does(state.StartTuning{}),
-	"tuning-stop":  does(state.StopTuning{}),
-	"tune": func(c Command, _ *state.State) state.Message {
-		return state.SetArg{Name: c.Arg, Value: strconv.Itoa(c.Index)}
-	},
+	"sweep":      does(state.StartSweep{}),
+	"stop-sweep": does(state.StopSweep{}),
 	"axis": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetAxis{Axis: tradeoff.AxisOf(c.Value)}
 	}),
@@ -101,13 +96,13 @@ var commands = map[string]meaning{
 	"layers-csv": browser,
 
 	// Questions.
-	"ask":   func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
-	"unask": func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"ask":   does(state.StartQuestion{}),
+	"unask": does(state.StopQuestion{}),
 	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Name: c.Arg, Index: c.Index}
+		return state.TryAnswer{Index: c.Index}
 	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
-		return state.UseAnswer{Name: c.Arg, Index: c.Index}
+		return state.UseAnswer{Index: c.Index}
 	},
 
 	// A comparison.
@@ -139,8 +134,6 @@ var commands = map[string]meaning{
 	"replays-go":   does(state.StopReplays{Go: true}),
 	"flame-out":    does(state.ZoomOut{}),
 	"flame-svg":    browser,
-	"second-drop":  does(state.DropSecond{}),
-	"second-file":  browser,
 	"recording-device": settled(func(c Command, _ *state.State) state.Message {
 		return numbered(c.Value, 1<<16, func(n int) state.Message { return state.OpenDevice{Device: n} })
 	}),

@@ -5,12 +5,9 @@ package plans
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"memtide/engine"
-	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -33,8 +30,6 @@ func TestLineCommands(t *testing.T) {
 		{input.Command{Do: "axis", Value: "time", Settled: true}, state.SetAxis{Axis: tradeoff.StepTime}},
 		{input.Command{Do: "axis", Value: "odd", Settled: true}, state.SetAxis{Axis: tradeoff.Throughput}},
 		{input.Command{Do: "kind", Value: "graph", Settled: true}, state.SetGraph{Graph: true}},
-		{input.Command{Do: "tune", Arg: "window", Index: 512, Settled: true},
-			state.SetArg{Name: "window", Value: "512"}},
 	} {
 		if got := c.in.Message(s); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v: message %#v; want %#v", c.in, got, c.want)
@@ -92,35 +87,4 @@ func TestStrategyKeys(t *testing.T) {
 			t.Errorf("%s is taken", code)
 		}
 	}
-}
-
-// The tried values of a parameter: what fits is a line whose places can be
-// clicked, what does not is marked.
-func TestTuningPicture(t *testing.T) {
-	s := pagetest.First(t)
-	c := &Tuning{S: s}
-	if c.Shown() || c.HTML() != "" {
-		t.Error("values are shown for a strategy that has none to try")
-	}
-	ms := func(n int) *proto.Point { return &proto.Point{StepTime: time.Duration(n) * time.Millisecond} }
-	s.Choice.Args = engine.Args{"window": "200"}
-	s.Tuning = &tradeoff.Tuning{Budget: 3 * engine.GiB,
-		Params: []tradeoff.Param{{Name: "window", Unit: "MiB", Values: []int{100, 200, 210, 400},
-			Points: []*proto.Point{ms(30), ms(20), nil, {Failure: proto.Fail(proto.Infeasible, "small")}}}}}
-	html := string(c.HTML())
-	for want, n := range map[string]int{"tune-hit": 2, `data-do="tune" data-arg="window" data-index="200"`: 1,
-		"<title>200 MiB: 20 ms</title>": 1,
-		"fastest 20 ms with 200 MiB":    1, "slowest 30 ms": 1, `class="misfit"`: 1, "does not fit": 1, "tune-chosen": 1} {
-		if got := strings.Count(html, want); got != n {
-			t.Errorf("%q stands %d times in the picture; want %d\n%s", want, got, n, html)
-		}
-	}
-	if got, want := c.Title(), "Step time by window, in 3 GiB"; got != want {
-		t.Errorf("title %q; want %q", got, want)
-	}
-	s.Tuning.ID, s.Tuning.Done, s.Tuning.Total = 4, 2, 4
-	if got := c.Status(); got != "2 of 4 values" || !c.Running() || c.CanStart() {
-		t.Errorf("status %q, running %v, can start %v; want 2 of 4 values, true, false", got, c.Running(), c.CanStart())
-	}
-	pagetest.WellFormed(t, pagetest.HTML(t, &Tuning{S: s}))
 }

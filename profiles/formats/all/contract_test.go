@@ -1,0 +1,185 @@
+package all
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/formats/formattest"
+)
+
+// own is what the contract needs to know of one format. A file of each format registers it.
+type own struct {
+	refused []rejection
+	bombs   func() []bomb // they are large
+	// factor is how many times mostSpent its bombs may allocate in all: formats that read row by
+	// row make garbage. 0 means once.
+	factor uint64
+	long   func(n int) string // content of n stages; nil if what is too long is tested elsewhere
+
+	samples []string // of testdata, for mutate
+	mutate  func(sample []byte, s *script) []byte
+}
+
+// owns are the formats by their names, which are those of their folders but for three.
+var owns = map[string]*own{}
+
+var folders = map[string]string{"memtide": "native", "rotor": "rotorlist", "hfconfig": "hf"}
+
+// testdata returns the content of a sample of a format.
+func testdata(t testing.TB, format, name string) []byte {
+	t.Helper()
+	folder := folders[format]
+	if folder == "" {
+		folder = format
+	}
+	data, err := os.ReadFile("../" + folder + "/testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// rejection is content that is refused, with the whole text of the error.
+type rejection struct{ name, input, want string }
+
+// TestRejections: what a format refuses is refused with the whole text of its error.
+func TestRejections(t *testing.T) {
+	for format, o := range owns {
+		for _, r := range o.refused {
+			t.Run(format+"/"+r.name, func(t *testing.T) {
+				p, err := profiles.Decode("some file.csv", profiles.Bytes(r.input), nil)
+				if err == nil {
+					t.Fatalf("Decode(%.200q) reads %s, want the error %q", r.input, dump(p), r.want)
+				}
+				if err.Error() != r.want {
+					t.Errorf("Decode(%.200q)\ngot  %s\nwant %s", r.input, err, r.want)
+				}
+				formattest.CheckProblems(t, err)
+			})
+		}
+	}
+}
+
+// TestTooManyStages: content with one stage too many is refused. The longest chain that is read
+// is the next shorter one.
+func TestTooManyStages(t *testing.T) {
+	for format, o := range owns {
+		if o.long == nil {
+			continue
+		}
+		t.Run(format, func(t *testing.T) {
+			p, err := profiles.Decode("x", profiles.Bytes(o.long(engine.MaxStages-1)), nil)
+			if err != nil || p.Totals().Stages != engine.MaxStages-1 {
+				t.Errorf("%d stages: %v, want to be read", engine.MaxStages-1, err)
+			}
+			_, err = profiles.Decode("x", profiles.Bytes(o.long(engine.MaxStages)), nil)
+			if err == nil || !strings.Contains(err.Error(), "more than ") {
+				t.Errorf("%d stages: %v, want to be refused", engine.MaxStages, err)
+			}
+		})
+	}
+}
+
+// FuzzDecode: any content is refused with a place and a remedy, or is a profile that can be used
+// and written.
+func FuzzDecode(f *testing.F) {
+	for _, file := range sampleFiles(f) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for _, o := range owns {
+		for _, r := range o.refused {
+			f.Add([]byte(r.input))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if claims := profiles.Claimants(data); len(claims) > 1 {
+			t.Errorf("claimed by %s and %s", claims[0].Name, claims[1].Name)
+		}
+		p, err := profiles.Decode("fuzz", profiles.Bytes(data), nil)
+		if checkRead(t, p, err); p != nil {
+			checkRoundTrip(t, p)
+		}
+	})
+}
+
+// mostSpent is what reading a bomb may allocate in all, garbage included: what it
+// takes at any time is less.
+const mostSpent = 280 << 20
+
+// bomb is content that is small, or says little, and would take much to read.
+type bomb struct {
+	name    string
+	content func() string
+	want    string // in the error
+}
+
+// content builds content of parts when it is asked for.
+func content(parts ...string) func() string {
+	return func() string { return strings.Join(parts, "") }
+}
+
+// TestBombs: no content takes much of memory to be refused, and what is refused is told: what was
+// found, where, and what is the most.
+func TestBombs(t *testing.T) {
+	for format, o := range owns {
+		if o.bombs == nil {
+			continue
+		}
+		for _, b := range o.bombs() {
+			t.Run(format+"/"+b.name, func(t *testing.T) {
+				data := []byte(b.content())
+				if claims := profiles.Claimants(data); len(claims) != 1 || claims[0].Name != format {
+					t.Fatalf("not claimed by %s, but by %d formats", format, len(claims))
+				}
+				var err error
+				bytes, most := spent(func() { _, err = profiles.Decode("bomb", profiles.Bytes(data), nil) }),
+					max(1, o.factor)*mostSpent
+				formattest.CheckProblems(t, err)
+				if b.want != "" && (err == nil || !strings.Contains(err.Error(), b.want)) {
+					t.Errorf("%d bytes: %.300v\nwant %s", len(data), err, b.want)
+				}
+				if bytes > most {
+					t.Errorf("%d bytes: %d MiB allocated in all, want at most %d", len(data), bytes>>20, most>>20)
+				}
+				t.Logf("%d KiB: %d MiB in all: %.200v", len(data)>>10, bytes>>20, err)
+			})
+		}
+	}
+}
+
+// manyKeys is n different keys of an object, each with a text.
+func manyKeys(n int) string {
+	return rows(n, func(i int) string { return fmt.Sprintf(`"k%d":"v",`, i) })
+}
+
+// rows returns what row says for 0 to n-1; objects have a comma between them.
+func rows(n int, row func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		s := row(i)
+		b.WriteString(s)
+		if i+1 < n && strings.HasPrefix(s, "{\"id\"") {
+			b.WriteByte(',')
+		}
+	}
+	return b.String()
+}
+
+// spent returns how much f allocates in all beside what is there.
+func spent(f func()) (bytes uint64) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

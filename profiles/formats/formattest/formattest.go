@@ -1,0 +1,87 @@
+// Package formattest has what the tests of several formats share. The contract that every format
+// passes is in the tests of formats/all; tests of one format are beside it, and link formats/all
+// so that content is tried on every format.
+package formattest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"memtide/profiles"
+)
+
+// MustDecode reads content that the test cannot do without.
+func MustDecode(t testing.TB, name string, data []byte) *profiles.Profile {
+	t.Helper()
+	p, err := profiles.Decode(name, profiles.Bytes(data), nil)
+	if err != nil {
+		t.Fatalf("Decode(%s) = %v", name, err)
+	}
+	return p
+}
+
+// CheckProblems holds for every error of Decode without a poll.
+func CheckProblems(t testing.TB, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	list := profiles.Problems(err)
+	if len(list) == 0 {
+		t.Errorf("error %v has no problems, want a *FormatError", err)
+	}
+	for _, e := range list {
+		if e.Found == "" || e.Remedy == "" || !strings.HasSuffix(e.Expected, ".") || !strings.HasSuffix(e.Remedy, ".") {
+			t.Errorf("problem %+v lacks a part", e)
+		}
+	}
+}
+
+// Text returns all of a profile as text, for messages.
+func Text(p *profiles.Profile) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(p); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// Read returns the unpacked content of a sample.
+func Read(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err = profiles.Unpack(data, nil); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Pack returns content, gzipped.
+func Pack(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := gzip.NewWriter(&b)
+	if _, err := zw.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// ContentOf is content that is not in memory, as far as Decode can tell.
+func ContentOf(data []byte) profiles.Content {
+	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))
+}

@@ -220,7 +220,7 @@ func (s *state) evaluate(limit int64) {
 	}
 	s.high = min(s.high, int32(len(s.order))-1)
 	s.low = min(s.low, s.high)
-	s.newDuring = slices.Grow(s.newDuring[:0], len(s.order))
+	s.newDuring = s.newDuring[:0]
 	excess := s.excess - (s.overs[s.high-s.grown+1] - s.overs[s.low])
 	s.newExcess = s.sweep(excess, limit)
 	if s.clock != nil && s.newExcess <= limit {
@@ -236,20 +236,13 @@ func (s *state) sweep(excess, limit int64) int64 {
 		x := s.order[s.low-1]
 		used = s.during[s.low-1] - s.room[x].needs + s.room[x].net
 	}
-	list, room, bar, unit := s.order[s.low:s.high+1], s.room, s.bar(), s.unit&63
-	for len(list) > 0 {
-		part := list[:min(len(list), 32)]
-		list = list[len(part):]
-		at := len(s.newDuring)
-		s.newDuring = s.newDuring[:at+len(part)]
-		fresh := s.newDuring[at:]
-		for k, x := range part {
-			r := room[x]
-			during := used + r.needs
-			fresh[k] = during
-			used += r.net
-			excess += max((during-bar)>>unit, 0)
-		}
+	bar, unit := s.bar(), s.unit&63
+	for _, x := range s.order[s.low : s.high+1] {
+		r := s.room[x]
+		during := used + r.needs
+		s.newDuring = append(s.newDuring, during)
+		used += r.net
+		excess += max((during-bar)>>unit, 0)
 		if excess > limit {
 			return math.MaxInt64
 		}

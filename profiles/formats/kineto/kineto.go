@@ -126,17 +126,16 @@ func (s *ktStep) chooseNodes() (nodes []*node, source string) {
 
 // dtype returns the type of most inputs of stages.
 func (s *ktStep) dtype(list []stage) string {
-	words := map[dType]string{ktF32: "f32", ktF16: "f16", ktBF16: "bf16"}
-	votes := [ktByte + 1]int{}
-	best := ktOther
+	votes := make([]int, len(ktTypes))
+	best := dType(0)
 	for i := range list {
 		kind := list[i].kind
 		votes[kind]++
-		if words[kind] != "" && (best == ktOther || votes[kind] > votes[best]) {
+		if ktTypes[kind].word != "" && (best == 0 || votes[kind] > votes[best]) {
 			best = kind
 		}
 	}
-	return words[best]
+	return ktTypes[best].word
 }
 
 // resident finds weights and what else stays. fresh tells that the gradients of

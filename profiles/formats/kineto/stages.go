@@ -1,7 +1,9 @@
 package kineto
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,18 +82,11 @@ func (s *ktStep) cutLoss(list []stage) []stage {
 
 // stageOf returns the stage whose forward has a time, or -1 if none has.
 func stageOf(list []stage, at int64) int {
-	lo, hi := 0, len(list)
-	for lo < hi {
-		if mid := (lo + hi) / 2; list[mid].from <= at {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo == 0 || at >= list[lo-1].to {
+	k, _ := slices.BinarySearchFunc(list, at+1, func(st stage, at int64) int { return cmp.Compare(st.from, at) })
+	if k == 0 || at >= list[k-1].to {
 		return -1
 	}
-	return lo - 1
+	return k - 1
 }
 
 // measure gives the stages their forward and backward times.

@@ -200,17 +200,12 @@ func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
 // findMemory takes the events of the device that has most of them.
 func (s *ktStep) findMemory() {
 	count := map[int32]int{}
-	best := int32(-1)
 	for _, m := range s.memory {
 		if onDevice := m.device>>16 != 0; s.has(m.at) && onDevice != s.onCPU {
 			count[m.device]++
 		}
 	}
-	for device, n := range count {
-		if best < 0 || n > count[best] || n == count[best] && device < best {
-			best = device
-		}
-	}
+	best := mostVotes(count)
 	sum := int64(0)
 	for _, m := range s.memory {
 		if m.device == best && s.has(m.at) {
@@ -220,6 +215,17 @@ func (s *ktStep) findMemory() {
 		}
 	}
 	s.held = append(s.held, sum)
+}
+
+// mostVotes returns the number with the most votes, the lowest of several; -1 without votes.
+func mostVotes(votes map[int32]int) int32 {
+	best := int32(-1)
+	for k, n := range votes {
+		if best < 0 || n > votes[best] || n == votes[best] && k < best {
+			best = k
+		}
+	}
+	return best
 }
 
 // heldAt returns what is in use at a time, above the begin of the step.
@@ -266,18 +272,12 @@ func (s *ktStep) findForward() {
 	for _, i := range s.trained {
 		votes[s.ops[i].thread]++
 	}
-	best := -1
-	for thread, n := range votes {
-		if best < 0 || n > votes[int32(best)] || n == votes[int32(best)] && int(thread) < best {
-			best = int(thread)
-		}
-	}
-	if best < 0 {
+	s.forward = mostVotes(votes)
+	if s.forward < 0 {
 		s.errs.Fail(&profiles.FormatError{Found: "the forward of the backward is not in the trace",
 			Expected: "A step is expected whose forward and backward are both recorded.",
 			Remedy:   "Record whole training steps."})
 	}
-	s.forward = int32(best)
 	for sequence, i := range s.trained {
 		if s.ops[i].thread != s.forward {
 			delete(s.trained, sequence)

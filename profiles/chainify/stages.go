@@ -2,6 +2,7 @@ package chainify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -46,32 +47,21 @@ func (l *linearizer) findEnds() {
 
 // hasPathBefore reports whether a node reads from another node of the path.
 func (l *linearizer) hasPathBefore(i int) bool {
-	for _, p := range l.ops[i].Preds {
-		if l.role[p] == onPath {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.ops[i].Preds, func(p int) bool { return l.role[p] == onPath })
 }
 
 // overwritten reports whether a reader of a node works in the node's storage.
 func (l *linearizer) overwritten(i int) bool {
-	for _, s := range l.succs[i] {
-		if l.ops[s].Is(InPlace|IsView) && l.root[s] == l.root[i] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.succs[i], func(s int) bool {
+		return l.ops[s].Is(InPlace|IsView) && l.root[s] == l.root[i]
+	})
 }
 
 // assignStages gives every operator a stage: the first one whose end needs it,
 // and for the others the last stage that they read from.
 func (l *linearizer) assignStages() {
 	none := len(l.ends)
-	l.stage = make([]int, len(l.ops))
-	for i := range l.stage {
-		l.stage[i] = none
-	}
+	l.stage = slices.Repeat([]int{none}, len(l.ops))
 	for k, i := range l.ends {
 		l.stage[i] = k
 	}
@@ -138,12 +128,7 @@ func (l *linearizer) buildStages() {
 
 // mayBeKept reports whether an end or one of its readers may save more than is known.
 func (l *linearizer) mayBeKept(end int) bool {
-	for _, s := range l.succs[end] {
-		if l.ops[s].Is(Guessed) {
-			return true
-		}
-	}
-	return l.ops[end].Is(Guessed)
+	return l.ops[end].Is(Guessed) || slices.ContainsFunc(l.succs[end], func(s int) bool { return l.ops[s].Is(Guessed) })
 }
 
 // stageName joins the kinds of the operators, or the ends of a long list.
@@ -167,10 +152,8 @@ var families = []string{"conv", "attention", "rnn", "fc", "embed", "pool", "norm
 
 func (l *linearizer) stageKind(members []int) string {
 	for _, f := range families {
-		for _, i := range members {
-			if l.ops[i].Family == f {
-				return f
-			}
+		if slices.ContainsFunc(members, func(i int) bool { return l.ops[i].Family == f }) {
+			return f
 		}
 	}
 	return ""

@@ -3,7 +3,6 @@ package kineto
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // What runs during a step and is no layer's: collectives, which wait for other
@@ -28,13 +27,8 @@ type aside struct {
 // communicates tells kernels and operators that move data between devices, and
 // those that pack it for that.
 func communicates(name string) bool {
-	for _, prefix := range []string{"nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms",
-		"_c10d_functional::", "torch::distributed::", "torch.distributed."} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return begins(name, "nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms", "_c10d_functional::",
+		"torch::distributed::", "torch.distributed.")
 }
 
 // findAsides finds what is no layer's, and takes it off the work.

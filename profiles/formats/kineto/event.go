@@ -81,10 +81,8 @@ func (t *trace) readComplete(e *event) {
 			t.spans = append(t.spans, ktSpan{e.start, e.start + e.took, t.text(e.name[len(module):]), t.text(e.thread)})
 		}
 	default:
-		for _, begin := range []string{"devtools", "disabled-by-default-devtools", "blink", "v8"} {
-			if bytes.HasPrefix(e.category, []byte(begin)) {
-				t.maker = "Chrome's developer tools"
-			}
+		if begins(string(e.category), "devtools", "disabled-by-default-devtools", "blink", "v8") {
+			t.maker = "Chrome's developer tools"
 		}
 	}
 }

@@ -25,7 +25,10 @@ func (t *trace) splitSteps(list []window) []window {
 				c.take(op, t)
 			}
 		}
-		out = append(out, c.finish()...)
+		if c.complete { // what follows the last step belongs to it
+			c.steps = append(c.steps, c.window)
+		}
+		out = append(out, c.steps...)
 	}
 	if len(out) == 0 {
 		return list
@@ -83,12 +86,4 @@ func (t *trace) beginAround(op *ktOp, from int64) int64 {
 		}
 	}
 	return begin
-}
-
-// finish gives the steps; what follows the last one belongs to it.
-func (c *stepCutter) finish() []window {
-	if c.complete {
-		c.steps = append(c.steps, c.window)
-	}
-	return c.steps
 }

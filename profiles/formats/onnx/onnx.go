@@ -157,10 +157,7 @@ func (g *onnxGraph) notes() []string {
 		notes = append(notes, fmt.Sprintf("The batch, %d, is inferred: the first dimension of the first input.",
 			g.batch))
 	}
-	convs := false
-	for i := range g.ops {
-		convs = convs || g.ops[i].Family == "conv"
-	}
+	convs := slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return o.Family == "conv" })
 	if convs && g.norms == 0 && !g.m.traced {
 		notes = append(notes, "There is no batch normalisation: exporters fold it into the convolutions for inference. If the network has it, training keeps more; export for training.")
 	}

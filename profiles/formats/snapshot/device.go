@@ -70,16 +70,18 @@ func (s *snapshot) takeDevice(asked int) {
 
 // deviceOrder puts the device that says most last. Of equal ones the first is taken.
 func deviceOrder(a, b profiles.DeviceMemory) int {
-	said := func(d profiles.DeviceMemory) bool { return d.Events > 0 || d.InUse > 0 }
-	return cmp.Or(yes(a.Failed)-yes(b.Failed), yes(said(a))-yes(said(b)),
-		cmp.Compare(a.Reserved, b.Reserved), cmp.Compare(a.Events, b.Events))
-}
-
-func yes(b bool) int {
-	if b {
-		return 1
+	rank := func(d profiles.DeviceMemory) int {
+		switch {
+		case d.Failed && (d.Events > 0 || d.InUse > 0):
+			return 3
+		case d.Failed:
+			return 2
+		case d.Events > 0 || d.InUse > 0:
+			return 1
+		}
+		return 0
 	}
-	return 0
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Reserved, b.Reserved), cmp.Compare(a.Events, b.Events))
 }
 
 // sum adds a size that has not been checked yet.

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"memtide/profiles"
@@ -12,12 +13,7 @@ import (
 func foreign(data []byte, e *profiles.FormatError) {
 	head := string(data[:min(len(data), profiles.HeadSize)])
 	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(head, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(head, w) })
 	}
 	// torch.save begins with this number before PyTorch 1.6.
 	saved := bytes.HasPrefix(data, []byte("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."))

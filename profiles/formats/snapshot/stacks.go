@@ -165,12 +165,8 @@ var libraries = []string{"-packages/torch/", "pytorch/torch/", "torch/nn/", "tor
 	"torch/utils/", "<frozen", "<eval_with_key>"}
 
 func isLibrary(file string) bool {
-	for _, part := range libraries {
-		if strings.Contains(file, part) {
-			return true
-		}
-	}
-	return strings.Contains(file, "lib/python3") && !strings.Contains(file, "-packages/")
+	return slices.ContainsFunc(libraries, func(part string) bool { return strings.Contains(file, part) }) ||
+		strings.Contains(file, "lib/python3") && !strings.Contains(file, "-packages/")
 }
 
 // module returns the word for a frame in PyTorch that says what was computed: the

@@ -367,11 +367,11 @@ func (s *snapshot) warnings() (list []string) {
 	if text := s.deviceWarning(); text != "" {
 		list = append(list, text)
 	}
-	if s.trace.size() == 0 {
+	if s.trace.events.n == 0 {
 		add("The snapshot has no events: shown is what was in use when it was written. Call torch.cuda.memory._record_memory_history() first.")
 	}
-	if s.trace.left() > 0 {
-		add("The %d oldest events were left out; shown are the %d newest.", s.trace.left(), s.trace.size())
+	if s.trace.cut > 0 {
+		add("The %d oldest events were left out; shown are the %d newest.", s.trace.cut, s.trace.events.n)
 	}
 	if s.odd > 0 {
 		add("%s others in the recording; addresses there are uncertain.", does(s.odd, "event", "contradict"))
@@ -398,7 +398,7 @@ func does(n int, noun, verb string) string {
 
 func (s *snapshot) notes() []string {
 	list := []string{"Addresses are recorded; segments are laid side by side in their order."}
-	if s.memory.Before > 0 && s.trace.size() > 0 {
+	if s.memory.Before > 0 && s.trace.events.n > 0 {
 		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before,
 			"buffer")+"; what of it stayed in use to the end counts as weights.")
 	}

@@ -22,7 +22,7 @@ type snapshot struct {
 	devices []profiles.DeviceMemory // with events or memory
 	device  int
 	asked   bool   // for this device
-	trace   *trace // of the device; nil if nothing was recorded
+	trace   *trace // of the device
 	final   map[int64]block
 	now     []span // reserved at the end
 
@@ -65,7 +65,7 @@ const maxTrace = 1 << 20
 
 // newSnapshot reads the values of a device, profiles.AnyDevice or a number.
 func newSnapshot(u *unpickler, root pval, device int) *snapshot {
-	s := &snapshot{u: u, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
+	s := &snapshot{u: u, trace: &trace{}, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
 		history: &profiles.History{}, asked: device != profiles.AnyDevice}
 	var traces, segments []pval
 	switch root.kind() {
@@ -85,9 +85,9 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	traces = traces[:min(len(traces), math.MaxInt16)]
 	s.chooseDevice(traces, segments, device)
 	if s.device < len(traces) {
-		s.trace = u.traceOf(traces[s.device])
+		s.trace = cmp.Or(u.traceOf(traces[s.device]), s.trace)
 	}
-	if s.trace != nil && s.trace.bad != "" {
+	if s.trace.bad != "" {
 		failAt("Event", s.trace.badAt, s.trace.bad)
 	}
 	s.readSegments(segments)

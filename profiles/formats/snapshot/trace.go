@@ -72,35 +72,20 @@ func (t *trace) wrong(what string) {
 	}
 }
 
-// all returns the events that are kept, the oldest first; none of nil.
+// all returns the events that are kept, the oldest first.
 func (t *trace) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for i := 0; i < t.size() && yield(t.at(i)); i++ {
+		for i := 0; i < t.events.n && yield(t.at(i)); i++ {
 		}
 	}
 }
 
-// backward returns the events that are kept, the newest first; none of nil.
+// backward returns the events that are kept, the newest first.
 func (t *trace) backward() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for i := t.size() - 1; i >= 0 && yield(t.at(i)); i-- {
+		for i := t.events.n - 1; i >= 0 && yield(t.at(i)); i-- {
 		}
 	}
-}
-
-// size returns how many events are kept, left how many not any more.
-func (t *trace) size() int {
-	if t == nil {
-		return 0
-	}
-	return t.events.n
-}
-
-func (t *trace) left() int {
-	if t == nil {
-		return 0
-	}
-	return t.cut
 }
 
 // emptying is a moment at which segments were given back one after the other.

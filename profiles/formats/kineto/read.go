@@ -271,10 +271,11 @@ func (t *trace) readRank(v []byte) {
 
 // readDevices keeps the names of the devices.
 func (t *trace) readDevices(list []byte) {
-	for item, rest := t.stream.NextItem(list[1:]); item != nil && len(t.devices) < 1024; item, rest = t.stream.NextItem(rest) {
+	s := t.stream
+	for item, rest := s.NextItem(list[1:]); item != nil && len(t.devices) < 1024; item, rest = s.NextItem(rest) {
 		var device string
 		id := int64(len(t.devices))
-		t.stream.EachField(item, func(key, value []byte) {
+		s.EachField(item, func(key, value []byte) {
 			switch string(key) {
 			case "id":
 				if v, ok := jsonfile.Integer(value); ok {

@@ -4,13 +4,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,7 +22,6 @@ import (
 	"text/template"
 
 	"github.com/andybalholm/brotli"
-
 	"memtide/cmd/cli"
 )
 
@@ -186,4 +189,133 @@ func (s *site) puzzle() {
 func sourceHash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// singleName is the page in one file: for mail, for an archive, for a machine
+// without a network. The page saves a copy of it with a link baked in.
+const singleName = "memtide.html"
+
+// single is the page with everything in it. Scripts that the browser runs from
+// the text are allowed by their hashes; the workers' script and the charts are
+// text until boot.js makes blobs of them, and so is the program.
+func (s *site) single() {
+	read := func(name string) []byte { return cli.Must(os.ReadFile(filepath.Join(s.dir, name))) }
+	style, script := read(s.Style), read(s.Script)
+	icon := s.static("icon.svg")
+	for name, text := range map[string][]byte{s.Script: script, s.Worker: read(s.Worker), s.Charts: read(s.Charts)} {
+		if bytes.Contains(bytes.ToLower(text), []byte("</script")) || bytes.Contains(text, []byte("<!--")) {
+			cli.Fail("%s contains the end of a script element or the start of a comment, so it cannot stand in a page", name)
+		}
+	}
+	page := read("index.html")
+	var b strings.Builder
+	for _, cut := range []struct{ from, to, put string }{
+		{`content="`, `"`, singlePolicy(style, script)},
+		{`<link rel="icon"`, ">", `<link rel="icon" href="data:image/svg+xml;base64,` +
+			base64.StdEncoding.EncodeToString(icon[0]) + `">`},
+		{`<link rel="apple-touch-icon"`, ">", ""},
+		{`<link rel="manifest"`, ">", ""},
+		{`<script data-wasm`, "</script>", ""}, // there is nothing to load
+		{`<link rel="stylesheet"`, ">", "<style>" + string(style) + "</style>"},
+		{`<script defer`, "</script>", ""},
+		{"</body>", "", inline("worker", read(s.Worker)) + inline("charts", read(s.Charts)) +
+			inline("wasm", []byte(base64.StdEncoding.EncodeToString(squeezeGzip(read(s.Wasm))))) +
+			inline("second", []byte(base64.StdEncoding.EncodeToString(squeezeGzip(read(s.Second))))) +
+			fmt.Sprintf(`<script data-wasm="#wasm" data-second="#second" data-size="%d" data-worker="#worker" data-charts="#charts">%s</script>`+"\n</body>", s.WasmSize, script)},
+	} {
+		before, after, ok := bytes.Cut(page, []byte(cut.from))
+		if ok && cut.to != "" {
+			_, after, ok = bytes.Cut(after, []byte(cut.to))
+		}
+		if !ok {
+			cli.Fail("index.html has no %s%s in the expected place", cut.from, cut.to)
+		}
+		b.Write(before)
+		if cut.from == `content="` {
+			b.WriteString(cut.from + html.EscapeString(cut.put) + cut.to)
+		} else {
+			b.WriteString(cut.put)
+		}
+		page = after
+	}
+	b.Write(page)
+	s.put(singleName, []byte(b.String()))
+}
+
+// inline returns a text that boot.js finds by its id.
+func inline(id string, text []byte) string {
+	return fmt.Sprintf("<script type=\"text/plain\" id=%q>%s</script>\n", id, text)
+}
+
+// singlePolicy forbids every connection: the file needs none.
+func singlePolicy(style, script []byte) string {
+	return strings.Join([]string{
+		"default-src 'none'",
+		"script-src " + sourceHash(script) + " blob: 'wasm-unsafe-eval'",
+		"style-src " + sourceHash(style),
+		"style-src-attr 'unsafe-inline'",
+		"img-src data: blob:",
+		"worker-src blob:",
+		"base-uri 'none'",
+		"form-action 'none'",
+	}, "; ")
+}
+
+// icons are the pictures of the installed app. The PNG files are icon.svg, drawn by
+// a browser: whole, with a wide edge for platforms that cut a shape out of it, and
+// with square corners for those that round them.
+var icons = []icon{
+	{"icon.svg", "any", "image/svg+xml", "any"},
+	{"icon-192.png", "192x192", "image/png", "any"},
+	{"icon-512.png", "512x512", "image/png", "any"},
+	{"icon-maskable.png", "512x512", "image/png", "maskable"},
+}
+
+// icon is an entry of the manifest, and a file in web/static.
+type icon struct {
+	Src     string `json:"src"`
+	Sizes   string `json:"sizes"`
+	Type    string `json:"type"`
+	Purpose string `json:"purpose"`
+}
+
+// offline writes what lets a browser keep the site: the service worker with the
+// list of what belongs to it, and the manifest by which the page is installed as
+// an app. It has to run after everything else was written.
+func (s *site) offline() {
+	own := []string{"offline.js", "icon-apple.png"}
+	for _, i := range icons {
+		own = append(own, i.Src)
+	}
+	texts := s.static(own...)
+	for i, name := range own[1:] {
+		s.put(name, texts[i+1])
+	}
+	manifest := cli.Must(json.MarshalIndent(map[string]any{
+		"name":             "memtide",
+		"description":      "How a training step fits into device memory",
+		"id":               "./",
+		"start_url":        "./",
+		"scope":            "./",
+		"display":          "standalone",
+		"background_color": "#ffffff",
+		"theme_color":      "#ffffff",
+		"icons":            icons,
+	}, "", "  "))
+	s.put("memtide.webmanifest", append(manifest, '\n'))
+	var files []string
+	sum := sha256.New()
+	for _, a := range s.written {
+		if strings.HasPrefix(path.Base(a.name), ".") || strings.HasPrefix(a.name, "puzzle") || a.name == singleName {
+			continue // the puzzle has a program of its own, which a visit of the page does not load
+		}
+		name := strings.TrimSuffix(a.name, "index.html")
+		name = cmp.Or(name, "./")
+		files = append(files, name)
+		sum.Write(a.sum[:])
+	}
+	slices.Sort(files)
+	list := cli.Must(json.Marshal(files))
+	head := fmt.Sprintf("const release = %q, files = %s;\n", hex.EncodeToString(sum.Sum(nil)[:6]), list)
+	s.put("offline.js", append([]byte(head), texts[0]...))
 }

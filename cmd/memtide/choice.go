@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"memtide/cmd/cli"
-	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -90,6 +89,7 @@ type doing func(ctx context.Context, e *env, in *input)
 // own adds. It returns what is done once they are parsed.
 func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) action {
 	return func(fs *flag.FlagSet) action {
+		c := c // of this run
 		c.define(fs)
 		c.defineOne(fs)
 		do := own(fs, &c)
@@ -97,6 +97,14 @@ func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagS
 			do(ctx, e, c.read(ctx, e, args))
 		}
 	}
+}
+
+// parsed defines a flag whose text parse reads.
+func parsed[T any](fs *flag.FlagSet, name, help string, to *T, parse func(string) (T, error)) {
+	fs.Func(name, help, func(text string) (err error) {
+		*to, err = parse(text)
+		return err
+	})
 }
 
 func oneOf(to *string, words ...string) func(string) error {
@@ -146,31 +154,16 @@ type ownCard struct{ card.Own }
 
 // define adds the flags.
 func (o *ownCard) define(fs *flag.FlagSet) {
-	add := func(name, help string, set func(value string) error) {
-		fs.Func(name, help, set)
-	}
-	rate := func(to *engine.Rate) func(string) error {
-		return func(value string) (err error) {
-			*to, err = format.ParseRate(value)
-			return err
-		}
-	}
-	add("memory", "`SIZE` of a card that is in no list, such as 24GiB; instead of -device",
-		func(value string) (err error) {
-			o.Memory, err = format.ParseBytes(value)
-			return err
-		})
-	add("link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)",
-		rate(&o.Link))
-	add("rate", "`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it",
-		func(value string) error {
-			n, err := format.ParseFlops(value)
-			o.Rate = card.Flops(n)
-			return err
-		})
-	add("bandwidth",
+	parsed(fs, "memory", "`SIZE` of a card that is in no list, such as 24GiB; instead of -device", &o.Memory,
+		format.ParseBytes)
+	parsed(fs, "link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)",
+		&o.Link, format.ParseRate)
+	parsed(fs, "rate",
+		"`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it",
+		(*int64)(&o.Rate), format.ParseFlops)
+	parsed(fs, "bandwidth",
 		"`RATE` of that card's own memory, such as 1008GB/s (default in proportion to -rate, as on an A100)",
-		rate(&o.Own.Own))
+		&o.Own.Own, format.ParseRate)
 }
 
 // id returns how the card is spelled, or the empty string if nothing is said of one. device is that of -device.

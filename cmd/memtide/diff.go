@@ -16,33 +16,28 @@ import (
 	"memtide/web/format"
 )
 
-func diffCommand() *command {
-	return &command{
-		name:    "diff",
-		args:    "[flags] BEFORE AFTER",
-		summary: "say how a change of a PyTorch model changes the memory of its step, and where",
-		doc: `Both files hold the operators of a training step, which python -m memtide
+var diffCommand = &command{
+	name:    "diff",
+	args:    "[flags] BEFORE AFTER",
+	summary: "say how a change of a PyTorch model changes the memory of its step, and where",
+	doc: `Both files hold the operators of a training step, which python -m memtide
 my.module:factory writes before and after the change. The peaks are those of keeping
 everything, above weights, gradients and optimizer; what differs at them is told by the
 module whose operators have made it. With -card the whole step is told, as memtide
 estimate does. The exit status is 1 where the peak has grown by more than -most.`,
-		examples: []string{
-			"memtide diff before.json after.json",
-			"memtide diff -card h100 -most 1GiB before.json after.json",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			o := diffOptions{optimizer: "adamw", most: engine.NoLimit}
-			fs.StringVar(&o.card, "card", "", "`NAME` of a card: also say what a whole step takes on it")
-			fs.Func("optimizer", "`adamw|momentum|sgd` of that step (default adamw)",
-				oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
-			fs.Func("most", "`SIZE` by which the peak may grow", func(text string) (err error) {
-				o.most, err = format.ParseBytes(text)
-				return err
-			})
-			fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
-			return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
-		},
-	}
+	examples: []string{
+		"memtide diff before.json after.json",
+		"memtide diff -card h100 -most 1GiB before.json after.json",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		o := diffOptions{optimizer: "adamw", most: engine.NoLimit}
+		fs.StringVar(&o.card, "card", "", "`NAME` of a card: also say what a whole step takes on it")
+		fs.Func("optimizer", "`adamw|momentum|sgd` of that step (default adamw)",
+			oneOf(&o.optimizer, "adamw", "momentum", "sgd"))
+		parsed(fs, "most", "`SIZE` by which the peak may grow", &o.most, format.ParseBytes)
+		fs.BoolVar(&o.asJSON, "json", false, "write the answer as JSON")
+		return func(ctx context.Context, e *env, args []string) { o.run(ctx, e, args) }
+	},
 }
 
 type diffOptions struct {

@@ -69,8 +69,8 @@ func TestHelpJSON(t *testing.T) {
 			Flags         []struct{ Name, Doc string }
 		}
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &said); err != nil || len(said.Commands) != len(commands()) {
-		t.Fatalf("%v: %d commands; want %d", err, len(said.Commands), len(commands()))
+	if err := json.Unmarshal([]byte(got.stdout), &said); err != nil || len(said.Commands) != len(commands) {
+		t.Fatalf("%v: %d commands; want %d", err, len(said.Commands), len(commands))
 	}
 	for _, c := range said.Commands {
 		if c.Summary == "" || len(c.Examples) == 0 {

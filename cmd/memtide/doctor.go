@@ -3,45 +3,48 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
+	"fmt"
+	"text/tabwriter"
+	"time"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/doctor"
+	"memtide/web/format"
 )
 
-func doctorCommand() *command {
-	return &command{
-		name:    "doctor",
-		args:    "[flags] SNAPSHOT [SECOND]",
-		summary: "say what is in a memory snapshot, and why it ran out",
-		doc: `Examines a memory snapshot of PyTorch: what was in use when a request found no
+var doctorCommand = &command{
+	name:    "doctor",
+	args:    "[flags] SNAPSHOT [SECOND]",
+	summary: "say what is in a memory snapshot, and why it ran out",
+	doc: `Examines a memory snapshot of PyTorch: what was in use when a request found no
 room, or at the peak, by category and by place in the program; the holes that were
 nearly large enough and what stands beside them; what the allocator would have
 reserved under other settings; what grows from step to step. With a second
 snapshot it says what differs. The pickle is read, never executed. No link can
 carry a recording: send the file.`,
-		examples: []string{
-			"memtide doctor snapshot.pickle",
-			"memtide doctor -json -gpu 1 snapshot.pickle",
-			"memtide doctor first.pickle snapshot.pickle",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			json := fs.Bool("json", false, "write JSON instead of a table")
-			device := fs.Int("gpu", profiles.AnyDevice,
-				"`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
-			at := fs.Int("at", doctor.Decisive,
-				"`EVENT` after which memory is told (default: the request that found no room, or the peak)")
-			return func(ctx context.Context, e *env, args []string) {
-				if len(args) < 1 || len(args) > 2 {
-					fail("one snapshot, or two to compare; got %d files", len(args))
-				}
-				examine(ctx, e, args, *device, *at, *json)
+	examples: []string{
+		"memtide doctor snapshot.pickle",
+		"memtide doctor -json -gpu 1 snapshot.pickle",
+		"memtide doctor first.pickle snapshot.pickle",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		json := fs.Bool("json", false, "write JSON instead of a table")
+		device := fs.Int("gpu", profiles.AnyDevice,
+			"`NUMBER` of the device (default: the one that ran out of memory, or has most in use)")
+		at := fs.Int("at", doctor.Decisive,
+			"`EVENT` after which memory is told (default: the request that found no room, or the peak)")
+		return func(ctx context.Context, e *env, args []string) {
+			if len(args) < 1 || len(args) > 2 {
+				fail("one snapshot, or two to compare; got %d files", len(args))
 			}
-		},
-	}
+			examine(ctx, e, args, *device, *at, *json)
+		}
+	},
 }
 
 // examine reads one or two snapshots and writes down what there is to say.
@@ -100,4 +103,188 @@ func findings(read []*profiles.Profile) []string {
 		}
 	}
 	return list
+}
+
+// most lines of a list for people; -json has more.
+const mostLines = 12
+
+// doctorText returns a report for people: the answer first.
+func doctorText(p *profiles.Profile, r *doctor.Report) string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		title(w, p, r)
+		if f := r.Failure; f != nil {
+			failureText(w, f)
+		}
+		fmt.Fprintf(w, "\n%s\n", adviceText(r))
+		aliveText(w, r)
+		if len(r.Replays) > 0 {
+			replayText(w, r)
+		}
+		growthText(w, r)
+	})
+}
+
+func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
+	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)),
+		profiles.Count(r.Recorded, "event"))
+	for _, text := range p.Warnings {
+		fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
+	}
+	words := "Peak in use %s, most reserved %s"
+	if r.Recorded == 0 {
+		words = "In use %s, reserved %s when it was written"
+	}
+	fmt.Fprintf(w, words, format.Bytes(r.Peak), format.Bytes(r.PeakReserved))
+	if r.Capacity > 0 {
+		fmt.Fprintf(w, ", of %s that could be when it ran out", format.Bytes(r.Capacity))
+	}
+	fmt.Fprintf(w, "; settings: %s\n", cmp.Or(cli.Printable(r.Settings), "PyTorch's default, or not recorded"))
+}
+
+func failureText(w *tabwriter.Writer, f *doctor.Failure) {
+	fmt.Fprintf(w, "\nOut of memory: %s asked for %s. In use %s, reserved %s, left on the device %s.\n",
+		cli.Printable(f.Site), format.BytesUp(f.Bytes),
+		format.Bytes(f.InUse), format.Bytes(f.Reserved), format.Bytes(f.DeviceFree))
+	if len(f.Holes) == 0 {
+		fmt.Fprint(w, "Nothing was free in segments that it could use.\n")
+	} else {
+		fmt.Fprintf(w, "Free in segments that it could use: %s. The largest holes:\n", format.Bytes(f.Free))
+	}
+	for _, h := range f.Holes {
+		fmt.Fprintf(w, "  %s\t%s too small\tbetween %s\tand %s\n", format.Bytes(h.Bytes), format.BytesUp(h.Missing),
+			neighbourText(&h.Below), neighbourText(&h.Above))
+	}
+	if f.Unmapped > 0 {
+		fmt.Fprintf(w, "Address space that is not mapped: %s. No memory is behind it: it is neither free nor a hole.\n", format.Bytes(f.Unmapped))
+	}
+}
+
+func neighbourText(n *doctor.Neighbour) string {
+	if n.End {
+		return "the end of the segment"
+	}
+	text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), cli.Printable(n.Site), n.Category)
+	if n.Stays {
+		text += ", kept to the end"
+	}
+	return text
+}
+
+// adviceText returns what to do, in one line.
+func adviceText(r *doctor.Report) string {
+	switch a := r.Advice; a.Verdict {
+	case doctor.Setting:
+		if r.Failure != nil {
+			return "Remedy: " + a.Line + "  (a replay of the requests finds room for all)"
+		}
+		return fmt.Sprintf("Worth a try: %s  (a replay reserves %s less than one of the settings of the run)", a.Line,
+			format.Bytes(a.Saves))
+	case doctor.TooMuch:
+		return fmt.Sprintf("Remedy: no setting of the allocator helps, %s too much is in use at once. Use a smaller batch, or recompute: memtide solve.", format.BytesUp(a.Lacks))
+	case doctor.Fragments:
+		if v := r.Replays[0]; v.Fits != nil && *v.Fits {
+			return "Remedy: the free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
+		}
+		return "Remedy: the free memory is in pieces, and no setting that was replayed mends it. Use less."
+	case doctor.Unrecorded:
+		return "No events: whether a request failed is not recorded, nor can be known what settings would change and what grows.\nCall torch.cuda.memory._record_memory_history() before the step."
+	case doctor.Inexact:
+		return inexactText(r)
+	}
+	return "Nothing failed, and no setting of the allocator would reserve much less."
+}
+
+// inexactText says why no setting is advised.
+func inexactText(r *doctor.Report) string {
+	a := &r.Advice
+	if a.Replayed == 0 {
+		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.",
+			cli.Printable(r.Settings))
+	}
+	if r.PeakReserved < r.Peak {
+		return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
+	}
+	return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
+		format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
+}
+
+func aliveText(w *tabwriter.Writer, r *doctor.Report) {
+	a := r.Alive
+	if fmt.Fprint(w, "\nIn use"); r.Recorded > 0 {
+		fmt.Fprintf(w, " after event %d", a.At)
+	}
+	if a.Time > 0 {
+		fmt.Fprintf(w, ", at %s", format.Duration(time.Duration(a.Time)*time.Microsecond))
+	}
+	fmt.Fprintf(w, ": %s in %s\n", format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer"))
+	for _, s := range a.Categories {
+		guess := ""
+		if s.Guessed > 0 {
+			guess = fmt.Sprintf("%s of it guessed by how long it lives", format.Bytes(s.Guessed))
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", s.Category, format.Bytes(s.Bytes), share(s.Bytes, a.Bytes),
+			profiles.Count(s.Count, "buffer"), guess)
+	}
+	fmt.Fprint(w, "By place in the program\n")
+	for _, s := range a.Sites[:min(len(a.Sites), mostLines)] {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", cli.Printable(s.Site), format.Bytes(s.Bytes),
+			share(s.Bytes, a.Bytes), profiles.Count(s.Count, "buffer"), s.Category)
+	}
+}
+
+func share(part, all engine.Bytes) string {
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}
+
+func replayText(w *tabwriter.Writer, r *doctor.Report) {
+	fmt.Fprint(w, "\nReplayed from an empty cache\treserved\n")
+	for _, v := range r.Replays {
+		fits := ""
+		switch {
+		case v.Fits == nil:
+		case *v.Fits:
+			fits = "all find room"
+		default:
+			fits = "a request finds no room"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", cmp.Or(v.Setting, "default"), format.Bytes(v.Reserved), fits)
+	}
+}
+
+func growthText(w *tabwriter.Writer, r *doctor.Report) {
+	switch g := r.Growth; {
+	case r.Recorded == 0:
+	case !r.Trains:
+		fmt.Fprint(w, "\nGrowth: no stack is of a backward or of an optimizer, so steps cannot be told, nor what grows.\n")
+	case g == nil:
+		fmt.Fprint(w, "\nGrowth: fewer than three steps can be told apart.\n")
+	case len(g.Leaks) == 0:
+		fmt.Fprintf(w, "\nGrowth: nothing grows over %d steps.\n", g.Steps)
+	default:
+		fmt.Fprintf(w, "\nGrowth over %d steps: %s more with each\n", g.Steps, format.Bytes(g.PerStep))
+		for _, l := range g.Leaks {
+			fmt.Fprintf(w, "  %s\t%s per step\t%s kept\n", cli.Printable(l.Site), format.Bytes(l.PerStep),
+				profiles.Count(l.Count, "buffer"))
+		}
+	}
+}
+
+// comparisonText is two snapshots for people.
+func comparisonText(read []*profiles.Profile, c *doctor.Comparison) string {
+	return cli.Table(func(w *tabwriter.Writer) {
+		title(w, read[0], c.First)
+		title(w, read[1], c.Second)
+		lines := func(title string, list []doctor.Difference) {
+			fmt.Fprintf(w, "\n%s\tfirst\tsecond\tmore\n", title)
+			for _, d := range list[:min(len(list), mostLines)] {
+				fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", cli.Printable(d.Name), format.Bytes(d.First),
+					format.Bytes(d.Second), format.BytesChange(d.More()))
+			}
+		}
+		lines("By category", c.Categories)
+		lines("By place in the program", c.Sites)
+	})
 }

@@ -3,40 +3,48 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
 
 	"memtide/cmd/cli"
 	"memtide/engine/export"
+	"memtide/profiles"
+	"memtide/profiles/formats/native"
+	"memtide/web/display"
+	"memtide/web/draw"
+	"memtide/web/link"
 )
 
-func exportCommand() *command {
-	return &command{
-		name:    "export",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "write a schedule as JSON, or as a trace for Perfetto",
-		doc: `Solves as solve does and writes the schedule down, as a documented list of steps
+var exportCommand = &command{
+	name:    "export",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "write a schedule as JSON, or as a trace for Perfetto",
+	doc: `Solves as solve does and writes the schedule down, as a documented list of steps
 (docs/run-a-schedule.md). Only verified schedules are written. What PyTorch runs on
 a model is a plan: see memtide help torch.`,
-		examples: []string{
-			"memtide export -preset vgg16-b32 -budget 90%",
-			"memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv",
-			"memtide export -format trace -preset resnet101-b32 -budget 60% -o trace.json",
-		},
-		flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
-			var file string
-			kind := "json"
-			fs.Func("format", "`json|trace` what to write: the schedule, or what happens when it is played, for Chrome's and Perfetto's trace viewers (default json)", func(text string) error {
-				if kind = text; text == "json" || text == "trace" {
-					return nil
-				}
-				return fmt.Errorf("%s is not written; expected json or trace. What PyTorch runs is a plan: memtide help torch", cli.Printable(text))
-			})
-			fs.StringVar(&file, "o", "", "`FILE` write to it instead of the standard output")
-			return func(ctx context.Context, e *env, in *input) { exportPlan(ctx, e, in, kind, file) }
-		}),
-	}
+	examples: []string{
+		"memtide export -preset vgg16-b32 -budget 90%",
+		"memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv",
+		"memtide export -format trace -preset resnet101-b32 -budget 60% -o trace.json",
+	},
+	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
+		var file string
+		kind := "json"
+		fs.Func("format", "`json|trace` what to write: the schedule, or what happens when it is played, for Chrome's and Perfetto's trace viewers (default json)", func(text string) error {
+			if kind = text; text == "json" || text == "trace" {
+				return nil
+			}
+			return fmt.Errorf("%s is not written; expected json or trace. What PyTorch runs is a plan: memtide help torch", cli.Printable(text))
+		})
+		fs.StringVar(&file, "o", "", "`FILE` write to it instead of the standard output")
+		return func(ctx context.Context, e *env, in *input) { exportPlan(ctx, e, in, kind, file) }
+	}),
 }
 
 func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
@@ -56,4 +64,208 @@ func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
 		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
 	e.write(file, cli.Must(plan.JSON()))
 	cli.Check(stopped)
+}
+
+var svgCommand = &command{
+	name:    "svg",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "draw the page's pictures of one schedule as SVG",
+	doc: `Solves as solve does and draws what the page draws: layers, timeline and device
+memory. Without -theme the picture follows the reader's light or dark setting. A
+link's time range and theme are kept.
+
+The file carries the link to what it shows: dropped on the page it opens that.
+With -base the picture is also a link to the page for whoever clicks it where the
+file itself is shown; in a document, put the link around the image.`,
+	examples: []string{
+		"memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg",
+		"memtide svg -budget 900MiB -width 800 net.csv",
+		"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
+	},
+	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
+		var o svgOptions
+		fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
+		fs.IntVar(&o.width, "width", 960, "`PIXELS` width of the picture")
+		fs.StringVar(&o.base, "base", "", "`URL` address of the page, to make the picture a link to it")
+		fs.StringVar(&o.file, "o", "", "`FILE` write to it instead of the standard output")
+		return func(ctx context.Context, e *env, in *input) { svg(ctx, e, in, o) }
+	}),
+}
+
+type svgOptions struct {
+	theme string
+	width int
+	base  string // address of the page, or empty
+	file  string
+}
+
+// The widths at which the pictures can be read and painted.
+const (
+	narrowest = 240
+	widest    = 10_000
+)
+
+func svg(ctx context.Context, e *env, in *input, o svgOptions) {
+	if o.width < narrowest || o.width > widest {
+		fail("-width is %d; expected %d to %d pixels", o.width, narrowest, widest)
+	}
+	if o.theme != "" {
+		in.link.Frame.Theme = o.theme
+	}
+	address := in.address(e, o.base)
+	solved, stopped := findSchedule(ctx, e, in, 0)
+	if solved == nil {
+		tellFailure(ctx, e, in, solveOptions{}, stopped)
+	}
+	if solved.Trace == nil {
+		cli.Fail("there is nothing to draw: %s", solved.Verdict.Problem)
+	}
+	var scene draw.Scene
+	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Look.From, To: in.link.Look.To}
+	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
+	options := display.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
+	if name := in.link.Frame.Theme; name != "" {
+		theme := display.Light
+		if name == "dark" {
+			theme = display.Dark
+		}
+		options.Theme = &theme
+	}
+	// In memory first, so that a file is whole or not there.
+	var picture bytes.Buffer
+	cli.Check(scene.WriteSVG(&picture, options))
+	if e.write(o.file, picture.Bytes()); !solved.Verdict.Verified {
+		cli.Fail("the schedule that is drawn is not verified: %s", solved.Verdict.Problem)
+	}
+	cli.Check(stopped)
+}
+
+// checkBase refuses what a click would run instead of open: a picture is opened by
+// others.
+func checkBase(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" ||
+		strings.IndexFunc(base, unicode.IsControl) >= 0 {
+		return bad("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
+	}
+	return nil
+}
+
+// address returns the link that a picture carries: what stands behind the # of the
+// page, after base. Without a base, a picture of what no link can hold goes
+// without one, and the reader hears why.
+func (in *input) address(e *env, base string) string {
+	if strings.Contains(base, "#") {
+		fail("-base %q has a #, which ends an address; leave it out", base)
+	}
+	cli.Check(checkBase(base))
+	fragment, err := in.permalink()
+	switch {
+	case err == nil:
+		return base + "#" + fragment
+	case base != "":
+		cli.Check(err)
+	}
+	fmt.Fprintf(e.stderr, "The picture carries no link: %v.\n", err)
+	return ""
+}
+
+var linkCommand = &command{
+	name:    "link",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "print the permalink: an address that shows all this on the page",
+	doc: `Prints the address under which the page shows the network and the settings. A
+profile from a file is in the address itself, exactly; nothing of it is ever
+sent to a server. Operators of a step are beside their chain, for plans of the
+model there. How long it is, and where that is too long, is told on the
+standard error.`,
+	examples: []string{
+		"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
+		"memtide link -budget 900MiB -strategy greedy net.csv",
+		"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		c := asked{both: true}
+		c.define(fs)
+		c.defineOne(fs)
+		base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
+		return func(ctx context.Context, e *env, args []string) {
+			if strings.Contains(*base, "#") {
+				fail("-base %q has a #, which ends an address; leave it out", *base)
+			}
+			cli.Check(checkBase(*base))
+			in := c.read(ctx, e, args)
+			in.takeSteps()
+			fragment := cli.Must(in.permalink())
+			full := *base + "#" + fragment
+			fmt.Fprintln(e.stdout, full)
+			if p := in.link.Profile; p != nil && p.Graph != nil && !in.graph {
+				fmt.Fprintln(e.stderr, "note: the link carries the chain; the operations, which the file has too, are left out")
+			}
+			if p := in.link.Profile; p != nil && p.Packed != "" && in.link.Ops == "" {
+				fmt.Fprintln(e.stderr, "note: the operators are left out, they are too long for a link or belong to a chain that it does not carry; for plans of the model send the file too")
+			}
+			fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
+		}
+	},
+}
+
+// takeSteps puts the operators of a step beside the chain, where there is room for both.
+func (in *input) takeSteps() {
+	l := &in.link
+	if in.graph {
+		l.Ops = ""
+	}
+	if in.graph || l.Profile == nil || !link.HoldsOps(l.Profile.Packed) {
+		return
+	}
+	if l.Ops = l.Profile.Packed; len(l.Sealed()) > link.Longest {
+		l.Ops = ""
+	}
+}
+
+// permalink returns the fragment of the link to this input, without the #. It is an
+// error if a reader would not get exactly what is here.
+func (in *input) permalink() (string, error) {
+	l := in.link
+	if l.Profile != nil && !in.graph && l.Profile.Graph != nil {
+		bare := *l.Profile
+		bare.Graph = nil
+		l.Profile = &bare
+	}
+	if l.Profile != nil && in.graph {
+		if l.Profile = in.profile; !link.InLink(l.Profile) {
+			return "", errors.New("the link of this graph would be too long to survive; send the file itself")
+		}
+	}
+	fragment := l.Sealed()
+	if len(fragment) > link.Longest {
+		return "", fmt.Errorf("the link would have %d characters; more than %d do not survive. Send the file itself",
+			len(fragment), link.Longest)
+	}
+	back, notes := link.Parse(fragment)
+	same := sameProfile(l.Profile, back.Profile) && l.Ops == back.Ops
+	l.Profile, back.Profile = nil, nil // they take long to write
+	if len(notes) > 0 || !same || back.String() != l.String() {
+		return "", errors.New("a link cannot carry this profile exactly; send the file itself")
+	}
+	return fragment, nil
+}
+
+// sameProfile reports whether two profiles are equal in all that is solved and
+// shown but the warnings, which are derived anew.
+func sameProfile(a, b *profiles.Profile) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	text := func(p *profiles.Profile) []byte {
+		bare := *p
+		bare.Warnings = nil
+		var file bytes.Buffer
+		if native.Encode(&file, &bare) != nil {
+			return nil
+		}
+		return file.Bytes()
+	}
+	return bytes.Equal(text(a), text(b))
 }

@@ -65,7 +65,7 @@ func help(e *env, args []string) error {
 func overview() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "memtide shows how a training step fits into a memory budget.\n\nCommands\n")
-		for _, c := range commands() {
+		for _, c := range commands {
 			fmt.Fprintf(w, "  %s\t%s\n", c.name, c.summary)
 		}
 		fmt.Fprint(w, "  help\tthis text, or more about a command or a topic; -json: all commands and flags for programs\n\nTopics\n")
@@ -73,7 +73,7 @@ func overview() string {
 			fmt.Fprintf(w, "  %s\t%s\n", t.name, t.summary)
 		}
 		fmt.Fprint(w, "\nExamples\n")
-		for _, c := range commands() {
+		for _, c := range commands {
 			fmt.Fprintf(w, "  %s\n", c.examples[0])
 		}
 	})
@@ -102,7 +102,7 @@ func describeCommands() any {
 		Schema   string      `json:"schema"`
 		Commands []described `json:"commands"`
 	}{Schema: "memtide-help/1"}
-	for _, c := range commands() {
+	for _, c := range commands {
 		d := described{c.name, c.args, c.summary, c.doc, c.examples, []describedFlag{}}
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		c.flags(fs)

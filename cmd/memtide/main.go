@@ -108,12 +108,10 @@ type command struct {
 	flags func(fs *flag.FlagSet) action
 }
 
-// commands returns the subcommands in the order of the help text.
-func commands() []*command {
-	return []*command{solveCommand(), sweepCommand(), batchCommand(), placeCommand(), doctorCommand(), linkCommand(),
-		svgCommand(), exportCommand(), torchCommand(), estimateCommand(), diffCommand(), planCommand(),
-		pipelineCommand(), scoreCommand(), serveCommand(), versionCommand()}
-}
+// commands are the subcommands in the order of the help text.
+var commands = []*command{solveCommand, sweepCommand, batchCommand, placeCommand, doctorCommand, linkCommand,
+	svgCommand, exportCommand, torchCommand, estimateCommand, diffCommand, planCommand, pipelineCommand,
+	scoreCommand, serveCommand, versionCommand}
 
 // run returns the whole program: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -155,7 +153,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func lookup(name string) *command {
-	for _, c := range commands() {
+	for _, c := range commands {
 		if c.name == name {
 			return c
 		}
@@ -165,7 +163,7 @@ func lookup(name string) *command {
 
 func commandNames() []string {
 	var names []string
-	for _, c := range commands() {
+	for _, c := range commands {
 		names = append(names, c.name)
 	}
 	return names
@@ -192,19 +190,17 @@ func valid[T any](given T, err error) T {
 	return given
 }
 
-func versionCommand() *command {
-	return &command{
-		name:     "version",
-		summary:  "print the release of memtide",
-		doc:      `Prints the release, as the page's footer and memtide.__version__ say it.`,
-		examples: []string{"memtide version"},
-		flags: func(*flag.FlagSet) action {
-			return func(_ context.Context, e *env, args []string) {
-				if len(args) > 0 {
-					fail("version takes nothing; got %q", args[0])
-				}
-				cli.Must(fmt.Fprintf(e.stdout, "memtide %s\n", engine.Version))
+var versionCommand = &command{
+	name:     "version",
+	summary:  "print the release of memtide",
+	doc:      `Prints the release, as the page's footer and memtide.__version__ say it.`,
+	examples: []string{"memtide version"},
+	flags: func(*flag.FlagSet) action {
+		return func(_ context.Context, e *env, args []string) {
+			if len(args) > 0 {
+				fail("version takes nothing; got %q", args[0])
 			}
-		},
-	}
+			cli.Must(fmt.Fprintf(e.stdout, "memtide %s\n", engine.Version))
+		}
+	},
 }

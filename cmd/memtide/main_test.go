@@ -263,10 +263,10 @@ func TestExamples(t *testing.T) {
 			lines[x] = "the package comment"
 		}
 	}
-	if len(lines) < len(commands()) {
+	if len(lines) < len(commands) {
 		t.Errorf("the package comment has %d examples; want at least one per command", len(lines))
 	}
-	for _, c := range commands() {
+	for _, c := range commands {
 		if len(c.examples) == 0 {
 			t.Errorf("memtide %s has no example", c.name)
 		}

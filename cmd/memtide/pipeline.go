@@ -20,12 +20,11 @@ import (
 	"memtide/web/format"
 )
 
-func pipelineCommand() *command {
-	return &command{
-		name:    "pipeline",
-		args:    "[flags] [FILE]",
-		summary: "play a pipeline's schedule, or search for a faster one within a limit of memory",
-		doc: `Plays one order of the forwards and backwards of micro batches on the ranks of a
+var pipelineCommand = &command{
+	name:    "pipeline",
+	args:    "[flags] [FILE]",
+	summary: "play a pipeline's schedule, or search for a faster one within a limit of memory",
+	doc: `Plays one order of the forwards and backwards of micro batches on the ranks of a
 pipeline: how long a step takes, how long ranks wait, and what each holds. The order
 is a published one by its rule, one of torch's CSV (FILE, compute_only), or with
 -schedule search the fastest that is found within -limit, with what is computed again
@@ -42,23 +41,22 @@ rank, pass (as in torch's CSV), start and end, or traces in Chrome's format with
 of those names, such as -trace writes and PyTorch's profiler does ("PP:0F3", a file of
 each rank). Ranks and micro batches are those of the trace; times that no flag gives are
 the medians of each stage and kind in it; and without -schedule its own order is played.`,
-		examples: []string{
-			"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
-			"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
-			"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
-			"memtide pipeline -schedule zb-v -csv -o zbv.csv",
-			"memtide pipeline -measured measured.csv -svg -o beside.svg",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit,
-				given: map[string]bool{}}
-			f.define(fs)
-			return func(ctx context.Context, e *env, args []string) {
-				fs.Visit(func(x *flag.Flag) { f.given[x.Name] = true })
-				f.run(ctx, e, args)
-			}
-		},
-	}
+	examples: []string{
+		"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
+		"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
+		"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
+		"memtide pipeline -schedule zb-v -csv -o zbv.csv",
+		"memtide pipeline -measured measured.csv -svg -o beside.svg",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit,
+			given: map[string]bool{}}
+		f.define(fs)
+		return func(ctx context.Context, e *env, args []string) {
+			fs.Visit(func(x *flag.Flag) { f.given[x.Name] = true })
+			f.run(ctx, e, args)
+		}
+	},
 }
 
 // pipelineFlags are what is asked, as it is typed.
@@ -86,12 +84,7 @@ var messageMeanings = map[string]pipeline.Messages{"latency": pipeline.Latency, 
 	"blocking": pipeline.Blocking, "included": pipeline.Included}
 
 func (f *pipelineFlags) define(fs *flag.FlagSet) {
-	size := func(name, doc string, to *engine.Bytes) {
-		fs.Func(name, doc, func(text string) (err error) {
-			*to, err = format.ParseBytes(text)
-			return err
-		})
-	}
+	size := func(name, doc string, to *engine.Bytes) { parsed(fs, name, doc, to, format.ParseBytes) }
 	fs.IntVar(&f.plan.Ranks, "ranks", 4, "`N` ranks of the pipeline")
 	fs.IntVar(&f.plan.Micro, "micro", 8, "`N` micro batches of a step, of both directions together")
 	fs.IntVar(&f.plan.Chunks, "stages", 2, "`N` stages a rank, where the schedule leaves that open")
@@ -116,10 +109,7 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	size("limit", "`SIZE` of a rank's memory (default none)", &f.limit)
 	fs.BoolVar(&f.whole, "whole", false, "search with backwards in one part")
 	fs.BoolVar(&f.recompute, "recompute", false, "search may run forwards again")
-	fs.Func("host", "`RATE` of copies to the host and back, which search may use then", func(text string) (err error) {
-		f.host, err = format.ParseRate(text)
-		return err
-	})
+	parsed(fs, "host", "`RATE` of copies to the host and back, which search may use then", &f.host, format.ParseRate)
 	fs.Uint64Var(&f.seed, "seed", 1, "`N` chance of the search: the same number finds the same")
 	fs.DurationVar(&f.within, "time", 0,
 		"`TIME` most that the search may take; 0 is until it has done its work, some seconds")

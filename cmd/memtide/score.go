@@ -18,12 +18,11 @@ import (
 	"memtide/web/format"
 )
 
-func scoreCommand() *command {
-	return &command{
-		name:    "score",
-		args:    "[flags] FILE",
-		summary: "compare the model of language-model steps with published figures",
-		doc: `Reads rows of published figures with their configurations (memtide-llm-rows/1),
+var scoreCommand = &command{
+	name:    "score",
+	args:    "[flags] FILE",
+	summary: "compare the model of language-model steps with published figures",
+	doc: `Reads rows of published figures with their configurations (memtide-llm-rows/1),
 predicts each from its configuration alone, and tells how far off that is. What
 a row has that is not understood, a field, a model, a kind, is a refusal with
 its reason. Allocated peaks are compared with allocated ones, reserved with
@@ -34,17 +33,16 @@ Rows with guessed inputs count only as inside low to high or not. A row names it
 model, or a config.json as config_json: its name, beside the rows, or what stands
 in it. With schedule, vpp, grad_accum and rank a pipeline is played and that rank
 told; opt_on_host is an optimizer in host memory.`,
-		examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
-		flags: func(fs *flag.FlagSet) action {
-			asJSON := fs.Bool("json", false, "write the report as JSON")
-			return func(ctx context.Context, e *env, args []string) {
-				if len(args) != 1 {
-					fail("score takes one file of rows; got %d", len(args))
-				}
-				score(ctx, e, args[0], *asJSON)
+	examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
+	flags: func(fs *flag.FlagSet) action {
+		asJSON := fs.Bool("json", false, "write the report as JSON")
+		return func(ctx context.Context, e *env, args []string) {
+			if len(args) != 1 {
+				fail("score takes one file of rows; got %d", len(args))
 			}
-		},
-	}
+			score(ctx, e, args[0], *asJSON)
+		}
+	},
 }
 
 // score reads rows, predicts them and writes the report.

@@ -20,28 +20,26 @@ import (
 // defaultAddr is where the page is served. Nobody but this machine can reach it.
 const defaultAddr = "127.0.0.1:8080"
 
-func serveCommand() *command {
-	return &command{
-		name:    "serve",
-		args:    "[flags]",
-		summary: "serve the built page",
-		doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static file
+var serveCommand = &command{
+	name:    "serve",
+	args:    "[flags]",
+	summary: "serve the built page",
+	doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static file
 server will do; this one is for trying it on your own machine.`,
-		examples: []string{
-			"memtide serve",
-			"memtide serve -dir dist -addr 127.0.0.1:8080",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			dir := fs.String("dir", "dist", "`DIRECTORY` the built page")
-			addr := fs.String("addr", defaultAddr, "`HOST:PORT` where to listen; port 0 is any that is free")
-			return func(ctx context.Context, e *env, args []string) {
-				if len(args) > 0 {
-					fail("serve takes no files; got %q. The directory is named by -dir", args[0])
-				}
-				cli.Check(serveSite(ctx, e, *dir, *addr))
+	examples: []string{
+		"memtide serve",
+		"memtide serve -dir dist -addr 127.0.0.1:8080",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		dir := fs.String("dir", "dist", "`DIRECTORY` the built page")
+		addr := fs.String("addr", defaultAddr, "`HOST:PORT` where to listen; port 0 is any that is free")
+		return func(ctx context.Context, e *env, args []string) {
+			if len(args) > 0 {
+				fail("serve takes no files; got %q. The directory is named by -dir", args[0])
 			}
-		},
-	}
+			cli.Check(serveSite(ctx, e, *dir, *addr))
+		}
+	},
 }
 
 // shutdownTime is how long what is under way may take when the server stops.

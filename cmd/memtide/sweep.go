@@ -20,34 +20,32 @@ import (
 	"memtide/web/format"
 )
 
-func sweepCommand() *command {
-	return &command{
-		name:    "sweep",
-		args:    "[flags] FILE | -preset NAME | -from LINK",
-		summary: "compare strategies over a range of budgets",
-		doc: `Solves every combination of strategies and budgets, in parallel. Parameters
+var sweepCommand = &command{
+	name:    "sweep",
+	args:    "[flags] FILE | -preset NAME | -from LINK",
+	summary: "compare strategies over a range of budgets",
+	doc: `Solves every combination of strategies and budgets, in parallel. Parameters
 given by -arg are used by those of the strategies that have them. A point that
 takes longer than -limit has the best schedule found until then, if any.`,
-		examples: []string{
-			"memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4",
-			"memtide sweep -limit 2s -budget 700MiB,900MiB,1GiB net.csv",
-			"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
-		},
-		flags: func(fs *flag.FlagSet) action {
-			var c asked
-			var o sweepOptions
-			c.define(fs)
-			o.define(fs, sweepLimit)
-			fs.StringVar(&o.strategies, "strategy", "",
-				"`NAMES` strategies, with commas between them (default all that apply)")
-			fs.StringVar(&o.budgets, "budget", "20%..100%",
-				"`LIST` sizes or shares with commas between them, or FROM..TO")
-			fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
-			return func(ctx context.Context, e *env, args []string) {
-				sweep(ctx, e, &c, o, args)
-			}
-		},
-	}
+	examples: []string{
+		"memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4",
+		"memtide sweep -limit 2s -budget 700MiB,900MiB,1GiB net.csv",
+		"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
+	},
+	flags: func(fs *flag.FlagSet) action {
+		var c asked
+		var o sweepOptions
+		c.define(fs)
+		o.define(fs, sweepLimit)
+		fs.StringVar(&o.strategies, "strategy", "",
+			"`NAMES` strategies, with commas between them (default all that apply)")
+		fs.StringVar(&o.budgets, "budget", "20%..100%",
+			"`LIST` sizes or shares with commas between them, or FROM..TO")
+		fs.IntVar(&o.points, "points", 9, "`NUMBER` how many budgets from FROM to TO")
+		return func(ctx context.Context, e *env, args []string) {
+			sweep(ctx, e, &c, o, args)
+		}
+	},
 }
 
 type sweepOptions struct {
@@ -284,7 +282,7 @@ func pointVerdict(p *proto.Point) string {
 
 func (s *swept) json() *sweepReport {
 	out := &sweepReport{
-		Schema:   sweepSchema,
+		Schema:   "memtide-sweep/1",
 		Question: s.in.question(),
 		Complete: s.complete,
 		KeepAll:  costReport{int64(s.keepAll.StepTime), s.keepAll.Peak},

@@ -17,8 +17,8 @@ import (
 var flowing = []string{"wasm/proto", "wasm/serve", "web/chart", "web/choice", "web/display", "web/dom", "web/draw",
 	"web/format", "web/known", "web/link", "web/lookup", "web/permalink",
 	"web/jobs", "web/question", "web/state", "web/tell", "web/tradeoff", "web/view",
-	"web/ui", "web/ui/address", "web/ui/answer", "web/ui/controls", "web/ui/export", "web/ui/input", "web/ui/names",
-	"web/ui/panel", "web/ui/plans", "web/ui/questions", "web/ui/snapshot", "web/ui/step", "web/ui/timeline"}
+	"web/ui", "web/ui/address", "web/ui/answer", "web/ui/controls", "web/ui/export", "web/ui/input",
+	"web/ui/plans", "web/ui/questions", "web/ui/snapshot", "web/ui/step", "web/ui/timeline"}
 
 // In a package of many files each stands above those that it uses: no two need each
 // other, straight or by way of others.

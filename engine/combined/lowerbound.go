@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/engine/remat"
 )
 
 // lowerBound bounds from below what a plan still costs when it stands before stage i.
@@ -26,12 +25,11 @@ type lowerBound struct {
 	fwdLeft, bwdLeft []float64      // times of stages i..n
 	bottlenecks      [][]bottleneck // by i
 	probes           []int          // by i: labels that were held against all bottlenecks
-	fits             [][2]int64     // by i and kind: least room, less what is held, that some plan needs from here on
+	needs            [][2]need      // see terms.needs
 	later            [][]float64    // by i and cell of held bytes: see ahead
 	rematOnly        []rematOnly    // by i: recomputation alone; nil if it is not known
-	sharp            bool           // rematOnly is exact
 	slack            int64          // of rematOnly
-	deep             bool           // bottlenecks are held against labels even if rematOnly is exact
+	deep             bool           // bottlenecks are held against labels even if rematOnly is known
 	cell             int64
 }
 
@@ -53,29 +51,23 @@ func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
 		r.fwdLeft[i] = r.fwdLeft[i+1] + float64(t.fwd[i])
 		r.bwdLeft[i] = r.bwdLeft[i+1] + float64(t.bwd[i])
 	}
-	if t.shared.floors == nil {
-		floors, err := remat.Floors(t.chain, poll)
-		if err != nil {
-			return nil, err
-		}
-		t.shared.floors = floors
-	}
-	r.setFits(t.shared.floors)
-	return r, nil
+	needs, err := t.needs(poll)
+	r.needs = needs
+	return r, err
 }
 
 // sharpen makes the bounds better for a search of plans below a limit. The costs
-// of sequences are found again, below a closer limit, as long as they are coarse;
-// later says that this is not the time for it. They alone bound narrow searches
+// of sequences are looked for again, below a closer limit, as long as their table is too
+// large; later says that this is not the time for it. They alone bound narrow searches
 // almost as well as with bottlenecks, in much less time.
 func (r *lowerBound) sharpen(limit int64, width int, later bool, poll *engine.Poll) error {
-	if slack := limit - r.base[r.n]; !later && !r.sharp && slack < r.slack-r.slack/8 {
+	if slack := limit - r.base[r.n]; !later && r.rematOnly == nil && slack < r.slack-r.slack/8 {
 		r.slack = slack
 		if err := r.addSequences(slack, poll); err != nil {
 			return err
 		}
 	}
-	if r.sharp && width > 0 && width < deepWidth {
+	if r.rematOnly != nil && width > 0 && width < deepWidth {
 		r.deep = false
 		return nil
 	}
@@ -217,28 +209,6 @@ func rematCost(h []breakpoint, r float64) float64 {
 	return a.cost + (b.cost-a.cost)*((r-a.r)/(b.r-a.r))
 }
 
-// setFits finds, from the last stage to the first, how much room a plan needs
-// that offloads every input from stage i on.
-func (r *lowerBound) setFits(floors [][]int64) {
-	n := r.n
-	r.fits = make([][2]int64, n+2)
-	for i := n; i >= 1; i-- {
-		for x := range 2 {
-			z := r.input(i, x == 1)
-			best := max(z+max(r.all(i, n), r.back(i)), r.fits[i+1][1])
-			need := int64(0)
-			for j := i; j < n; j++ {
-				need = max(need, r.none(i, n, j))
-				if j == i {
-					need += z
-				}
-				best = min(best, max(need, z+floors[i][j], r.fits[j+1][0]))
-			}
-			r.fits[i][x] = best
-		}
-	}
-}
-
 // ahead bounds what plans cost from stage i on beyond the sum of all times, when
 // as much is held as the cell has at least: the largest of the bounds of labels
 // without debts at the stages from i on, whose own inputs are away. What comes
@@ -285,7 +255,7 @@ func (r *lowerBound) least(i int, l *label, limit int64) int64 {
 	if l.saved {
 		x = 1
 	}
-	if l.held+r.fits[i][x] > r.room {
+	if l.held+r.needs[i][x].room > r.room {
 		return unreachable
 	}
 	exact := int64(0)

@@ -48,7 +48,7 @@ func rounded(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
 	}
 	for x := range roundings {
 		limit := int64(best-1)*t.q + 1
-		if err := r.addSequences(limit-t.base[t.n], poll); err != nil || !r.sharp {
+		if err := r.addSequences(limit-t.base[t.n], poll); err != nil || r.rematOnly == nil {
 			return err
 		}
 		width := roundingWidth

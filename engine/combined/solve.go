@@ -24,7 +24,7 @@ var widths = []int{12, 30, 300, 3000, 0}
 // Limits that keep the memory below 200 MB: see tables.
 const (
 	maxTriples = 3 << 19 // of 24 bytes
-	maxPoints  = 2 << 21 // of 16 bytes, of curves
+	maxPoints  = 2 << 21 // of 16 bytes, of remat.Curves
 	maxLabels  = 500_000 // of 48 bytes, in lists with room for twice as many
 	maxLinks   = 3 << 20 // of 12 bytes
 	plansKept  = 12      // per search
@@ -43,9 +43,7 @@ const (
 	modelEffort   = 4e9 // for the paper's model
 	wholeEffort   = 2e9 // more, for schedules of whole transfers
 	polishEffort  = 5e8 // of it, for better plans before a long search
-	curveEffort   = 2e9 // of it, for what recomputation alone costs
 	perPair       = 25  // of triples
-	perPoint      = 6   // of a curve
 	perRun        = 60  // of a timeline
 	perLabel      = 80
 	perBottleneck = 60 // that a label is held against

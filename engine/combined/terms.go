@@ -129,7 +129,7 @@ func (t *terms) input(i int, saved bool) int64 {
 type shared struct {
 	shown     func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
 	floors    [][]int64
-	rematOnly []rematOnly // exact; nil: not known
+	rematOnly []rematOnly // nil: not known
 	slack     int64       // of rematOnly
 	fronts    *fronts     // the last ones that were filled for a room, all triples of them
 }

@@ -290,9 +290,9 @@ func (f *frontier) moments(table, before []int64, needs []engine.Bytes, from []i
 			row[j], rowB[j] = math.MaxInt64/4, math.MaxInt64/4
 		case f.m.rule == whole:
 			row[j], rowB[j] = gone, p.linkB
-		default: // see lane.off
-			rate, rest := f.m.bwd.rate, p.away-v
-			row[j] = p.link - f.m.out[i] + int64(f.m.fwd.rate.Time(v-away))
+		default: // see model.left and model.missing
+			rate, rest := f.m.toDev, p.away-v
+			row[j] = p.link - f.m.out[i] + int64(f.m.toHost.Time(v-away))
 			rowB[j] = p.linkB - int64(min(rate.Time(rest), rate.Time(rest+1)-1))
 		}
 	}

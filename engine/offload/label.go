@@ -217,11 +217,9 @@ func compareLabels(a, b label) int {
 // A label that dominates moves towards the front, because it is likely to dominate again.
 func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	kept, rest := l.kept, l.waits[:len(l.kept)]
-	for k := 0; ; k++ {
-		k += firstBelow(kept[k:], sum)
-		if k == len(kept) {
-			l.work -= k
-			return false
+	for k := range kept {
+		if kept[k].all > sum.all || kept[k].tie > sum.tie {
+			continue
 		}
 		if q := &rest[k]; q.idle <= wait.idle && q.pend <= wait.pend && q.pendB <= wait.pendB {
 			l.work -= k + 1
@@ -230,28 +228,8 @@ func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 			return true
 		}
 	}
-}
-
-// firstBelow returns the index of the first of kept that is at most than in both fields, or len(kept). It tests four
-// at a
-// time without branches on the fields, which a processor could not predict.
-func firstBelow(kept []labelSums, than labelSums) int {
-	q := kept
-	for len(q) >= 4 {
-		// The sign bit says that a field is larger, for each of the four.
-		above := ((than.all - q[0].all) | (than.tie - q[0].tie)) &
-			((than.all - q[1].all) | (than.tie - q[1].tie)) &
-			((than.all - q[2].all) | (than.tie - q[2].tie)) &
-			((than.all - q[3].all) | (than.tie - q[3].tie))
-		if above >= 0 {
-			break
-		}
-		q = q[4:]
-	}
-	for len(q) > 0 && ((than.all-q[0].all)|(than.tie-q[0].tie)) < 0 {
-		q = q[1:]
-	}
-	return len(kept) - len(q)
+	l.work -= len(kept)
+	return false
 }
 
 // final returns what a complete decision still has to wait [e_G]: for the order of

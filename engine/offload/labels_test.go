@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -72,32 +71,6 @@ func TestFluidOutOfTime(t *testing.T) {
 		if _, err := BestFluid(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {
 			t.Errorf("seed %d: got %v, want %v", seed, err, context.Canceled)
 		}
-	}
-}
-
-// TestFirstBelow compares the search among labels with the plain one, for all
-// lengths around its step and with equal sums.
-func TestFirstBelow(t *testing.T) {
-	r := enginetest.Rand(7)
-	found := 0
-	for range 5000 {
-		kept := make([]labelSums, r.IntN(14))
-		for k := range kept {
-			kept[k] = labelSums{r.Int64N(9) - 4, r.Int64N(9)}
-		}
-		than := labelSums{r.Int64N(5) - 4, r.Int64N(5)}
-		want := slices.IndexFunc(kept, func(q labelSums) bool { return q.all <= than.all && q.tie <= than.tie })
-		if want < 0 {
-			want = len(kept)
-		} else {
-			found++
-		}
-		if got := firstBelow(kept, than); got != want {
-			t.Fatalf("%v than %v: got %d, want %d", kept, than, got, want)
-		}
-	}
-	if found < 1000 {
-		t.Errorf("found in %d cases only: the generator is off", found)
 	}
 }
 

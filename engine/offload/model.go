@@ -42,28 +42,22 @@ type model struct {
 	part         engine.Bytes   // under fluid: what may be on the device in excess, on its way
 	compute      int64          // the sum of all operations
 	early        bool           // fetches begin when the last offload ends, even if the value is still in use
-	workB        int64          // the sum of the backward operations
 	excess       engine.Bytes   // [Mpeak - M]
 	unit         engine.Bytes   // that tie-breaks count in: see weight
-	ends         []int64        // scratch: [e_i], then [r_i]
-	endsB        []int64
-	rest         []int64 // the sum of the operations from i on, in both passes
-	fwd, bwd     lane
+	rest         []int64        // the sum of the operations from i on, in both passes
+	toHost       engine.Rate
+	toDev        engine.Rate
+	moves        []move // scratch: the transfers of the set at hand
 }
 
-// lane is one direction of the link during an evaluation.
-type lane struct {
-	rule     rule
-	backward bool
-	rate     engine.Rate
-	one      int64          // how long a byte travels, under fluid
-	part     engine.Bytes   // see model
-	cum      []engine.Bytes // what has moved after each transfer
-	start    []int64
-	end      []int64
-	gone     []int64 // [R_i]
-	k        int     // number of transfers
-	at       int     // the transfer that was asked for last
+// move is the transfer of a value out, and back in reversed time.
+type move struct {
+	size  engine.Bytes
+	away  engine.Bytes // with it
+	start int64        // of the offload
+	end   int64
+	gone  int64 // [R_i] when it has ended, and the operation that uses the value has too
+	back  int64 // the end of the fetch
 }
 
 // rule returns what the problem's transfers do.
@@ -76,8 +70,9 @@ func (s *step) rule() rule {
 
 // newModel builds the model of a step under a rule.
 func newModel(s *step, r rule) *model {
-	m := &model{n: s.n, rule: r, tick: 1, early: r == fluid, size: s.size, excess: s.peak() - s.p.Budget}
 	dev := s.p.Device
+	m := &model{n: s.n, rule: r, tick: 1, early: r == fluid, size: s.size, excess: s.peak() - s.p.Budget,
+		toHost: dev.ToHost, toDev: dev.ToDev, moves: make([]move, s.n)}
 	if r == fluid {
 		m.tick, m.out1, m.in1 = ticks(s)
 		// A streamed byte takes room when all of it has arrived. Where bytes end
@@ -98,7 +93,6 @@ func newModel(s *step, r rule) *model {
 		m.timeF = append(m.timeF, int64(s.timeF[i])*m.tick)
 		m.timeB = append(m.timeB, int64(s.timeB[i])*m.tick)
 		m.compute += m.timeF[i] + m.timeB[i]
-		m.workB += m.timeB[i]
 		if r == fluid {
 			m.out = append(m.out, int64(s.size[i])*m.out1)
 			m.in = append(m.in, int64(s.size[i])*m.in1)
@@ -112,15 +106,7 @@ func newModel(s *step, r rule) *model {
 	for i := s.n - 1; i >= 0; i-- {
 		m.rest[i] = m.rest[i+1] + m.timeF[i] + m.timeB[i]
 	}
-	m.ends, m.endsB = make([]int64, s.n), make([]int64, s.n)
-	m.fwd, m.bwd = newLane(s.n, r, dev.ToHost, m.out1), newLane(s.n, r, dev.ToDev, m.in1)
-	m.bwd.backward, m.bwd.part = true, m.part
 	return m
-}
-
-func newLane(n int, r rule, rate engine.Rate, one int64) lane {
-	return lane{rule: r, rate: rate, one: one, cum: make([]engine.Bytes, n),
-		start: make([]int64, n), end: make([]int64, n), gone: make([]int64, n)}
 }
 
 // ticks divides the nanosecond so that a byte travels a whole number of ticks in
@@ -164,129 +150,101 @@ func (m *model) nanoseconds(t int64) time.Duration {
 	return time.Duration((t + m.tick - 1) / m.tick)
 }
 
-// add appends the transfer of x_i, which may start when it is there, at the
-// earliest, and is used until used.
-func (l *lane) add(size engine.Bytes, lasts, there, used int64) {
-	var link int64
-	var before engine.Bytes
-	k := l.k
-	if k > 0 {
-		link, before = l.end[k-1], l.cum[k-1]
-	}
-	l.cum[k], l.start[k] = before+size, max(link, there)
-	l.end[k] = l.start[k] + lasts
-	l.gone[k] = max(l.end[k], used)
-	l.k++
-}
-
-// off returns the first moment at which v bytes are away, or never.
-func (l *lane) off(v engine.Bytes) int64 {
-	if v <= 0 {
-		return 0
-	}
-	k := l.at
-	for k < l.k && l.cum[k] < v {
-		k++
-	}
-	for k > 0 && (k >= l.k || l.cum[k-1] >= v) {
-		k--
-	}
-	l.at = k
-	if k >= l.k || l.cum[k] < v {
-		return never
-	}
-	if l.rule == whole {
-		return l.gone[k]
-	}
-	rest := l.cum[k] - v
-	switch {
-	case l.rule == fluid:
-		return l.end[k] - int64(rest+l.part)*l.one
-	case l.backward:
-		return l.end[k] - int64(min(l.rate.Time(rest), l.rate.Time(rest+1)-1))
-	}
-	if k > 0 {
-		v -= l.cum[k-1]
-	}
-	return l.start[k] + int64(l.rate.Time(v))
-}
-
 // time returns the step time of a set [T(S)], or never.
 func (m *model) time(set []bool) int64 { return m.below(set, never) }
 
 // below returns the step time of a set if it is less than limit; otherwise what comes
-// back is no less than limit either, and may be less than the step time.
+// back is no less than limit either, and may be less than the step time. A local
+// search spends its time here. Both passes go through the values in the same order, so
+// one loop does for both, and it ends as soon as the limit is out of reach.
 func (m *model) below(set []bool, limit int64) int64 {
-	if m.rule == whole && !m.early {
-		return m.belowWhole(set, limit)
-	}
-	f, b := &m.fwd, &m.bwd
-	f.k, f.at, b.k, b.at = 0, 0, 0, 0
-	var at int64
-	for i := range m.n {
+	n := m.n
+	overF, overB, timeF, timeB := m.overF[:n], m.overB[:n], m.timeF[:n], m.timeB[:n]
+	set, size, rest := set[:n], m.size[:n], m.rest[1:n+1]
+	var at, atB, link, linkB, joined int64 // [e_i, r_i], when the links are idle, see step.join
+	var away engine.Bytes
+	moves, f, b := m.moves[:0], 0, 0 // f and b: what F_i and B_i wait for
+	for i := range n {
 		there := at
-		if v := m.overF[i]; v > 0 {
-			off := f.off(v)
-			if off == never {
-				return never
+		v, vB := overF[i], overB[i]
+		if max(v, vB) > away {
+			return never
+		}
+		if v > 0 {
+			f = reach(moves, f, v)
+			at = max(at, m.left(&moves[f], v))
+		}
+		if vB > 0 {
+			b = reach(moves, b, vB)
+			atB = max(atB, m.missing(&moves[b], vB))
+		}
+		at += timeF[i]
+		atB += timeB[i]
+		if v > 0 {
+			joined = max(joined, at+m.missing(&moves[f], v))
+		}
+		if vB > 0 {
+			joined = max(joined, atB+m.left(&moves[b], vB))
+		}
+		if set[i] && size[i] > 0 {
+			start := max(link, there)
+			link, linkB = start+m.out[i], max(linkB, atB)+m.in[i]
+			away += size[i]
+			gone := max(link, at)
+			moves = append(moves, move{size[i], away, start, link, gone, linkB})
+			if m.early {
+				gone = link
 			}
-			at = max(at, off)
+			joined = max(joined, gone+linkB)
 		}
-		at += m.timeF[i]
-		m.ends[i] = at
-		if set[i] && m.size[i] > 0 {
-			f.add(m.size[i], m.out[i], there, at)
+		if max(joined, at+atB+rest[i]) >= limit {
+			return limit
 		}
 	}
-	total := at
-	if k := f.k - 1; limit != never && (at+m.workB >= limit || k >= 0 && f.end[k]+m.travel() >= limit) {
-		return limit
-	}
-	at = 0
-	for i := range m.n {
-		if v := m.overB[i]; v > 0 {
-			off := b.off(v)
-			if off == never {
-				return never
-			}
-			at = max(at, off)
-		}
-		at += m.timeB[i]
-		m.endsB[i] = at
-		if set[i] && m.size[i] > 0 {
-			b.add(m.size[i], m.in[i], at, 0)
-		}
-	}
-	return m.join(total + at)
+	return max(joined, at+atB)
 }
 
-// travel returns how long the fetches of the present offloads take, at least.
-func (m *model) travel() (sum int64) {
+// left returns the first moment at which v bytes are away, of which x is the last.
+func (m *model) left(x *move, v engine.Bytes) int64 {
+	if m.rule == whole {
+		return x.gone
+	}
+	return m.leftPart(x, v)
+}
+
+// missing is the same of fetches, in reversed time.
+func (m *model) missing(x *move, v engine.Bytes) int64 {
+	if m.rule == whole {
+		return x.back
+	}
+	return m.missingPart(x, v)
+}
+
+func (m *model) leftPart(x *move, v engine.Bytes) int64 {
 	if m.rule == fluid {
-		return int64(m.fwd.cum[m.fwd.k-1]) * m.in1
+		return x.end - int64(x.away-v)*m.out1
 	}
-	return int64(m.bwd.rate.Time(m.fwd.cum[m.fwd.k-1]))
+	return x.start + int64(m.toHost.Time(v-x.away+x.size))
 }
 
-// join completes the step time: see step.join and step.plan.
-func (m *model) join(total int64) int64 {
-	f, b := &m.fwd, &m.bwd
-	for i := range m.n {
-		if v := m.overF[i]; v > 0 {
-			total = max(total, m.ends[i]+b.off(v))
-		}
-		if v := m.overB[i]; v > 0 {
-			total = max(total, m.endsB[i]+f.off(v))
-		}
+func (m *model) missingPart(x *move, v engine.Bytes) int64 {
+	rest := x.away - v
+	if m.rule == fluid {
+		return x.back - int64(rest+m.part)*m.in1
 	}
-	if k := f.k - 1; k >= 0 {
-		last := f.gone[k]
-		if m.early {
-			last = f.end[k]
-		}
-		total = max(total, last+b.end[k])
+	return x.back - int64(min(m.toDev.Time(rest), m.toDev.Time(rest+1)-1))
+}
+
+// reach returns the first of the transfers with which v bytes are away, from one
+// that is near.
+func reach(moves []move, k int, v engine.Bytes) int {
+	for moves[k].away < v {
+		k++
 	}
-	return total
+	for k > 0 && moves[k-1].away >= v {
+		k--
+	}
+	return k
 }
 
 // relax returns the least step time if any part of a value could move (Theorem 2):
@@ -304,63 +262,4 @@ func (m *model) relax() int64 {
 		set[i] = part.size[i] > 0
 	}
 	return part.time(set)
-}
-
-// belowWhole is below for whole transfers, where a local search spends its time.
-// Both passes go through the values in the same order, so one loop does for both,
-// and it ends as soon as the limit is out of reach.
-func (m *model) belowWhole(set []bool, limit int64) int64 {
-	n := m.n
-	overF, overB, timeF, timeB := m.overF[:n], m.overB[:n], m.timeF[:n], m.timeB[:n]
-	set, size, rest := set[:n], m.size[:n], m.rest[1:n+1]
-	cum, gone, end := m.fwd.cum, m.fwd.gone, m.bwd.end
-	var at, atB, link, linkB, joined int64 // [e_i, r_i], when the links are idle, see join
-	var away engine.Bytes
-	count, f, b := 0, 0, 0 // transfers, and those that F_i and B_i wait for
-	for i := range n {
-		there := at
-		v, vB := overF[i], overB[i]
-		if max(v, vB) > away {
-			return never
-		}
-		if v > 0 {
-			f = reach(cum[:count], f, v)
-			at = max(at, gone[f])
-		}
-		if vB > 0 {
-			b = reach(cum[:count], b, vB)
-			atB = max(atB, end[b])
-		}
-		at += timeF[i]
-		atB += timeB[i]
-		if v > 0 {
-			joined = max(joined, at+end[f])
-		}
-		if vB > 0 {
-			joined = max(joined, atB+gone[b])
-		}
-		if set[i] && size[i] > 0 {
-			link, linkB = max(link, there)+m.out[i], max(linkB, atB)+m.in[i]
-			away += size[i]
-			cum[count], gone[count], end[count] = away, max(link, at), linkB
-			joined = max(joined, gone[count]+linkB)
-			count++
-		}
-		if max(joined, at+atB+rest[i]) >= limit {
-			return limit
-		}
-	}
-	return max(joined, at+atB)
-}
-
-// reach returns the first of the transfers after which v bytes are away, from one
-// that is near.
-func reach(cum []engine.Bytes, k int, v engine.Bytes) int {
-	for cum[k] < v {
-		k++
-	}
-	for k > 0 && cum[k-1] >= v {
-		k--
-	}
-	return k
 }

@@ -1,7 +1,5 @@
 package remat
 
-import "unsafe"
-
 // contexts bound from below what a schedule pays elsewhere when it stands
 // before stage s with m left and is to run the stages up to t: what it has paid
 // to come here, and what it is going to pay for the stages after t.
@@ -11,19 +9,19 @@ import "unsafe"
 // and its right part starts at t+1 with what was left at p. Rows are computed
 // for descending s, so all rows that start at t+1 are known when those that end
 // at t begin, and say what the right part costs at least.
-type contexts[T unit] struct {
-	most  int          // cells that it was made for
-	front *frontier[T] // with as many cells as the contexts
-	rest  [][]T        // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
-	of    []outer[T]   // by t
-	work  []arrival[T] // of the t that is being built, by stage and cell
+type contexts struct {
+	most  int       // cells that it was made for
+	front *frontier // with as many cells as the contexts
+	rest  [][]int64 // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
+	of    []outer   // by t
+	work  []arrival // of the t that is being built, by stage and cell
 }
 
 // outer is the bound for one t and all stages from first on.
-type outer[T unit] struct {
+type outer struct {
 	first int
-	cost  []T // of first, first+1, ..., cell by cell
-	most  []T // by stage less first: the largest m with which it is reached; -1: it is not
+	cost  []int64 // of first, first+1, ..., cell by cell
+	most  []int64 // by stage less first: the largest m with which it is reached; -1: it is not
 }
 
 // contextCells bounds the number of cells, contextBytes what the costs of all t
@@ -40,13 +38,13 @@ const (
 )
 
 // newContexts prepares contexts of up to cells cells, as many as contextBytes hold.
-func newContexts[T unit](n int, room T, cells int) *contexts[T] {
-	values := contextBytes / int(unsafe.Sizeof(room))
+func newContexts(n int, room int64, cells int) *contexts {
+	values := contextBytes / 8
 	most := max(1, min(cells, n, values/(n*n/2+1)))
-	c := &contexts[T]{most: cells, front: newFrontier[T](n, room, most), rest: make([][]T, n+1),
-		of: make([]outer[T], n)}
+	c := &contexts{most: cells, front: newFrontier(n, room, most), rest: make([][]int64, n+1),
+		of: make([]outer, n)}
 	cells = c.front.cells
-	all := make([]T, (n+1)*cells)
+	all := make([]int64, (n+1)*cells)
 	for j := range c.rest {
 		c.rest[j], all = all[:cells], all[cells:]
 	}
@@ -54,14 +52,14 @@ func newContexts[T unit](n int, room T, cells int) *contexts[T] {
 }
 
 // begin forgets all contexts and builds the frontier they start from.
-func (c *contexts[T]) begin(x *table[T]) error { return c.front.build(x) }
+func (c *contexts) begin(x *table) error { return c.front.build(x) }
 
 // finish is to be called when all rows that start at j are known, for
 // descending j: it builds the contexts of the states that end before j.
-func (c *contexts[T]) finish(x *table[T], j int) error {
+func (c *contexts) finish(x *table, j int) error {
 	rest := c.rest[j]
 	for i := range rest {
-		rest[i] = x.inf
+		rest[i] = inf
 	}
 	for t := j; t <= x.n; t++ {
 		if t < x.n && x.till[t+1]-x.until[j] > x.limit {
@@ -76,9 +74,9 @@ func (c *contexts[T]) finish(x *table[T], j int) error {
 
 // lower takes a right part (j,t) into account; if t < n, the split itself is in
 // a left part, and the same holds for what is right of that.
-func (c *contexts[T]) lower(x *table[T], rest []T, w []step[T], j, t int) {
-	var after []T
-	var u T
+func (c *contexts) lower(x *table, rest []int64, w []step, j, t int) {
+	var after []int64
+	var u int64
 	if t < x.n {
 		after, u = c.rest[t+1][:len(rest)], x.till[t+1]-x.until[j]
 	}
@@ -104,7 +102,7 @@ func (c *contexts[T]) lower(x *table[T], rest []T, w []step[T], j, t int) {
 }
 
 // build finds the contexts of the states that end at t.
-func (c *contexts[T]) build(x *table[T], t int) error {
+func (c *contexts) build(x *table, t int) error {
 	of, cells, shift := &c.of[t], c.front.cells, c.front.shift
 	of.first = t
 	for of.first > 1 && x.till[t+1]-x.until[of.first-1] <= x.limit {
@@ -112,18 +110,18 @@ func (c *contexts[T]) build(x *table[T], t int) error {
 	}
 	count := t - of.first + 1
 	if cap(c.work) < count*cells {
-		c.work = make([]arrival[T], count*cells)
+		c.work = make([]arrival, count*cells)
 	}
 	if cap(of.cost) < count*cells {
-		of.cost = make([]T, count*cells)
+		of.cost = make([]int64, count*cells)
 	}
 	if cap(of.most) < count {
-		of.most = make([]T, count)
+		of.most = make([]int64, count)
 	}
 	of.cost, of.most = of.cost[:count*cells], of.most[:count]
 	for k := range count {
 		if top := c.front.most[of.first+k]; top >= 0 {
-			fill(c.work[k*cells:][:top>>shift+1], arrival[T]{x.inf, -1})
+			fill(c.work[k*cells:][:top>>shift+1], arrival{inf, -1})
 		}
 	}
 	for k := range count {
@@ -141,7 +139,7 @@ func (c *contexts[T]) build(x *table[T], t int) error {
 
 // dropDominated goes through the cells of stage s from the top, like frontier.dropDominated,
 // and goes on from those that no cell above dominates.
-func (c *contexts[T]) dropDominated(x *table[T], of *outer[T], t, s int) {
+func (c *contexts) dropDominated(x *table, of *outer, t, s int) {
 	cells, shift := c.front.cells, c.front.shift
 	k := s - of.first
 	count := int(c.front.most[s]>>shift) + 1
@@ -149,7 +147,7 @@ func (c *contexts[T]) dropDominated(x *table[T], of *outer[T], t, s int) {
 	from := c.front.work[s*cells:][:count]
 	rest := c.rest[t+1][:count]
 	u := x.till[t+1] - x.until[s]
-	best := x.inf
+	best := inf
 	for i := count - 1; i >= 0; i-- {
 		at := work[i]
 		if from[i].top >= 0 && rest[i] <= x.limit {
@@ -171,7 +169,7 @@ func (c *contexts[T]) dropDominated(x *table[T], of *outer[T], t, s int) {
 }
 
 // highest returns the largest m with which s is reached within the limit; -1: none.
-func (of *outer[T]) highest(s int) T {
+func (of *outer) highest(s int) int64 {
 	if s < of.first {
 		return -1
 	}

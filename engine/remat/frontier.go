@@ -8,16 +8,16 @@ import (
 // frontier bounds from below what a schedule has paid for recomputation when
 // it stands before stage s with m left: cost(s,m). It knows a few hundred cells
 // of m per stage; within a cell it assumes the least cost and the most memory.
-type frontier[T unit] struct {
-	shift uint         // cell = m >> shift
-	cells int          // per stage
-	cost  []T          // by stage and cell: least cost to stand at s with m in this cell or above
-	work  []arrival[T] // by stage and cell; top -1: the cell is not reached, or not worth going on from
-	most  []T          // most[s]: the largest m with which s is reached; -1: it is not
+type frontier struct {
+	shift uint      // cell = m >> shift
+	cells int       // per stage
+	cost  []int64   // by stage and cell: least cost to stand at s with m in this cell or above
+	work  []arrival // by stage and cell; top -1: the cell is not reached, or not worth going on from
+	most  []int64   // most[s]: the largest m with which s is reached; -1: it is not
 }
 
 // arrival is the least cost and the largest m with which a cell is reached.
-type arrival[T unit] struct{ cost, top T }
+type arrival struct{ cost, top int64 }
 
 // frontierCells is the most cells per stage. A chain of n stages has stageCells*n: a short one is solved in less time
 // than building more of them would take.
@@ -26,22 +26,22 @@ const (
 	stageCells    = 8
 )
 
-func newFrontier[T unit](n int, room T, most int) *frontier[T] {
-	f := &frontier[T]{most: make([]T, n+1)}
-	for room>>f.shift >= T(most) {
+func newFrontier(n int, room int64, most int) *frontier {
+	f := &frontier{most: make([]int64, n+1)}
+	for room>>f.shift >= int64(most) {
 		f.shift++
 	}
 	f.cells = int(room>>f.shift) + 1
-	f.cost, f.work = make([]T, (n+1)*f.cells), make([]arrival[T], (n+1)*f.cells)
+	f.cost, f.work = make([]int64, (n+1)*f.cells), make([]arrival, (n+1)*f.cells)
 	return f
 }
 
 // at returns the bounds for standing at s, by cell.
-func (f *frontier[T]) at(s int) []T { return f.cost[s*f.cells:][:f.cells] }
+func (f *frontier) at(s int) []int64 { return f.cost[s*f.cells:][:f.cells] }
 
 // build computes the bound below the table's limit. Without the trick it says
 // that everything is reached for nothing.
-func (f *frontier[T]) build(x *table[T]) error {
+func (f *frontier) build(x *table) error {
 	if !x.use.forward {
 		for s := range f.most {
 			f.most[s] = x.room
@@ -49,8 +49,8 @@ func (f *frontier[T]) build(x *table[T]) error {
 		clear(f.cost)
 		return nil
 	}
-	fill(f.work, arrival[T]{x.inf, -1})
-	f.work[f.cells+int(x.room>>f.shift)] = arrival[T]{0, x.room}
+	fill(f.work, arrival{inf, -1})
+	f.work[f.cells+int(x.room>>f.shift)] = arrival{0, x.room}
 	for s := 1; s <= x.n; s++ {
 		if err := x.poll.Err(); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (f *frontier[T]) build(x *table[T]) error {
 
 // fill makes all cells the same, by copying what is filled: in WebAssembly that
 // is much faster than one by one.
-func fill[T unit](all []arrival[T], with arrival[T]) {
+func fill(all []arrival, with arrival) {
 	all[0] = with
 	for done := 1; done < len(all); done *= 2 {
 		copy(all[done:], all[:done])
@@ -72,10 +72,10 @@ func fill[T unit](all []arrival[T], with arrival[T]) {
 // dropDominated makes the cost of s cover the cells above, forgets the cells that one
 // above dominates, for it has more memory for no more cost, and goes on from
 // the others.
-func (f *frontier[T]) dropDominated(x *table[T], s int) {
+func (f *frontier) dropDominated(x *table, s int) {
 	cost := f.at(s)
 	work := f.work[s*f.cells:][:len(cost)]
-	best := x.inf
+	best := inf
 	f.most[s] = -1
 	for i := len(work) - 1; i >= 0; i-- {
 		at := work[i]
@@ -94,30 +94,30 @@ func (f *frontier[T]) dropDominated(x *table[T], s int) {
 
 // spread goes on from s within the stages up to t: F_all^s, or F_ck^s and a
 // split before j. work begins with the cells of s.
-func (x *table[T]) spread(work []arrival[T], cells int, shift uint, s, t int, at arrival[T]) {
+func (x *table) spread(work []arrival, cells int, shift uint, s, t int, at arrival) {
 	if left := at.top - x.saved[s]; !x.outputOnly && s < t && left >= 0 {
 		to := &work[cells+int(left>>shift)]
 		to.cost, to.top = min(to.cost, at.cost), max(to.top, left)
 	}
-	paid, limit, top := int64(at.cost)-int64(x.until[s]), int64(x.limit), int64(at.top)
+	paid := at.cost - x.until[s]
 	till := x.till[s+1 : t+1]
 	in := x.in[s+1:][:len(till)]
 	row := 0
 	for i, u := range till {
-		v := paid + int64(u)
-		if v > limit {
+		v := paid + u
+		if v > x.limit {
 			break
 		}
 		row += cells
-		if left := top - int64(in[i]); left >= 0 {
+		if left := at.top - in[i]; left >= 0 {
 			to := &work[row+int(left>>(shift&63))]
-			to.cost, to.top = min(to.cost, T(v)), max(to.top, T(left))
+			to.cost, to.top = min(to.cost, v), max(to.top, left)
 		}
 	}
 }
 
 // highest returns the largest m up to most[s] that is reached for no more than cost.
-func (f *frontier[T]) highest(s int, cost T) T {
+func (f *frontier) highest(s int, cost int64) int64 {
 	top := f.most[s]
 	if top < 0 {
 		return -1
@@ -128,6 +128,6 @@ func (f *frontier[T]) highest(s int, cost T) T {
 		return top
 	}
 	// Costs rise with the cell: this is the first that is dearer.
-	k, _ := slices.BinarySearchFunc(cells[:last], cost, func(c, cost T) int { return cmp.Or(cmp.Compare(c, cost), -1) })
-	return T(k)<<f.shift - 1
+	k, _ := slices.BinarySearchFunc(cells[:last], cost, func(c, cost int64) int { return cmp.Or(cmp.Compare(c, cost), -1) })
+	return int64(k)<<f.shift - 1
 }

@@ -80,7 +80,7 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	if asked != 0 {
 		why = fmt.Sprintf("with n = %d", asked)
 	}
-	return fastest(p, tries, map[int]engine.Bytes{}, poll, why, func(n int) ([]engine.ChainOp, string) {
+	return fastest(p, tries, poll, why, func(n int) ([]engine.ChainOp, string) {
 		count := 0
 		for k := 1; k <= most; k++ {
 			if recomputes(every, n, k) {

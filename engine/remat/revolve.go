@@ -31,8 +31,7 @@ has kept something, it stays where it is until the backward that needs it.`,
 		},
 		Paper002("5.3, the strategy \"revolve\", with the terms of 4.2"),
 	},
-	Solver:  inBytes{outputOnlyTerms, finishRevolve}.solve,
-	Sweeper: inBytes{outputOnlyTerms, finishRevolve}.sweep,
+	Solver: inBytes(outputOnlyTerms, finishRevolve),
 }
 
 // withinOutputs names the sequences that revolve chooses from.

@@ -49,21 +49,11 @@ is there.`,
 		Name: "printed", Title: "Compare with the theorem as printed", Default: "no", Choices: []string{"no", "yes"},
 		Doc: "Also says which step time Theorem 1 gives as printed. The schedule is the one that fits.",
 	}},
-	Solver:  solveRotor,
-	Sweeper: sweepRotor,
-}
-
-func sweepRotor(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
-	yield func(int, *engine.Solution, error)) {
-	if args.Int("slots") > 0 || args.Is("printed", "yes") {
-		engine.SolveEach(solveRotor, p, args, budgets, poll, yield)
-		return
-	}
-	exactRotor.sweep(p, args, budgets, poll, yield)
+	Solver: solveRotor,
 }
 
 // exactRotor is rotor without slots.
-var exactRotor = inBytes{rotorTerms, finishRotor}
+var exactRotor = inBytes(rotorTerms, finishRotor)
 
 func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
 	return newTerms(c, budget, outputCounted)
@@ -87,7 +77,7 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 	if slots := args.Int("slots"); slots > 0 {
 		sol, err = solveSlots(p, slots, poll)
 	} else {
-		sol, err = exactRotor.solve(p, args, poll)
+		sol, err = exactRotor(p, args, poll)
 	}
 	if err != nil {
 		return sol, err
@@ -157,12 +147,12 @@ func PrintedMakespan(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (d
 		return 0, false, err
 	}
 	t := newTerms(c, budget, printed)
-	o, err := solve(t, allTricks, poll)
+	o, err := solve(t, allTricks, nil, poll)
 	if errors.Is(err, errNoRoom) {
 		return 0, false, nil
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	return c.ForwardTime() + c.BackTime() + t.duration(o.extra), true, nil
+	return c.ForwardTime() + c.BackTime() + time.Duration(o.extra), true, nil
 }

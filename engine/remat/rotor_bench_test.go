@@ -79,41 +79,11 @@ func benchTerms(b *testing.B, terms func(*engine.Chain, engine.Bytes) *terms) {
 				budget := c.KeepAllPeak() / 100 * percent
 				b.ReportAllocs()
 				for b.Loop() {
-					o, err := solve(terms(c, budget), allTricks, nil)
+					o, err := solve(terms(c, budget), allTricks, nil, nil)
 					if err != nil {
 						b.Skip("the chain does not fit")
 					}
 					b.ReportMetric(float64(o.extra), "extra")
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkSweep draws a curve of 40 budgets, with shared work and without.
-func BenchmarkSweep(b *testing.B) {
-	for _, name := range []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100",
-		"lognormal_L100", "resnet_L200", "lognormal_L200"} {
-		c, err := benchChain(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		var budgets []engine.Bytes
-		for i := range engine.Bytes(40) {
-			budgets = append(budgets, c.KeepAllPeak()/40*(i+1))
-		}
-		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 0)
-		for _, s := range []string{"rotor", "revolve"} {
-			b.Run(fmt.Sprintf("chain=%s/strategy=%s/shared", name, s), func(b *testing.B) {
-				for b.Loop() {
-					engine.Lookup(s).Sweep(p, nil, budgets, nil, func(int, *engine.Solution, error) {})
-				}
-			})
-			b.Run(fmt.Sprintf("chain=%s/strategy=%s/separate", name, s), func(b *testing.B) {
-				for b.Loop() {
-					for _, budget := range budgets {
-						engine.Lookup(s).Solve(p.WithBudget(budget), nil, nil)
-					}
 				}
 			})
 		}

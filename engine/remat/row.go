@@ -1,55 +1,36 @@
 package remat
 
 // builder computes the rows of one s after the other, t ascending.
-type builder[T unit] struct {
-	*table[T]
+type builder struct {
+	*table
 	s, t  int
-	mids  T         // max of mid over s+1..t-1
-	none  T         // m_none(s,t)
-	paid  []T       // frontier of s by cell
-	wide  []T       // contexts of (s,t) by cell; nil if there are none
-	shift uint      // cell = m >> shift
-	lift  T         // slack-limit, at most 0; added to the costs of contexts, which include what slack leaves out
-	top   T         // the largest m of interest
-	slack T         // values above slack-cost(s,m) are of no interest
-	w     []step[T] // the row so far
-	spare []step[T]
-
-	tried []int32 // tried[j] == mark: j was a hint of this row
-	mark  int32
-	left  winners // of (s,t-1)
+	mids  int64   // max of mid over s+1..t-1
+	none  int64   // m_none(s,t)
+	paid  []int64 // frontier of s by cell
+	wide  []int64 // contexts of (s,t) by cell; nil if there are none
+	shift uint    // cell = m >> shift
+	lift  int64   // slack-limit, at most 0; added to the costs of contexts, which include what slack leaves out
+	top   int64   // the largest m of interest
+	slack int64   // values above slack-cost(s,m) are of no interest
+	w     []step  // the row so far
+	spare []step
 	err   error
 }
 
-// winners are the last splits that improved a row.
-type winners struct {
-	n int
-	j [8]int16
-}
-
-func (w *winners) add(j int) {
-	if w.n == len(w.j) {
-		copy(w.j[:], w.j[1:])
-		w.n--
-	}
-	w.j[w.n] = int16(j)
-	w.n++
-}
-
 // start begins a stage with its row (s,s), which is never computed again.
-func (b *builder[T]) start(s int) {
-	b.s, b.mids, b.left = s, 0, winners{}
+func (b *builder) start(s int) {
+	b.s, b.mids = s, 0
 	b.paid = b.front.at(s)
 	b.limitRow(s)
 	if m := b.single[s]; b.slack >= 0 && m <= b.top {
-		b.w = append(b.w[:0], step[T]{m, 0})
+		b.w = append(b.w[:0], step{m, 0})
 		b.keep(s, b.w)
 	}
 }
 
 // limitRow sets slack, top and wide for the row of (s,t): how much its states may cost, given what any schedule with
 // such a state pays before it and after it.
-func (b *builder[T]) limitRow(t int) {
+func (b *builder) limitRow(t int) {
 	b.slack, b.wide = b.limit, nil
 	b.top = b.front.most[b.s]
 	if t == b.n || !b.use.limit {
@@ -75,7 +56,7 @@ func (b *builder[T]) limitRow(t int) {
 
 // costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it, without the part that
 // is already subtracted in slack. A state that costs more than slack-costOutside(m) can be dropped.
-func (b *builder[T]) costOutside(m T) T {
+func (b *builder) costOutside(m int64) int64 {
 	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
 		c = max(c, b.wide[m>>b.shift]+b.lift)
@@ -84,7 +65,7 @@ func (b *builder[T]) costOutside(m T) T {
 }
 
 // build computes the row of (s,t).
-func (b *builder[T]) build(t int) {
+func (b *builder) build(t int) {
 	s := b.s
 	b.t = t
 	if t > s+1 {
@@ -107,7 +88,7 @@ func (b *builder[T]) build(t int) {
 }
 
 // startAll fills the row with the branch that runs F_all^s.
-func (b *builder[T]) startAll() {
+func (b *builder) startAll() {
 	rest := b.store.get(b.cols[b.t*(b.n+1)+b.s+1].rowRef)
 	if len(rest) == 0 {
 		return
@@ -118,49 +99,29 @@ func (b *builder[T]) startAll() {
 		return
 	}
 	i := find(rest, m-saved)
-	b.w = append(b.w, step[T]{m, rest[i].v})
+	b.w = append(b.w, step{m, rest[i].v})
 	for _, r := range rest[i+1:] {
 		if r.m+saved > b.top {
 			break
 		}
-		b.w = append(b.w, step[T]{r.m + saved, r.v})
+		b.w = append(b.w, step{r.m + saved, r.v})
 	}
 }
 
 // splits lowers the row by the branches that run F_ck^s.
-func (b *builder[T]) splits() {
-	s, t := b.s, b.t
-	b.mark++
-	var won winners
-	if b.use.hints {
-		for _, h := range []*winners{&b.hints[t], &b.left} {
-			for i := h.n - 1; i >= 0; i-- {
-				j := int(h.j[i])
-				if j <= s || j > t || b.tried[j] == b.mark {
-					continue
-				}
-				b.tried[j] = b.mark
-				if b.try(j) {
-					won.add(j)
-				}
-			}
-		}
-	}
+func (b *builder) splits() {
 	most := b.slack - b.costOutside(0)
-	for j := s + 1; j <= t; j++ {
-		u := b.till[j] - b.until[s]
-		if u > most || b.use.prefix && len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
-			break // this split and the later ones cost too much everywhere
+	for j := b.s + 1; j <= b.t; j++ {
+		u := b.till[j] - b.until[b.s]
+		if u > most || len(b.w) > 0 && b.w[0].v <= u && b.w[0].m <= b.none {
+			return // this split and the later ones cost too much everywhere
 		}
-		if b.tried[j] != b.mark && b.try(j) {
-			won.add(j)
-		}
+		b.try(j)
 	}
-	b.hints[t], b.left = won, won
 }
 
 // useful returns the row without the ends that no schedule within the limit reads.
-func (b *builder[T]) useful() []step[T] {
+func (b *builder) useful() []step {
 	w := b.w
 	for len(w) > 0 && w[0].v+b.costOutside(w[0].m) > b.slack {
 		w = w[1:]
@@ -172,71 +133,66 @@ func (b *builder[T]) useful() []step[T] {
 }
 
 // keep stores w as the row of (s,t).
-func (b *builder[T]) keep(t int, w []step[T]) {
+func (b *builder) keep(t int, w []step) {
 	if len(w) > 0 {
 		if b.err == nil && b.store.full() {
 			b.err = errTableFull
 		}
 		r := b.store.put(w)
 		b.rows[b.s*(b.n+1)+t] = r
-		b.cols[t*(b.n+1)+b.s] = ended[T]{r, w[0].m, w[len(w)-1].v}
+		b.cols[t*(b.n+1)+b.s] = ended{r, w[0].m, w[len(w)-1].v}
 	}
 }
 
 // candidate is a split before some j: u plus the row of (j,t), shifted by
 // a^{j-1}, plus the row of (s,j-1). It is walked by m, together with the row.
-type candidate[T unit] struct {
-	u     T
-	least T         // no value of it is less
-	right []step[T] // of (j,t)
-	shift T         // a^{j-1}
-	left  []step[T] // of (s,j-1)
-	m     T         // position, and the indices of the steps in force there:
+type candidate struct {
+	u     int64
+	least int64  // no value of it is less
+	right []step // of (j,t)
+	shift int64  // a^{j-1}
+	left  []step // of (s,j-1)
+	m     int64  // position, and the indices of the steps in force there:
 	r, l  int
 	w     int // -1: the row has no value yet
 }
 
-// try lowers the row by the split before j, and says whether that changed it.
-func (b *builder[T]) try(j int) bool {
+// try lowers the row by the split before j.
+func (b *builder) try(j int) {
 	right := &b.cols[b.t*(b.n+1)+j]
 	left := b.row(b.s, j-1)
 	if right.count == 0 || len(left) == 0 {
-		return false
+		return
 	}
-	c := candidate[T]{u: b.till[j] - b.until[b.s], shift: b.in[j], left: left}
+	c := candidate{u: b.till[j] - b.until[b.s], shift: b.in[j], left: left}
 	c.m = max(b.none, right.from+c.shift, left[0].m)
 	if c.m > b.top {
-		return false
+		return
 	}
 	// The cost outside never falls as m grows, so a split that exceeds the limit here exceeds it at every larger m.
 	most := b.slack - b.costOutside(c.m)
-	c.least = c.u
-	if b.use.prefix {
-		c.least += right.least + left[len(left)-1].v
-	}
+	c.least = c.u + right.least + left[len(left)-1].v
 	c.w = find(b.w, c.m)
-	if c.least > most || c.w >= 0 && b.use.prefix && c.least >= b.w[c.w].v {
-		return false
+	if c.least > most || c.w >= 0 && c.least >= b.w[c.w].v {
+		return
 	}
 	if b.err == nil {
 		b.err = b.poll.Err()
 	}
 	if b.err != nil {
-		return false
+		return
 	}
 	c.right = b.store.get(right.rowRef)
 	c.r, c.l = find(c.right, c.m-c.shift), find(c.left, c.m)
-	if !b.seek(&c, most) {
-		return false
+	if b.seek(&c, most) {
+		b.merge(&c)
 	}
-	b.merge(&c)
-	return true
 }
 
 // seek moves the candidate to the first m at which it is below the row and at
 // most most; false if there is none. The steps before index pr of right and
 // before pl of left form a block: the candidate is not below their sum there.
-func (b *builder[T]) seek(c *candidate[T], most T) bool {
+func (b *builder) seek(c *candidate, most int64) bool {
 	right, left, w := c.right, c.left, b.w
 	m, r, l, iw := c.m, c.r, c.l, c.w
 	goal := most // the candidate wins where it is at most goal
@@ -254,7 +210,7 @@ func (b *builder[T]) seek(c *candidate[T], most T) bool {
 			jump >>= 1
 			continue
 		}
-		mr, ml := b.inf, b.inf
+		mr, ml := inf, inf
 		if pr < len(right) {
 			mr = right[pr].m + c.shift
 		}
@@ -290,11 +246,11 @@ func (b *builder[T]) seek(c *candidate[T], most T) bool {
 
 // merge replaces the row, from the candidate's position on, by the minimum of
 // the row and the candidate.
-func (b *builder[T]) merge(c *candidate[T]) {
+func (b *builder) merge(c *candidate) {
 	right, left, w := c.right, c.left, b.w
 	m, r, l := c.m, c.r, c.l
 	out := append(b.spare[:0], w[:c.w+1]...)
-	now := b.inf // value of the row
+	now := inf // value of the row
 	if c.w >= 0 {
 		now = w[c.w].v
 		if w[c.w].m == m {
@@ -304,13 +260,13 @@ func (b *builder[T]) merge(c *candidate[T]) {
 	last, next := now, c.w+1
 	for {
 		if v := min(now, c.u+right[r].v+left[l].v); v < last {
-			out = append(out, step[T]{m, v})
+			out = append(out, step{m, v})
 			last = v
 		}
 		if now <= c.least {
 			break // the candidate cannot win any more
 		}
-		m = b.inf
+		m = inf
 		if r+1 < len(right) {
 			m = right[r+1].m + c.shift
 		}

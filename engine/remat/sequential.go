@@ -34,27 +34,12 @@ taken; among equally fast ones, the one with the fewest segments.`,
 			Name: "segments", Title: "Segments", Default: "0", Min: 0, Max: engine.MaxStages,
 			Doc: "Number of segments; 0 takes the fastest number that fits.",
 		}},
-		Solver:  solveSequential,
-		Sweeper: sweepSequential,
+		Solver: solveSequential,
 	})
 }
 
+// solveSequential takes the fastest segmentation whose peak fits.
 func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	return solveSegments(p, args, poll, map[int]engine.Bytes{})
-}
-
-// sweepSequential walks every segmentation once, and not once per budget.
-func sweepSequential(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
-	yield func(int, *engine.Solution, error)) {
-	peaks := map[int]engine.Bytes{}
-	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-		return solveSegments(p, args, poll, peaks)
-	}, p, args, budgets, poll, yield)
-}
-
-// solveSegments takes the fastest segmentation whose peak fits.
-func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll,
-	peaks map[int]engine.Bytes) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	tries, err := segmentations(c, args.Int("segments"))
 	if err != nil {
@@ -64,16 +49,15 @@ func solveSegments(p *engine.Problem, args engine.Parsed, poll *engine.Poll,
 	if len(tries) > 1 {
 		why = "with any number of equal segments"
 	}
-	return fastest(p, tries, peaks, poll, why, func(segments int) ([]engine.ChainOp, string) {
+	return fastest(p, tries, poll, why, func(segments int) ([]engine.ChainOp, string) {
 		return SegmentSequence(c, segments), fmt.Sprintf("%d segments of %d layers; the last one has %d.", segments,
 			c.Layers()/segments, c.Layers()-(segments-1)*(c.Layers()/segments))
 	})
 }
 
-// fastest takes the first of some tries whose peak fits. Peaks that are known already need
-// not be found again. why says what was tried, and build makes the sequence of a number,
-// with a note about it.
-func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *engine.Poll, why string,
+// fastest takes the first of some tries whose peak fits. why says what was tried, and build
+// makes the sequence of a number, with a note about it.
+func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 	build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
 	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {
@@ -81,19 +65,13 @@ func fastest(p *engine.Problem, tries []try, peaks map[int]engine.Bytes, poll *e
 			return nil, err
 		}
 		poll.Report(engine.Progress{Done: i, Total: len(tries)})
-		peak, known := peaks[t.number]
-		if !known {
-			seq, _ := build(t.number)
-			_, peak = Replay(p.Chain.Chain, seq)
-			peaks[t.number] = peak
-		}
-		if peak > p.Budget {
+		seq, note := build(t.number)
+		if _, peak := Replay(p.Chain.Chain, seq); peak > p.Budget {
 			if peak < smallest {
 				smallest, by = peak, t.number
 			}
 			continue
 		}
-		seq, note := build(t.number)
 		sol := solution(p, seq)
 		// Any schedule runs every operation once; with nothing twice it is the fastest.
 		sol.Bound = p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()

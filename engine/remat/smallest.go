@@ -10,30 +10,22 @@ import (
 // m with which the stages s..u can be done at all.
 type floors struct {
 	t     *terms
-	least [][]int64 // nil until it is filled
-
-	found func(*optimum) // is called with the schedules of groups; may be nil
+	least [][]int64
 }
 
 // Floors returns the least bytes, beside its input, with which the stages from one to another
 // can be done at all, by the first and the last.
 func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
 	f, err := newFloors(byStage(c, outputCounted), poll)
-	return f.least, err
+	if err != nil {
+		return nil, err
+	}
+	return f.least, nil
 }
 
 // newFloors fills the table, in a time of the cube of the length.
 func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
-	f := &floors{t: t}
-	return f, f.fill(poll)
-}
-
-// fill fills the table if that has not been done.
-func (f *floors) fill(poll *engine.Poll) error {
-	if f.least != nil {
-		return nil
-	}
-	t, least := f.t, make([][]int64, f.t.n+2)
+	least := make([][]int64, t.n+2)
 	columns := make([][]int64, t.n+1) // by u, with a^{j-1} added: read one after the other
 	for u := range columns {
 		columns[u] = make([]int64, u+1)
@@ -46,7 +38,7 @@ func (f *floors) fill(poll *engine.Poll) error {
 		mid := int64(0) // max of mid over s+1..u-1
 		for u := s + 1; u <= t.n; u++ {
 			if err := poll.Err(); err != nil {
-				return err
+				return nil, err
 			}
 			best := int64(math.MaxInt64)
 			if !t.outputOnly {
@@ -65,30 +57,7 @@ func (f *floors) fill(poll *engine.Poll) error {
 			mid = max(mid, t.mid[u])
 		}
 	}
-	f.least = least
-	return nil
-}
-
-// fit reports whether the room of t, which are the terms of f or differ in the room
-// only, is enough. What is a schedule of the grouped chain is one of the chain, so
-// that the short table of the groups mostly tells.
-func (f *floors) fit(t *terms, use tricks, poll *engine.Poll) (bool, error) {
-	for g := coarsest; use.ready && f.least == nil && g > 1; g /= 2 {
-		if (t.n-1)/g < fewestGroups {
-			continue
-		}
-		grouped, err := newFloors(t.group(g), poll)
-		if err != nil {
-			return false, err
-		}
-		if grouped.root() <= t.room {
-			return true, nil
-		}
-	}
-	if err := f.fill(poll); err != nil {
-		return false, err
-	}
-	return f.root() <= t.room, nil
+	return &floors{t, least}, nil
 }
 
 // root returns the smallest room for the whole chain.

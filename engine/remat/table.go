@@ -1,8 +1,8 @@
 package remat
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"memtide/engine"
@@ -22,9 +22,8 @@ import (
 // only matters where the row is still above that, which is a prefix of m; and
 // once all of the row is below U(s,s'), later s' need not be looked at.
 //
-// Hints. The s' that won for (s,t-1) and (s+1,t) are tried first, so that the
-// others find a low row and end early. Before the steps of a split are read, the
-// least that it can come to is held against the row.
+// Least. Before the steps of a split are read, the least that it can come to is held
+// against the row.
 //
 // Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n,
 // is only entered as the left part of a split before t+1, which has paid
@@ -47,111 +46,86 @@ import (
 // Gallop. Where a candidate is far above the row, whole blocks of its steps are
 // skipped by looking at the block's last and lowest values only.
 //
-// Narrow. After division by the greatest common divisors sizes and times mostly
-// fit into 32 bits; waiting for memory is what takes the time.
-//
-// Ready. What fits is mostly told by the grouped chain, before the needs of all
-// states are found (floors.fit).
-//
-// Each of these is a switch of tricks, and the tests compare all combinations
+// The last five are switches of tricks, and the tests compare all combinations
 // with the plain recursion.
-type table[T unit] struct {
+type table struct {
 	n                               int
-	in, saved, held, allFwd, allBwd []T
-	first, mid, single              []T
-	room                            T
-	until                           []T // until[s] is the forward time of the stages before s
-	till                            []T // a split of (s,t) before j costs till[j]-until[s]
+	in, saved, held, allFwd, allBwd []int64
+	first, mid, single              []int64
+	room                            int64
+	until                           []int64 // until[s] is the forward time of the stages before s
+	till                            []int64 // a split of (s,t) before j costs till[j]-until[s]
 	outputOnly                      bool
 	use                             tricks
-	limit                           T
-	inf                             T // never, at hand
-	front                           *frontier[T]
-	around, spare                   *contexts[T] // spare: to be used again
-	rows                            []rowRef     // of (s,t), by s
-	cols                            []ended[T]   // the same, transposed
-	store                           arena[T]
-	hints                           []winners // of the last s, by t
+	limit                           int64
+	front                           *frontier
+	around, spare                   *contexts // spare: to be used again
+	rows                            []rowRef  // of (s,t), by s
+	cols                            []ended   // the same, transposed
+	store                           arena
 	poll                            *engine.Poll
 }
-
-// unit is an integer that counts units of memory or time.
-type unit interface{ int32 | int64 }
 
 // tricks are the switches of the essay above. All of them are on in the
 // product.
 type tricks struct {
-	prefix, hints, limit, forward, coarse, gallop, narrow, context, ready bool
+	limit, forward, coarse, gallop, context bool
 }
 
-var allTricks = tricks{true, true, true, true, true, true, true, true, true}
+var allTricks = tricks{true, true, true, true, true}
 
 // step is a fall of a row: the value is v from m on.
-type step[T unit] struct{ m, v T }
+type step struct{ m, v int64 }
 
 var (
-	errTooLarge  = errors.New("remat: the numbers do not fit into this integer")
 	errTableFull = fmt.Errorf("%w: the table would need too much memory", engine.ErrUnsupported)
 	errTooLong   = fmt.Errorf("%w: the times or sizes add up to more than a machine integer holds",
 		engine.ErrUnsupported)
 )
 
-// largest returns a number that may be added up three times without overflow.
-func largest[T unit]() T {
-	x := T(1)
-	for x<<2 > 0 {
-		x <<= 1
-	}
-	return x
-}
+// inf is above every time and size, and stays in range when it is added to one.
+const inf = int64(math.MaxInt64 / 2)
 
-// never is above every value, and stays in range when a value is added.
-func never[T unit]() T { return 2 * largest[T]() }
-
-// newTable prepares the tables of scaled terms. Needs above the room are cut
-// down to just above it, for they are all the same.
-func newTable[T unit](t *terms, use tricks, poll *engine.Poll) (*table[T], error) {
-	big := int64(largest[T]())
-	if t.room >= big || t.total() >= big {
-		return nil, errTooLarge
-	}
-	x := &table[T]{n: t.n, room: T(t.room), inf: never[T](), use: use, poll: poll}
-	cut := func(v []int64) []T {
-		w := make([]T, len(v))
+// newTable prepares the tables of terms. Needs above the room are cut down to just
+// above it, for they are all the same.
+func newTable(t *terms, use tricks, poll *engine.Poll) *table {
+	x := &table{n: t.n, room: t.room, use: use, poll: poll}
+	cut := func(v []int64) []int64 {
+		w := make([]int64, len(v))
 		for i, b := range v {
-			w[i] = T(max(min(b, t.room+1), -t.room-1))
+			w[i] = max(min(b, t.room+1), -t.room-1)
 		}
 		return w
 	}
 	x.in, x.saved, x.held = cut(t.in), cut(t.saved), cut(t.held)
 	x.allFwd, x.allBwd = cut(t.allFwd), cut(t.allBwd)
 	x.first, x.mid, x.single = cut(t.first), cut(t.mid), cut(t.single)
-	x.until = make([]T, t.n+2)
+	x.until = make([]int64, t.n+2)
 	for s := 1; s <= t.n; s++ {
-		x.until[s+1] = x.until[s] + T(t.fwd[s])
+		x.until[s+1] = x.until[s] + t.fwd[s]
 	}
 	x.till, x.outputOnly = x.until, t.outputOnly
 	if t.outputOnly {
-		x.till = make([]T, t.n+2)
+		x.till = make([]int64, t.n+2)
 		for j := 2; j <= t.n; j++ {
-			x.till[j] = x.until[j] - T(t.tail[j-1])
+			x.till[j] = x.until[j] - t.tail[j-1]
 		}
 	}
 	side := t.n + 1
-	x.rows, x.cols = make([]rowRef, side*side), make([]ended[T], side*side)
-	x.hints = make([]winners, side)
-	x.front = newFrontier[T](t.n, x.room, min(frontierCells, stageCells*t.n))
-	return x, nil
+	x.rows, x.cols = make([]rowRef, side*side), make([]ended, side*side)
+	x.store.most = maxRowBytes
+	x.front = newFrontier(t.n, x.room, min(frontierCells, stageCells*t.n))
+	return x
 }
 
 // all is m_all(s,t).
-func (x *table[T]) all(s, t int) T { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
+func (x *table) all(s, t int) int64 { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
 
 // row returns the row of (s,t); it has no steps if nothing of it is of interest.
-func (x *table[T]) row(s, t int) []step[T] { return x.store.get(x.rows[s*(x.n+1)+t]) }
+func (x *table) row(s, t int) []step { return x.store.get(x.rows[s*(x.n+1)+t]) }
 
 // find returns the index of the last step at or before m, -1 if there is none.
-func find[T unit](w []step[T], m T) int {
+func find(w []step, m int64) int {
 	lo, hi := 0, len(w)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -165,7 +139,7 @@ func find[T unit](w []step[T], m T) int {
 }
 
 // value is D(s,t,m) if it is finite and was not dropped.
-func (x *table[T]) value(s, t int, m T) (T, bool) {
+func (x *table) value(s, t int, m int64) (int64, bool) {
 	w := x.row(s, t)
 	if i := find(w, m); i >= 0 {
 		return w[i].v, true
@@ -175,12 +149,11 @@ func (x *table[T]) value(s, t int, m T) (T, bool) {
 
 // fill computes all rows below a limit. found says whether the root has a
 // value, which is then the optimum.
-func (x *table[T]) fill(limit T) (found bool, err error) {
+func (x *table) fill(limit int64) (found bool, err error) {
 	x.limit = limit
 	x.store.reset()
 	clear(x.rows)
 	clear(x.cols)
-	clear(x.hints)
 	if err := x.front.build(x); err != nil {
 		return false, err
 	}
@@ -191,14 +164,14 @@ func (x *table[T]) fill(limit T) (found bool, err error) {
 			cells = contextCells
 		}
 		if x.spare == nil || x.spare.most != cells {
-			x.spare = newContexts[T](x.n, x.room, cells)
+			x.spare = newContexts(x.n, x.room, cells)
 		}
 		x.around = x.spare
 		if err := x.around.begin(x); err != nil {
 			return false, err
 		}
 	}
-	b := builder[T]{table: x, tried: make([]int32, x.n+1)}
+	b := builder{table: x}
 	for s := x.n; s >= 1; s-- {
 		if s < x.n && x.around != nil {
 			if err := x.around.finish(x, s+1); err != nil {
@@ -230,9 +203,9 @@ type rowRef struct {
 
 // ended is a row with the m of its first step and the value of its last one:
 // they mostly tell that a split is of no use, and lie next to each other.
-type ended[T unit] struct {
+type ended struct {
 	rowRef
-	from, least T
+	from, least int64
 }
 
 // maxRowBytes bounds what the rows take: a browser tab has no more than a few
@@ -241,11 +214,12 @@ var maxRowBytes = 112 << 20
 
 // arena stores rows one after the other in segments, which stay in place when
 // it grows and double in length up to a bound.
-type arena[T unit] struct {
-	segments [][]step[T]
+type arena struct {
+	segments [][]step
 	used     int // number of segments in use
 	fill     int // steps in the last of them
 	steps    int // that the segments in use have room for
+	most     int // bytes
 }
 
 const (
@@ -253,23 +227,23 @@ const (
 	segmentDoublings = 8
 )
 
-func (a *arena[T]) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
+func (a *arena) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
 
 // full reports whether the rows take all that they may.
-func (a *arena[T]) full() bool { return a.steps*int(unsafe.Sizeof(step[T]{})) > maxRowBytes }
+func (a *arena) full() bool { return a.steps*int(unsafe.Sizeof(step{})) > a.most }
 
-func (a *arena[T]) get(r rowRef) []step[T] {
+func (a *arena) get(r rowRef) []step {
 	if r.count == 0 {
 		return nil
 	}
 	return a.segments[r.segment][r.at:][:r.count]
 }
 
-func (a *arena[T]) put(w []step[T]) rowRef {
+func (a *arena) put(w []step) rowRef {
 	if a.used == 0 || a.fill+len(w) > len(a.segments[a.used-1]) {
 		if a.used == len(a.segments) || len(a.segments[a.used]) < len(w) {
 			a.segments = append(a.segments[:a.used],
-				make([]step[T], max(firstSegment<<min(a.used, segmentDoublings), len(w))))
+				make([]step, max(firstSegment<<min(a.used, segmentDoublings), len(w))))
 		}
 		a.steps += len(a.segments[a.used])
 		a.used++

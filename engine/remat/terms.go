@@ -1,7 +1,7 @@
 package remat
 
 import (
-	"time"
+	"math"
 
 	"memtide/engine"
 )
@@ -40,8 +40,6 @@ type terms struct {
 	tail       []int64 // [uF] of the last of the stages that s stands for (see group)
 	outputOnly bool    // F_all^s only right before B^s: what revolve does
 	room       int64   // [m] of the root: budget less resident memory and a^0
-
-	memUnit, timeUnit int64 // what a unit of sizes and of times is worth, see scale
 }
 
 func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
@@ -97,22 +95,16 @@ func byStage(c *engine.Chain, r rule) *terms {
 		t.mid[s] = a + t.first[s]
 		t.single[s] = t.all(s, s)
 	}
-	t.memUnit, t.timeUnit = 1, 1
 	t.tail = t.fwd
 	return t
 }
 
 func makeTerms(n int) *terms {
 	t := &terms{n: n}
-	for _, v := range t.vectors() {
+	for _, v := range []*[]int64{&t.fwd, &t.in, &t.saved, &t.held, &t.allFwd, &t.allBwd, &t.first, &t.mid, &t.single} {
 		*v = make([]int64, n+1)
 	}
 	return t
-}
-
-// vectors returns the quantities by stage: the times, then the sizes.
-func (t *terms) vectors() []*[]int64 {
-	return []*[]int64{&t.fwd, &t.in, &t.saved, &t.held, &t.allFwd, &t.allBwd, &t.first, &t.mid, &t.single}
 }
 
 // all is m_all(s,u).
@@ -127,35 +119,13 @@ func (t *terms) none(s, u int) int64 {
 	return need + t.held[u]
 }
 
-// total returns the time of one forward pass.
-func (t *terms) total() (sum int64) {
+// tooLong reports whether sums of times may not fit into an integer.
+func (t *terms) tooLong() bool {
+	sum := int64(0)
 	for _, u := range t.fwd {
 		sum += u
 	}
-	return sum
-}
-
-// scale divides sizes and times by their greatest common divisors, so that
-// they fit into shorter integers. Room rounds down: all else is a multiple.
-func (t *terms) scale() {
-	t.timeUnit = max(divisor(0, t.fwd), 1)
-	unit := int64(0)
-	for _, v := range t.vectors()[1:] {
-		unit = divisor(unit, *v)
-	}
-	t.memUnit = max(unit, 1)
-	for i, v := range t.vectors() {
-		by := t.memUnit
-		if i == 0 {
-			by = t.timeUnit
-		}
-		for s := range *v {
-			(*v)[s] /= by
-		}
-	}
-	if t.room >= 0 {
-		t.room /= t.memUnit
-	}
+	return sum > math.MaxInt64/int64(4*t.n+4)
 }
 
 // repeatedForward returns the part of the time spent on computing again that no schedule can
@@ -171,19 +141,6 @@ func (t *terms) repeatedForward() (sum int64) {
 	return sum - t.tail[t.n]
 }
 
-// divisor returns the greatest common divisor of g and all of v.
-func divisor(g int64, v []int64) int64 {
-	for _, x := range v {
-		for x != 0 {
-			g, x = x, g%x
-		}
-	}
-	if g < 0 { // saved may be
-		return -g
-	}
-	return g
-}
-
 // group takes g stages at a time as one; the last stage stays alone, for it is
 // the one that every schedule runs last. A schedule of the result is one of
 // the chain, with the same needs and the same recomputation: its optimum bounds
@@ -191,7 +148,7 @@ func divisor(g int64, v []int64) int64 {
 func (t *terms) group(g int) *terms {
 	count := (t.n-1+g-1)/g + 1
 	u := makeTerms(count)
-	u.room, u.memUnit, u.timeUnit, u.outputOnly = t.room, t.memUnit, t.timeUnit, t.outputOnly
+	u.room, u.outputOnly = t.room, t.outputOnly
 	u.tail = make([]int64, count+1)
 	for i := 1; i < count; i++ {
 		a := (i-1)*g + 1
@@ -253,6 +210,3 @@ func (t *terms) outputs(a, b int) (need int64) {
 	}
 	return need
 }
-
-// duration turns units of time back.
-func (t *terms) duration(u int64) time.Duration { return time.Duration(u * t.timeUnit) }

@@ -3,9 +3,9 @@ package remat
 import "memtide/engine"
 
 // visit is a state still to be unfolded, or a backward still to be emitted.
-type visit[T unit] struct {
+type visit struct {
 	s, t int // t == 0: emit B^s
-	m    T
+	m    int64
 }
 
 // trace finds the choices behind the root's value and emits their sequence
@@ -15,10 +15,10 @@ type visit[T unit] struct {
 // A state may be visited with more memory than its row knows exactly, for rows
 // end where nothing more is of interest. The value it finds is then one that
 // less memory attains, and its branches may turn out better, never worse.
-func (x *table[T]) trace() []engine.ChainOp {
+func (x *table) trace() []engine.ChainOp {
 	var seq []engine.ChainOp
 	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
-	stack := []visit[T]{{1, x.n, x.room}}
+	stack := []visit{{1, x.n, x.room}}
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -34,20 +34,20 @@ func (x *table[T]) trace() []engine.ChainOp {
 		j := x.choice(v.s, v.t, v.m)
 		if j == v.s {
 			emit(engine.FAll, v.s)
-			stack = append(stack, visit[T]{s: v.s}, visit[T]{v.s + 1, v.t, v.m - x.saved[v.s]})
+			stack = append(stack, visit{s: v.s}, visit{v.s + 1, v.t, v.m - x.saved[v.s]})
 			continue
 		}
 		emit(engine.FCk, v.s)
 		for k := v.s + 1; k < j; k++ { // the paper prints ..s', which would consume a^{s'-1}
 			emit(engine.FNone, k)
 		}
-		stack = append(stack, visit[T]{v.s, j - 1, v.m}, visit[T]{j, v.t, v.m - x.in[j]})
+		stack = append(stack, visit{v.s, j - 1, v.m}, visit{j, v.t, v.m - x.in[j]})
 	}
 	return seq
 }
 
 // choice returns the split j that attains the value of (s,t,m), s for F_all^s.
-func (x *table[T]) choice(s, t int, m T) int {
+func (x *table) choice(s, t int, m int64) int {
 	want, ok := x.value(s, t, m)
 	if !ok {
 		panic("remat: a state of the optimum has no value")

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/llm/ask"
 )
 
 // Scored is a row with what the model says about it. Predicted, Low, High and Measured
@@ -168,6 +170,11 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 		if c.Compile {
 			set = "reserved_compiled"
 		}
+	case strings.Contains(metric, "nvidia-smi"): // what the driver counts has CUDA's context, too
+		mib, err := strconv.Atoi(ask.Value(nil, ask.Context))
+		profiles.End(err)
+		beside := engine.Bytes(mib) * engine.MiB
+		low, high = beside+min(r.Reserved, r.Expandable), beside+max(r.Reserved, r.Expandable)
 	case row.Complete:
 		refuse("a peak by %q is neither allocated nor reserved", metric)
 	case !c.Delta:

@@ -190,3 +190,19 @@ func TestRowsSayMore(t *testing.T) {
 		}
 	}
 }
+
+// What nvidia-smi shows is what PyTorch reserves and, beside it, CUDA's context, as a plan assumes it.
+func TestDriversMetric(t *testing.T) {
+	predicted := func(metric string) float64 {
+		row := Row{ID: "it", Kind: "step", Measured: Measured{Metric: metric, Peak: 1},
+			Config: json.RawMessage(`{"model": "llama3-8b", "param_bytes": 2, "seq": 1024}`)}
+		got, err := Score([]Row{row}, nil, nil)
+		if err != nil || got.Rows[0].Refused != "" {
+			t.Fatalf("%s: %v, refused as %q", metric, err, got.Rows[0].Refused)
+		}
+		return got.Rows[0].Predicted
+	}
+	if got, want := predicted("nvidia-smi")-predicted("reserved"), float64(1<<30); got != want {
+		t.Errorf("nvidia-smi shows %.0f bytes more than are reserved; want %.0f", got, want)
+	}
+}

@@ -47,7 +47,7 @@ func nameOf(req proto.Request) string {
 	case *proto.Sweep:
 		return q.Methods[0].Strategy
 	case *proto.Question:
-		return q.Name
+		return "question"
 	case *proto.Place:
 		return q.Allocator
 	case *proto.Open:
@@ -185,7 +185,7 @@ func TestPreemptsNothingElse(t *testing.T) {
 		if d.killed != 0 {
 			t.Errorf("%d workers were ended for what a free one could do; want none", d.killed)
 		}
-		ask(p, &done, &proto.Question{Name: "question"})
+		ask(p, &done, &proto.Question{})
 		ask(p, &done, request("c"))
 		ask(p, &done, fileOf("d"))
 		if d.killed != 0 {

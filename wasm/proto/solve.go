@@ -116,3 +116,119 @@ type Reference struct {
 	StepTime time.Duration `json:"step_time"`
 	Peak     engine.Bytes  `json:"peak"`
 }
+
+// Sweep asks for one point per method and budget, budgets inside methods.
+type Sweep struct {
+	brings[*Swept, *Point]
+	Setting
+	Methods []Method        `json:"methods"`
+	Budgets []choice.Budget `json:"budgets"`
+	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: none. Points that share work share it
+}
+
+// Op implements Request.
+func (*Sweep) Op() string { return "sweep" }
+
+// Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
+// says why: Infeasible, Unsupported, ...), unless StepTime is above 0: then the deadline has passed
+// and this is the best so far.
+type Point struct {
+	Method   int           `json:"method"` // index into Sweep.Methods
+	Index    int           `json:"index"`  // index into Sweep.Budgets
+	Done     int           `json:"done"`   // points answered so far, this one included
+	Total    int           `json:"total"`
+	Strategy string        `json:"strategy"`
+	Budget   engine.Bytes  `json:"budget"`
+	StepTime time.Duration `json:"step_time,omitempty"` // measured
+	Peak     engine.Bytes  `json:"peak,omitempty"`      // measured
+	Optimal  bool          `json:"optimal,omitempty"`
+	Bound    time.Duration `json:"bound,omitempty"` // lower bound of any schedule of the strategy's class
+	Took     time.Duration `json:"took,omitempty"`  // time that was spent on it, by the worker's clock
+	Verdict  Verdict       `json:"verdict"`
+	Failure  *Failure      `json:"failure,omitempty"`
+}
+
+// Partial reports whether the point is the best so far of a solver that reached its limit.
+func (p *Point) Partial() bool {
+	return p.StepTime > 0 && p.Failure != nil && p.Failure.Kind == Deadline
+}
+
+// Swept ends a sweep.
+type Swept struct {
+	Points  int       `json:"points"`
+	KeepAll Reference `json:"keep_all"`
+}
+
+// Question asks what would help about a problem, which takes several schedules to answer.
+type Question struct {
+	brings[*Answered, *Answer]
+	Setting
+	Method
+	Budget  choice.Budget `json:"budget"`
+	Methods []Method      `json:"others,omitempty"` // that are solved besides
+	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
+}
+
+// Op implements Request.
+func (*Question) Op() string { return "ask" }
+
+// Answer is one answer to a Question. It names only what the question varies; the rest is as in the
+// Question. A schedule was computed for it.
+type Answer struct {
+	Index    int            `json:"index"`
+	Name     string         `json:"name,omitempty"`   // for people
+	Strategy string         `json:"strategy"`         // the method
+	Budget   engine.Bytes   `json:"budget"`           // for which the schedule was solved
+	Preset   string         `json:"preset,omitempty"` // the network, if the question changes it
+	Device   *engine.Device `json:"device,omitempty"` // the link, if the question changes it
+	// of the network, if the step does more work than that of the Question
+	Batch    int           `json:"batch,omitempty"`
+	StepTime time.Duration `json:"step_time,omitempty"` // measured; 0 if there is no schedule
+	Peak     engine.Bytes  `json:"peak,omitempty"`
+	Partial  bool          `json:"partial,omitempty"` // best so far when Limit passed
+	Failure  *Failure      `json:"failure,omitempty"` // why there is no schedule
+	Done     int           `json:"done"`              // answers given so far, this one included
+	Total    int           `json:"total"`             // 0 if unknown
+}
+
+// Answered ends a Question.
+type Answered struct {
+	Answers int `json:"answers"`
+}
+
+// Form is a format in which a schedule is exported.
+type Form string
+
+// The forms.
+const (
+	FormJSON Form = "json" // the documented list of steps (see package export)
+	FormPlan Form = "plan" // a plan for the unmodified model, see package engine/play
+)
+
+// Export asks for a schedule as a file for other programs, or with FormPlan for a plan. A plan is
+// made from a profile of kind operators as it was opened, and takes no Schedule. Only the second
+// program answers it (see package serve).
+type Export struct {
+	brings[*Exported, *Nothing]
+	Setting
+	Method
+	Budget   engine.Bytes    `json:"budget"` // for which the schedule was solved
+	Form     Form            `json:"form"`
+	Class    string          `json:"class,omitempty"` // FormPlan: the class of the model
+	Schedule engine.Schedule `json:"-"`
+}
+
+// Op implements Request.
+func (*Export) Op() string { return "export" }
+
+func (e *Export) columns(c *codec) {
+	e.Setting.columns(c)
+	c.schedule(&e.Schedule)
+}
+
+// Exported is the result of Export: the content of the file.
+type Exported struct {
+	Text []byte `json:"-"`
+}
+
+func (e *Exported) columns(c *codec) { c.raw(&e.Text) }

@@ -2,10 +2,13 @@ package app
 
 import (
 	"strings"
+	realjs "syscall/js"
 
 	"github.com/hack-pad/safejs"
-
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/js"
 	"memtide/web/display"
+	"memtide/web/dom"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
@@ -116,5 +119,124 @@ func (p *pending) tell(all ...work) {
 	if list := strings.Join(names, " "); !p.told || list != p.list {
 		p.told, p.list = true, list
 		set(get(global("document", "body"), "dataset"), "pending", list)
+	}
+}
+
+// renderer draws the components.
+type renderer struct {
+	env    *vugu.BuildEnv
+	tree   dom.Tree
+	script safejs.Value // memtideDOM
+}
+
+func (r *renderer) init() error {
+	var err error
+	r.env, err = vugu.NewBuildEnv()
+	r.script = global("memtideDOM")
+	return err
+}
+
+// draw brings the page to what the components say now. If that fails, which takes
+// somebody else who changes the page, it starts from what is there.
+func (r *renderer) draw(root vugu.Builder, m *meter) error {
+	m.begin()
+	results := r.env.RunBuild(root)
+	m.end("build")
+	err := r.apply(results, m)
+	if err != nil {
+		complain("components", err)
+		r.tree.Forget()
+		err = r.apply(results, m)
+	}
+	return err
+}
+
+// apply carries out in one crossing what differs, and gives new elements away.
+func (r *renderer) apply(results *vugu.BuildResults, m *meter) error {
+	instructions, hosts, err := r.tree.Update(results)
+	if err != nil {
+		return err
+	}
+	m.end("write")
+	if _, err := r.script.Call("update", string(instructions)); err != nil {
+		return err
+	}
+	m.end("apply")
+	for _, h := range hosts {
+		if element := call(r.script, "node", h.ID); exists(element) {
+			h.Handler.JSValueHandle(js.Value(realjs.Value(safejs.Unsafe(element))))
+		}
+	}
+	return nil
+}
+
+// meter writes down in the browser's timeline how long the parts of a drawing
+// take, if a measurement has asked for it before the page was opened.
+type meter struct {
+	on bool
+	at float64
+}
+
+func (m *meter) init() { m.on = truth(safejs.Global(), "memtideMeasure") }
+
+// begin is the beginning of the first part.
+func (m *meter) begin() {
+	if m.on {
+		m.at = now()
+	}
+}
+
+// end is the end of a part and the beginning of the next.
+func (m *meter) end(part string) {
+	if !m.on {
+		return
+	}
+	at := now()
+	call(global("performance"), "measure", "memtide:"+part, map[string]any{"start": m.at, "end": at})
+	m.at = now()
+}
+
+// listenTheme calls changed when the system's colours change.
+func listenTheme(changed func()) {
+	for _, query := range []string{"(prefers-color-scheme: dark)", "(forced-colors: active)"} {
+		if m := call(safejs.Global(), "matchMedia", query); exists(m) {
+			listen(m, "change", func(safejs.Value) { changed() })
+		}
+	}
+}
+
+// listenPrint calls onPaper before and after the page is printed, some times more
+// than once.
+func listenPrint(onPaper func(paper bool)) {
+	listen(safejs.Global(), "beforeprint", func(safejs.Value) { onPaper(true) })
+	listen(safejs.Global(), "afterprint", func(safejs.Value) { onPaper(false) })
+	if m := call(safejs.Global(), "matchMedia", "print"); exists(m) { // for browsers without these events
+		listen(m, "change", func(e safejs.Value) { onPaper(truth(e, "matches")) })
+	}
+}
+
+const themeKey = "memtide-theme"
+
+// savedTheme returns what was chosen before; storage may be forbidden.
+func savedTheme() string {
+	theme := text(call(global("localStorage"), "getItem", themeKey))
+	if theme != "light" && theme != "dark" {
+		theme = ""
+	}
+	applyTheme(theme)
+	return theme
+}
+
+func saveTheme(theme string) {
+	call(global("localStorage"), "setItem", themeKey, theme)
+	applyTheme(theme)
+}
+
+func applyTheme(theme string) {
+	root := global("document", "documentElement")
+	if theme == "" {
+		call(root, "removeAttribute", "data-theme")
+	} else {
+		call(root, "setAttribute", "data-theme", theme)
 	}
 }

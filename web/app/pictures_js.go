@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hack-pad/safejs"
-
 	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/draw"
@@ -275,7 +274,7 @@ func (p *pictures) repaint(c *canvas) {
 func (p *pictures) subject(c *canvas) subject {
 	if c.Picture == draw.Flames {
 		if m := p.s.Flame(); m != nil {
-			return flames{m.Flame}
+			return m.Flame
 		}
 		return nil
 	}
@@ -287,7 +286,7 @@ func (p *pictures) subject(c *canvas) subject {
 	}
 	if !c.Timed() {
 		if m := p.s.PlacesModel(); m != nil {
-			return places{m}
+			return m
 		}
 		return nil
 	}
@@ -304,22 +303,6 @@ type subject interface {
 	Hit(draw.Picture, draw.View, float64, float64) (lookup.Target, time.Duration)
 	TimeAt(draw.View, float64) time.Duration
 }
-
-// places is a placement as a subject: all its time axes are alike.
-type places struct{ *draw.Places }
-
-func (m places) TimeAt(v draw.View, x float64) time.Duration {
-	return m.Places.TimeAt(draw.AddressTime, v, x)
-}
-
-// flames is a flame graph as a subject: it has no time.
-type flames struct{ *draw.Flame }
-
-func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (lookup.Target, time.Duration) {
-	return m.Flame.Hit(pic, v, x, y), draw.NoCursor
-}
-
-func (flames) TimeAt(draw.View, float64) time.Duration { return 0 }
 
 // put has the scene painted on a canvas when all are flushed.
 func (p *pictures) put(canvas safejs.Value) {
@@ -393,12 +376,12 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
 	switch m := m.(type) {
-	case flames:
+	case *draw.Flame:
 		p.tip.show(m.Sentence(target), event)
 	case *draw.Passes:
 		p.tip.show(m.Sentence(target), event)
-	case places:
-		p.tip.show(timeline.TipOfPlaces(m.Places, c.Picture, target, at), event)
+	case *draw.Places:
+		p.tip.show(timeline.TipOfPlaces(m, c.Picture, target, at), event)
 	case *draw.Model:
 		p.tip.show(strings.Join(timeline.TipLines(m, target, at), "\n"), event)
 	}
@@ -420,4 +403,45 @@ func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
 	}
 	r := p.s.BudgetRange()
 	return r.At(r.Position(shown.Model().BudgetAt(p.view(c), y)))
+}
+
+// tip is the words beside the pointer.
+type tip struct{ element safejs.Value }
+
+func (t *tip) init() {
+	t.element = create(global("document", "body"), "div", "tooltip")
+	t.hide()
+	call(t.element, "setAttribute", "aria-hidden", "true")
+	for _, name := range []string{"pointerdown", "scroll"} {
+		listen(global("document"), name, func(safejs.Value) { t.hide() })
+	}
+}
+
+func (t *tip) hide() { set(t.element, "hidden", true) }
+
+// show shows words beside the pointer; none hide them. A finger would cover them:
+// it gets them when it is lifted, above its place, until something else is touched
+// or the page is scrolled.
+func (t *tip) show(words string, event safejs.Value) {
+	touch := text(event, "pointerType") == "touch"
+	if words == "" || touch && text(event, "type") != "pointerup" {
+		t.hide()
+		return
+	}
+	set(t.element, "textContent", words)
+	set(t.element, "hidden", false)
+	x, y := number(event, "clientX"), number(event, "clientY")
+	w, h := number(t.element, "offsetWidth"), number(t.element, "offsetHeight")
+	if touch {
+		right := number(safejs.Global(), "innerWidth") - w - 8
+		set(get(t.element, "style"), "transform", "translate("+px(max(8, min(x-w/2, right)))+","+px(max(8, y-h-28))+")")
+		return
+	}
+	if x+14+w > number(safejs.Global(), "innerWidth") {
+		x = max(x-w-14, 0) - 14
+	}
+	if y+18+h > number(safejs.Global(), "innerHeight") {
+		y = y - h - 30
+	}
+	set(get(t.element, "style"), "transform", "translate("+px(x+14)+","+px(y+18)+")")
 }

@@ -236,15 +236,13 @@ func (p *Plot) marked() (out []rect) {
 	return append(out, p.letterRects()...)
 }
 
-func endLabel(at label, name string, look Look, r display.Role) map[string]any {
+func endLabel(at label, name string, look Look, r display.Role) node {
 	align := "left"
 	if at.left {
 		align = "right"
 	}
-	return map[string]any{
-		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
-		"align": align, "verticalAlign": "middle", "distance": 0,
-		"offset":          []float64{math.Round(at.x), math.Round(-at.y)},
-		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3,
-	}
+	n := look.words(name, r, 11)
+	n["align"], n["verticalAlign"], n["distance"] = align, "middle", 0
+	n["offset"] = []float64{math.Round(at.x), math.Round(-at.y)}
+	return n
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"memtide/engine"
+	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
 
@@ -88,5 +89,11 @@ type Look struct {
 
 // node is an object of an option.
 type node = map[string]any
+
+// words returns a label that is legible on lines: a text in the colour of a role.
+func (look Look) words(text string, r display.Role, size int) node {
+	return node{"show": true, "formatter": text, "color": look.Colours[r], "fontSize": size, "fontFamily": look.Font,
+		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
+}
 
 func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

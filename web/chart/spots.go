@@ -63,8 +63,6 @@ func (p *Plot) spotLabels(names []label) []label {
 // spotLabel returns the label at a free place beside a circle, or a hidden one if no place is free.
 func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
 	at, width := p.spotRect(x), named{name: x.Name}.width()-2
-	own := slices.Clone(taken)
-	own = slices.DeleteFunc(own, func(r rect) bool { return r == at })
 	middle := (at.y0 + at.y1) / 2
 	for _, l := range []label{
 		{shown: true, box: rect{at.x1 + 3, middle - labelHeight/2, at.x1 + 3 + width, middle + labelHeight/2}},
@@ -73,7 +71,8 @@ func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
 	} {
 		inside := l.box.x0 >= p.left()+2 && l.box.x1 <= p.Width-right && l.box.y0 >= top && l.box.y1 <= p.Height-bottom
 		crossed := slices.ContainsFunc(lines, func(s stroke) bool { return l.box.widened(1).holds(s.rect) > 0 })
-		if inside && !crossed && !slices.ContainsFunc(own, l.box.meets) {
+		covered := slices.ContainsFunc(taken, func(r rect) bool { return r != at && l.box.meets(r) })
+		if inside && !crossed && !covered {
 			return l
 		}
 	}
@@ -99,10 +98,9 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 			if l.left {
 				position = "left"
 			}
-			d["label"] = node{"show": true, "position": position, "distance": 4, "formatter": x.Name,
-				"color":    look.Colours[display.Muted],
-				"fontSize": 11, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface],
-				"textBorderWidth": 3}
+			label := look.words(x.Name, display.Muted, 11)
+			label["position"], label["distance"] = position, 4
+			d["label"] = label
 		}
 		data = append(data, d)
 	}

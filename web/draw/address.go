@@ -191,9 +191,9 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	s.Line(st, px, titleLine, px, f.Height-6)
 }
 
-// TimeAt returns the moment at a place of a picture.
-func (x *Places) TimeAt(pic Picture, v View, px float64) time.Duration {
-	f := newFrame(pic, v, x.p.End)
+// TimeAt returns the moment at a place of a picture with a time axis: they are all alike.
+func (x *Places) TimeAt(v View, px float64) time.Duration {
+	f := newFrame(AddressTime, v, x.p.End)
 	return f.time(px)
 }
 

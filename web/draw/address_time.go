@@ -102,7 +102,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 		case h <= 0:
 			return
 		case w < leastSide || h < leastSide || w*h < leastArea:
-			c.add(int(b.Kind), x0, y0, w, h)
+			c.add(b.Kind, x0, y0, w, h)
 			return
 		}
 		// A space to the neighbours, as wide as the block allows.
@@ -162,14 +162,13 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	if !x.grows() {
 		return
 	}
-	xy := f.steps(s.xy[:0], f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
+	xy := f.steps(nil, f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
 		func(i int) float64 {
 			if i < 0 {
 				return sc.bottom
 			}
 			return sc.y(float64(x.p.Levels[i].Reserved))
 		})
-	s.xy = xy
 	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3.5), xy)
 	s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.5), xy)
 	if n := len(xy); n >= 2 {

@@ -14,7 +14,7 @@ const chainWidth = 3.0
 // drawChain underlines the links of the critical chain and joins them where the
 // chain goes to another lane. Links that share a pixel are drawn once.
 func (m *Model) drawChain(s *Scene, f *frame) {
-	bars := rects(s.xy[:0])
+	var bars rects
 	var drawn [sim.NumLanes]float64 // how far each lane's line has come
 	for l := range drawn {
 		drawn[l] = f.left
@@ -48,6 +48,5 @@ func (m *Model) drawChain(s *Scene, f *frame) {
 			}
 		}
 	}
-	s.xy = bars
 	s.Rects(display.FillOf(display.Budget), bars)
 }

@@ -28,7 +28,7 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 		}
 		return sc.foot(int64(max(min(f.Ghost[i].Used, top), m.Memory.Fixed)))
 	}
-	xy := s.xy[:0]
+	var xy []float64
 	if f.From == 0 {
 		xy = append(xy, f.left, height(-1))
 	}
@@ -40,7 +40,6 @@ func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 		line.Stroke = display.Over
 	}
 	s.Path(display.OpLine, line, xy)
-	s.xy = xy
 }
 
 // drawBeyond hatches what lies above the device's line under an outline; where the

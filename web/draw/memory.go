@@ -36,8 +36,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	s.bands = m.bandPoints(f, s.bands[:0])
 	sunk := m.sunkPieces(f, &sc)
 	if len(sunk) > 0 {
-		s.sunk = m.sink(f, sunk, s.bands, s.sunk[:0])
-		s.bands, s.sunk = s.sunk, s.bands
+		s.bands = m.sink(f, sunk, s.bands)
 	}
 	m.drawBands(s, f, &sc, sunk)
 	m.drawSeams(s, f, &sc, sunk)
@@ -97,12 +96,7 @@ func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 				i++
 			}
 			run := s.bands[from:min(i+1, len(s.bands))]
-			xy := s.xy[:0]
-			for j := range run {
-				xy = corner(xy, run[j].x, sc.y(run[j].sum[b]))
-			}
-			s.xy = append(xy, run[len(run)-1].x, sc.bottom, run[0].x, sc.bottom)
-			s.Path(display.OpArea, st, s.xy)
+			s.Path(display.OpArea, st, append(sc.border(run, b), run[len(run)-1].x, sc.bottom, run[0].x, sc.bottom))
 		}
 	}
 }
@@ -110,7 +104,7 @@ func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 // drawOver fills what is above the budget.
 func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	line := sc.y(int64(budget))
-	xy := s.xy[:0]
+	var xy []float64
 	flush := func() {
 		if len(xy) > 0 {
 			xy = append(xy, xy[len(xy)-2], line)
@@ -139,7 +133,6 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 		}
 	}
 	flush()
-	s.xy = xy
 }
 
 func (m *Model) hitMemory(f *frame, x, y float64) lookup.Target {

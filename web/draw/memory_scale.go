@@ -97,6 +97,14 @@ func (sc *memoryScale) y(b int64) float64 {
 	return sc.floor - float64(b-int64(sc.fixed))*sc.perByte
 }
 
+// border returns the upper border of band b along points.
+func (sc *memoryScale) border(pts []bandPoint, b int) (xy []float64) {
+	for i := range pts {
+		xy = corner(xy, pts[i].x, sc.y(pts[i].sum[b]))
+	}
+	return xy
+}
+
 // foot returns where what stands on b begins: above the zigzag.
 func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
 
@@ -138,11 +146,10 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	}
 	y := sc.floor + fixedBreak/2
 	s.Rect(display.FillOf(display.Surface), f.left, sc.floor, f.right-f.left, fixedBreak)
-	xy := s.xy[:0]
+	var xy []float64
 	for x, up := f.left, 1.5; x <= f.right; x, up = x+8, -up {
 		xy = append(xy, x, y+up)
 	}
-	s.xy = xy
 	s.Path(display.OpLine, display.StrokeOf(display.Muted, 1), xy)
 	s.Text(display.Muted, f.left-8, sc.floor+4, display.End, format.Bytes(sc.fixed))
 	words := "Fixed through the step: " + format.Bytes(sc.fixed) + ", drawn at a smaller scale"

@@ -56,12 +56,9 @@ func (m *Model) fade(s *Scene, f *frame) {
 	if len(s.bands) < 2 {
 		return
 	}
-	xy := s.xy[:0]
-	for i := range s.bands {
-		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
-	}
-	s.xy = append(xy, s.bands[len(s.bands)-1].x, sc.bottom, rest.left, sc.bottom)
-	s.Path(display.OpArea, display.FillOf(display.Veil), s.xy)
+	xy := sc.border(s.bands, int(sim.NumCategories)-1)
+	s.Path(display.OpArea, display.FillOf(display.Veil),
+		append(xy, s.bands[len(s.bands)-1].x, sc.bottom, rest.left, sc.bottom))
 }
 
 // drawCursor draws the cursor line, with the time at its upper end.

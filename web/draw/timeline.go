@@ -93,7 +93,7 @@ type label struct {
 func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	ln := &m.Lanes[l]
 	s.clearSlices()
-	boxes := rects(s.xy[:0])
+	var boxes rects
 	var labels []label
 	drawn := f.left
 	marks(ln, f, func(k mark) {
@@ -122,7 +122,6 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 			}
 		}
 	})
-	s.xy = boxes
 	s.flushSlices()
 	s.Rects(waitingBox, boxes)
 	for _, lb := range labels {

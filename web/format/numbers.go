@@ -122,34 +122,28 @@ func Share(x float64) string {
 	return twoDigits(p) + " %"
 }
 
-func twoDigits(x float64) string {
+// twoDigits writes a number with two significant digits, or more before the point.
+func twoDigits(x float64) string { return digits(x, 10) }
+
+// digits writes a number with as many significant digits as full has, all digits before the point if there are more,
+// at most two decimals, and no trailing zeros.
+func digits(x, full float64) string {
+	decimals := 2
 	switch {
 	case math.IsNaN(x):
 		return "–"
 	case math.IsInf(x, 0):
 		return "∞"
-	case x >= 9.95:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case x >= 0.995:
-		return trimZeros(strconv.FormatFloat(x, 'f', 1, 64))
+	case x >= full-0.05:
+		decimals = 0
+	case x >= full/10-0.005:
+		decimals = 1
 	}
-	return trimZeros(strconv.FormatFloat(x, 'f', 2, 64))
+	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
 // Ratio writes a factor with three digits: "×1.4", "×1.09".
-func Ratio(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return "×–"
-	case math.IsInf(x, 0):
-		return "×∞"
-	case x >= 99.95:
-		return "×" + strconv.FormatFloat(x, 'f', 0, 64)
-	case x >= 9.995:
-		return "×" + trimZeros(strconv.FormatFloat(x, 'f', 1, 64))
-	}
-	return "×" + trimZeros(strconv.FormatFloat(x, 'f', 2, 64))
-}
+func Ratio(x float64) string { return "×" + digits(x, 100) }
 
 // Rate writes a bandwidth: "12.5 GB/s"; 0 is "no link".
 func Rate(r engine.Rate) string {
@@ -192,16 +186,10 @@ func Throughput(n int, unit string, step time.Duration) string {
 		n, unit = 1, "steps"
 	}
 	x := float64(n) / step.Seconds()
-	decimals := 2
-	switch {
-	case x >= 999.5:
+	if x >= 999.5 {
 		return Count(int(x+0.5)) + " " + unit + "/s"
-	case x >= 99.95:
-		decimals = 0
-	case x >= 9.995:
-		decimals = 1
 	}
-	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64)) + " " + unit + "/s"
+	return digits(x, 100) + " " + unit + "/s"
 }
 
 // PerSecond returns the number of a throughput, without its unit.

@@ -242,7 +242,7 @@ func TestIdleQuestions(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &paper{}
 				j := &Runner{Page: p, Pool: c.pool, Sentence: func(s string) string { return s }}
-				j.Start(state.Question{ID: 7, Request: proto.Question{Name: "help"}, Idle: true})
+				j.Start(state.Question{ID: 7, Request: proto.Question{}, Idle: true})
 				p.work()
 				w, _ := c.pool.(*worker)
 				if w != nil && len(w.asked) > 0 {

@@ -110,7 +110,7 @@ func stepped(name string, k, by int) (string, bool) {
 // so.
 func (r *bodyReader) names(what string, n int, blocks bool) []string {
 	if n > len(r.b) {
-		r.bad, r.b = true, nil
+		r.fail()
 	}
 	if r.bad {
 		return nil

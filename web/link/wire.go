@@ -163,19 +163,25 @@ type bodyReader struct {
 	budget *profiles.Budget
 }
 
+// fail ends the reading of a body that makes no sense.
+func (r *bodyReader) fail() { r.bad, r.b = true, nil }
+
 // refuse ends the reading with what is beyond a limit.
 func (r *bodyReader) refuse(e *profiles.FormatError) {
 	if r.err == nil {
 		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found,
 			e.Expected)
 	}
-	r.bad, r.b = true, nil
+	r.fail()
 }
 
-func (r *bodyReader) uint() uint64 {
+func (r *bodyReader) uint() uint64 { return r.most(1 << 62) }
+
+// most reads a number that is at most limit.
+func (r *bodyReader) most(limit uint64) uint64 {
 	n, k := binary.Uvarint(r.b)
-	if k <= 0 || n > 1<<62 {
-		r.bad, r.b = true, nil
+	if k <= 0 || n > limit {
+		r.fail()
 		return 0
 	}
 	r.b = r.b[k:]
@@ -185,7 +191,7 @@ func (r *bodyReader) uint() uint64 {
 func (r *bodyReader) int() int64 {
 	n, k := binary.Varint(r.b)
 	if k <= 0 {
-		r.bad, r.b = true, nil
+		r.fail()
 		return 0
 	}
 	r.b = r.b[k:]
@@ -196,7 +202,7 @@ func (r *bodyReader) int() int64 {
 func (r *bodyReader) count(size int) int {
 	n := r.uint()
 	if n > uint64(len(r.b)/size) {
-		r.bad, r.b = true, nil
+		r.fail()
 		return 0
 	}
 	return int(n)
@@ -254,7 +260,7 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 	out := make([]int64, n)
 	k, least, g, width := r.uint(), r.int(), r.uint(), int(r.uint())
 	if k >= uint64(predictors(earlier)) || width > 64 || len(r.b) < (n*width+7)/8 {
-		r.bad, r.b = true, nil
+		r.fail()
 		return out
 	}
 	packed := r.b
@@ -271,7 +277,7 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 				v |= uint64(packed[bit/8]>>(bit%8)&1) << j
 			}
 			if v > (1<<62)/g {
-				r.bad, r.b = true, nil
+				r.fail()
 				return out
 			}
 			rest += int64(v * g)
@@ -282,15 +288,8 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 	return out
 }
 
-// small reads a number of at most most.
-func (r *bodyReader) small(most int) int {
-	n := r.uint()
-	if n > uint64(most) {
-		r.bad, r.b = true, nil
-		return 0
-	}
-	return int(n)
-}
+// small reads a number that is at most limit.
+func (r *bodyReader) small(limit int) int { return int(r.most(uint64(limit))) }
 
 // packer makes raw deflate of bytes, again and again: a new compressor is large.
 type packer struct {

@@ -11,7 +11,7 @@ import (
 // does not fit into a link and is left out.
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
-	add := func(key, value string) { out = append(out, key+"="+escape(value)) }
+	add := func(key, value string) { out = append(out, key+"="+EscapeValue(value)) }
 	l.table().Write(func(key, value string) {
 		if key != "kind" || value != "chain" { // which is what it is taken for
 			add(key, value)

@@ -2,7 +2,6 @@ package state
 
 import (
 	"memtide/web/choice"
-	"memtide/web/question"
 	"memtide/web/tradeoff"
 )
 
@@ -17,8 +16,7 @@ func (m Adopt) apply(s *State) []Effect {
 // UseAnswer chooses what an answer was solved for: the network, the budget, the link,
 // the strategy.
 type UseAnswer struct {
-	Name  string // of the question
-	Index int    // into Answers.List
+	Index int // into Answers.List
 }
 
 func (m UseAnswer) apply(s *State) []Effect {
@@ -58,7 +56,7 @@ func (s *State) Tries(m TryAnswer) bool {
 
 // answered returns the choice that an answer stands for; ok is false if it is not there.
 func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
-	a := s.Answers(question.Lookup(m.Name))
+	a := s.Answers()
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
 		return c, false
 	}

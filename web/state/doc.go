@@ -17,18 +17,19 @@
 // what has to be asked next. Files use only those below them (a test in cmd/tidy sees to
 // it), from the top:
 //
-//	update                          what follows every message
-//	opened, solved, sweep           answers: networks, schedules, points
-//	opening, compare, picker, adopt what a person opens, compares, takes over
-//	choosing                        the choice, and all that follows it
-//	curve, question                what is asked about it, of itself or by a person
-//	place, snapshot                 where its bytes lie; what a recording tells
-//	ask, step, closing              what is asked for in place of what is open
-//	view, selection, layers, play   how it is looked at
-//	share, export                   how it is given away
-//	shown, plans, lines             what can be read from the state
-//	state, side, answers, training  what the page knows
-//	effect                          what the browser side has to do
+//	update                 what follows every message
+//	opening, solved        what a person opens; answers: networks, schedules
+//	compare, picker, adopt what a person compares, picks from the list, takes over
+//	choosing               the choice, and all that follows it
+//	curve, question        what is asked about it, of itself or by a person
+//	place, snapshot        where its bytes lie; what a recording tells
+//	policies, passes       what frameworks make of a step; its ranks
+//	ask, step              what is asked for in place of what is open
+//	view                   how it is looked at
+//	share                  how it is given away
+//	shown, plans           what can be read from the state
+//	side, state            what the page knows
+//	effect                 what the browser side has to do
 //
 // Derived data is derived when it is asked for (see State.Plans, State.Lines);
 // components hold no copies.

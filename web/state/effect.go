@@ -1,6 +1,15 @@
 package state
 
-import "memtide/wasm/proto"
+import (
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+)
+
+// Choice is what is chosen about the schedule of a side, Source its network.
+type (
+	Choice = choice.Choice
+	Source = choice.Source
+)
 
 // Effect is something that the browser side has to do.
 type Effect interface{ effect() }

@@ -1,6 +1,18 @@
 package state
 
-import "memtide/web/link"
+import (
+	"fmt"
+
+	"memtide/engine"
+	"memtide/profiles"
+	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/known"
+	"memtide/web/link"
+	"memtide/web/lookup"
+)
 
 // A profile takes a moment to be read. What a person sets meanwhile is about what
 // is shown and about what comes: it is neither lost when the profile is there (see
@@ -99,5 +111,211 @@ type PickFiles struct{ A, B PickFile }
 func (m PickFiles) apply(s *State) []Effect {
 	out := append(s.closeOther(), m.A.apply(s)...)
 	s.next = &waiting{file: (*File)(&m.B)}
+	return out
+}
+
+// Opened is a profile that was read. ID is that of the effect.
+type Opened struct {
+	ID      int
+	Reply   *proto.Opened
+	Profile *profiles.Profile
+}
+
+func (m Opened) apply(s *State) []Effect {
+	side := s.reading(m.ID)
+	if side == nil {
+		return nil
+	}
+	o, own := side.Opening, side == &s.Side
+	side.Opening = nil
+	s.DOM++
+	switch memory := m.Reply.Memory != nil; {
+	case memory && own:
+		next := s.next
+		out := append(s.closeOther(), s.openedMemory(o, m.Reply)...)
+		if next != nil && next.file != nil { // of two files
+			s.alert(&Alert{Text: "Two files of memory are compared by the command line: memtide doctor FIRST SECOND."})
+		}
+		return out
+	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):
+	case own:
+		return s.alert(&Alert{File: o.Name,
+			Text: "It holds neither blocks nor operations. There is nothing to schedule."})
+	default:
+		s.dropOther(fmt.Sprintf("%s holds neither blocks nor operations.", o.Choice.Source.File))
+		return []Effect{WriteURL{Replace}}
+	}
+	c := m.chosen(o)
+	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, o.file.Bytes).As(c)
+	if o.fit && s.Compare == nil {
+		c.Budget = c.Room()
+	}
+	if s.Compare == nil {
+		c = c.Fitted(side.Network.Totals.KeepAllPeak, side.Network.Stages())
+	}
+	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
+	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
+		c.Strategy, c.Args = choice.GraphStrategy, nil
+	}
+	if own {
+		return s.opened(o, c, m.Reply)
+	}
+	s.touch()
+	side.take(c)
+	return append(s.solve(side, false, s.limit(o.History)), WriteURL{Replace})
+}
+
+// chosen returns the choice that the profile was read for, with what it says itself.
+func (m Opened) chosen(o *Opening) Choice {
+	c := o.Choice
+	if c.Source.Preset != "" {
+		return c
+	}
+	c.Source = c.Source.Read(m.Reply.Profile)
+	if m.Reply.Packed != "" { // otherwise they are the link's, if there are any
+		c.Source.Ops = m.Reply.Packed
+	}
+	if c.Source.File == "" {
+		c.Source.File = m.Profile.Name
+	}
+	if d := m.Profile.Device; o.History == Push && !o.linked && d != nil && d.ToHost > 0 {
+		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
+	}
+	return c
+}
+
+// opened shows the network that was read for c.
+func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
+	closed := s.closeStep()
+	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
+	s.View.Select(lookup.Target{})
+	s.View.TableTop = 0
+	if o.History != Leave {
+		s.View.Rewind()
+		s.View.Frame.Title = o.Title // the one before was about what was open
+	}
+	about := s.Alert // the link had something odd about it
+	switch {
+	case about != nil || s.Network.Chain == nil:
+	case c.Graph && !s.Network.TwoWays():
+		about = &Alert{Text: fmt.Sprintf("The link asks for the operations of %s, but no link can hold them.", o.Name),
+			Lines: []string{"Its chain is shown. Open the file itself for the graph."}}
+	case r.NoChain != "" && c.Source.Preset == "":
+		about = s.noChain(o.Name, r.NoChain)
+	}
+	out := append(closed, s.choose(c, o.History, false)...)
+	s.Alert = about
+	return append(out, s.openNext()...)
+}
+
+// noChain says that a chain is of little use, and offers what does not need one.
+func (s *State) noChain(name, why string) *Alert {
+	a := &Alert{
+		File:  name,
+		Text:  fmt.Sprintf("%s is no useful chain: %s.", name, why),
+		Lines: []string{"Strategies that choose per stage have little to choose from here. What follows is for this chain all the same."},
+	}
+	if st := engine.Lookup(choice.GraphStrategy); s.Network.TwoWays() {
+		a.Action, a.Do = "Use the graph of operations", SetGraph{true}
+	} else if st != nil {
+		a.Action, a.Do = "Use "+st.Title, SetStrategy{Name: st.Name}
+	}
+	return a
+}
+
+// openedMemory shows a file about addresses: nothing else of the page applies.
+func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
+	out := append(s.closeStep(), s.closeNetwork()...)
+	file := o.Choice.Source.File
+	if file == "" {
+		file = r.Memory.Name
+	}
+	s.Memory = known.NewMemory(file, r, &o.file)
+	s.View.Select(lookup.Target{})
+	if o.History != Leave {
+		s.View.Rewind()
+		s.View.Frame.Title = o.Title
+	}
+	if o.Choice.Source.Preset != "" {
+		s.Choice = o.Choice
+	} else {
+		s.Choice.Source, s.Choice.Alloc, s.Choice.AllocArgs = Source{File: file}, "", nil
+	}
+	s.touch()
+	return append(out, WriteURL{o.History})
+}
+
+// StepChained is the step as a profile in native JSON.
+type StepChained struct {
+	ID      int
+	Profile []byte
+}
+
+func (m StepChained) apply(s *State) []Effect {
+	if s.Step == nil || s.Step.chain == 0 || s.Step.chain != m.ID {
+		return nil
+	}
+	s.Step.chain = 0
+	device, title := ask.Value(s.Choice.StepArgs, "device"), ask.Title(s.Choice.Step)
+	out := PickFile{Name: title + ", one step", Bytes: m.Profile}.apply(s)
+	if d := card.Lookup(device); d != nil { // by its name, which the profile does not keep
+		s.Opening.Choice = s.Opening.Choice.On(d)
+		s.Opening.linked, s.Opening.fit = true, true
+	}
+	return out
+}
+
+// OpenProgressed is a file that is being read.
+type OpenProgressed struct {
+	ID       int
+	Progress proto.Progress
+}
+
+func (m OpenProgressed) apply(s *State) []Effect {
+	if side := s.reading(m.ID); side != nil {
+		side.Opening.Progress = m.Progress
+		s.DOM++
+	}
+	return nil
+}
+
+// OpenFailed is a file that was not understood.
+type OpenFailed struct {
+	ID   int
+	Text string
+}
+
+func (m OpenFailed) apply(s *State) []Effect {
+	switch s.reading(m.ID) {
+	case &s.Side:
+	case nil:
+		return nil
+	default:
+		s.dropOther(m.Text)
+		return []Effect{WriteURL{Replace}}
+	}
+	next, file := s.next, s.Opening.Choice.Source.File
+	s.Opening, s.next = nil, nil
+	why := m.Text
+	if file != "" {
+		why = file + ": " + why
+	}
+	s.alert(textAlert(why))
+	a := s.Alert
+	a.File = file
+	var out []Effect
+	switch {
+	case next != nil && next.file != nil: // the second of two files may be a good one
+		out = PickFile(*next.file).apply(s)
+	// a link that cannot be followed: the default instead
+	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed:
+		about := "The example is shown."
+		if !s.Choice.Roomy() {
+			about = "The example is shown, in its own budget: the one asked for was meant for another network."
+		}
+		a.Lines = append(a.Lines, about)
+		out = s.open(choice.Example(), nil, Leave)
+	}
+	s.Alert = a
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"
+	"memtide/web/question"
 	"memtide/web/tradeoff"
 	"memtide/web/view"
 )
@@ -157,4 +158,172 @@ type examining struct {
 	memory *known.Memory
 	part   proto.Part
 	at     int
+}
+
+// recent is a small cache that forgets what was not used for longest.
+type recent[V any] struct {
+	limit int
+	keys  []string // oldest first
+	byKey map[string]V
+}
+
+func (r *recent[V]) get(key string) (v V, ok bool) {
+	if v, ok = r.byKey[key]; ok {
+		r.touch(key)
+	}
+	return v, ok
+}
+
+func (r *recent[V]) put(key string, v V) {
+	if r.byKey == nil {
+		r.byKey = map[string]V{}
+	}
+	if _, ok := r.byKey[key]; !ok && len(r.keys) >= r.limit {
+		delete(r.byKey, r.keys[0])
+		r.keys = r.keys[1:]
+	}
+	r.byKey[key] = v
+	r.touch(key)
+}
+
+func (r *recent[V]) clear() { r.keys, r.byKey = nil, nil }
+
+func (r *recent[V]) touch(key string) {
+	for i, k := range r.keys {
+		if k == key {
+			r.keys = append(r.keys[:i], r.keys[i+1:]...)
+			break
+		}
+	}
+	r.keys = append(r.keys, key)
+}
+
+// training is the part of the state about training steps.
+type training struct {
+	Step  *Step                  // nil: a network or a memory file is open
+	steps recent[*proto.Stepped] // whole answers
+}
+
+// Step is the whole training step of a language model that is open instead of a network;
+// Choice.Step and Choice.StepArgs say which.
+type Step struct {
+	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
+	Failed string         // why there is no answer to the choice, for people
+	Ended  Ended          // why less is known than could be
+
+	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
+
+	passes *draw.Passes   // of drawn
+	drawn  *proto.Stepped // see State.Passes
+
+	id    int    // of the request under way; 0: none
+	chain int    // of the request for the chain
+	of    string // StepKey of what Shown answers
+}
+
+// Ended says what ended an answer before all of it was known.
+type Ended uint8
+
+// The ends of an answer: it is not ended, a person stopped it, or it reached the limit of what starts by itself.
+const (
+	NotEnded Ended = iota
+	ByPerson
+	ByLimit
+)
+
+// Busy reports whether an answer, or more of it, is on its way.
+func (t *Step) Busy() bool { return t != nil && t.id != 0 }
+
+// Chaining reports whether the step is being made a chain.
+func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
+
+// Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
+func (t *Step) Rank() int {
+	switch r := t.Shown; {
+	case r == nil || len(r.Ranks) == 0:
+		return -1
+	case t.rank == 0 || t.rank > len(r.Ranks):
+		return r.Full
+	}
+	return t.rank - 1
+}
+
+// cancel gives up what is under way.
+func (t *Step) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
+
+// frameworks is the part of the state about the policies of frameworks on the step of the language
+// model that is open.
+type frameworks struct {
+	policies *proto.Stepped         // of the present case; nil if they are not known
+	policed  recent[*proto.Stepped] // by policiesKey; one without policies: there is no answer
+	asking   int                    // of the request under way; 0: none
+	about    string                 // policiesKey of the request, or of what is known
+}
+
+// Answers say what would help, asked by a person or, once nothing else was
+// to be done, by the page itself (see followIdle).
+type Answers struct {
+	question.Answers
+	ID      int // of the request at work, 0 if none is
+	Done    int
+	Total   int // 0 if unknown
+	Stopped bool
+	Failed  string
+
+	Idle bool // it was not asked for: it is answered because nothing else is to be done
+
+	prior int // answers that were known before it was asked
+	key   string
+	found string // see State.foundKey, as it was asked
+}
+
+// Complete reports whether all answers have been given.
+func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }
+
+// cancel stops the request of the question, if it is at work.
+func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
+
+// questions is the part of the state about what would help.
+type questions struct {
+	answers  *Answers         // about the present choice; nil: it was not asked
+	complete recent[*Answers] // complete ones, by their key
+
+	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
+}
+
+// Answers returns those about the present choice, or nil if it was not asked.
+func (p *questions) Answers() *Answers { return p.answers }
+
+// Working reports whether the question is being answered.
+func (p *questions) Working() bool { return p.answers != nil && p.answers.ID != 0 }
+
+// answering returns what waits for answers under an ID, nil if nothing does:
+// answers to older questions are dropped.
+func (p *questions) answering(id int) *Answers {
+	if p.Working() && p.answers.ID == id {
+		return p.answers
+	}
+	return nil
+}
+
+// drop forgets the answers, and cancels their request if it is at work.
+func (p *questions) drop() (out []Effect) {
+	if p.answers != nil {
+		out = p.answers.cancel()
+	}
+	p.answers = nil
+	return out
+}
+
+// note keeps what an answer found, if it is about another strategy and nothing else.
+func (p *questions) note(a *Answers, x proto.Answer) {
+	if a.found == "" || x.Device != nil || x.Strategy == a.Strategy {
+		return
+	}
+	all, _ := p.results.get(a.found)
+	if all == nil {
+		all = map[string]proto.Answer{}
+	}
+	all[x.Strategy] = x
+	p.results.put(a.found, all)
 }

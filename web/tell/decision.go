@@ -31,9 +31,6 @@ var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanReco
 	sim.SpanOffload:  display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer,
 	sim.SpanCPU: display.Fixed}
 
-// roleOf returns the colour of a kind of spans.
-func roleOf(k sim.SpanKind) display.Role { return kindRoles[k] }
-
 // roleOfStage returns the colour of what is decided about a stage.
 func (m *Model) roleOfStage(k int) display.Role {
 	switch d := m.Decision(k); {

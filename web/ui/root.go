@@ -1,14 +1,22 @@
 package ui
 
 import (
+	"html"
 	"strconv"
 	"strings"
 
+	"github.com/vugu/vugu"
+	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/link"
+	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
+	"memtide/web/ui/input"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
+	"memtide/web/ui/questions"
 )
 
 // Root is the whole page below the body.
@@ -86,4 +94,113 @@ func (c *Root) Order() string {
 		b.WriteString("--row-first:" + strconv.Itoa(first) + ";--row-last:" + strconv.Itoa(last) + ";")
 	}
 	return b.String()
+}
+
+// Header names the page, and offers what is about all of it.
+type Header struct {
+	S        *state.State
+	Page     *permalink.Page
+	Starting bool
+}
+
+// ThemeLabel says what the theme button does.
+func (c *Header) ThemeLabel() string {
+	switch c.S.View.Theme {
+	case "light":
+		return "Theme: light"
+	case "dark":
+		return "Theme: dark"
+	}
+	return "Theme: as the system"
+}
+
+// Help lists the keys.
+type Help struct {
+	S    *state.State
+	Page *permalink.Page
+}
+
+// Keys returns the list of keys.
+func (c *Help) Keys() vugu.HTML {
+	var b strings.Builder
+	for _, k := range input.KeyRows() {
+		b.WriteString("<div><dt>" + html.EscapeString(k.Label(c.S.View.KeyLabels)) + "</dt><dd>" + k.Does +
+			"</dd></div>")
+	}
+	return vugu.HTML(b.String())
+}
+
+// Notice says what went wrong, and offers the way on.
+type Notice struct{ S *state.State }
+
+// alert returns what the notice tells; nothing if nothing is wrong, or if Findings tells it.
+func (c *Notice) alert() state.Alert {
+	if a := c.S.Alert; a != nil && a.File == "" {
+		return *a
+	}
+	return state.Alert{}
+}
+
+// Text returns the headline, or the empty string if nothing is wrong.
+func (c *Notice) Text() string { return c.alert().Text }
+
+// Lines are details.
+func (c *Notice) Lines() []string { return c.alert().Lines }
+
+// Action returns the text of the button, or the empty string if there is none.
+func (c *Notice) Action() string { return c.alert().Action }
+
+// Embed is the caption of a view in another page.
+type Embed struct {
+	S    *state.State
+	Page *permalink.Page
+}
+
+// Title returns what the view shows.
+func (c *Embed) Title() string { return names.Of(c.S) }
+
+// Line returns the verdict, or what somebody has selected: a view has no other place for that,
+// and fingers and keys have no pointer to rest on it.
+func (c *Embed) Line() string {
+	a := &answer.Answer{S: c.S}
+	p := c.S.Visible()
+	if p != nil && answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
+		return p.Model().Sentence(c.S.View.Selected)
+	}
+	line := a.Word() + a.Sentence()
+	if p != nil && c.S.Step == nil {
+		line += " " + choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " +
+			format.Duration(p.Solved.Trace.Makespan) + " per step."
+	}
+	if from := c.S.View.Frame.Opener; from != "" {
+		line += " Opened by " + from + "."
+	}
+	return line
+}
+
+// Action returns the way on from what is wrong, or the empty string if there is none.
+func (c *Embed) Action() string {
+	if c.S.Step != nil { // it has its own
+		return ""
+	}
+	return (&Notice{S: c.S}).Action()
+}
+
+// Address returns the page with exactly what the view shows.
+func (c *Embed) Address() string {
+	if c.Page == nil || !c.S.View.Frame.Embed {
+		return ""
+	}
+	if permalink.Empty(c.S) {
+		return c.Page.Base
+	}
+	return c.Page.Address(c.S, true)
+}
+
+// Helps returns what would help, in a view that looks for it.
+func (c *Embed) Helps() string {
+	if !c.S.View.Frame.Embed {
+		return ""
+	}
+	return (&questions.Better{S: c.S}).Line()
 }

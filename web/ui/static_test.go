@@ -148,7 +148,7 @@ func TestNotices(t *testing.T) {
 // With everything open the tree stays small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
-	pagetest.Ask(t, s, "help")
+	pagetest.Ask(t, s)
 	s.Update(state.ToggleLayers{})
 	s.Update(state.ToggleChain{})
 	env, err := vugu.NewBuildEnv()

@@ -1,6 +1,10 @@
 package ui
 
-import "memtide/engine"
+import (
+	"fmt"
+
+	"memtide/engine"
+)
 
 // The words of the page's head and of its first screen, in one place.
 const (
@@ -20,3 +24,42 @@ const (
 	wordsAsLong  = "B takes as long as A: %s."
 	wordsWhere   = "Where the %s come from"
 )
+
+// What the page says about what the browser and the workers did, or did not do.
+const (
+	NothingToSave   = "There is no schedule to save yet."
+	Copied          = "Copied."
+	CopyFromAddress = "The browser does not let the page copy. The address bar holds the link."
+	CopyFromField   = "The browser does not let the page copy. The text is selected: press Ctrl+C."
+	PassedOn        = "Shared."
+	NotPassedOn     = "This device cannot share the link. Copy it instead."
+	FetchingPage    = "Fetching the page…"
+	NoSinglePage    = "The page in one file cannot be fetched. If this is that file already, send it with the link."
+	PastedText      = "pasted text"
+	CurveLabel      = "Curve"
+)
+
+// NoSecond says that the program of what most visits never need cannot be had.
+func NoSecond(err error) string {
+	return "The part of memtide that this needs cannot be loaded: " + err.Error() + "."
+}
+
+// NoChart says that the library of the charts cannot be had.
+func NoChart(why string) string { return "The chart cannot be drawn: " + why }
+
+// Unreadable says that the browser does not read a file.
+func Unreadable(name, why string) string { return name + " cannot be read: " + why }
+
+// TwoOf says that two of n files are compared.
+func TwoOf(first, second string, files int) string {
+	return fmt.Sprintf("Two files are compared: %s and %s. The other %d are left out.", first, second, files-2)
+}
+
+// Refused says what is wrong with a link that was followed in vain.
+func Refused(refusal string) string { return refusal + " What was shown stays." }
+
+// Saved says that a file was given to the browser.
+func Saved(name string) string { return "Saved " + name + "." }
+
+// SavedPicture says so of a picture that was saved by a key.
+func SavedPicture(name string) string { return Saved(name) + " Other formats: Share." }

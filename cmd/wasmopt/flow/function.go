@@ -5,7 +5,7 @@
 // the table, so that a goroutine can go on in the middle of a function
 // (cmd/internal/obj/wasm/wasmobj.go). Engines make slow code of that, and the numbers
 // are hard to compress. This package takes a function apart ([Parse]), finds loops as
-// strongly connected parts (order.go), and writes jumps ahead as branches out of
+// strongly connected parts (flow.go), and writes jumps ahead as branches out of
 // blocks and loops with one entry as loops (write.go). The table remains where a
 // function goes on after a call, and for loops with calls in them. Nothing else
 // changes: the numbers of places are those of the linker, so stack maps and

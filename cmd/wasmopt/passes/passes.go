@@ -3,13 +3,14 @@
 // does, relies on and refuses.
 //
 // Run reads a module and the tables of its runtime (tables.go), verifies every byte of
-// the tables (verify.go), and then runs the passes, one file each, on the module's code
+// the tables (verify.go), and then runs the passes on the module's code
 // and on its initial memory. A pass works on a copy, which counts only if it came to
 // its end.
 package passes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -173,4 +174,59 @@ func (p *program) edit(change func(t *tables)) error {
 	}
 	p.memory, p.packed, p.tables.b = t.b, false, t.b
 	return nil
+}
+
+// jumps gives functions direct jumps (package flow). Of the tables it relies on where
+// functions go on after panics: at their call of runtime.deferreturn.
+func (p *program) jumps() (string, error) {
+	afterPanic := make([]int, len(p.bodies))
+	known := 0
+	for i := range afterPanic {
+		afterPanic[i] = p.tables.word(p.tables.function(i) + funcDeferReturn)
+		if p.parsed[i] != nil {
+			known++
+		}
+	}
+	bodies := slices.Clone(p.bodies)
+	flow.Direct(bodies, p.parsed, p.imported, afterPanic)
+	p.bodies = bodies
+	p.setSection(module.Code, module.WriteFunctions(bodies))
+	return fmt.Sprintf("%d of %d functions", known, len(bodies)), nil
+}
+
+const searchEach = 64
+
+// coarsenSearch has the search for the function of an instruction (runtime.findfunc)
+// begin a little earlier, at every 64th function: it goes on from there through the
+// list, and the table of where to begin is then hardly more than zeros. The last
+// bucket, which is not whole, stays.
+func (p *program) coarsenSearch() (string, error) {
+	return "", p.edit(func(t *tables) {
+		for i := range (t.mod(modMaxPC) - t.mod(modMinPC)) / bucketPlaces {
+			at := t.buckets.at + i*bucketSize
+			t.setWord(at, t.word(at)/searchEach*searchEach)
+		}
+	})
+}
+
+// joinWithin is the largest gap of zeros, in bytes, that is written out.
+const joinWithin = 64
+
+// joinSegments writes the initial memory in few segments. Go's linker writes up to
+// 100,000, one for every stretch between some zeros; each has a head of an address and
+// a length, with which a compressor can do nothing, where the zeros between would cost
+// nothing: joined, the file is larger and its compressed forms are smaller.
+//
+// It relies on the specification alone: a module's own memory is zero until its data
+// segments, in their order, are laid out before anything runs, so any segments that
+// make the same memory do the same. What would make a difference is refused when the
+// memory is read (module.InitialMemory): imported memories, segments that are laid out
+// later or elsewhere, and those that do not fit.
+func (p *program) joinSegments() (string, error) {
+	if p.memory == nil {
+		return "", errors.New("the initial memory is empty, or not known")
+	}
+	p.setSection(module.Data, module.WriteMemory(p.memory, joinWithin))
+	p.packed = true
+	return "", nil
 }

@@ -20,7 +20,7 @@ import (
 type config struct {
 	all   map[string]any
 	read  map[string]bool // keys that were asked for
-	outer any             // model_type of the file whose text_config this is
+	outer string          // model_type of the file whose text_config this is
 	notes []string
 	err   error
 }

@@ -198,25 +198,14 @@ func dinov2(c *config, m *llm.Model) {
 	}
 }
 
-// partSizes are what a part has where its config leaves it out.
-var partSizes = map[string]string{
-	"clip text_config":     `{"hidden_size":512,"intermediate_size":2048,"num_hidden_layers":12,"num_attention_heads":8,"vocab_size":49408}`,
-	"siglip text_config":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"vocab_size":32000}`,
-	"clip vision_config":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"patch_size":32}`,
-	"siglip vision_config": `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"patch_size":16}`,
-}
-
 // part is one of the two parts of a network that compares texts and pictures: its config, its block
 // and how many layers it has.
 func (c *config) part(m *llm.Model, key string) (*config, llm.Block, int64) {
-	usual, err := open([]byte(partSizes[m.Family+" "+key]))
-	if err != nil {
-		panic(err)
-	}
-	in := usual.all
+	in := map[string]any{}
 	if given, ok := c.value(key).(map[string]any); ok {
-		maps.Copy(in, given)
+		in = maps.Clone(given)
 	}
+	fill(in, m.Family+"_"+strings.Replace(key, "config", "model", 1))
 	of := &config{all: in, read: map[string]bool{}}
 	b, layers := of.seer(m), of.need("num_hidden_layers")
 	if of.err != nil && c.err == nil {

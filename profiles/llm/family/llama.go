@@ -14,6 +14,7 @@ func init() {
 		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
 		"seed_oss": seedOSS, "ernie4_5": ernie,
 		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
+		"glm4v_text":    glm4V,
 		"nanochat":      nanochat,
 		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
 		"qwen2_5_vl": qwen2VL,
@@ -205,6 +206,12 @@ func glm(c *config, m *llm.Model) {
 func glm4(c *config, m *llm.Model) {
 	glm(c, m)
 	m.GateUp, m.QKVBias, m.Around = true, c.flag("attention_bias", false), llm.AroundBoth
+}
+
+// glm4V makes tables of three axes for each sequence.
+func glm4V(c *config, m *llm.Model) {
+	glm4(c, m)
+	m.QKVBias, m.NoIDs, m.Axes, m.Each = c.flag("attention_bias", true), true, 3, true
 }
 
 // nanochat has norms without weights, one behind the embedding too, and caps its logits.

@@ -98,26 +98,6 @@ func Read(data []byte) (*Reading, error) {
 	return &Reading{Model: m, Longest: longest, Config: c.understood()}, nil
 }
 
-// language goes on with the language part of a model that has others beside it, and says
-// which those are.
-func (c *config) language() {
-	text, ok := c.all["text_config"].(map[string]any)
-	if kind, _ := c.all["model_type"].(string); !ok || c.all["hidden_size"] != nil || ownSizes[kind] {
-		return
-	}
-	whole := c.all
-	c.all, c.outer = text, whole["model_type"]
-	if text["model_type"] == nil {
-		text["model_type"] = whole["model_type"]
-	}
-	for _, key := range []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures",
-		"vision_config", "audio_config", "speech_config"} {
-		if whole[key] != nil {
-			text[key] = whole[key]
-		}
-	}
-}
-
 // heads refuses what is no language model but a part that guesses words for one.
 func (c *config) heads() {
 	architectures, _ := c.all["architectures"].([]any)
@@ -170,7 +150,7 @@ func (c *config) decoder(kind string) *llm.Model {
 		return m
 	}
 	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"),
+		Hidden: c.need("hidden_size", "n_embd", "d_model", "n_embed"), Words: c.need("vocab_size", "padded_vocab_size"),
 		Tied: c.flag("tie_word_embeddings", false)}
 	if name := c.text("_name_or_path", ""); name != "" {
 		m.Name = name
@@ -179,7 +159,7 @@ func (c *config) decoder(kind string) *llm.Model {
 		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
 		return m
 	}
-	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
+	m.Heads = c.need("num_attention_heads", "n_head", "n_heads", "num_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
 		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")

@@ -10,10 +10,13 @@ import (
 	"strings"
 
 	"github.com/vugu/vugu"
-
+	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/names"
+	"memtide/web/ui/panel"
 )
 
 // Answer is the first thing that is read: does it fit, and what does that cost;
@@ -207,4 +210,214 @@ func Ended(s *state.State) string {
 		return ""
 	}
 	return [...]string{state.NotEnded: "", state.ByPerson: wordsStopped, state.ByLimit: wordsLimit}[s.Step.Ended]
+}
+
+// mostEmpty is how many times larger than what is in the bar a card may be to be its end:
+// beyond that nothing could be seen in it.
+const mostEmpty = 12
+
+// near reports whether the card is of the size of what lies on it, so that its line, the
+// allocator and CUDA stand in the bar.
+func (n *need) near() bool {
+	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)
+}
+
+// whole returns what the width of the bar stands for: the card, and if something is longer a
+// little more than it, so that a wish does not squeeze the card. It does not depend on the
+// budget within the knob's range, so that the bar rests while that is dragged.
+func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
+	most := max(n.low, 1)
+	for _, b := range budgets {
+		most = max(most, b)
+	}
+	switch {
+	case !n.near():
+		return max(most, n.all)
+	case max(choice.Reserved(n.all)-choice.Context, n.high)+n.context > n.memory:
+		return max(most, state.BarEnd(n.memory))
+	}
+	return max(most, n.memory)
+}
+
+// Scale returns what the whole width of the bar of a schedule stands for.
+func Scale(s *state.State, p *known.Picture) engine.Bytes {
+	return ofPlan(p).whole(s.Budget(), s.KnobRange().To)
+}
+
+// bar returns what is needed, with its width, or nil where there is nothing to draw.
+func (c *Answer) bar() (*need, engine.Bytes) {
+	switch p := c.S.Visible(); {
+	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
+		n := ofStep(c.S, Pictured(c.S))
+		return n, n.whole()
+	case c.S.Step == nil && p != nil && c.S.Memory == nil:
+		return ofPlan(p), Scale(c.S, p)
+	}
+	return nil, 0
+}
+
+// Parts returns the pieces of the bar: what lies there at the peak, the allocator and CUDA, and
+// what is too much for the card.
+func (c *Answer) Parts() (out []panel.Piece) {
+	n, whole := c.bar()
+	if n == nil {
+		return nil
+	}
+	at := engine.Bytes(0)
+	add := func(class, label string, to engine.Bytes) {
+		if to = min(to, whole); to > at {
+			out = append(out, panel.Piece{Class: class, Label: label, Title: label,
+				Style: panel.Stretch(at, to, whole)})
+			at = to
+		}
+	}
+	for _, p := range n.parts {
+		add(p.class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
+	}
+	if !n.near() {
+		return out
+	}
+	add("alloc", "allocator "+format.Bytes(n.low-at), n.low)
+	add("unsure", "allocator, at worst "+format.Bytes(n.high-at), n.high)
+	add("cuda", "CUDA "+format.Bytes(n.context), n.to())
+	if end := at; end > n.memory {
+		at = n.memory
+		class, label := "ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory))
+		if room := barWidth * float64(whole-end) / float64(whole); room > letter*float64(len(label)) {
+			class += " spills" // its label may go on where the bar is empty
+		}
+		add(class, label, end)
+		return out
+	}
+	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
+		at = n.memory
+		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
+	}
+	return out
+}
+
+// Key says what lies in the bar, for where its pieces are too narrow to say it.
+func (c *Answer) Key() (out []panel.Piece) {
+	for _, p := range c.Parts() {
+		if !strings.Contains(p.Class, "ghost") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// The width that labels above the bar have at least, and about that of a letter.
+const (
+	barWidth = 1040
+	letter   = 6.6
+)
+
+// Tops returns the labels above the pieces that have no room for them: those that do not lie on
+// each other.
+func (c *Answer) Tops() (out []panel.Piece) {
+	n, whole := c.bar()
+	if n == nil {
+		return nil
+	}
+	at, free := engine.Bytes(0), 0.0
+	for _, p := range n.parts {
+		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
+		at += p.bytes
+		label := p.name + " " + format.Bytes(p.bytes)
+		half := letter * float64(len(label)) / 2
+		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
+			continue
+		}
+		out = append(out, panel.Piece{Class: p.class, Label: label, Style: panel.Place(at-p.bytes/2, whole)})
+		free = middle + half + letter
+	}
+	return out
+}
+
+// topsTo returns how far labels above the bar may go: to that of keeping everything.
+func (n *need) topsTo(whole engine.Bytes) float64 {
+	if n.all <= n.memory || n.all <= n.to() {
+		return barWidth
+	}
+	at := barWidth * float64(min(n.all, whole)) / float64(whole)
+	return at - letter*float64(len(wordsGoesOn)+6)
+}
+
+// Marks returns the lines across the bar: the card, keeping everything and the budget, with what
+// CUDA and the allocator take beside it.
+func (c *Answer) Marks() (out []panel.Piece) {
+	n, whole := c.bar()
+	if n == nil {
+		return nil
+	}
+	mark := func(class, label string, at engine.Bytes) {
+		out = append(out, panel.Piece{Class: panel.Side(class, at, whole), Label: label, Style: panel.Place(at, whole)})
+	}
+	if n.near() {
+		mark("device", fmt.Sprintf(wordsHas, n.cards, format.Bytes(n.memory)), n.memory)
+	}
+	switch beyond := n.all > n.memory && n.all > n.to(); {
+	case beyond && n.all > whole:
+		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
+	case beyond && n.near():
+		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
+		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) &&
+			long < across(whole-n.memory, whole) {
+			// clear of the card's line
+			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
+		} else {
+			mark("keep beyond", words, n.all)
+		}
+	case !n.near() && n.all > 0:
+		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
+	}
+	end := n.to()
+	if c.S.Step == nil {
+		end = c.S.Budget()
+		mark("budget", fmt.Sprintf(wordsMark, format.Bytes(end)), end)
+	}
+	if words := n.aside(); n.near() && 2*end > whole &&
+		letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
+		out = append(out, panel.Piece{Class: "spare", Label: words, Style: panel.Place(end, whole)})
+	}
+	return out
+}
+
+// across returns how many pixels a part of the bar is wide, about.
+func across(part, whole engine.Bytes) float64 { return barWidth * float64(part) / float64(whole) }
+
+// aside says what the allocator and CUDA take.
+func (n *need) aside() string {
+	held := engine.Bytes(0)
+	for _, p := range n.parts {
+		held += p.bytes
+	}
+	sure, most := max(n.low-held, 0), max(n.high-held, 0)
+	words, cuda := "up to "+format.Bytes(most), format.Bytes(n.context)
+	if sure > 0 {
+		words = format.Range(sure, most)
+	}
+	if at := strings.LastIndexByte(cuda, ' '); at >= 0 {
+		words = strings.TrimSuffix(words, cuda[at:])
+	}
+	return fmt.Sprintf(wordsAside, words, cuda)
+}
+
+// BarLabel says the bar in words.
+func (c *Answer) BarLabel() string {
+	var words []string
+	for _, p := range append(c.Parts(), c.Marks()...) {
+		if p.Class != "spare" {
+			words = append(words, p.Label)
+		}
+	}
+	return ofRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
+}
+
+// ofRank begins what is told about the rank that the pictures show, where there are some.
+func ofRank(s *state.State) string {
+	if s.Step == nil || s.Step.Rank() < 0 {
+		return ""
+	}
+	return fmt.Sprintf("Rank %d. ", s.Step.Rank())
 }

@@ -4,16 +4,21 @@
 package controls
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
 
@@ -171,4 +176,274 @@ func precisionName(id string) string {
 		return id
 	}
 	return "fp" + id[1:]
+}
+
+// Planned reports whether the case is one of schedules: a network with a plan in a budget.
+func (c *Case) Planned() bool { return c.S.Step == nil && c.S.Memory == nil }
+
+// By reports whether the sentence names the plan: where keeping everything does not fit, or
+// something else was chosen.
+func (c *Case) By() bool {
+	return c.Planned() && (c.S.Choice.Strategy != engine.KeepAll || c.S.OverBudget != nil)
+}
+
+// Limited reports whether the sentence names the budget: where somebody chose it.
+func (c *Case) Limited() bool { return c.Planned() && !c.S.Choice.Roomy() }
+
+// Plan is the word that names the plan.
+type Plan struct {
+	S        *state.State
+	Starting bool
+}
+
+// Doc returns the first sentence about the strategy.
+func (c *Plan) Doc() string { return planDoc(c.S) }
+
+// planDoc returns the first sentence about the strategy that is chosen.
+func planDoc(s *state.State) string {
+	st := engine.Lookup(s.Choice.Strategy)
+	if st == nil {
+		return ""
+	}
+	doc, _, _ := strings.Cut(st.Doc, "\n\n")
+	return strings.Join(strings.Fields(doc), " ")
+}
+
+// Limit is the word that names the budget.
+type Limit struct {
+	S        *state.State
+	Starting bool
+}
+
+// Closed reports whether the budget cannot be set yet, because no network is open.
+func (c *Limit) Closed() bool { return c.S.Network == nil }
+
+// Text returns the budget, or what is being typed there.
+func (c *Limit) Text() string {
+	if d := c.S.Draft; d.Field == "budget-text" {
+		return d.Text
+	}
+	if c.Closed() {
+		return ""
+	}
+	return format.Bytes(c.S.Budget())
+}
+
+// Note compares the budget with keeping everything.
+func (c *Limit) Note() string {
+	if c.Closed() || c.Starting {
+		return "starting…"
+	}
+	all := c.S.Network.Totals.KeepAllPeak
+	if c.S.Budget() >= all {
+		return fmt.Sprintf("enough to keep everything (%s)", format.Bytes(all))
+	}
+	return fmt.Sprintf("%s of the %s that keep everything", format.Share(float64(c.S.Budget())/float64(all)),
+		format.Bytes(all))
+}
+
+// More is what the sentence can still say: the words that are not in it. A word stands in
+// one of the two.
+type More struct {
+	S        *state.State
+	Starting bool
+}
+
+// By reports whether the sentence names the plan.
+func (c *More) By() bool { return (&Case{S: c.S}).By() }
+
+// Limited reports whether the sentence names the budget.
+func (c *More) Limited() bool { return (&Case{S: c.S}).Limited() }
+
+// Options returns the options of the network that the sentence does not name.
+func (c *More) Options() []Word { return options(c.S, false) }
+
+// BandwidthSteps returns the slider's last position.
+func (c *More) BandwidthSteps() int { return tradeoff.BandwidthSteps }
+
+// BandwidthPosition returns the slider's position.
+func (c *More) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
+
+// BandwidthText returns the number beside the slider, or what is being typed there.
+func (c *More) BandwidthText() string {
+	if c.S.Draft.Field == "bandwidth-text" {
+		return c.S.Draft.Text
+	}
+	return format.Rate(c.S.Choice.ToDev)
+}
+
+// DeviceNote says when the times and the link to the host are those of different
+// devices.
+func (c *More) DeviceNote() string {
+	timed, _ := timedDevice(c.S)
+	link := card.Lookup(c.S.Choice.Device)
+	switch {
+	case timed == nil:
+		return ""
+	case link == nil:
+		return "Times are for " + timed.Name + "; the link to the host is your own."
+	case link.ID != timed.ID:
+		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
+	}
+	return ""
+}
+
+// Words are options of the network as words of the sentence.
+type Words struct {
+	List     []Word
+	Starting bool
+}
+
+// Word is an option of the network with what stands before it.
+type Word struct {
+	Name, Label string
+	Before      string
+	Note        string // what it changes, where the sentence does not name it
+	Options     []panel.Option
+	said        bool // something else than the usual is chosen, or the sentence always names it
+}
+
+// offered are the options of a language model's step that can be chosen about its schedule,
+// in the order of the sentence, with what stands before each and what it changes. The others share the step
+// among cards, or choose what is kept, which a plan does.
+var offered = []struct{ name, before, does string }{
+	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
+	{"states", "on", "half the bytes of states"},
+	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
+	{"dora", "DoRA", "scaled adapters: keep more, slower"},
+	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
+	{"loss", "loss", "in chunks or fused: fewer logits"},
+	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
+	{"autocast", "autocast", "fp32 weights beside bf16 products"},
+	{"attention", "with", "without a kernel scores are kept"},
+	{"compile", "torch.compile of the blocks", "keeps less, faster"},
+	{"host", "optimizer in host memory", "no states on the card, slower"},
+	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
+}
+
+// amounts are the usual values of options that are numbers.
+var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
+	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
+
+// options returns those of the network that is open: what the sentence says, or what it could.
+func options(s *state.State, said bool) (out []Word) {
+	base, o := source(s).Variant()
+	config := s.Config() != "" && s.Network.Step != nil
+	if base == nil && !config {
+		return nil
+	}
+	var all []Word
+	if config || base.Model() != nil {
+		args := preset.StepArgs(o.Step)
+		if config {
+			args = s.Network.Step
+			all = []Word{stepWord(args, "batch", "at"), stepWord(args, "seq", "of")}
+		}
+		for _, x := range offered {
+			w := stepWord(args, x.name, x.before)
+			w.Note = cmp.Or(gain(s, x.name), x.does)
+			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") &&
+				ask.Matters(args, x.name) { // few models have linear attention
+				all = append(all, w)
+			}
+		}
+	} else if w, ok := optimizerWord(base, o); ok {
+		all = append(all, w)
+	}
+	for _, w := range all {
+		if w.said != said {
+			continue
+		}
+		if said {
+			w.Note = ""
+			w.Before = joined(w.Before, len(out) == 0 || config && w.Name == "optimizer")
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// gain returns what a change of an option does, of those that were tried to find what would help; empty if
+// none was, or does nothing.
+func gain(s *state.State, option string) string {
+	a := s.Answers()
+	for _, l := range ask.Levers {
+		for i := 0; a != nil && i < len(a.List); i++ {
+			switch x := &a.List[i]; {
+			case l.Option != option || x.Name != l.Name || x.StepTime <= 0:
+			case a.Base <= 0:
+				return l.Name + ": fits"
+			case a.Gain(i) >= 0.005:
+				return l.Name + ": " + strings.TrimPrefix(format.Percent(a.Gain(i)), "+") + " faster"
+			}
+		}
+	}
+	return ""
+}
+
+// joined returns what stands before a word of the sentence.
+func joined(before string, first bool) string {
+	word := "and"
+	if first {
+		word = "with"
+	}
+	switch before {
+	case "train", "with", "on":
+		return word
+	case "in", "at", "of":
+		return before
+	}
+	return word + " " + before
+}
+
+// stepWord returns an option of a language model's step.
+func stepWord(args map[string]string, name, before string) Word {
+	o, now := ask.Option(name), ask.Value(args, name)
+	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
+		name == "seq" || name == "optimizer" && ask.Value(args, "lora") == "0"}
+	values := slices.Clone(o.Choices)
+	if list, ok := amounts[name]; ok {
+		n, _ := strconv.Atoi(now)
+		for _, n := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), n)))) {
+			values = append(values, strconv.Itoa(n))
+		}
+	}
+	for _, v := range values {
+		title := ask.WordsIn(args, name, v)
+		switch {
+		case name == "lora" && v == "0":
+			title = "all weights"
+		case name == "lora":
+			title = "LoRA, rank " + v
+		case name == "batch" && v == "1":
+			title = "1 sequence"
+		case name == "batch":
+			title = v + " sequences"
+		case name == "seq":
+			n, _ := strconv.Atoi(v)
+			title = format.Count(n) + " tokens"
+		case name == "accumulate" && v == "1":
+			title = "one micro batch"
+		case name == "accumulate":
+			title = v + " micro batches"
+		}
+		w.Options = append(w.Options, panel.Option{ID: v, Title: title, Selected: v == now})
+	}
+	return w
+}
+
+// optimizerWord returns the optimizer of a network that may have one; ok is false of others.
+func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
+	with := o
+	with.Optimizer = profiles.Optimizers[0].Name
+	if _, err := base.With(with); err != nil {
+		return w, false
+	}
+	w = Word{Name: "optimizer", Label: "Optimizer", Before: "with", said: o.Optimizer != "",
+		Note: "its states and its step"}
+	w.Options = []panel.Option{{ID: "", Title: "no optimizer", Selected: o.Optimizer == ""}}
+	for _, x := range profiles.Optimizers {
+		w.Options = append(w.Options, panel.Option{ID: x.Name, Title: x.Title, Selected: x.Name == o.Optimizer})
+	}
+	return w, true
 }

@@ -1,6 +1,8 @@
 package controls
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -114,4 +116,152 @@ func (c *Details) VariantNote() string {
 		return "Each operator is a function by itself, also those that work in place on another's result."
 	}
 	return ""
+}
+
+// About says what is known about the network: sums in which a wrong unit shows,
+// where the numbers come from, and what looks odd.
+type About struct{ S *state.State }
+
+// Name returns the network's.
+func (c *About) Name() string {
+	if c.S.Network == nil {
+		return "Network"
+	}
+	return c.S.Network.Profile.Name
+}
+
+// Facts returns the sums.
+func (c *About) Facts() []panel.Fact {
+	if c.S.Network == nil {
+		return nil
+	}
+	t := c.S.Network.Totals
+	parts := panel.Fact{Label: "blocks", Value: format.Count(t.Stages),
+		Title: "Parts of the chain, the loss not included"}
+	if c.S.Network.Chain == nil {
+		parts = panel.Fact{Label: "operations", Value: format.Count(t.Ops),
+			Title: "Operations of the graph, forward and backward"}
+	}
+	out := []panel.Fact{
+		parts,
+		{Label: "forward", Value: format.Duration(t.Forward),
+			Title: "Sum of the forward times: " + format.Milliseconds(t.Forward) + " ms"},
+		{Label: "backward", Value: format.Duration(t.Back),
+			Title: "Sum of the backward times: " + format.Milliseconds(t.Back) + " ms"},
+		{Label: "activations", Value: format.Bytes(t.Saved),
+			Title: fmt.Sprintf("Sum of all that is kept for the backward: %d MiB", t.Saved/engine.MiB)},
+		{Label: "weights, gradients, optimizer", Value: format.Bytes(t.Resident), Title: "What is always there"},
+	}
+	if step := t.Forward + t.Back; t.Batch > 0 && step > 0 {
+		out = append(out, panel.Fact{Label: "samples/s", Value: format.PerSecond(t.Batch, step),
+			Title: fmt.Sprintf("Batch of %d without any limit", t.Batch)})
+	}
+	return out
+}
+
+// Notes are assumptions and departures, as the source has them.
+func (c *About) Notes() []string {
+	if c.S.Network == nil {
+		return nil
+	}
+	notes := c.S.Network.Profile.Source.Notes
+	return inWords(notes[:min(len(notes), 6)])
+}
+
+// Schedule returns what the strategy says about the schedule that is shown: at most six
+// sentences, of which the first names it.
+func (c *About) Schedule() []string {
+	p := c.S.Visible()
+	if p == nil || len(p.Solved.Claim.Notes) == 0 {
+		return nil
+	}
+	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
+	notes[0] = choice.PlanName(p.Choice.Strategy) + ": " + notes[0]
+	return notes
+}
+
+// Lint lists at most six findings about a preset; those of a file stand above.
+func (c *About) Lint() []string {
+	if c.S.Network == nil || c.S.Network.Source.File != "" {
+		return nil
+	}
+	lint := c.S.Network.Lint
+	if len(lint) > 6 {
+		return append(inWords(lint[:5]), fmt.Sprintf("and %d more", len(lint)-5))
+	}
+	return inWords(lint)
+}
+
+// inWords has times written as everywhere else on the page.
+func inWords(sentences []string) (out []string) {
+	for _, s := range sentences {
+		out = append(out, format.Durations(s))
+	}
+	return out
+}
+
+// Origins say of each kind of number where it comes from.
+func (c *About) Origins() []Origin { return origins(c.S) }
+
+// Line says where the times and the sizes come from.
+func (c *About) Line() string {
+	var words []string
+	for _, o := range c.Origins() {
+		words = append(words, o.What+" "+o.How)
+	}
+	return strings.Join(words[:min(len(words), 2)], " · ")
+}
+
+// Paper returns the address of the description of a preset; empty for files.
+func (c *About) Paper() string {
+	if n := c.S.Network; n != nil && n.Source.Preset != "" {
+		return n.Profile.Source.URL
+	}
+	return ""
+}
+
+// PaperName returns the address for people.
+func (c *About) PaperName() string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
+}
+
+// Adjustable reports whether the share of the peak can be chosen.
+func (c *About) Adjustable() bool {
+	d, _ := timedDevice(c.S)
+	return d != nil && c.S.Network != nil
+}
+
+// Efficiency returns the share of the peak that products reach, in per cent, or what is
+// being typed there, or the empty string where each kind of operator has a fitted share.
+func (c *About) Efficiency() string {
+	if d := c.S.Draft; d.Field == "efficiency" {
+		return d.Text
+	}
+	base, o := source(c.S).Variant()
+	if base == nil {
+		return ""
+	}
+	if share := base.Efficiency(o); share > 0 {
+		return strconv.Itoa(share)
+	}
+	return ""
+}
+
+// Assumed says what the share of the peak is by default.
+func (c *About) Assumed() string {
+	base, o := source(c.S).Variant()
+	if base == nil {
+		return ""
+	}
+	chosen := o.Efficiency > 0
+	o.Efficiency = 0
+	switch share := base.Efficiency(o); {
+	case share == 0 && chosen:
+		return "% of the peak; empty: as fitted to a trace"
+	case share == 0:
+		return "fitted to a trace; or % of the peak"
+	case chosen:
+		return fmt.Sprintf("%% of the peak; empty: %d %%, assumed", share)
+	}
+	return "% of the peak, assumed"
 }

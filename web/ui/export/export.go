@@ -9,6 +9,7 @@ import (
 
 	"memtide/web/display"
 	"memtide/web/draw"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/tell"
@@ -139,4 +140,141 @@ func Schedule(s *state.State, e state.Export) File {
 		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it
 	}
 	return File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "application/json"}
+}
+
+// document is the JSON file. Names of fields say their units. Of a comparison, the
+// outer object is A.
+type document struct {
+	Memtide struct {
+		Link string `json:"link"`
+	} `json:"memtide"`
+	schedule
+	B     *schedule `json:"b,omitempty"`
+	Delta *delta    `json:"delta,omitempty"`
+}
+
+type schedule struct {
+	Name        string            `json:"name"`
+	Side        string            `json:"side,omitempty"` // of a comparison
+	Strategy    string            `json:"strategy"`
+	Arguments   map[string]string `json:"arguments,omitempty"`
+	BudgetBytes int64             `json:"budgetBytes"`
+	PeakBytes   int64             `json:"peakBytes"`
+	StepNs      int64             `json:"stepNs"`
+	ComputeNs   int64             `json:"computeNs"`
+	RecomputeNs int64             `json:"recomputeNs"`
+	WaitingNs   int64             `json:"waitingNs"`
+	Verified    bool              `json:"verified"`
+	Operations  []operation       `json:"operations"`
+	Layers      []layer           `json:"layers"`
+	Curve       []point           `json:"curve,omitempty"`
+}
+
+type operation struct {
+	StartNs int64  `json:"startNs"`
+	EndNs   int64  `json:"endNs"`
+	Lane    string `json:"lane"`
+	What    string `json:"what"`
+	Kind    string `json:"kind"`
+	Layer   string `json:"layer,omitempty"`
+	Why     string `json:"why,omitempty"`
+}
+
+type layer struct {
+	Name        string `json:"name"`
+	Decision    string `json:"decision"`
+	SavedBytes  int64  `json:"savedBytes"`
+	ForwardNs   int64  `json:"forwardNs"`
+	RecomputeNs int64  `json:"recomputeNs"`
+	BackwardNs  int64  `json:"backwardNs"`
+	CopiesNs    int64  `json:"copiesNs"`
+}
+
+// point is a point of the curve in a file.
+type point struct {
+	Strategy    string `json:"strategy"`
+	BudgetBytes int64  `json:"budgetBytes"`
+	StepNs      int64  `json:"stepNs,omitempty"` // 0: no schedule in this budget
+	PeakBytes   int64  `json:"peakBytes,omitempty"`
+	BestSoFar   bool   `json:"bestSoFar,omitempty"` // the solver's time was over
+}
+
+// delta is B less A. The parts add up to the change of the step.
+type delta struct {
+	StepNs    int64  `json:"stepNs"`
+	Parts     []part `json:"parts"`
+	PeakBytes int64  `json:"peakBytes"`
+}
+
+type part struct {
+	Name     string `json:"name"`
+	ANs      int64  `json:"aNs"`
+	BNs      int64  `json:"bNs"`
+	ChangeNs int64  `json:"changeNs"`
+}
+
+func documentOf(s *state.State, address string) *document {
+	sides := Sides(s)
+	e := &document{schedule: exportScheduleOf(s, sides[0])}
+	e.Memtide.Link = address
+	e.Name = headOf(s, sides[0].Picture)
+	if len(sides) == 1 {
+		return e
+	}
+	b := exportScheduleOf(s, sides[1])
+	e.B = &b
+	d := known.DeltaOf(sides[0].Picture.Solved.Trace, sides[1].Picture.Solved.Trace)
+	e.Delta = &delta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
+	for _, p := range d.Parts {
+		e.Delta.Parts = append(e.Delta.Parts, part{p.Name, int64(p.A), int64(p.B), int64(p.Change())})
+	}
+	return e
+}
+
+func exportScheduleOf(s *state.State, side Side) schedule {
+	p := side.Picture
+	t, m := p.Solved.Trace, p.Model()
+	e := schedule{Name: p.Network.Profile.Name, Side: side.Letter, Strategy: p.Choice.Strategy,
+		Arguments:   p.Choice.Args,
+		BudgetBytes: int64(p.Solved.Budget), PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan),
+		ComputeNs:   int64(t.ComputeTime),
+		RecomputeNs: int64(t.RecomputeTime), WaitingNs: int64(t.WaitingTotal()), Verified: p.Solved.Verdict.Verified,
+		Curve: curveOf(s, p)}
+	for i := range m.NumRows() {
+		r := m.Row(i)
+		e.Operations = append(e.Operations,
+			operation{int64(r.Start), int64(r.End), r.Lane, r.What, r.Kind, r.Stage, r.Why})
+	}
+	for _, l := range m.LayerTable(tell.LayerNumber, false, "") {
+		e.Layers = append(e.Layers, layer{l.Name, tell.DecisionName(l.Decision), int64(l.Size), int64(l.Forward),
+			int64(l.Recompute), int64(l.Backward), int64(l.Copies)})
+	}
+	return e
+}
+
+// curveOf returns the curve on screen as far as it is about a picture: in a comparison
+// it is that of the side that the controls change, and of the other one only if it
+// has the same network and the same link.
+func curveOf(s *state.State, p *known.Picture) (out []point) {
+	if s.Curve == nil || s.Compare != nil && p != s.Visible() && !sameSetting(s, &s.Compare.Other) {
+		return nil
+	}
+	for i, m := range s.Curve.Methods {
+		if i >= len(s.Curve.Points) || !s.Drawn(m.Strategy) {
+			continue
+		}
+		for _, p := range s.Curve.Points[i] {
+			if p != nil {
+				out = append(out, point{m.Strategy, int64(p.Budget), int64(p.StepTime), int64(p.Peak), p.Partial()})
+			}
+		}
+	}
+	return out
+}
+
+// sameSetting reports whether the other side differs by its strategy and budget alone.
+func sameSetting(s *state.State, o *state.Side) bool {
+	a, b := &s.Choice, &o.Choice
+	return s.Network == o.Network && a.Graph == b.Graph && a.ToHost == b.ToHost && a.ToDev == b.ToDev &&
+		a.Duplex == b.Duplex && a.Transfers == b.Transfers
 }

@@ -96,13 +96,13 @@ var commands = map[string]meaning{
 	"layers-csv": browser,
 
 	// Questions.
-	"ask":   func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
-	"unask": func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
+	"ask":   does(state.StartQuestion{}),
+	"unask": does(state.StopQuestion{}),
 	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Name: c.Arg, Index: c.Index}
+		return state.TryAnswer{Index: c.Index}
 	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
-		return state.UseAnswer{Name: c.Arg, Index: c.Index}
+		return state.UseAnswer{Index: c.Index}
 	},
 
 	// A comparison.
@@ -134,8 +134,6 @@ var commands = map[string]meaning{
 	"replays-go":   does(state.StopReplays{Go: true}),
 	"flame-out":    does(state.ZoomOut{}),
 	"flame-svg":    browser,
-	"second-drop":  does(state.DropSecond{}),
-	"second-file":  browser,
 	"recording-device": settled(func(c Command, _ *state.State) state.Message {
 		return numbered(c.Value, 1<<16, func(n int) state.Message { return state.OpenDevice{Device: n} })
 	}),

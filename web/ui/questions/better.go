@@ -25,7 +25,7 @@ type Better struct{ S *state.State }
 const wordsTry = "Press to see it in the pictures, Enter to use it"
 
 // answers returns those about the present choice; nil before anything was asked.
-func (c *Better) answers() *state.Answers { return c.S.Answers(question.Lookup(state.HelpName)) }
+func (c *Better) answers() *state.Answers { return c.S.Answers() }
 
 // unfit reports whether what is chosen has no schedule in its budget, or one that needs more
 // than the device has.
@@ -107,7 +107,7 @@ func (c *Better) Rows() (out []Gain) {
 		if c.unfit() {
 			o.after, o.mark = float64(a.List[i].Peak)/float64(most), float64(c.room())/float64(most)
 		}
-		o.Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Name: state.HelpName, Index: i}))
+		o.Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Index: i}))
 		out = append(out, o)
 	}
 	return out

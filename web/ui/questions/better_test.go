@@ -9,7 +9,6 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
-	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
@@ -18,8 +17,8 @@ import (
 // helped is a page on which what would help was answered by the engine.
 func helped(t *testing.T, s *state.State) (*Better, *state.Answers) {
 	t.Helper()
-	pagetest.Ask(t, s, "help")
-	return &Better{S: s}, s.Answers(question.Lookup("help"))
+	pagetest.Ask(t, s)
+	return &Better{S: s}, s.Answers()
 }
 
 // The rows are what is faster than now, the largest gain first, at most six, each with the step
@@ -138,7 +137,7 @@ func TestBetterForTheDevice(t *testing.T) {
 	trace.Peak, solved.Trace, p.Solved, p.Choice = 20*engine.GiB, &trace, &solved, s.Choice
 	s.Shown, s.Solving = &p, nil
 	var asked *proto.Question
-	for _, e := range s.Update(state.StartQuestion{Name: "help"}) {
+	for _, e := range s.Update(state.StartQuestion{}) {
 		if q, ok := e.(state.Question); ok {
 			asked = &q.Request
 		}

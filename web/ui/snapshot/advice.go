@@ -93,3 +93,89 @@ func advice(s *state.State) string {
 	}
 	return wordsNoSetting
 }
+
+// The words about a memory snapshot, in one place.
+const (
+	wordsExamining  = "Examining the snapshot…"
+	wordsUnexamined = "The snapshot cannot be examined: "
+	wordsRanOut     = "Ran out of memory: "
+	wordsNoFailure  = "No request failed: "
+	wordsNoEvents   = "No events: "
+
+	wordsAskedFor   = "%s was asked for, and "
+	wordsFreeIn     = "%s was free in %s, the largest %s."
+	wordsNothing    = "nothing was free in the segments that it could use."
+	wordsHeldAtPeak = "%s was held at the peak, and %s of the %s reserved then was not used."
+	wordsHeldAtEnd  = "%s was held, and %s of the %s reserved was not used."
+	wordsUnmapped   = "Address space that is not mapped, %s, is neither free nor a hole."
+	wordsWhoAsked   = "It was for %s. %s more could be reserved."
+
+	wordsBetween   = "The largest hole, %s too small, lies between"
+	wordsAnd       = "and"
+	wordsSegEnd    = "the end of its segment"
+	wordsLight     = "Show it in the addresses, or let go of it"
+	wordsKeptToEnd = ", kept to the end"
+
+	wordsWhenFailed  = "when the request failed, event %s"
+	wordsAtThePeak   = "at the peak, event %s"
+	wordsAtEvent     = "at event %s"
+	wordsHeld        = "%s in %s"
+	wordsRounded     = "lost inside blocks"
+	wordsFree        = "reserved, not used"
+	wordsCapacity    = "%s could be reserved"
+	wordsMostHeld    = "%s reserved at most"
+	wordsGuessed     = "%s of it by how long it lives: no stack tells."
+	wordsWhichDevice = "Device of the snapshot"
+	wordsDevice      = "device %d"
+	wordsDeviceOut   = "device %d, ran out of memory"
+	wordsDeviceHolds = "device %d, %s in use at the end"
+
+	wordsFlame     = "What is held, by call stack"
+	wordsFlameHelp = "A click or Enter makes a call as wide as the picture; Escape goes back. Arrow keys go from call to call."
+	wordsFlameSave = "Save it as a picture"
+	wordsFlameOut  = "Back out"
+
+	wordsHelps     = "What would help?"
+	wordsReplayed  = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
+	wordsReplaying = "%d of %d settings replayed"
+	wordsDefault   = "PyTorch's default"
+	wordsAllFit    = "all find room"
+	wordsNoRoom    = "a request finds no room"
+	wordsCopyLine  = "Copy the setting"
+	wordsCopied    = "Copied: %s"
+	wordsToCopy    = "This browser copies nothing for a page; type %s"
+
+	wordsShort       = "%s would have helped."                       // variable and value
+	wordsShortLess   = "%s would have reserved %s less in a replay." // variable and value
+	wordsRemedyFits  = "A replay with this finds room for all requests. Set it before the program starts:"
+	wordsRemedyLess  = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
+	wordsCopy        = "Copy"
+	wordsStopReplays = "Stop"
+	wordsAtWork      = "Replaying…"
+	wordsGoOn        = "Replay the other %d"
+	wordsTooMany     = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
+	wordsEmptyCache  = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
+	wordsPieces      = "The free memory is in pieces, and no setting that was replayed mends it. Use less."
+	wordsNoSetting   = "No setting of the allocator would reserve much less."
+	wordsUnrecorded  = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
+	wordsInexact     = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
+	wordsNoSegments  = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
+	wordsOtherRules  = "No setting is advised: those of the run, %s, are not among what can be replayed."
+
+	wordsGrows     = "What grows from step to step"
+	wordsFewSteps  = "Fewer than three steps can be told apart."
+	wordsNoTurns   = "No stack is of a backward or of an optimizer, so steps cannot be told."
+	wordsNoHistory = "Nothing tells without events."
+	wordsNoGrowth  = "Nothing grows over %s."
+	wordsGrowth    = "%s more with each of %s."
+	wordsPerStep   = "%s per step"
+	wordsKeptSoFar = "%s in %s so far"
+)
+
+// useNames are the names of what memory is for, by the order of draw.Use, and the
+// classes of their colours in bars and before words.
+var useNames = [...]struct{ class, by, name string }{
+	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"},
+	{"fwd", "forward", "activations"},
+	{"scratch", "muted", "temporaries"}, {"unknown", "muted", "unknown"},
+}

@@ -1,15 +1,23 @@
 package step
 
 import (
+	"bytes"
 	"fmt"
 	"html"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
-
+	"github.com/vugu/vugu/js"
 	"memtide/engine"
 	"memtide/wasm/proto"
+	"memtide/web/display"
+	"memtide/web/draw"
 	"memtide/web/format"
+	"memtide/web/lookup"
+	"memtide/web/state"
+	"memtide/web/ui/export"
 	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
@@ -127,4 +135,118 @@ func (c *Page) ranksView() *vugu.VGNode {
 		element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
 	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
+}
+
+// passesView returns the picture of a pipeline's ranks, with what is said of what is selected in it and
+// a table of the same.
+func (c *Page) passesView() []*vugu.VGNode {
+	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
+	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
+	label := wordsPasses
+	x, made := c.S.Passes(), ""
+	if x != nil {
+		made = x.Made
+		label += ". " + x.Summary() + " " + PassSentence(c.S)
+	}
+	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application",
+		"aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
+	why := element("div", attr("class", "passes-why"),
+		element("p", attr("data-testid", "pass-why"), vugu.HTML(c.passWhy())),
+		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
+		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
+		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
+	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
+		element("p", attr("class", "note"), made), why,
+		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable),
+			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
+}
+
+// passesHeight returns the style of the picture's element.
+func (c *Page) passesHeight() string {
+	if x := c.S.Passes(); x != nil {
+		return fmt.Sprintf("height:%gpx", x.Height())
+	}
+	return "height:0"
+}
+
+// PassSentence says what is selected in the picture of a pipeline, and why it is so.
+func PassSentence(s *state.State) string {
+	x := s.Passes()
+	if x == nil {
+		return ""
+	}
+	return strings.Join(x.Why(s.View.Selected), " ")
+}
+
+// passWhy returns what stands under the picture.
+func (c *Page) passWhy() string {
+	if said := PassSentence(c.S); said != "" {
+		return html.EscapeString(said)
+	}
+	return wordsPassesAsk
+}
+
+// follows reports whether there is a cause to follow.
+func (c *Page) follows() bool {
+	x, t := c.S.Passes(), c.S.View.Selected
+	return x != nil && len(x.Why(t)) > 0 && x.Follow(t) != t
+}
+
+// mostPasses is how many passes of a rank the table has: those around the selected one.
+const mostPasses = 100
+
+// passesTable returns the ranks with why they are idle, and passes of the rank that is shown.
+func (c *Page) passesTable() string {
+	x := c.S.Passes()
+	if x == nil {
+		return ""
+	}
+	text := `<table class="parts"><caption>` + wordsIdleTable + "</caption>" + wordsIdleHead
+	row := func(first int, cells ...string) {
+		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") +
+			"</td></tr>"
+	}
+	for r := range x.Ranks() {
+		start, drain, between := x.Idle(r)
+		row(r, format.Duration(x.End()-start-drain-between), format.Duration(start), format.Duration(between),
+			format.Duration(drain))
+	}
+	at := max(0, c.S.Step.Rank())
+	from, to := x.Numbers(at)
+	if _, _, r := x.Interval(c.S.View.Selected); r == at {
+		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
+	}
+	to = min(to, from+mostPasses)
+	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" +
+		wordsPassHead
+	for n := from; n < to; n++ {
+		p, _ := x.Pass(n)
+		w, path := x.Wait(lookup.Target{Kind: lookup.OnIdle, Index: n}), ""
+		if slices.Contains(x.Path, n) {
+			path = "yes"
+		}
+		row(p.Micro, p.Kind.String(), strconv.Itoa(p.Stage), format.Duration(p.Start), format.Duration(p.End),
+			format.Duration(max(0, w.To-w.From)), path)
+	}
+	return text + "</tbody></table>"
+}
+
+// PassesFile returns the picture of a pipeline as a file; false without one.
+func PassesFile(s *state.State) (export.File, bool) {
+	x := s.Passes()
+	if x == nil {
+		return export.File{}, false
+	}
+	r := s.Step.Shown
+	var scene, whole draw.Scene
+	x.Draw(&scene, draw.PassLanes, draw.View{From: s.View.From, To: s.View.To, Width: export.FigureWidth,
+		Cursor: draw.NoCursor, Selected: s.View.Selected})
+	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card),
+		Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
+	theme := display.Light
+	var b bytes.Buffer
+	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
+		return export.File{}, false
+	}
+	return export.File{Name: export.NameFor(r.Name+" ranks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
 }

@@ -1,0 +1,327 @@
+//go:build !js
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/wasm/proto"
+	"memtide/web/format"
+)
+
+// solveSchema is that of what solve -json writes, with a schedule and without.
+const solveSchema = "memtide-solve/1"
+
+// solveReport is what solve -json writes. Its field names are a promise to
+// scripts: they are only added to.
+type solveReport struct {
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+
+	BudgetBytes engine.Bytes `json:"budget_bytes"` // resolved
+	// false: the best so far of a search that was stopped, by -limit or by limits of its own
+	Complete bool `json:"complete"`
+	// the checker agreed on step time and peak, and claimed equals measured
+	Verified bool          `json:"verified"`
+	Problem  string        `json:"problem,omitempty"`
+	Optimal  bool          `json:"optimal"`
+	Within   string        `json:"within,omitempty"` // what optimal ranges over
+	Claimed  costReport    `json:"claimed"`
+	Measured *measured     `json:"measured"` // null if the schedule cannot be played
+	KeepAll  costReport    `json:"keep_all"` // keeping everything, without any limit
+	Slowdown float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
+	Bounds   []boundReport `json:"lower_bounds"`
+	Notes    []string      `json:"notes"`
+	Link     string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
+	Help     []leverReport `json:"help"`           // what would help, best first
+	NoGain   []string      `json:"no_gain"`        // what was tried and would not
+}
+
+// questionReport is what was asked for.
+type questionReport struct {
+	Network   networkReport `json:"network"`
+	Device    deviceReport  `json:"device"`
+	Transfers string        `json:"transfers"`
+	Strategy  string        `json:"strategy,omitempty"` // of solve
+	Args      engine.Args   `json:"args,omitempty"`     // of solve: those that are not at their default
+}
+
+type networkReport struct {
+	Name             string       `json:"name"`
+	Preset           string       `json:"preset,omitempty"`
+	Format           string       `json:"format"`
+	Batch            int          `json:"batch,omitempty"`
+	Stages           int          `json:"stages"`
+	Ops              int          `json:"ops,omitempty"`
+	ForwardNS        int64        `json:"forward_ns"`
+	BackwardNS       int64        `json:"backward_ns"`
+	SavedBytes       engine.Bytes `json:"saved_bytes"`
+	ResidentBytes    engine.Bytes `json:"resident_bytes"`
+	KeepAllPeakBytes engine.Bytes `json:"keep_all_peak_bytes"`
+	Lint             []string     `json:"lint"`
+	Source           originReport `json:"source"`
+}
+
+type deviceReport struct {
+	ID          string       `json:"id,omitempty"` // empty if the rates are not a listed device's
+	Name        string       `json:"name,omitempty"`
+	MemoryBytes engine.Bytes `json:"memory_bytes,omitempty"`
+	ToHost      engine.Rate  `json:"to_host_bytes_per_s"`
+	ToDevice    engine.Rate  `json:"to_device_bytes_per_s"`
+	Duplex      string       `json:"duplex"`
+}
+
+type costReport struct {
+	StepTimeNS int64        `json:"step_time_ns"`
+	PeakBytes  engine.Bytes `json:"peak_bytes"`
+}
+
+type measured struct {
+	costReport
+	HostPeakBytes engine.Bytes     `json:"host_peak_bytes"`
+	ComputeNS     int64            `json:"compute_ns"`
+	RecomputeNS   int64            `json:"recompute_ns"`
+	WaitingNS     map[string]int64 `json:"waiting_ns"` // by reason; with the two above it adds up to step_time_ns
+	Decisions     []string         `json:"decisions"`  // of the stages, in their order
+}
+
+type boundReport struct {
+	Name       string `json:"name"`
+	StepTimeNS int64  `json:"step_time_ns"`
+}
+
+// failureReport is what is written instead if there is no answer.
+type failureReport struct {
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+	Error    *errorReport   `json:"error"`
+	Help     []leverReport  `json:"help,omitempty"` // what would make it fit, fastest first
+}
+
+// errorReport says why there is no schedule.
+type errorReport struct {
+	Kind        proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
+	Text        string            `json:"text"`
+	BudgetBytes engine.Bytes      `json:"budget_bytes,omitempty"` // of infeasible: the budget, resolved
+	// of infeasible: the smallest budget that would do
+	SmallestBytes engine.Bytes `json:"smallest_bytes,omitempty"`
+}
+
+// sweepReport is what sweep -json writes.
+type sweepReport struct {
+	Schema   string         `json:"schema"`
+	Question questionReport `json:"question"`
+	Complete bool           `json:"complete"` // false: stopped; points that were not reached are missing
+	KeepAll  costReport     `json:"keep_all"`
+	Points   []pointReport  `json:"points"` // by strategy, then by budget
+}
+
+// pointReport is one strategy at one budget. Step time and peak are measured,
+// and 0 if there is no schedule.
+type pointReport struct {
+	Strategy string       `json:"strategy"`
+	Args     engine.Args  `json:"args,omitempty"`
+	Budget   engine.Bytes `json:"budget_bytes"`
+	costReport
+	Verified     bool         `json:"verified"`
+	Problem      string       `json:"problem,omitempty"`
+	Optimal      bool         `json:"optimal"`
+	LowerBoundNS int64        `json:"lower_bound_ns"`
+	Error        *errorReport `json:"error,omitempty"`
+}
+
+// waitingKeys are the names of the reasons in JSON.
+var waitingKeys = [sim.NumReasons]string{
+	sim.None: "none", sim.NeedsData: "needs_data", sim.NeedsRoom: "needs_room", sim.CopyOut: "copy_out",
+	sim.Window: "window", sim.Dependency: "dependency", sim.Drain: "drain",
+}
+
+func (r *result) json(ctx context.Context, limit time.Duration) *solveReport {
+	s := r.solved
+	out := &solveReport{
+		Schema:      solveSchema,
+		Question:    r.in.question(),
+		BudgetBytes: s.Budget,
+		Complete:    r.complete,
+		Verified:    s.Verdict.Verified,
+		Problem:     s.Verdict.Problem,
+		Optimal:     s.Claim.Optimal,
+		Within:      s.Claim.Within,
+		Claimed:     costReport{int64(s.Claim.StepTime), s.Claim.Peak},
+		KeepAll:     costReport{int64(s.KeepAll.StepTime), s.KeepAll.Peak},
+		Bounds:      []boundReport{},
+		Notes:       append([]string{}, s.Claim.Notes...),
+		Help:        []leverReport{},
+		NoGain:      []string{},
+	}
+	if out.Question.Network.KeepAllPeakBytes == 0 { // of a graph
+		out.Question.Network.KeepAllPeakBytes = s.KeepAll.Peak
+	}
+	out.Question.Strategy, out.Question.Args = r.in.method().Strategy, r.in.method().Args
+	if fragment, err := r.in.permalink(); err == nil {
+		out.Link = fragment
+	}
+	for _, b := range s.Bounds {
+		out.Bounds = append(out.Bounds, boundReport{b.Name, int64(b.StepTime)})
+	}
+	if t := s.Trace; t != nil {
+		out.Measured = measure(t)
+		if s.KeepAll.StepTime > 0 {
+			out.Slowdown = float64(t.Makespan)/float64(s.KeepAll.StepTime) - 1
+		}
+		out.Help, out.NoGain = r.in.levers(ctx, limit, t.Makespan)
+	}
+	return out
+}
+
+func measure(t *sim.Trace) *measured {
+	m := &measured{
+		costReport:    costReport{int64(t.Makespan), t.Peak},
+		HostPeakBytes: t.HostPeak,
+		ComputeNS:     int64(t.ComputeTime),
+		RecomputeNS:   int64(t.RecomputeTime),
+		WaitingNS:     map[string]int64{},
+		Decisions:     []string{},
+	}
+	for reason, d := range t.Waiting {
+		if d > 0 {
+			m.WaitingNS[waitingKeys[reason]] = int64(d)
+		}
+	}
+	for _, d := range t.Decisions {
+		m.Decisions = append(m.Decisions, decisionName(d))
+	}
+	return m
+}
+
+// question reports what both solve and sweep are about.
+func (in *input) question() questionReport {
+	p, t, d := in.profile, in.profile.Totals(), in.device
+	return questionReport{
+		Network: networkReport{
+			Name: p.Name, Preset: in.network.Preset, Format: p.Format, Batch: p.Batch, Stages: t.Stages, Ops: t.Ops,
+			ForwardNS: int64(t.Forward), BackwardNS: int64(t.Back), SavedBytes: t.Saved,
+			ResidentBytes: t.Resident.Total(), KeepAllPeakBytes: t.KeepAllPeak,
+			Lint: append([]string{}, in.findings()...), Source: in.origin(),
+		},
+		Device:    deviceReport{in.deviceID, d.Name, d.Memory, d.ToHost, d.ToDev, d.Duplex.String()},
+		Transfers: in.choice.Transfers.String(),
+	}
+}
+
+func failureOf(f *proto.Failure) *errorReport {
+	return &errorReport{Kind: f.Kind, Text: f.Text, BudgetBytes: f.Budget, SmallestBytes: f.Smallest}
+}
+
+// sortedArgs is "name=value" of each argument, by name.
+func sortedArgs(args engine.Args) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		out = append(out, name+"="+args[name])
+	}
+	return out
+}
+
+func writeJSON(e *env, v any) error {
+	enc := json.NewEncoder(e.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}
+
+// provenance says where the numbers of the network come from, in one line.
+func (in *input) provenance() string {
+	s := in.profile.Source
+	times := "times " + cmp.Or(string(s.Times), "of unknown origin")
+	if s.Device != "" {
+		times += " on " + s.Device
+	}
+	parts := []string{times, "sizes " + cmp.Or(string(s.Sizes), "of unknown origin")}
+	if in.profile.DType != "" {
+		parts = append(parts, in.profile.DType)
+	}
+	if s.Tool != "" && s.Tool != "preset" {
+		parts = append(parts, "from "+s.Tool)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// findings returns those about the profile and about what is chosen beside it.
+func (in *input) findings() []string {
+	list := slices.Clone(in.profile.Warnings)
+	if text := in.otherDevice(); text != "" {
+		list = append(list, text)
+	}
+	if in.profile.NotLinear() != "" && in.profile.Graph != nil {
+		list = append(list, "The chain hides nearly every choice in one stage: -as graph solves the operations themselves.")
+	}
+	return list
+}
+
+// findingsText is findings and assumptions as lists.
+func (in *input) findingsText() string {
+	return list("Findings about the profile", in.findings()) + list("Assumed or left out", in.profile.Source.Notes)
+}
+
+// otherDevice says that the times are of another device than the link.
+func (in *input) otherDevice() string {
+	times, link := in.profile.Source.Device, in.device.Name
+	if times == "" || link == "" || sameModel(times, link) {
+		return ""
+	}
+	return fmt.Sprintf("The times are of %s and the link is of %s: what a transfer costs against computing is so on neither.", times, link)
+}
+
+// sameModel reports whether two names of devices share the word for the model, such as
+// V100 or H200: letters, then digits.
+func sameModel(a, b string) bool {
+	words := modelWords(b)
+	return strings.EqualFold(a, b) ||
+		slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
+}
+
+// modelWords returns the words of a name that can be a model: with digits, and no number of
+// bytes or bits.
+func modelWords(name string) (list []string) {
+	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z')
+	}) {
+		digits := strings.Trim(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		if digits != "" && !strings.HasSuffix(w, "GB") && w != "32" && w != "16" && w != "BIT" {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// originReport is where the numbers come from.
+type originReport struct {
+	Tool   string          `json:"tool,omitempty"`
+	Times  profiles.Origin `json:"times,omitempty"` // measured, exact, analytic, estimated; empty if unknown
+	Sizes  profiles.Origin `json:"sizes,omitempty"`
+	Device string          `json:"device,omitempty"` // of the times
+	DType  string          `json:"dtype,omitempty"`
+	Notes  []string        `json:"notes"` // what was assumed, or left out
+}
+
+func (in *input) origin() originReport {
+	s := in.profile.Source
+	notes := []string{}
+	for _, n := range s.Notes {
+		notes = append(notes, format.Durations(n))
+	}
+	return originReport{s.Tool, s.Times, s.Sizes, s.Device, in.profile.DType, notes}
+}

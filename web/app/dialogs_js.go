@@ -1,0 +1,155 @@
+package app
+
+import (
+	"github.com/hack-pad/safejs"
+	"memtide/web/state"
+	"memtide/web/ui"
+	"memtide/web/ui/input"
+	"memtide/web/ui/names"
+)
+
+// picker keeps the focus where a person expects it: in the search field while the
+// list of networks is open, and on its button afterwards.
+type picker struct {
+	*core
+	open   bool
+	active string // id of the entry that was brought into view last
+}
+
+// sync is called when the components have been drawn.
+func (p *picker) sync() {
+	v := p.s.View.Picker
+	document := global("document")
+	switch {
+	case v.Open && !p.open:
+		call(call(document, "querySelector", "[data-do=picker-find]"), "focus", map[string]any{"preventScroll": true})
+	case !v.Open && p.open && text(document, "activeElement", "tagName") == "BODY":
+		call(call(document, "querySelector", "[data-do=picker]"), "focus", map[string]any{"preventScroll": true})
+	}
+	p.open = v.Open
+	if !v.Open {
+		p.active = ""
+		return
+	}
+	if v.Active == p.active {
+		return
+	}
+	if e := call(document, "getElementById", input.OptionElement(v.Active)); exists(e) {
+		call(e, "scrollIntoView", map[string]any{"block": "nearest"})
+	}
+	p.active = v.Active
+}
+
+// key handles the keys of the search field; false leaves them to it.
+func (p *picker) key(k input.Key, e safejs.Value) bool {
+	m := input.PickerKey(p.s, k)
+	if m == nil {
+		return false
+	}
+	call(e, "preventDefault")
+	p.Post(m)
+	return true
+}
+
+// listen closes the list when the pointer or the focus goes elsewhere.
+func (p *picker) listen() {
+	away := func(e safejs.Value) {
+		if !p.s.View.Picker.Open || exists(call(get(e, "target"), "closest", ".picker")) {
+			return
+		}
+		p.Later(func() {
+			if p.s.View.Picker.Open {
+				p.Do(state.TogglePicker{})
+			}
+		})
+	}
+	listen(global("document"), "pointerdown", away)
+	listen(global("document"), "focusin", away)
+}
+
+// sharer keeps the focus in the dialog and does what needs the browser.
+type sharer struct {
+	*core
+	open bool
+	back safejs.Value // what had the focus before
+}
+
+// sync is called when the components have been drawn.
+func (h *sharer) sync() {
+	open := h.s.Sharing != nil || h.s.View.Help
+	if open == h.open {
+		return
+	}
+	h.open = open
+	document := global("document")
+	if open {
+		h.back = get(document, "activeElement")
+		field := call(document, "getElementById", "share-link")
+		if h.s.View.Help {
+			field = call(document, "querySelector", ".help:not(.share) button")
+		}
+		call(field, "focus", map[string]any{"preventScroll": true})
+		if !h.s.View.Help {
+			call(field, "select")
+		}
+	} else if exists(get(h.back, "focus")) {
+		call(h.back, "focus", map[string]any{"preventScroll": true})
+	}
+}
+
+// listen keeps the keyboard inside the dialog while it is open.
+func (a *sharer) listen() {
+	a.s.View.CanSend = exists(global("navigator", "share"))
+	listen(global("document"), "keydown", func(e safejs.Value) {
+		dialog := call(global("document"), "querySelector", ".help-layer:not([hidden]) .help")
+		if !exists(dialog) {
+			return
+		}
+		switch inside := truth(call(dialog, "contains", get(e, "target"))); {
+		case text(e, "key") == "Tab":
+			all := call(dialog, "querySelectorAll", "button:not(:disabled), input, select")
+			first, last := get(all, "0"), call(all, "item", number(all, "length")-1)
+			to, from := first, last
+			if truth(e, "shiftKey") {
+				to, from = last, first
+			}
+			if active := get(global("document"), "activeElement"); !inside || active.Equal(from) ||
+				active.Equal(dialog) && truth(e, "shiftKey") {
+				call(e, "preventDefault")
+				call(to, "focus")
+			}
+		case text(e, "key") == "Escape":
+			call(e, "preventDefault")
+			a.Post(state.Dismiss{})
+		case inside && (a.s.Sharing != nil || text(e, "key") != "?") && !truth(e, "ctrlKey") && !truth(e, "metaKey"):
+			call(e, "stopImmediatePropagation") // no letter is a command here
+		}
+	})
+}
+
+// copyText copies a field of the dialog; where the browser refuses, the text is
+// selected and a person copies it.
+func (a *sharer) copyText(field string) {
+	element := call(global("document"), "getElementById", "share-"+field)
+	done := func() { a.Post(state.ShareNote{Text: ui.Copied}) }
+	clip(text(element, "value"), done, func() {
+		a.Later(func() {
+			call(element, "focus")
+			call(element, "select")
+			a.Do(state.ShareNote{Text: ui.CopyFromField})
+		})
+	})
+}
+
+// send has the device pass the link on. A person who changes their mind is told
+// nothing.
+func (a *sharer) send() {
+	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
+	then(call(global("navigator"), "share", map[string]any{"title": names.Of(a.s) + " – memtide", "url": address}),
+		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.PassedOn}) },
+		func(reason safejs.Value) {
+			if text(reason, "name") != "AbortError" {
+				a.Post(state.ShareNote{Text: ui.NotPassedOn})
+			}
+		})
+}

@@ -1,0 +1,453 @@
+package answer
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"memtide/engine"
+	"memtide/engine/sim"
+	"memtide/profiles"
+	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
+	"memtide/web/choice"
+	"memtide/web/format"
+	"memtide/web/known"
+	"memtide/web/state"
+)
+
+// The kinds of answers. Only Fits is green: nothing that is nearly more than the card
+// has, and nothing that is only computed by a formula, looks like good news.
+const (
+	Fits    = "fits"
+	Should  = "should"
+	MayNot  = "may-not"
+	DoesNot = "not"
+	Unknown = "needs" // nobody knows what the card has
+	Failed  = "failed"
+	None    = "none" // nothing is computed, and something says why
+	Working = "working"
+	versus  = "versus" // the difference stands in its place
+)
+
+// Words are the verdicts, with what follows them.
+var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ",
+	DoesNot: "Does not fit: ",
+	Failed:  "Check failed: ", None: "No answer: ", Unknown: "Needs "}
+
+// need is what a step takes of a card, whichever way it was played: the word, the sentence
+// and the bar follow from it.
+type need struct {
+	parts     []part       // what the program holds at the peak, from below
+	low, high engine.Bytes // what it holds with its allocator
+	context   engine.Bytes // what CUDA takes beside that
+	all       engine.Bytes // what it holds with everything kept; 0 if that is not known
+	memory    engine.Bytes // of a card; 0 if unknown
+	states    engine.Bytes // weights, gradients and optimizer alone
+	cards     string       // "one H100", "each H100"
+	where     string       // on which rank
+	price     string
+	failed    string // why the check failed
+	doubt     string // what is unsure of the sizes
+	times     string // what is unsure of the times
+}
+
+// part is a use of memory.
+type part struct {
+	class, name string
+	bytes       engine.Bytes
+}
+
+// from and to are the ends of what is needed of a card.
+func (n *need) from() engine.Bytes { return n.low + n.context }
+func (n *need) to() engine.Bytes   { return n.high + n.context }
+
+// tight reports whether the upper end is above 95 per cent of the card.
+func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
+
+// statesOver reports whether no plan helps: they move and recompute activations.
+func (n *need) statesOver() bool { return n.memory > 0 && n.states+n.context > n.memory }
+
+// kind returns the verdict.
+func (n *need) kind() string {
+	switch {
+	case n.failed != "":
+		return Failed
+	case n.memory == 0:
+		return Unknown
+	case n.statesOver() || n.from() > n.memory:
+		return DoesNot
+	case n.to() > n.memory:
+		return MayNot
+	case n.tight() || n.doubt != "":
+		return Should
+	}
+	return Fits
+}
+
+// span returns what is needed of a card: one number where both ends are within 0.1 GiB.
+func (n *need) span() string {
+	if n.to()-n.from() < engine.GiB/10 {
+		return format.Bytes(n.to())
+	}
+	return format.Range(n.from(), n.to())
+}
+
+// outOf returns what is needed of what a card has, the unit said once where it is the same.
+func (n *need) outOf() string {
+	span, memory := n.span(), format.Bytes(n.memory)
+	if at := strings.LastIndexByte(memory, ' '); at >= 0 {
+		span = strings.TrimSuffix(span, memory[at:])
+	}
+	return fmt.Sprintf(wordsOf, span, memory) + n.where
+}
+
+// sentence stands behind the word.
+func (n *need) sentence() string {
+	price := n.price
+	if price != "" {
+		price = ", " + price
+	}
+	switch n.kind() {
+	case Failed:
+		return format.Sentence(n.failed)
+	case Unknown:
+		return format.Bytes(n.low) + price + "."
+	case DoesNot:
+		if n.statesOver() {
+			return fmt.Sprintf(wordsStates, format.Bytes(n.states), n.cards, format.Bytes(n.memory))
+		}
+		return fmt.Sprintf(wordsNeeded, n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
+	}
+	return n.outOf() + price + "."
+}
+
+// unsure says the worst that is not known for sure, or how much stays free.
+func (n *need) unsure() string {
+	worst := n.times
+	switch kind := n.kind(); {
+	case kind == Failed || kind == DoesNot || kind == Unknown:
+		return ""
+	case n.doubt == unsureExperts:
+		worst = n.doubt
+	case kind == MayNot || n.tight():
+		worst = unsureAllocator
+	case worst == "":
+		worst = n.doubt
+	}
+	if worst == "" {
+		return fmt.Sprintf(wordsFree, format.Bytes(n.memory-n.to()))
+	}
+	return fmt.Sprintf(wordsUnsure, worst)
+}
+
+// short returns the verdict in a title.
+func (n *need) short() string {
+	text := n.span()
+	if n.memory > 0 {
+		text = n.outOf()
+	}
+	switch n.kind() {
+	case DoesNot:
+		return "does not fit, " + text
+	case Failed:
+		return "check failed"
+	}
+	switch {
+	case n.price == wordsNoSlower:
+		text += ", " + n.price
+	case n.price != "":
+		text += ", +" + strings.TrimSuffix(n.price, " slower"+wordsThan)
+	}
+	return text
+}
+
+// ofPlan returns what a schedule needs.
+func ofPlan(p *known.Picture) *need {
+	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)
+	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, price: priceOf(p), parts: heldAt(p)}
+	if !p.Solved.Verdict.Verified {
+		n.failed = format.Durations(p.Solved.Verdict.Problem)
+	}
+	if d == nil {
+		return n
+	}
+	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
+	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, "one "+d.Short()
+	switch p.Network.Profile.Source.Sizes {
+	case profiles.Exact, profiles.Measured:
+	case profiles.Unknown:
+		n.doubt = unsureFile
+	default:
+		n.doubt = unsureSizes
+	}
+	if of := p.Network.Profile.Source.Device; of != "" &&
+		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
+		n.times = fmt.Sprintf(unsureTimes, of)
+	}
+	return n
+}
+
+// heldAt returns what lies on the device at the peak of a schedule.
+func heldAt(p *known.Picture) (out []part) {
+	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+		k := barKinds[kind]
+		if c := p.Network.Chain; sim.Category(kind) == sim.Fixed && c != nil && c.Chain.Resident.Total() <= used {
+			r := c.Chain.Resident
+			out = append(out, part{k.class, "weights", r.Weights}, part{k.class, "gradients", r.Grads},
+				part{k.class, "optimizer", r.Optimizer},
+				part{k.class, "buffers", used - r.Weights - r.Grads - r.Optimizer})
+			continue
+		}
+		out = append(out, part{k.class, k.name, used})
+	}
+	return out
+}
+
+// barKinds are the parts of the bar at the peak, in the order of the stack.
+var barKinds = [sim.NumCategories]struct{ class, name string }{
+	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"},
+	sim.Activation: {"fwd", "kept"},
+	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "moving"},
+	sim.Workspace: {"scratch", "scratch"},
+}
+
+// tooSmall says of a budget in which the strategy finds nothing what would do.
+func tooSmall(c state.Choice, m *state.OverBudget) string {
+	name := choice.PlanName(c.Strategy)
+	if m.Smallest == 0 {
+		return name + " finds nothing."
+	}
+	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
+	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
+		text += "; " + fmt.Sprintf(wordsHas, "one "+d.Short(), format.Bytes(d.Memory))
+	}
+	return text + "."
+}
+
+// priceOf says what a schedule costs in time.
+func priceOf(p *known.Picture) string {
+	if all := p.Solved.KeepAll.StepTime; all > 0 {
+		return priceWords(format.Longer(p.Solved.Trace.Makespan, all))
+	}
+	return ""
+}
+
+// priceWords say how much longer a step takes.
+func priceWords(part float64) string {
+	text := strings.TrimPrefix(format.Percent(part), "+")
+	if part <= 0 || text == "0 %" {
+		return wordsNoSlower
+	}
+	return fmt.Sprintf(wordsSlower, text)
+}
+
+// Verdict returns the kind of answer that a schedule is, and what is said of it.
+func Verdict(p *known.Picture) (kind, sentence string) {
+	n := ofPlan(p)
+	kind = n.kind()
+	return kind, Words[kind] + n.sentence()
+}
+
+// deeds counts what happens to the blocks: the counts add up to all of them.
+func deeds(p *known.Picture) string {
+	blocks, by := p.Model().Tally()
+	var out []string
+	add := func(n int, words string) {
+		if n == 0 {
+			return
+		}
+		count := fmt.Sprint(n)
+		if out == nil {
+			count = fmt.Sprintf("%d of the %d blocks", n, blocks)
+		}
+		out = append(out, fmt.Sprintf(words, count))
+	}
+	add(by[sim.Offload], "sends %s to the host and back")
+	add(by[sim.Recompute], "computes %s again")
+	add(by[sim.Offload|sim.Recompute], "does both with %s")
+	if out == nil {
+		return wordsNothing
+	}
+	add(by[sim.Keep], "keeps %s")
+	text := strings.Join(out, ", ")
+	if len(out) == 2 {
+		text = strings.Join(out, " and ")
+	}
+	return "This plan " + text + "."
+}
+
+// room says how many samples fit at once where a plan keeps everything in its budget. What a
+// step takes beside the resident bytes grows at most in proportion to the batch, so that many
+// fit at least.
+func room(p *known.Picture) string {
+	all, resident, batch := p.Solved.KeepAll.Peak, p.Network.Totals.Resident, p.Network.Totals.Batch
+	if p.Choice.Strategy != engine.KeepAll || batch <= 0 || all <= resident || p.Solved.Budget == engine.NoLimit {
+		return ""
+	}
+	fits := int(float64(p.Solved.Budget-resident) / float64(all-resident) * float64(batch))
+	base, _ := p.Choice.Source.Variant()
+	if base == nil || fits <= batch || fits > base.Largest() {
+		return ""
+	}
+	return fmt.Sprintf(wordsRoom, format.Count(fits), base.Unit()+"s")
+}
+
+// shown says which schedule the pictures still show: its budget, and what else is not what
+// was asked for.
+func shown(s *state.State) string {
+	p := s.Shown
+	what := format.Bytes(p.Solved.Budget)
+	if p.Choice.Strategy != s.Choice.Strategy {
+		what = choice.PlanName(p.Choice.Strategy) + " in " + what
+	}
+	if p.Network != s.Network {
+		what += " for " + p.Network.Profile.Name
+	}
+	return what
+}
+
+// Pictured returns the training step that is shown: the answer, or what another rank holds; nil
+// before there is one.
+func Pictured(s *state.State) *proto.Stepped {
+	r := s.Step.Shown
+	at := s.Step.Rank()
+	if at < 0 || at == r.Full {
+		return r
+	}
+	of, rank := *r, r.Ranks[at]
+	of.Low, of.High, of.Allocated, of.Phase, of.Phases = rank.Low, rank.High, rank.Allocated, rank.Phase, rank.Phases
+	return &of
+}
+
+// ofStep returns what a training step needs; r is the answer or what Pictured makes of it.
+func ofStep(s *state.State, r *proto.Stepped) *need {
+	n := &need{low: r.Low, high: r.High, context: r.Context, memory: r.Memory, states: r.States, cards: Cards(s)}
+	for _, p := range r.Phases[r.Phase].Parts {
+		n.parts = append(n.parts, part{string(p.Kind), p.Name, p.Bytes})
+	}
+	if len(r.Ranks) > 0 {
+		n.where = fmt.Sprintf(wordsFullest, r.Full)
+	}
+	if r.Experts {
+		n.doubt = unsureExperts
+	}
+	args := s.Choice.StepArgs
+	if keeps(args) {
+		n.all, n.price = r.Allocated, wordsNoSlower
+		return n
+	}
+	for i := range r.Policies {
+		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
+			n.all = x.Low
+			if x.Time > 0 && r.Time > 0 {
+				n.price = priceWords(format.Longer(r.Time, x.Time))
+			}
+		}
+	}
+	return n
+}
+
+// policies are the options that say what is kept.
+var policies = []string{"ckpt", "stash", "offload", "every", "first", "group", "recompute", "budget", "graph"}
+
+// keeps reports whether a step keeps all that its backward needs.
+func keeps(args engine.Args) bool {
+	return ask.Value(args, "ckpt") == "none" && ask.Value(args, "stash") == "no"
+}
+
+// rest returns what is chosen beside the policy.
+func rest(args engine.Args) engine.Args {
+	out := maps.Clone(args)
+	for _, name := range policies {
+		delete(out, name)
+	}
+	return out
+}
+
+// policy names what is computed again or moved.
+func policy(args engine.Args) string {
+	out := []string{ask.WordsIn(args, "ckpt", ask.Value(args, "ckpt"))}
+	for _, name := range []string{"stash", "offload"} {
+		if ask.Value(args, name) == "yes" {
+			out = append(out, ask.Option(name).Title)
+		}
+	}
+	if n := ask.Value(args, "swap-blocks"); n != "0" {
+		out = append(out, "block swap of "+n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Cards returns where the numbers are of: the card, or each of several.
+func Cards(s *state.State) string {
+	name := s.Step.Shown.Card
+	if d := card.Lookup(ask.Value(s.Choice.StepArgs, "device")); d != nil {
+		name = d.Short()
+	}
+	if s.Step.Shown.GPUs > 1 {
+		return "each " + name
+	}
+	return "one " + name
+}
+
+// stepSub returns the second line about a training step.
+func stepSub(s *state.State) string {
+	r := s.Step.Shown
+	if r == nil || s.Step.Failed != "" {
+		return ""
+	}
+	n := ofStep(s, r)
+	text := ""
+	switch args := s.Choice.StepArgs; {
+	case n.statesOver():
+		text = fmt.Sprintf(wordsNoPlan, n.span())
+	case keeps(args):
+		text = wordsNothing
+	default:
+		if n.all > 0 {
+			text = fmt.Sprintf(wordsKeepAll, format.Bytes(n.all)) + " "
+		}
+		text += fmt.Sprintf(wordsPolicy, policy(args))
+	}
+	return strings.TrimSpace(text + " " + strings.Join(r.Notes, " "))
+}
+
+// The words of the verdict and of its bar, in one place.
+const (
+	wordsOf       = "%s of %s"                                                   // range, memory of a card
+	wordsNeeded   = "%s needed, %s %s"                                           // range, cards, their memory
+	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
+	wordsNothing  = "Nothing is computed again or moved."
+	wordsSlower   = "%s slower" + wordsThan
+	wordsNoSlower = "no slower"
+	wordsThan     = " than if everything fitted" // only where there is room
+	wordsUnsure   = "Unsure: %s."
+	wordsFree     = "%s stay free."
+	wordsTooSmall = "Does not fit in %s: " // budget
+	wordsAtLeast  = "%s needs %s at least" // plan, bytes
+	wordsHas      = "%s has %s"            // cards, memory
+	wordsKeepAll  = "Everything needs %s."
+	wordsRoom     = " There is room for at least %s %s at once." // count, what is counted
+	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
+	wordsPolicy   = "This policy: %s."
+	wordsFullest  = " on rank %d, the fullest"
+	wordsBusy     = "Playing the step…"
+	wordsMoreWork = "Looking for more…"
+	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
+	wordsStopped  = "Stopped: more can be known."
+
+	wordsTooMuch  = "%s too much"
+	wordsGoesOn   = "everything: %s →"
+	wordsKeepMark = "keep everything: %s"
+	wordsMark     = "plan may use %s"
+	wordsAside    = "allocator %s, CUDA %s"
+	wordsAtPeak   = "Memory at the peak of the step: "
+
+	unsureAllocator = "PyTorch’s allocator"
+	unsureExperts   = "how busy the experts are"
+	unsureTimes     = "times are those of the %s"
+	unsureSizes     = "sizes are by formula"
+	unsureFile      = "where the file’s sizes come from"
+)

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"

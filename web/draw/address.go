@@ -82,14 +82,8 @@ type Places struct {
 	ends []time.Duration // the latest end of each stretch of perStretch blocks
 }
 
-// placesLayout is how a picture of Places is laid out. A nil overlay or hit does nothing.
-type placesLayout struct {
-	draw, overlay func(*Places, *Scene, *frame)
-	hit           func(*Places, *frame, float64, float64) lookup.Target
-}
-
 // placed is what the files of the pictures fill in, in their init functions.
-var placed [Flames - NumPictures]placesLayout
+var placed [Flames - NumPictures]layoutOf[*Places]
 
 // NewPlaces arranges a placement for drawing, whose blocks it sorts by start. It takes time and memory in
 // proportion to its blocks.

@@ -32,7 +32,7 @@ func (sc *addressScale) y(b float64) float64 { return sc.bottom - b*sc.perByte }
 
 func init() {
 	pictures[AddressTime] = picture{name: "addresses", title: "Addresses", height: 262}
-	placed[AddressTime-NumPictures] = placesLayout{
+	placed[AddressTime-NumPictures] = layoutOf[*Places]{
 		draw: (*Places).drawTime,
 		overlay: func(x *Places, s *Scene, f *frame) {
 			if f.Hover.Kind == lookup.OnBuffer {

@@ -15,7 +15,7 @@ import (
 func init() {
 	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260,
 		compared: 196}
-	timed[Memory] = modelLayout{
+	timed[Memory] = layoutOf[*Model]{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.fade(s, f)

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Blocks", height: 96, embedded: 80, compared: 70, still: true}
-	timed[Strip] = modelLayout{
+	timed[Strip] = layoutOf[*Model]{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if m.showsGraph(f) {

@@ -15,7 +15,7 @@ import (
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2),
 		compared: TimelineHeight(2)}
-	timed[Timeline] = modelLayout{
+	timed[Timeline] = layoutOf[*Model]{
 		draw: (*Model).drawTimeline,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if k := m.StageOf(f.Hover); k > 0 {

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -47,17 +48,17 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// modelLayout is how a picture of a Model is laid out. A nil overlay or hit does nothing.
-type modelLayout struct {
-	draw, overlay func(*Model, *Scene, *frame)
-	hit           func(*Model, *frame, float64, float64) lookup.Target
-	height        func(m *Model, width float64) float64 // where it depends on the model; nil: the standard one
+// layoutOf is how a picture of a Model or of Places is laid out. A nil overlay or hit does nothing.
+type layoutOf[M any] struct {
+	draw, overlay func(M, *Scene, *frame)
+	hit           func(M, *frame, float64, float64) lookup.Target
+	height        func(m M, width float64) float64 // where it depends on the model; nil: the standard one
 }
 
 // What the files of the pictures fill in, in their init functions.
 var (
 	pictures [AllPictures]picture
-	timed    [NumPictures]modelLayout
+	timed    [NumPictures]layoutOf[*Model]
 )
 
 // Name returns the name of the picture's element on the page.
@@ -71,19 +72,14 @@ func (p Picture) Height() float64 { return pictures[p].height }
 
 // HeightAt returns the standard height of a picture that is so wide.
 func (p Picture) HeightAt(width float64) float64 {
-	if width <= slimWidth && pictures[p].slim > 0 {
-		return pictures[p].slim
+	if width <= slimWidth {
+		return cmp.Or(pictures[p].slim, pictures[p].height)
 	}
 	return pictures[p].height
 }
 
 // EmbeddedHeight is its height in another page, which keeps little room for it.
-func (p Picture) EmbeddedHeight() float64 {
-	if pictures[p].embedded > 0 {
-		return pictures[p].embedded
-	}
-	return pictures[p].height
-}
+func (p Picture) EmbeddedHeight() float64 { return cmp.Or(pictures[p].embedded, pictures[p].height) }
 
 // ComparedHeight is its height while two sides are compared: two stand where one stood.
 func (p Picture) ComparedHeight() float64 { return pictures[p].compared }

@@ -84,9 +84,21 @@ func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 
 // label is a text on a slice, kept until all slices are drawn.
 type label struct {
-	x    float64
+	x, y float64
 	ink  display.Role
 	text string
+}
+
+// drawLabels draws texts, those of one colour together.
+func (s *Scene) drawLabels(labels []label) {
+	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
+		display.OnTransfer, display.OnFixed, display.Budget} {
+		for _, l := range labels {
+			if l.ink == ink {
+				s.Text(ink, l.x, l.y, display.Middle, l.text)
+			}
+		}
+	}
 }
 
 // drawLane draws what a lane shows in a row.
@@ -118,6 +130,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
 			if lb, ok := m.label(ln, k, x0, x1); ok {
+				lb.y = y + h/2 + 4
 				labels = append(labels, lb)
 			}
 		}
@@ -127,29 +140,22 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	for _, lb := range labels {
 		if lb.ink == display.Budget { // legible on the hatch
 			w := display.TextWidth(lb.text) + 4
-			s.Rect(display.FillOf(display.Surface), lb.x-w/2, y+h/2-7, w, 14)
+			s.Rect(display.FillOf(display.Surface), lb.x-w/2, lb.y-11, w, 14)
 		}
 	}
-	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
-		display.OnTransfer, display.OnFixed, display.Budget} {
-		for _, lb := range labels {
-			if lb.ink == ink {
-				s.Text(ink, lb.x, y+h/2+4, display.Middle, lb.text)
-			}
-		}
-	}
+	s.drawLabels(labels)
 }
 
 // minLetters is how many bytes a shortened name must have: what remains of "B18"
 // would be misleading.
 const minLetters = 8
 
-// label returns the longest name of a slice that fits between x0 and x1.
+// label returns the longest name of a slice that fits between x0 and x1, without its y.
 func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
 		g := &m.Trace.Gaps[^ref]
-		lb := label{(x0 + x1) / 2, display.Budget, format.Duration(g.End - g.Start)}
+		lb := label{(x0 + x1) / 2, 0, display.Budget, format.Duration(g.End - g.Start)}
 		return lb, display.TextWidth(lb.text)+8 <= room
 	}
 	sp := &m.Trace.Spans[ref]
@@ -164,7 +170,7 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 		}
 		for _, name := range [...]string{m.StageName(stage), number} {
 			if name != "" && display.TextWidth(name) <= room {
-				return label{x, ink, name}, true
+				return label{x, 0, ink, name}, true
 			}
 		}
 		if !m.IsGraph() { // the name of its operation says less
@@ -174,9 +180,9 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	name := m.SpanName(sp)
 	if display.TextWidth(name) > room {
 		name = display.Fit(name, room) // long names, of operators
-		return label{x, ink, name}, len(name) > minLetters
+		return label{x, 0, ink, name}, len(name) > minLetters
 	}
-	return label{x, ink, name}, true
+	return label{x, 0, ink, name}, true
 }
 
 // lastNumber returns the number at the end of a name such as block28, or the empty string if it is no

@@ -69,22 +69,22 @@ type DeltaPart struct {
 // Change is B - A.
 func (p DeltaPart) Change() time.Duration { return p.B - p.A }
 
-// waitNames name the waits of the compute lane.
-var waitNames = [sim.NumReasons]string{
-	sim.NeedsData: "waiting for data", sim.NeedsRoom: "waiting for memory", sim.CopyOut: "waiting for copies out",
-	sim.Window: "waiting for the window", sim.Dependency: "waiting in order", sim.Drain: "waiting at the end",
-	sim.None: "waiting",
-}
+// waits are the reasons for which the compute lane waits, in the order of their parts.
+var waits = []struct {
+	reason sim.Reason
+	name   string
+}{{sim.NeedsData, "waiting for data"}, {sim.NeedsRoom, "waiting for memory"}, {sim.CopyOut, "waiting for copies out"},
+	{sim.Drain, "waiting at the end"}, {sim.Window, "waiting for the window"}, {sim.Dependency, "waiting in order"},
+	{sim.None, "waiting"}}
 
 // DeltaOf returns the change from the trace a to the trace b.
 func DeltaOf(a, b *sim.Trace) Delta {
 	d := Delta{Step: b.Makespan - a.Makespan, Peak: b.Peak - a.Peak}
 	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime, b.ComputeTime},
 		DeltaPart{"recompute", a.RecomputeTime, b.RecomputeTime})
-	for _, r := range []sim.Reason{sim.NeedsData, sim.NeedsRoom, sim.CopyOut, sim.Drain, sim.Window, sim.Dependency,
-		sim.None} {
-		if a.Waiting[r] != 0 || b.Waiting[r] != 0 {
-			d.Parts = append(d.Parts, DeltaPart{waitNames[r], a.Waiting[r], b.Waiting[r]})
+	for _, w := range waits {
+		if a.Waiting[w.reason] != 0 || b.Waiting[w.reason] != 0 {
+			d.Parts = append(d.Parts, DeltaPart{w.name, a.Waiting[w.reason], b.Waiting[w.reason]})
 		}
 	}
 	return d

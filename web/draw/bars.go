@@ -23,7 +23,7 @@ type bar struct {
 	x, w        float64
 }
 
-// barsOf returns the bars for n things, with so much space between them at most.
+// barsOf returns the bars for n things; space is the most between two of them.
 func barsOf(f *frame, n int, space float64) []bar {
 	bars := make([]bar, min(n, int((f.right-f.left)/stripStep)))
 	step := (f.right - f.left) / float64(len(bars))

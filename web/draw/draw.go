@@ -8,8 +8,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// Draw replaces s by a picture of the model. The work and the size of the scene
-// are bounded by v.Width, however long the trace is.
+// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
+// all of it that is in view is looked at.
 func (m *Model) Draw(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.Reset(f.Width, f.Height)

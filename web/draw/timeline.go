@@ -322,9 +322,7 @@ const (
 // column: all that start in a column become one mark of the kind that has most
 // of their time (the smaller kind of equals), as wide as their time together,
 // so that a lane that is half busy looks half busy at every zoom. Adjacent
-// merged marks of one kind become one. That makes at most two marks per column,
-// found by galloping through the slices and by prefix sums: the cost depends on
-// the width and hardly on the number of slices.
+// merged marks of one kind become one. That makes at most two marks per column.
 func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 	from, to := int64(f.From), int64(f.To)
 	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none

@@ -103,8 +103,6 @@ func (look Look) words(text string, r display.Role, size int) node {
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
-func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // This file works on options as trees of maps, slices and values.
 
 // dress puts colours and the font in place of the strings that stand for them.
@@ -202,3 +200,5 @@ func Role(strategy string) display.Role {
 // They never change places; more may follow.
 var dashes = [engine.Marks][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6},
 	{16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}
+
+func px(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -305,7 +305,7 @@ func (s *List) AppendBuffer(dst []byte) []byte {
 		for j := g.First; j < g.Last; j++ {
 			t, at := &s.Texts[j], g.From+2*(j-g.First)
 			dst = appendFloats(dst, s.Nums[at:at+2])
-			n := utf16Len(t.S)
+			n := len(utf16.Encode([]rune(t.S)))
 			dst = le.AppendUint32(dst, uint32(units))
 			dst = le.AppendUint16(dst, uint16(n))
 			font := byte(0)
@@ -335,12 +335,4 @@ func appendFloats(dst []byte, f []float32) []byte {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
 	}
 	return dst
-}
-
-func utf16Len(s string) int {
-	n := 0
-	for _, r := range s {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }

@@ -117,7 +117,6 @@ type View struct {
 	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
 	Width    float64       // CSS pixels
 	Height   float64       // CSS pixels; 0: the picture's standard height
-	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
 	Selected lookup.Target // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
@@ -195,15 +194,14 @@ func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
 		v.Height = pic.HeightAt(v.Width)
 	}
-	if v.Gutter <= 0 {
-		if v.Gutter = GutterWidth; v.Width <= slimWidth {
-			v.Gutter = SlimGutter
-		}
+	left := GutterWidth
+	if v.Width <= slimWidth {
+		left = SlimGutter
 	}
 	if v.To <= v.From {
 		v.To = max(v.end(end), v.From+1)
 	}
-	f := frame{View: v, left: v.Gutter, right: math.Max(v.Width-rightPad, v.Gutter+1)}
+	f := frame{View: v, left: left, right: math.Max(v.Width-rightPad, left+1)}
 	f.scale = (f.right - f.left) / float64(v.To-v.From)
 	return f
 }

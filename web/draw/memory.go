@@ -20,7 +20,7 @@ func init() {
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.fade(s, f)
 			m.drawCursor(s, f, titleLine, f.Height-6, false)
-			m.drawPlayhead(s, f, 0, f.Height-6)
+			m.drawPlayhead(s, f, 0, f.Height-6, false)
 		},
 		hit: (*Model).hitMemory,
 	}

@@ -26,8 +26,7 @@ func init() {
 			}
 			bottom, _ := m.laneBox(f, int(sim.NumLanes))
 			m.drawCursor(s, f, titleLine-4, bottom, true)
-			m.drawPlayhead(s, f, titleLine-8, bottom)
-			m.drawHandle(s, f)
+			m.drawPlayhead(s, f, titleLine-8, bottom, true)
 		},
 		hit: (*Model).hitTimeline,
 		height: func(m *Model, width float64) float64 {

@@ -29,9 +29,6 @@ type Open struct {
 	Content profiles.Content `json:"-"`
 }
 
-// Op implements Request.
-func (*Open) Op() string { return "open" }
-
 func (q *Open) columns(c *codec) { c.raw(&q.Bytes) }
 
 // Opened is a profile that was read. Everything the page draws without a

@@ -22,9 +22,6 @@ type Doctor struct {
 	Setting int  `json:"setting,omitempty"` // PartReplay: which one, below doctor.Settings
 }
 
-// Op implements Request.
-func (*Doctor) Op() string { return "doctor" }
-
 func (d *Doctor) columns(c *codec) { d.File.columns(c) }
 
 // Examined is the answer to Doctor. Fields that were not asked for are nil.

@@ -69,17 +69,6 @@ func (a *controls) sync() {
 	}
 }
 
-// hold has the explanation keep its height while answers below it are tried, so that
-// these stay under the pointer, or lets it go.
-func hold(on bool) {
-	height := ""
-	panel := call(global("document"), "querySelector", ".selection")
-	if on {
-		height = strconv.Itoa(int(number(panel, "offsetHeight"))) + "px"
-	}
-	set(get(panel, "style"), "minHeight", height)
-}
-
 // commandOf returns the command of the element that an event is about.
 func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bool) {
 	target := get(event, "target")
@@ -99,7 +88,6 @@ func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bo
 
 // command carries out what needs the browser; the rest is for the state.
 func (a *controls) command(c input.Command, element safejs.Value) {
-	hold(c.Do == "try-answer")
 	switch c.Do {
 	case "file":
 		if c.Settled && !a.view { // what is open in a view may be known to its host

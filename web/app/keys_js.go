@@ -33,14 +33,8 @@ func (a *keyboard) listen() {
 			}
 			return
 		}
-		c, element, ok := commandOf(e)
-		switch {
-		case ok && c.Do == "picker-find" && a.picker.key(k, e):
-			return
-		case ok && c.Do == "try-answer" && k.Key == "Enter":
-			c.Do = "use-answer"
-			call(e, "preventDefault")
-			a.controls.command(c, element)
+		c, _, ok := commandOf(e)
+		if ok && c.Do == "picker-find" && a.picker.key(k, e) {
 			return
 		}
 		if a.s.View.NoShortcuts && k.Typed() {

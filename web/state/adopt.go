@@ -32,30 +32,6 @@ func (m UseAnswer) apply(s *State) []Effect {
 	return s.open(c, nil, Push)
 }
 
-// TryAnswer previews what UseAnswer would choose, or ends that; what is of another
-// network is used at once.
-type TryAnswer UseAnswer
-
-func (m TryAnswer) apply(s *State) []Effect {
-	c, ok := s.answered(UseAnswer(m))
-	switch {
-	case !ok:
-		return nil
-	case !c.Source.Same(s.Choice.Source):
-		return UseAnswer(m).apply(s)
-	case s.Tries(m):
-		return s.unpreview()
-	}
-	s.touch()
-	return s.preview(c, false)
-}
-
-// Tries reports whether the answer is previewed, or about to be.
-func (s *State) Tries(m TryAnswer) bool {
-	c, ok := s.answered(UseAnswer(m))
-	return ok && s.Network != nil && s.hover != "" && s.hover == s.Network.PictureKey(c)
-}
-
 // answered returns the choice that an answer stands for; ok is false if it is not there.
 func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	a := s.Answers(question.Lookup(m.Name))

@@ -180,41 +180,23 @@ func (m PlaceProgressed) apply(s *State) []Effect {
 	return nil
 }
 
-// Placed is a placement.
+// Placed is a placement, or why there is none; if its deadline passed, both.
 type Placed struct {
-	ID     int
-	Placed *proto.Placed
+	ID      int
+	Placed  *proto.Placed
+	Failure *proto.Failure
 }
 
 func (m Placed) apply(s *State) []Effect {
-	if p := s.placed(m.ID, m.Placed, nil); p != nil {
-		p.Keep()
-	}
-	return nil
-}
-
-// PlaceFailed is a request without a placement, except for Best if a deadline
-// passed.
-type PlaceFailed struct {
-	ID      int
-	Failure *proto.Failure
-	Best    *proto.Placed
-}
-
-func (m PlaceFailed) apply(s *State) []Effect {
-	s.placed(m.ID, m.Best, m.Failure)
-	return nil
-}
-
-// placed shows what came out of a request; nil if it is no longer waited for.
-func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.Places {
 	p := s.Placing
-	if p == nil || p.ID != id {
+	if p == nil || p.ID != m.ID {
 		return nil
 	}
-	s.Placing, s.Places = nil, &known.Places{Of: p.of, Placed: placed, Failure: why}
-	s.touch()
-	return s.Places
+	s.Placing, s.Places = nil, &known.Places{Of: p.of, Placed: m.Placed, Failure: m.Failure}
+	if m.Failure == nil {
+		s.Places.Keep()
+	}
+	return s.touch()
 }
 
 // PlacesModel returns the placement, arranged for drawing, or nil if there is none yet.

@@ -56,45 +56,25 @@ func (s *State) Alive() *doctor.Alive { return s.Doctor().Alive(s.Moment()) }
 // Flame returns the flame graph of the chosen moment, or nil if there is none.
 func (s *State) Flame() *known.Flame { return s.Doctor().Flame(s.Moment()) }
 
-// Examined is an answer of the second program.
+// Examined is an answer of the second program, or says why there is none.
 type Examined struct {
-	ID    int
-	Reply *proto.Examined
+	ID     int
+	Reply  *proto.Examined
+	Failed string
 }
 
 func (m Examined) apply(s *State) []Effect {
-	d, _ := s.examined(m.ID)
-	if d == nil {
+	e, d := s.examining, s.Doctor()
+	if e == nil || e.id != m.ID || d == nil {
 		return nil
-	}
-	d.Take(m.Reply)
-	return s.touch()
-}
-
-// ExamineFailed is a request without an answer.
-type ExamineFailed struct {
-	ID   int
-	Text string
-}
-
-func (m ExamineFailed) apply(s *State) []Effect {
-	d, e := s.examined(m.ID)
-	if d == nil {
-		return nil
-	}
-	d.Refuse(e.part, e.at, m.Text)
-	return s.touch()
-}
-
-// examined returns the doctor that waits for an answer, with what was asked, or nil if none
-// does any more.
-func (s *State) examined(id int) (*known.Doctor, *examining) {
-	e := s.examining
-	if e == nil || e.id != id {
-		return nil, nil
 	}
 	s.examining = nil
-	return s.Doctor(), e
+	if m.Failed != "" {
+		d.Refuse(e.part, e.at, m.Failed)
+	} else {
+		d.Take(m.Reply)
+	}
+	return s.touch()
 }
 
 // StopReplays asks for no more replays, or goes on with them.

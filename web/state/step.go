@@ -70,17 +70,6 @@ func (s *State) endStep(by Ended) []Effect {
 	return out
 }
 
-// StepEnded is a step whose time was over before all of it was known.
-type StepEnded struct{ ID int }
-
-func (m StepEnded) apply(s *State) []Effect {
-	if s.Step.Busy() && s.Step.id == m.ID {
-		s.Step.id = 0
-		return s.endStep(ByLimit)
-	}
-	return nil
-}
-
 // GoOn asks again for the answer that was ended, for as long as it takes.
 type GoOn struct{}
 
@@ -234,7 +223,8 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 	return out
 }
 
-// StepFailed is a step that cannot be answered about, or no chain.
+// StepFailed is a step that cannot be answered about, or no chain; without a text, a step
+// whose time was over before all of it was known.
 type StepFailed struct {
 	ID   int
 	Text string
@@ -246,6 +236,9 @@ func (m StepFailed) apply(s *State) []Effect {
 	case m.ID == s.Step.chain:
 		s.Step.chain = 0
 		return s.alert(textAlert(m.Text))
+	case m.ID == s.Step.id && m.Text == "":
+		s.Step.id = 0
+		return s.endStep(ByLimit)
 	case m.ID == s.Step.id:
 		s.Step.id, s.Step.Failed = 0, textAlert(m.Text).Text
 		s.DOM++

@@ -44,42 +44,23 @@ const (
 
 // Words of runtime.moduledata. Slices have three: address, length, capacity.
 const (
-	modHead       = 0
-	modNames      = 1
-	modUnits      = 4
-	modFiles      = 7
-	modPCs        = 10
-	modRecords    = 13
-	modFuncTab    = 16
-	modBuckets    = 19
-	modMinPC      = 20
-	modMaxPC      = 21
-	modText       = 22
-	modTextEnd    = 23
-	modData       = 24 // pairs of addresses, until modEnd
-	modDataEnd    = 27 // of variables that do not begin as zero
-	modEnd        = 34
-	modGCData     = 35
-	modGCBSS      = 36
-	modTypes      = 37
-	modTypesEnd   = 38
-	modReadOnly   = 39
-	modFuncData   = 40 // gofunc
-	modTablesEnd  = 41
-	modTexts      = 42
-	modTypeLinks  = 45
-	modITabLinks  = 48
-	modPlugins    = 51 // zeros until modInits: plugins, and hashes of packages
-	modInits      = 59
-	modName       = 62 // zeros until modHasMain
-	modHasMain    = 67
-	modLater      = 68 // zeros, which the runtime fills in
-	moduleWords   = 74
-	placesOfEach  = 1 << 16 // functions have numbers of places that begin at a multiple of this
-	bucketPlaces  = 4096
-	bucketSize    = 20 // bytes
-	subPlaces     = 256
-	codeAlignment = 16 // abi.MINFUNC
+	modHead      = 0
+	modNames     = 1
+	modUnits     = 4
+	modFiles     = 7
+	modPCs       = 10
+	modRecords   = 13
+	modFuncTab   = 16
+	modBuckets   = 19
+	modMinPC     = 20
+	modMaxPC     = 21
+	modFuncData  = 40 // gofunc
+	modTablesEnd = 41
+	moduleWords  = 42      // those until here
+	placesOfEach = 1 << 16 // functions have numbers of places that begin at a multiple of this
+	bucketPlaces = 4096
+	bucketSize   = 20 // bytes
+	subPlaces    = 256
 )
 
 // Offsets in the list of functions and in their records (runtime/runtime2.go, _func).

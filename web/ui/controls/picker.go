@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/vugu/vugu"
 
@@ -133,41 +132,22 @@ func (c *Picker) About() string {
 	return p.Doc
 }
 
-// Needs says how large the active preset is.
+// Needs counts the layers of the active preset at its usual batch and says what keeping
+// everything takes.
 func (c *Picker) Needs() string {
 	p := preset.Lookup(c.S.View.Picker.Active)
 	if p == nil {
 		return ""
 	}
-	return needs(p)
-}
-
-// sizesOf remembers what needs has found: building the largest network takes a few
-// milliseconds, and the components ask at every drawing.
-var sizesOf = struct {
-	sync.Mutex
-	byID map[string]string
-}{byID: map[string]string{}}
-
-// needs counts the layers of a preset at its usual batch and says what keeping
-// everything takes.
-func needs(p *preset.Preset) string {
-	sizesOf.Lock()
-	defer sizesOf.Unlock()
-	if text, ok := sizesOf.byID[p.ID]; ok {
-		return text
+	profile, err := p.Profile(p.DefaultBatch)
+	switch {
+	case err != nil:
+	case profile.Memory != nil:
+		return fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
+	case profile.Chain != nil:
+		t := profile.Totals()
+		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak),
+			profile.Batch)
 	}
-	text := ""
-	if profile, err := p.Profile(p.DefaultBatch); err == nil {
-		switch {
-		case profile.Memory != nil:
-			text = fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
-		case profile.Chain != nil:
-			t := profile.Totals()
-			text = fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak),
-				profile.Batch)
-		}
-	}
-	sizesOf.byID[p.ID] = text
-	return text
+	return ""
 }

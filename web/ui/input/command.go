@@ -98,9 +98,6 @@ var commands = map[string]meaning{
 	// Questions.
 	"ask":   func(c Command, _ *state.State) state.Message { return state.StartQuestion{Name: c.Arg} },
 	"unask": func(c Command, _ *state.State) state.Message { return state.StopQuestion{Name: c.Arg} },
-	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Name: c.Arg, Index: c.Index}
-	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
 		return state.UseAnswer{Name: c.Arg, Index: c.Index}
 	},

@@ -40,7 +40,8 @@ func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Contex
 	if handlers[proto.Op(q)] != nil {
 		panic("serve: two packages answer the request " + proto.Op(q))
 	}
-	handlers[proto.Op(q)] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure) {
+	handlers[proto.Op(q)] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any,
+		*proto.Failure) {
 		r, fail := f(s, ctx, req.(Q), func(p P) {
 			if tell != nil {
 				tell(p)

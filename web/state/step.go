@@ -7,8 +7,6 @@ import (
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
-	"memtide/web/draw"
-	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/view"
 )
@@ -286,18 +284,6 @@ func (t *byBudget) cancelSweep() []Effect {
 	}
 	c.Improving = 0
 	return cancel(&c.ID)
-}
-
-// Passes returns those of the pipeline of the step that is open; nil without one.
-func (s *State) Passes() *draw.Passes {
-	t := s.Step
-	if t == nil || t.Shown == nil {
-		return nil
-	}
-	if t.drawn != t.Shown {
-		t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown)
-	}
-	return t.passes
 }
 
 // PickPass selects a pass of a pipeline or an idle stretch, and the rank that it is on.

@@ -26,8 +26,7 @@ the network is a chain; and a plan that moves everything out and in around every
 is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
 transfers in them. The offload, the wait and the fetch of a value that lies long over
 a crowded moment come and go together; what is made again can be fetched instead, or
-the other way round. Every better plan is played as it is, and without its waits;
-in the last one, fetches for which runs wait begin as soon as there is room.
+the other way round. Every better plan is played as it is, and without its waits.
 
 All programs are tried for whole transfers on graphs of up to 8 operations and 12 values, every one of
 which is needed and runs in one way only, and that keep nothing to the end of the step, as long as the machine
@@ -109,9 +108,6 @@ func (j *joint) solve() (*engine.Solution, error) {
 	}
 	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
-	}
-	if j.best != nil && !j.done() {
-		j.best = combined.Earlier(p, j.best, false, j.poll)
 	}
 	return j.answer()
 }
